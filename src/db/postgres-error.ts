@@ -1,0 +1,25 @@
+/** Ibid cannot start its PostgreSQL. The message is one line that says what is wrong and what to do about it. */
+export class StartError extends Error {
+  override name = 'StartError';
+}
+
+const ADVICE: Record<string, string> = {
+  EACCES: 'it may not be written or entered; change its owner or mode, or set DATA_DIR to another folder',
+  EPERM: 'the operation is not permitted there; change its owner, or set DATA_DIR to another folder',
+  EROFS: 'its file system is read-only; set DATA_DIR to a folder that can be written',
+  ENOSPC: 'its file system is full; free some space or set DATA_DIR to another disk',
+  EDQUOT: 'the disk quota is used up; free some space or set DATA_DIR to another disk',
+  ENOTDIR: 'a part of it is not a directory; move that file away or set DATA_DIR to another path',
+  EEXIST: 'it is not a directory; move that file away or set DATA_DIR to another path',
+  ENAMETOOLONG: 'its name is too long; set DATA_DIR to a shorter path',
+};
+
+/** What the file system refused, told as a StartError; any other error is a fault of ours and stays as it is. */
+export function toStartError(error: unknown, data_dir: string): unknown {
+  const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string };
+  const advice = code && ADVICE[code];
+  if (error instanceof StartError || !advice) return error;
+  const where = dest ?? path ?? data_dir;
+  const what = where === data_dir ? `DATA_DIR ${data_dir}` : `DATA_DIR ${data_dir} (at ${where})`;
+  return new StartError(`${what} cannot be used: ${advice}.`, { cause: error });
+}

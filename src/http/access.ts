@@ -1,0 +1,110 @@
+import { raw, type Sql, sql } from '../db/sql.ts';
+import type { Credential } from './credential.ts';
+import { type Permission, rolesWith } from './roles.ts';
+
+/** The three widgets, each with the permission that its token needs ('' : any active member). */
+export const WIDGETS = { profile: '', enterprise: 'enterprise:manage', developers: 'developers:manage' } as const;
+export type Widget = keyof typeof WIDGETS;
+
+/**
+ * Who may call an endpoint, as data. The door turns it into SQL; openapi.json, access.txt and the tests that are
+ * computed from the list of endpoints read it.
+ */
+export type Access =
+  | { on: 'caller' }
+  | { on: 'workspace'; permission: Permission | ''; param: 'workspace_id' | 'organization_id' }
+  | { on: 'wiki'; permission: Permission; orCreator: boolean }
+  | { on: 'widget'; widget: Widget };
+
+/** Any caller with a credential; the endpoint speaks of the caller's own things. */
+export function signedIn(): Access {
+  return { on: 'caller' };
+}
+
+/** Active members of the path's workspace whose role holds the permission; '' takes any role. */
+export function onWorkspace(
+  permission: Permission | '',
+  param: 'workspace_id' | 'organization_id' = 'workspace_id',
+): Access {
+  return { on: 'workspace', permission, param };
+}
+
+/** Active members of the path's wiki's workspace whose role holds the permission, or who created the wiki. */
+export function onWiki(permission: Permission, options: { orCreator?: true } = {}): Access {
+  return { on: 'wiki', permission, orCreator: options.orCreator === true };
+}
+
+/** Holders of a widget token of this kind, as long as their membership still allows the widget. */
+export function onWidget(widget: Widget): Access {
+  return { on: 'widget', widget };
+}
+
+/** `caller`: the credential's user, or no row where the credential is unknown, revoked or expired. */
+export function callerStep(credential: Credential): Sql {
+  switch (credential.kind) {
+    case 'key':
+      return sql`
+        select k.user_id, k.key_id as credential_id, k.workspace_id as bound_workspace_id, k.permissions as granted,
+          u.last_workspace_id, coalesce(k.last_used_at > now() - interval '1 minute', false) as used_lately
+        from api_keys k join users u on u.user_id = k.user_id
+        where k.secret_hash = ${credential.hash} and k.revoked_at is null
+          and (k.expires_at is null or k.expires_at > now())`;
+    case 'identity':
+      return sql`
+        select i.user_id, i.issuer as credential_id, null::text as bound_workspace_id, null::text[] as granted,
+          u.last_workspace_id, true as used_lately
+        from identities i join users u on u.user_id = i.user_id
+        where i.issuer = ${credential.identity.issuer} and i.subject = ${credential.identity.subject}`;
+    case 'widget':
+      return sql`
+        select u.user_id, 'widget'::text as credential_id, ${credential.claims.workspace_id}::text as bound_workspace_id,
+          null::text[] as granted, u.last_workspace_id, true as used_lately
+        from users u
+        where u.user_id = ${credential.claims.user_id}
+          and (${credential.claims.key_id}::text is null or exists (
+            select from api_keys k where k.key_id = ${credential.claims.key_id} and k.revoked_at is null
+              and (k.expires_at is null or k.expires_at > now())))`;
+  }
+}
+
+/** `target`: the object that the path names, or no row where it names nothing. */
+export function targetStep(access: Access, params: Record<string, string>, credential: Credential): Sql {
+  switch (access.on) {
+    case 'caller':
+      return sql`select null::text as workspace_id, null::text as created_by`;
+    case 'workspace':
+      return sql`select workspace_id, created_by from workspaces where workspace_id = ${params[access.param]}`;
+    case 'wiki':
+      return sql`select workspace_id, wiki_id, created_by from wikis where wiki_id = ${params.wiki_id}`;
+    case 'widget': {
+      const workspaceId = credential.kind === 'widget' ? credential.claims.workspace_id : null;
+      return sql`select workspace_id, created_by from workspaces where workspace_id = ${workspaceId}`;
+    }
+  }
+}
+
+/** `access`: caller and target joined by an active membership that allows it, or no row where that is refused. */
+export function accessStep(access: Access): Sql {
+  if (access.on === 'caller') {
+    return sql`
+      select null::text as workspace_id, c.user_id, c.credential_id, c.bound_workspace_id, c.granted, c.last_workspace_id,
+        null::text as role, null::text as membership_id
+      from caller c`;
+  }
+  const wiki = access.on === 'wiki' ? raw(', t.wiki_id') : raw('');
+  return sql`
+    select t.workspace_id${wiki}, c.user_id, c.credential_id, c.bound_workspace_id, c.granted, m.role, m.membership_id
+    from caller c
+    join target t on c.bound_workspace_id is null or c.bound_workspace_id = t.workspace_id
+    join memberships m on m.user_id = c.user_id and m.workspace_id = t.workspace_id and m.status = 'active'
+    where ${raw(allowedText(access))}`;
+}
+
+function allowedText(access: Exclude<Access, { on: 'caller' }>): string {
+  const permission = access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
+  if (permission === '') return 'true';
+  const roles = rolesWith(permission).map((role) => `'${role}'`);
+  const holdsRole = `m.role in (${roles.join(', ')})`;
+  const mayHold = access.on === 'wiki' && access.orCreator ? `(${holdsRole} or t.created_by = c.user_id)` : holdsRole;
+  return `${mayHold} and (c.granted is null or '${permission}' = any (c.granted))`;
+}

@@ -1,0 +1,31 @@
+import { randomInt } from 'node:crypto';
+import { ApiError } from './errors.ts';
+import { isSlug, numberedSlug, RESERVED_SLUGS, slugFrom } from './slug.ts';
+
+/** How many numbered slugs are tried before random characters end every collision. */
+const NUMBERED = 20;
+
+/** How often a statement that takes the first free candidate is tried; only a lost race needs a second time. */
+export const SLUG_ATTEMPTS = 10;
+
+/**
+ * The slugs that a record may take, in order of preference: the one that was asked for alone, or those that its name
+ * leads to: itself, `-2`, `-3`, …, then with random characters, so that making one never fails. 400 `invalid_slug`
+ * and 409 `slug_taken` (reserved words are taken) as values, for the caller to answer in the order of checks.
+ */
+export function slugCandidates(given: string | null | undefined, name: string, fallback: string): string[] | ApiError {
+  if (typeof given === 'string') {
+    if (!isSlug(given)) {
+      return new ApiError('invalid_slug', 'A slug is 1 to 48 of a-z, 0-9 and single dashes, neither first nor last.');
+    }
+    return RESERVED_SLUGS.has(given) ? slugTaken(given) : [given];
+  }
+  const base = slugFrom(name, fallback);
+  const numbered = Array.from({ length: NUMBERED }, (_, i) => (i === 0 ? base : numberedSlug(base, i + 1)));
+  const random = Array.from({ length: 4 }, () => numberedSlug(base, randomInt(10 ** 9, 10 ** 10)));
+  return [...numbered, ...random].filter((slug) => !RESERVED_SLUGS.has(slug));
+}
+
+export function slugTaken(slug: string): ApiError {
+  return new ApiError('slug_taken', `The slug "${slug}" is taken. Choose another, or send none to get a free one.`);
+}

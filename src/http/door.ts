@@ -1,0 +1,167 @@
+import type { Db, Query, Row } from '../db/db.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
+import { type Access, accessStep, callerStep, targetStep } from './access.ts';
+import type { Credential } from './credential.ts';
+import { type ApiError, forbidden, notFound, unauthorized } from './errors.ts';
+import { newId } from './ids.ts';
+
+/**
+ * The work of a statement: one piece of SQL, or named steps (CTEs) of which the last is the result. It may use the
+ * door's own steps `caller` (user_id, granted, …), `target` (the path's object) and `access` (user_id, workspace_id,
+ * wiki_id, role, granted, …; no row where the caller is refused). A writing step must take its rows from `access`.
+ */
+export type Work = Sql | Record<string, Sql>;
+
+export interface Statements {
+  /** The one row, or 404 where the work answers none. */
+  one<T>(work: Work): Promise<T>;
+  /** All rows. */
+  many<T>(work: Work): Promise<T[]>;
+  /** Reads the first row, or undefined; never leaves an audit record, also in a writing endpoint. */
+  look<T>(work: Work): Promise<T | undefined>;
+}
+
+/** The only way of an endpoint to the database. */
+export interface Door extends Statements {
+  /**
+   * Several statements as one: the first locks the row that seats and roles are decided under (the workspace; the user
+   * for an endpoint on the caller), so that what the next ones read stays true until the end.
+   */
+  transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T>;
+  /** Answers what is wrong with the request only to those who may make it: 401, 404 and 403 come first. */
+  refuse(error: ApiError): Promise<never>;
+  /** Whether the access rule was asked at all; an endpoint that never does answers 500. */
+  wasAsked(): boolean;
+}
+
+export interface DoorContext {
+  db: Db;
+  access: Access;
+  credential: Credential;
+  params: Record<string, string>;
+  /** The business event of a writing endpoint: each write leaves an audit record of it in the same statement. */
+  event: string | undefined;
+  request_id: string;
+  address: string;
+  /** Called when the note of a credential's last use could not be written, which fails no request. */
+  onUseNotNoted: (error: unknown) => void;
+}
+
+interface GuardColumns {
+  _status: number;
+  _found: boolean | null;
+  _note_use: boolean;
+}
+
+export function openDoor(context: DoorContext): Door {
+  const { db, access, credential, params } = context;
+  let asked = false;
+  const guardSteps = sql`
+    with caller as materialized (${callerStep(credential)}),
+    target as materialized (${targetStep(access, params, credential)}),
+    access as materialized (${accessStep(access)})`;
+
+  const read = (work: Work) => sql`
+    ${guardSteps}, ${steps(work)}
+    select ${STATUS} as _status, ${noteUse(access, credential)} as _note_use, r.*
+    from (values (1)) always
+    left join (select true as _found, result.* from result) r on exists (select from access)`;
+
+  // The status is asked for with refuse(), which fails the statement: whatever the work wrote for a refused caller is undone.
+  const write = (work: Work, event: string) => sql`
+    ${guardSteps}, ${steps(work)},
+    audit as (
+      insert into audit_events (event_id, workspace_id, type, actor_id, credential_id, request_id, address, details)
+      select ${newId('evt')}, coalesce(access.workspace_id, to_jsonb(result) ->> 'workspace_id'), ${event}::text,
+        access.user_id, access.credential_id, ${context.request_id}::text, ${context.address}::text, to_jsonb(result)
+      from access, result
+    )
+    select case when ${STATUS} = 200 then 200 else refuse(${STATUS}) end as _status,
+      ${noteUse(access, credential)} as _note_use, r.*
+    from (values (1)) always left join (select true as _found, result.* from result) r on true`;
+
+  async function noteTheUse(rows: GuardColumns[]): Promise<void> {
+    if (!rows[0]?._note_use) return;
+    try {
+      await db.query(sql`${guardSteps}, switched as (
+          update users u set last_workspace_id = a.workspace_id from access a
+          where u.user_id = a.user_id and a.bound_workspace_id is null and a.workspace_id is not null)
+        update api_keys k set last_used_at = now() from caller c
+        where k.key_id = c.credential_id and not c.used_lately`);
+    } catch (error) {
+      context.onUseNotNoted(error);
+    }
+  }
+
+  function statements(query: Query, after: (rows: GuardColumns[]) => Promise<void>): Statements {
+    async function rowsOf<T>(statement: Sql): Promise<T[]> {
+      asked = true;
+      const rows = await query<GuardColumns>(statement);
+      refuseUnless200(rows[0]?._status);
+      await after(rows);
+      return rows[0]?._found ? (rows as T[]) : [];
+    }
+    const run = <T>(work: Work) => rowsOf<T>(context.event ? write(work, context.event) : read(work));
+    return {
+      async one<T>(work: Work) {
+        const [row] = await run<T>(work);
+        if (row === undefined) throw notFound();
+        return row;
+      },
+      many: run,
+      look: async <T>(work: Work) => (await rowsOf<T>(read(work)))[0],
+    };
+  }
+
+  const lock =
+    access.on === 'caller'
+      ? sql`select 1 from users u join access a on a.user_id = u.user_id for update of u`
+      : sql`select 1 from workspaces w join access a on a.workspace_id = w.workspace_id for update of w`;
+
+  return {
+    ...statements(db.query, noteTheUse),
+    transaction: (work) =>
+      db.transaction(async (query) => {
+        await query(sql`${guardSteps} ${lock}`);
+        return work(statements(query, async () => undefined));
+      }),
+    async refuse(error) {
+      await statements(db.query, noteTheUse).look(sql`select 1`);
+      throw error;
+    },
+    wasAsked: () => asked,
+  };
+}
+
+/** Decides 401 alone: for a request that is refused before its target matters. */
+export async function requireCaller(query: Query, credential: Credential): Promise<void> {
+  const rows = await query<Row>(callerStep(credential));
+  if (rows.length === 0) throw unauthorized();
+}
+
+const STATUS = raw(`case when not exists (select from caller) then 401
+      when not exists (select from target) then 404
+      when not exists (select from access) then 403 else 200 end`);
+
+/** Whether the use of the credential is to be noted: at most once a minute, or when its user turns to another workspace. */
+function noteUse(access: Access, credential: Credential): Sql {
+  if (credential.kind === 'widget') return raw('false');
+  const elsewhere =
+    access.on === 'caller' ? '' : 'or (c.bound_workspace_id is null and c.last_workspace_id is distinct from a.workspace_id)';
+  return raw(`(select not c.used_lately ${elsewhere} from caller c, access a)`);
+}
+
+function steps(work: Work): Sql {
+  if ('strings' in work) return sql`result as (${work as Sql})`;
+  const entries = Object.entries(work);
+  return entries
+    .map(([name, step], i) => sql`${raw(i === entries.length - 1 ? 'result' : name)} as (${step})`)
+    .reduce((before, step) => sql`${before}, ${step}`);
+}
+
+function refuseUnless200(status: number | undefined): void {
+  if (status === 401) throw unauthorized();
+  if (status === 404) throw notFound();
+  if (status === 403) throw forbidden();
+  if (status !== 200) throw new Error('the guard of a statement answered no status');
+}

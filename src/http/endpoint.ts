@@ -1,0 +1,91 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { Static, TObject, TProperties, TSchema } from 'typebox';
+import type { Blobs } from '../providers/blobs.ts';
+import type { Payments, Plan } from '../providers/payments.ts';
+import type { Access } from './access.ts';
+import type { Credential } from './credential.ts';
+import type { Door } from './door.ts';
+import type { WidgetTokens } from './widget-token.ts';
+
+/** What is outside the database and an endpoint may need. */
+export interface Services {
+  blobs: Blobs;
+  payments: Payments;
+  /** The catalogue of plans. */
+  plans: readonly Plan[];
+  widgetTokens: WidgetTokens;
+  /** Says that jobs were enqueued, so that a worker of this process need not wait for its next look. */
+  wakeWorker: () => void;
+  limits: Limits;
+}
+
+/** Sizes in bytes. */
+export interface Limits {
+  json_bytes: number;
+  file_bytes: number;
+  upload_bytes: number;
+  upload_files: number;
+}
+
+/** What `run` is given. `params`, `query` and `body` have passed their schemas. */
+export interface Context<Params, Query, Body> extends Door {
+  params: Params;
+  query: Query;
+  body: Body;
+  credential: Credential;
+  headers: IncomingHttpHeaders;
+  /** The body of an endpoint that takes `multipart/form-data`, unread. */
+  stream: Readable;
+  services: Services;
+}
+
+type Empty = TObject<Record<never, TSchema>>;
+
+/** Another form of the same answer, chosen by `Accept`. */
+export type Representation<Reply> = (reply: Reply) => string;
+
+export interface EndpointDefinition<
+  Params extends TObject<TProperties> = Empty,
+  Query extends TObject<TProperties> = Empty,
+  Body extends TSchema = Empty,
+  Reply extends TSchema = TSchema,
+> {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** As in the router: `:name` is a segment, `*name` is all the rest of the path. */
+  path: string;
+  /** What it does, in two to five words. */
+  summary: string;
+  description?: string;
+  access: Access;
+  /** The business event of a write. */
+  event?: string;
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  /** `multipart`: the body is a stream of files. */
+  takes?: 'multipart';
+  /** 200 unless stated. */
+  status?: 200 | 201;
+  reply: Reply;
+  /** Codes beyond 401, 403, 404, 422 and 500 that it may answer. */
+  errors?: readonly string[];
+  also?: Record<string, Representation<Static<Reply>>>;
+  /** Shown in openapi.json; a test validates them. */
+  example: { body?: Static<Body>; reply: Static<Reply> };
+  run(context: Context<Static<Params>, Static<Query>, Static<Body>>): Promise<Static<Reply>>;
+}
+
+/** An endpoint as the list of endpoints holds it. */
+// biome-ignore lint/suspicious/noExplicitAny: the list holds endpoints of every shape; each was typed where it was defined.
+export type Endpoint = EndpointDefinition<any, any, any, any>;
+
+/** Defines an endpoint: a value that the server, openapi.json, access.txt and the computed tests are made from. */
+export function endpoint<
+  Params extends TObject<TProperties> = Empty,
+  Query extends TObject<TProperties> = Empty,
+  Body extends TSchema = Empty,
+  Reply extends TSchema = TSchema,
+>(definition: EndpointDefinition<Params, Query, Body, Reply>): Endpoint {
+  return definition;
+}

@@ -1,0 +1,107 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+import type { Db } from '../db/db.ts';
+import { isStorable } from './body.ts';
+import type { Credential, CredentialReader } from './credential.ts';
+import { bearerToken } from './credential.ts';
+import { openDoor, requireCaller } from './door.ts';
+import type { Endpoint, Services } from './endpoint.ts';
+import { ApiError, forbidden, unauthorized } from './errors.ts';
+import { nextLink } from './paging.ts';
+import { chooseMediaType } from './representation.ts';
+import { bodyCheck, queryReader } from './validation.ts';
+
+export interface HandlerNeeds {
+  db: Db;
+  credentials: CredentialReader;
+  services: Services;
+  log: Logger;
+}
+
+/** The way of every request of an endpoint: credential, input, door, reply; in the order of checks that decisions fix. */
+export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }: HandlerNeeds) {
+  const readQuery = endpoint.query ? queryReader(endpoint.query) : () => ({});
+  const checkBody = endpoint.body ? bodyCheck(endpoint.body) : () => undefined;
+  const rest = /\*([a-z_]+)$/.exec(endpoint.path)?.[1];
+  const status = endpoint.status ?? 200;
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const credential = await credentials.read(bearerToken(request.raw) ?? '');
+    acceptKind(endpoint, credential);
+    let input: { params: Record<string, string>; query: Record<string, unknown> };
+    try {
+      input = { params: readParams(request.params as Record<string, string>, rest), query: readQuery(rawQuery(request)) };
+      checkBody(request.body);
+    } catch (error) {
+      await requireCaller(db.query, credential);
+      request.callerKnown = true;
+      throw error;
+    }
+
+    const door = openDoor({
+      db,
+      access: endpoint.access,
+      credential,
+      params: input.params,
+      event: endpoint.event,
+      request_id: request.id,
+      address: request.ip,
+      onUseNotNoted: (err) => log.warn({ err, request_id: request.id }, 'the last use of a credential was not noted'),
+    });
+    // From here on a refusal is the door's own, which has looked at the credential.
+    request.callerKnown = true;
+    const result = await endpoint.run({
+      ...door,
+      ...input,
+      body: request.body,
+      credential,
+      headers: request.headers,
+      stream: request.body as Readable,
+      services,
+    });
+    if (!door.wasAsked()) throw new Error(`${endpoint.method} ${endpoint.path} answered without asking the door`);
+    if (endpoint.event) log.info({ request_id: request.id, event: endpoint.event }, endpoint.event);
+    return send(request, reply, input.query, result);
+  };
+
+  function send(request: FastifyRequest, reply: FastifyReply, query: Record<string, unknown>, result: unknown) {
+    reply.code(status);
+    if (Array.isArray(result)) {
+      const link = nextLink(request.url, query, result.length);
+      if (link) reply.header('link', link);
+    }
+    if (endpoint.also) {
+      reply.header('vary', 'authorization, accept');
+      const type = chooseMediaType(request.headers.accept, Object.keys(endpoint.also));
+      const represent = type === undefined ? undefined : endpoint.also[type];
+      if (represent) return reply.type(`${type}; charset=utf-8`).serializer(String).send(represent(result));
+    }
+    return reply.send(result);
+  }
+}
+
+/** A widget token opens its own widget alone, and nothing else opens a widget. */
+function acceptKind(endpoint: Endpoint, credential: Credential): void {
+  const wanted = endpoint.access.on === 'widget';
+  if (wanted !== (credential.kind === 'widget')) throw unauthorized();
+  if (endpoint.access.on === 'widget' && credential.kind === 'widget' && credential.claims.widget !== endpoint.access.widget) {
+    throw forbidden();
+  }
+}
+
+function readParams(given: Record<string, string>, rest: string | undefined): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const name in given) {
+    const value = given[name] ?? '';
+    if (!isStorable(value)) throw new ApiError('invalid_identifier', 'The path holds a NUL character.');
+    params[name === '*' && rest ? rest : name] = value;
+  }
+  return params;
+}
+
+function rawQuery(request: FastifyRequest): string {
+  const url = request.raw.url ?? '';
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at + 1);
+}

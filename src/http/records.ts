@@ -1,0 +1,15 @@
+import { type TProperties, Type } from 'typebox';
+
+/** An object of which nothing but the declared fields ever leaves. */
+export function Record<P extends TProperties>(properties: P, options: { description?: string } = {}) {
+  return Type.Object(properties, { additionalProperties: false, ...options });
+}
+
+export const Id = Type.String({ description: 'Opaque: a prefix and 26 characters.' });
+
+export const Timestamp = Type.String({ description: 'RFC 3339, UTC, milliseconds.' });
+
+/** A text that is `""` where there is none. */
+export const Text = Type.String({ default: '' });
+
+export const Flag = Type.Boolean({ default: false });

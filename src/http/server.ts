@@ -1,0 +1,190 @@
+import { METHODS } from 'node:http';
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Db } from '../db/db.ts';
+import { bodyTimeout, registerBodyParsers } from './body-parsers.ts';
+import { bearerToken, type CredentialReader } from './credential.ts';
+import { requireCaller } from './door.ts';
+import type { Endpoint, Services } from './endpoint.ts';
+import { ApiError, notFound, toApiError, unauthorized } from './errors.ts';
+import { handlerOf } from './handler.ts';
+import { newId } from './ids.ts';
+
+export interface ServerOptions {
+  endpoints: readonly Endpoint[];
+  db: Db;
+  credentials: CredentialReader;
+  services: Services;
+  log: Logger;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    endpoint?: Endpoint;
+  }
+  interface FastifyRequest {
+    /** The credential was looked at, so 401 is out of the question. */
+    callerKnown: boolean;
+  }
+}
+
+/** On every answer: nothing is cached on the way, nothing is sniffed, nothing that an answer holds can run. */
+const HEADERS = {
+  'cache-control': 'no-store',
+  vary: 'authorization',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000',
+  'x-content-type-options': 'nosniff',
+};
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
+
+/** The HTTP server made of the list of endpoints. */
+export function makeServer(options: ServerOptions): FastifyInstance {
+  const { db, credentials, services, log } = options;
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    // A child logger for each request would cost more than the request; lines carry request_id themselves.
+    childLoggerFactory: (logger) => logger,
+    disableRequestLogging: true,
+    requestIdHeader: false,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId('req');
+    },
+    bodyLimit: services.limits.json_bytes,
+    routerOptions: { maxParamLength: 4_096 },
+    // The time for a body is kept by bodyTimeout: 30 s for JSON; a large upload may take longer while bytes arrive.
+    requestTimeout: 0,
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    frameworkErrors: (error, request, reply) => sendError(request, reply as FastifyReply, toApiError(error), log),
+    clientErrorHandler: refuseUndecodable,
+  });
+  const { server } = app;
+  server.headersTimeout = 15_000;
+  server.on('checkExpectation', (_request, response) => {
+    const error = new ApiError('expectation_failed', 'Only "Expect: 100-continue" is understood.');
+    const request_id = newId('req');
+    response.writeHead(417, { ...HEADERS, 'content-type': 'application/json', 'x-request-id': request_id });
+    response.end(JSON.stringify({ error: error.code, message: error.message, request_id }));
+  });
+
+  for (const method of METHODS) {
+    if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method, { hasBody: true });
+  }
+  app.decorateRequest('callerKnown', false);
+  registerBodyParsers(app);
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(HEADERS);
+    reply.header('x-request-id', request.id);
+    if (request.is404) throw new ApiError('not_found', 'There is no such route.', { detail: 'Not Found' });
+    const endpoint = request.routeOptions.config.endpoint;
+    if (!endpoint) return;
+    if (bearerToken(request.raw) === undefined) throw unauthorized();
+    if (!endpoint.body && !endpoint.takes) delete request.raw.headers['content-type'];
+    bodyTimeout(request, endpoint);
+  });
+
+  app.setErrorHandler(async (error, request, reply) => {
+    const answer = await afterCallerCheck(toApiError(error), request, db, credentials);
+    return sendError(request, reply, answer, log);
+  });
+  app.setNotFoundHandler(() => {
+    throw notFound('route');
+  });
+
+  for (const endpoint of options.endpoints) {
+    app.route({
+      method: endpoint.method,
+      url: endpoint.path.replace(/\*[a-z_]+$/, '*'),
+      config: { endpoint },
+      schema: { response: { [endpoint.status ?? 200]: endpoint.reply } },
+      bodyLimit: endpoint.takes === 'multipart' ? services.limits.upload_bytes : services.limits.json_bytes,
+      handler: handlerOf(endpoint, { db, credentials, services, log }),
+    });
+  }
+  refuseOtherMethods(app, options.endpoints);
+  return app;
+}
+
+/** 405 with `Allow` for every method that a known path does not have. */
+export function refuseOtherMethods(app: FastifyInstance, routes: readonly { method: string; path: string }[]): void {
+  const methodsOf = new Map<string, string[]>();
+  for (const { method, path } of routes) {
+    const url = path.replace(/\*[a-z_]+$/, '*');
+    methodsOf.set(url, [...(methodsOf.get(url) ?? []), method, ...(method === 'GET' ? ['HEAD'] : [])]);
+  }
+  for (const [url, methods] of methodsOf) {
+    const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
+      reply.header('allow', methods.join(', '));
+      const message = `This path answers ${methods.join(', ')}.`;
+      throw new ApiError('method_not_allowed', message, { detail: 'Method Not Allowed' });
+    };
+    const others = app.supportedMethods.filter((method) => !methods.includes(method));
+    app.route({ method: others, url, onRequest: refuse, handler: refuse });
+  }
+}
+
+/**
+ * A body or query that is refused is refused after the credential: whoever has none learns nothing else. This is the
+ * one more statement of the failing path.
+ */
+async function afterCallerCheck(
+  error: ApiError,
+  request: FastifyRequest,
+  db: Db,
+  credentials: CredentialReader,
+): Promise<ApiError> {
+  const isOfBody = error.status === 400 || error.status === 413 || error.status === 415 || error.status === 422;
+  if (!isOfBody || request.callerKnown || !request.routeOptions.config.endpoint) return error;
+  const token = bearerToken(request.raw);
+  if (token === undefined) return unauthorized();
+  try {
+    await requireCaller(db.query, await credentials.read(token));
+    return error;
+  } catch (refusal) {
+    return toApiError(refusal);
+  }
+}
+
+function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError, log: Logger) {
+  const { code, message, detail, status } = error;
+  const request_id = request.id;
+  const line = { request_id, status, code, method: request.method, route: request.routeOptions?.url ?? '' };
+  if (status >= 500) log.error({ ...line, err: error.cause ?? error }, message);
+  else log.info(line, message);
+  if (!reply.hasHeader('x-request-id')) reply.headers(HEADERS).header('x-request-id', request_id);
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  if (status === 503) reply.header('retry-after', '2');
+  // What is left of a refused body is not read: the connection ends with the answer.
+  if (status === 413 || (request.body === undefined && Number(request.headers['content-length'] ?? 0) > 65_536)) {
+    reply.header('connection', 'close');
+  }
+  const body = { ...(detail !== undefined && { detail }), error: code, message, request_id };
+  return reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body);
+}
+
+/** What Node's parser refuses never becomes a request; it gets the same envelope and the connection is closed. */
+function refuseUndecodable(error: Error & { code?: string }, socket: Socket): void {
+  if (socket.destroyed || !socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const [status, reason, code, message] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? [431, 'Request Header Fields Too Large', 'headers_too_large', 'The headers are too large.']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? [408, 'Request Timeout', 'request_timeout', 'The request took too long to arrive.']
+        : [400, 'Bad Request', 'invalid_request', 'The request is not valid HTTP/1.1.'];
+  const request_id = newId('req');
+  const body = JSON.stringify({ error: code, message, request_id });
+  const headers = Object.entries({ ...HEADERS, 'x-request-id': request_id, 'content-type': 'application/json; charset=utf-8' });
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,61 @@
+/** The longest slug, in characters. */
+const MAX_LENGTH = 48;
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$/;
+
+/** Words that a path or a host name of the service may need: no workspace and no wiki is called so. */
+export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
+  (
+    'api app www admin v1 login logout signup sign-in oauth auth mcp static assets docs help status billing settings ' +
+    'search new me'
+  ).split(' '),
+);
+
+/**
+ * Letters that taking the marks off does not bring to ASCII, each with what people of its languages write for it:
+ * special letters of Latin, then Greek, then Cyrillic (where й, ё and ї are letters, not и, е and і with a mark).
+ */
+const LETTERS: ReadonlyMap<string, string> = new Map(
+  (
+    'ß-ss æ-ae œ-oe ø-o ł-l đ-d ð-d þ-th ħ-h ı-i ŋ-n ĸ-k ŧ-t ə-e ɓ-b ɗ-d ƙ-k ɣ-g ' +
+    'α-a β-v γ-g δ-d ε-e ζ-z η-i θ-th ι-i κ-k λ-l μ-m ν-n ξ-x ο-o π-p ρ-r σ-s ς-s τ-t υ-y φ-f χ-ch ψ-ps ω-o ' +
+    'а-a б-b в-v г-g ґ-g д-d е-e ё-yo є-ye ж-zh з-z и-i і-i ї-yi й-y к-k л-l м-m н-n о-o п-p р-r с-s т-t у-u ў-u ' +
+    'ф-f х-kh ц-ts ч-ch ш-sh щ-shch ъ- ы-y ь- э-e ю-yu я-ya ђ-dj ѓ-gj ѕ-dz ј-j љ-lj њ-nj ћ-c ќ-kj џ-dz'
+  )
+    .split(' ')
+    .map((pair) => pair.split('-') as [string, string]),
+);
+
+/** Whether `text` is a well-formed slug: 1 to 48 of a-z, 0-9 and single dashes, neither first nor last. */
+export function isSlug(text: string): boolean {
+  return SLUG.test(text) && !text.includes('--');
+}
+
+/**
+ * The slug that `text` leads to: Latin, Greek and Cyrillic letters in ASCII, lower-case, everything else one dash, cut
+ * to 48 characters. Text of other scripts alone (Chinese, Arabic, …) leads nowhere: then it is `fallback`, which must
+ * be a slug itself. The result can be one of RESERVED_SLUGS; whether that matters is for the caller to say.
+ */
+export function slugFrom(text: string, fallback: string): string {
+  // A slug is short, and a text can be a megabyte.
+  const start = text.slice(0, 4096).normalize('NFC').toLowerCase();
+  const ascii = start.replace(/[^\p{ASCII}]/gu, inAscii);
+  return cut(ascii.replace(/[^a-z0-9]+/g, '-').replace(/^-/, ''), MAX_LENGTH) || fallback;
+}
+
+/** The n-th slug of the same name, `base-n`, the base cut so that it still fits. */
+export function numberedSlug(base: string, n: number): string {
+  const ending = `-${n}`;
+  return cut(base, MAX_LENGTH - ending.length) + ending;
+}
+
+function cut(dashed: string, length: number): string {
+  return dashed.slice(0, length).replace(/-$/, '');
+}
+
+function inAscii(letter: string): string {
+  const known = LETTERS.get(letter);
+  if (known !== undefined) return known;
+  // Compatibility forms can be capitals (ℌ, ㎒), which only show after they were taken apart.
+  const bare = letter.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return bare.replace(/[^\p{ASCII}]/gu, (part) => LETTERS.get(part) ?? part);
+}

@@ -1,0 +1,17 @@
+import { ApiError } from './errors.ts';
+
+/** Trims a name; 400 `invalid_name` where nothing is left or it is longer than 100 characters. */
+export function readName(text: string): string | ApiError {
+  const name = text.trim();
+  if (name === '') return new ApiError('invalid_name', 'A name needs at least one character that is not a space.');
+  if (name.length > 100) return new ApiError('invalid_name', 'A name has at most 100 characters.');
+  return name;
+}
+
+/** Trims a title; 400 `invalid_title` where nothing is left or it is longer than 255 characters. */
+export function readTitle(text: string): string | ApiError {
+  const title = text.trim();
+  if (title === '') return new ApiError('invalid_title', 'A title needs at least one character that is not a space.');
+  if (title.length > 255) return new ApiError('invalid_title', 'A title has at most 255 characters.');
+  return title;
+}

@@ -1,0 +1,202 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { TSchema } from 'typebox';
+import { isStorable } from './body.ts';
+import { ApiError, type Detail } from './errors.ts';
+
+/**
+ * Nothing is coerced: `5` is no string. `verbose` so that an error knows its input and its schema.
+ * All errors of a body are listed; a body is at most 1 MiB and the schemas have no quantifier over it.
+ */
+const ajv = new Ajv({ allErrors: true, verbose: true, coerceTypes: false, strictTypes: false });
+
+/** How much of a wrong input is echoed. */
+const INPUT_MAX = 256;
+
+export type Check = (value: unknown) => void;
+
+/** A check of a JSON body against its schema; 422 with `loc` ["body", …]. */
+export function bodyCheck(schema: TSchema): Check {
+  const validate = ajv.compile(schema);
+  return (value) => {
+    if (value === undefined || value === null) {
+      throw validationError([{ type: 'missing', loc: ['body'], msg: 'Field required', input: null }]);
+    }
+    if (typeof value !== 'object' || Array.isArray(value)) {
+      throw validationError([
+        {
+          type: 'model_attributes_type',
+          loc: ['body'],
+          msg: 'Input should be a valid dictionary or object to extract fields from',
+          input: echo(value),
+        },
+      ]);
+    }
+    run(validate, 'body', value);
+  };
+}
+
+function run(validate: ValidateFunction, where: string, value: unknown): void {
+  if (validate(value)) return;
+  throw validationError(detailsOf(validate.errors ?? [], where));
+}
+
+/**
+ * Reads the query: integers from plain digits only, each name at most once, unknown names ignored.
+ * 400 for what cannot be decoded, 422 with `loc` ["query", name] for the rest.
+ */
+export function queryReader(schema: TSchema & { properties?: Record<string, TSchema> }) {
+  const properties = Object.entries(schema.properties ?? {});
+  const validate = ajv.compile(schema);
+  return (raw: string): Record<string, unknown> => {
+    const given = raw === '' ? new Map<string, string[]>() : decodeQuery(raw);
+    const value: Record<string, unknown> = {};
+    const wrong: Detail[] = [];
+    for (const [name, property] of properties) {
+      const texts = given.get(name);
+      if (texts === undefined) {
+        if ('default' in property) value[name] = property.default;
+        continue;
+      }
+      const isInteger = 'type' in property && property.type === 'integer';
+      if (texts.length > 1) wrong.push(wrongType(name, isInteger, texts));
+      else if (!isInteger) value[name] = texts[0];
+      else if (/^-?[0-9]+$/.test(texts[0] ?? '')) value[name] = clampInteger(Number(texts[0]));
+      else {
+        wrong.push({
+          type: 'int_parsing',
+          loc: ['query', name],
+          msg: 'Input should be a valid integer, unable to parse string as an integer',
+          input: echo(texts[0]),
+        });
+      }
+    }
+    if (wrong.length > 0) throw validationError(wrong);
+    run(validate, 'query', value);
+    return value;
+  };
+}
+
+function wrongType(name: string, isInteger: boolean, input: unknown): Detail {
+  return isInteger
+    ? { type: 'int_type', loc: ['query', name], msg: 'Input should be a valid integer', input }
+    : { type: 'string_type', loc: ['query', name], msg: 'Input should be a valid string', input };
+}
+
+/** An offset of forty digits is still an offset: there is nothing there. */
+function clampInteger(value: number): number {
+  return Math.min(value, Number.MAX_SAFE_INTEGER);
+}
+
+function decodeQuery(raw: string): Map<string, string[]> {
+  const given = new Map<string, string[]>();
+  for (const pair of raw.split('&')) {
+    if (pair === '') continue;
+    const at = pair.indexOf('=');
+    const name = decode(at < 0 ? pair : pair.slice(0, at));
+    const value = at < 0 ? '' : decode(pair.slice(at + 1));
+    const values = given.get(name);
+    if (values === undefined) given.set(name, [value]);
+    else values.push(value);
+  }
+  return given;
+}
+
+function decode(text: string): string {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(text.replaceAll('+', ' '));
+  } catch (cause) {
+    throw new ApiError('invalid_query', 'The query is not valid percent-encoded UTF-8.', { cause });
+  }
+  if (!isStorable(decoded)) throw new ApiError('invalid_query', 'The query holds a NUL character.');
+  return decoded;
+}
+
+export function validationError(detail: Detail[]): ApiError {
+  const first = detail[0];
+  const where = first ? `${first.loc.join('.')}: ${first.msg}` : 'The request does not match its schema.';
+  return new ApiError('validation_error', where, { detail });
+}
+
+function detailsOf(errors: ErrorObject[], where: string): Detail[] {
+  const details = new Map<string, Detail>();
+  for (const error of errors) {
+    // A union reports each of its branches; Pydantic speaks of the field, so the first report of a place is kept.
+    const loc = [where, ...pointerParts(error.instancePath)];
+    if (error.keyword === 'required') loc.push(String(error.params.missingProperty));
+    const key = loc.join('\0');
+    if (!details.has(key)) details.set(key, { ...wordsFor(error), loc });
+  }
+  return [...details.values()];
+}
+
+function pointerParts(pointer: string): (string | number)[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => (/^[0-9]+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~')));
+}
+
+/** The words of Pydantic v2 for each keyword that the schemas of this API use. */
+function wordsFor(error: ErrorObject): Omit<Detail, 'loc'> {
+  const input = echo(error.data);
+  const { params } = error;
+  switch (error.keyword) {
+    case 'required':
+      return { type: 'missing', msg: 'Field required', input };
+    case 'minLength': {
+      const ctx = { min_length: params.limit };
+      return { type: 'string_too_short', msg: `String should have at least ${count(params.limit, 'character')}`, input, ctx };
+    }
+    case 'maxLength': {
+      const ctx = { max_length: params.limit };
+      return { type: 'string_too_long', msg: `String should have at most ${count(params.limit, 'character')}`, input, ctx };
+    }
+    case 'minimum': {
+      const msg = `Input should be greater than or equal to ${params.limit}`;
+      return { type: 'greater_than_equal', msg, input, ctx: { ge: params.limit } };
+    }
+    case 'maximum': {
+      const msg = `Input should be less than or equal to ${params.limit}`;
+      return { type: 'less_than_equal', msg, input, ctx: { le: params.limit } };
+    }
+    case 'enum': {
+      const expected = oneOf(params.allowedValues);
+      return { type: 'enum', msg: `Input should be ${expected}`, input, ctx: { expected } };
+    }
+    case 'type':
+      return typeWords(String(params.type), input);
+    default:
+      return { type: 'value_error', msg: `Value error, ${error.message ?? 'not allowed here'}`, input };
+  }
+}
+
+function typeWords(type: string, input: unknown): Omit<Detail, 'loc'> {
+  // A nullable string is a union of types; Pydantic names its first branch.
+  if (type.includes('string')) return { type: 'string_type', msg: 'Input should be a valid string', input };
+  if (type === 'boolean') return { type: 'bool_type', msg: 'Input should be a valid boolean', input };
+  if (type === 'integer') return { type: 'int_type', msg: 'Input should be a valid integer', input };
+  if (type === 'array') return { type: 'list_type', msg: 'Input should be a valid list', input };
+  return { type: `${type}_type`, msg: `Input should be a valid ${type}`, input };
+}
+
+function count(n: number, word: string): string {
+  return `${n} ${word}${n === 1 ? '' : 's'}`;
+}
+
+function oneOf(values: unknown[]): string {
+  const quoted = values.map((value) => `'${String(value)}'`);
+  const last = quoted.pop() ?? '';
+  return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`;
+}
+
+const SECRET_NAMES = /token|secret|password|authorization/i;
+
+/** What is echoed of a wrong input: at most 256 characters of it, and never a secret. */
+function echo(value: unknown): unknown {
+  if (value === undefined) return null;
+  if (typeof value === 'string') return value.slice(0, INPUT_MAX);
+  if (typeof value !== 'object' || value === null) return value;
+  const text = JSON.stringify(value, (key, item) => (SECRET_NAMES.test(key) ? '…' : item));
+  return text.length <= INPUT_MAX ? JSON.parse(text) : text.slice(0, INPUT_MAX);
+}

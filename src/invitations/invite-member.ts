@@ -1,0 +1,86 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWorkspace } from '../http/access.ts';
+import { normalizeEmail } from '../http/email-address.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
+import { newId } from '../http/ids.ts';
+import { Id } from '../http/records.ts';
+import { findRole, mayGrant, notGrantable, unknownRole } from '../http/roles.ts';
+import { type SeatCounts, seatColumns, seatsOf } from '../members/schema.ts';
+import { exampleInvitation, Invitation } from './schema.ts';
+
+const DAYS = 7;
+
+interface Facts extends SeatCounts {
+  own_role: string;
+  member_status: 'active' | 'inactive' | null;
+  is_pending: boolean;
+}
+
+/** Seats are counted and taken under the lock on the workspace. */
+export const inviteMember = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/:workspace_id/members/invite',
+  summary: 'Invite a member',
+  access: onWorkspace('members:manage'),
+  event: 'invitation.created',
+  params: Type.Object({ workspace_id: Id }),
+  body: Type.Object({ email: Type.String(), role: Type.String() }),
+  reply: Invitation,
+  errors: [
+    'invalid_email',
+    'unknown_role',
+    'role_not_grantable',
+    'already_member',
+    'member_inactive',
+    'invitation_pending',
+    'seat_limit_reached',
+  ],
+  example: { body: { email: 'grace@example.com', role: 'member' }, reply: exampleInvitation },
+  run: ({ body, transaction }) =>
+    transaction(async (tx) => {
+      const email = normalizeEmail(body.email);
+      const role = findRole(body.role);
+      const facts = await tx.look<Facts>(sql`
+        select a.role as own_role, ${seatColumns},
+          (select m.status from memberships m join users u on u.user_id = m.user_id
+            where m.workspace_id = w.workspace_id and u.email = ${email ?? ''} order by m.status limit 1) as member_status,
+          exists (select from invitations i where i.workspace_id = w.workspace_id and i.email = ${email ?? ''}
+            and i.state = 'pending' and i.expires_at > now()) as is_pending
+        from access a join workspaces w on w.workspace_id = a.workspace_id
+      `);
+      const own = findRole(facts?.own_role ?? '');
+      if (!facts || !own) throw new Error('a member of the workspace has no role in the catalogue');
+      if (role && !mayGrant(own, role)) throw notGrantable();
+      if (!role) throw unknownRole(body.role);
+      if (email === undefined) {
+        throw new ApiError('invalid_email', 'Send one plain e-mail address of at most 254 ASCII characters.');
+      }
+      refuseConflicts(facts);
+      // One past its time still stands in the way of the unique key.
+      await tx.look({
+        expired: sql`
+          update invitations i set state = 'expired' from access a
+          where i.workspace_id = a.workspace_id and i.email = ${email} and i.state = 'pending'`,
+        result: sql`select 1`,
+      });
+      return tx.one(sql`
+        insert into invitations (invitation_id, workspace_id, email, role, invited_by, expires_at)
+        select ${newId('inv')}, workspace_id, ${email}, ${role.slug}, user_id, now() + make_interval(days => ${DAYS})
+        from access
+        returning invitation_id, email, role, created_at, expires_at, state
+      `);
+    }),
+});
+
+function refuseConflicts(facts: Facts): void {
+  if (facts.member_status === 'active') throw new ApiError('already_member', 'This address belongs to a member already.');
+  if (facts.member_status === 'inactive') {
+    throw new ApiError('member_inactive', 'This address belongs to an inactive member. Reactivate them instead.');
+  }
+  if (facts.is_pending) throw new ApiError('invitation_pending', 'This address has a pending invitation already.');
+  if (seatsOf(facts).blocked) {
+    throw new ApiError('seat_limit_reached', 'All seats are taken. Add seats, or remove a member or an invitation.');
+  }
+}

@@ -1,0 +1,29 @@
+import { Type } from 'typebox';
+import { raw, sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { PAGING } from '../http/paging.ts';
+import { WikiParams } from '../wikis/schema.ts';
+import { exampleJob, JOB_STATUSES, Job, jobColumns } from './schema.ts';
+
+export const listJobs = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/jobs',
+  summary: 'List jobs',
+  access: onWiki('sources:read'),
+  params: WikiParams,
+  query: Type.Object({
+    upload_id: Type.Optional(Type.String({ description: 'Only the jobs of this upload.' })),
+    status: Type.Optional(Type.Enum([...JOB_STATUSES], { description: 'Only jobs in this status.' })),
+    ...PAGING,
+  }),
+  reply: Type.Array(Job),
+  example: { reply: [exampleJob] },
+  run: ({ params, query, many }) =>
+    many(sql`
+      select ${jobColumns} from jobs j where j.wiki_id = ${params.wiki_id}
+        ${query.upload_id === undefined ? raw('') : sql`and j.upload_id = ${query.upload_id}`}
+        ${query.status === undefined ? raw('') : sql`and j.status = ${query.status}`}
+      order by j.job_id limit ${query.limit} offset ${query.offset}
+    `),
+});

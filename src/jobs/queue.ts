@@ -1,0 +1,102 @@
+import type { Db, Query } from '../db/db.ts';
+import { type Sql, sql } from '../db/sql.ts';
+
+/** A worker that is not heard of for that long has lost its job to the next one that looks. */
+const LEASE_SECONDS = 10;
+
+/** How often a job may fail without getting on before it is given up. */
+export const FAILURES_MAX = 5;
+
+export interface ClaimedJob {
+  wiki_id: string;
+  job_id: string;
+  upload_id: string | null;
+  kind: string;
+  attempt: number;
+  failures: number;
+}
+
+/** The job was taken over by another worker: whatever this one was about to write is not to be written. */
+export class LeaseLost extends Error {}
+
+/** The step of a statement that enqueues a job about an upload that the same statement makes. */
+export function enqueueStep(job: { wiki_id: string; job_id: string; upload_id: string; kind: string }, from: Sql): Sql {
+  return sql`
+    insert into jobs (wiki_id, job_id, upload_id, kind)
+    select ${job.wiki_id}, ${job.job_id}, ${job.upload_id}, ${job.kind} from ${from}`;
+}
+
+/**
+ * Claims the job that waits longest, or undefined. In two steps: candidates are read without a lock, then a conditional
+ * update by the job's key says who won, which holds however the table is distributed. One job of a wiki runs at a time.
+ */
+export async function claimJob(query: Query, kinds: readonly string[]): Promise<ClaimedJob | undefined> {
+  const candidates = await query<{ wiki_id: string; job_id: string; attempt: number }>(sql`
+    select j.wiki_id, j.job_id, j.attempt from jobs j
+    where j.status in ('queued', 'running') and j.run_after <= now() and j.kind = any (${kinds}::text[])
+      and (j.status = 'queued' or j.lease_until < now())
+      and not exists (
+        select from jobs other where other.wiki_id = j.wiki_id and other.status = 'running'
+          and other.lease_until >= now() and other.job_id <> j.job_id)
+    order by j.run_after limit 5
+  `);
+  for (const { wiki_id, job_id, attempt } of candidates) {
+    const [claimed] = await query<ClaimedJob>(sql`
+      update jobs set status = 'running', attempt = attempt + 1, failures = failures + 1, updated_at = now(),
+        started_at = coalesce(started_at, now()), lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
+      where wiki_id = ${wiki_id} and job_id = ${job_id} and attempt = ${attempt}
+        and (status = 'queued' or (status = 'running' and lease_until < now()))
+      returning wiki_id, job_id, upload_id, kind, attempt, failures
+    `);
+    if (claimed) return claimed;
+  }
+  return undefined;
+}
+
+/** Goes on holding the job. In a transaction that writes for the job it comes first; LeaseLost undoes the rest. */
+export async function holdJob(query: Query, job: ClaimedJob): Promise<void> {
+  const held = await query(sql`
+    update jobs set lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where wiki_id = ${job.wiki_id} and job_id = ${job.job_id} and attempt = ${job.attempt} and status = 'running'
+    returning 1
+  `);
+  if (held.length === 0) throw new LeaseLost(`job ${job.job_id} was taken over`);
+}
+
+/** Holds the job and notes how far it is (0 to 100). A job that gets on starts to count its failures anew. */
+export async function advanceJob(query: Query, job: ClaimedJob, progress: number): Promise<void> {
+  await holdJob(query, job);
+  await query(sql`
+    update jobs set progress = ${progress}, failures = 0, error = '', updated_at = now()
+    where wiki_id = ${job.wiki_id} and job_id = ${job.job_id}
+  `);
+}
+
+/** Ends the job in a transaction of its work. */
+export async function endJob(
+  query: Query,
+  job: ClaimedJob,
+  end: { status: 'completed' | 'failed'; summary: string; error: string },
+): Promise<void> {
+  await holdJob(query, job);
+  await query(sql`
+    update jobs set status = ${end.status}, summary = ${end.summary}, error = ${end.error}, progress = 100,
+      lease_until = null, updated_at = now(), finished_at = now()
+    where wiki_id = ${job.wiki_id} and job_id = ${job.job_id}
+  `);
+}
+
+/** Puts the job back: after a failure with growing pauses (1 s, 4 s, 9 s, …), on an orderly stop at once. */
+export async function releaseJob(db: Db, job: ClaimedJob, failure: string | undefined): Promise<void> {
+  const pause = failure === undefined ? 0 : job.failures ** 2;
+  await db.query(sql`
+    update jobs set status = 'queued', lease_until = null, updated_at = now(), error = ${failure ?? ''},
+      failures = failures - ${failure === undefined ? 1 : 0}, run_after = now() + make_interval(secs => ${pause})
+    where wiki_id = ${job.wiki_id} and job_id = ${job.job_id} and attempt = ${job.attempt} and status = 'running'
+  `);
+}
+
+/** Takes the leases from workers that are known to be gone: for the one process of a DATA_DIR, at its start. */
+export async function expireLeases(query: Query): Promise<void> {
+  await query(sql`update jobs set lease_until = now() - interval '1 second' where status = 'running'`);
+}

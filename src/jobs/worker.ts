@@ -1,0 +1,96 @@
+import type { Logger } from 'pino';
+import type { Db, Query } from '../db/db.ts';
+import { type ClaimedJob, claimJob, FAILURES_MAX, holdJob, LeaseLost, releaseJob } from './queue.ts';
+
+/** How long an idle worker waits before it looks again, when nobody wakes it. */
+const LOOK_MS = 1_000;
+const HEARTBEAT_MS = 3_000;
+
+/** What a kind of job does. Both end the job themselves, in the transaction of their last write. */
+export interface JobKind {
+  kind: string;
+  /** Works until the end, or stops early when `stopping` is aborted. What it throws is a failed attempt. */
+  run(job: ClaimedJob, stopping: AbortSignal): Promise<void>;
+  /** Ends a job that failed too often. */
+  giveUp(query: Query, job: ClaimedJob, error: string): Promise<void>;
+}
+
+export interface Worker {
+  /** Says that there is work, so that it need not wait for the next look. */
+  wake(): void;
+  /** Lets the present step end, puts an unfinished job back and stops. */
+  stop(): Promise<void>;
+}
+
+/** Works on one job at a time until stopped. Whatever fails, it goes on. */
+export function startWorker(options: { db: Db; kinds: readonly JobKind[]; log: Logger }): Worker {
+  const { db, kinds, log } = options;
+  const names = kinds.map((kind) => kind.kind);
+  const stopping = new AbortController();
+  let rouse = () => {};
+  let roused = false;
+
+  async function pause(): Promise<void> {
+    if (roused || stopping.signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, LOOK_MS);
+      rouse = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      roused = false;
+      let worked = false;
+      try {
+        const job = await claimJob(db.query, names);
+        if (job) {
+          worked = true;
+          await work(job);
+        }
+      } catch (err) {
+        log.warn({ err }, 'the worker could not claim or release a job; it tries again');
+      }
+      if (!worked) await pause();
+    }
+  }
+
+  async function work(job: ClaimedJob): Promise<void> {
+    const kind = kinds.find((candidate) => candidate.kind === job.kind);
+    if (!kind) throw new Error(`there is no job kind ${job.kind}`);
+    const heartbeat = setInterval(() => {
+      holdJob(db.query, job).catch((err) => log.warn({ err, job_id: job.job_id }, 'a heartbeat failed'));
+    }, HEARTBEAT_MS);
+    try {
+      await kind.run(job, stopping.signal);
+      if (stopping.signal.aborted) await releaseJob(db, job, undefined);
+    } catch (err) {
+      if (err instanceof LeaseLost) {
+        log.warn({ job_id: job.job_id }, 'another worker took the job over');
+        return;
+      }
+      log.error({ err, job_id: job.job_id, failures: job.failures }, 'a job failed');
+      const text = 'internal_error: the work was interrupted; it is tried again';
+      if (job.failures < FAILURES_MAX) await releaseJob(db, job, text);
+      else await db.transaction((query) => kind.giveUp(query, job, 'internal_error: given up after repeated failures'));
+    } finally {
+      clearInterval(heartbeat);
+    }
+  }
+
+  const done = loop();
+  return {
+    wake() {
+      roused = true;
+      rouse();
+    },
+    async stop() {
+      stopping.abort();
+      rouse();
+      await done;
+    },
+  };
+}

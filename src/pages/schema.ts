@@ -1,0 +1,89 @@
+import { type Static, Type } from 'typebox';
+import { type Sql, sql } from '../db/sql.ts';
+import { Flag, Id, Record, Text, Timestamp } from '../http/records.ts';
+
+const pageProperties = {
+  page_id: Id,
+  wiki_id: Id,
+  path: Type.String({ description: 'The slugs from the root, joined by "/".' }),
+  slug: Type.String(),
+  title: Type.String(),
+  description: Text,
+  parent_page_id: Type.String({ default: '', description: '"" at the root.' }),
+  position: Type.Integer({ description: 'The place among its siblings.' }),
+  status: Type.Enum(['draft', 'published', 'archived']),
+  origin: Type.Enum(['authored', 'compiled']),
+  revision: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  created_by: Id,
+  updated_by: Id,
+  word_count: Type.Integer(),
+  source_count: Type.Integer({ description: 'Sources that it was made from.' }),
+  stale: Flag,
+};
+
+export const Page = Record(pageProperties, { description: 'A page without its text, as lists show it.' });
+export type Page = Static<typeof Page>;
+
+export const PageHit = Record({
+  ...pageProperties,
+  score: Type.Number(),
+  snippet: Type.String({ description: 'Escaped text; the only markup is <mark>.' }),
+  heading: Type.String({ description: 'The heading above the passage; "" before the first.' }),
+  anchor: Type.String({ description: "That heading's id in the page's HTML." }),
+});
+
+export const OutlineEntry = Record({ level: Type.Integer(), text: Type.String(), anchor: Type.String() });
+
+export const FullPage = Record({
+  ...pageProperties,
+  markdown: Type.String(),
+  html: Type.String({ description: 'Safe to show: nothing that a file contains runs.' }),
+  outline: Type.Array(OutlineEntry),
+  citations: Type.Array(Record({ source_id: Id, title: Type.String(), filename: Type.String() }), {
+    description: 'The sources that the page was made from.',
+  }),
+});
+export type FullPage = Static<typeof FullPage>;
+
+/** The columns of Page from a page `p`. */
+export const pageColumns: Sql = sql`
+  p.page_id, p.wiki_id, p.path, p.slug, p.title, p.description, coalesce(p.parent_page_id, '') as parent_page_id, p.position,
+  p.status, p.origin, p.revision, p.created_at, p.updated_at, p.created_by, p.updated_by, p.word_count, p.source_count, p.stale`;
+
+/** The columns of FullPage from a page `p` and its present revision `r`. */
+export const fullPageColumns: Sql = sql`${pageColumns}, r.markdown, r.html, r.outline,
+  coalesce((
+    select json_agg(json_build_object('source_id', s.source_id, 'title', s.title, 'filename', s.filename) order by s.source_id)
+    from page_sources c join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id
+    where c.wiki_id = p.wiki_id and c.page_id = p.page_id), '[]') as citations`;
+
+export const examplePage: Page = {
+  page_id: 'page_01jd8w3v6xf3e8h2k9m4n5p6s1',
+  wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9',
+  path: 'guide/setup',
+  slug: 'setup',
+  title: 'Setup',
+  description: 'How to install Acme.',
+  parent_page_id: 'page_01jd8w3v6xf3e8h2k9m4n5p6s0',
+  position: 0,
+  status: 'published',
+  origin: 'compiled',
+  revision: 1,
+  created_at: '2026-11-21T05:29:32.104Z',
+  updated_at: '2026-11-21T05:29:32.104Z',
+  created_by: 'user_01jd8w3v6xf3e8h2k9m4n5p6q8',
+  updated_by: 'user_01jd8w3v6xf3e8h2k9m4n5p6q8',
+  word_count: 5,
+  source_count: 1,
+  stale: false,
+};
+
+export const exampleFullPage: FullPage = {
+  ...examplePage,
+  markdown: '# Setup\n\nHow to install Acme.\n',
+  html: '<h1 id="setup">Setup</h1>\n<p>How to install Acme.</p>',
+  outline: [{ level: 1, text: 'Setup', anchor: 'setup' }],
+  citations: [{ source_id: 'source_01jd8w3v6xf3e8h2k9m4n5p6t1', title: 'Setup', filename: 'guide/setup.md' }],
+};

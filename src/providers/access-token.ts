@@ -1,0 +1,121 @@
+import type { Identity } from './identity.ts';
+
+/** The algorithms that a signature may have. One key serves one of them only, so none can stand in for another. */
+export const ALGORITHMS = ['ES256', 'EdDSA', 'RS256'] as const;
+export type Algorithm = (typeof ALGORITHMS)[number];
+
+/** How far the issuer's clock and ours may be apart. */
+export const LEEWAY_SECONDS = 30;
+
+/** What a token says of itself, before anything of it is believed. */
+export interface TokenParts {
+  algorithm: Algorithm;
+  key_id: string | undefined;
+  claims: Record<string, unknown>;
+}
+
+const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
+/** RFC 9068 names access tokens at+jwt; most issuers still say JWT or nothing. RFC 7515 lets "application/" go. */
+const ACCEPTED_TYPE = /^(?:application\/)?(?:at\+)?jwt$/i;
+/** Extensions that must be understood, a payload that is not encoded, and keys that the sender chose. */
+const REFUSED_HEADERS = ['crit', 'b64', 'jwk', 'jku', 'x5u', 'x5c'];
+/** The end of the year 9999: anything later is no time that a Date or a database could hold. */
+const LATEST_SECONDS = 253_402_300_799;
+
+/** Reads a token in JWS compact form without verifying it. Null when it cannot be a token that we accept. */
+export function readToken(token: string): TokenParts | null {
+  const parts = COMPACT.exec(token)?.slice(1);
+  if (!parts?.every(isCanonical)) return null;
+  const header = readJsonObject(parts[0] ?? '');
+  const claims = readJsonObject(parts[1] ?? '');
+  if (!header || !claims) return null;
+
+  const { alg, kid, typ } = header;
+  const algorithm = ALGORITHMS.find((accepted) => accepted === alg);
+  if (!algorithm) return null;
+  if (kid !== undefined && typeof kid !== 'string') return null;
+  if (typ !== undefined && (typeof typ !== 'string' || !ACCEPTED_TYPE.test(typ))) return null;
+  if (REFUSED_HEADERS.some((name) => Object.hasOwn(header, name))) return null;
+  return { algorithm, key_id: kid, claims };
+}
+
+/**
+ * The identity in the claims of a token whose signature, issuer, audience, exp and nbf were verified.
+ * Null when exp, iat or sub are not what they must be. The profile is taken as far as it is sound.
+ */
+export function identityFromClaims(claims: Record<string, unknown>, nowSeconds: number): Identity | null {
+  const { iss, sub, exp, iat } = claims;
+  if (typeof iss !== 'string' || typeof exp !== 'number' || exp > LATEST_SECONDS) return null;
+  if (iat !== undefined && (typeof iat !== 'number' || iat > nowSeconds + LEEWAY_SECONDS)) return null;
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255 || UNPRINTABLE.test(sub)) return null;
+
+  const email = emailClaim(claims.email);
+  return Object.freeze({
+    issuer: iss,
+    subject: sub,
+    email,
+    email_verified: email !== '' && claims.email_verified === true,
+    display_name: nameClaim(claims.name),
+    avatar_url: pictureClaim(claims.picture),
+    expires_at: exp,
+  });
+}
+
+/** Control characters and halves of surrogate pairs. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
+/** These, line separators, and what turns the direction of the text that follows it. */
+const UNFIT_FOR_A_NAME = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu;
+const UNFIT_FOR_AN_ADDRESS = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
+
+/** An address with anything odd in it is left out: cleaned, it would be another address. */
+function emailClaim(value: unknown): string {
+  if (typeof value !== 'string' || value.length > 254 || UNFIT_FOR_AN_ADDRESS.test(value)) return '';
+  if (!/^[^@]+@[^@]+$/.test(value)) return '';
+  // ASCII only: full case folding would make one address of two that belong to different people (CVE-2019-19844).
+  return value.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+function nameClaim(value: unknown): string {
+  if (typeof value !== 'string') return '';
+  const name = value.replace(UNFIT_FOR_A_NAME, ' ').trim().slice(0, 255);
+  return name.replace(/\p{Cs}$/u, '').trim();
+}
+
+function pictureClaim(value: unknown): string {
+  if (typeof value !== 'string' || value.length > 2048 || UNPRINTABLE.test(value)) return '';
+  const url = URL.parse(value);
+  if (url?.protocol !== 'https:' || url.username || url.password || url.href.length > 2048) return '';
+  return url.href;
+}
+
+/** Base64url has several spellings of the same bytes; we accept the one that encoding them gives. */
+function isCanonical(part: string): boolean {
+  return Buffer.from(part, 'base64url').toString('base64url') === part;
+}
+
+function readJsonObject(part: string): Record<string, unknown> | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(part, 'base64url'));
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+    return repeatsName(text) ? null : (value as Record<string, unknown>);
+  } catch {
+    // Neither UTF-8 nor JSON: it is no token, which is all that the caller asks.
+    return null;
+  }
+}
+
+/** Whether an object in valid JSON text has a name twice, of which parsers take now the first, now the last. */
+function repeatsName(text: string): boolean {
+  const open: Set<string>[] = [];
+  for (const [, string, colon, bracket] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*(:)?|([{}])/g)) {
+    if (bracket === '{') open.push(new Set());
+    if (bracket === '}') open.pop();
+    if (!string || !colon) continue;
+    const name: string = JSON.parse(string);
+    const names = open.at(-1);
+    if (names?.has(name)) return true;
+    names?.add(name);
+  }
+  return false;
+}

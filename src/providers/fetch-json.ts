@@ -1,0 +1,38 @@
+const SIZE_LIMIT = 1024 * 1024;
+const MOST_REDIRECTS = 3;
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Gets a JSON document of at most 1 MiB (decoded) from a service that the operator configured. Follows redirects
+ * within the same origin only. `signal` bounds the whole exchange. Throws an Error that names the address.
+ */
+export async function fetchJson(fetcher: typeof fetch, address: URL, signal: AbortSignal): Promise<unknown> {
+  let url = address;
+  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
+    const response = await fetcher(url.href, { redirect: 'manual', signal, headers: { accept: 'application/json' } });
+    if (response.status === 200) return JSON.parse(await readText(response, url));
+    await response.body?.cancel();
+    const location = response.headers.get('location');
+    if (response.status < 300 || response.status > 399 || location === null) {
+      throw new Error(`${url} answered ${response.status}`);
+    }
+    const next = URL.parse(location, url.href);
+    if (next?.origin !== url.origin) throw new Error(`${url} redirects to another host, which is not followed`);
+    url = next;
+  }
+  throw new Error(`${address} redirects more than ${MOST_REDIRECTS} times`);
+}
+
+async function readText(response: Response, url: URL): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > SIZE_LIMIT) throw new Error(`${url} answered more than ${SIZE_LIMIT} bytes`);
+    chunks.push(chunk);
+  }
+  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+}

@@ -1,0 +1,156 @@
+import { hash } from 'node:crypto';
+import { errors, jwtVerify } from 'jose';
+import { identityFromClaims, LEEWAY_SECONDS, readToken, type TokenParts } from './access-token.ts';
+import { type IssuerKey, isTrustworthy, openIssuerKeys } from './issuer-keys.ts';
+
+export { IdentityUnavailable } from './issuer-keys.ts';
+
+/** Who a verified access token speaks for. A user is (issuer, subject); the rest is profile, '' where there is none. */
+export interface Identity {
+  issuer: string;
+  subject: string;
+  /** ASCII letters in lower case. */
+  email: string;
+  /** True only if the issuer says so with a boolean. */
+  email_verified: boolean;
+  display_name: string;
+  /** An https address. */
+  avatar_url: string;
+  /** Seconds since the epoch. */
+  expires_at: number;
+}
+
+export interface IdentityProvider {
+  /** Null: refuse with 401. Throws IdentityUnavailable alone, when there is nothing to verify with. */
+  verify(token: string): Promise<Identity | null>;
+}
+
+export interface IdentityProviderOptions {
+  issuer: string;
+  /** What the `aud` of our tokens is, or holds. */
+  audience: string;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+  fetch?: typeof fetch;
+  log?: (message: string, details?: object) => void;
+  /** Verified tokens to remember at most. */
+  remembered?: number;
+}
+
+/** In characters, all of them ASCII. Nothing longer is parsed. */
+const LONGEST_TOKEN = 8192;
+/** A token without kid is tried with that many keys. */
+const MOST_CANDIDATES = 8;
+
+/**
+ * Verifies the access tokens (JWT, RFC 9068 or looser) of one OpenID Connect issuer. Nothing is fetched before the
+ * first token comes, so an issuer that is down never keeps us from starting. Throws when the options cannot be right.
+ */
+export function openIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
+  const { issuer, audience, now = Date.now, log = () => {}, remembered = 10_000 } = options;
+  checkIssuer(issuer);
+  if (audience === '') {
+    throw new Error(
+      'OIDC_AUDIENCE is empty: set it to the audience that the issuer writes into tokens for this service.',
+    );
+  }
+
+  /** By the SHA-256 of the token, the least recently used first. */
+  const verified = new Map<string, Identity>();
+  let newest: readonly IssuerKey[] | undefined;
+  const keys = openIssuerKeys({
+    issuer,
+    now,
+    fetch: options.fetch ?? fetch,
+    log,
+    onChange(changed) {
+      // Nobody may stay signed in by a key that was withdrawn.
+      verified.clear();
+      newest = changed;
+    },
+  });
+  const nowSeconds = () => Math.floor(now() / 1000);
+
+  async function recall(digest: string): Promise<Identity | null> {
+    if (!verified.has(digest)) return null;
+    // This is also what keeps the keys fresh while all tokens are known ones; it may empty `verified`.
+    await keys.current();
+    const identity = verified.get(digest);
+    if (!identity) return null;
+    verified.delete(digest);
+    if (identity.expires_at <= nowSeconds() - LEEWAY_SECONDS) return null;
+    verified.set(digest, identity);
+    return identity;
+  }
+
+  function remember(digest: string, identity: Identity): void {
+    verified.set(digest, identity);
+    if (verified.size <= remembered) return;
+    for (const oldest of verified.keys()) {
+      verified.delete(oldest);
+      return;
+    }
+  }
+
+  /** Null: refused. Undefined: none of these keys made the signature. */
+  async function verifyWith(candidates: IssuerKey[], token: string): Promise<Identity | null | undefined> {
+    for (const { key, algorithm } of candidates) {
+      try {
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: [algorithm],
+          issuer,
+          audience,
+          requiredClaims: ['exp', 'sub'],
+          clockTolerance: LEEWAY_SECONDS,
+          currentDate: new Date(now()),
+        });
+        return identityFromClaims(payload, nowSeconds());
+      } catch (error) {
+        if (error instanceof errors.JWSSignatureVerificationFailed) continue;
+        if (!(error instanceof errors.JOSEError)) log('a token could not be verified', { error: String(error) });
+        return null;
+      }
+    }
+    return undefined;
+  }
+
+  return {
+    async verify(token) {
+      if (token.length > LONGEST_TOKEN) return null;
+      const digest = hash('sha256', token, 'base64url');
+      const known = await recall(digest);
+      if (known) return known;
+
+      const parts = readToken(token);
+      // Another issuer's token is told apart here, so that it costs neither a signature nor a fetch.
+      if (parts?.claims.iss !== issuer) return null;
+      let current = await keys.current();
+      let identity = await verifyWith(candidatesFor(parts, current), token);
+      if (identity === undefined) {
+        const others = await keys.otherThan(current);
+        if (!others) return null;
+        current = others;
+        identity = await verifyWith(candidatesFor(parts, current), token);
+      }
+      if (!identity) return null;
+      if (current === newest) remember(digest, identity);
+      return identity;
+    },
+  };
+}
+
+function candidatesFor(parts: TokenParts, keys: readonly IssuerKey[]): IssuerKey[] {
+  const { algorithm, key_id } = parts;
+  return keys
+    .filter((key) => key.algorithm === algorithm && (key_id === undefined || key.key_id === key_id))
+    .slice(0, MOST_CANDIDATES);
+}
+
+function checkIssuer(issuer: string): void {
+  const url = URL.parse(issuer);
+  if (url && isTrustworthy(url) && !url.username && !url.password && !/[?#]/.test(issuer)) return;
+  throw new Error(
+    'OIDC_ISSUER is not an address that tokens can be trusted from: set it to the issuer exactly as its tokens name it, ' +
+      'beginning with https (http is accepted for localhost only), without user, query or fragment.',
+  );
+}

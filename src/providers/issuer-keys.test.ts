@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { IdentityUnavailable, openIdentityProvider } from './identity.ts';
+
+const ISSUER = 'https://id.example.org/realm';
+const DISCOVERY = `${ISSUER}/.well-known/openid-configuration`;
+const KEYS = 'https://id.example.org/keys';
+const AUDIENCE = 'wiki';
+
+type Answer = () => Response | Promise<Response>;
+const json =
+  (value: unknown): Answer =>
+  () =>
+    Response.json(value);
+const redirect =
+  (location: string): Answer =>
+  () =>
+    new Response(null, { status: 302, headers: { location } });
+const down: Answer = () => {
+  throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
+};
+
+const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+const publicJwk: JWK = { ...(await exportJWK(publicKey)), kid: 'one' };
+
+const token = (kid: string | undefined = 'one', key = privateKey, alg = 'ES256') =>
+  new SignJWT({ jti: String(Math.random()) })
+    .setProtectedHeader({ alg, ...(kid && { kid }) })
+    .setIssuer(ISSUER)
+    .setAudience(AUDIENCE)
+    .setSubject('ann')
+    .setIssuedAt()
+    .setExpirationTime('2 hours')
+    .sign(key);
+
+/** An issuer that answers as `answers` says, whose requests are counted, and a clock that is set by hand. */
+function world(answers: Record<string, Answer> = {}) {
+  const state = {
+    answers: {
+      [DISCOVERY]: json({ issuer: ISSUER, jwks_uri: KEYS }),
+      [KEYS]: json({ keys: [publicJwk] }),
+      ...answers,
+    } as Record<string, Answer>,
+    asked: [] as string[],
+    logged: [] as string[],
+    time: Date.now(),
+  };
+  const provider = openIdentityProvider({
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    now: () => state.time,
+    log: (message, details) => state.logged.push(`${message} ${JSON.stringify(details)}`),
+    fetch: async (input, init) => {
+      const url = String(input);
+      state.asked.push(url);
+      assert.equal(init?.redirect, 'manual', 'Redirects must be looked at before they are followed.');
+      const answer = state.answers[url];
+      assert.ok(answer, `${url} must not be asked.`);
+      return answer();
+    },
+  });
+  return { state, provider };
+}
+
+const unavailable = (provider: { verify(token: string): Promise<unknown> }, text: string) =>
+  assert.rejects(provider.verify(text), IdentityUnavailable, 'Without keys there is no answer but 503.');
+
+test('options that cannot be right are refused at the start, with words on what to do', () => {
+  const wrong = [
+    'http://id.example.org',
+    'http://localhost.example.org',
+    'http://127.example.org',
+    'http://10.0.0.1',
+    'ftp://localhost',
+    'id.example.org',
+    '',
+    'https://id.example.org?x=1',
+    'https://id.example.org#x',
+    'https://user:secret@id.example.org',
+  ];
+  for (const issuer of wrong) {
+    assert.throws(
+      () => openIdentityProvider({ issuer, audience: AUDIENCE }),
+      /OIDC_ISSUER.*set it to/,
+      `Refuse "${issuer}".`,
+    );
+  }
+  assert.throws(() => openIdentityProvider({ issuer: ISSUER, audience: '' }), /OIDC_AUDIENCE.*set it to/);
+  for (const issuer of ['http://localhost:3000', 'http://127.0.0.1:3000/x', 'http://[::1]:3000', 'https://10.0.0.1/']) {
+    assert.ok(openIdentityProvider({ issuer, audience: AUDIENCE }), `Accept "${issuer}".`);
+  }
+});
+
+test('nothing is fetched before the first token comes, and then discovery and keys once', async () => {
+  const { state, provider } = world();
+  assert.deepEqual(state.asked, []);
+  assert.ok(await provider.verify(await token()));
+  assert.ok(await provider.verify(await token()));
+  assert.deepEqual(state.asked, [DISCOVERY, KEYS]);
+});
+
+test('while an issuer whose keys were never had is down, it is asked every five seconds at most', async () => {
+  const { state, provider } = world({ [DISCOVERY]: down });
+  const text = await token();
+  await Promise.all(Array.from({ length: 100 }, () => unavailable(provider, text)));
+  await unavailable(provider, text);
+  assert.equal(state.asked.length, 1, 'A hundred callers share one attempt, and the next one does not repeat it.');
+  assert.equal(await provider.verify('nonsense'), null, 'What is no token is a 401 all the same.');
+  state.time += 4_900;
+  await unavailable(provider, text);
+  assert.equal(state.asked.length, 1);
+  assert.match(state.logged.join('\n'), /could not be fetched.*ECONNREFUSED/, 'The operator must learn the reason.');
+  state.time += 200;
+  state.answers[DISCOVERY] = json({ issuer: ISSUER, jwks_uri: KEYS });
+  assert.ok(await provider.verify(text), 'When the issuer is back, tokens are accepted.');
+});
+
+test('keys once had are used as long as the issuer is down', async () => {
+  const { state, provider } = world();
+  const known = await token();
+  assert.ok(await provider.verify(known));
+  const failures: Answer[] = [
+    down,
+    () => new Response('busy', { status: 503 }),
+    () => new Response('<html>'),
+    json({ error: 'x' }),
+    json(null),
+  ];
+  for (const failure of failures) {
+    state.answers[KEYS] = failure;
+    state.time += 15 * 60_000;
+    assert.ok(await provider.verify(known), 'Accept a known token.');
+    assert.ok(await provider.verify(await token()), 'Accept a token that was not seen before.');
+    assert.equal(await provider.verify(await token('unknown')), null, 'Refuse an unknown kid; it is no 503.');
+  }
+});
+
+test('an issuer that stays down is asked once a minute behind the requests', async () => {
+  const { state, provider } = world();
+  const known = await token();
+  await provider.verify(known);
+  state.answers[DISCOVERY] = down;
+  state.time += 11 * 60_000;
+  for (let i = 0; i < 100; i += 1) assert.ok(await provider.verify(known));
+  assert.equal(state.asked.length, 3, 'One attempt, however many requests.');
+  state.time += 61_000;
+  for (let i = 0; i < 100; i += 1) assert.ok(await provider.verify(known));
+  assert.equal(state.asked.length, 4, 'One more after a minute.');
+});
+
+test('a clock that is set back does not stop the fetching of keys', async () => {
+  const { state, provider } = world();
+  await provider.verify(await token());
+  state.time -= 365 * 86_400_000;
+  await provider.verify(await token());
+  assert.equal(state.asked.length, 4, 'A year back is as long as a year on.');
+});
+
+test('an issuer that answers what cannot be trusted gives no keys', async () => {
+  const big = `{"keys":[],"filler":"${'x'.repeat(1024 * 1024)}"}`;
+  const wrong: [string, Record<string, Answer>, RegExp][] = [
+    [
+      'names another issuer',
+      { [DISCOVERY]: json({ issuer: `${ISSUER}/`, jwks_uri: KEYS }) },
+      /set OIDC_ISSUER to exactly/,
+    ],
+    ['names no issuer', { [DISCOVERY]: json({ jwks_uri: KEYS }) }, /set OIDC_ISSUER/],
+    ['is a list', { [DISCOVERY]: json([]) }, /names nothing as issuer/],
+    ['names no keys', { [DISCOVERY]: json({ issuer: ISSUER }) }, /no jwks_uri/],
+    ['plain http', { [DISCOVERY]: json({ issuer: ISSUER, jwks_uri: 'http://id.example.org/keys' }) }, /no jwks_uri/],
+    ['this machine', { [DISCOVERY]: json({ issuer: ISSUER, jwks_uri: 'http://127.0.0.1/keys' }) }, /no jwks_uri/],
+    ['a file', { [DISCOVERY]: json({ issuer: ISSUER, jwks_uri: 'file:///etc/passwd' }) }, /no jwks_uri/],
+    ['redirects discovery', { [DISCOVERY]: redirect('https://evil.example.org/') }, /another host/],
+    ['redirects keys', { [KEYS]: redirect('http://id.example.org/keys') }, /another host/],
+    ['redirects for ever', { [KEYS]: redirect('/keys') }, /more than 3 times/],
+    ['404', { [DISCOVERY]: () => new Response(null, { status: 404 }) }, /answered 404/],
+    ['too big', { [KEYS]: () => new Response(big) }, /more than 1048576 bytes/],
+    ['no key set', { [KEYS]: json({ keys: 'none' }) }, /no JSON Web Key Set/],
+  ];
+  for (const [name, answers, reason] of wrong) {
+    const { state, provider } = world(answers);
+    await unavailable(provider, await token());
+    assert.match(state.logged.join('\n'), reason, `Say in the log what is wrong: ${name}.`);
+  }
+});
+
+test('a redirect within the same host is followed', async () => {
+  const moved = 'https://id.example.org/moved';
+  const { provider } = world({ [KEYS]: redirect('/moved'), [moved]: json({ keys: [publicJwk] }) });
+  assert.ok(await provider.verify(await token()));
+});
+
+test('an issuer that answers nothing is given five seconds for everything', { timeout: 30_000 }, async (t) => {
+  // The types do not list it yet; the mock has it.
+  t.mock.timers.enable({ apis: ['AbortSignal.timeout' as 'setTimeout'] });
+  let asked = (_value: unknown) => {};
+  const askedTwice = new Promise((resolve) => {
+    asked = resolve;
+  });
+  const silent = createServer((request, response) => {
+    const { port } = silent.address() as AddressInfo;
+    const issuer = `http://127.0.0.1:${port}`;
+    if (request.url === '/keys') return asked(undefined);
+    response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }));
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  const issuer = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const provider = openIdentityProvider({ issuer, audience: AUDIENCE });
+  const text = await new SignJWT().setProtectedHeader({ alg: 'ES256' }).setIssuer(issuer).sign(privateKey);
+  const answer = unavailable(provider, text);
+  await askedTwice;
+  t.mock.timers.tick(5_000);
+  await answer;
+});
+
+test('keys that are not public signing keys of a pinned algorithm are ignored', async () => {
+  const rsa = await generateKeyPair('RS256', { extractable: true });
+  const weak = await crypto.subtle.generateKey(
+    { name: 'RSASSA-PKCS1-v1_5', modulusLength: 1024, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' },
+    true,
+    ['sign', 'verify'],
+  );
+  const weakJwk = await crypto.subtle.exportKey('jwk', weak.publicKey);
+  const rsaJwk = await exportJWK(rsa.publicKey);
+  const useless: Record<string, unknown> = {
+    private: { ...(await exportJWK(privateKey)), kid: 'one' },
+    'for encryption': { ...publicJwk, use: 'enc' },
+    'for another algorithm': { ...publicJwk, alg: 'ES384' },
+    'for deriving': { ...publicJwk, key_ops: ['deriveKey'] },
+    'key_ops are no list': { ...publicJwk, key_ops: 'verify' },
+    'kid is a number': { ...publicJwk, kid: 1 },
+    'no point of the curve': { ...publicJwk, x: publicJwk.y },
+    'another curve': { ...publicJwk, crv: 'P-384' },
+    'another type': { ...publicJwk, kty: 'OKP' },
+    symmetric: { kty: 'oct', k: 'AAAA', kid: 'one', alg: 'ES256' },
+    'no object': 'key',
+    nothing: null,
+  };
+  for (const [name, jwk] of Object.entries(useless)) {
+    const { provider } = world({ [KEYS]: json({ keys: [jwk] }) });
+    assert.equal(await provider.verify(await token()), null, `Do not use this key: ${name}.`);
+    assert.equal(await provider.verify(await token('')), null, `Do not use this key without kid either: ${name}.`);
+    const beside = world({ [KEYS]: json({ keys: [jwk, publicJwk] }) });
+    assert.ok(await beside.provider.verify(await token()), `A good key must count beside this one: ${name}.`);
+  }
+  const short = world({ [KEYS]: json({ keys: [{ ...weakJwk, kid: 'one', alg: 'RS256', key_ops: ['verify'] }] }) });
+  const head = Buffer.from('{"alg":"RS256","kid":"one"}').toString('base64url');
+  const input = `${head}.${(await token()).split('.')[1]}`;
+  const signature = await crypto.subtle.sign('RSASSA-PKCS1-v1_5', weak.privateKey, Buffer.from(input));
+  const signed = `${input}.${Buffer.from(signature).toString('base64url')}`;
+  assert.equal(await short.provider.verify(signed), null, 'Do not use an RSA key of 1024 bits.');
+
+  const sha512 = world({ [KEYS]: json({ keys: [{ ...rsaJwk, kid: 'one', alg: 'RS512' }] }) });
+  assert.equal(await sha512.provider.verify(await token('one', rsa.privateKey, 'RS256')), null, "Respect a key's alg.");
+  const plain = world({ [KEYS]: json({ keys: [{ ...rsaJwk, kid: 'one' }] }) });
+  assert.ok(await plain.provider.verify(await token('one', rsa.privateKey, 'RS256')), 'A key need not name its alg.');
+  const none = world({ [KEYS]: json({ keys: [] }) });
+  assert.equal(await none.provider.verify(await token()), null);
+  assert.match(none.state.logged.join('\n'), /publishes no key/, 'Tell the operator that nobody can sign in.');
+});
+
+test('a token without kid is verified by any of the keys, also after they changed', async () => {
+  const other = await generateKeyPair('ES256', { extractable: true });
+  const otherJwk = await exportJWK(other.publicKey);
+  const { state, provider } = world({ [KEYS]: json({ keys: [otherJwk, publicJwk] }) });
+  assert.ok(await provider.verify(await token('')));
+  const next = await generateKeyPair('ES256', { extractable: true });
+  state.answers[KEYS] = json({ keys: [otherJwk, await exportJWK(next.publicKey)] });
+  assert.ok(await provider.verify(await token('', next.privateKey)));
+  assert.equal(await provider.verify(await token('')), null, 'The key that went is not used any more.');
+});
+
+test('verified tokens are remembered while the same keys are published in another order', async () => {
+  const other = { ...(await exportJWK((await generateKeyPair('ES256', { extractable: true })).publicKey)), kid: 'two' };
+  const { state, provider } = world({ [KEYS]: json({ keys: [publicJwk, other] }) });
+  const text = await token();
+  const identity = await provider.verify(text);
+  state.answers[KEYS] = json({ keys: [other, publicJwk] });
+  state.time += 30 * 60_000;
+  assert.equal(await provider.verify(text), identity, 'Nothing was withdrawn, so nothing need be verified again.');
+  assert.equal(state.asked.length, 4, 'The keys were fetched again.');
+});

@@ -1,0 +1,198 @@
+import { type CryptoKey, importJWK, type JWK } from 'jose';
+import type { Algorithm } from './access-token.ts';
+import { fetchJson, isRecord } from './fetch-json.ts';
+
+/** The issuer's keys were never had and it does not answer now, so nothing can be said of a token: a 503. */
+export class IdentityUnavailable extends Error {
+  override name = 'IdentityUnavailable';
+}
+
+/** A public key of the issuer, which verifies signatures of one algorithm. */
+export interface IssuerKey {
+  key_id: string | undefined;
+  algorithm: Algorithm;
+  key: CryptoKey;
+}
+
+export interface IssuerKeys {
+  /**
+   * The keys as far as they are known; the same array until they change. Fetched on the first call, refreshed behind
+   * later ones. Throws IdentityUnavailable when they were never had.
+   */
+  current(): Promise<readonly IssuerKey[]>;
+  /** Asked when none of `seen` verified a token: other keys than these, or null. Fetches at most once a minute. */
+  otherThan(seen: readonly IssuerKey[]): Promise<readonly IssuerKey[] | null>;
+}
+
+export interface IssuerKeysOptions {
+  issuer: string;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  fetch: typeof fetch;
+  log: (message: string, details?: object) => void;
+  /** Called before anybody is given keys that differ from the last ones. */
+  onChange: (keys: readonly IssuerKey[]) => void;
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+/** For discovery and keys together. */
+const TIME_LIMIT = 5 * SECOND;
+/** Without keys every request waits for them, so this is as often as the issuer is asked while it fails. */
+const FIRST_RETRY = 5 * SECOND;
+const RETRY = MINUTE;
+const REFRESH = 10 * MINUTE;
+/** After a silence that long the keys are fetched before one is believed: it may be withdrawn since. */
+const TOO_OLD = 20 * MINUTE;
+const UNKNOWN_KEY_RETRY = MINUTE;
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** True for https, and for http to this machine. */
+export function isTrustworthy(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname));
+}
+
+/**
+ * Keeps the signing keys of an OpenID Connect issuer (OpenID Connect Discovery 1.0 section 4, RFC 7517).
+ * Discovery and keys are fetched together each time, so that an issuer may move its keys.
+ * Keys once had are used as long as the issuer cannot be reached.
+ */
+export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
+  const { issuer, now, log } = options;
+  let keys: readonly IssuerKey[] | null = null;
+  let fingerprint = '';
+  let loading: Promise<void> | null = null;
+  let failure: unknown;
+  let loadedAt = Number.NEGATIVE_INFINITY;
+  let endedAt = Number.NEGATIVE_INFINITY;
+  let unknownKeyAt = Number.NEGATIVE_INFINITY;
+
+  /** The difference counts whichever its sign: a clock that was set back must not stop the fetching. */
+  const since = (time: number) => Math.abs(now() - time);
+
+  function load(): Promise<void> {
+    loading ??= fetchKeys(options)
+      .then(adopt, (error: unknown) => {
+        failure = error;
+        log('the keys of the OpenID Connect issuer could not be fetched', { issuer, error: describe(error) });
+      })
+      .finally(() => {
+        endedAt = now();
+        loading = null;
+      });
+    return loading;
+  }
+
+  function adopt(fetched: FetchedKeys): void {
+    loadedAt = now();
+    if (keys && fetched.fingerprint === fingerprint) return;
+    keys = fetched.keys;
+    fingerprint = fetched.fingerprint;
+    options.onChange(keys);
+    log('the OpenID Connect issuer has new keys', { issuer, keys: keys.length, ignored: fetched.ignored });
+    if (keys.length === 0) log('the issuer publishes no key for ES256, EdDSA or RS256: its tokens are all refused', {});
+  }
+
+  return {
+    async current() {
+      if (!keys) {
+        if (loading || since(endedAt) >= FIRST_RETRY) await load();
+        if (!keys) throw new IdentityUnavailable(`No keys could be had from ${issuer}.`, { cause: failure });
+        return keys;
+      }
+      if (since(endedAt) >= TOO_OLD) await load();
+      else if (since(loadedAt) >= REFRESH && since(endedAt) >= RETRY) void load();
+      return keys;
+    },
+    async otherThan(seen) {
+      if (keys === seen) {
+        if (loading) await loading;
+        else if (since(unknownKeyAt) >= UNKNOWN_KEY_RETRY) {
+          unknownKeyAt = now();
+          await load();
+        }
+      }
+      return keys === seen ? null : keys;
+    },
+  };
+}
+
+interface FetchedKeys {
+  keys: IssuerKey[];
+  /** Equal for equal keys, in whatever order they were published. */
+  fingerprint: string;
+  ignored: number;
+}
+
+async function fetchKeys({ issuer, fetch }: IssuerKeysOptions): Promise<FetchedKeys> {
+  const signal = AbortSignal.timeout(TIME_LIMIT);
+  const discovery = new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+  const document = await fetchJson(fetch, discovery, signal);
+  if (!isRecord(document) || document.issuer !== issuer) {
+    const named = isRecord(document) ? JSON.stringify(document.issuer) : 'nothing';
+    throw new Error(
+      `${discovery} names ${named} as issuer: set OIDC_ISSUER to exactly that, if it is the one you mean`,
+    );
+  }
+  const address = typeof document.jwks_uri === 'string' ? URL.parse(document.jwks_uri) : null;
+  // An issuer out on the network must not have us call services of this machine.
+  const trusted =
+    address && isTrustworthy(address) && (address.protocol === 'https:' || discovery.protocol === 'http:');
+  if (!trusted) throw new Error(`${discovery} names no jwks_uri that begins with https`);
+  return importKeys(await fetchJson(fetch, address, signal));
+}
+
+async function importKeys(document: unknown): Promise<FetchedKeys> {
+  if (!isRecord(document) || !Array.isArray(document.keys)) throw new Error('the jwks_uri answers no JSON Web Key Set');
+  const imported = await Promise.all(document.keys.map(importKey));
+  const usable = imported.filter((entry) => entry !== null);
+  const fingerprint = usable
+    .map((entry) => entry.fingerprint)
+    .sort()
+    .join('\n');
+  return { keys: usable.map((entry) => entry.key), fingerprint, ignored: imported.length - usable.length };
+}
+
+/** Null for what is no public signing key of an accepted algorithm: those are other parties' business. */
+async function importKey(jwk: unknown): Promise<{ key: IssuerKey; fingerprint: string } | null> {
+  const algorithm = isRecord(jwk) ? algorithmOf(jwk) : null;
+  if (!isRecord(jwk) || !algorithm) return null;
+  const { kty, crv, x, y, n, e, kid } = jwk;
+  try {
+    const key = await importJWK({ kty, crv, x, y, n, e } as JWK, algorithm);
+    if (key instanceof Uint8Array || key.type !== 'public') return null;
+    const { modulusLength } = key.algorithm as { modulusLength?: number };
+    // Below, the signature can be forged; above, verifying takes so long that it is an attack.
+    if (modulusLength !== undefined && (modulusLength < 2048 || modulusLength > 8192)) return null;
+    const entry = { key_id: kid as string | undefined, algorithm, key };
+    return { key: entry, fingerprint: JSON.stringify([kid, algorithm, x, y, n, e]) };
+  } catch {
+    // A malformed key is counted among the ignored ones and takes nothing from the others.
+    return null;
+  }
+}
+
+function algorithmOf(jwk: Record<string, unknown>): Algorithm | null {
+  const algorithm =
+    jwk.kty === 'RSA'
+      ? 'RS256'
+      : jwk.kty === 'EC' && jwk.crv === 'P-256'
+        ? 'ES256'
+        : jwk.crv === 'Ed25519'
+          ? 'EdDSA'
+          : null;
+  if (algorithm === 'EdDSA' && jwk.kty !== 'OKP') return null;
+  if (jwk.d !== undefined || jwk.k !== undefined) return null;
+  if (jwk.alg !== undefined && jwk.alg !== algorithm) return null;
+  if (jwk.use !== undefined && jwk.use !== 'sig') return null;
+  if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes('verify'))) return null;
+  if (jwk.kid !== undefined && typeof jwk.kid !== 'string') return null;
+  return algorithm;
+}
+
+/** The message with its causes: fetch says only "fetch failed" and leaves the reason to the cause. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`;
+}

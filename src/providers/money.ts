@@ -1,0 +1,43 @@
+/**
+ * Amounts of money are integers in the minor unit of their currency (cents, yen, fils) until they leave the service.
+ * Sums and shares are then exact, and the one division at the end gives the number nearest to the decimal.
+ */
+
+/** Where ICU counts the digits that are in use and ISO 4217 those that are defined; payments go by ISO 4217. */
+const TWO_DIGITS = 'afn all cop huf idr irr kpw lak lbp mga mmk pkr sll sos syp yer';
+const DIGITS_BY_ISO_4217 = new Map([['iqd', 3], ...TWO_DIGITS.split(' ').map((code) => [code, 2] as const)]);
+
+const currencies = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()));
+
+/** Whether it is the code of a currency as we write it: ISO 4217 in lower case. */
+export function isCurrency(code: string): boolean {
+  return currencies.has(code);
+}
+
+/** How many decimals the currency has: 2 for usd, 0 for jpy, 3 for kwd. */
+export function minorDigits(currency: string): number {
+  const known = DIGITS_BY_ISO_4217.get(currency);
+  if (known !== undefined) return known;
+  const { maximumFractionDigits } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();
+  return maximumFractionDigits ?? 2;
+}
+
+/** 1999 in usd is 19.99, in jpy 1999, in kwd 1.999: the number whose shortest decimal form is the amount. */
+export function toMajorUnits(minor: number, currency: string): number {
+  if (!Number.isSafeInteger(minor)) throw new RangeError(`${minor} is no amount in minor units.`);
+  return minor / 10 ** minorDigits(currency);
+}
+
+/** An amount for people to read, in English: `USD 19.99`. */
+export function formatMoney(minor: number, currency: string): string {
+  const digits = minorDigits(currency);
+  const amount = toMajorUnits(minor, currency);
+  const number = amount.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return `${currency.toUpperCase()} ${number}`;
+}
+
+/** `amount` × `part` / `whole`, rounded half up. All are integers, none below 0, `whole` above it. */
+export function share(amount: number, part: number, whole: number): number {
+  const doubled = 2n * BigInt(whole);
+  return Number((2n * BigInt(amount) * BigInt(part) + BigInt(whole)) / doubled);
+}

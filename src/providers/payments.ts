@@ -1,0 +1,167 @@
+import { formatMoney, share, toMajorUnits } from './money.ts';
+
+/** What a workspace can be on. Made by the catalogue (billing/plans.ts). */
+export interface Plan {
+  plan_id: string;
+  name: string;
+  description: string;
+  /** Null where nothing is charged by the calendar. */
+  interval: 'month' | 'year' | null;
+  /** ISO 4217 in lower case. */
+  currency: string;
+  /** Per seat and interval, in minor units (cents). */
+  unit_amount: number;
+  /** Seats granted before any is bought; a subscription grants its quantity where that is more. */
+  seats: number;
+  /** Seats are not counted; `seats` is 0 then. */
+  unlimited: boolean;
+  /** Members beyond the seats may be invited, and are charged with the next invoice. */
+  overage_allowed: boolean;
+  checkout: 'none' | 'subscription' | 'contact_sales';
+  /** The price that stands for this plan at Stripe. */
+  stripe_price_id?: string;
+}
+
+export interface Subscription {
+  plan_id: string;
+  /** Seats that were bought. */
+  quantity: number;
+  period_start: Date;
+  period_end: Date;
+}
+
+export interface PreviewInput {
+  plan: Plan;
+  current: Subscription | null;
+  /** The plan of `current`; null where there is none, or where it left the catalogue. */
+  current_plan: Plan | null;
+  /** Active members. */
+  active: number;
+  now: Date;
+}
+
+/** Amounts are in major units (19.99); those of a credit are below 0. */
+export interface LineItem {
+  name: string;
+  description: string;
+  quantity: number;
+  subtotal: number;
+  total: number;
+}
+
+export interface BillingPreview {
+  plan_id: string;
+  checkout_type: 'subscription' | 'update' | 'contact_sales' | null;
+  currency: string | null;
+  line_items: LineItem[];
+  redirect_to_checkout: boolean;
+  subtotal: number | null;
+  /** Below 0 where more is credited than charged; the rest goes towards later invoices. */
+  total: number | null;
+}
+
+export interface Payments {
+  /** What changing to a plan now would cost. Stores nothing. Throws BillingUnavailable. */
+  preview(input: PreviewInput): Promise<BillingPreview>;
+}
+
+/** No price can be given now: a 503. */
+export class BillingUnavailable extends Error {
+  override name = 'BillingUnavailable';
+}
+
+/**
+ * Computes previews from the catalogue alone, without a network and without taxes, so subtotals are totals.
+ * The rules are those of the large payment providers: a change within one interval keeps the period and charges the
+ * rest of it, a change of the interval begins a new period; either way the unused part of the old plan is credited.
+ */
+export function builtInPayments(): Payments {
+  return { preview: async (input) => preview(input) };
+}
+
+/** A line before it leaves: `minor` is its amount in minor units. */
+interface Line {
+  name: string;
+  description: string;
+  quantity: number;
+  minor: number;
+}
+
+function preview(input: PreviewInput): BillingPreview {
+  const { plan, current, current_plan } = input;
+  // Leaving a paid plan for a free one ends it with its period: nothing is due and nothing is paid back.
+  if (current?.plan_id === plan.plan_id || plan.checkout === 'none') return priced(plan, null, []);
+  if (plan.checkout === 'contact_sales') return contactSales(plan);
+  if (current && !current_plan) {
+    throw new BillingUnavailable(
+      `The plan "${current.plan_id}" of a subscription is not in the catalogue: put it back into PLANS_FILE until nobody is on it.`,
+    );
+  }
+  // A contract has a price of its own. A checkout beside it would be paid on top of it.
+  if (current_plan?.checkout === 'contact_sales') return contactSales(plan);
+  const quantity = Math.max(input.active, 1);
+  // No provider changes the currency of a subscription in place.
+  if (!current || !current_plan || current_plan.checkout === 'none' || current_plan.currency !== plan.currency) {
+    return priced(plan, 'subscription', [fullCharge(plan, quantity)]);
+  }
+  return priced(plan, 'update', changeLines(plan, quantity, current, current_plan, input.now));
+}
+
+function changeLines(plan: Plan, quantity: number, current: Subscription, current_plan: Plan, now: Date): Line[] {
+  const period = seconds(current.period_end) - seconds(current.period_start);
+  const rest = Math.min(seconds(current.period_end) - seconds(now), period);
+  // The period is over and not renewed yet, so nothing of it is left to credit or to charge.
+  if (rest <= 0) return [fullCharge(plan, quantity)];
+
+  const span = `from ${day(now)} until ${day(current.period_end)}`;
+  const credit: Line = {
+    name: `Unused time on ${current_plan.name}`,
+    description: `Credit for ${seatsAt(current_plan, current.quantity)}, ${span}`,
+    quantity: current.quantity,
+    minor: 0 - share(current_plan.unit_amount * current.quantity, rest, period),
+  };
+  if (plan.interval !== current_plan.interval) return [credit, fullCharge(plan, quantity)];
+  const charge: Line = {
+    name: plan.name,
+    description: `${seatsAt(plan, quantity)}, ${span}`,
+    quantity,
+    minor: share(plan.unit_amount * quantity, rest, period),
+  };
+  return [credit, charge];
+}
+
+function fullCharge(plan: Plan, quantity: number): Line {
+  return { name: plan.name, description: seatsAt(plan, quantity), quantity, minor: plan.unit_amount * quantity };
+}
+
+function priced(plan: Plan, checkout_type: 'subscription' | 'update' | null, lines: Line[]): BillingPreview {
+  const { plan_id, currency } = plan;
+  const sum = lines.reduce((total, line) => total + line.minor, 0);
+  const total = toMajorUnits(sum, currency);
+  const line_items = lines.map(({ minor, ...line }) => {
+    const amount = toMajorUnits(minor, currency);
+    return { ...line, subtotal: amount, total: amount };
+  });
+  const redirect_to_checkout = checkout_type === 'subscription';
+  return { plan_id, checkout_type, currency, line_items, redirect_to_checkout, subtotal: total, total };
+}
+
+function contactSales({ plan_id }: Plan): BillingPreview {
+  return {
+    plan_id,
+    checkout_type: 'contact_sales',
+    currency: null,
+    line_items: [],
+    redirect_to_checkout: false,
+    subtotal: null,
+    total: null,
+  };
+}
+
+function seatsAt(plan: Plan, quantity: number): string {
+  const seats = quantity === 1 ? '1 seat' : `${quantity} seats`;
+  return `${seats} at ${formatMoney(plan.unit_amount, plan.currency)} per ${plan.interval}`;
+}
+
+const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
+const day = (date: Date) => date.toISOString().slice(0, 10);

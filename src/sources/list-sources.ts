@@ -1,0 +1,23 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Paging } from '../http/paging.ts';
+import { WikiParams } from '../wikis/schema.ts';
+import { exampleSource, Source, sourceColumns } from './schema.ts';
+
+export const listSources = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/sources',
+  summary: 'List sources',
+  access: onWiki('sources:read'),
+  params: WikiParams,
+  query: Paging,
+  reply: Type.Array(Source),
+  example: { reply: [exampleSource] },
+  run: ({ params, query, many }) =>
+    many(sql`
+      select ${sourceColumns} from sources s where s.wiki_id = ${params.wiki_id}
+      order by s.source_id limit ${query.limit} offset ${query.offset}
+    `),
+});

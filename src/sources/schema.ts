@@ -1,0 +1,52 @@
+import { type Static, Type } from 'typebox';
+import { type Sql, sql } from '../db/sql.ts';
+import { Id, Record, Text, Timestamp } from '../http/records.ts';
+
+const sourceProperties = {
+  source_id: Id,
+  wiki_id: Id,
+  upload_id: Id,
+  title: Type.String(),
+  filename: Type.String({ description: 'As it was uploaded, with its folders.' }),
+  content_type: Type.String(),
+  byte_size: Type.Integer(),
+  sha256: Type.String({ description: 'Of the bytes, 64 hex digits.' }),
+  language: Text,
+  status_label: Type.String({ default: 'ready', description: 'ready, running, failed or unknown.' }),
+  page_count: Type.Integer({ description: 'Pages that were made from it.' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+
+export const Source = Record(sourceProperties);
+export type Source = Static<typeof Source>;
+
+export const SourceHit = Record({
+  ...sourceProperties,
+  score: Type.Number(),
+  snippet: Type.String({ description: 'Escaped text; the only markup is <mark>.' }),
+  locator: Type.String({ description: 'Where in the source: the character offset of the passage in its text.' }),
+});
+
+/** The columns of Source from a source `s`. A source is written when it is usable, so it is always ready. */
+export const sourceColumns: Sql = sql`
+  s.source_id, s.wiki_id, s.upload_id, s.title, s.filename, s.content_type, s.byte_size, s.sha256, s.language,
+  'ready' as status_label,
+  (select count(*)::int from page_sources c where c.wiki_id = s.wiki_id and c.source_id = s.source_id) as page_count,
+  s.created_at, s.updated_at`;
+
+export const exampleSource: Source = {
+  source_id: 'source_01jd8w3v6xf3e8h2k9m4n5p6t1',
+  wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9',
+  upload_id: 'upload_01jd8w3v6xf3e8h2k9m4n5p6u1',
+  title: 'Setup',
+  filename: 'guide/setup.md',
+  content_type: 'text/markdown',
+  byte_size: 30,
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  language: '',
+  status_label: 'ready',
+  page_count: 1,
+  created_at: '2026-11-21T05:29:32.104Z',
+  updated_at: '2026-11-21T05:29:32.104Z',
+};

@@ -1,0 +1,21 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id } from '../http/records.ts';
+import { exampleUpload, Upload, uploadColumns } from './schema.ts';
+
+export const getUpload = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/uploads/:upload_id',
+  summary: 'Get an upload',
+  access: onWiki('sources:read'),
+  params: Type.Object({ wiki_id: Id, upload_id: Id }),
+  reply: Upload,
+  example: { reply: exampleUpload },
+  run: ({ params, one }) =>
+    one(sql`
+      select ${uploadColumns} from uploads u
+      where u.wiki_id = ${params.wiki_id} and u.upload_id = ${params.upload_id}
+    `),
+});

@@ -1,0 +1,24 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWidget } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id, Record } from '../http/records.ts';
+import { ApiKey, apiKeyJson, exampleApiKey } from '../keys/schema.ts';
+
+export const developersWidget = endpoint({
+  method: 'GET',
+  path: '/v1/widgets/developers',
+  summary: 'Get the developers widget',
+  description: "The workspace's API keys, masked, without those that were revoked.",
+  access: onWidget('developers'),
+  reply: Record({ organization_id: Id, api_keys: Type.Array(ApiKey) }),
+  example: { reply: { organization_id: 'org_01jd8w3v6xf3e8h2k9m4n5p6q7', api_keys: [exampleApiKey] } },
+  run: ({ one }) =>
+    one(sql`
+      select a.workspace_id as organization_id,
+        coalesce((
+          select jsonb_agg(${apiKeyJson} order by k.key_id) from api_keys k
+          where k.workspace_id = a.workspace_id and k.revoked_at is null), '[]') as api_keys
+      from access a
+    `),
+});

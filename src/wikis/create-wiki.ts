@@ -1,0 +1,54 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWorkspace } from '../http/access.ts';
+import { SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../http/chosen-slug.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
+import { newId } from '../http/ids.ts';
+import { Id } from '../http/records.ts';
+import { readTitle } from '../http/titles.ts';
+import { exampleWiki, Wiki } from './schema.ts';
+
+export const createWiki = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/:workspace_id/wikis',
+  summary: 'Create a wiki',
+  access: onWorkspace('wikis:create'),
+  event: 'wiki.created',
+  params: Type.Object({ workspace_id: Id }),
+  body: Type.Object({
+    title: Type.String({ minLength: 1 }),
+    slug: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    description: Type.Optional(Type.String()),
+  }),
+  status: 201,
+  reply: Wiki,
+  errors: ['invalid_title', 'invalid_slug', 'invalid_request', 'slug_taken'],
+  example: { body: { title: 'Handbook', slug: 'handbook' }, reply: { ...exampleWiki, slug: 'handbook', title: 'Handbook' } },
+  run: async ({ params, body, many, refuse }) => {
+    const title = readTitle(body.title);
+    if (title instanceof ApiError) return refuse(title);
+    const description = (body.description ?? '').trim();
+    if (description.length > 1_000) return refuse(new ApiError('invalid_request', 'A description has at most 1,000 characters.'));
+    const slugs = slugCandidates(body.slug, title, 'wiki');
+    if (slugs instanceof ApiError) return refuse(slugs);
+    for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
+      const [made] = await many<Wiki>({
+        free: sql`
+          select slug from unnest(${slugs}::text[]) with ordinality candidate (slug, place)
+          where not exists (
+            select from wikis w where w.workspace_id = ${params.workspace_id} and w.slug = candidate.slug)
+          order by place limit 1`,
+        result: sql`
+          insert into wikis (wiki_id, workspace_id, slug, title, description, created_by)
+          select ${newId('wiki')}, access.workspace_id, free.slug, ${title}, ${description}, access.user_id
+          from access, free
+          on conflict (workspace_id, slug) do nothing
+          returning wiki_id, workspace_id, slug, title, description`,
+      });
+      if (made) return made;
+      if (typeof body.slug === 'string') throw slugTaken(body.slug);
+    }
+    throw new Error('every slug was taken');
+  },
+});

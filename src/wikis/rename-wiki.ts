@@ -1,0 +1,34 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
+import { Id, Record, Text } from '../http/records.ts';
+import { readTitle } from '../http/titles.ts';
+import { exampleWiki, WikiParams } from './schema.ts';
+
+const RenamedWiki = Record({ organization_id: Id, slug: Type.String(), title: Type.String(), wiki_id: Id, description: Text });
+
+const { workspace_id: organization_id, ...example } = exampleWiki;
+
+/** The slug stays as it was, so that links keep working. */
+export const renameWiki = endpoint({
+  method: 'PATCH',
+  path: '/v1/wikis/:wiki_id',
+  summary: 'Rename a wiki',
+  access: onWiki('wikis:manage', { orCreator: true }),
+  event: 'wiki.renamed',
+  params: WikiParams,
+  body: Type.Object({ title: Type.String({ minLength: 1 }) }),
+  reply: RenamedWiki,
+  errors: ['invalid_title'],
+  example: { body: { title: 'Handbook' }, reply: { ...example, organization_id, title: 'Handbook' } },
+  run: ({ body, one, refuse }) => {
+    const title = readTitle(body.title);
+    if (title instanceof ApiError) return refuse(title);
+    return one(sql`
+      update wikis set title = ${title} from access where wikis.wiki_id = access.wiki_id
+      returning wikis.workspace_id as organization_id, wikis.wiki_id, wikis.slug, wikis.title, wikis.description
+    `);
+  },
+});

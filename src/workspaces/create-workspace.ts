@@ -1,0 +1,44 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { signedIn } from '../http/access.ts';
+import { SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../http/chosen-slug.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
+import { effectivePermissions } from '../http/roles.ts';
+import { readName } from '../http/titles.ts';
+import { newWorkspaceSteps } from './new-workspace.ts';
+import { exampleWorkspace, Workspace } from './schema.ts';
+
+export const createWorkspace = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces',
+  summary: 'Create a workspace',
+  description: 'The caller becomes its owner; it is born with one wiki. Without a slug one is made from the name.',
+  access: signedIn(),
+  event: 'workspace.created',
+  body: Type.Object({
+    name: Type.String({ minLength: 1 }),
+    slug: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  }),
+  reply: Workspace,
+  errors: ['invalid_name', 'invalid_slug', 'slug_taken', 'key_is_workspace_bound'],
+  example: { body: { name: 'Acme', slug: 'acme' }, reply: exampleWorkspace },
+  run: async ({ body, look, many, refuse }) => {
+    const caller = await look<{ bound: boolean; granted: string[] | null }>(
+      sql`select bound_workspace_id is not null as bound, granted from access`,
+    );
+    if (caller?.bound) {
+      throw new ApiError('key_is_workspace_bound', 'This key belongs to one workspace and cannot create another. Use a personal key.');
+    }
+    const name = readName(body.name);
+    if (name instanceof ApiError) return refuse(name);
+    const slugs = slugCandidates(body.slug, name, 'workspace');
+    if (slugs instanceof ApiError) throw slugs;
+    for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
+      const [made] = await many<Workspace>(newWorkspaceSteps(name, slugs));
+      if (made) return { ...made, permissions: effectivePermissions(made.role, caller?.granted ?? null) };
+      if (typeof body.slug === 'string') throw slugTaken(body.slug);
+    }
+    throw new Error('every slug was taken');
+  },
+});

@@ -1,0 +1,59 @@
+import { Type } from 'typebox';
+import { signedIn } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id, Record, Text } from '../http/records.ts';
+import { type OverviewRow, overviewStatement, readOverview } from './overview.ts';
+import { exampleUser, exampleWorkspace, Organization, OrganizationAccess, User } from './schema.ts';
+
+const OrganizationOverview = Record({
+  access: Type.Array(OrganizationAccess),
+  session: Record({
+    organizations: Type.Array(Organization),
+    user: User,
+    organization_id: Type.String({ description: 'The current organization; "" where the caller has none.' }),
+  }),
+  wikis: Type.Array(
+    Record({ organization_id: Id, slug: Type.String(), title: Type.String(), wiki_id: Id, description: Text }),
+  ),
+});
+
+const { workspace_id: organization_id, ...organization } = exampleWorkspace;
+
+export const getOverview = endpoint({
+  method: 'GET',
+  path: '/v1/overview',
+  summary: 'Get the overview',
+  description: "The caller's session, organizations, wikis and access rights.",
+  access: signedIn(),
+  reply: OrganizationOverview,
+  example: {
+    reply: {
+      access: [
+        {
+          organization_id,
+          role: 'owner',
+          can_manage_billing: true,
+          can_manage_developers: true,
+          can_manage_enterprise: true,
+          can_manage_members: true,
+        },
+      ],
+      session: { organizations: [{ organization_id, ...organization }], user: exampleUser, organization_id },
+      wikis: [
+        { organization_id, slug: 'main', title: 'Acme Wiki', wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9', description: '' },
+      ],
+    },
+  },
+  run: async ({ one }) => {
+    const { user, workspaces, current, wikis } = readOverview(await one<OverviewRow>(overviewStatement));
+    return {
+      access: workspaces.map(({ workspace_id, role, flags }) => ({ organization_id: workspace_id, role, ...flags })),
+      session: {
+        organizations: workspaces.map(({ workspace_id, ...rest }) => ({ organization_id: workspace_id, ...rest })),
+        user,
+        organization_id: current?.workspace_id ?? '',
+      },
+      wikis: wikis.map(({ workspace_id, ...rest }) => ({ organization_id: workspace_id, ...rest })),
+    };
+  },
+});

@@ -1,0 +1,27 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { signedIn } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { effectivePermissions } from '../http/roles.ts';
+import { exampleWorkspace, Workspace } from './schema.ts';
+
+export const listWorkspaces = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces',
+  summary: 'List workspaces',
+  description: "The caller's workspaces; a workspace key sees its own alone.",
+  access: signedIn(),
+  reply: Type.Array(Workspace),
+  example: { reply: [exampleWorkspace] },
+  run: async ({ many }) => {
+    const rows = await many<Workspace & { granted: string[] | null }>(sql`
+      select w.workspace_id, w.name, w.slug, m.role, a.granted
+      from access a
+      join memberships m on m.user_id = a.user_id and m.status = 'active'
+        and (a.bound_workspace_id is null or a.bound_workspace_id = m.workspace_id)
+      join workspaces w on w.workspace_id = m.workspace_id
+      order by w.workspace_id
+    `);
+    return rows.map((row) => ({ ...row, permissions: effectivePermissions(row.role, row.granted) }));
+  },
+});

@@ -1,0 +1,107 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { signedIn } from '../http/access.ts';
+import { SLUG_ATTEMPTS, slugCandidates } from '../http/chosen-slug.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError, forbidden } from '../http/errors.ts';
+import { Record } from '../http/records.ts';
+import { Wiki, exampleWiki } from '../wikis/schema.ts';
+import { newWorkspaceSteps } from './new-workspace.ts';
+import { type OverviewModel, type OverviewRow, overviewStatement, readOverview } from './overview.ts';
+import { exampleUser, exampleWorkspace, User, Workspace, WorkspaceAccess } from './schema.ts';
+
+const Session = Record({
+  user: User,
+  workspaces: Type.Array(Workspace),
+  workspace_id: Type.Union([Type.String(), Type.Null()], { default: null, description: 'The current workspace.' }),
+});
+
+const Onboarding = Record({
+  workspace: Workspace,
+  workspace_created: Type.Boolean({ description: 'Whether this call created the workspace.' }),
+  overview: Record({ session: Session, wikis: Type.Array(Wiki), access: Type.Array(WorkspaceAccess) }),
+});
+
+/**
+ * Idempotent: a personal workspace is made only for a caller without an active membership, and an invitation is never
+ * accepted on the way. The lock on the user's row lets one of several first calls create it; the others find it.
+ */
+export const onboarding = endpoint({
+  method: 'POST',
+  path: '/v1/onboarding',
+  summary: 'Onboard the caller',
+  description: "Answers the caller's workspace, made now if there is none, and an overview. Any body is ignored.",
+  access: signedIn(),
+  event: 'workspace.created',
+  reply: Onboarding,
+  example: {
+    reply: {
+      workspace: exampleWorkspace,
+      workspace_created: true,
+      overview: {
+        session: { user: exampleUser, workspaces: [exampleWorkspace], workspace_id: exampleWorkspace.workspace_id },
+        wikis: [exampleWiki],
+        access: [
+          {
+            workspace_id: exampleWorkspace.workspace_id,
+            role: 'owner',
+            can_manage_billing: true,
+            can_manage_developers: true,
+            can_manage_members: true,
+          },
+        ],
+      },
+    },
+  },
+  run: async ({ look, transaction }) => {
+    const readModel = async () => {
+      const row = await look<OverviewRow>(overviewStatement);
+      if (!row) throw new Error('a caller has no overview');
+      return readOverview(row);
+    };
+    let model = await readModel();
+    let created = false;
+    const name = nameFor(model);
+    // A workspace key of somebody who left is not a person who arrives: it gets no workspace.
+    if (!model.current) {
+      created = await transaction(async (tx) => {
+        const member = await tx.look(sql`
+          select 1 from access a join memberships m on m.user_id = a.user_id and m.status = 'active' limit 1`);
+        const bound = await tx.look(sql`select 1 from access where bound_workspace_id is not null`);
+        if (member || bound) return false;
+        const slugs = slugCandidates(null, name, 'workspace');
+        if (slugs instanceof ApiError) throw slugs;
+        for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
+          if ((await tx.many(newWorkspaceSteps(name, slugs))).length > 0) return true;
+        }
+        throw new Error('every slug was taken');
+      });
+      model = await readModel();
+    }
+    if (!model.current) throw forbidden();
+    return reply(model, model.current.workspace_id, created);
+  },
+});
+
+function reply(model: OverviewModel, workspaceId: string, workspace_created: boolean) {
+  const workspaces = model.workspaces.map(({ flags, ...workspace }) => workspace);
+  const workspace = workspaces.find((candidate) => candidate.workspace_id === workspaceId);
+  if (!workspace) throw new Error('the current workspace is not one of the caller');
+  return {
+    workspace,
+    workspace_created,
+    overview: {
+      session: { user: model.user, workspaces, workspace_id: workspaceId },
+      wikis: model.wikis,
+      access: model.workspaces.map(({ workspace_id, role, flags: { can_manage_enterprise: _, ...flags } }) => ({
+        workspace_id,
+        role,
+        ...flags,
+      })),
+    },
+  };
+}
+
+function nameFor(model: OverviewModel): string {
+  return model.user.display_name.trim().slice(0, 100) || 'Workspace';
+}

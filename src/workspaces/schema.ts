@@ -1,0 +1,69 @@
+import { type Static, Type } from 'typebox';
+import { Flag, Id, Record, Text } from '../http/records.ts';
+import { effectivePermissions } from '../http/roles.ts';
+
+export const Workspace = Record(
+  {
+    workspace_id: Id,
+    name: Type.String(),
+    slug: Type.String(),
+    role: Type.String({ description: "The caller's role in the workspace." }),
+    permissions: Type.Array(Type.String(), { default: [], description: 'What the caller may do there, sorted.' }),
+  },
+  { description: 'A workspace as the caller sees it.' },
+);
+export type Workspace = Static<typeof Workspace>;
+
+export const User = Record({ user_id: Id, email: Type.String(), display_name: Type.String(), avatar_url: Text });
+export type User = Static<typeof User>;
+
+export const WorkspaceAccess = Record({
+  workspace_id: Id,
+  role: Type.String(),
+  can_manage_billing: Flag,
+  can_manage_developers: Flag,
+  can_manage_members: Flag,
+});
+
+export const OrganizationAccess = Record({
+  organization_id: Id,
+  role: Type.String(),
+  can_manage_billing: Flag,
+  can_manage_developers: Flag,
+  can_manage_enterprise: Flag,
+  can_manage_members: Flag,
+});
+
+export const Organization = Record({
+  name: Type.String(),
+  organization_id: Id,
+  role: Type.String(),
+  slug: Type.String(),
+  permissions: Type.Array(Type.String(), { default: [] }),
+});
+
+/** The flags that the permissions of a role come to, through a credential that was given only some. */
+export function manageFlags(role: string, granted: readonly string[] | null) {
+  const permissions = effectivePermissions(role, granted);
+  return {
+    can_manage_billing: permissions.includes('billing:manage'),
+    can_manage_developers: permissions.includes('developers:manage'),
+    can_manage_enterprise: permissions.includes('enterprise:manage'),
+    can_manage_members: permissions.includes('members:manage'),
+  };
+}
+
+export const exampleWorkspace: Workspace = {
+  workspace_id: 'org_01jd8w3v6xf3e8h2k9m4n5p6q7',
+  name: 'Acme',
+  slug: 'acme',
+  role: 'owner',
+  permissions: effectivePermissions('owner', null),
+};
+
+export const exampleUser: User = {
+  user_id: 'user_01jd8w3v6xf3e8h2k9m4n5p6q8',
+  email: 'ada@example.com',
+  display_name: 'Ada Lovelace',
+  avatar_url: '',
+};
