@@ -4,6 +4,7 @@ import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ApiError } from '../http/errors.ts';
 import { Id, Record } from '../http/records.ts';
+import { BillingUnavailable } from '../providers/payments.ts';
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()], { default: null });
 
@@ -75,6 +76,11 @@ export const previewBilling = endpoint({
       period_end: new Date(row.period_end),
     };
     const current_plan = services.plans.find((candidate) => candidate.plan_id === row.plan_id) ?? null;
-    return services.payments.preview({ plan, current, current_plan, active: row.active, now: new Date(row.now) });
+    try {
+      return await services.payments.preview({ plan, current, current_plan, active: row.active, now: new Date(row.now) });
+    } catch (cause) {
+      if (!(cause instanceof BillingUnavailable)) throw cause;
+      throw new ApiError('billing_unavailable', 'The billing of this plan cannot be previewed just now. Try again later.', { cause });
+    }
   },
 });

@@ -17,6 +17,8 @@ export interface Services {
   widgetTokens: WidgetTokens;
   /** Says that jobs were enqueued, so that a worker of this process need not wait for its next look. */
   wakeWorker: () => void;
+  /** The disk is nearly full: writes are refused before the database itself would stop. */
+  diskIsFull: () => boolean;
   limits: Limits;
 }
 

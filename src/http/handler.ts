@@ -51,6 +51,9 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
     });
     // From here on a refusal is the door's own, which has looked at the credential.
     request.callerKnown = true;
+    if (endpoint.event && services.diskIsFull()) {
+      await door.refuse(new ApiError('storage_unavailable', 'The disk of the service is nearly full. Try again later.'));
+    }
     const result = await endpoint.run({
       ...door,
       ...input,

@@ -162,6 +162,10 @@ test('every form of a token that the standards allow is accepted', async () => {
     'aud is an array that holds ours': withClaims({ aud: ['https://other.example.org', AUDIENCE] }),
     'no iat': without('iat'),
     'a claim within a claim of the same name': withClaims({ act: { sub: 'bot' }, list: [{ sub: 1 }, { sub: 2 }] }),
+    'a claim after another that holds one of the same name': forge(
+      soundHeader(),
+      JSON.stringify(soundClaims()).replace('{', '{"act":{"sub":"bot"},'),
+    ),
     'a name as a value': withClaims({ note: 'sub', quoted: '"sub":1,{' }),
   };
   for (const [name, token] of Object.entries(sound)) {
@@ -249,6 +253,7 @@ test('every forgery is refused, and none of them throws', async () => {
     'alg twice': forge('{"alg":"none","alg":"ES256","kid":"first-ES256"}', payload),
     'sub twice': forge(soundHeader(), payload.replace('{', '{"sub":"root",')),
     'sub twice, once escaped': forge(soundHeader(), payload.replace('{', '{"s\\u0075b":"root",')),
+    'sub twice around an object': forge(soundHeader(), payload.replace('{', '{"sub":"root","act":{"x":{}},')),
     'a nested name twice': forge(soundHeader(), payload.replace('{', '{"act":{"sub":"a","sub":"b"},')),
     'signed by a stranger': forge(soundHeader(), payload, bySender),
     'ES256 with r = s = 0': forge(soundHeader(), payload, zeros),
@@ -380,6 +385,7 @@ test('what is odd in a profile is left out or cleaned, and never refuses the tok
     ['data:image/png;base64,AAAA', ''],
     ['//img.example.org/a.png', ''],
     ['https://user:secret@img.example.org/a.png', ''],
+    ['https://user@img.example.org/a.png', ''],
     ['https://img.example.org/\u0000', ''],
     [`https://img.example.org/${'a'.repeat(2048)}`, ''],
     [7, ''],

@@ -187,6 +187,22 @@ test('an issuer that answers what cannot be trusted gives no keys', async () => 
   }
 });
 
+test('an issuer on this machine cannot have its keys on another one without https', async () => {
+  const logged: string[] = [];
+  const issuer = 'http://localhost:3000';
+  const provider = openIdentityProvider({
+    issuer,
+    audience: AUDIENCE,
+    log: (_message, details) => logged.push(JSON.stringify(details)),
+    fetch: async () => Response.json({ issuer, jwks_uri: 'http://id.example.org/keys' }),
+  });
+  await unavailable(
+    provider,
+    await new SignJWT().setProtectedHeader({ alg: 'ES256' }).setIssuer(issuer).sign(privateKey),
+  );
+  assert.match(logged.join('\n'), /no jwks_uri/);
+});
+
 test('a redirect within the same host is followed', async () => {
   const moved = 'https://id.example.org/moved';
   const { provider } = world({ [KEYS]: redirect('/moved'), [moved]: json({ keys: [publicJwk] }) });
@@ -256,6 +272,7 @@ test('keys that are not public signing keys of a pinned algorithm are ignored', 
   const signature = await crypto.subtle.sign('RSASSA-PKCS1-v1_5', weak.privateKey, Buffer.from(input));
   const signed = `${input}.${Buffer.from(signature).toString('base64url')}`;
   assert.equal(await short.provider.verify(signed), null, 'Do not use an RSA key of 1024 bits.');
+  assert.match(short.state.logged.join('\n'), /publishes no key/, 'A key too weak is none.');
 
   const sha512 = world({ [KEYS]: json({ keys: [{ ...rsaJwk, kid: 'one', alg: 'RS512' }] }) });
   assert.equal(await sha512.provider.verify(await token('one', rsa.privateKey, 'RS256')), null, "Respect a key's alg.");
@@ -264,6 +281,17 @@ test('keys that are not public signing keys of a pinned algorithm are ignored', 
   const none = world({ [KEYS]: json({ keys: [] }) });
   assert.equal(await none.provider.verify(await token()), null);
   assert.match(none.state.logged.join('\n'), /publishes no key/, 'Tell the operator that nobody can sign in.');
+});
+
+test('all who come at once with a new kid wait for the one fetch that brings it', async () => {
+  const { state, provider } = world();
+  await provider.verify(await token());
+  const next = await generateKeyPair('ES256', { extractable: true });
+  state.answers[KEYS] = json({ keys: [{ ...(await exportJWK(next.publicKey)), kid: 'two' }] });
+  const tokens = await Promise.all(Array.from({ length: 20 }, () => token('two', next.privateKey)));
+  const identities = await Promise.all(tokens.map((text) => provider.verify(text)));
+  assert.ok(identities.every(Boolean), 'Nobody may be refused because another one asked first.');
+  assert.equal(state.asked.length, 4, 'Discovery and keys, twice.');
 });
 
 test('a token without kid is verified by any of the keys, also after they changed', async () => {

@@ -128,6 +128,16 @@ test('a period that is over leaves nothing to credit, and one that has not begun
     early.line_items.map(({ total }) => total),
     [-8, 15],
   );
+  const last = await preview({
+    ...change,
+    current_plan: plan({ unit_amount: 1 }),
+    now: new Date('2026-11-30T23:59:59Z'),
+  });
+  assert.deepEqual(
+    last.line_items.map(({ total }) => total),
+    [0, 0],
+    'What rounds to nothing is 0, not -0.',
+  );
   const empty = { ...change.current, period_end: change.current.period_start };
   assert.equal((await preview({ ...change, current: empty, now: empty.period_start })).total, 15);
 });

@@ -189,10 +189,9 @@ create table page_links (
   from_page_id text collate "C" not null,
   to_page_id   text collate "C" not null,
   primary key (wiki_id, from_page_id, to_page_id),
-  foreign key (wiki_id, from_page_id) references pages (wiki_id, page_id) on delete cascade,
-  foreign key (wiki_id, to_page_id) references pages (wiki_id, page_id) on delete cascade
+  foreign key (wiki_id, from_page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table page_links is 'Which page links to which.';
+comment on table page_links is 'Which page links to which. The target may be written later than the link, so whoever reads joins pages.';
 create index page_links_back on page_links (wiki_id, to_page_id);
 
 create table uploads (
@@ -215,21 +214,22 @@ create table upload_files (
   wiki_id      text collate "C" not null,
   upload_id    text collate "C" not null,
   file_no      int not null,
+  kind         text collate "C" not null default 'file' check (kind in ('file', 'folder')),
   filename     text not null,
   content_type text not null,
   byte_size    bigint not null,
   sha256       text collate "C" not null,
-  page_path    text collate "C" not null default '',
   status       text collate "C" not null default 'pending' check (status in ('pending', 'done', 'failed')),
-  new_source   boolean not null default false,
   error        text not null default '',
-  source_id    text collate "C",
+  page_path    text collate "C" not null default '',
   page_id      text collate "C",
+  page_change  text collate "C" not null default '' check (page_change in ('', 'new', 'updated', 'same')),
+  source_id    text collate "C",
+  new_source   boolean not null default false,
   primary key (wiki_id, upload_id, file_no),
   foreign key (wiki_id, upload_id) references uploads on delete cascade
 );
-comment on table upload_files is 'Each file of an upload and what became of it; a worker that takes over goes on with the pending ones. page_path and page_id are decided once, before the first file is read.';
-
+comment on table upload_files is 'Each file of an upload and what became of it; a worker that takes over goes on with the pending ones. page_path and page_id are decided once, before the first file is read. A row of kind folder is the page of a folder that no file is the page of.';
 create index upload_files_by_name on upload_files (wiki_id, filename) where status = 'done';
 
 create table sources (

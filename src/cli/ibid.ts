@@ -1,0 +1,37 @@
+import { parseArgs } from 'node:util';
+import { readConfig } from '../config.ts';
+import { printKey } from './key.ts';
+import { UsageError, withDatabase } from './with-database.ts';
+
+const USAGE = `Usage:
+  ibid key --email ADDRESS [--name NAME]                        a personal API key of that user, who is made if new
+  ibid key --email ADDRESS --workspace WORKSPACE_ID [--name NAME]   a key that is bound to a workspace of that user
+
+It speaks to the database of DATA_DIR or DATABASE_URL, as the service does.
+`;
+
+async function main(): Promise<void> {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      email: { type: 'string' },
+      workspace: { type: 'string' },
+      name: { type: 'string', default: 'ibid key' },
+      help: { type: 'boolean' },
+    },
+  });
+  if (values.help || positionals.length === 0) {
+    process.stdout.write(USAGE);
+    return;
+  }
+  if (positionals.join(' ') !== 'key') throw new UsageError(`there is no command "${positionals.join(' ')}".\n\n${USAGE}`);
+  const { email, workspace, name } = values;
+  if (email === undefined) throw new UsageError(`say whose key it is: --email ADDRESS.\n\n${USAGE}`);
+  await withDatabase(readConfig(process.env), (db) => printKey(db, { email, name, workspace_id: workspace ?? null }));
+}
+
+main().catch((error: unknown) => {
+  const text = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`ibid: ${text}\n`);
+  process.exitCode = 1;
+});

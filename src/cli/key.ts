@@ -1,0 +1,53 @@
+import type { Db } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { ensureUser, newApiKey } from '../http/credential.ts';
+import { normalizeEmail } from '../http/email-address.ts';
+import { newId } from '../http/ids.ts';
+import { UsageError } from './with-database.ts';
+
+/** The issuer of users that this service knows by their address alone. */
+const OWN_ISSUER = 'ibid';
+
+export interface KeyWish {
+  email: string;
+  name: string;
+  /** null: a personal key. */
+  workspace_id: string | null;
+}
+
+/** Makes a key and prints its secret alone, so that a script can take it. The user is made if new. */
+export async function printKey(db: Db, wish: KeyWish): Promise<void> {
+  process.stdout.write(`${await makeKey(db, wish)}\n`);
+}
+
+/** Makes a key of the user with this address (the oldest one who verified it, else a new one) and answers its secret. */
+export async function makeKey(db: Db, wish: KeyWish): Promise<string> {
+  const email = normalizeEmail(wish.email);
+  if (email === undefined) throw new UsageError(`"${wish.email}" is not one plain e-mail address.`);
+  const [known] = await db.query<{ user_id: string }>(sql`
+    select user_id from users where email = ${email} and email_verified order by user_id limit 1`);
+  const user_id =
+    known?.user_id ??
+    (await ensureUser(db.query, {
+      issuer: OWN_ISSUER,
+      subject: email,
+      email,
+      email_verified: true,
+      display_name: email.slice(0, email.indexOf('@')),
+      avatar_url: '',
+    }));
+  const { secret, hash, obfuscated } = newApiKey();
+  const made = await db.query(sql`
+    with made as (
+      insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value)
+      select ${newId('key')}, ${wish.workspace_id}::text, ${user_id}::text, ${wish.name}, ${hash}, ${obfuscated}
+      where ${wish.workspace_id}::text is null or exists (
+        select from memberships where workspace_id = ${wish.workspace_id} and user_id = ${user_id} and status = 'active')
+      returning key_id, workspace_id, user_id, name
+    )
+    insert into audit_events (event_id, workspace_id, type, actor_id, credential_id, request_id, address, details)
+    select ${newId('evt')}, workspace_id, 'api_key.created', user_id, 'command', '', '', to_jsonb(made) from made
+    returning 1`);
+  if (made.length === 0) throw new UsageError(`${email} has no active membership in ${wish.workspace_id}.`);
+  return secret;
+}

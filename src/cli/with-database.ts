@@ -1,0 +1,24 @@
+import type { Config } from '../config.ts';
+import { type Db, openDb } from '../db/db.ts';
+import { migrate } from '../db/migrate.ts';
+import { startPostgres } from '../db/postgres.ts';
+import { runningPostgres } from '../db/postgres-running.ts';
+
+/** The command was called with words that it cannot act on; the message says what to write instead. */
+export class UsageError extends Error {}
+
+/** Runs `work` on the database that the service uses; where the service is not running, its PostgreSQL is started for it. */
+export async function withDatabase(config: Config, work: (db: Db) => Promise<void>): Promise<void> {
+  const running = config.DATABASE_URL ? { connectionString: config.DATABASE_URL } : runningPostgres(config.DATA_DIR);
+  const own = running
+    ? undefined
+    : await startPostgres({ data_dir: config.DATA_DIR, log: (level, message) => level === 'error' && process.stderr.write(`${message}\n`) });
+  const db = openDb({ connection: running ?? own?.connection ?? {}, connections: 1 });
+  try {
+    await migrate(db);
+    await work(db);
+  } finally {
+    await db.close();
+    await own?.stop();
+  }
+}

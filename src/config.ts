@@ -1,0 +1,94 @@
+import { resolve } from 'node:path';
+
+/** An option of the service, read from the environment. */
+interface Option<T> {
+  doc: string;
+  fallback: string;
+  read: (text: string) => T;
+}
+
+/** An option has a value that cannot be meant; the message names it and says what it takes. */
+export class ConfigError extends Error {}
+
+const option = <T>(doc: string, fallback: string, read: (text: string) => T): Option<T> => ({ doc, fallback, read });
+
+const text = (value: string) => value;
+const optional = (value: string) => (value === '' ? undefined : value);
+
+function port(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number > 65_535) throw new Error('a port number from 0 to 65535');
+  return number;
+}
+
+function bytes(value: string): number {
+  const [, amount, unit] = /^(\d+)\s*(KiB|MiB|GiB)?$/i.exec(value) ?? [];
+  if (!amount || Number(amount) === 0) throw new Error('a size such as 512KiB, 100MiB or 1GiB');
+  const power = { kib: 1, mib: 2, gib: 3 }[unit?.toLowerCase() as 'kib'] ?? 0;
+  return Number(amount) * 1024 ** power;
+}
+
+function count(value: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(value)) throw new Error('a whole number from 1 to 999999');
+  return Number(value);
+}
+
+const oneOf =
+  <T extends string>(...values: T[]) =>
+  (value: string): T => {
+    const found = values.find((candidate) => candidate === value);
+    if (!found) throw new Error(`one of ${values.join(', ')}`);
+    return found;
+  };
+
+function url(...protocols: string[]) {
+  return (value: string): string | undefined => {
+    if (value === '') return undefined;
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+      throw new Error(`an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+    }
+    return value.replace(/\/$/, '');
+  };
+}
+
+/** Every option with what it is for, what it takes and its default. */
+export const OPTIONS = {
+  PORT: option('The port of the API.', '8080', port),
+  HOST: option('The address that the API listens on.', '127.0.0.1', text),
+  DATA_DIR: option('Where files and, without DATABASE_URL, the database are kept.', 'data', (value) => resolve(value)),
+  DATABASE_URL: option('A PostgreSQL (15 or later) to use instead of an own one.', '', url('postgres:', 'postgresql:')),
+  PUBLIC_URL: option('Where users reach the service; links are made of it.', '', url('http:', 'https:')),
+  OIDC_ISSUER: option('An OpenID Connect issuer whose access tokens are accepted.', '', optional),
+  OIDC_AUDIENCE: option('The audience that those tokens must name.', '', text),
+  PLANS_FILE: option('A JSON file with the catalogue of plans.', '', optional),
+  ROLE: option('all: the API and the jobs; web: the API alone; worker: the jobs alone.', 'all', oneOf('all', 'web', 'worker')),
+  LOG_LEVEL: option('How much is logged.', 'info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')),
+  METRICS_PORT: option('A port of its own for /metrics (Prometheus); empty: none.', '', (value) => (value === '' ? undefined : port(value))),
+  MAX_JSON_SIZE: option('The largest JSON body.', '1MiB', bytes),
+  MAX_FILE_SIZE: option('The largest file of an upload.', '100MiB', bytes),
+  MAX_UPLOAD_SIZE: option('The largest upload.', '1GiB', bytes),
+  MAX_UPLOAD_FILES: option('The most files of an upload.', '1000', count),
+  DATABASE_CONNECTIONS: option('The most connections to the database.', '10', count),
+};
+
+type Options = typeof OPTIONS;
+export type Config = { [Name in keyof Options]: Options[Name] extends Option<infer T> ? T : never };
+
+/** Reads all options; a ConfigError names every one that is wrong. */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const config: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const [name, { fallback, read }] of Object.entries(OPTIONS) as [string, Option<unknown>][]) {
+    const value = env[name]?.trim() || fallback;
+    try {
+      config[name] = read(value);
+    } catch (error) {
+      problems.push(`${name} is "${value}", but takes ${(error as Error).message}`);
+    }
+  }
+  if (config.OIDC_ISSUER !== undefined && config.OIDC_AUDIENCE === '') {
+    problems.push('OIDC_ISSUER is set, so set OIDC_AUDIENCE to the audience that its tokens name for this service');
+  }
+  if (problems.length > 0) throw new ConfigError(`${problems.join('; ')}.`);
+  return config as Config;
+}

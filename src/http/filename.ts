@@ -1,0 +1,29 @@
+const FOLDERS_MAX = 20;
+const SEGMENT_BYTES = 255;
+const FILENAME_CHARACTERS = 1_024;
+
+/**
+ * The name of an uploaded file as it is kept: folders by "/", without "..", drive letters, leading slashes and control
+ * characters; percent-encodings stay the text that they are. Too many folders, or too long a name, keep their ends.
+ */
+export function cleanFilename(filename: string): string {
+  const segments = filename
+    .slice(-FILENAME_CHARACTERS)
+    .toWellFormed()
+    .replaceAll('\\', '/')
+    .replace(/[\p{Cc}\p{Cf}]/gu, '')
+    .replace(/^[a-zA-Z]:/, '')
+    .split('/')
+    .map((segment) => segment.trim())
+    .filter((segment) => segment !== '' && segment !== '.' && segment !== '..')
+    .map(cutSegment);
+  return segments.slice(-(FOLDERS_MAX + 1)).join('/') || 'file';
+}
+
+function cutSegment(segment: string): string {
+  if (Buffer.byteLength(segment) <= SEGMENT_BYTES) return segment;
+  const extension = /\.[^.]{1,16}$/.exec(segment)?.[0] ?? '';
+  let name = segment.slice(0, segment.length - extension.length);
+  while (Buffer.byteLength(name + extension) > SEGMENT_BYTES) name = name.slice(0, -1);
+  return (name + extension).toWellFormed();
+}

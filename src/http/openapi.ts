@@ -1,0 +1,195 @@
+import type { TSchema } from 'typebox';
+import type { Access } from './access.ts';
+import type { Endpoint } from './endpoint.ts';
+import { type ErrorCode, STATUS_OF } from './errors.ts';
+
+/** The version of the V1 API; within /v1 it stays. */
+const API_VERSION = '0.4.0';
+
+const request_id = 'req_01jd8w3v6xf3e8h2k9m4n5p6w1';
+
+const REASONS: Record<number, { description: string; message: string; code: ErrorCode }> = {
+  400: { description: 'An identifier, the query or the body cannot be accepted.', code: 'invalid_request', message: 'The body is not valid JSON.' },
+  401: {
+    description: 'The credential is missing, expired or invalid.',
+    code: 'unauthorized',
+    message: 'Send a valid access token or API key: Authorization: Bearer <token>.',
+  },
+  403: { description: 'The caller may not do that.', code: 'forbidden', message: 'This credential may not do that here.' },
+  404: { description: 'The path names nothing.', code: 'not_found', message: 'There is no such resource.' },
+  409: { description: 'The write conflicts with the present state.', code: 'conflict', message: 'This conflicts with what is there.' },
+  413: { description: 'The body is too large.', code: 'payload_too_large', message: 'The body is larger than this endpoint takes.' },
+  415: {
+    description: 'The body has another type than the endpoint takes.',
+    code: 'unsupported_media_type',
+    message: 'Send the body as Content-Type: application/json.',
+  },
+  503: {
+    description: 'Something that the service needs does not answer just now; Retry-After says when to try again.',
+    code: 'database_unavailable',
+    message: 'The database does not answer just now. Try again in a moment.',
+  },
+};
+
+const ErrorSchema = {
+  type: 'object',
+  required: ['error', 'message', 'request_id'],
+  properties: {
+    error: { type: 'string', description: 'For programs: one of a list that only grows.' },
+    message: { type: 'string', description: 'For developers.' },
+    request_id: { type: 'string', description: 'To be quoted when reporting a failure; also in X-Request-Id.' },
+  },
+};
+
+const ValidationErrorSchema = {
+  type: 'object',
+  required: ['detail', 'error', 'message', 'request_id'],
+  properties: {
+    detail: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['loc', 'msg', 'type'],
+        properties: {
+          loc: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+          msg: { type: 'string' },
+          type: { type: 'string' },
+          input: {},
+          ctx: { type: 'object' },
+        },
+      },
+    },
+    ...ErrorSchema.properties,
+  },
+};
+
+/** The OpenAPI 3.1 description, computed from the list of endpoints. */
+export function describeApi(endpoints: readonly Endpoint[]) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replace(/[:*]([a-z_]+)/g, '{$1}');
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Ibid: Hosted Wiki Workspace API',
+      version: API_VERSION,
+      description: 'Hosted wikis, the workspaces (also called organizations) that own them, and all that is in them.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This service.' }],
+    security: [{ bearer: [] }],
+    tags: [...new Set(endpoints.map(tagOf))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or an access token of the configured issuer.' },
+        widget: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A widget token.' },
+      },
+      schemas: { Error: ErrorSchema, HTTPValidationError: ValidationErrorSchema },
+      responses: sharedResponses(),
+    },
+  };
+}
+
+function operation(endpoint: Endpoint) {
+  const status = endpoint.status ?? 200;
+  return {
+    operationId: operationId(endpoint),
+    summary: endpoint.summary,
+    description: [endpoint.description, describeAccess(endpoint.access)].filter(Boolean).join('\n\n'),
+    tags: [tagOf(endpoint)],
+    ...(endpoint.access.on === 'widget' && { security: [{ widget: [] }] }),
+    parameters: [...parameters(endpoint.params, 'path'), ...parameters(endpoint.query, 'query')],
+    ...requestBody(endpoint),
+    responses: {
+      [status]: {
+        description: status === 201 ? 'Created.' : 'Done.',
+        content: {
+          'application/json': { schema: endpoint.reply, example: endpoint.example.reply },
+          ...Object.fromEntries(
+            Object.entries(endpoint.also ?? {}).map(([type, represent]) => [
+              type,
+              { schema: { type: 'string' }, example: represent(endpoint.example.reply) },
+            ]),
+          ),
+        },
+      },
+      ...Object.fromEntries(errorStatuses(endpoint).map((code) => [code, { $ref: `#/components/responses/${code}` }])),
+    },
+  };
+}
+
+function requestBody(endpoint: Endpoint) {
+  if (endpoint.takes === 'multipart') {
+    const schema = { type: 'object', properties: { files: { type: 'array', items: { type: 'string', format: 'binary' } } } };
+    return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } };
+  }
+  if (!endpoint.body) return {};
+  return {
+    requestBody: { required: true, content: { 'application/json': { schema: endpoint.body, example: endpoint.example.body } } },
+  };
+}
+
+/** What any endpoint may answer, by what it is made of, and what it says itself. */
+function errorStatuses(endpoint: Endpoint): number[] {
+  const own = (endpoint.errors ?? []).map((code) => STATUS_OF[code as ErrorCode]);
+  const always = [401, 422, 503];
+  const ofPath = endpoint.access.on === 'caller' ? [] : [403, 404];
+  const ofBody = endpoint.body ? [400, 413, 415] : endpoint.query || endpoint.params ? [400] : [];
+  return [...new Set([...always, ...ofPath, ...ofBody, ...own])].sort((a, b) => a - b);
+}
+
+function parameters(schema: (TSchema & { properties?: Record<string, TSchema>; required?: string[] }) | undefined, where: string) {
+  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+    const { description, ...rest } = property as TSchema & { description?: string };
+    const required = where === 'path' || (schema?.required?.includes(name) === true && !('default' in property));
+    return { name, in: where, required, ...(description && { description }), schema: rest };
+  });
+}
+
+function sharedResponses() {
+  const json = (schema: string, example: unknown) => ({
+    'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example },
+  });
+  const errors = Object.entries(REASONS).map(([status, { description, code, message }]) => [
+    status,
+    { description, content: json('Error', { error: code, message, request_id }) },
+  ]);
+  const detail = [{ type: 'missing', loc: ['body', 'name'], msg: 'Field required', input: {} }];
+  const validation = { detail, error: 'validation_error', message: 'body.name: Field required', request_id };
+  return {
+    ...Object.fromEntries(errors),
+    422: { description: 'The request does not match its schema.', content: json('HTTPValidationError', validation) },
+  };
+}
+
+/** An access rule in words, for openapi.json and access.txt alike. */
+export function describeAccess(access: Access): string {
+  switch (access.on) {
+    case 'caller':
+      return 'Needs any credential.';
+    case 'workspace':
+      return access.permission === '' ? 'Needs an active membership.' : `Needs \`${access.permission}\` in the workspace.`;
+    case 'wiki':
+      return `Needs \`${access.permission}\` in the wiki's workspace${access.orCreator ? ', or to have created the wiki' : ''}.`;
+    case 'widget':
+      return `Needs a widget token for \`${access.widget}\`.`;
+  }
+}
+
+/** `Rename a wiki` is renameWiki. */
+export function operationId(endpoint: Endpoint): string {
+  const words = endpoint.summary
+    .replace(/'s\b/g, '')
+    .split(/[^A-Za-z]+/)
+    .filter((word) => word !== '' && !/^(a|an|the|of|its)$/i.test(word));
+  return words.map((word, i) => (i === 0 ? word.toLowerCase() : word.charAt(0).toUpperCase() + word.slice(1))).join('');
+}
+
+function tagOf(endpoint: Endpoint): string {
+  const segments = endpoint.path.split('/').slice(2);
+  const inside = segments.filter((segment) => !/^[:*]/.test(segment));
+  return inside[0] === 'wikis' || inside[0] === 'workspaces' || inside[0] === 'organizations' ? (inside[1] ?? inside[0]) : (inside[0] ?? '');
+}

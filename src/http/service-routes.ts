@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify';
+import type { Query } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { docsPage } from './docs-page.ts';
+import type { Endpoint } from './endpoint.ts';
+import { ApiError } from './errors.ts';
+import { describeApi } from './openapi.ts';
+import { refuseOtherMethods } from './server.ts';
+
+/** What is asked without a credential: is it alive, is it ready, which version, what can it do. */
+export function registerServiceRoutes(
+  app: FastifyInstance,
+  options: { endpoints: readonly Endpoint[]; query: Query; version: string },
+): void {
+  const { endpoints, query, version } = options;
+  let description: string | undefined;
+  const describe = () => (description ??= JSON.stringify(describeApi(endpoints)));
+
+  app.get('/livez', async () => ({ status: 'ok' }));
+  app.get('/readyz', async () => {
+    try {
+      await query(sql`select 1`);
+    } catch (cause) {
+      throw new ApiError('database_unavailable', 'The database does not answer just now.', { cause });
+    }
+    return { status: 'ok' };
+  });
+  app.get('/version', async () => ({ name: 'ibid', version }));
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(describe()));
+  app.get('/docs', async (_request, reply) => {
+    reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+    return reply.type('text/html; charset=utf-8').send(docsPage(endpoints));
+  });
+  const paths = ['/livez', '/readyz', '/version', '/openapi.json', '/docs'];
+  refuseOtherMethods(app, paths.map((path) => ({ method: 'GET', path })));
+}

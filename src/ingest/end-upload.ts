@@ -1,0 +1,68 @@
+import type { Query } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { newId } from '../http/ids.ts';
+
+interface Counts {
+  files: number;
+  usable: number;
+  failed: number;
+  new_sources: number;
+  known_sources: number;
+  new_pages: number;
+  updated_pages: number;
+}
+
+/** Failures that a summary names; the rest is counted. */
+const NAMED = 5;
+
+/** Ends an upload whose files have all been worked on, or that was given up with `error`, with its audit record. */
+export async function endUpload(query: Query, upload: { wiki_id: string; upload_id: string }, error: string) {
+  const { wiki_id, upload_id } = upload;
+  const [counts] = await query<Counts>(sql`
+    select count(*) filter (where kind = 'file')::int as files,
+      count(*) filter (where kind = 'file' and status = 'done')::int as usable,
+      count(*) filter (where kind = 'file' and status <> 'done')::int as failed,
+      count(*) filter (where new_source)::int as new_sources,
+      count(*) filter (where kind = 'file' and status = 'done' and not new_source)::int as known_sources,
+      count(*) filter (where page_change = 'new')::int as new_pages,
+      count(*) filter (where page_change = 'updated')::int as updated_pages
+    from upload_files where wiki_id = ${wiki_id} and upload_id = ${upload_id}`);
+  const failures = await query<{ filename: string; error: string }>(sql`
+    select filename, error from upload_files
+    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status <> 'done'
+    order by file_no limit ${NAMED}`);
+  if (!counts) throw new Error('the files of an upload cannot be counted');
+  const status = counts.usable > 0 ? 'completed' : 'failed';
+  const summary = summarize(counts, failures);
+  const problem = status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
+  await query(sql`
+    with ended as (
+      update uploads set status = ${status}, source_count = ${counts.new_sources}, summary = ${summary}, error = ${problem},
+        updated_at = now(), finished_at = now()
+      where wiki_id = ${wiki_id} and upload_id = ${upload_id}
+      returning wiki_id, upload_id, status, source_count, summary, error
+    )
+    insert into audit_events (event_id, workspace_id, type, request_id, address, details)
+    select ${newId('evt')}, w.workspace_id, ${`upload.${status}`}, '', '', to_jsonb(ended)
+    from ended join wikis w on w.wiki_id = ended.wiki_id`);
+  return { status, summary, error: problem } as const;
+}
+
+/** One line: how many files became what, and which failed and why. */
+export function summarize(counts: Counts, failures: { filename: string; error: string }[]): string {
+  const parts = [
+    count(counts.new_sources, 'new source'),
+    counts.known_sources > 0 && `${count(counts.known_sources, 'file')} already known (same bytes)`,
+    count(counts.new_pages, 'new page'),
+    counts.updated_pages > 0 && `${count(counts.updated_pages, 'page')} updated`,
+    counts.failed > 0 && `${count(counts.failed, 'file')} failed`,
+  ].filter(Boolean);
+  const named = failures.map(({ filename, error }) => `${filename} (${error.replace(/^\w+: /, '') || 'not worked on'})`);
+  const rest = counts.failed - failures.length;
+  const list = named.length === 0 ? '' : ` Failed: ${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
+  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}`;
+}
+
+function count(n: number, word: string): string {
+  return `${n} ${word}${n === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,104 @@
+import type { Logger } from 'pino';
+import type { Db, Query } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { advanceJob, type ClaimedJob, endJob, holdJob } from '../jobs/queue.ts';
+import type { JobKind } from '../jobs/worker.ts';
+import type { Blobs } from '../providers/blobs.ts';
+import { titleFromFilename } from './compile-file.ts';
+import { endUpload } from './end-upload.ts';
+import { planUpload } from './plan-upload.ts';
+import type { Output, Sandbox } from './sandbox.ts';
+import { type CompiledUploadFile, type PendingFile, writeFiles } from './write-files.ts';
+
+/** What is written in one transaction: enough to be fast, little enough that a crash undoes little. */
+const BATCH_FILES = 50;
+const BATCH_BYTES = 4 * 2 ** 20;
+
+/**
+ * Makes sources and pages of an upload's files. Each batch is one transaction that also notes which files are done, so
+ * that whoever takes over after a crash goes on behind it and nothing is made twice.
+ */
+export function ingestJob(needs: { db: Db; blobs: Blobs; sandbox: Sandbox; log: Logger }): JobKind {
+  const { db, blobs, sandbox, log } = needs;
+
+  async function compile(file: PendingFile, pages: ReadonlyMap<string, string>): Promise<CompiledUploadFile> {
+    if (file.kind === 'folder') {
+      const page = await folderPage(file, file.filename, pages);
+      return { file, result: page, page: page.ok ? page : undefined };
+    }
+    const result = await compileBytes(file, pages);
+    if (result.ok) return { file, result, page: result };
+    // Other pages lie under the page of this file, so the folder gets a page all the same.
+    const folder = file.filename.slice(0, Math.max(file.filename.lastIndexOf('/'), 0));
+    const page = pages.get(folder) === file.page_path ? await folderPage(file, folder, pages) : undefined;
+    return { file, result, page: page?.ok ? page : undefined };
+  }
+
+  async function compileBytes(file: PendingFile, pages: ReadonlyMap<string, string>): Promise<Output> {
+    const { filename, content_type, page_path, sha256 } = file;
+    try {
+      const bytes = await blobs.read(sha256);
+      return await sandbox.run({ filename, content_type, bytes, page_path }, pages);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      log.error({ err: error, filename }, 'the bytes of an uploaded file are gone');
+      return { ok: false, code: 'bytes_missing', message: 'the stored bytes are gone; upload the file again' };
+    }
+  }
+
+  function folderPage(file: PendingFile, folder: string, pages: ReadonlyMap<string, string>): Promise<Output> {
+    const bytes = Buffer.from(`# ${titleFromFilename(`${folder}.md`).replace(/([\\`*_[\]<>#])/g, '\\$1')}\n`);
+    return sandbox.run({ filename: 'folder.md', content_type: 'text/markdown', bytes, page_path: file.page_path }, pages);
+  }
+
+  return {
+    kind: 'ingest',
+    async run(job, stopping) {
+      const pages = await db.transaction(async (query) => {
+        await holdJob(query, job);
+        return planUpload(query, job);
+      });
+      for (;;) {
+        const files = await pendingFiles(db.query, job);
+        if (files.length === 0) break;
+        const compiled: CompiledUploadFile[] = [];
+        let bytes = 0;
+        for (const file of files) {
+          if (stopping.aborted) return;
+          if (bytes > BATCH_BYTES) break;
+          compiled.push(await compile(file, pages));
+          bytes += file.byte_size;
+        }
+        await db.transaction(async (query) => {
+          const { creator, progress } = await standOf(query, job, compiled.length);
+          await advanceJob(query, job, progress);
+          await writeFiles(query, { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '', creator }, compiled);
+        });
+      }
+      await db.transaction((query) => finish(query, job, ''));
+    },
+    giveUp: finish,
+  };
+}
+
+function pendingFiles(query: Query, job: ClaimedJob): Promise<PendingFile[]> {
+  // Parents first: a page is written after the page that it lies under.
+  return query<PendingFile>(sql`
+    select file_no, kind, filename, content_type, byte_size, sha256, page_path, page_id from upload_files
+    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and status = 'pending'
+    order by length(page_path) - length(replace(page_path, '/', '')), file_no limit ${BATCH_FILES}`);
+}
+
+async function standOf(query: Query, job: ClaimedJob, more: number): Promise<{ creator: string; progress: number }> {
+  const [row] = await query<{ creator: string; done: number; files: number }>(sql`
+    select u.created_by as creator, count(*)::int as files, count(*) filter (where f.status <> 'pending')::int as done
+    from uploads u join upload_files f on f.wiki_id = u.wiki_id and f.upload_id = u.upload_id
+    where u.wiki_id = ${job.wiki_id} and u.upload_id = ${job.upload_id} group by u.created_by`);
+  if (!row) throw new Error('an ingest job has no upload');
+  return { creator: row.creator, progress: Math.floor((100 * (row.done + more)) / row.files) };
+}
+
+async function finish(query: Query, job: ClaimedJob, error: string): Promise<void> {
+  const end = await endUpload(query, { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' }, error);
+  await endJob(query, job, end);
+}

@@ -1,0 +1,86 @@
+import type { Query } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { newId } from '../http/ids.ts';
+import type { ClaimedJob } from '../jobs/queue.ts';
+import { planPaths } from './file-paths.ts';
+
+interface FileRow {
+  file_no: number;
+  kind: 'file' | 'folder';
+  filename: string;
+  page_path: string;
+}
+
+interface PageRow {
+  page_id: string;
+  path: string;
+  origin: 'authored' | 'compiled';
+}
+
+/** A decision for one row of upload_files. */
+interface Placed {
+  file_no: number;
+  kind: 'file' | 'folder';
+  filename: string;
+  page_path: string;
+  page_id: string;
+}
+
+/**
+ * Decides once, before the first file is read, which page each file of an upload becomes: the page that the same file
+ * name made before, else a new one. Answers where each file, and each folder, will be, for the links between them.
+ */
+export async function planUpload(query: Query, job: ClaimedJob): Promise<ReadonlyMap<string, string>> {
+  const files = await query<FileRow>(sql`
+    select file_no, kind, filename, page_path from upload_files
+    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} order by file_no`);
+  if (files.some((file) => file.page_path === '')) await place(query, job, files);
+  const placed = await query<FileRow>(sql`
+    select kind, filename, page_path from upload_files
+    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} order by file_no desc`);
+  const pages = new Map<string, string>();
+  for (const { kind, filename, page_path } of placed) {
+    pages.set(filename, page_path);
+    const isFolderPage = kind === 'file' && /(^|\/)(index|readme)\.[^./]+$/i.test(filename) && filename.includes('/');
+    if (isFolderPage) pages.set(filename.slice(0, filename.lastIndexOf('/')), page_path);
+  }
+  return pages;
+}
+
+async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<void> {
+  const existing = await query<PageRow>(sql`select page_id, path, origin from pages where wiki_id = ${job.wiki_id}`);
+  const pageAt = new Map(existing.map((page) => [page.path, page]));
+  const earlier = await query<PageRow & { filename: string }>(sql`
+    select distinct on (f.filename) f.filename, p.page_id, p.path, p.origin
+    from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
+    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind = 'file' and p.origin = 'compiled'
+      and f.filename = any (${files.map((file) => file.filename)}::text[])
+    order by f.filename, f.upload_id desc`);
+  const pageOf = new Map(earlier.map((page) => [page.filename, page]));
+
+  const seen = new Set<string>();
+  const isRepeat = files.map(({ filename }) => seen.has(filename) || !seen.add(filename));
+  const fresh = files.filter(({ filename }, i) => isRepeat[i] || !pageOf.has(filename));
+  const plan = planPaths(fresh.map((file) => file.filename), (path) => pageAt.get(path)?.origin);
+  const placed: Placed[] = [];
+  for (const [i, file] of files.entries()) {
+    const known = isRepeat[i] ? undefined : pageOf.get(file.filename);
+    const page_path = known?.path ?? plan.files[fresh.indexOf(file)] ?? '';
+    placed.push({ ...file, page_path, page_id: known?.page_id ?? pageAt.get(page_path)?.page_id ?? '' });
+  }
+  let file_no = files.length;
+  for (const [page_path, name] of plan.folders) {
+    const filename = [...plan.folder_paths].find(([, path]) => path === page_path)?.[0] ?? name;
+    if (!pageAt.has(page_path)) placed.push({ file_no: file_no++, kind: 'folder', filename, page_path, page_id: '' });
+  }
+  // Parents get their ids first, so that the order of ids is the order in which the pages are written.
+  const depth = (path: string) => path.split('/').length;
+  const ordered = placed.sort((a, b) => depth(a.page_path) - depth(b.page_path) || a.file_no - b.file_no);
+  for (const row of ordered) row.page_id ||= newId('page');
+  await query(sql`
+    insert into upload_files (wiki_id, upload_id, file_no, kind, filename, content_type, byte_size, sha256, page_path, page_id)
+    select ${job.wiki_id}, ${job.upload_id}, file_no, kind, filename, '', 0, '', page_path, page_id
+    from jsonb_to_recordset(${JSON.stringify(ordered)}::jsonb)
+      as placed (file_no int, kind text, filename text, page_path text, page_id text)
+    on conflict (wiki_id, upload_id, file_no) do update set page_path = excluded.page_path, page_id = excluded.page_id`);
+}

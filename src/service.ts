@@ -1,0 +1,203 @@
+import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { ENDPOINTS } from './app.ts';
+import { loadPlans } from './billing/plans.ts';
+import type { Config } from './config.ts';
+import { type Db, openDb } from './db/db.ts';
+import { migrate } from './db/migrate.ts';
+import { type Postgres, StartError, startPostgres } from './db/postgres.ts';
+import { sql } from './db/sql.ts';
+import { credentialReader } from './http/credential.ts';
+import { makeServer } from './http/server.ts';
+import { registerServiceRoutes } from './http/service-routes.ts';
+import { openWidgetTokens } from './http/widget-token.ts';
+import { ingestJob } from './ingest/ingest.job.ts';
+import { openSandbox } from './ingest/sandbox.ts';
+import { expireLeases } from './jobs/queue.ts';
+import { startWorker, type Worker } from './jobs/worker.ts';
+import { openFolderBlobs } from './providers/blobs.ts';
+import { openIdentityProvider } from './providers/identity.ts';
+import { builtInPayments } from './providers/payments.ts';
+
+export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+
+export interface Service {
+  /** Where the API answers, for example http://127.0.0.1:8080; "" for a worker. */
+  address: string;
+  db: Db;
+  /** The pid of the supervised PostgreSQL, where there is one. */
+  postgresPid(): number | undefined;
+  /** Lets requests and the present step of a job end, then stops everything in the reverse order of its start. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceHooks {
+  /** Called with the text of each statement. */
+  observe?: (text: string) => void;
+}
+
+const MINIMUM_POSTGRES = 150_000;
+
+/** Starts everything that the configuration asks for. Errors: StartError, whose message says what to do. */
+export async function startService(config: Config, log: Logger, hooks: ServiceHooks = {}): Promise<Service> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  try {
+    await makeDataDir(config.DATA_DIR);
+    const postgres = config.DATABASE_URL
+      ? undefined
+      : await startPostgres({
+          data_dir: config.DATA_DIR,
+          log: (level, message, details) => log[level](details ?? {}, message),
+        });
+    if (postgres) stops.push(() => postgres.stop());
+    const db = openDb({
+      connection: postgres ? postgres.connection : { connectionString: config.DATABASE_URL },
+      connections: config.DATABASE_CONNECTIONS,
+      onConnectionLost: (err) => log.warn({ err }, 'a connection to the database was lost'),
+      ...(hooks.observe && { observe: hooks.observe }),
+    });
+    stops.push(() => db.close());
+    await prepareDatabase(db, config, postgres, log);
+
+    const blobs = await openFolderBlobs(join(config.DATA_DIR, 'blobs'));
+    let worker: Worker | undefined;
+    if (config.ROLE !== 'web') {
+      const sandbox = openSandbox();
+      stops.push(() => sandbox.close());
+      const started = startWorker({ db, kinds: [ingestJob({ db, blobs, sandbox, log })], log });
+      stops.push(() => started.stop());
+      worker = started;
+    }
+    let address = '';
+    if (config.ROLE !== 'worker') {
+      const app = await makeApp(config, db, log, {
+        blobs,
+        wakeWorker: () => worker?.wake(),
+        diskIsFull: () => postgres?.diskIsFull() ?? false,
+      });
+      stops.push(() => app.close());
+      address = await listen(app, config);
+    }
+    if (config.METRICS_PORT !== undefined) {
+      const metrics = await serveMetrics(config.HOST, config.METRICS_PORT);
+      stops.push(() => new Promise((resolve) => metrics.close(resolve)));
+    }
+    return { address, db, postgresPid: () => postgres?.pid, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function makeDataDir(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new StartError(`DATA_DIR ${folder} cannot be made (${code}): set DATA_DIR to a folder that this user can write to.`);
+  }
+}
+
+async function prepareDatabase(db: Db, config: Config, postgres: Postgres | undefined, log: Logger): Promise<void> {
+  try {
+    const [row] = await db.query<{ version: number }>(sql`select current_setting('server_version_num')::int as version`);
+    if ((row?.version ?? 0) < MINIMUM_POSTGRES) {
+      throw new StartError('DATABASE_URL names a PostgreSQL older than 15: upgrade it, or unset DATABASE_URL to use an own one.');
+    }
+  } catch (cause) {
+    if (cause instanceof StartError) throw cause;
+    const where = config.DATABASE_URL ? new URL(config.DATABASE_URL).host : config.DATA_DIR;
+    const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
+    throw new StartError(
+      `The database at ${where} does not answer (${reason}): start it, or correct DATABASE_URL; unset it to use an own PostgreSQL.`,
+    );
+  }
+  const applied = await migrate(db);
+  if (applied.length > 0) log.info({ applied }, 'the database was migrated');
+  // Nobody else can be at work in this DATA_DIR, so whoever held a job is gone.
+  if (postgres) await expireLeases(db.query);
+}
+
+async function makeApp(
+  config: Config,
+  db: Db,
+  log: Logger,
+  own: { blobs: Awaited<ReturnType<typeof openFolderBlobs>>; wakeWorker: () => void; diskIsFull: () => boolean },
+): Promise<FastifyInstance> {
+  const plans = readPlans(config.PLANS_FILE);
+  const widgetTokens = await openWidgetTokens(db.query);
+  const identities = config.OIDC_ISSUER
+    ? openIdentityProvider({
+        issuer: config.OIDC_ISSUER,
+        audience: config.OIDC_AUDIENCE,
+        log: (message, details) => log.warn(details ?? {}, message),
+      })
+    : undefined;
+  const app = makeServer({
+    endpoints: ENDPOINTS,
+    db,
+    credentials: credentialReader({ query: db.query, identities, widgetTokens }),
+    services: {
+      ...own,
+      plans,
+      payments: builtInPayments(),
+      widgetTokens,
+      limits: {
+        json_bytes: config.MAX_JSON_SIZE,
+        file_bytes: config.MAX_FILE_SIZE,
+        upload_bytes: config.MAX_UPLOAD_SIZE,
+        upload_files: config.MAX_UPLOAD_FILES,
+      },
+    },
+    log,
+  });
+  registerServiceRoutes(app, { endpoints: ENDPOINTS, query: db.query, version: VERSION });
+  return app;
+}
+
+function readPlans(file: string | undefined) {
+  try {
+    return loadPlans(file);
+  } catch (cause) {
+    throw new StartError((cause as Error).message);
+  }
+}
+
+async function listen(app: FastifyInstance, { HOST: host, PORT: port }: Config): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw new StartError(`Port ${port} of ${host} is in use: stop what listens there, or set PORT.`);
+    if (code === 'EACCES') throw new StartError(`Port ${port} needs more rights than this user has: set PORT to 1024 or above.`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new StartError(`HOST ${host} is no address of this machine: set HOST to 127.0.0.1, 0.0.0.0 or one that it has.`);
+    }
+    throw cause;
+  }
+}
+
+/** Prometheus' text format, apart from the API so that it need not be guarded there. */
+async function serveMetrics(host: string, port: number): Promise<Server> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const server = createServer(async (request, response) => {
+    if (request.url !== '/metrics') return void response.writeHead(404).end();
+    response.writeHead(200, { 'content-type': registry.contentType }).end(await registry.metrics());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new StartError(`METRICS_PORT ${port} cannot be used (${error.code}): set it to a free port, or to nothing.`)),
+    );
+    server.listen(port, host, resolve);
+  });
+  return server;
+}

@@ -1,0 +1,63 @@
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { newId } from '../http/ids.ts';
+import { cleanFilename } from '../http/filename.ts';
+import { enqueueStep } from '../jobs/queue.ts';
+import { WikiParams } from '../wikis/schema.ts';
+import { receiveFiles } from './receive-files.ts';
+import { exampleUpload, Upload, uploadColumns } from './schema.ts';
+
+/** Whoever may not upload is refused before a byte is read; the bytes are durable before the answer. */
+export const createUpload = endpoint({
+  method: 'POST',
+  path: '/v1/wikis/:wiki_id/uploads',
+  summary: 'Upload files',
+  description:
+    'Each form field with a file name is a file; a name may hold folders ("guide/setup.md"). A job makes sources and pages of them.',
+  access: onWiki('uploads:create'),
+  event: 'upload.created',
+  params: WikiParams,
+  takes: 'multipart',
+  status: 201,
+  reply: Upload,
+  errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
+  example: {
+    reply: {
+      ...exampleUpload,
+      finished_at: undefined,
+      status: 'queued',
+      status_label: 'running',
+      source_count: 0,
+      summary: '',
+    },
+  },
+  run: async ({ params, headers, stream, services, look, one }) => {
+    await look(sql`select 1`);
+    const files = await receiveFiles(stream, headers, services.blobs, services.limits);
+    const rows = files.map(({ filename, content_type, blob }, file_no) => ({
+      file_no,
+      filename: cleanFilename(filename),
+      content_type: content_type.slice(0, 255),
+      byte_size: blob.byte_size,
+      sha256: blob.sha256,
+    }));
+    const { wiki_id } = params;
+    const upload_id = newId('upload');
+    const made = await one<Upload>({
+      upload: sql`
+        insert into uploads (wiki_id, upload_id, status, created_by)
+        select access.wiki_id, ${upload_id}, 'queued', access.user_id from access
+        returning *`,
+      files: sql`
+        insert into upload_files (wiki_id, upload_id, file_no, filename, content_type, byte_size, sha256)
+        select u.wiki_id, u.upload_id, f.file_no, f.filename, f.content_type, f.byte_size, f.sha256
+        from upload u, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+          as f (file_no int, filename text, content_type text, byte_size bigint, sha256 text)`,
+      job: enqueueStep({ wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
+      result: sql`select ${uploadColumns} from upload u`,
+    });
+    services.wakeWorker();
+    return made;
+  },
+});

@@ -1,0 +1,121 @@
+import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { Limits } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
+import type { Blobs, ReceivedBlob } from '../providers/blobs.ts';
+
+export interface ReceivedFile {
+  /** As the client named it. */
+  filename: string;
+  content_type: string;
+  blob: ReceivedBlob;
+}
+
+/**
+ * Receives the files of a multipart body into the blob store, one after the other as they come, and makes them durable.
+ * Errors: 400 `invalid_request` where the body is no multipart or holds no file, 413 `payload_too_large` past a limit,
+ * 503 `storage_unavailable` where the store cannot take it; whatever was received before is discarded.
+ */
+export async function receiveFiles(
+  stream: Readable,
+  headers: IncomingHttpHeaders,
+  blobs: Blobs,
+  limits: Limits,
+): Promise<ReceivedFile[]> {
+  const receiving: Promise<ReceivedFile>[] = [];
+  try {
+    await parse(stream, headers, limits, (filename, content_type, file) => {
+      const received = blobs.receive(file).then((blob) => ({ filename, content_type, blob }));
+      // Whoever waits for it hears of a failure; until then it is not an unhandled one.
+      received.catch(() => undefined);
+      receiving.push(received);
+    });
+    const files = await Promise.all(receiving);
+    if (files.length === 0) {
+      throw new ApiError('invalid_request', 'The body holds no file. Send each as a form field with a file name, for example "files".');
+    }
+    await inTurns(files, 8, (file) => file.blob.keep());
+    return files;
+  } catch (error) {
+    await Promise.all(
+      receiving.map(async (received) => {
+        const settled = await received.catch(() => undefined);
+        await settled?.blob.discard();
+      }),
+    );
+    throw asStorageError(error);
+  }
+}
+
+function parse(
+  stream: Readable,
+  headers: IncomingHttpHeaders,
+  limits: Limits,
+  onFile: (filename: string, contentType: string, file: Readable) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let busboy: InstanceType<typeof Busboy>;
+    try {
+      busboy = new Busboy({
+        headers: headers as BusboyHeaders,
+        preservePath: true,
+        limits: { files: limits.upload_files, fileSize: limits.file_bytes, fields: 100, fieldSize: 65_536, headerPairs: 100 },
+      });
+    } catch (cause) {
+      reject(new ApiError('invalid_request', 'The multipart body has no boundary.', { cause }));
+      return;
+    }
+    const fail = (error: Error) => {
+      stream.unpipe(busboy);
+      stream.resume();
+      reject(error);
+    };
+    busboy.on('file', (_field, file, filename, _encoding, contentType) => {
+      if (filename === undefined || filename === '') {
+        file.resume();
+        return;
+      }
+      file.on('limit', () => {
+        file.destroy(new Error('too large'));
+        fail(tooLarge(`"${filename.slice(0, 100)}" is larger than the ${mebibytes(limits.file_bytes)} that a file may have.`));
+      });
+      onFile(filename, contentType, file);
+    });
+    busboy.on('filesLimit', () => fail(tooLarge(`An upload has at most ${limits.upload_files} files; send the rest in another.`)));
+    busboy.on('error', (cause) => fail(new ApiError('invalid_request', 'The body is not valid multipart/form-data.', { cause })));
+    busboy.on('finish', resolve);
+    let bytes = 0;
+    stream.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > limits.upload_bytes) fail(tooLarge(`An upload is at most ${mebibytes(limits.upload_bytes)}.`));
+    });
+    stream.on('error', fail);
+    stream.on('aborted', () => fail(new ApiError('invalid_request', 'The connection closed before the body was complete.')));
+    stream.pipe(busboy);
+  });
+}
+
+function tooLarge(message: string): ApiError {
+  return new ApiError('payload_too_large', message);
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.round(bytes / 2 ** 20)} MiB`;
+}
+
+function asStorageError(error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (error instanceof ApiError || !/^(ENOSPC|EDQUOT|EIO|EROFS|EACCES|EMFILE|ENOENT)$/.test(code ?? '')) return error;
+  return new ApiError('storage_unavailable', 'The file store cannot take the files just now. Try again later.', { cause: error });
+}
+
+/** Runs `work` on all items, at most `width` at a time. */
+async function inTurns<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values();
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      for (const item of rest) await work(item);
+    }),
+  );
+}
