@@ -13,3 +13,8 @@ export const Timestamp = Type.String({ description: 'RFC 3339, UTC, milliseconds
 export const Text = Type.String({ default: '' });
 
 export const Flag = Type.Boolean({ default: false });
+
+/** A row without its nulls: a field that has no value yet is left out of the record. */
+export function withoutNulls<T extends object>(row: T): T {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
+}

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Db } from '../db/db.ts';
 import { bodyTimeout, registerBodyParsers } from './body-parsers.ts';
@@ -48,7 +48,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     loggerInstance: log as FastifyBaseLogger,
     // A child logger for each request would cost more than the request; lines carry request_id themselves.
     childLoggerFactory: (logger) => logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers['x-request-id'];

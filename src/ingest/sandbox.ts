@@ -34,26 +34,20 @@ export function openSandbox(options: { timeout_ms?: number; memory_mb?: number; 
 
   async function compile(file: CompileInput, pages: ReadonlyMap<string, string>): Promise<Output> {
     clearTimeout(idle);
-    thread ??= new Worker(new URL('./sandbox.thread.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: memory_mb, stackSizeMb: 4 },
-      stderr: false,
-    });
-    const worker = thread;
+    const worker = (thread ??= startThread(memory_mb));
     const answer = await new Promise<Output | undefined>((resolve) => {
-      const timer = setTimeout(() => resolve(undefined), timeout_ms);
+      const fail = () => settle(undefined);
       const settle = (output: Output | undefined) => {
         clearTimeout(timer);
-        worker.removeAllListeners();
-        // A thread that dies between two files is noticed by the next one.
-        worker.on('error', () => undefined);
+        worker.off('message', settle).off('error', fail).off('exit', fail);
         resolve(output);
       };
-      worker.once('message', settle);
-      worker.once('error', () => settle(undefined));
-      worker.once('exit', () => settle(undefined));
+      const timer = setTimeout(fail, timeout_ms);
+      worker.on('message', settle).on('error', fail).on('exit', fail);
       worker.postMessage({ file, ...(sent !== pages && { pages }) });
     });
     sent = pages;
+    // Out of time, out of memory or gone: whatever is left of the thread is not used again.
     if (answer === undefined) await end();
     else idle = setTimeout(end, idle_ms).unref();
     if (answer?.ok === false && answer.code !== 'too_complex') return answer;
@@ -72,6 +66,15 @@ export function openSandbox(options: { timeout_ms?: number; memory_mb?: number; 
       await end();
     },
   };
+}
+
+function startThread(memory_mb: number): Worker {
+  const thread = new Worker(new URL('./sandbox.thread.ts', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: memory_mb, stackSizeMb: 4 },
+  });
+  // A thread that dies between two files has no file to answer for; the next one finds it gone and starts another.
+  thread.on('error', () => undefined);
+  return thread;
 }
 
 function asPlainText(file: CompileInput): Output {

@@ -3,6 +3,7 @@ import { raw, sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { PAGING } from '../http/paging.ts';
+import { withoutNulls } from '../http/records.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { exampleJob, JOB_STATUSES, Job, jobColumns } from './schema.ts';
 
@@ -19,11 +20,13 @@ export const listJobs = endpoint({
   }),
   reply: Type.Array(Job),
   example: { reply: [exampleJob] },
-  run: ({ params, query, many }) =>
-    many(sql`
+  run: async ({ params, query, many }) => {
+    const jobs = await many<Job>(sql`
       select ${jobColumns} from jobs j where j.wiki_id = ${params.wiki_id}
         ${query.upload_id === undefined ? raw('') : sql`and j.upload_id = ${query.upload_id}`}
         ${query.status === undefined ? raw('') : sql`and j.status = ${query.status}`}
       order by j.job_id limit ${query.limit} offset ${query.offset}
-    `),
+    `);
+    return jobs.map(withoutNulls);
+  },
 });

@@ -20,6 +20,7 @@ export const beforeColumn: Sql = raw(
 /** The passage as safe HTML: everything escaped, what matched in `<mark>`. */
 export function snippetHtml(headline: string): string {
   return headline
+    .replace(/\s+/g, ' ')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

@@ -3,6 +3,7 @@ import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { newId } from '../http/ids.ts';
 import { cleanFilename } from '../http/filename.ts';
+import { withoutNulls } from '../http/records.ts';
 import { enqueueStep } from '../jobs/queue.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { receiveFiles } from './receive-files.ts';
@@ -58,6 +59,6 @@ export const createUpload = endpoint({
       result: sql`select ${uploadColumns} from upload u`,
     });
     services.wakeWorker();
-    return made;
+    return withoutNulls(made);
   },
 });

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Id } from '../http/records.ts';
+import { Id, withoutNulls } from '../http/records.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 
 export const getUpload = endpoint({
@@ -13,9 +13,11 @@ export const getUpload = endpoint({
   params: Type.Object({ wiki_id: Id, upload_id: Id }),
   reply: Upload,
   example: { reply: exampleUpload },
-  run: ({ params, one }) =>
-    one(sql`
+  run: async ({ params, one }) => {
+    const upload = await one<Upload>(sql`
       select ${uploadColumns} from uploads u
       where u.wiki_id = ${params.wiki_id} and u.upload_id = ${params.upload_id}
-    `),
+    `);
+    return withoutNulls(upload);
+  },
 });

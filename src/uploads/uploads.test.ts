@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openWorld } from '../../test/world.ts';
+
+const world = await openWorld();
+
+test('a folder of Markdown becomes pages whose paths are the folders and whose links lead to each other', async () => {
+  const owner = await world.owner();
+  const upload = await world.upload(owner, owner.wiki_id, {
+    'guide/README.md': '# The guide\n\nStart with [setup](setup.md#first) or [the top](../welcome.md).\n',
+    'guide/setup.md': '---\ntitle: Set up\n---\n# Something else\n\nBack to [the guide](./README.md).\n',
+    'guide/deep/er.txt': 'Only text <script>alert(1)</script>',
+    'welcome.md': 'No heading, see [setup](guide/setup.md) and [elsewhere](missing.md).\n',
+  });
+  assert.equal(upload.body.status, 'completed');
+  assert.equal(upload.body.source_count, 4);
+  assert.equal(upload.body.summary, '4 files: 4 new sources, 5 new pages.');
+  const { body: pages } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages`);
+  const paths = Object.fromEntries(pages.map((page: { path: string; title: string }) => [page.path, page.title]));
+  assert.deepEqual(paths, {
+    guide: 'The guide',
+    'guide/setup': 'Set up',
+    'guide/deep': 'deep',
+    'guide/deep/er': 'er',
+    welcome: 'welcome',
+  });
+  const guide = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/guide`);
+  assert.equal(guide.body.markdown, '# The guide\n\nStart with [setup](guide/setup#first) or [the top](welcome).\n');
+  const setup = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/guide/setup`);
+  assert.equal(setup.body.parent_page_id, guide.body.page_id);
+  assert.match(setup.body.html, /<a href="\.\.\/guide">the guide<\/a>/);
+  const text = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/guide/deep/er`);
+  assert.ok(!text.body.html.includes('<script'), 'a script of a text file must be shown, never run');
+});

@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres } from '../src/db/postgres.ts';
+import { addressOf } from './world.ts';
+
+/** Every test, on one PostgreSQL that is started for the run, or on DATABASE_URL. Arguments: the files to run instead of all. */
+const files = process.argv.slice(2);
+const folder = await mkdtemp(join(tmpdir(), 'ibid-run-'));
+const postgres = process.env.DATABASE_URL ? undefined : await startPostgres({ data_dir: folder, log: () => undefined });
+const env = { ...process.env, IBID_TEST_DATABASE_URL: postgres ? addressOf(postgres.connection) : process.env.DATABASE_URL };
+
+const tests = files.length > 0 ? files : globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort();
+const runner = spawn(process.execPath, ['--test', '--test-concurrency=2', '--test-timeout=240000', ...tests], { stdio: 'inherit', env });
+const code = await new Promise<number>((resolve) => runner.on('exit', (status) => resolve(status ?? 1)));
+await postgres?.stop();
+await rm(folder, { recursive: true, force: true });
+process.exitCode = code;

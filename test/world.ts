@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import pg from 'pg';
+import { pino } from 'pino';
+import { makeKey } from '../src/cli/key.ts';
+import { readConfig } from '../src/config.ts';
+import { startPostgres } from '../src/db/postgres.ts';
+import { sql } from '../src/db/sql.ts';
+import { newId } from '../src/http/ids.ts';
+import type { RoleSlug } from '../src/http/roles.ts';
+import { type Service, startService } from '../src/service.ts';
+
+/** An answer with its body decoded, JSON or text. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  body: any;
+}
+
+/** Somebody who calls the API with a credential, or nobody. */
+export interface Client {
+  token: string | undefined;
+  user_id: string;
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  patch(path: string, body?: unknown): Promise<Answer>;
+  send(method: string, path: string, init?: RequestInit): Promise<Answer>;
+}
+
+/** Somebody with a workspace of their own and its first wiki. */
+export interface Owner extends Client {
+  workspace_id: string;
+  wiki_id: string;
+  membership_id: string;
+}
+
+export interface World {
+  service: Service;
+  address: string;
+  /** The text of every statement that the service has sent. */
+  statements: string[];
+  anonymous: Client;
+  as(token: string | undefined, user_id?: string): Client;
+  /** A new person with a personal key and no workspace. */
+  person(email?: string): Promise<Client>;
+  /** A new person who has onboarded. */
+  owner(email?: string): Promise<Owner>;
+  /** A new person with a role in a workspace. */
+  member(workspace_id: string, role: RoleSlug, status?: 'active' | 'inactive'): Promise<Client & { membership_id: string }>;
+  /** A key that is bound to a workspace of the person with this address. */
+  workspaceKey(email: string, workspace_id: string): Promise<Client>;
+  /** Uploads files by name and content, waits for the job's end and answers the upload. */
+  upload(client: Client, wiki_id: string, files: Record<string, string | Uint8Array>): Promise<Answer>;
+}
+
+/**
+ * The service in this process on a database of its own: on the PostgreSQL that the test run started
+ * (IBID_TEST_DATABASE_URL, or DATABASE_URL), else on one started here. Everything is stopped after the tests of the file.
+ */
+export async function openWorld(env: Record<string, string> = {}): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'ibid-test-'));
+  after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const database = await makeDatabase();
+  const statements: string[] = [];
+  const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+  const config = readConfig({ PORT: '0', DATA_DIR: join(folder, 'data'), DATABASE_URL: database, ...env });
+  const service = await startService(config, log, { observe: (text) => statements.push(text) });
+  after(() => service.stop());
+  return worldOf(service, service.address, statements);
+}
+
+export function worldOf(service: Service, address: string, statements: string[] = []): World {
+  const as = (token: string | undefined, user_id = '') => makeClient(address, token, user_id);
+  const { db } = service;
+
+  async function person(email = `${randomUUID()}@example.com`): Promise<Client> {
+    const token = await makeKey(db, { email, name: 'test', workspace_id: null });
+    const [row] = await db.query<{ user_id: string }>(sql`select user_id from users where email = ${email}`);
+    return as(token, row?.user_id);
+  }
+
+  return {
+    service,
+    address,
+    statements,
+    anonymous: as(undefined),
+    as,
+    person,
+    async owner(email) {
+      const client = await person(email);
+      const { body } = await client.post('/v1/onboarding');
+      const workspace_id = body.workspace.workspace_id;
+      const [row] = await db.query<{ membership_id: string }>(sql`
+        select membership_id from memberships where workspace_id = ${workspace_id} and user_id = ${client.user_id}`);
+      return { ...client, workspace_id, wiki_id: body.overview.wikis[0].wiki_id, membership_id: row?.membership_id ?? '' };
+    },
+    async member(workspace_id, role, status = 'active') {
+      const client = await person();
+      const membership_id = newId('mem');
+      await db.query(sql`
+        insert into memberships (membership_id, workspace_id, user_id, role, status)
+        values (${membership_id}, ${workspace_id}, ${client.user_id}, ${role}, ${status})`);
+      return { ...client, membership_id };
+    },
+    async workspaceKey(email, workspace_id) {
+      return as(await makeKey(db, { email, name: 'test', workspace_id }));
+    },
+    async upload(client, wiki_id, files) {
+      const form = new FormData();
+      for (const [name, content] of Object.entries(files)) form.append('files', new Blob([content as string]), name);
+      const made = await client.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });
+      if (made.status !== 201) return made;
+      return waitForUpload(client, wiki_id, made.body.upload_id);
+    },
+  };
+}
+
+/** Looks until the upload has ended; how long that may take is the test runner's to say. */
+export async function waitForUpload(client: Client, wiki_id: string, upload_id: string): Promise<Answer> {
+  for (;;) {
+    const answer = await client.get(`/v1/wikis/${wiki_id}/uploads/${upload_id}`);
+    if (answer.status !== 200 || answer.body.finished_at) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function makeClient(address: string, token: string | undefined, user_id: string): Client {
+  async function send(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
+    const headers = new Headers(init.headers);
+    if (token !== undefined && !headers.has('authorization')) headers.set('authorization', `Bearer ${token}`);
+    const response = await fetch(address + path, { ...init, method, headers });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    return { status: response.status, headers: response.headers, body: isJson && text !== '' ? JSON.parse(text) : text };
+  }
+  const withJson = (method: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
+    send(method, path, {
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  return {
+    token,
+    user_id,
+    send,
+    get: (path, headers) => send('GET', path, headers && { headers }),
+    post: (path, body, headers) => withJson('POST', path, body, headers),
+    patch: (path, body) => withJson('PATCH', path, body),
+  };
+}
+
+/** An empty database of this test file; the address of a server that the run started, or of one started for this file. */
+export async function makeDatabase(): Promise<string> {
+  const server = new URL(process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL || (await startOwnPostgres()));
+  const name = `ibid_test_${randomUUID().replaceAll('-', '')}`;
+  await administer(server, `create database ${name} encoding 'UTF8' template template0`);
+  after(() => administer(server, `drop database ${name} with (force)`));
+  const address = new URL(server);
+  address.pathname = `/${name}`;
+  return address.href;
+}
+
+async function administer(server: URL, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server.href });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
+
+async function startOwnPostgres(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ibid-pg-'));
+  const postgres = await startPostgres({ data_dir: folder, log: () => undefined });
+  after(async () => {
+    await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return addressOf(postgres.connection);
+}
+
+/** The address of a PostgreSQL that listens on a socket. */
+export function addressOf(connection: { host: string; port: number; user: string; database: string }): string {
+  return `postgres://${connection.user}@${encodeURIComponent(connection.host)}:${connection.port}/${connection.database}`;
+}
+
+/** Real files, where this checkout has them beside it: name and content of each. undefined where it has not. */
+export async function corpus(folder: string): Promise<Record<string, Buffer> | undefined> {
+  const path = new URL(`../../shared/corpora/${folder}/`, import.meta.url);
+  const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (!names) return undefined;
+  const entries = await Promise.all(names.map(async (name) => [name, await readFile(new URL(encodeURIComponent(name), path))] as const));
+  return Object.fromEntries(entries);
+}
