@@ -1,94 +1,25 @@
 import assert from 'node:assert/strict';
-import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createHmac, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import { after, before, test } from 'node:test';
-// @ts-expect-error The package has no types of its own.
-import { Provider } from 'oidc-provider';
+import {
+  ALGORITHMS,
+  type Algorithm,
+  AUDIENCE,
+  type OpenIdProvider,
+  privateKeys,
+  startOpenIdProvider,
+} from '../../test/openid-provider.ts';
 import { openIdentityProvider } from './identity.ts';
 
-/** A certified OpenID provider on a loopback port, whose keys can be exchanged while it runs. */
-const AUDIENCE = 'https://wiki.example.org/api';
-const ALGORITHMS = ['ES256', 'EdDSA', 'RS256'] as const;
-type Algorithm = (typeof ALGORITHMS)[number];
-
-const privateKeys: Record<Algorithm, KeyObject> = {
-  ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
-  EdDSA: generateKeyPairSync('ed25519').privateKey,
-  RS256: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
-};
-
-let server: Server;
+let openId: OpenIdProvider;
 let issuer = '';
-let answer: (request: unknown, response: unknown) => void = () => {};
 
 before(async () => {
-  server = createServer((request, response) => answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  answer = providerWith('first');
+  openId = await startOpenIdProvider();
+  issuer = openId.issuer;
 });
 
-after(() => {
-  server.closeAllConnections();
-  server.close();
-});
-
-function providerWith(generation: string, keys = privateKeys): typeof answer {
-  const jwks = ALGORITHMS.map((alg) => ({
-    ...keys[alg].export({ format: 'jwk' }),
-    alg,
-    use: 'sig',
-    kid: `${generation}-${alg}`,
-  }));
-  const provider = new Provider(issuer, {
-    clients: ALGORITHMS.map((alg) => ({
-      client_id: alg,
-      client_secret: 'secret',
-      grant_types: ['client_credentials'],
-      redirect_uris: [],
-      response_types: [],
-    })),
-    jwks: { keys: jwks },
-    ttl: { ClientCredentials: 7200 },
-    // A token in JWT form is not stored, and nothing else is asked of the provider here.
-    adapter: class {
-      async find() {}
-      async upsert() {}
-    },
-    features: {
-      devInteractions: { enabled: false },
-      clientCredentials: { enabled: true },
-      resourceIndicators: {
-        enabled: true,
-        getResourceServerInfo: (_context: unknown, _resource: string, client: { clientId: string }) => ({
-          scope: 'api',
-          audience: AUDIENCE,
-          accessTokenFormat: 'jwt',
-          jwt: { sign: { alg: client.clientId } },
-        }),
-      },
-    },
-    extraTokenClaims: () => ({
-      email: 'Ann.Lee@Example.ORG',
-      email_verified: true,
-      name: 'Ann Lee',
-      picture: 'https://img.example.org/ann.png',
-    }),
-  });
-  return provider.callback();
-}
-
-async function askForToken(client: Algorithm): Promise<string> {
-  const response = await fetch(`${issuer}/token`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${Buffer.from(`${client}:secret`).toString('base64')}` },
-    body: new URLSearchParams({ grant_type: 'client_credentials', resource: AUDIENCE, scope: 'api' }),
-  });
-  const body = (await response.json()) as { access_token?: string };
-  assert.ok(body.access_token, `The provider should issue a token, but answered ${JSON.stringify(body)}.`);
-  return body.access_token;
-}
+after(() => openId.stop());
 
 /** Counts what is fetched, by the last part of the path. */
 function countingFetch() {
@@ -134,7 +65,7 @@ const open = (more: Partial<Parameters<typeof openIdentityProvider>[0]> = {}) =>
 
 for (const alg of ALGORITHMS) {
   test(`an access token that an OpenID provider issued with ${alg} is accepted with its claims`, async () => {
-    const identity = await open().verify(await askForToken(alg));
+    const identity = await open().verify(await openId.token(alg));
     assert.ok(identity, `Accept a token signed with ${alg}.`);
     assert.ok(identity.expires_at > seconds(), 'Take expires_at from exp, in seconds.');
     assert.deepEqual(
@@ -442,7 +373,7 @@ test('tokens of another issuer cost no fetch, and neither does what is no token'
 
 test('a new key is accepted at once, an old one until the next refresh and not a request longer', async (t) => {
   t.after(() => {
-    answer = providerWith('first');
+    openId.useKeys('first');
   });
   let time = Date.now();
   const { counts, fetch } = countingFetch();
@@ -452,7 +383,7 @@ test('a new key is accepted at once, an old one until the next refresh and not a
   assert.ok(first);
   assert.equal(await provider.verify(old), first, 'Answer the same identity for a token that is known.');
 
-  answer = providerWith('second', {
+  openId.useKeys('second', {
     ...privateKeys,
     ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
   });
@@ -464,37 +395,37 @@ test('a new key is accepted at once, an old one until the next refresh and not a
   await until(async () => counts.keys === 2);
   await until(async () => (await provider.verify(old)) === null);
   assert.equal(counts.keys, 3, 'The unknown kid, now that the refresh took it away, may ask once.');
-  assert.ok(await provider.verify(await askForToken('ES256')), 'Accept the new key.');
+  assert.ok(await provider.verify(await openId.token('ES256')), 'Accept the new key.');
 
-  answer = providerWith('third');
-  assert.equal(await provider.verify(await askForToken('ES256')), null, 'Within the minute a newer kid has to wait.');
+  openId.useKeys('third');
+  assert.equal(await provider.verify(await openId.token('ES256')), null, 'Within the minute a newer kid has to wait.');
   time += 61_000;
-  const newest = await askForToken('ES256');
+  const newest = await openId.token('ES256');
   assert.ok(await provider.verify(newest), 'An unknown kid fetches the keys, a minute after the last one did.');
 });
 
 test('a key that was exchanged under the same kid is noticed', async (t) => {
   t.after(() => {
-    answer = providerWith('first');
+    openId.useKeys('first');
   });
   const provider = open();
-  assert.ok(await provider.verify(await askForToken('ES256')));
-  answer = providerWith('first', {
+  assert.ok(await provider.verify(await openId.token('ES256')));
+  openId.useKeys('first', {
     ...privateKeys,
     ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
   });
-  assert.ok(await provider.verify(await askForToken('ES256')), 'Ask for the keys again when none made the signature.');
+  assert.ok(await provider.verify(await openId.token('ES256')), 'Ask for the keys again when none made the signature.');
 });
 
 test('after a long silence a withdrawn key is not believed even once', async (t) => {
   t.after(() => {
-    answer = providerWith('first');
+    openId.useKeys('first');
   });
   let time = Date.now();
   const provider = open({ now: () => time });
   const old = forge(soundHeader(), { ...soundClaims(), exp: seconds() + 7200 });
   assert.ok(await provider.verify(old));
-  answer = providerWith('second');
+  openId.useKeys('second');
   time += 60 * 60_000;
   assert.equal(await provider.verify(old), null, 'Fetch the keys before a request that comes after an idle hour.');
 });
