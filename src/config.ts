@@ -61,9 +61,15 @@ export const OPTIONS = {
   OIDC_ISSUER: option('An OpenID Connect issuer whose access tokens are accepted.', '', optional),
   OIDC_AUDIENCE: option('The audience that those tokens must name.', '', text),
   PLANS_FILE: option('A JSON file with the catalogue of plans.', '', optional),
-  ROLE: option('all: the API and the jobs; web: the API alone; worker: the jobs alone.', 'all', oneOf('all', 'web', 'worker')),
+  ROLE: option(
+    'all: the API and the jobs; web: the API alone; worker: the jobs alone.',
+    'all',
+    oneOf('all', 'web', 'worker'),
+  ),
   LOG_LEVEL: option('How much is logged.', 'info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')),
-  METRICS_PORT: option('A port of its own for /metrics (Prometheus); empty: none.', '', (value) => (value === '' ? undefined : port(value))),
+  METRICS_PORT: option('A port of its own for /metrics (Prometheus); empty: none.', '', (value) =>
+    value === '' ? undefined : port(value),
+  ),
   MAX_JSON_SIZE: option('The largest JSON body.', '1MiB', bytes),
   MAX_FILE_SIZE: option('The largest file of an upload.', '100MiB', bytes),
   MAX_UPLOAD_SIZE: option('The largest upload.', '1GiB', bytes),

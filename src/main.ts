@@ -10,7 +10,8 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = pino({ level: config.LOG_LEVEL, base: undefined, timestamp: pino.stdTimeFunctions.isoTime });
   const service = await startService(config, log);
-  if (service.address) process.stdout.write(`Ibid serves ${service.address} (API description at ${service.address}/docs)\n`);
+  if (service.address)
+    process.stdout.write(`Ibid serves ${service.address} (API description at ${service.address}/docs)\n`);
 
   let stopping = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -31,7 +32,8 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  if (error instanceof ConfigError || error instanceof StartError) process.stderr.write(`Ibid cannot start: ${error.message}\n`);
+  if (error instanceof ConfigError || error instanceof StartError)
+    process.stderr.write(`Ibid cannot start: ${error.message}\n`);
   else process.stderr.write(`Ibid cannot start: ${error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(1);
 });

@@ -102,15 +102,21 @@ async function makeDataDir(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new StartError(`DATA_DIR ${folder} cannot be made (${code}): set DATA_DIR to a folder that this user can write to.`);
+    throw new StartError(
+      `DATA_DIR ${folder} cannot be made (${code}): set DATA_DIR to a folder that this user can write to.`,
+    );
   }
 }
 
 async function prepareDatabase(db: Db, config: Config, postgres: Postgres | undefined, log: Logger): Promise<void> {
   try {
-    const [row] = await db.query<{ version: number }>(sql`select current_setting('server_version_num')::int as version`);
+    const [row] = await db.query<{ version: number }>(
+      sql`select current_setting('server_version_num')::int as version`,
+    );
     if ((row?.version ?? 0) < MINIMUM_POSTGRES) {
-      throw new StartError('DATABASE_URL names a PostgreSQL older than 15: upgrade it, or unset DATABASE_URL to use an own one.');
+      throw new StartError(
+        'DATABASE_URL names a PostgreSQL older than 15: upgrade it, or unset DATABASE_URL to use an own one.',
+      );
     }
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
@@ -176,10 +182,14 @@ async function listen(app: FastifyInstance, { HOST: host, PORT: port }: Config):
     return await app.listen({ host, port });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new StartError(`Port ${port} of ${host} is in use: stop what listens there, or set PORT.`);
-    if (code === 'EACCES') throw new StartError(`Port ${port} needs more rights than this user has: set PORT to 1024 or above.`);
+    if (code === 'EADDRINUSE')
+      throw new StartError(`Port ${port} of ${host} is in use: stop what listens there, or set PORT.`);
+    if (code === 'EACCES')
+      throw new StartError(`Port ${port} needs more rights than this user has: set PORT to 1024 or above.`);
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-      throw new StartError(`HOST ${host} is no address of this machine: set HOST to 127.0.0.1, 0.0.0.0 or one that it has.`);
+      throw new StartError(
+        `HOST ${host} is no address of this machine: set HOST to 127.0.0.1, 0.0.0.0 or one that it has.`,
+      );
     }
     throw cause;
   }
@@ -195,7 +205,9 @@ async function serveMetrics(host: string, port: number): Promise<Server> {
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new StartError(`METRICS_PORT ${port} cannot be used (${error.code}): set it to a free port, or to nothing.`)),
+      reject(
+        new StartError(`METRICS_PORT ${port} cannot be used (${error.code}): set it to a free port, or to nothing.`),
+      ),
     );
     server.listen(port, host, resolve);
   });

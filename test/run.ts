@@ -10,10 +10,16 @@ import { addressOf } from './world.ts';
 const files = process.argv.slice(2);
 const folder = await mkdtemp(join(tmpdir(), 'ibid-run-'));
 const postgres = process.env.DATABASE_URL ? undefined : await startPostgres({ data_dir: folder, log: () => undefined });
-const env = { ...process.env, IBID_TEST_DATABASE_URL: postgres ? addressOf(postgres.connection) : process.env.DATABASE_URL };
+const env = {
+  ...process.env,
+  IBID_TEST_DATABASE_URL: postgres ? addressOf(postgres.connection) : process.env.DATABASE_URL,
+};
 
 const tests = files.length > 0 ? files : globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort();
-const runner = spawn(process.execPath, ['--test', '--test-concurrency=2', '--test-timeout=240000', ...tests], { stdio: 'inherit', env });
+const runner = spawn(process.execPath, ['--test', '--test-concurrency=2', '--test-timeout=240000', ...tests], {
+  stdio: 'inherit',
+  env,
+});
 const code = await new Promise<number>((resolve) => runner.on('exit', (status) => resolve(status ?? 1)));
 await postgres?.stop();
 await rm(folder, { recursive: true, force: true });

@@ -50,7 +50,11 @@ export interface World {
   /** A new person who has onboarded. */
   owner(email?: string): Promise<Owner>;
   /** A new person with a role in a workspace. */
-  member(workspace_id: string, role: RoleSlug, status?: 'active' | 'inactive'): Promise<Client & { membership_id: string }>;
+  member(
+    workspace_id: string,
+    role: RoleSlug,
+    status?: 'active' | 'inactive',
+  ): Promise<Client & { membership_id: string }>;
   /** A key that is bound to a workspace of the person with this address. */
   workspaceKey(email: string, workspace_id: string): Promise<Client>;
   /** Uploads files by name and content, waits for the job's end and answers the upload. */
@@ -96,7 +100,12 @@ export function worldOf(service: Service, address: string, statements: string[] 
       const workspace_id = body.workspace.workspace_id;
       const [row] = await db.query<{ membership_id: string }>(sql`
         select membership_id from memberships where workspace_id = ${workspace_id} and user_id = ${client.user_id}`);
-      return { ...client, workspace_id, wiki_id: body.overview.wikis[0].wiki_id, membership_id: row?.membership_id ?? '' };
+      return {
+        ...client,
+        workspace_id,
+        wiki_id: body.overview.wikis[0].wiki_id,
+        membership_id: row?.membership_id ?? '',
+      };
     },
     async member(workspace_id, role, status = 'active') {
       const client = await person();
@@ -135,7 +144,11 @@ function makeClient(address: string, token: string | undefined, user_id: string)
     const response = await fetch(address + path, { ...init, method, headers });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json');
-    return { status: response.status, headers: response.headers, body: isJson && text !== '' ? JSON.parse(text) : text };
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && text !== '' ? JSON.parse(text) : text,
+    };
   }
   const withJson = (method: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
     send(method, path, {
@@ -193,6 +206,8 @@ export async function corpus(folder: string): Promise<Record<string, Buffer> | u
     throw error;
   });
   if (!names) return undefined;
-  const entries = await Promise.all(names.map(async (name) => [name, await readFile(new URL(encodeURIComponent(name), path))] as const));
+  const entries = await Promise.all(
+    names.map(async (name) => [name, await readFile(new URL(encodeURIComponent(name), path))] as const),
+  );
   return Object.fromEntries(entries);
 }

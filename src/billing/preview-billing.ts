@@ -69,18 +69,31 @@ export const previewBilling = endpoint({
       const known = services.plans.map((candidate) => candidate.plan_id).join(', ');
       throw new ApiError('unknown_plan', `There is no such plan. The plans are ${known}.`);
     }
-    const current = row.plan_id === null ? null : {
-      plan_id: row.plan_id,
-      quantity: row.quantity,
-      period_start: new Date(row.period_start),
-      period_end: new Date(row.period_end),
-    };
+    const current =
+      row.plan_id === null
+        ? null
+        : {
+            plan_id: row.plan_id,
+            quantity: row.quantity,
+            period_start: new Date(row.period_start),
+            period_end: new Date(row.period_end),
+          };
     const current_plan = services.plans.find((candidate) => candidate.plan_id === row.plan_id) ?? null;
     try {
-      return await services.payments.preview({ plan, current, current_plan, active: row.active, now: new Date(row.now) });
+      return await services.payments.preview({
+        plan,
+        current,
+        current_plan,
+        active: row.active,
+        now: new Date(row.now),
+      });
     } catch (cause) {
       if (!(cause instanceof BillingUnavailable)) throw cause;
-      throw new ApiError('billing_unavailable', 'The billing of this plan cannot be previewed just now. Try again later.', { cause });
+      throw new ApiError(
+        'billing_unavailable',
+        'The billing of this plan cannot be previewed just now. Try again later.',
+        { cause },
+      );
     }
   },
 });

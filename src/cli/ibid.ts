@@ -24,7 +24,8 @@ async function main(): Promise<void> {
     process.stdout.write(USAGE);
     return;
   }
-  if (positionals.join(' ') !== 'key') throw new UsageError(`there is no command "${positionals.join(' ')}".\n\n${USAGE}`);
+  if (positionals.join(' ') !== 'key')
+    throw new UsageError(`there is no command "${positionals.join(' ')}".\n\n${USAGE}`);
   const { email, workspace, name } = values;
   if (email === undefined) throw new UsageError(`say whose key it is: --email ADDRESS.\n\n${USAGE}`);
   await withDatabase(readConfig(process.env), (db) => printKey(db, { email, name, workspace_id: workspace ?? null }));

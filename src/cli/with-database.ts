@@ -12,7 +12,10 @@ export async function withDatabase(config: Config, work: (db: Db) => Promise<voi
   const running = config.DATABASE_URL ? { connectionString: config.DATABASE_URL } : runningPostgres(config.DATA_DIR);
   const own = running
     ? undefined
-    : await startPostgres({ data_dir: config.DATA_DIR, log: (level, message) => level === 'error' && process.stderr.write(`${message}\n`) });
+    : await startPostgres({
+        data_dir: config.DATA_DIR,
+        log: (level, message) => level === 'error' && process.stderr.write(`${message}\n`),
+      });
   const db = openDb({ connection: running ?? own?.connection ?? {}, connections: 1 });
   try {
     await migrate(db);

@@ -35,8 +35,12 @@ export async function migrate(db: Db, migrations = listMigrations()): Promise<st
     if (before.includes(migration.name)) continue;
     const ran = await db.transaction(async (query, runScript) => {
       await query(sql`select pg_advisory_xact_lock(4711001)`);
-      await query(sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`);
-      const rows = await query(sql`insert into migrations (name) values (${migration.name}) on conflict do nothing returning name`);
+      await query(
+        sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`,
+      );
+      const rows = await query(
+        sql`insert into migrations (name) values (${migration.name}) on conflict do nothing returning name`,
+      );
       if (rows.length === 0) return false;
       await runScript(migration.text);
       return true;

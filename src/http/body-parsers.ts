@@ -9,10 +9,15 @@ const BODY_MS = 30_000;
 /** JSON is decoded here; multipart is handed on as a stream to the endpoints that take it; nothing else is read. */
 export function registerBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
-    if (request.routeOptions.config.endpoint?.takes === 'multipart') throw unsupportedMediaType(undefined, 'multipart/form-data');
-    return decodeJson(bytes);
-  });
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) => {
+      if (request.routeOptions.config.endpoint?.takes === 'multipart')
+        throw unsupportedMediaType(undefined, 'multipart/form-data');
+      return decodeJson(bytes);
+    },
+  );
   app.addContentTypeParser('multipart/form-data', (request, payload, done) => {
     if (request.routeOptions.config.endpoint?.takes === 'multipart') done(null, payload);
     else done(unsupportedMediaType());

@@ -88,7 +88,9 @@ async function verifyIdentity(identities: IdentityProvider | undefined, token: s
     return await identities.verify(token);
   } catch (cause) {
     if (!(cause instanceof IdentityUnavailable)) throw cause;
-    throw new ApiError('identity_unavailable', 'The identity provider does not answer. Try again in a moment.', { cause });
+    throw new ApiError('identity_unavailable', 'The identity provider does not answer. Try again in a moment.', {
+      cause,
+    });
   }
 }
 

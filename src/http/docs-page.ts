@@ -12,7 +12,9 @@ export function docsPage(endpoints: readonly Endpoint[]): string {
 ${sample}<h3>Answer (${endpoint.status ?? 200})</h3><pre>${json(reply)}</pre>
 </section>`;
   });
-  const list = endpoints.map((endpoint) => `<li><a href="#${operationId(endpoint)}">${escape(endpoint.summary)}</a></li>`);
+  const list = endpoints.map(
+    (endpoint) => `<li><a href="#${operationId(endpoint)}">${escape(endpoint.summary)}</a></li>`,
+  );
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -32,6 +32,8 @@ export interface Door extends Statements {
   refuse(error: ApiError): Promise<never>;
   /** Whether the access rule was asked at all; an endpoint that never does answers 500. */
   wasAsked(): boolean;
+  /** Whether the endpoint's event happened: something was written. */
+  hasWritten(): boolean;
 }
 
 export interface DoorContext {
@@ -56,6 +58,7 @@ interface GuardColumns {
 export function openDoor(context: DoorContext): Door {
   const { db, access, credential, params } = context;
   let asked = false;
+  let written = false;
   const guardSteps = sql`
     with caller as materialized (${callerStep(credential)}),
     target as materialized (${targetStep(access, params, credential)}),
@@ -101,7 +104,12 @@ export function openDoor(context: DoorContext): Door {
       await after(rows);
       return rows[0]?._found ? (rows as T[]) : [];
     }
-    const run = <T>(work: Work) => rowsOf<T>(context.event ? write(work, context.event) : read(work));
+    async function run<T>(work: Work): Promise<T[]> {
+      if (!context.event) return rowsOf<T>(read(work));
+      const rows = await rowsOf<T>(write(work, context.event));
+      written ||= rows.length > 0;
+      return rows;
+    }
     return {
       async one<T>(work: Work) {
         const [row] = await run<T>(work);
@@ -130,6 +138,7 @@ export function openDoor(context: DoorContext): Door {
       throw error;
     },
     wasAsked: () => asked,
+    hasWritten: () => written,
   };
 }
 
@@ -147,7 +156,9 @@ const STATUS = raw(`case when not exists (select from caller) then 401
 function noteUse(access: Access, credential: Credential): Sql {
   if (credential.kind === 'widget') return raw('false');
   const elsewhere =
-    access.on === 'caller' ? '' : 'or (c.bound_workspace_id is null and c.last_workspace_id is distinct from a.workspace_id)';
+    access.on === 'caller'
+      ? ''
+      : 'or (c.bound_workspace_id is null and c.last_workspace_id is distinct from a.workspace_id)';
   return raw(`(select not c.used_lately ${elsewhere} from caller c, access a)`);
 }
 

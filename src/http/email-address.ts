@@ -1,6 +1,8 @@
 /** One label of a host name, and the local part that mail servers take unquoted (HTML's e-mail state, ASCII only). */
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
-const ADDRESS = new RegExp(`^[a-z0-9!#$%&'*+/=?^_\`{|}~-]+(?:\\.[a-z0-9!#$%&'*+/=?^_\`{|}~-]+)*@${LABEL}(?:\\.${LABEL})*$`);
+const ADDRESS = new RegExp(
+  `^[a-z0-9!#$%&'*+/=?^_\`{|}~-]+(?:\\.[a-z0-9!#$%&'*+/=?^_\`{|}~-]+)*@${LABEL}(?:\\.${LABEL})*$`,
+);
 
 /**
  * An address as it is stored and compared: trimmed and ASCII-lower-cased, at most 254 characters, or undefined where it

@@ -67,7 +67,9 @@ export class ApiError extends Error {
 
 /** One answer for a credential that is missing, malformed, unknown, revoked or expired: nothing tells them apart. */
 export function unauthorized(cause?: unknown): ApiError {
-  return new ApiError('unauthorized', 'Send a valid access token or API key: Authorization: Bearer <token>.', { cause });
+  return new ApiError('unauthorized', 'Send a valid access token or API key: Authorization: Bearer <token>.', {
+    cause,
+  });
 }
 
 export function forbidden(): ApiError {
@@ -108,7 +110,10 @@ function readCode(error: unknown): string {
 
 /** The driver gives these no code. */
 function isLostConnection(error: unknown): boolean {
-  return error instanceof Error && /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(error.message);
+  return (
+    error instanceof Error &&
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(error.message)
+  );
 }
 
 function fromFramework(code: string, cause: unknown): ApiError {
@@ -119,7 +124,9 @@ function fromFramework(code: string, cause: unknown): ApiError {
     case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
       return unsupportedMediaType(cause);
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ApiError('invalid_request', 'The body does not have the length that Content-Length states.', { cause });
+      return new ApiError('invalid_request', 'The body does not have the length that Content-Length states.', {
+        cause,
+      });
     case 'FST_ERR_BAD_URL':
       return new ApiError('invalid_request', 'The path is not valid percent-encoded UTF-8.', { cause });
     case 'FST_ERR_MAX_PARAM_LENGTH':

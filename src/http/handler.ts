@@ -1,5 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Db } from '../db/db.ts';
 import { isStorable } from './body.ts';
@@ -31,7 +31,10 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
     acceptKind(endpoint, credential);
     let input: { params: Record<string, string>; query: Record<string, unknown> };
     try {
-      input = { params: readParams(request.params as Record<string, string>, rest), query: readQuery(rawQuery(request)) };
+      input = {
+        params: readParams(request.params as Record<string, string>, rest),
+        query: readQuery(rawQuery(request)),
+      };
       checkBody(request.body);
     } catch (error) {
       await requireCaller(db.query, credential);
@@ -52,7 +55,9 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
     // From here on a refusal is the door's own, which has looked at the credential.
     request.callerKnown = true;
     if (endpoint.event && services.diskIsFull()) {
-      await door.refuse(new ApiError('storage_unavailable', 'The disk of the service is nearly full. Try again later.'));
+      await door.refuse(
+        new ApiError('storage_unavailable', 'The disk of the service is nearly full. Try again later.'),
+      );
     }
     const result = await endpoint.run({
       ...door,
@@ -64,7 +69,8 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
       services,
     });
     if (!door.wasAsked()) throw new Error(`${endpoint.method} ${endpoint.path} answered without asking the door`);
-    if (endpoint.event) log.info({ request_id: request.id, event: endpoint.event }, endpoint.event);
+    if (endpoint.event && door.hasWritten())
+      log.info({ request_id: request.id, event: endpoint.event }, endpoint.event);
     return send(request, reply, input.query, result);
   };
 
@@ -88,7 +94,11 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
 function acceptKind(endpoint: Endpoint, credential: Credential): void {
   const wanted = endpoint.access.on === 'widget';
   if (wanted !== (credential.kind === 'widget')) throw unauthorized();
-  if (endpoint.access.on === 'widget' && credential.kind === 'widget' && credential.claims.widget !== endpoint.access.widget) {
+  if (
+    endpoint.access.on === 'widget' &&
+    credential.kind === 'widget' &&
+    credential.claims.widget !== endpoint.access.widget
+  ) {
     throw forbidden();
   }
 }

@@ -9,16 +9,32 @@ const API_VERSION = '0.4.0';
 const request_id = 'req_01jd8w3v6xf3e8h2k9m4n5p6w1';
 
 const REASONS: Record<number, { description: string; message: string; code: ErrorCode }> = {
-  400: { description: 'An identifier, the query or the body cannot be accepted.', code: 'invalid_request', message: 'The body is not valid JSON.' },
+  400: {
+    description: 'An identifier, the query or the body cannot be accepted.',
+    code: 'invalid_request',
+    message: 'The body is not valid JSON.',
+  },
   401: {
     description: 'The credential is missing, expired or invalid.',
     code: 'unauthorized',
     message: 'Send a valid access token or API key: Authorization: Bearer <token>.',
   },
-  403: { description: 'The caller may not do that.', code: 'forbidden', message: 'This credential may not do that here.' },
+  403: {
+    description: 'The caller may not do that.',
+    code: 'forbidden',
+    message: 'This credential may not do that here.',
+  },
   404: { description: 'The path names nothing.', code: 'not_found', message: 'There is no such resource.' },
-  409: { description: 'The write conflicts with the present state.', code: 'conflict', message: 'This conflicts with what is there.' },
-  413: { description: 'The body is too large.', code: 'payload_too_large', message: 'The body is larger than this endpoint takes.' },
+  409: {
+    description: 'The write conflicts with the present state.',
+    code: 'conflict',
+    message: 'This conflicts with what is there.',
+  },
+  413: {
+    description: 'The body is too large.',
+    code: 'payload_too_large',
+    message: 'The body is larger than this endpoint takes.',
+  },
   415: {
     description: 'The body has another type than the endpoint takes.',
     code: 'unsupported_media_type',
@@ -84,7 +100,11 @@ export function describeApi(endpoints: readonly Endpoint[]) {
     paths,
     components: {
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or an access token of the configured issuer.' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, or an access token of the configured issuer.',
+        },
         widget: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A widget token.' },
       },
       schemas: { Error: ErrorSchema, HTTPValidationError: ValidationErrorSchema },
@@ -123,12 +143,18 @@ function operation(endpoint: Endpoint) {
 
 function requestBody(endpoint: Endpoint) {
   if (endpoint.takes === 'multipart') {
-    const schema = { type: 'object', properties: { files: { type: 'array', items: { type: 'string', format: 'binary' } } } };
+    const schema = {
+      type: 'object',
+      properties: { files: { type: 'array', items: { type: 'string', format: 'binary' } } },
+    };
     return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } };
   }
   if (!endpoint.body) return {};
   return {
-    requestBody: { required: true, content: { 'application/json': { schema: endpoint.body, example: endpoint.example.body } } },
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: endpoint.body, example: endpoint.example.body } },
+    },
   };
 }
 
@@ -141,7 +167,10 @@ function errorStatuses(endpoint: Endpoint): number[] {
   return [...new Set([...always, ...ofPath, ...ofBody, ...own])].sort((a, b) => a - b);
 }
 
-function parameters(schema: (TSchema & { properties?: Record<string, TSchema>; required?: string[] }) | undefined, where: string) {
+function parameters(
+  schema: (TSchema & { properties?: Record<string, TSchema>; required?: string[] }) | undefined,
+  where: string,
+) {
   return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     const { description, ...rest } = property as TSchema & { description?: string };
     const required = where === 'path' || (schema?.required?.includes(name) === true && !('default' in property));
@@ -171,7 +200,9 @@ export function describeAccess(access: Access): string {
     case 'caller':
       return 'Needs any credential.';
     case 'workspace':
-      return access.permission === '' ? 'Needs an active membership.' : `Needs \`${access.permission}\` in the workspace.`;
+      return access.permission === ''
+        ? 'Needs an active membership.'
+        : `Needs \`${access.permission}\` in the workspace.`;
     case 'wiki':
       return `Needs \`${access.permission}\` in the wiki's workspace${access.orCreator ? ', or to have created the wiki' : ''}.`;
     case 'widget':
@@ -191,5 +222,7 @@ export function operationId(endpoint: Endpoint): string {
 function tagOf(endpoint: Endpoint): string {
   const segments = endpoint.path.split('/').slice(2);
   const inside = segments.filter((segment) => !/^[:*]/.test(segment));
-  return inside[0] === 'wikis' || inside[0] === 'workspaces' || inside[0] === 'organizations' ? (inside[1] ?? inside[0]) : (inside[0] ?? '');
+  return inside[0] === 'wikis' || inside[0] === 'workspaces' || inside[0] === 'organizations'
+    ? (inside[1] ?? inside[0])
+    : (inside[0] ?? '');
 }

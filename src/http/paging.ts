@@ -10,7 +10,11 @@ export const PAGING = {
 export const Paging = Type.Object(PAGING);
 
 /** The value of a `Link` header to the next page, or undefined on the last one (fewer records than the limit). */
-export function nextLink(url: string, query: { limit?: unknown; offset?: unknown }, records: number): string | undefined {
+export function nextLink(
+  url: string,
+  query: { limit?: unknown; offset?: unknown },
+  records: number,
+): string | undefined {
   const { limit, offset } = query;
   if (typeof limit !== 'number' || typeof offset !== 'number' || records < limit) return undefined;
   const at = url.indexOf('?');

@@ -70,7 +70,12 @@ export const ROLES: readonly RoleEntry[] = [
     description: 'Creates wikis and uploads; reads, comments on, writes and exports pages.',
     permissions: sorted(MEMBER),
   },
-  { slug: 'viewer', name: 'Viewer', description: 'Reads and comments on pages; reads sources.', permissions: sorted(VIEWER) },
+  {
+    slug: 'viewer',
+    name: 'Viewer',
+    description: 'Reads and comments on pages; reads sources.',
+    permissions: sorted(VIEWER),
+  },
 ];
 
 function sorted(permissions: Permission[]): Permission[] {

@@ -1,6 +1,12 @@
 import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
-import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { Logger } from 'pino';
 import type { Db } from '../db/db.ts';
 import { bodyTimeout, registerBodyParsers } from './body-parsers.ts';
@@ -182,7 +188,11 @@ function refuseUndecodable(error: Error & { code?: string }, socket: Socket): vo
         : [400, 'Bad Request', 'invalid_request', 'The request is not valid HTTP/1.1.'];
   const request_id = newId('req');
   const body = JSON.stringify({ error: code, message, request_id });
-  const headers = Object.entries({ ...HEADERS, 'x-request-id': request_id, 'content-type': 'application/json; charset=utf-8' });
+  const headers = Object.entries({
+    ...HEADERS,
+    'x-request-id': request_id,
+    'content-type': 'application/json; charset=utf-8',
+  });
   socket.end(
     `HTTP/1.1 ${status} ${reason}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,

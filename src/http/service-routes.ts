@@ -32,5 +32,8 @@ export function registerServiceRoutes(
     return reply.type('text/html; charset=utf-8').send(docsPage(endpoints));
   });
   const paths = ['/livez', '/readyz', '/version', '/openapi.json', '/docs'];
-  refuseOtherMethods(app, paths.map((path) => ({ method: 'GET', path })));
+  refuseOtherMethods(
+    app,
+    paths.map((path) => ({ method: 'GET', path })),
+  );
 }

@@ -146,11 +146,21 @@ function wordsFor(error: ErrorObject): Omit<Detail, 'loc'> {
       return { type: 'missing', msg: 'Field required', input };
     case 'minLength': {
       const ctx = { min_length: params.limit };
-      return { type: 'string_too_short', msg: `String should have at least ${count(params.limit, 'character')}`, input, ctx };
+      return {
+        type: 'string_too_short',
+        msg: `String should have at least ${count(params.limit, 'character')}`,
+        input,
+        ctx,
+      };
     }
     case 'maxLength': {
       const ctx = { max_length: params.limit };
-      return { type: 'string_too_long', msg: `String should have at most ${count(params.limit, 'character')}`, input, ctx };
+      return {
+        type: 'string_too_long',
+        msg: `String should have at most ${count(params.limit, 'character')}`,
+        input,
+        ctx,
+      };
     }
     case 'minimum': {
       const msg = `Input should be greater than or equal to ${params.limit}`;

@@ -38,7 +38,9 @@ export async function openWidgetTokens(query: Query): Promise<WidgetTokens> {
   await query(sql`
     insert into signing_keys (kid, secret) select 'widget-1', ${randomBytes(32)}
     where not exists (select from signing_keys) on conflict do nothing`);
-  const keys = await query<{ kid: string; secret: Buffer }>(sql`select kid, secret from signing_keys order by created_at`);
+  const keys = await query<{ kid: string; secret: Buffer }>(
+    sql`select kid, secret from signing_keys order by created_at`,
+  );
   const newest = keys.at(-1);
   if (!newest) throw new Error('there is no signing key for widget tokens');
   const verified = new Map<string, { claims: WidgetClaims; expires: number }>();
@@ -72,12 +74,16 @@ export async function openWidgetTokens(query: Query): Promise<WidgetTokens> {
 
 async function verifyWithKeys(token: string, keys: { kid: string; secret: Buffer }[]) {
   try {
-    const { payload } = await jwtVerify(token, (header) => keys.find((key) => key.kid === header.kid)?.secret ?? Buffer.alloc(32), {
-      algorithms: ['HS256'],
-      audience: AUDIENCE,
-      typ: TYPE,
-      requiredClaims: ['sub', 'exp', 'org', 'widget'],
-    });
+    const { payload } = await jwtVerify(
+      token,
+      (header) => keys.find((key) => key.kid === header.kid)?.secret ?? Buffer.alloc(32),
+      {
+        algorithms: ['HS256'],
+        audience: AUDIENCE,
+        typ: TYPE,
+        requiredClaims: ['sub', 'exp', 'org', 'widget'],
+      },
+    );
     const claims = claimsOf(payload);
     return claims && { claims, expires: (payload.exp ?? 0) * 1000 };
   } catch {
@@ -88,6 +94,7 @@ async function verifyWithKeys(token: string, keys: { kid: string; secret: Buffer
 
 function claimsOf(payload: Record<string, unknown>): WidgetClaims | null {
   const { sub, org, widget, key } = payload;
-  if (typeof sub !== 'string' || typeof org !== 'string' || typeof widget !== 'string' || !(widget in WIDGETS)) return null;
+  if (typeof sub !== 'string' || typeof org !== 'string' || typeof widget !== 'string' || !(widget in WIDGETS))
+    return null;
   return { user_id: sub, workspace_id: org, widget: widget as Widget, key_id: typeof key === 'string' ? key : null };
 }

@@ -1,5 +1,5 @@
-import { parseMarkdown, renderTree } from '../pages/render.ts';
 import type { OutlineEntry } from '../pages/plain-text.ts';
+import { parseMarkdown, renderTree } from '../pages/render.ts';
 import { extract, type UploadedFile } from './extract/extract.ts';
 import { relinkMarkdown } from './relink.ts';
 
@@ -56,6 +56,9 @@ function storable<T>(value: T): T {
 /** `guides/first-steps.md` reads "first steps". */
 export function titleFromFilename(filename: string): string {
   const name = filename.slice(filename.lastIndexOf('/') + 1);
-  const words = name.replace(/\.[^.]+$/, '').replace(/[-_]+/g, ' ').trim();
+  const words = name
+    .replace(/\.[^.]+$/, '')
+    .replace(/[-_]+/g, ' ')
+    .trim();
   return words || name;
 }

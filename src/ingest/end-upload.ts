@@ -34,7 +34,8 @@ export async function endUpload(query: Query, upload: { wiki_id: string; upload_
   if (!counts) throw new Error('the files of an upload cannot be counted');
   const status = counts.usable > 0 ? 'completed' : 'failed';
   const summary = summarize(counts, failures);
-  const problem = status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
+  const problem =
+    status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
   await query(sql`
     with ended as (
       update uploads set status = ${status}, source_count = ${counts.new_sources}, summary = ${summary}, error = ${problem},
@@ -57,7 +58,9 @@ export function summarize(counts: Counts, failures: { filename: string; error: s
     counts.updated_pages > 0 && `${count(counts.updated_pages, 'page')} updated`,
     counts.failed > 0 && `${count(counts.failed, 'file')} failed`,
   ].filter(Boolean);
-  const named = failures.map(({ filename, error }) => `${filename} (${error.replace(/^\w+: /, '') || 'not worked on'})`);
+  const named = failures.map(
+    ({ filename, error }) => `${filename} (${error.replace(/^\w+: /, '') || 'not worked on'})`,
+  );
   const rest = counts.failed - failures.length;
   const list = named.length === 0 ? '' : ` Failed: ${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
   return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}`;

@@ -51,7 +51,10 @@ export function planPaths(
 
   const split = filenames.map((filename) => {
     const at = filename.lastIndexOf('/');
-    return { folder: at < 0 ? '' : filename.slice(0, at), name: filename.slice(at + 1).replace(/\.[^.]+$/, '') || filename.slice(at + 1) };
+    return {
+      folder: at < 0 ? '' : filename.slice(0, at),
+      name: filename.slice(at + 1).replace(/\.[^.]+$/, '') || filename.slice(at + 1),
+    };
   });
   // Folders first, so that a file never takes a folder's path; then the files that are a folder's page.
   for (const { folder } of split) folderPath(folder);

@@ -48,7 +48,10 @@ export function ingestJob(needs: { db: Db; blobs: Blobs; sandbox: Sandbox; log: 
 
   function folderPage(file: PendingFile, folder: string, pages: ReadonlyMap<string, string>): Promise<Output> {
     const bytes = Buffer.from(`# ${titleFromFilename(`${folder}.md`).replace(/([\\`*_[\]<>#])/g, '\\$1')}\n`);
-    return sandbox.run({ filename: 'folder.md', content_type: 'text/markdown', bytes, page_path: file.page_path }, pages);
+    return sandbox.run(
+      { filename: 'folder.md', content_type: 'text/markdown', bytes, page_path: file.page_path },
+      pages,
+    );
   }
 
   return {

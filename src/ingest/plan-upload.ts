@@ -61,7 +61,10 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<v
   const seen = new Set<string>();
   const isRepeat = files.map(({ filename }) => seen.has(filename) || !seen.add(filename));
   const fresh = files.filter(({ filename }, i) => isRepeat[i] || !pageOf.has(filename));
-  const plan = planPaths(fresh.map((file) => file.filename), (path) => pageAt.get(path)?.origin);
+  const plan = planPaths(
+    fresh.map((file) => file.filename),
+    (path) => pageAt.get(path)?.origin,
+  );
   const placed: Placed[] = [];
   for (const [i, file] of files.entries()) {
     const known = isRepeat[i] ? undefined : pageOf.get(file.filename);

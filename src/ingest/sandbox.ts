@@ -83,6 +83,10 @@ function asPlainText(file: CompileInput): Output {
     const title = titleFromFilename(file.filename);
     return { ok: true, ...renderPlainText(markdown), title, content_type: 'text/plain', markdown, links: [] };
   } catch {
-    return { ok: false, code: 'unreadable', message: 'the file could not be read within its limits; simplify it or split it' };
+    return {
+      ok: false,
+      code: 'unreadable',
+      message: 'the file could not be read within its limits; simplify it or split it',
+    };
   }
 }

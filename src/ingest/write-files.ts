@@ -42,7 +42,11 @@ export interface UploadWrite {
 const SEARCHED_CHARACTERS = 250_000;
 
 /** Writes the sources and pages of a batch of files, and what became of each file, in the caller's transaction. */
-export async function writeFiles(query: Query, write: UploadWrite, compiled: readonly CompiledUploadFile[]): Promise<void> {
+export async function writeFiles(
+  query: Query,
+  write: UploadWrite,
+  compiled: readonly CompiledUploadFile[],
+): Promise<void> {
   const sources = await writeSources(query, write, compiled);
   const changes = await writePages(query, write, compiled);
   await writePageSources(query, write, compiled, sources, changes);
@@ -71,7 +75,12 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
   const usable = compiled.filter(({ file, result }) => file.kind === 'file' && result.ok);
   const rows = usable.map(({ file, result }) => ({
     ...file,
-    ...(result.ok && { title: result.title, content_type: result.content_type, language: result.language, text: result.text }),
+    ...(result.ok && {
+      title: result.title,
+      content_type: result.content_type,
+      language: result.language,
+      text: result.text,
+    }),
     source_id: newId('source'),
   }));
   const made = await query<{ source_id: string; sha256: string }>(sql`
@@ -135,7 +144,8 @@ async function writePages(query: Query, write: UploadWrite, compiled: readonly C
       outline: page.outline,
       word_count: page.word_count,
       text: page.text,
-      parents_page_id: compiled.find((other) => at > 0 && other.file.page_path === file.page_path.slice(0, at))?.file.page_id,
+      parents_page_id: compiled.find((other) => at > 0 && other.file.page_path === file.page_path.slice(0, at))?.file
+        .page_id,
     });
   }
   if (rows.length === 0) return changes;
@@ -190,7 +200,9 @@ async function writePageSources(
 }
 
 async function writeLinks(query: Query, write: UploadWrite, compiled: readonly CompiledUploadFile[]): Promise<void> {
-  const rows = compiled.flatMap(({ file, page }) => (page?.links ?? []).map((filename) => ({ from: file.page_id, filename })));
+  const rows = compiled.flatMap(({ file, page }) =>
+    (page?.links ?? []).map((filename) => ({ from: file.page_id, filename })),
+  );
   await query(sql`
     delete from page_links
     where wiki_id = ${write.wiki_id} and from_page_id = any (${compiled.map(({ file }) => file.page_id)}::text[])`);

@@ -75,7 +75,8 @@ export const inviteMember = endpoint({
 });
 
 function refuseConflicts(facts: Facts): void {
-  if (facts.member_status === 'active') throw new ApiError('already_member', 'This address belongs to a member already.');
+  if (facts.member_status === 'active')
+    throw new ApiError('already_member', 'This address belongs to a member already.');
   if (facts.member_status === 'inactive') {
     throw new ApiError('member_inactive', 'This address belongs to an inactive member. Reactivate them instead.');
   }

@@ -37,7 +37,10 @@ export const changeRole = endpoint({
       if (!wanted) throw unknownRole(body.role);
       if (!mayGrant(own, wanted)) throw notGrantable();
       if (now.is_last_owner && wanted.slug !== 'owner') {
-        throw new ApiError('last_owner', 'A workspace keeps at least one active owner. Make somebody else an owner first.');
+        throw new ApiError(
+          'last_owner',
+          'A workspace keeps at least one active owner. Make somebody else an owner first.',
+        );
       }
       return tx.one({
         changed: sql`

@@ -40,7 +40,8 @@ export const listMembers = endpoint({
   method: 'GET',
   path: '/v1/workspaces/:workspace_id/members',
   summary: 'List members',
-  description: 'All members, active and inactive, by the time they came; the pending invitations, the roles and the seats.',
+  description:
+    'All members, active and inactive, by the time they came; the pending invitations, the roles and the seats.',
   access: onWorkspace('members:read'),
   params: Type.Object({ workspace_id: Id }),
   reply: MembersList,

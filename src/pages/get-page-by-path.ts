@@ -12,7 +12,10 @@ export const getPageByPath = endpoint({
   summary: 'Get a page by its path',
   description: 'JSON, or by Accept the Markdown (text/markdown) or a safe HTML document (text/html).',
   access: onWiki('pages:read'),
-  params: Type.Object({ wiki_id: Id, page_path: Type.String({ description: 'Slugs joined by "/", as `path` has them.' }) }),
+  params: Type.Object({
+    wiki_id: Id,
+    page_path: Type.String({ description: 'Slugs joined by "/", as `path` has them.' }),
+  }),
   reply: FullPage,
   also: { 'text/markdown': (page) => page.markdown, 'text/html': pageDocument },
   example: { reply: exampleFullPage },

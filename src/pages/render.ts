@@ -1,10 +1,10 @@
-import type { Element, Nodes, Root as Html } from 'hast';
-import { sanitize, type Schema, defaultSchema } from 'hast-util-sanitize';
+import GithubSlugger from 'github-slugger';
+import type { Element, Root as Html, Nodes } from 'hast';
+import { raw } from 'hast-util-raw';
+import { defaultSchema, type Schema, sanitize } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
 import type { Root as Markdown } from 'mdast';
 import { toHast } from 'mdast-util-to-hast';
-import { raw } from 'hast-util-raw';
-import GithubSlugger from 'github-slugger';
 import remarkFrontmatter from 'remark-frontmatter';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
@@ -105,7 +105,11 @@ function fixAttributes(node: Element): void {
   if (Array.isArray(properties.ariaDescribedBy)) {
     properties.ariaDescribedBy = properties.ariaDescribedBy.map((id) => unprefixed(String(id)));
   }
-  if (node.tagName === 'a' && typeof properties.href === 'string' && /^[a-z][a-z0-9+.-]*:|^\/\//i.test(properties.href)) {
+  if (
+    node.tagName === 'a' &&
+    typeof properties.href === 'string' &&
+    /^[a-z][a-z0-9+.-]*:|^\/\//i.test(properties.href)
+  ) {
     properties.rel = ['nofollow', 'noopener', 'noreferrer'];
   }
 }
@@ -129,7 +133,13 @@ function readFrontMatter(tree: Markdown): { title: string; description: string; 
   if (typeof data !== 'object' || data === null) return nothing;
   const field = (name: string, max: number) => {
     const value = (data as Record<string, unknown>)[name];
-    return typeof value === 'string' || typeof value === 'number' ? String(value).trim().replace(/\s+/g, ' ').slice(0, max) : '';
+    return typeof value === 'string' || typeof value === 'number'
+      ? String(value).trim().replace(/\s+/g, ' ').slice(0, max)
+      : '';
   };
-  return { title: field('title', 255), description: field('description', DESCRIPTION_MAX), language: field('lang', 35) };
+  return {
+    title: field('title', 255),
+    description: field('description', DESCRIPTION_MAX),
+    language: field('lang', 35),
+  };
 }

@@ -24,7 +24,9 @@ export const searchPages = endpoint({
   query: SearchQuery,
   reply: Type.Array(PageHit),
   example: {
-    reply: [{ ...examplePage, score: 0.72, snippet: 'How to <mark>install</mark> Acme.', heading: 'Setup', anchor: 'setup' }],
+    reply: [
+      { ...examplePage, score: 0.72, snippet: 'How to <mark>install</mark> Acme.', heading: 'Setup', anchor: 'setup' },
+    ],
   },
   run: async ({ params, query, many }) => {
     const rows = await many<HitRow>({

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { type Sql, raw, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { PAGING } from '../http/paging.ts';
 
 /** `query`, `limit` and `offset` of both searches. Any text is a valid query. */

@@ -1,8 +1,8 @@
 import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { newId } from '../http/ids.ts';
 import { cleanFilename } from '../http/filename.ts';
+import { newId } from '../http/ids.ts';
 import { withoutNulls } from '../http/records.ts';
 import { enqueueStep } from '../jobs/queue.ts';
 import { WikiParams } from '../wikis/schema.ts';

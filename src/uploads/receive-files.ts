@@ -1,6 +1,6 @@
-import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { Limits } from '../http/endpoint.ts';
 import { ApiError } from '../http/errors.ts';
 import type { Blobs, ReceivedBlob } from '../providers/blobs.ts';
@@ -33,7 +33,10 @@ export async function receiveFiles(
     });
     const files = await Promise.all(receiving);
     if (files.length === 0) {
-      throw new ApiError('invalid_request', 'The body holds no file. Send each as a form field with a file name, for example "files".');
+      throw new ApiError(
+        'invalid_request',
+        'The body holds no file. Send each as a form field with a file name, for example "files".',
+      );
     }
     await inTurns(files, 8, (file) => file.blob.keep());
     return files;
@@ -60,7 +63,13 @@ function parse(
       busboy = new Busboy({
         headers: headers as BusboyHeaders,
         preservePath: true,
-        limits: { files: limits.upload_files, fileSize: limits.file_bytes, fields: 100, fieldSize: 65_536, headerPairs: 100 },
+        limits: {
+          files: limits.upload_files,
+          fileSize: limits.file_bytes,
+          fields: 100,
+          fieldSize: 65_536,
+          headerPairs: 100,
+        },
       });
     } catch (cause) {
       reject(new ApiError('invalid_request', 'The multipart body has no boundary.', { cause }));
@@ -78,12 +87,20 @@ function parse(
       }
       file.on('limit', () => {
         file.destroy(new Error('too large'));
-        fail(tooLarge(`"${filename.slice(0, 100)}" is larger than the ${mebibytes(limits.file_bytes)} that a file may have.`));
+        fail(
+          tooLarge(
+            `"${filename.slice(0, 100)}" is larger than the ${mebibytes(limits.file_bytes)} that a file may have.`,
+          ),
+        );
       });
       onFile(filename, contentType, file);
     });
-    busboy.on('filesLimit', () => fail(tooLarge(`An upload has at most ${limits.upload_files} files; send the rest in another.`)));
-    busboy.on('error', (cause) => fail(new ApiError('invalid_request', 'The body is not valid multipart/form-data.', { cause })));
+    busboy.on('filesLimit', () =>
+      fail(tooLarge(`An upload has at most ${limits.upload_files} files; send the rest in another.`)),
+    );
+    busboy.on('error', (cause) =>
+      fail(new ApiError('invalid_request', 'The body is not valid multipart/form-data.', { cause })),
+    );
     busboy.on('finish', resolve);
     let bytes = 0;
     stream.on('data', (chunk: Buffer) => {
@@ -91,7 +108,9 @@ function parse(
       if (bytes > limits.upload_bytes) fail(tooLarge(`An upload is at most ${mebibytes(limits.upload_bytes)}.`));
     });
     stream.on('error', fail);
-    stream.on('aborted', () => fail(new ApiError('invalid_request', 'The connection closed before the body was complete.')));
+    stream.on('aborted', () =>
+      fail(new ApiError('invalid_request', 'The connection closed before the body was complete.')),
+    );
     stream.pipe(busboy);
   });
 }
@@ -107,7 +126,9 @@ function mebibytes(bytes: number): string {
 function asStorageError(error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code;
   if (error instanceof ApiError || !/^(ENOSPC|EDQUOT|EIO|EROFS|EACCES|EMFILE|ENOENT)$/.test(code ?? '')) return error;
-  return new ApiError('storage_unavailable', 'The file store cannot take the files just now. Try again later.', { cause: error });
+  return new ApiError('storage_unavailable', 'The file store cannot take the files just now. Try again later.', {
+    cause: error,
+  });
 }
 
 /** Runs `work` on all items, at most `width` at a time. */

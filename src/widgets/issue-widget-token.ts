@@ -35,7 +35,7 @@ export const issueWidgetToken = endpoint({
     const needed: Permission | '' = WIDGETS[body.widget];
     if (needed !== '' && !effectivePermissions(issuer.role, issuer.granted).includes(needed)) throw forbidden();
     if (body.widget === 'profile' && issuer.bound) {
-      throw new ApiError('user_required', 'A profile is a person\'s: ask with a personal key or an access token.');
+      throw new ApiError('user_required', "A profile is a person's: ask with a personal key or an access token.");
     }
     const { user_id, workspace_id, key_id } = issuer;
     return { token: await services.widgetTokens.sign({ user_id, workspace_id, key_id, widget: body.widget }) };

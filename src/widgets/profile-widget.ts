@@ -26,6 +26,9 @@ export const profileWidget = endpoint({
           where m.user_id = u.user_id and m.status = 'active') as workspaces
       from access a join users u on u.user_id = a.user_id
     `);
-    return { user, workspaces: workspaces.map((row) => ({ ...row, permissions: effectivePermissions(row.role, null) })) };
+    return {
+      user,
+      workspaces: workspaces.map((row) => ({ ...row, permissions: effectivePermissions(row.role, null) })),
+    };
   },
 });

@@ -24,12 +24,16 @@ export const createWiki = endpoint({
   status: 201,
   reply: Wiki,
   errors: ['invalid_title', 'invalid_slug', 'invalid_request', 'slug_taken'],
-  example: { body: { title: 'Handbook', slug: 'handbook' }, reply: { ...exampleWiki, slug: 'handbook', title: 'Handbook' } },
+  example: {
+    body: { title: 'Handbook', slug: 'handbook' },
+    reply: { ...exampleWiki, slug: 'handbook', title: 'Handbook' },
+  },
   run: async ({ params, body, many, refuse }) => {
     const title = readTitle(body.title);
     if (title instanceof ApiError) return refuse(title);
     const description = (body.description ?? '').trim();
-    if (description.length > 1_000) return refuse(new ApiError('invalid_request', 'A description has at most 1,000 characters.'));
+    if (description.length > 1_000)
+      return refuse(new ApiError('invalid_request', 'A description has at most 1,000 characters.'));
     const slugs = slugCandidates(body.slug, title, 'wiki');
     if (slugs instanceof ApiError) return refuse(slugs);
     for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {

@@ -7,7 +7,13 @@ import { Id, Record, Text } from '../http/records.ts';
 import { readTitle } from '../http/titles.ts';
 import { exampleWiki, WikiParams } from './schema.ts';
 
-const RenamedWiki = Record({ organization_id: Id, slug: Type.String(), title: Type.String(), wiki_id: Id, description: Text });
+const RenamedWiki = Record({
+  organization_id: Id,
+  slug: Type.String(),
+  title: Type.String(),
+  wiki_id: Id,
+  description: Text,
+});
 
 const { workspace_id: organization_id, ...example } = exampleWiki;
 

@@ -1,7 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { Id, Record, Text } from '../http/records.ts';
 
-export const Wiki = Record({ wiki_id: Id, workspace_id: Id, slug: Type.String(), title: Type.String(), description: Text });
+export const Wiki = Record({
+  wiki_id: Id,
+  workspace_id: Id,
+  slug: Type.String(),
+  title: Type.String(),
+  description: Text,
+});
 export type Wiki = Static<typeof Wiki>;
 
 /** The path's parameters of everything in a wiki. */

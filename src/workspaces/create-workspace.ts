@@ -28,7 +28,10 @@ export const createWorkspace = endpoint({
       sql`select bound_workspace_id is not null as bound, granted from access`,
     );
     if (caller?.bound) {
-      throw new ApiError('key_is_workspace_bound', 'This key belongs to one workspace and cannot create another. Use a personal key.');
+      throw new ApiError(
+        'key_is_workspace_bound',
+        'This key belongs to one workspace and cannot create another. Use a personal key.',
+      );
     }
     const name = readName(body.name);
     if (name instanceof ApiError) return refuse(name);

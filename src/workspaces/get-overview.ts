@@ -40,7 +40,13 @@ export const getOverview = endpoint({
       ],
       session: { organizations: [{ organization_id, ...organization }], user: exampleUser, organization_id },
       wikis: [
-        { organization_id, slug: 'main', title: 'Acme Wiki', wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9', description: '' },
+        {
+          organization_id,
+          slug: 'main',
+          title: 'Acme Wiki',
+          wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9',
+          description: '',
+        },
       ],
     },
   },

@@ -5,7 +5,7 @@ import { SLUG_ATTEMPTS, slugCandidates } from '../http/chosen-slug.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ApiError, forbidden } from '../http/errors.ts';
 import { Record } from '../http/records.ts';
-import { Wiki, exampleWiki } from '../wikis/schema.ts';
+import { exampleWiki, Wiki } from '../wikis/schema.ts';
 import { newWorkspaceSteps } from './new-workspace.ts';
 import { type OverviewModel, type OverviewRow, overviewStatement, readOverview } from './overview.ts';
 import { exampleUser, exampleWorkspace, User, Workspace, WorkspaceAccess } from './schema.ts';

@@ -1,6 +1,6 @@
 import { sql } from '../db/sql.ts';
 import { effectivePermissions } from '../http/roles.ts';
-import { type User, manageFlags, type Workspace } from './schema.ts';
+import { manageFlags, type User, type Workspace } from './schema.ts';
 
 interface OverviewRow {
   user: User;
@@ -38,9 +38,12 @@ export function readOverview(row: OverviewRow) {
     flags: manageFlags(workspace.role, row.granted),
   }));
   const current =
-    workspaces.find((workspace) => workspace.workspace_id === (row.bound_workspace_id ?? row.last_workspace_id)) ?? workspaces[0];
+    workspaces.find((workspace) => workspace.workspace_id === (row.bound_workspace_id ?? row.last_workspace_id)) ??
+    workspaces[0];
   const readable = new Set(
-    workspaces.filter((workspace) => workspace.permissions.includes('pages:read')).map((workspace) => workspace.workspace_id),
+    workspaces
+      .filter((workspace) => workspace.permissions.includes('pages:read'))
+      .map((workspace) => workspace.workspace_id),
   );
   return { user: row.user, workspaces, current, wikis: row.wikis.filter((wiki) => readable.has(wiki.workspace_id)) };
 }

@@ -49,7 +49,8 @@ function decodeAs(bytes: Uint8Array, encoding: string): string {
 }
 
 function clean(text: string): string {
-  if (text.includes('\0')) throw new ExtractError('not_text', 'the file is not text; upload Markdown, plain text or HTML');
+  if (text.includes('\0'))
+    throw new ExtractError('not_text', 'the file is not text; upload Markdown, plain text or HTML');
   return text.toWellFormed().replace(/\r\n?/g, '\n');
 }
 

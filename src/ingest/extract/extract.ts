@@ -42,7 +42,10 @@ export function extract(file: UploadedFile): Extracted {
   if (bytes.length === 0) throw new ExtractError('empty_file', 'the file is empty');
   const signature = SIGNATURES.find((known) => known.bytes.every((byte, i) => bytes[i] === byte));
   if (signature && !(signature.name === 'programs' && isTextName(file.filename))) {
-    throw new ExtractError('unsupported_type', `${signature.name} cannot be read yet; upload Markdown, plain text or HTML`);
+    throw new ExtractError(
+      'unsupported_type',
+      `${signature.name} cannot be read yet; upload Markdown, plain text or HTML`,
+    );
   }
   const extracted = read(file);
   if (extracted.markdown.length > MARKDOWN_MAX) {

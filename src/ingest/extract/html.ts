@@ -25,7 +25,8 @@ export function htmlToMarkdown(html: string): { markdown: string; title: string;
   const title = textOf(findFirst(tree, 'title')).replace(/\s+/g, ' ').trim().slice(0, 255);
   const language = findFirst(tree, 'html')?.properties.lang;
   const articles = findAll(tree, 'article');
-  const content = findFirst(tree, 'main') ?? (articles.length === 1 ? articles[0] : undefined) ?? findFirst(tree, 'body');
+  const content =
+    findFirst(tree, 'main') ?? (articles.length === 1 ? articles[0] : undefined) ?? findFirst(tree, 'body');
   const root: Root = { type: 'root', children: content ? content.children : [] };
   prune(root);
   return {

@@ -18,7 +18,12 @@ export function textToMarkdown(text: string): string {
 
 function escapeLine(line: string): string {
   const indent = /^[ \t]*/.exec(line)?.[0] ?? '';
-  const body = line.slice(indent.length).trimEnd().replace(INLINE, '\\$&').replace(LINE_START, startEscaped).replace(/=/g, '\\=');
+  const body = line
+    .slice(indent.length)
+    .trimEnd()
+    .replace(INLINE, '\\$&')
+    .replace(LINE_START, startEscaped)
+    .replace(/=/g, '\\=');
   return '\u00a0'.repeat(Math.min(indent.replaceAll('\t', '    ').length, 40)) + body;
 }
 
