@@ -17,7 +17,7 @@ import { type Service, startService } from '../src/service.ts';
 export interface Answer {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  // Tests look into answers of every shape.
   body: any;
 }
 

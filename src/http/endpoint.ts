@@ -79,7 +79,7 @@ export interface EndpointDefinition<
 }
 
 /** An endpoint as the list of endpoints holds it. */
-// biome-ignore lint/suspicious/noExplicitAny: the list holds endpoints of every shape; each was typed where it was defined.
+// `any`, because the list holds endpoints of every shape; each was typed where it was defined.
 export type Endpoint = EndpointDefinition<any, any, any, any>;
 
 /** Defines an endpoint: a value that the server, openapi.json, access.txt and the computed tests are made from. */
