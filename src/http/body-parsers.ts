@@ -41,15 +41,12 @@ export function bodyTimeout(request: FastifyRequest, endpoint: Endpoint): void {
   const { raw } = request;
   if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return;
   const cut = () => raw.socket.destroy();
-  let timer = setTimeout(cut, BODY_MS);
   if (endpoint.takes === 'multipart') {
-    const again = () => {
-      clearTimeout(timer);
-      timer = setTimeout(cut, BODY_MS);
-    };
-    raw.socket.on('data', again);
-    raw.once('close', () => raw.socket.off('data', again));
+    raw.setTimeout(BODY_MS, cut);
+    raw.once('end', () => raw.setTimeout(0));
+    return;
   }
+  const timer = setTimeout(cut, BODY_MS);
   raw.once('end', () => clearTimeout(timer));
   raw.once('close', () => clearTimeout(timer));
 }

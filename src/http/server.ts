@@ -66,6 +66,8 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     requestTimeout: 0,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
+    // What arrives while the service stops is still answered, in our own words.
+    return503OnClosing: false,
     frameworkErrors: (error, request, reply) => sendError(request, reply as FastifyReply, toApiError(error), log),
     clientErrorHandler: refuseUndecodable,
   });

@@ -22,12 +22,14 @@ export interface ReceivedBlob {
   discard(): Promise<void>;
 }
 
+/** An upload pauses for 30 s at most, so a file that was not written to for an hour is nobody's any more. */
+const ABANDONED_MS = 3_600_000;
+
 /** Blobs in a folder: `<folder>/ab/abcdef…`, each fsynced with its folder before it counts as kept. */
 export async function openFolderBlobs(folder: string): Promise<Blobs> {
   const incoming = join(folder, 'incoming');
   await mkdir(incoming, { recursive: true });
-  // What a killed process was receiving was never acknowledged.
-  for (const name of await readdir(incoming)) await rm(join(incoming, name), { force: true });
+  await removeAbandoned(incoming);
   const pathOf = (sha256: string) => join(folder, sha256.slice(0, 2), sha256);
 
   return {
@@ -61,6 +63,15 @@ export async function openFolderBlobs(folder: string): Promise<Blobs> {
       return Buffer.concat(chunks);
     },
   };
+}
+
+/** What a killed process was receiving was never acknowledged. Another process may be receiving just now. */
+async function removeAbandoned(incoming: string): Promise<void> {
+  for (const name of await readdir(incoming)) {
+    const path = join(incoming, name);
+    const { mtimeMs } = await stat(path);
+    if (mtimeMs < Date.now() - ABANDONED_MS) await rm(path, { force: true });
+  }
 }
 
 async function keep(temporary: string, path: string): Promise<void> {

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openWorld } from '../../test/world.ts';
+
+const world = await openWorld();
+
+test('onboarding makes a workspace with a wiki once, and says so once', async () => {
+  const person = await world.person('mary.jane@example.com');
+  const first = await person.post('/v1/onboarding');
+  const second = await person.send('POST', '/v1/onboarding', {
+    body: 'whatever',
+    headers: { 'content-type': 'text/weird' },
+  });
+  assert.deepEqual([first.body.workspace_created, second.body.workspace_created], [true, false]);
+  assert.deepEqual(second.body.workspace, first.body.workspace);
+  assert.equal(first.body.workspace.slug, 'mary-jane');
+  assert.equal(first.body.overview.session.workspace_id, first.body.workspace.workspace_id);
+  assert.deepEqual(
+    first.body.overview.wikis.map((wiki: { slug: string; title: string }) => [wiki.slug, wiki.title]),
+    [['main', 'mary.jane Wiki']],
+  );
+  assert.equal((await person.get('/v1/workspaces')).body.length, 1);
+});
+
+test('an invitation is never accepted on the way: whoever is invited gets a workspace of their own', async () => {
+  const owner = await world.owner();
+  await owner.post(`/v1/workspaces/${owner.workspace_id}/members/invite`, {
+    email: 'invited@example.com',
+    role: 'admin',
+  });
+  const invited = await world.person('invited@example.com');
+  const { body } = await invited.post('/v1/onboarding');
+  assert.equal(body.workspace_created, true);
+  assert.notEqual(body.workspace.workspace_id, owner.workspace_id);
+  assert.equal((await invited.get(`/v1/workspaces/${owner.workspace_id}/members`)).status, 403);
+});
+
+test('a slug is made from the name and never fails: taken, reserved and unwritable ones get another', async () => {
+  const person = await world.person();
+  const slugs = [];
+  for (const name of ['Zürich & Söhne', 'Zürich & Söhne', 'Settings', '日本', 'x'.repeat(100)]) {
+    const { status, body } = await person.post('/v1/workspaces', { name });
+    assert.equal(status, 200);
+    assert.equal(body.name, name);
+    slugs.push(body.slug);
+  }
+  assert.deepEqual(slugs, ['zurich-sohne', 'zurich-sohne-2', 'settings-2', 'workspace', 'x'.repeat(48)]);
+});
+
+test('a slug that was asked for is taken as it is, or refused', async () => {
+  const person = await world.person();
+  assert.equal((await person.post('/v1/workspaces', { name: 'A', slug: 'my-own' })).body.slug, 'my-own');
+  for (const slug of ['my-own', 'admin', 'v1', 'new']) {
+    const refused = await person.post('/v1/workspaces', { name: 'A', slug });
+    assert.deepEqual([refused.status, refused.body.error], [409, 'slug_taken']);
+  }
+  for (const slug of ['../x', 'a/b', '%2e', '-', '-a', 'a-', 'a--b', 'A', 'ünder', '', 'x'.repeat(49), 'аdmin']) {
+    const refused = await person.post('/v1/workspaces', { name: 'A', slug });
+    assert.deepEqual([refused.status, refused.body.error], [400, 'invalid_slug'], `slug ${JSON.stringify(slug)}`);
+  }
+  assert.equal((await person.post('/v1/workspaces', { name: 'Null', slug: null })).body.slug, 'null');
+});
+
+test('a name is trimmed and otherwise kept as it was given; an empty one and one over 100 characters are 400', async () => {
+  const person = await world.person();
+  const { body } = await person.post('/v1/workspaces', { name: '  <b>Ibid & "Co"</b> ${7*7} ' });
+  assert.equal(body.name, '<b>Ibid & "Co"</b> ${7*7}');
+  for (const name of ['   ', 'x'.repeat(101)]) {
+    assert.equal((await person.post('/v1/workspaces', { name })).body.error, 'invalid_name');
+  }
+  assert.equal((await person.post('/v1/workspaces', { name: '' })).status, 422);
+});
+
+test('renaming a wiki needs wikis:manage, or having created it, and keeps the slug', async () => {
+  const owner = await world.owner();
+  const member = await world.member(owner.workspace_id, 'member');
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  const made = await member.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Notes' });
+  assert.deepEqual([made.status, made.body.slug], [201, 'notes']);
+  const renamed = await member.patch(`/v1/wikis/${made.body.wiki_id}`, { title: ' Our notes ' });
+  assert.deepEqual(renamed.body, {
+    organization_id: owner.workspace_id,
+    wiki_id: made.body.wiki_id,
+    slug: 'notes',
+    title: 'Our notes',
+    description: '',
+  });
+  assert.equal((await member.patch(`/v1/wikis/${owner.wiki_id}`, { title: 'Mine now' })).status, 403);
+  assert.equal((await viewer.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'No' })).status, 403);
+  assert.equal((await owner.patch(`/v1/wikis/${made.body.wiki_id}`, { title: 'By the owner' })).status, 200);
+  const again = await member.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Notes' });
+  assert.equal(again.body.slug, 'notes-2');
+  const wikis = await viewer.get(`/v1/workspaces/${owner.workspace_id}/wikis`);
+  assert.deepEqual(
+    wikis.body.map((wiki: { slug: string }) => wiki.slug),
+    ['main', 'notes', 'notes-2'],
+  );
+});
+
+test('lists are cut by limit and offset, and Link leads to the next page until the last', async () => {
+  const owner = await world.owner();
+  for (const title of ['a', 'b', 'c', 'd']) await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title });
+  const seen = [];
+  let path: string | undefined = `/v1/workspaces/${owner.workspace_id}/wikis?limit=2`;
+  while (path) {
+    const page = await owner.get(path);
+    seen.push(page.body.map((wiki: { slug: string }) => wiki.slug));
+    path = /^<(.*)>; rel="next"$/.exec(page.headers.get('link') ?? '')?.[1];
+  }
+  assert.deepEqual(seen, [['main', 'a'], ['b', 'c'], ['d']]);
+  const beyond = await owner.get(`/v1/workspaces/${owner.workspace_id}/wikis?offset=${'9'.repeat(39)}`);
+  assert.deepEqual([beyond.status, beyond.body], [200, []]);
+});
