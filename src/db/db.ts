@@ -20,8 +20,8 @@ export interface DbOptions {
   connection: pg.PoolConfig;
   /** Connections at most. */
   connections?: number;
-  /** Called with the text of each statement that is sent; the tests count with it. */
-  observe?: (text: string) => void;
+  /** Called with the text and the values of each statement that is sent; tests and measurements count with it. */
+  observe?: (text: string, values: readonly unknown[]) => void;
   /** Called when an idle connection breaks, which the pool itself mends. */
   onConnectionLost?: (error: Error) => void;
 }
@@ -30,7 +30,7 @@ export interface DbOptions {
  * The session settings of every connection. Statements are prepared once and keyed by ids, so a generic plan is the
  * right one and planning again for each call would cost more than running it.
  */
-const SESSION_SETTINGS =
+export const SESSION_SETTINGS =
   '-c plan_cache_mode=force_generic_plan -c jit=off -c timezone=UTC -c statement_timeout=30s ' +
   '-c idle_in_transaction_session_timeout=30s -c client_min_messages=warning';
 
@@ -53,7 +53,8 @@ const parsers = new Map<number, (text: string) => unknown>([
   [NUMERIC, Number],
 ]);
 
-const types: pg.CustomTypesConfig = {
+/** How values are read: timestamps as the API writes them, numbers as numbers. */
+export const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     parsers.get(oid) ?? pg.types.getTypeParser(oid, format ?? 'text')) as pg.CustomTypesConfig['getTypeParser'],
 };
@@ -67,7 +68,11 @@ export function openDb(options: DbOptions): Db {
     options: SESSION_SETTINGS,
     types,
   });
-  pool.on('error', (error) => options.onConnectionLost?.(error));
+  pool.on('error', (error: Error & { client?: unknown }) => {
+    // The driver hangs the whole connection on it, which is nothing for a log.
+    delete error.client;
+    options.onConnectionLost?.(error);
+  });
 
   const names = new Map<string, string>();
   function nameOf(text: string): string {
@@ -78,7 +83,7 @@ export function openDb(options: DbOptions): Db {
 
   function run<T>(client: pg.Pool | pg.PoolClient, statement: Sql): Promise<T[]> {
     const { text, values } = toStatement(statement);
-    options.observe?.(text);
+    options.observe?.(text, values);
     return client.query({ name: nameOf(text), text, values }).then((result) => result.rows as T[]);
   }
 
@@ -87,14 +92,19 @@ export function openDb(options: DbOptions): Db {
     async transaction(work) {
       const client = await pool.connect();
       let broken: Error | undefined;
+      // The statement that is under way fails with it too; an error event that nobody listens to ends the process.
+      const onError = (error: Error) => {
+        broken = error;
+      };
+      client.on('error', onError);
       try {
-        options.observe?.('begin');
+        options.observe?.('begin', []);
         await client.query('begin');
         const result = await work(
           (statement) => run(client, statement),
           (text) => client.query(text).then(() => undefined),
         );
-        options.observe?.('commit');
+        options.observe?.('commit', []);
         await client.query('commit');
         return result;
       } catch (error) {
@@ -103,6 +113,7 @@ export function openDb(options: DbOptions): Db {
         });
         throw error;
       } finally {
+        client.off('error', onError);
         client.release(broken);
       }
     },

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { sql } from '../src/db/sql.ts';
+import { assertKept } from './kept.ts';
+import {
+  cleanUp,
+  freePort,
+  makeFolder,
+  postgresIn,
+  type ServiceProcess,
+  spawnService,
+  until,
+  worldOfProcess,
+} from './process.ts';
+import { startWriters, type Writers } from './writers.ts';
+
+/** KILL_ROUNDS: how often each of the three is killed. KILL_SEED: the moments of an earlier run, as far as chance has them. */
+const ROUNDS = Number(process.env.KILL_ROUNDS || 3);
+const SEED = Number(process.env.KILL_SEED || randomInt(2 ** 31));
+const WRITERS = 4;
+/** The moment of a kill is this many acknowledged writes after the last one at most, and a little more. */
+const WRITES_MAX = 60;
+const MORE_MS = 30;
+
+test('nothing acknowledged is lost or made twice when the service or its PostgreSQL is killed while clients write', async (t) => {
+  const random = randomNumbers(SEED);
+  const data_dir = join(await makeFolder(), 'data');
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  const start = async () => {
+    const service = spawnService({ PORT: String(port), DATA_DIR: data_dir });
+    await service.ready;
+    return service;
+  };
+  let service = await start();
+  let writers: Writers;
+  {
+    using world = worldOfProcess(address, { data_dir });
+    writers = startWriters(await Promise.all(Array.from({ length: WRITERS }, () => world.owner())));
+  }
+  cleanUp(() => writers.stop());
+  const { ledger } = writers;
+
+  const killPostgres = async () => {
+    const [postmaster, ...others] = await postgresIn(data_dir);
+    assert.ok(postmaster && others.length === 0, 'There must be one PostgreSQL on the DATA_DIR.');
+    process.kill(postmaster, 'SIGKILL');
+  };
+  const killService = async () => {
+    writers.serviceIsUp(false);
+    service.kill('SIGKILL');
+    await service.ended;
+  };
+  const startAgain = async () => {
+    service = await start();
+    writers.serviceIsUp(true);
+  };
+  const kills: Record<string, () => Promise<void>> = {
+    'the service': () => killService().then(startAgain),
+    'its PostgreSQL': killPostgres,
+    both: async () => {
+      await killPostgres();
+      await killService();
+      await startAgain();
+    },
+  };
+
+  const restarts: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [what, kill] of Object.entries(kills)) {
+      const goal = ledger.acknowledged + 1 + Math.floor(random() * WRITES_MAX);
+      await until(
+        `writes are acknowledged again, before ${what} is killed\n${tail(service)}`,
+        () => ledger.acknowledged >= goal || service.isOver(),
+      );
+      await new Promise((resolve) => setTimeout(resolve, random() * MORE_MS));
+      assert.ok(!service.isOver(), `The service must outlive its PostgreSQL, but ended: ${tail(service)}`);
+      const began = performance.now();
+      await kill();
+      const before = ledger.acknowledged;
+      await until(
+        `an acknowledged write after ${what} was killed`,
+        () => ledger.acknowledged > before || service.isOver(),
+      );
+      restarts.push(performance.now() - began);
+    }
+  }
+  await writers.stop();
+
+  using world = worldOfProcess(address, { data_dir });
+  const { query } = world.service.db;
+  await until('every upload has ended', async () => {
+    const [row] = await query<{ open: number }>(
+      sql`select count(*)::int as open from uploads where finished_at is null`,
+    );
+    return row?.open === 0;
+  });
+  await assertKept(query, join(data_dir, 'blobs'), ledger);
+  service.kill('SIGTERM');
+  assert.deepEqual(await service.ended, { code: 0, signal: null }, tail(service));
+  assert.deepEqual(await postgresIn(data_dir), [], 'An orderly stop must leave no PostgreSQL behind.');
+  report(t, ledger, restarts);
+});
+
+function report(t: TestContext, ledger: Writers['ledger'], restarts: number[]): void {
+  const uploads = ledger.uploads.filter((upload) => upload.upload_id).length;
+  const times = restarts.sort((a, b) => a - b).map((time) => Math.round(time));
+  t.diagnostic(
+    `seed ${SEED}: ${3 * ROUNDS} kills; ${ledger.acknowledged} acknowledged writes (${uploads} uploads), 0 lost, 0 made twice; ` +
+      `${ledger.unavailable} answers 503, ${ledger.unanswered} requests without an answer; ` +
+      `until the next acknowledged write: median ${times[times.length >> 1]} ms, longest ${times.at(-1)} ms`,
+  );
+}
+
+function tail({ stdout, stderr }: ServiceProcess): string {
+  return (stdout() + stderr()).slice(-2_000);
+}
+
+/** Mulberry32: numbers from 0 to 1 that a seed repeats. */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

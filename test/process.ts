@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { promisify } from 'node:util';
+import { openDb } from '../src/db/db.ts';
+import { runningPostgres } from '../src/db/postgres-running.ts';
+import { type World, worldOf } from './world.ts';
+
+const cleaning: (() => Promise<unknown> | void)[] = [];
+after(async () => {
+  for (const step of cleaning.reverse()) await step();
+});
+
+/** Runs after the tests of the file, the latest first: a folder can go only when the service in it has ended. */
+export function cleanUp(step: () => Promise<unknown> | void): void {
+  cleaning.push(step);
+}
+
+const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** The service as people run it: `node src/main.ts` with options in its environment. */
+export interface ServiceProcess {
+  pid: number;
+  /** What it printed so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves when it says that it is ready; fails with what it printed where it ended instead. */
+  ready: Promise<void>;
+  ended: Promise<Ended>;
+  isOver(): boolean;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export interface SpawnOptions {
+  /** Another user to run as; only root can. */
+  uid?: number;
+}
+
+/** Starts the service with these options and none of the environment's own. It is killed after the tests, if need be. */
+export function spawnService(env: Record<string, string>, options: SpawnOptions = {}): ServiceProcess {
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env.PATH, LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'info', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A folder that every user may be in.
+    cwd: '/',
+    ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
+  });
+  let stdout = '';
+  let stderr = '';
+  let over = false;
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      over = true;
+      resolve({ code, signal });
+    });
+  });
+  const ready = new Promise<void>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      stdout += text;
+      if (/^Ibid (serves|works)/m.test(stdout)) resolve();
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+    ended.then((end) => reject(new Error(`the service ended (${JSON.stringify(end)}):\n${stdout}\n${stderr}`)), reject);
+  });
+  // Whoever waits for it hears of it; a start that is meant to fail is waited for by its end.
+  ready.catch(() => undefined);
+  cleanUp(async () => {
+    if (!over) child.kill('SIGKILL');
+    await ended;
+  });
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    ready,
+    ended,
+    isOver: () => over,
+    kill: (signal) => void child.kill(signal),
+  };
+}
+
+/** A folder of this test file that is removed after its tests, the PostgreSQL that may be left in it first. */
+export async function makeFolder(mode = 0o755): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ibid-process-'));
+  await chmod(folder, mode);
+  cleanUp(async () => {
+    for (const pid of await postgresIn(folder)) process.kill(pid, 'SIGKILL');
+    await until(`no PostgreSQL in ${folder}`, async () => (await postgresIn(folder)).length === 0);
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  });
+  return folder;
+}
+
+/** The postmasters on clusters below a folder, found by their command lines. */
+export async function postgresIn(folder: string): Promise<number[]> {
+  const lines = process.platform === 'linux' ? await commandLinesOfLinux() : await commandLinesOfPs();
+  return lines
+    .filter(([, line]) => /^\S*\/postgres /.test(line) && line.includes(` -D ${folder}/`))
+    .map(([pid]) => pid);
+}
+
+async function commandLinesOfLinux(): Promise<[number, string][]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  return Promise.all(
+    pids.map(async (pid) => {
+      // A process may end while it is looked at.
+      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      return [Number(pid), line.replaceAll('\0', ' ')] as [number, string];
+    }),
+  );
+}
+
+async function commandLinesOfPs(): Promise<[number, string][]> {
+  const { stdout } = await promisify(execFile)('ps', ['-axww', '-o', 'pid=,command=']);
+  return [...stdout.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, line]) => [Number(pid), `${line} `]);
+}
+
+/** A port that was free a moment ago, below those that the system gives to outgoing connections. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const server = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!free) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+}
+
+/** Waits until something holds, for a minute at most. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!(await holds())) {
+    assert.ok(performance.now() < deadline, `Waited a minute for: ${what}. Look at why it does not come.`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/**
+ * Clients of a service process, and a view into its database. `connection`: where the database is; for a service with a
+ * PostgreSQL of its own, where that runs now.
+ */
+export function worldOfProcess(address: string, connection: string | { data_dir: string }): World & Disposable {
+  const db = openDb({
+    connection:
+      typeof connection === 'string' ? { connectionString: connection } : (runningPostgres(connection.data_dir) ?? {}),
+    connections: 4,
+    onConnectionLost: () => undefined,
+  });
+  const close = () => db.close();
+  const world = worldOf({ address, db, postgresPid: () => undefined, stop: close }, address);
+  return { ...world, [Symbol.dispose]: () => void close() };
+}

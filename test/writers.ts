@@ -1,0 +1,153 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Answer, Owner } from './world.ts';
+
+/** An upload as it was sent; its folder has a name of its own, by which it is found again when no answer came. */
+export interface SentUpload {
+  wiki_id: string;
+  folder: string;
+  /** SHA-256 by file name. */
+  files: Map<string, string>;
+  /** Set at the moment the answer came. */
+  upload_id?: string;
+}
+
+/** What clients were told, written down when the answer came; nothing of it may be lost. */
+export interface Ledger {
+  workspaces: string[];
+  invitations: string[];
+  /** Titles by wiki, in the order of their acknowledgement. */
+  renames: Map<string, string[]>;
+  uploads: SentUpload[];
+  acknowledged: number;
+  /** Answers 503 with an envelope and Retry-After. */
+  unavailable: number;
+  /** Requests whose connection ended with the service: done or not, nobody was told. */
+  unanswered: number;
+  /** Answers that nobody should get. */
+  wrong: string[];
+}
+
+export interface Writers {
+  ledger: Ledger;
+  /** Says whether the service is meant to be there: only where it is not may a connection break. */
+  serviceIsUp(up: boolean): void;
+  /** Lets the present requests end. */
+  stop(): Promise<void>;
+}
+
+/** Begins to write as each of the owners, without a pause, and goes on through every failure. */
+export function startWriters(owners: readonly Owner[]): Writers {
+  const ledger: Ledger = {
+    workspaces: [],
+    invitations: [],
+    renames: new Map(owners.map((owner) => [owner.wiki_id, []])),
+    uploads: [],
+    acknowledged: 0,
+    unavailable: 0,
+    unanswered: 0,
+    wrong: [],
+  };
+  let up = true;
+  let downs = 0;
+  let stopped = false;
+
+  async function ask(what: string, request: () => Promise<Answer>): Promise<Answer | undefined> {
+    const began = { up, downs };
+    let answer: Answer;
+    try {
+      answer = await request();
+    } catch (error) {
+      if (began.up && up && began.downs === downs)
+        ledger.wrong.push(`${what}: ${String((error as Error).cause ?? error)}`);
+      ledger.unanswered += 1;
+      return undefined;
+    }
+    if (answer.status < 300) return answer;
+    const { error, message, request_id } = answer.body ?? {};
+    const isEnvelope = error && message && request_id && Object.keys(answer.body).length === 3;
+    if (answer.status === 503 && isEnvelope && answer.headers.has('retry-after')) ledger.unavailable += 1;
+    else ledger.wrong.push(`${what}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return undefined;
+  }
+
+  async function write(what: string, request: () => Promise<Answer>, note: (answer: Answer) => void): Promise<void> {
+    const answer = await ask(what, request);
+    if (answer) {
+      ledger.acknowledged += 1;
+      note(answer);
+    } else await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  async function upload(owner: Owner): Promise<void> {
+    const { wiki_id } = owner;
+    const folder = randomUUID();
+    const contents = {
+      [`${folder}/a.md`]: `# A ${folder}\n\nSee [b](b.txt) and [the log](../log.md).\n`,
+      [`${folder}/b.txt`]: `Text of ${folder}`,
+      'log.md': `# Log\n\nLast written by ${folder}.\n`,
+      'same.md': '# Same\n\nAlways the same bytes.\n',
+    };
+    const form = new FormData();
+    const sent: SentUpload = { wiki_id, folder, files: new Map() };
+    for (const [name, content] of Object.entries(contents)) {
+      form.append('files', new Blob([content]), name);
+      sent.files.set(name, createHash('sha256').update(content).digest('hex'));
+    }
+    ledger.uploads.push(sent);
+    await write(
+      'upload',
+      () => owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form }),
+      ({ body }) => {
+        sent.upload_id = body.upload_id;
+      },
+    );
+    if (sent.upload_id) await ask('look', () => owner.get(`/v1/wikis/${wiki_id}/uploads/${sent.upload_id}`));
+  }
+
+  function rename(owner: Owner): Promise<void> {
+    const title = `Title ${randomUUID()}`;
+    return write(
+      'rename',
+      () => owner.patch(`/v1/wikis/${owner.wiki_id}`, { title }),
+      () => ledger.renames.get(owner.wiki_id)?.push(title),
+    );
+  }
+
+  function invite(owner: Owner): Promise<void> {
+    const email = `${randomUUID()}@example.com`;
+    return write(
+      'invite',
+      () => owner.post(`/v1/workspaces/${owner.workspace_id}/members/invite`, { email, role: 'member' }),
+      ({ body }) => ledger.invitations.push(body.invitation_id),
+    );
+  }
+
+  function createWorkspace(owner: Owner): Promise<void> {
+    return write(
+      'create a workspace',
+      () => owner.post('/v1/workspaces', { name: `Made ${randomUUID()}` }),
+      ({ body }) => ledger.workspaces.push(body.workspace_id),
+    );
+  }
+
+  async function work(owner: Owner): Promise<void> {
+    while (!stopped) {
+      for (const step of [upload, rename, invite, createWorkspace, rename, invite]) {
+        if (!stopped) await step(owner);
+      }
+    }
+  }
+
+  const done = Promise.all(owners.map(work));
+  return {
+    ledger,
+    serviceIsUp(now) {
+      if (up && !now) downs += 1;
+      up = now;
+    },
+    async stop() {
+      stopped = true;
+      await done;
+    },
+  };
+}
