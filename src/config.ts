@@ -60,6 +60,12 @@ export const OPTIONS = {
   PUBLIC_URL: option('Where users reach the service; links are made of it.', '', url('http:', 'https:')),
   OIDC_ISSUER: option('An OpenID Connect issuer whose access tokens are accepted.', '', optional),
   OIDC_AUDIENCE: option('The audience that those tokens must name.', '', text),
+  SMTP_URL: option(
+    'A mail server, as smtp://user:password@host:port or smtps://…; without it messages go to the log.',
+    '',
+    url('smtp:', 'smtps:'),
+  ),
+  MAIL_FROM: option('The sender of mail.', 'Ibid <ibid@localhost>', text),
   PLANS_FILE: option('A JSON file with the catalogue of plans.', '', optional),
   ROLE: option(
     'all: the API and the jobs; web: the API alone; worker: the jobs alone.',

@@ -22,6 +22,7 @@ import { expireLeases } from './jobs/queue.ts';
 import { startWorker, type Worker } from './jobs/worker.ts';
 import { openFolderBlobs } from './providers/blobs.ts';
 import { openIdentityProvider } from './providers/identity.ts';
+import { openLogMail, openSmtpMail } from './providers/mail.ts';
 import { builtInPayments } from './providers/payments.ts';
 
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
@@ -37,8 +38,8 @@ export interface Service {
 }
 
 export interface ServiceHooks {
-  /** Called with the text of each statement. */
-  observe?: (text: string) => void;
+  /** Called with the text and the values of each statement. */
+  observe?: (text: string, values: readonly unknown[]) => void;
 }
 
 const MINIMUM_POSTGRES = 150_000;
@@ -153,6 +154,8 @@ async function makeApp(
     credentials: credentialReader({ query: db.query, identities, widgetTokens }),
     services: {
       ...own,
+      mail: config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log),
+      publicUrl: config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`,
       plans,
       payments: builtInPayments(),
       widgetTokens,

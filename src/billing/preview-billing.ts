@@ -41,7 +41,7 @@ export const previewBilling = endpoint({
   method: 'POST',
   path: '/v1/organizations/:organization_id/billing/preview',
   summary: 'Preview the billing of a plan',
-  access: onWorkspace('billing:manage', 'organization_id'),
+  access: onWorkspace('billing:manage', { param: 'organization_id' }),
   params: Type.Object({ organization_id: Id }),
   body: Type.Object({ plan_id: Type.String() }),
   reply: BillingPreview,

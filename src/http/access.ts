@@ -11,22 +11,31 @@ export type Widget = keyof typeof WIDGETS;
  * computed from the list of endpoints read it.
  */
 export type Access =
-  | { on: 'caller' }
-  | { on: 'workspace'; permission: Permission | ''; param: 'workspace_id' | 'organization_id' }
+  | { on: 'caller'; unrestricted: boolean }
+  | {
+      on: 'workspace';
+      permission: Permission | '';
+      param: 'workspace_id' | 'organization_id';
+      orOwnMembership: boolean;
+    }
   | { on: 'wiki'; permission: Permission; orCreator: boolean }
   | { on: 'widget'; widget: Widget };
 
-/** Any caller with a credential; the endpoint speaks of the caller's own things. */
-export function signedIn(): Access {
-  return { on: 'caller' };
+/** Any caller with a credential; the endpoint speaks of the caller's own things. `unrestricted`: not by a key that was given only some permissions. */
+export function signedIn(options: { unrestricted?: true } = {}): Access {
+  return { on: 'caller', unrestricted: options.unrestricted === true };
 }
 
-/** Active members of the path's workspace whose role holds the permission; '' takes any role. */
+/**
+ * Active members of the path's workspace whose role holds the permission; '' takes any role. `orOwnMembership`: or whose
+ * own membership the path names, unless their credential was given only some permissions.
+ */
 export function onWorkspace(
   permission: Permission | '',
-  param: 'workspace_id' | 'organization_id' = 'workspace_id',
+  options: { param?: 'workspace_id' | 'organization_id'; orOwnMembership?: true } = {},
 ): Access {
-  return { on: 'workspace', permission, param };
+  const { param = 'workspace_id', orOwnMembership = false } = options;
+  return { on: 'workspace', permission, param, orOwnMembership };
 }
 
 /** Active members of the path's wiki's workspace whose role holds the permission, or who created the wiki. */
@@ -84,20 +93,24 @@ export function targetStep(access: Access, params: Record<string, string>, crede
 }
 
 /** `access`: caller and target joined by an active membership that allows it, or no row where that is refused. */
-export function accessStep(access: Access): Sql {
+export function accessStep(access: Access, params: Record<string, string>): Sql {
   if (access.on === 'caller') {
     return sql`
       select null::text as workspace_id, c.user_id, c.credential_id, c.bound_workspace_id, c.granted, c.last_workspace_id,
         null::text as role, null::text as membership_id
-      from caller c`;
+      from caller c${raw(access.unrestricted ? ' where c.granted is null' : '')}`;
   }
+  const orOwn =
+    access.on === 'workspace' && access.orOwnMembership
+      ? sql` or (m.membership_id = ${params.membership_id} and c.granted is null and c.bound_workspace_id is null)`
+      : raw('');
   const wiki = access.on === 'wiki' ? raw(', t.wiki_id') : raw('');
   return sql`
     select t.workspace_id${wiki}, c.user_id, c.credential_id, c.bound_workspace_id, c.granted, m.role, m.membership_id
     from caller c
     join target t on c.bound_workspace_id is null or c.bound_workspace_id = t.workspace_id
     join memberships m on m.user_id = c.user_id and m.workspace_id = t.workspace_id and m.status = 'active'
-    where ${raw(allowedText(access))}`;
+    where (${raw(allowedText(access))})${orOwn}`;
 }
 
 function allowedText(access: Exclude<Access, { on: 'caller' }>): string {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { crc32 } from 'node:zlib';
 import type { Query } from '../db/db.ts';
@@ -6,6 +6,7 @@ import { sql } from '../db/sql.ts';
 import { type Identity, type IdentityProvider, IdentityUnavailable } from '../providers/identity.ts';
 import { ApiError, unauthorized } from './errors.ts';
 import { newId } from './ids.ts';
+import { sha256 } from './secrets.ts';
 import { looksLikeWidgetToken, type WidgetClaims, type WidgetTokens } from './widget-token.ts';
 
 /** What a request was authenticated with, checked as far as that goes without the database. */
@@ -33,10 +34,6 @@ export function newApiKey(): { secret: string; hash: Buffer; obfuscated: string 
 
 function checksum(random: string): string {
   return crc32(random).toString(36).padStart(7, '0');
-}
-
-export function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /** Exactly one header of exactly the form `Bearer <token>` (the scheme in any case), or undefined. */

@@ -62,7 +62,7 @@ export function openDoor(context: DoorContext): Door {
   const guardSteps = sql`
     with caller as materialized (${callerStep(credential)}),
     target as materialized (${targetStep(access, params, credential)}),
-    access as materialized (${accessStep(access)})`;
+    access as materialized (${accessStep(access, params)})`;
 
   const read = (work: Work) => sql`
     ${guardSteps}, ${steps(work)}

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Blobs } from '../providers/blobs.ts';
+import type { Mail } from '../providers/mail.ts';
 import type { Payments, Plan } from '../providers/payments.ts';
 import type { Access } from './access.ts';
 import type { Credential } from './credential.ts';
@@ -11,6 +12,9 @@ import type { WidgetTokens } from './widget-token.ts';
 /** What is outside the database and an endpoint may need. */
 export interface Services {
   blobs: Blobs;
+  mail: Mail;
+  /** Where users reach the service, without a slash at the end: the only host that links are made of. */
+  publicUrl: string;
   payments: Payments;
   /** The catalogue of plans. */
   plans: readonly Plan[];
@@ -68,7 +72,7 @@ export interface EndpointDefinition<
   /** `multipart`: the body is a stream of files. */
   takes?: 'multipart';
   /** 200 unless stated. */
-  status?: 200 | 201;
+  status?: 200 | 201 | 204;
   reply: Reply;
   /** Codes beyond 401, 403, 404, 422 and 500 that it may answer. */
   errors?: readonly string[];

@@ -32,6 +32,7 @@ export const STATUS_OF = {
   headers_too_large: 431,
   internal_error: 500,
   billing_unavailable: 503,
+  email_unavailable: 503,
   storage_unavailable: 503,
   identity_unavailable: 503,
   database_unavailable: 503,

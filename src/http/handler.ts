@@ -28,7 +28,12 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const credential = await credentials.read(bearerToken(request.raw) ?? '');
-    acceptKind(endpoint, credential);
+    if (!isOfKind(endpoint, credential)) throw unauthorized();
+    if (isOfAnotherWidget(endpoint, credential)) {
+      // Whether the token still counts at all is said first.
+      await requireCaller(db.query, credential);
+      throw forbidden();
+    }
     let input: { params: Record<string, string>; query: Record<string, unknown> };
     try {
       input = {
@@ -76,6 +81,7 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
 
   function send(request: FastifyRequest, reply: FastifyReply, query: Record<string, unknown>, result: unknown) {
     reply.code(status);
+    if (status === 204) return reply.send();
     if (Array.isArray(result)) {
       const link = nextLink(request.url, query, result.length);
       if (link) reply.header('link', link);
@@ -90,17 +96,13 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
   }
 }
 
-/** A widget token opens its own widget alone, and nothing else opens a widget. */
-function acceptKind(endpoint: Endpoint, credential: Credential): void {
-  const wanted = endpoint.access.on === 'widget';
-  if (wanted !== (credential.kind === 'widget')) throw unauthorized();
-  if (
-    endpoint.access.on === 'widget' &&
-    credential.kind === 'widget' &&
-    credential.claims.widget !== endpoint.access.widget
-  ) {
-    throw forbidden();
-  }
+/** A widget token opens widgets alone, and nothing else opens a widget. */
+function isOfKind(endpoint: Endpoint, credential: Credential): boolean {
+  return (endpoint.access.on === 'widget') === (credential.kind === 'widget');
+}
+
+function isOfAnotherWidget({ access }: Endpoint, credential: Credential): boolean {
+  return access.on === 'widget' && credential.kind === 'widget' && credential.claims.widget !== access.widget;
 }
 
 function readParams(given: Record<string, string>, rest: string | undefined): Record<string, string> {

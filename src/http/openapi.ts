@@ -126,15 +126,17 @@ function operation(endpoint: Endpoint) {
     responses: {
       [status]: {
         description: status === 201 ? 'Created.' : 'Done.',
-        content: {
-          'application/json': { schema: endpoint.reply, example: endpoint.example.reply },
-          ...Object.fromEntries(
-            Object.entries(endpoint.also ?? {}).map(([type, represent]) => [
-              type,
-              { schema: { type: 'string' }, example: represent(endpoint.example.reply) },
-            ]),
-          ),
-        },
+        ...(status !== 204 && {
+          content: {
+            'application/json': { schema: endpoint.reply, example: endpoint.example.reply },
+            ...Object.fromEntries(
+              Object.entries(endpoint.also ?? {}).map(([type, represent]) => [
+                type,
+                { schema: { type: 'string' }, example: represent(endpoint.example.reply) },
+              ]),
+            ),
+          },
+        }),
       },
       ...Object.fromEntries(errorStatuses(endpoint).map((code) => [code, { $ref: `#/components/responses/${code}` }])),
     },

@@ -110,7 +110,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       method: endpoint.method,
       url: endpoint.path.replace(/\*[a-z_]+$/, '*'),
       config: { endpoint },
-      schema: { response: { [endpoint.status ?? 200]: endpoint.reply } },
+      ...(endpoint.status !== 204 && { schema: { response: { [endpoint.status ?? 200]: endpoint.reply } } }),
       bodyLimit: endpoint.takes === 'multipart' ? services.limits.upload_bytes : services.limits.json_bytes,
       handler: handlerOf(endpoint, { db, credentials, services, log }),
     });

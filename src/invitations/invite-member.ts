@@ -7,13 +7,15 @@ import { ApiError } from '../http/errors.ts';
 import { newId } from '../http/ids.ts';
 import { Id } from '../http/records.ts';
 import { findRole, mayGrant, notGrantable, unknownRole } from '../http/roles.ts';
-import { type SeatCounts, seatColumns, seatsOf } from '../members/schema.ts';
-import { exampleInvitation, Invitation } from './schema.ts';
-
-const DAYS = 7;
+import { newLinkSecret } from '../http/secrets.ts';
+import { refuseWithoutSeat, type SeatCounts, seatColumns } from '../members/schema.ts';
+import { sendInvitation } from './invitation-mail.ts';
+import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns } from './schema.ts';
 
 interface Facts extends SeatCounts {
   own_role: string;
+  workspace_name: string;
+  inviter_name: string;
   member_status: 'active' | 'inactive' | null;
   is_pending: boolean;
 }
@@ -36,19 +38,20 @@ export const inviteMember = endpoint({
     'member_inactive',
     'invitation_pending',
     'seat_limit_reached',
+    'email_unavailable',
   ],
   example: { body: { email: 'grace@example.com', role: 'member' }, reply: exampleInvitation },
-  run: ({ body, transaction }) =>
+  run: ({ body, services, transaction }) =>
     transaction(async (tx) => {
       const email = normalizeEmail(body.email);
       const role = findRole(body.role);
       const facts = await tx.look<Facts>(sql`
-        select a.role as own_role, ${seatColumns},
+        select a.role as own_role, w.name as workspace_name, n.display_name as inviter_name, ${seatColumns},
           (select m.status from memberships m join users u on u.user_id = m.user_id
             where m.workspace_id = w.workspace_id and u.email = ${email ?? ''} order by m.status limit 1) as member_status,
           exists (select from invitations i where i.workspace_id = w.workspace_id and i.email = ${email ?? ''}
             and i.state = 'pending' and i.expires_at > now()) as is_pending
-        from access a join workspaces w on w.workspace_id = a.workspace_id
+        from access a join workspaces w on w.workspace_id = a.workspace_id join users n on n.user_id = a.user_id
       `);
       const own = findRole(facts?.own_role ?? '');
       if (!facts || !own) throw new Error('a member of the workspace has no role in the catalogue');
@@ -65,12 +68,20 @@ export const inviteMember = endpoint({
           where i.workspace_id = a.workspace_id and i.email = ${email} and i.state = 'pending'`,
         result: sql`select 1`,
       });
-      return tx.one(sql`
-        insert into invitations (invitation_id, workspace_id, email, role, invited_by, expires_at)
-        select ${newId('inv')}, workspace_id, ${email}, ${role.slug}, user_id, now() + make_interval(days => ${DAYS})
-        from access
-        returning invitation_id, email, role, created_at, expires_at, state
-      `);
+      const { secret, hash } = newLinkSecret();
+      const invitation = await tx.one<Invitation>({
+        i: sql`
+          insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
+          select ${newId('inv')}, workspace_id, ${email}, ${role.slug}, ${hash}, user_id,
+            now() + make_interval(days => ${INVITATION_DAYS})
+          from access
+          returning *`,
+        result: sql`select ${invitationColumns} from i`,
+      });
+      const { workspace_name, inviter_name } = facts;
+      const { expires_at } = invitation;
+      await sendInvitation(services, { email, role: role.slug, workspace_name, inviter_name, expires_at, secret });
+      return invitation;
     }),
 });
 
@@ -81,7 +92,5 @@ function refuseConflicts(facts: Facts): void {
     throw new ApiError('member_inactive', 'This address belongs to an inactive member. Reactivate them instead.');
   }
   if (facts.is_pending) throw new ApiError('invitation_pending', 'This address has a pending invitation already.');
-  if (seatsOf(facts).blocked) {
-    throw new ApiError('seat_limit_reached', 'All seats are taken. Add seats, or remove a member or an invitation.');
-  }
+  refuseWithoutSeat(facts);
 }

@@ -1,5 +1,11 @@
 import { type Static, Type } from 'typebox';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { Id, Record, Timestamp } from '../http/records.ts';
+
+/** How long an invitation can be accepted. */
+export const INVITATION_DAYS = 7;
+
+export const INVITATION_STATES = ['pending', 'accepted', 'revoked', 'expired'] as const;
 
 export const Invitation = Record({
   invitation_id: Id,
@@ -10,6 +16,15 @@ export const Invitation = Record({
   state: Type.String({ description: 'pending, accepted, revoked or expired.' }),
 });
 export type Invitation = Static<typeof Invitation>;
+
+/** The state of an invitation `i` now: whether its time is over is seen when it is read, not written down by a timer. */
+export const presentState: Sql = raw(
+  `(case when i.state = 'pending' and i.expires_at <= now() then 'expired' else i.state end)`,
+);
+
+/** The columns of Invitation from an invitation `i`. */
+export const invitationColumns: Sql = sql`
+  i.invitation_id, i.email, i.role, i.created_at, i.expires_at, ${presentState} as state`;
 
 export const exampleInvitation: Invitation = {
   invitation_id: 'inv_01jd8w3v6xf3e8h2k9m4n5p6r2',

@@ -1,8 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { type Sql, sql } from '../db/sql.ts';
+import { ApiError } from '../http/errors.ts';
 import { Id, Record, Timestamp } from '../http/records.ts';
+import { PERMISSIONS } from '../http/roles.ts';
+import { readName } from '../http/titles.ts';
 
-export const ApiKey = Record({
+const keyProperties = {
   key_id: Id,
   name: Type.String(),
   obfuscated_value: Type.String({ description: 'The prefix and the last four characters.' }),
@@ -11,14 +14,61 @@ export const ApiKey = Record({
   created_by: Id,
   expires_at: Type.Optional(Timestamp),
   last_used_at: Type.Optional(Timestamp),
-});
+};
+
+export const ApiKey = Record(keyProperties);
 export type ApiKey = Static<typeof ApiKey>;
+
+export const NewApiKey = Record({
+  ...keyProperties,
+  secret: Type.String({ description: 'The key itself, shown this once.' }),
+});
+
+export const ApiKeyWish = Type.Object({
+  name: Type.String({ minLength: 1 }),
+  permissions: Type.Optional(
+    Type.Array(Type.String(), { description: 'Only these; absent: all that the role gives.' }),
+  ),
+  expires_at: Type.Optional(Type.String({ description: 'RFC 3339; absent: never.' })),
+});
+
+/** The columns of ApiKey from a key `k`. */
+export const apiKeyColumns: Sql = sql`
+  k.key_id, k.name, k.obfuscated_value, coalesce(k.permissions, '{}') as permissions, k.created_at, k.user_id as created_by,
+  k.expires_at, k.last_used_at`;
 
 /** A key `k` as JSON; a time that has not been set is left out. */
 export const apiKeyJson: Sql = sql`
   jsonb_strip_nulls(jsonb_build_object('key_id', k.key_id, 'name', k.name, 'obfuscated_value', k.obfuscated_value,
     'permissions', coalesce(k.permissions, '{}'), 'created_at', rfc3339(k.created_at), 'created_by', k.user_id,
     'expires_at', rfc3339(k.expires_at), 'last_used_at', rfc3339(k.last_used_at)))`;
+
+export interface ReadWish {
+  name: string;
+  permissions: string[] | null;
+  expires_at: string | null;
+}
+
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+
+/** What a wish for a key comes to; 400 for an unusable name, an unknown permission or a time that is not ahead. */
+export function readWish(wish: Static<typeof ApiKeyWish>): ReadWish | ApiError {
+  const name = readName(wish.name);
+  if (name instanceof ApiError) return name;
+  const unknown = wish.permissions?.find((permission) => !PERMISSIONS.some((known) => known === permission));
+  if (unknown !== undefined) {
+    return new ApiError(
+      'invalid_request',
+      `There is no permission "${unknown.slice(0, 64)}". There are ${PERMISSIONS.join(', ')}.`,
+    );
+  }
+  const { expires_at } = wish;
+  if (expires_at !== undefined && !(RFC3339.test(expires_at) && Date.parse(expires_at) > Date.now())) {
+    return new ApiError('invalid_request', 'expires_at is a time ahead, as RFC 3339 writes it: 2027-01-31T12:00:00Z.');
+  }
+  const permissions = wish.permissions && wish.permissions.length > 0 ? [...new Set(wish.permissions)].sort() : null;
+  return { name, permissions, expires_at: expires_at ?? null };
+}
 
 export const exampleApiKey: ApiKey = {
   key_id: 'key_01jd8w3v6xf3e8h2k9m4n5p6r3',
@@ -29,3 +79,7 @@ export const exampleApiKey: ApiKey = {
   created_by: 'user_01jd8w3v6xf3e8h2k9m4n5p6q8',
   last_used_at: '2026-11-21T06:00:00.000Z',
 };
+
+const { last_used_at: _, ...unused } = exampleApiKey;
+
+export const exampleNewApiKey = { ...unused, secret: 'ibid_live_5uVq…x4Qa' };

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { raw, type Sql, sql } from '../db/sql.ts';
+import { ApiError } from '../http/errors.ts';
 import { Flag, Id, Record, Text } from '../http/records.ts';
 
 export const Member = Record({
@@ -51,6 +52,12 @@ export function seatsOf({ active, pending, granted, unlimited, overage_allowed }
     overage_allowed,
     blocked: !unlimited && !overage_allowed && used >= granted,
   };
+}
+
+/** 409 `seat_limit_reached` where nobody more can become a member. Decide it under the lock on the workspace. */
+export function refuseWithoutSeat(counts: SeatCounts): void {
+  if (!seatsOf(counts).blocked) return;
+  throw new ApiError('seat_limit_reached', 'All seats are taken. Add seats, or remove a member or an invitation.');
 }
 
 /** The columns of Member from a membership `m` and its user `u`. */

@@ -65,11 +65,12 @@ create table invitations (
   email         text collate "C" not null,
   role          text collate "C" not null check (role in ('owner', 'admin', 'developer', 'billing', 'member', 'viewer')),
   state         text collate "C" not null default 'pending' check (state in ('pending', 'accepted', 'revoked', 'expired')),
+  secret_hash   bytea not null unique,
   invited_by    text collate "C" not null references users,
   created_at    timestamptz not null default now(),
   expires_at    timestamptz not null
 );
-comment on table invitations is 'A pending one past expires_at counts as expired wherever it is read; no timer writes that down.';
+comment on table invitations is 'A pending one past expires_at counts as expired wherever it is read; no timer writes that down. The secret of the link is kept as its SHA-256 alone.';
 create unique index invitations_pending on invitations (workspace_id, email) where state = 'pending';
 
 create table api_keys (

@@ -1,0 +1,12 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** The SHA-256 that stands for a secret in the database. Secrets are random, so a slow hash would add nothing. */
+export function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** A secret for a link: 32 random bytes in base64url. */
+export function newLinkSecret(): { secret: string; hash: Buffer } {
+  const secret = randomBytes(32).toString('base64url');
+  return { secret, hash: sha256(secret) };
+}

@@ -1,0 +1,28 @@
+import { Type } from 'typebox';
+import { raw, sql } from '../db/sql.ts';
+import { onWorkspace } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { PAGING } from '../http/paging.ts';
+import { Id } from '../http/records.ts';
+import { exampleInvitation, INVITATION_STATES, Invitation, invitationColumns, presentState } from './schema.ts';
+
+export const listInvitations = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/:workspace_id/invitations',
+  summary: 'List invitations',
+  access: onWorkspace('members:manage'),
+  params: Type.Object({ workspace_id: Id }),
+  query: Type.Object({
+    state: Type.Optional(Type.Enum([...INVITATION_STATES], { description: 'Only invitations in this state.' })),
+    ...PAGING,
+  }),
+  reply: Type.Array(Invitation),
+  example: { reply: [exampleInvitation] },
+  run: ({ params, query, many }) =>
+    many(sql`
+      select ${invitationColumns} from invitations i
+      where i.workspace_id = ${params.workspace_id}
+        ${query.state === undefined ? raw('') : sql`and ${presentState} = ${query.state}`}
+      order by i.invitation_id limit ${query.limit} offset ${query.offset}
+    `),
+});

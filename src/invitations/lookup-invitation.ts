@@ -1,0 +1,43 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { signedIn } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Record, Timestamp } from '../http/records.ts';
+import { sha256 } from '../http/secrets.ts';
+import { presentState } from './schema.ts';
+
+/** What the page behind the link shows before somebody accepts. Only who has the secret can ask. */
+export const lookupInvitation = endpoint({
+  method: 'GET',
+  path: '/v1/invitations/lookup',
+  summary: 'Look up an invitation',
+  access: signedIn(),
+  query: Type.Object({ token: Type.String({ minLength: 1, maxLength: 256, description: 'The secret of the link.' }) }),
+  reply: Record({
+    workspace_name: Type.String(),
+    inviter_name: Type.String(),
+    email: Type.String(),
+    role: Type.String(),
+    state: Type.String(),
+    expires_at: Timestamp,
+  }),
+  errors: ['not_found'],
+  example: {
+    reply: {
+      workspace_name: 'Acme',
+      inviter_name: 'Ada Lovelace',
+      email: 'grace@example.com',
+      role: 'member',
+      state: 'pending',
+      expires_at: '2026-11-28T05:29:32.104Z',
+    },
+  },
+  run: ({ query, one }) =>
+    one(sql`
+      select w.name as workspace_name, u.display_name as inviter_name, i.email, i.role, ${presentState} as state, i.expires_at
+      from invitations i
+      join workspaces w on w.workspace_id = i.workspace_id
+      join users u on u.user_id = i.invited_by
+      where i.secret_hash = ${sha256(query.token)}
+    `),
+});

@@ -1,0 +1,36 @@
+import { sql } from '../db/sql.ts';
+import type { Statements } from '../http/door.ts';
+import { ApiError, notFound } from '../http/errors.ts';
+import { findRole, mayGrant, notGrantable } from '../http/roles.ts';
+import { presentState } from './schema.ts';
+
+export interface PendingFacts {
+  email: string;
+  role: string;
+  workspace_name: string;
+  /** Who asks. */
+  asker_name: string;
+}
+
+/**
+ * A pending invitation of the workspace; accepted, revoked and expired are final. Errors: 404,
+ * 403 `role_not_grantable` where it is for a role above that of whoever asks, 409 `conflict` where it is final.
+ */
+export async function readPending(tx: Statements, invitation_id: string): Promise<PendingFacts> {
+  const row = await tx.look<PendingFacts & { state: string; own_role: string }>(sql`
+    select ${presentState} as state, i.email, i.role, a.role as own_role, w.name as workspace_name,
+      u.display_name as asker_name
+    from access a
+    join workspaces w on w.workspace_id = a.workspace_id
+    join users u on u.user_id = a.user_id
+    join invitations i on i.workspace_id = a.workspace_id and i.invitation_id = ${invitation_id}
+  `);
+  if (!row) throw notFound('invitation');
+  const own = findRole(row.own_role);
+  const invited = findRole(row.role);
+  if (!own || !invited || !mayGrant(own, invited)) throw notGrantable();
+  if (row.state !== 'pending') {
+    throw new ApiError('conflict', `The invitation is ${row.state}; that is final. Invite the address anew.`);
+  }
+  return row;
+}

@@ -1,0 +1,31 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWorkspace } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id } from '../http/records.ts';
+import { readPending } from './pending-invitation.ts';
+import { exampleInvitation, Invitation, invitationColumns } from './schema.ts';
+
+export const revokeInvitation = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/:workspace_id/invitations/:invitation_id/revoke',
+  summary: 'Revoke an invitation',
+  description: 'Its link opens nothing any more, and its seat is free.',
+  access: onWorkspace('members:manage'),
+  event: 'invitation.revoked',
+  params: Type.Object({ workspace_id: Id, invitation_id: Id }),
+  reply: Invitation,
+  errors: ['conflict', 'role_not_grantable'],
+  example: { reply: { ...exampleInvitation, state: 'revoked' } },
+  run: ({ params, transaction }) =>
+    transaction(async (tx) => {
+      await readPending(tx, params.invitation_id);
+      return tx.one({
+        i: sql`
+          update invitations i set state = 'revoked' from access a
+          where i.workspace_id = a.workspace_id and i.invitation_id = ${params.invitation_id}
+          returning i.*`,
+        result: sql`select ${invitationColumns} from i`,
+      });
+    }),
+});

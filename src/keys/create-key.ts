@@ -1,0 +1,39 @@
+import type { Static } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { newApiKey } from '../http/credential.ts';
+import type { Door } from '../http/door.ts';
+import { ApiError } from '../http/errors.ts';
+import { newId } from '../http/ids.ts';
+import { withoutNulls } from '../http/records.ts';
+import { type ApiKey, type ApiKeyWish, apiKeyColumns, readWish } from './schema.ts';
+
+/**
+ * Makes a key of the door's workspace, or of the caller where the door is on nothing but the caller. A key is never
+ * worth more than the credential that asked for it: what that one may not, the new one may not either,
+ * and it ends no later.
+ */
+export async function createKey(door: Door, wished: Static<typeof ApiKeyWish>): Promise<ApiKey & { secret: string }> {
+  const wish = readWish(wished);
+  if (wish instanceof ApiError) return door.refuse(wish);
+  const asker = await door.look<{ personal: boolean; bound: boolean; granted: string[] | null }>(sql`
+    select workspace_id is null as personal, bound_workspace_id is not null as bound, granted from access`);
+  if (asker?.personal && asker.bound) {
+    throw new ApiError('key_is_workspace_bound', 'This key belongs to one workspace and cannot make a personal one.');
+  }
+  const { secret, hash, obfuscated } = newApiKey();
+  const permissions = narrowed(wish.permissions, asker?.granted ?? null);
+  const made = await door.one<ApiKey>({
+    k: sql`
+      insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value, permissions, expires_at)
+      select ${newId('key')}, workspace_id, user_id, ${wish.name}, ${hash}, ${obfuscated}, ${permissions}::text[],
+        least(${wish.expires_at}::timestamptz, (select expires_at from api_keys where key_id = access.credential_id))
+      from access returning *`,
+    result: sql`select ${apiKeyColumns} from k`,
+  });
+  return { ...withoutNulls(made), secret };
+}
+
+function narrowed(wished: string[] | null, granted: string[] | null): string[] | null {
+  if (granted === null) return wished;
+  return wished === null ? granted : wished.filter((permission) => granted.includes(permission));
+}

@@ -1,0 +1,19 @@
+import { signedIn } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { createKey } from './create-key.ts';
+import { ApiKeyWish, exampleNewApiKey, NewApiKey } from './schema.ts';
+
+export const createPersonalKey = endpoint({
+  method: 'POST',
+  path: '/v1/me/api-keys',
+  summary: 'Create a personal API key',
+  description: 'A key that acts as the caller in all their workspaces. A workspace key cannot make one.',
+  access: signedIn({ unrestricted: true }),
+  event: 'api_key.created',
+  body: ApiKeyWish,
+  status: 201,
+  reply: NewApiKey,
+  errors: ['invalid_name', 'invalid_request', 'key_is_workspace_bound'],
+  example: { body: { name: 'Import script' }, reply: exampleNewApiKey },
+  run: ({ body, ...door }) => createKey(door, body),
+});

@@ -1,0 +1,22 @@
+import { Type } from 'typebox';
+import { onWorkspace } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id } from '../http/records.ts';
+import { createKey } from './create-key.ts';
+import { ApiKeyWish, exampleNewApiKey, NewApiKey } from './schema.ts';
+
+export const createWorkspaceKey = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/:workspace_id/api-keys',
+  summary: "Create a workspace's API key",
+  description: 'A key that is bound to the workspace and never stronger than its creator is at the time of use.',
+  access: onWorkspace('developers:manage'),
+  event: 'api_key.created',
+  params: Type.Object({ workspace_id: Id }),
+  body: ApiKeyWish,
+  status: 201,
+  reply: NewApiKey,
+  errors: ['invalid_name', 'invalid_request'],
+  example: { body: { name: 'Import script' }, reply: exampleNewApiKey },
+  run: ({ body, ...door }) => createKey(door, body),
+});

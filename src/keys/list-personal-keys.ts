@@ -1,0 +1,26 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { signedIn } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Paging } from '../http/paging.ts';
+import { withoutNulls } from '../http/records.ts';
+import { ApiKey, apiKeyColumns, exampleApiKey } from './schema.ts';
+
+export const listPersonalKeys = endpoint({
+  method: 'GET',
+  path: '/v1/me/api-keys',
+  summary: 'List personal API keys',
+  description: 'Masked, without those that were revoked.',
+  access: signedIn(),
+  query: Paging,
+  reply: Type.Array(ApiKey),
+  example: { reply: [exampleApiKey] },
+  run: async ({ query, many }) => {
+    const keys = await many<ApiKey>(sql`
+      select ${apiKeyColumns} from api_keys k
+      where k.workspace_id is null and k.user_id = (select user_id from access) and k.revoked_at is null
+      order by k.key_id limit ${query.limit} offset ${query.offset}
+    `);
+    return keys.map(withoutNulls);
+  },
+});

@@ -1,0 +1,27 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWorkspace } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Paging } from '../http/paging.ts';
+import { Id, withoutNulls } from '../http/records.ts';
+import { ApiKey, apiKeyColumns, exampleApiKey } from './schema.ts';
+
+export const listWorkspaceKeys = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/:workspace_id/api-keys',
+  summary: "List a workspace's API keys",
+  description: 'Masked, without those that were revoked.',
+  access: onWorkspace('developers:manage'),
+  params: Type.Object({ workspace_id: Id }),
+  query: Paging,
+  reply: Type.Array(ApiKey),
+  example: { reply: [exampleApiKey] },
+  run: async ({ params, query, many }) => {
+    const keys = await many<ApiKey>(sql`
+      select ${apiKeyColumns} from api_keys k
+      where k.workspace_id = ${params.workspace_id} and k.revoked_at is null
+      order by k.key_id limit ${query.limit} offset ${query.offset}
+    `);
+    return keys.map(withoutNulls);
+  },
+});

@@ -1,0 +1,33 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWorkspace } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id } from '../http/records.ts';
+import { lastOwner, readMemberFacts } from './member-facts.ts';
+import { exampleMember, Member, memberColumns } from './schema.ts';
+
+/** Holds for every request that begins after the answer, because access is read from the membership each time. */
+export const deactivateMember = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/:workspace_id/members/:membership_id/deactivate',
+  summary: 'Deactivate a member',
+  description: 'The member loses all access and frees a seat. Deactivating an inactive member changes nothing.',
+  access: onWorkspace('members:manage'),
+  event: 'organization_membership.updated',
+  params: Type.Object({ workspace_id: Id, membership_id: Id }),
+  reply: Member,
+  errors: ['role_not_grantable', 'last_owner'],
+  example: { reply: { ...exampleMember, status: 'inactive' } },
+  run: ({ params, transaction }) =>
+    transaction(async (tx) => {
+      const { is_last_owner } = await readMemberFacts(tx, params.membership_id);
+      if (is_last_owner) throw lastOwner();
+      return tx.one({
+        changed: sql`
+          update memberships m set status = 'inactive' from access a
+          where m.workspace_id = a.workspace_id and m.membership_id = ${params.membership_id}
+          returning m.*`,
+        result: sql`select ${memberColumns} from changed m join users u on u.user_id = m.user_id`,
+      });
+    }),
+});

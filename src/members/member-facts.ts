@@ -1,0 +1,42 @@
+import { sql } from '../db/sql.ts';
+import type { Statements } from '../http/door.ts';
+import { ApiError, notFound } from '../http/errors.ts';
+import { findRole, mayGrant, notGrantable, type RoleEntry } from '../http/roles.ts';
+import { type SeatCounts, seatColumns } from './schema.ts';
+
+export interface MemberFacts extends SeatCounts {
+  /** The role of whoever asks. */
+  own: RoleEntry;
+  /** The member's present role. */
+  present: RoleEntry;
+  status: 'active' | 'inactive';
+  is_self: boolean;
+  /** No other active owner is left. */
+  is_last_owner: boolean;
+}
+
+/**
+ * What the rules about a member are decided from. Read it under the lock on the workspace. Errors: 404 where the
+ * membership is not of this workspace, 403 `role_not_grantable` where the member stands above whoever asks.
+ */
+export async function readMemberFacts(tx: Statements, membership_id: string): Promise<MemberFacts> {
+  const row = await tx.look<Omit<MemberFacts, 'own' | 'present'> & { own_role: string; role: string }>(sql`
+    select a.role as own_role, m.role, m.status, m.membership_id = a.membership_id as is_self, ${seatColumns},
+      m.role = 'owner' and m.status = 'active' and not exists (
+        select from memberships o where o.workspace_id = a.workspace_id and o.role = 'owner' and o.status = 'active'
+          and o.membership_id <> m.membership_id) as is_last_owner
+    from access a
+    join workspaces w on w.workspace_id = a.workspace_id
+    join memberships m on m.workspace_id = a.workspace_id and m.membership_id = ${membership_id}
+  `);
+  if (!row) throw notFound('member');
+  const own = findRole(row.own_role);
+  const present = findRole(row.role);
+  if (!own || !present) throw new Error('a stored role is not in the catalogue');
+  if (!mayGrant(own, present)) throw notGrantable();
+  return { ...row, own, present };
+}
+
+export function lastOwner(): ApiError {
+  return new ApiError('last_owner', 'A workspace keeps at least one active owner. Make somebody else an owner first.');
+}

@@ -1,0 +1,32 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWorkspace } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id } from '../http/records.ts';
+import { readMemberFacts } from './member-facts.ts';
+import { exampleMember, Member, memberColumns, refuseWithoutSeat } from './schema.ts';
+
+export const reactivateMember = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/:workspace_id/members/:membership_id/reactivate',
+  summary: 'Reactivate a member',
+  description: 'The member has their role again and takes a seat. Reactivating an active member changes nothing.',
+  access: onWorkspace('members:manage'),
+  event: 'organization_membership.updated',
+  params: Type.Object({ workspace_id: Id, membership_id: Id }),
+  reply: Member,
+  errors: ['role_not_grantable', 'seat_limit_reached'],
+  example: { reply: exampleMember },
+  run: ({ params, transaction }) =>
+    transaction(async (tx) => {
+      const facts = await readMemberFacts(tx, params.membership_id);
+      if (facts.status === 'inactive') refuseWithoutSeat(facts);
+      return tx.one({
+        changed: sql`
+          update memberships m set status = 'active' from access a
+          where m.workspace_id = a.workspace_id and m.membership_id = ${params.membership_id}
+          returning m.*`,
+        result: sql`select ${memberColumns} from changed m join users u on u.user_id = m.user_id`,
+      });
+    }),
+});

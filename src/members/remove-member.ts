@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWorkspace } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id } from '../http/records.ts';
+import { lastOwner, readMemberFacts } from './member-facts.ts';
+import { memberColumns } from './schema.ts';
+
+/** What the member wrote stays; keys of the workspace that they made open nothing any more. */
+export const removeMember = endpoint({
+  method: 'DELETE',
+  path: '/v1/workspaces/:workspace_id/members/:membership_id',
+  summary: 'Remove a member',
+  description: 'Everybody may remove themselves, which is to leave. The last active owner can not.',
+  access: onWorkspace('members:manage', { orOwnMembership: true }),
+  event: 'organization_membership.deleted',
+  params: Type.Object({ workspace_id: Id, membership_id: Id }),
+  status: 204,
+  reply: Type.Null(),
+  errors: ['role_not_grantable', 'last_owner'],
+  example: { reply: null },
+  run: ({ params, transaction }) =>
+    transaction(async (tx) => {
+      const { is_last_owner } = await readMemberFacts(tx, params.membership_id);
+      if (is_last_owner) throw lastOwner();
+      await tx.one({
+        removed: sql`
+          delete from memberships m using access a
+          where m.workspace_id = a.workspace_id and m.membership_id = ${params.membership_id}
+          returning m.*`,
+        result: sql`select ${memberColumns} from removed m join users u on u.user_id = m.user_id`,
+      });
+      return null;
+    }),
+});
