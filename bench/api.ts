@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Files } from './corpus.ts';
+
+/** The API with a credential. Anything but a success is an error: a measurement needs every request to do its work. */
+export interface Api {
+  address: string;
+  token: string;
+  // Answers of every shape.
+  get(path: string): Promise<any>;
+  post(path: string, body?: unknown): Promise<any>;
+  /** Uploads the files and waits for the end of the job; `seconds` is the time from the answer to the end. */
+  upload(wiki_id: string, files: Files): Promise<{ upload: any; receive_seconds: number; seconds: number }>;
+}
+
+export function openApi(address: string, token: string): Api {
+  async function send(method: string, path: string, body?: FormData | string, type?: string): Promise<any> {
+    const headers = { authorization: `Bearer ${token}`, ...(type && { 'content-type': type }) };
+    const answer = await fetch(address + path, { method, headers, ...(body !== undefined && { body }) });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} answers ${answer.status}: ${text.slice(0, 300)}`);
+    return JSON.parse(text);
+  }
+  const get = (path: string) => send('GET', path);
+  return {
+    address,
+    token,
+    get,
+    post: (path, body) =>
+      body === undefined ? send('POST', path) : send('POST', path, JSON.stringify(body), 'application/json'),
+    async upload(wiki_id, files) {
+      const form = new FormData();
+      for (const [name, text] of Object.entries(files)) form.append('files', new Blob([text]), name);
+      const begin = performance.now();
+      const { upload_id } = await send('POST', `/v1/wikis/${wiki_id}/uploads`, form);
+      const answered = performance.now();
+      for (;;) {
+        const upload = await get(`/v1/wikis/${wiki_id}/uploads/${upload_id}`);
+        if (upload.status === 'failed') throw new Error(`an upload failed: ${upload.error}`);
+        if (upload.finished_at) {
+          const seconds = (performance.now() - answered) / 1000;
+          return { upload, receive_seconds: (answered - begin) / 1000, seconds };
+        }
+        await delay(25);
+      }
+    },
+  };
+}
+
+/** All records of a paged list. */
+export async function listAll(api: Api, path: string): Promise<any[]> {
+  const all: any[] = [];
+  for (;;) {
+    const some = await api.get(`${path}?limit=500&offset=${all.length}`);
+    all.push(...some);
+    if (some.length < 500) return all;
+  }
+}

@@ -1,0 +1,223 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Client, type ClientConfig } from 'pg';
+import { OPTIONS } from '../src/config.ts';
+import { runningPostgres } from '../src/db/postgres-running.ts';
+import { type Api, listAll, openApi } from './api.ts';
+import { type Comparison, compare, median } from './compare.ts';
+import { generatePages, shortPages } from './corpus.ts';
+import { startLoad } from './load.ts';
+import { type Memory, memoryOf } from './processes.ts';
+import { captureRequests } from './requests.ts';
+import { makeKeyFor, type ServiceProcess, startServiceProcess } from './service-process.ts';
+
+const USAGE = `Usage: npm run bench -- [options]
+  --pages 10000         pages of the wiki that is read (in uploads of 1,000 files)
+  --page-bytes 4000     size of each
+  --rounds 5            rounds of the service and of its statement, in turns
+  --round-ms 400        how long each lasts
+  --connections 1,16    connections to measure with
+  --only TEXT           only the reads whose name holds the text
+  --starts 3            first starts to take the median of
+  --service-flags TEXT  flags of Node for the measured service, for example "--cpu-prof --cpu-prof-dir=/tmp/profile"
+  --short               1,000 pages, one start, 3 rounds of 250 ms
+`;
+
+const UPLOAD_FILES = 1_000;
+/** Longer than the service keeps idle connections and threads. */
+const IDLE_MS = 20_000;
+
+const options = readOptions();
+const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-'));
+let service: ServiceProcess | undefined;
+const load = startLoad();
+try {
+  await run();
+} finally {
+  load.close();
+  await service?.stop();
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function run(): Promise<void> {
+  const began = performance.now();
+  console.log(`${cpus().length} × ${cpus()[0]?.model}, ${gib(totalmem())}, Node ${process.version}`);
+  const data_dir = join(folder, 'data');
+  await measureStarts(data_dir);
+  const started = await startServiceProcess(data_dir, options.service_flags);
+  service = started;
+  const connection = runningPostgres(data_dir);
+  if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
+
+  const token = await makeKeyFor(data_dir, 'bench@example.com');
+  const api = openApi(started.address, token);
+  const { workspace, overview } = await api.post('/v1/onboarding');
+  const { workspace_id } = workspace;
+  const { wiki_id } = overview.wikis[0];
+  await measureIngest(api, (await api.post(`/v1/workspaces/${workspace_id}/wikis`, { title: 'Short pages' })).wiki_id);
+  await loadPages(api, wiki_id);
+  for (let i = 0; i < 10; i += 1) {
+    await api.post(`/v1/workspaces/${workspace_id}/members/invite`, {
+      email: `guest-${i}@example.com`,
+      role: 'member',
+    });
+  }
+  await untilVacuumed(connection);
+
+  const requests = await captureRequests(data_dir, { token, workspace_id, wiki_id });
+  const pool = Number(OPTIONS.DATABASE_CONNECTIONS.fallback);
+  const comparisons: Comparison[] = [];
+  printHeader();
+  for (const connections of options.connections) {
+    for (const request of requests.filter(({ name }) => name.includes(options.only))) {
+      const { rounds, round_ms } = options;
+      const comparison = await compare(load, request, connections, {
+        service: started,
+        connection: { ...connection },
+        pool,
+        rounds,
+        round_ms,
+      });
+      comparisons.push(comparison);
+      printComparison(comparison);
+    }
+  }
+  printMemory('after the load', memoryOf(started.pid));
+  await delay(IDLE_MS);
+  printMemory(`idle for ${IDLE_MS / 1000} s`, memoryOf(started.pid));
+  const below = comparisons.filter(({ ratio }) => ratio < 0.5).length;
+  console.log(`\nService / straight is 0.5 or more in ${comparisons.length - below} of ${comparisons.length} rows.`);
+  console.log(`The whole took ${Math.round((performance.now() - began) / 1000)} s.`);
+}
+
+/** The first start makes the database; the next one finds it. The last of the folders is the one that is used on. */
+async function measureStarts(data_dir: string): Promise<void> {
+  const first: number[] = [];
+  const next: number[] = [];
+  for (let i = 0; i < options.starts; i += 1) {
+    await rm(data_dir, { recursive: true, force: true });
+    for (const times of [first, next]) {
+      const started = await startServiceProcess(data_dir);
+      times.push(started.ready_ms);
+      await started.stop();
+    }
+  }
+  console.log(`\nFirst start to /readyz  ${seconds(median(first))}  (aim 4 s)`);
+  console.log(`Next start to /readyz   ${seconds(median(next))}  (aim 1.5 s)`);
+}
+
+async function measureIngest(api: Api, wiki_id: string): Promise<void> {
+  const files = shortPages();
+  const count = Object.keys(files).length;
+  const { seconds: took, receive_seconds } = await api.upload(wiki_id, files);
+  const sources = await listAll(api, `/v1/wikis/${wiki_id}/sources`);
+  const pages = await listAll(api, `/v1/wikis/${wiki_id}/pages`);
+  const contents = new Set(Object.values(files)).size;
+  if (sources.length !== contents || pages.length !== count) {
+    throw new Error(`${count} files became ${sources.length} sources and ${pages.length} pages: some were lost`);
+  }
+  console.log(
+    `\n${count} short files: received in ${receive_seconds.toFixed(1)} s, ${Math.round(count / took)} pages/s from the answer ` +
+      `to completed (aim 200); ${sources.length} sources, ${pages.length} pages`,
+  );
+}
+
+async function loadPages(api: Api, wiki_id: string): Promise<void> {
+  let receiving = 0;
+  let working = 0;
+  for (let from = 0; from < options.pages; from += UPLOAD_FILES) {
+    const count = Math.min(UPLOAD_FILES, options.pages - from);
+    const { receive_seconds, seconds: took } = await api.upload(
+      wiki_id,
+      generatePages({ from, count, bytes: options.page_bytes }),
+    );
+    receiving += receive_seconds;
+    working += took;
+  }
+  console.log(
+    `${options.pages} pages of ${options.page_bytes} bytes: received in ${receiving.toFixed(1)} s, ` +
+      `${Math.round(options.pages / working)} pages/s from the answers to completed`,
+  );
+}
+
+/** Autovacuum follows a load by itself; what is measured is the service after it. */
+async function untilVacuumed(connection: ClientConfig): Promise<void> {
+  const database = new Client(connection);
+  await database.connect();
+  try {
+    for (let done = false; !done; await delay(500)) {
+      const { rows } = await database.query(`
+        select (select last_autoanalyze is not null from pg_stat_user_tables where relname = 'pages')
+          and not exists (select from pg_stat_activity where backend_type = 'autovacuum worker') as done`);
+      done = rows[0].done;
+    }
+    console.log((await database.query('select version()')).rows[0].version);
+  } finally {
+    await database.end();
+  }
+}
+
+function printHeader(): void {
+  console.log(
+    `\n${'read'.padEnd(26)} conn  service/s straight/s ratio    p50 ms    p99 ms  straight p50   CPU ms (Node + PostgreSQL)`,
+  );
+}
+
+function printComparison({ name, connections, service: ours, straight, ratio }: Comparison): void {
+  const number = (value: number, width: number, digits: number) => value.toFixed(digits).padStart(width);
+  console.log(
+    `${name.padEnd(26)} ${number(connections, 4, 0)} ${number(ours.per_second, 10, 0)} ${number(straight.per_second, 10, 0)} ` +
+      `${number(ratio, 5, 2)} ${number(ours.p50_ms, 9, 2)} ${number(ours.p99_ms, 9, 2)} ${number(straight.p50_ms, 13, 2)} ` +
+      `${number(ours.node_ms + ours.postgres_ms, 8, 2)} (${ours.node_ms.toFixed(2)} + ${ours.postgres_ms.toFixed(2)})`,
+  );
+}
+
+function printMemory(when: string, { pss_mb, rss_mb, own_pss_mb, processes }: Memory): void {
+  console.log(
+    `${when === 'after the load' ? '\n' : ''}Memory ${when}: ${Math.round(pss_mb)} MB PSS (Node ${Math.round(own_pss_mb)}), ` +
+      `${Math.round(rss_mb)} MB RSS, ${processes} processes (aim 300 MB)`,
+  );
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`;
+}
+
+function gib(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(0)} GiB`;
+}
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      pages: { type: 'string' },
+      'page-bytes': { type: 'string', default: '4000' },
+      rounds: { type: 'string' },
+      'round-ms': { type: 'string' },
+      connections: { type: 'string', default: '1,16' },
+      only: { type: 'string', default: '' },
+      starts: { type: 'string' },
+      'service-flags': { type: 'string', default: '' },
+      short: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    process.exit(0);
+  }
+  const { short } = values;
+  return {
+    pages: Number(values.pages ?? (short ? 1_000 : 10_000)),
+    page_bytes: Number(values['page-bytes']),
+    rounds: Number(values.rounds ?? (short ? 3 : 5)),
+    round_ms: Number(values['round-ms'] ?? (short ? 250 : 400)),
+    connections: values.connections.split(',').map(Number),
+    only: values.only,
+    starts: Number(values.starts ?? (short ? 1 : 3)),
+    service_flags: values['service-flags'].split(' ').filter((flag) => flag !== ''),
+  };
+}

@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+const CORPORA = new URL('../../shared/corpora/', import.meta.url);
+const PAGES_OF_A_FOLDER = 100;
+
+/** File names with their content. */
+export type Files = Record<string, string>;
+
+/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+export function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** 600 short Markdown pages of tldr-pages, else as many generated ones of that size (about 600 bytes). */
+export function shortPages(): Files {
+  const names = namesIn(new URL('tldr/common/', CORPORA));
+  if (names.length === 0) return generatePages({ from: 1_000_000, count: 600, bytes: 600 });
+  return Object.fromEntries(
+    names.map((name) => [name, readFileSync(new URL(`tldr/common/${encodeURIComponent(name)}`, CORPORA), 'utf8')]),
+  );
+}
+
+/** Sentences of real text that pages are made of: abstracts of a corpus, else the project's own documentation. */
+let sentences: string[] | undefined;
+
+function realSentences(): string[] {
+  if (sentences) return sentences;
+  const abstracts = namesIn(new URL('search/cranfield/', CORPORA)).includes('corpus.jsonl')
+    ? readFileSync(new URL('search/cranfield/corpus.jsonl', CORPORA), 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => (JSON.parse(line) as { text: string }).text)
+    : ['README.md', 'ARCHITECTURE.md'].map((name) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'));
+  sentences = abstracts
+    .flatMap((text) => text.split(/[.:|\n]\s+/))
+    .map((sentence) =>
+      sentence
+        .replace(/[^\p{L}\p{N} ,'-]/gu, ' ')
+        .replace(/\s+/g, ' ')
+        .trim(),
+    )
+    .filter((sentence) => sentence.length >= 20 && sentence.length <= 300);
+  return sentences;
+}
+
+/** Words that occur in the pages, for queries. */
+export function someWords(count: number, random = randomNumbers(7)): string[] {
+  const from = realSentences();
+  const words = new Set<string>();
+  while (words.size < count) {
+    const candidates = pick(from, random).split(' ');
+    const word = pick(candidates, random).toLowerCase();
+    if (/^[a-z]{5,}$/.test(word)) words.add(word);
+  }
+  return [...words];
+}
+
+/** Markdown pages `from` to `from + count - 1` in folders of 100, each its own text and links to its neighbours. */
+export function generatePages({ from, count, bytes }: { from: number; count: number; bytes: number }): Files {
+  const files: Files = {};
+  for (let i = from; i < from + count; i += 1) files[nameOf(i)] = generatePage(i, bytes);
+  return files;
+}
+
+function nameOf(i: number): string {
+  return `part-${Math.floor(i / PAGES_OF_A_FOLDER)}/page-${i}.md`;
+}
+
+function generatePage(i: number, bytes: number): string {
+  const random = randomNumbers(i + 1);
+  const from = realSentences();
+  const sentence = () => {
+    const words = pick(from, random).split(' ');
+    // One word in six comes from elsewhere, so that no two pages share their sentences.
+    const own = words.map((word) => (random() < 1 / 6 ? pick(pick(from, random).split(' '), random) : word));
+    const text = own.join(' ');
+    return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  };
+  const title = () => sentence().split(' ').slice(0, 5).join(' ').replace(/[.,]$/, '');
+  let text = `# ${title()} ${i}\n\n${sentence()} ${sentence()}\n`;
+  for (let section = 0; text.length < bytes; section += 1) {
+    text += `\n## ${title()}\n\n`;
+    if (section % 3 === 0) text += `${sentence()} **${title()}**, ${sentence()} ${sentence()}\n`;
+    else if (section % 3 === 1) text += `- ${sentence()}\n- \`${title()}\`\n- ${sentence()}\n`;
+    else text += `| ${title()} | ${title()} |\n| --- | --- |\n| ${title()} | ${title()} |\n\n${sentence()}\n`;
+    if (section === 1) {
+      const neighbour = i - (i % PAGES_OF_A_FOLDER) + Math.floor(random() * PAGES_OF_A_FOLDER);
+      text += `\nSee [${title()}](page-${neighbour}.md).\n`;
+    }
+  }
+  return text;
+}
+
+function pick<T>(from: readonly T[], random: () => number): T {
+  return from[Math.floor(random() * from.length)] as T;
+}
+
+/** Nothing where the folder is not there: the corpora stand beside some checkouts only. */
+function namesIn(folder: URL): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

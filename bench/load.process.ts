@@ -1,0 +1,65 @@
+import pg from 'pg';
+import { SESSION_SETTINGS, types } from '../src/db/db.ts';
+import { openConnection, type Round, runRound } from './http-load.ts';
+import type { Call } from './requests.ts';
+
+/** What the process is asked for: a round of the service, or of the same statements through the driver alone. */
+export type LoadOrder =
+  | { kind: 'calls'; port: number; connection: pg.PoolConfig; pool: number; calls: Call[] }
+  | { kind: 'service' | 'straight'; width: number; ms: number };
+
+export type LoadAnswer = { ok: true; round?: Round } | { ok: false; message: string };
+
+let port = 0;
+let pool: pg.Pool | undefined;
+let requests: string[] = [];
+let statements: { name: string; text: string; values: unknown[] }[] = [];
+const names = new Map<string, string>();
+
+async function obey(order: LoadOrder): Promise<Round | undefined> {
+  if (order.kind === 'calls') {
+    port = order.port;
+    // The settings of the service's own pool, so that only the service itself is the difference.
+    pool ??= new pg.Pool({ ...order.connection, max: order.pool, options: SESSION_SETTINGS, types });
+    requests = order.calls.map(
+      ({ path, token }) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`,
+    );
+    statements = order.calls.map(({ text, values }) => ({ name: nameOf(text), text, values: [...values] }));
+    return undefined;
+  }
+  return order.kind === 'service' ? serviceRound(order.width, order.ms) : straightRound(order.width, order.ms);
+}
+
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `b${names.size}`;
+  names.set(text, name);
+  return name;
+}
+
+async function serviceRound(width: number, ms: number): Promise<Round> {
+  const connections = await Promise.all(Array.from({ length: width }, () => openConnection(port)));
+  let next = 0;
+  try {
+    return await runRound(width, ms, (lane) => {
+      const request = requests[next++ % requests.length] ?? '';
+      return connections[lane]?.get(request) ?? Promise.reject(new Error('there is no such connection'));
+    });
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+}
+
+async function straightRound(width: number, ms: number): Promise<Round> {
+  let next = 0;
+  return runRound(width, ms, async () => {
+    const statement = statements[next++ % statements.length];
+    if (statement) await pool?.query(statement);
+  });
+}
+
+process.on('message', (order: LoadOrder) => {
+  obey(order).then(
+    (round) => process.send?.({ ok: true, round } satisfies LoadAnswer),
+    (error: Error) => process.send?.({ ok: false, message: error.message } satisfies LoadAnswer),
+  );
+});

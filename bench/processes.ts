@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Of Linux: the unit of the times in /proc/<pid>/stat (USER_HZ). */
+const TICK_MS = 10;
+
+export interface Cpu {
+  /** Of the process itself. */
+  own_ms: number;
+  /** Of everything that it started, ended children included. */
+  children_ms: number;
+}
+
+/** CPU time so far of a process and of all below it, from utime and stime of /proc/<pid>/stat. */
+export function cpuOf(pid: number): Cpu {
+  const processes = new Map(listProcesses().map((process) => [process.pid, process]));
+  const root = processes.get(pid);
+  if (!root) throw new Error(`process ${pid} is gone: its log says why`);
+  let children_ms = 0;
+  for (const process of descendants(pid, [...processes.values()])) children_ms += process.own_ms + process.ended_ms;
+  return { own_ms: root.own_ms, children_ms };
+}
+
+export interface Memory {
+  /** Pages that several processes share count once, divided among them. */
+  pss_mb: number;
+  /** Pages that several processes share count for each. */
+  rss_mb: number;
+  /** The part of pss_mb that is the process's own, not of those below it. */
+  own_pss_mb: number;
+  processes: number;
+}
+
+/** Resident memory of a process and of all below it, from /proc/<pid>/smaps_rollup. */
+export function memoryOf(pid: number): Memory {
+  const pids = [pid, ...descendants(pid, listProcesses()).map((process) => process.pid)];
+  const memory: Memory = { pss_mb: 0, rss_mb: 0, own_pss_mb: 0, processes: 0 };
+  for (const one of pids) {
+    const text = readOf(one, 'smaps_rollup');
+    if (text === undefined) continue;
+    const pss = field(text, 'Pss');
+    memory.pss_mb += pss;
+    memory.rss_mb += field(text, 'Rss');
+    memory.processes += 1;
+    if (one === pid) memory.own_pss_mb = pss;
+  }
+  return memory;
+}
+
+function field(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1024;
+}
+
+interface Process {
+  pid: number;
+  parent: number;
+  own_ms: number;
+  /** Of its children that have ended. */
+  ended_ms: number;
+}
+
+function listProcesses(): Process[] {
+  const processes: Process[] = [];
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const stat = readOf(Number(name), 'stat');
+    if (stat === undefined) continue;
+    // The second field is the name in parentheses and may hold anything; what follows it is plain.
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    const [utime = 0, stime = 0, cutime = 0, cstime = 0] = fields.slice(11, 15);
+    processes.push({
+      pid: Number(name),
+      parent: fields[1] ?? 0,
+      own_ms: (utime + stime) * TICK_MS,
+      ended_ms: (cutime + cstime) * TICK_MS,
+    });
+  }
+  return processes;
+}
+
+function descendants(pid: number, all: readonly Process[]): Process[] {
+  const children = all.filter((process) => process.parent === pid);
+  return children.flatMap((child) => [child, ...descendants(child.pid, all)]);
+}
+
+/** undefined: the process has ended since it was listed. */
+function readOf(pid: number, file: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch (error) {
+    if (/^(ENOENT|ESRCH)$/.test((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}

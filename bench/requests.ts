@@ -1,0 +1,93 @@
+import { pino } from 'pino';
+import { readConfig } from '../src/config.ts';
+import { runningPostgres } from '../src/db/postgres-running.ts';
+import { startService } from '../src/service.ts';
+import { type Api, listAll, openApi } from './api.ts';
+import { randomNumbers, someWords } from './corpus.ts';
+import { serviceEnv } from './service-process.ts';
+
+/** One request and the statement that the service answers it with. */
+export interface Call {
+  path: string;
+  token: string;
+  text: string;
+  values: readonly unknown[];
+}
+
+/** What is measured: calls of one kind, taken in turns. */
+export interface Measured {
+  name: string;
+  calls: Call[];
+}
+
+/** Different pages that a read is measured on, so that it is no single page's luck. */
+const VARIANTS = 200;
+
+/** The read endpoints with the paths that they are measured on. */
+async function listReads(api: Api, workspace_id: string, wiki_id: string) {
+  const wiki = `/v1/wikis/${wiki_id}`;
+  const workspace = `/v1/workspaces/${workspace_id}`;
+  const pages = (await listAll(api, `${wiki}/pages`)) as { page_id: string; path: string; parent_page_id: string }[];
+  const random = randomNumbers(3);
+  const some = Array.from({ length: VARIANTS }, () => pages[Math.floor(random() * pages.length)] ?? pages[0]);
+  const [{ upload_id }] = await api.get(`${wiki}/jobs`);
+  const words = someWords(VARIANTS);
+  const pairs = words.slice(0, VARIANTS / 2).map((word, i) => `${word}+${words[i + VARIANTS / 2]}`);
+  const middle = Math.floor(pages.length / 2);
+  const { token: widget } = await api.post(`${workspace}/widget-token`, { widget: 'profile' });
+  return [
+    { name: 'page by id', paths: some.map((page) => `${wiki}/pages/${page?.page_id}`) },
+    { name: 'page by path', paths: some.map((page) => `${wiki}/pages/path/${page?.path}`) },
+    { name: 'pages, first 50', paths: [`${wiki}/pages`] },
+    { name: 'pages, 50 in the middle', paths: [`${wiki}/pages?offset=${middle}`] },
+    { name: 'sources, first 50', paths: [`${wiki}/sources`] },
+    { name: 'jobs of the wiki', paths: [`${wiki}/jobs`] },
+    { name: 'upload', paths: [`${wiki}/uploads/${upload_id}`] },
+    { name: 'search pages, first 10', paths: pairs.map((pair) => `${wiki}/pages/search?query=${pair}&limit=10`) },
+    { name: 'search sources, first 10', paths: pairs.map((pair) => `${wiki}/sources/search?query=${pair}&limit=10`) },
+    { name: 'overview', paths: ['/v1/overview'] },
+    { name: 'workspaces', paths: ['/v1/workspaces'] },
+    { name: 'wikis of the workspace', paths: [`${workspace}/wikis`] },
+    { name: 'members', paths: [`${workspace}/members`] },
+    { name: 'profile widget', paths: ['/v1/widgets/profile'], token: widget as string },
+  ];
+}
+
+/**
+ * Every read with the statements that the service sends for it. They are observed in a second service on the same
+ * database, in this process, that ends before anything is measured.
+ */
+export async function captureRequests(
+  data_dir: string,
+  given: { token: string; workspace_id: string; wiki_id: string },
+): Promise<Measured[]> {
+  const { host, port, user, database } = runningPostgres(data_dir) ?? {};
+  const DATABASE_URL = `postgres://${user}@${encodeURIComponent(host ?? '')}:${port}/${database}`;
+  let sent: { text: string; values: readonly unknown[] }[] = [];
+  const service = await startService(
+    readConfig({ ...serviceEnv(data_dir), DATABASE_URL, ROLE: 'web' }),
+    pino({ level: 'warn' }),
+    { observe: (text, values) => sent.push({ text, values }) },
+  );
+  try {
+    const measured: Measured[] = [];
+    const reads = await listReads(openApi(service.address, given.token), given.workspace_id, given.wiki_id);
+    for (const { name, paths, token = given.token } of reads) {
+      const api = openApi(service.address, token);
+      const calls: Call[] = [];
+      // The first request of a minute also notes the use of the key.
+      await api.get(paths[0] ?? '');
+      for (const path of paths) {
+        sent = [];
+        await api.get(path);
+        const [statement, more] = sent;
+        if (!statement || more) throw new Error(`GET ${path} sent ${sent.length} statements: a read must send one`);
+        calls.push({ path, token, ...statement });
+      }
+      measured.push({ name, calls });
+    }
+    return measured;
+  } finally {
+    await service.stop();
+  }
+}

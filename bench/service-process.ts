@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../bin/ibid', import.meta.url));
+
+export interface ServiceProcess {
+  pid: number;
+  address: string;
+  port: number;
+  /** From the start of the process to the first 200 of /readyz. */
+  ready_ms: number;
+  stop(): Promise<void>;
+}
+
+/** Options of the service for every measurement; what the caller's environment says is not meant for it. */
+export function serviceEnv(data_dir: string): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR, LD_LIBRARY_PATH } = process.env;
+  return { PATH, HOME, TMPDIR, LD_LIBRARY_PATH, DATA_DIR: data_dir, PORT: '0', LOG_LEVEL: 'warn', RATE_LIMITS: 'off' };
+}
+
+/** Starts the service as an operator does, and waits until it is ready. `flags` are for Node. */
+export async function startServiceProcess(data_dir: string, flags: readonly string[] = []): Promise<ServiceProcess> {
+  const begin = performance.now();
+  const child = spawn(process.execPath, [...flags, MAIN], {
+    env: serviceEnv(data_dir),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const address = await servedAddress(child);
+  const answer = await fetch(`${address}/readyz`);
+  if (answer.status !== 200) throw new Error(`/readyz answers ${answer.status} after the start: see what it logged`);
+  const ready_ms = performance.now() - begin;
+  return {
+    pid: child.pid ?? 0,
+    address,
+    port: Number(new URL(address).port),
+    ready_ms,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+function servedAddress(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`the service ended at its start with ${code}: see what it logged`)));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      text += chunk;
+      const address = /^Ibid serves (http:\S+)/m.exec(text)?.[1];
+      if (address) resolve(address);
+    });
+  });
+}
+
+/** A personal API key, made as an operator makes one. */
+export async function makeKeyFor(data_dir: string, email: string): Promise<string> {
+  const child = spawn(process.execPath, [COMMAND, 'key', '--email', email], {
+    env: serviceEnv(data_dir),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk;
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`ibid key ended with ${code}: see what it wrote`);
+  return text.trim();
+}
