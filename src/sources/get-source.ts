@@ -1,0 +1,21 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id } from '../http/records.ts';
+import { exampleSource, Source, sourceColumns } from './schema.ts';
+
+export const getSource = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/sources/:source_id',
+  summary: 'Get a source',
+  access: onWiki('sources:read'),
+  params: Type.Object({ wiki_id: Id, source_id: Id }),
+  reply: Source,
+  example: { reply: exampleSource },
+  run: ({ params, one }) =>
+    one(sql`
+      select ${sourceColumns} from sources s
+      where s.wiki_id = ${params.wiki_id} and s.source_id = ${params.source_id}
+    `),
+});

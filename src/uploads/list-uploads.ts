@@ -1,0 +1,26 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Paging } from '../http/paging.ts';
+import { withoutNulls } from '../http/records.ts';
+import { WikiParams } from '../wikis/schema.ts';
+import { exampleUpload, Upload, uploadColumns } from './schema.ts';
+
+export const listUploads = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/uploads',
+  summary: 'List uploads',
+  access: onWiki('sources:read'),
+  params: WikiParams,
+  query: Paging,
+  reply: Type.Array(Upload),
+  example: { reply: [exampleUpload] },
+  run: async ({ params, query, many }) => {
+    const uploads = await many<Upload>(sql`
+      select ${uploadColumns} from uploads u where u.wiki_id = ${params.wiki_id}
+      order by u.upload_id limit ${query.limit} offset ${query.offset}
+    `);
+    return uploads.map(withoutNulls);
+  },
+});

@@ -1,0 +1,16 @@
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { exampleWiki, Wiki, WikiParams } from './schema.ts';
+
+export const getWiki = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id',
+  summary: 'Get a wiki',
+  access: onWiki('pages:read'),
+  params: WikiParams,
+  reply: Wiki,
+  example: { reply: exampleWiki },
+  run: ({ params, one }) =>
+    one(sql`select wiki_id, workspace_id, slug, title, description from wikis where wiki_id = ${params.wiki_id}`),
+});
