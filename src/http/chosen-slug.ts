@@ -5,8 +5,13 @@ import { isSlug, numberedSlug, RESERVED_SLUGS, slugFrom } from './slug.ts';
 /** How many numbered slugs are tried before random characters end every collision. */
 const NUMBERED = 20;
 
+const RANDOM = 4;
+
 /** How often a statement that takes the first free candidate is tried; only a lost race needs a second time. */
 export const SLUG_ATTEMPTS = 10;
+
+/** Of many who take the first free number at once only one gets it; whoever lost this often takes a random one. */
+const RACES_MAX = 4;
 
 /**
  * The slugs that a record may take, in order of preference: the one that was asked for alone, or those that its name
@@ -22,8 +27,13 @@ export function slugCandidates(given: string | null | undefined, name: string, f
   }
   const base = slugFrom(name, fallback);
   const numbered = Array.from({ length: NUMBERED }, (_, i) => (i === 0 ? base : numberedSlug(base, i + 1)));
-  const random = Array.from({ length: 4 }, () => numberedSlug(base, randomInt(10 ** 9, 10 ** 10)));
+  const random = Array.from({ length: RANDOM }, () => numberedSlug(base, randomInt(10 ** 9, 10 ** 10)));
   return [...numbered, ...random].filter((slug) => !RESERVED_SLUGS.has(slug));
+}
+
+/** The candidates of one attempt, from 0 to SLUG_ATTEMPTS. */
+export function candidatesAt(attempt: number, slugs: string[]): string[] {
+  return attempt < RACES_MAX ? slugs : slugs.slice(-RANDOM);
 }
 
 export function slugTaken(slug: string): ApiError {

@@ -28,7 +28,8 @@ export function enqueueStep(job: { wiki_id: string; job_id: string; upload_id: s
 
 /**
  * Claims the job that waits longest, or undefined. In two steps: candidates are read without a lock, then a conditional
- * update by the job's key says who won, which holds however the table is distributed. One job of a wiki runs at a time.
+ * update by the job's key says who won, which holds however the table is distributed. A job of a wiki starts only when
+ * the one before it has ended, also when that one waits for its next attempt: the key jobs_started sees to it.
  */
 export async function claimJob(query: Query, kinds: readonly string[]): Promise<ClaimedJob | undefined> {
   const candidates = await query<{ wiki_id: string; job_id: string; attempt: number }>(sql`
@@ -36,21 +37,27 @@ export async function claimJob(query: Query, kinds: readonly string[]): Promise<
     where j.status in ('queued', 'running') and j.run_after <= now() and j.kind = any (${kinds}::text[])
       and (j.status = 'queued' or j.lease_until < now())
       and not exists (
-        select from jobs other where other.wiki_id = j.wiki_id and other.status = 'running'
-          and other.lease_until >= now() and other.job_id <> j.job_id)
-    order by j.run_after limit 5
+        select from jobs other where other.wiki_id = j.wiki_id and other.status in ('queued', 'running')
+          and other.started_at is not null and other.job_id <> j.job_id)
+    order by j.run_after, j.job_id limit 5
   `);
   for (const { wiki_id, job_id, attempt } of candidates) {
-    const [claimed] = await query<ClaimedJob>(sql`
+    const claimed = await query<ClaimedJob>(sql`
       update jobs set status = 'running', attempt = attempt + 1, failures = failures + 1, updated_at = now(),
         started_at = coalesce(started_at, now()), lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
       where wiki_id = ${wiki_id} and job_id = ${job_id} and attempt = ${attempt}
         and (status = 'queued' or (status = 'running' and lease_until < now()))
       returning wiki_id, job_id, upload_id, kind, attempt, failures
-    `);
-    if (claimed) return claimed;
+    `).catch(noneIfStarted);
+    if (claimed[0]) return claimed[0];
   }
   return undefined;
+}
+
+/** Another worker has just started another job of the wiki. */
+function noneIfStarted(error: { code?: string; constraint?: string }): [] {
+  if (error.code === '23505' && error.constraint === 'jobs_started') return [];
+  throw error;
 }
 
 /** Goes on holding the job. In a transaction that writes for the job it comes first; LeaseLost undoes the rest. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWorkspace } from '../http/access.ts';
-import { SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../http/chosen-slug.ts';
+import { candidatesAt, SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../http/chosen-slug.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ApiError } from '../http/errors.ts';
 import { newId } from '../http/ids.ts';
@@ -39,7 +39,7 @@ export const createWiki = endpoint({
     for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
       const [made] = await many<Wiki>({
         free: sql`
-          select slug from unnest(${slugs}::text[]) with ordinality candidate (slug, place)
+          select slug from unnest(${candidatesAt(attempt, slugs)}::text[]) with ordinality candidate (slug, place)
           where not exists (
             select from wikis w where w.workspace_id = ${params.workspace_id} and w.slug = candidate.slug)
           order by place limit 1`,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { signedIn } from '../http/access.ts';
-import { SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../http/chosen-slug.ts';
+import { candidatesAt, SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../http/chosen-slug.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ApiError } from '../http/errors.ts';
 import { effectivePermissions } from '../http/roles.ts';
@@ -38,7 +38,7 @@ export const createWorkspace = endpoint({
     const slugs = slugCandidates(body.slug, name, 'workspace');
     if (slugs instanceof ApiError) throw slugs;
     for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
-      const [made] = await many<Workspace>(newWorkspaceSteps(name, slugs));
+      const [made] = await many<Workspace>(newWorkspaceSteps(name, candidatesAt(attempt, slugs)));
       if (made) return { ...made, permissions: effectivePermissions(made.role, caller?.granted ?? null) };
       if (typeof body.slug === 'string') throw slugTaken(body.slug);
     }

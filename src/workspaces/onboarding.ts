@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { signedIn } from '../http/access.ts';
-import { SLUG_ATTEMPTS, slugCandidates } from '../http/chosen-slug.ts';
+import { candidatesAt, SLUG_ATTEMPTS, slugCandidates } from '../http/chosen-slug.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ApiError, forbidden } from '../http/errors.ts';
 import { Record } from '../http/records.ts';
@@ -72,7 +72,7 @@ export const onboarding = endpoint({
         const slugs = slugCandidates(null, name, 'workspace');
         if (slugs instanceof ApiError) throw slugs;
         for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
-          if ((await tx.many(newWorkspaceSteps(name, slugs))).length > 0) return true;
+          if ((await tx.many(newWorkspaceSteps(name, candidatesAt(attempt, slugs)))).length > 0) return true;
         }
         throw new Error('every slug was taken');
       });

@@ -294,3 +294,5 @@ create table jobs (
 comment on table jobs is 'The queue and the public record of a job at once. (attempt, lease_until) say who holds it: each claim raises attempt. failures counts the attempts since it last got on.';
 create index jobs_waiting on jobs (run_after) where status in ('queued', 'running');
 create index jobs_by_upload on jobs (wiki_id, upload_id);
+-- What a job has planned stays true until it ends, because no other job of its wiki can start before.
+create unique index jobs_started on jobs (wiki_id) where status in ('queued', 'running') and started_at is not null;
