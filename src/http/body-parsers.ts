@@ -39,14 +39,21 @@ export function registerBodyParsers(app: FastifyInstance): void {
 /** Ends connections that send their body too slowly: a JSON body has 30 s in all, an upload 30 s for its next bytes. */
 export function bodyTimeout(request: FastifyRequest, endpoint: Endpoint): void {
   const { raw } = request;
+  const { socket } = raw;
   if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return;
-  const cut = () => raw.socket.destroy();
-  if (endpoint.takes === 'multipart') {
-    raw.setTimeout(BODY_MS, cut);
-    raw.once('end', () => raw.setTimeout(0));
-    return;
-  }
-  const timer = setTimeout(cut, BODY_MS);
-  raw.once('end', () => clearTimeout(timer));
-  raw.once('close', () => clearTimeout(timer));
+  const cut = () => socket.destroy();
+  let timer = setTimeout(cut, BODY_MS);
+  const again = () => {
+    clearTimeout(timer);
+    timer = setTimeout(cut, BODY_MS);
+  };
+  // A request that was answered before all of its body came never ends; then its connection does.
+  const stop = () => {
+    clearTimeout(timer);
+    socket.off('data', again);
+    socket.off('close', stop);
+  };
+  if (endpoint.takes === 'multipart') socket.on('data', again);
+  raw.once('end', stop);
+  socket.once('close', stop);
 }

@@ -58,7 +58,7 @@ export function queryReader(schema: TSchema & { properties?: Record<string, TSch
         continue;
       }
       const isInteger = 'type' in property && property.type === 'integer';
-      if (texts.length > 1) wrong.push(wrongType(name, isInteger, texts));
+      if (texts.length > 1) wrong.push(wrongType(name, isInteger, echo(texts)));
       else if (!isInteger) value[name] = texts[0];
       else if (/^-?[0-9]+$/.test(texts[0] ?? '')) value[name] = clampInteger(Number(texts[0]));
       else {
@@ -205,8 +205,13 @@ const SECRET_NAMES = /token|secret|password|authorization/i;
 /** What is echoed of a wrong input: at most 256 characters of it, and never a secret. */
 function echo(value: unknown): unknown {
   if (value === undefined) return null;
-  if (typeof value === 'string') return value.slice(0, INPUT_MAX);
+  if (typeof value === 'string') return cut(value);
   if (typeof value !== 'object' || value === null) return value;
   const text = JSON.stringify(value, (key, item) => (SECRET_NAMES.test(key) ? '…' : item));
-  return text.length <= INPUT_MAX ? JSON.parse(text) : text.slice(0, INPUT_MAX);
+  return text.length <= INPUT_MAX ? JSON.parse(text) : cut(text);
+}
+
+/** The beginning of a text, without half of a character at its end. */
+function cut(text: string): string {
+  return text.slice(0, INPUT_MAX).replace(/[\ud800-\udbff]$/, '');
 }

@@ -1,0 +1,604 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { Ajv } from 'ajv';
+import { ENDPOINTS } from '../src/app.ts';
+import { newApiKey } from '../src/http/credential.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import type { RawAnswer, RawRequest } from './raw-http.ts';
+import {
+  type Ids,
+  nameOf,
+  pathParams,
+  propertiesOf,
+  requiredOf,
+  validBody,
+  validRequest,
+  withBody,
+  withJson,
+} from './requests.ts';
+import { openTenants } from './tenants.ts';
+
+/** What a malformed body, query or path is answered, for every endpoint of the list; and which check comes first. */
+const tenants = await openTenants();
+const { a, b, unknown, owner, stranger, ask, tokenFor } = tenants;
+
+const ajv = new Ajv({ strict: false });
+const MIB = 2 ** 20;
+const never = newApiKey().secret;
+const success = (endpoint: Endpoint) => endpoint.status ?? 200;
+const WITH_BODY = ENDPOINTS.filter((endpoint) => endpoint.body);
+const WITH_QUERY = ENDPOINTS.filter((endpoint) => endpoint.query);
+
+/** The endpoint's request by the owner, without its body. */
+async function bare(endpoint: Endpoint, ids: Ids = a, token?: string): Promise<RawRequest> {
+  const { method, path } = validRequest(endpoint, ids);
+  return { method, path, headers: { authorization: `Bearer ${token ?? (await tokenFor(endpoint, owner))}` } };
+}
+
+function assertInvalid(answer: RawAnswer, loc: (string | number)[], what: string): void {
+  assert.equal(answer.status, 422, `${what} must be 422: ${answer.text.slice(0, 300)}`);
+  assert.ok(
+    answer.body.detail.some((entry: { loc: unknown[] }) => JSON.stringify(entry.loc) === JSON.stringify(loc)),
+    `${what} must be reported at ${loc.join('.')}: ${answer.text.slice(0, 300)}`,
+  );
+}
+
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+
+/** Bodies that cannot be decoded: 400. */
+const UNDECODABLE: Record<string, string | Buffer> = {
+  'half an object': '{',
+  'no value': '{"a":}',
+  'single quotes': "{'a':1}",
+  'a comma too many': '{"a":1,}',
+  'two values': '{}{}',
+  'a comment': '{} // x',
+  NaN: '{"a":NaN}',
+  Infinity: '{"a":-Infinity}',
+  'a hexadecimal number': '{"a":0x10}',
+  'a leading zero': '{"a":012}',
+  'a raw line feed in a string': '{"a":"\n"}',
+  spaces: '  ',
+  'a byte order mark': '\ufeff{}',
+  'no JSON at all': 'name=x&slug=y',
+  'bytes that are no UTF-8': Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0xfe, 0xc3, 0x22, 0x7d]),
+  'an overlong encoding': Buffer.from([0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d]),
+  'UTF-16': Buffer.from('{"a":1}', 'utf16le'),
+  gzip: gzipSync('{"name":"x"}'),
+  'a NUL character': '{"a":"x\\u0000y"}',
+  'a raw NUL': '{"a":"x\0y"}',
+  'a NUL in a name': '{"x\\u0000y":1}',
+  'half a surrogate pair': '{"a":"\\ud800"}',
+  'the other half': '{"a":"\\udc00x"}',
+  'half a surrogate pair in a name': '{"\\ud800":1}',
+  'a depth of 33': `{"a":${nested(32)}}`,
+  'a depth of 100,000': nested(100_000),
+  'a depth of 100,000 without an end': '{"a":'.repeat(100_000),
+  __proto__: '{"__proto__":{"role":"owner"}}',
+  '__proto__ escaped': '{"\\u005f_proto__":{"role":"owner"}}',
+  '__proto__ inside': '{"a":[{"__proto__":1}]}',
+};
+
+/** A value for a field by its name that every schema takes and a rule behind the schema refuses, and the code of that. */
+const RULE_BREAKERS: Record<string, [string, string]> = {
+  name: ['   ', 'invalid_name'],
+  title: [' \t ', 'invalid_title'],
+  slug: ['Not a slug', 'invalid_slug'],
+  email: ['a@example.com, b@example.com', 'invalid_email'],
+  role: ['root', 'unknown_role'],
+  plan_id: ['nothing', 'unknown_plan'],
+};
+
+/** Texts that have felled parsers, queries and templates. */
+const ODD_TEXTS = [
+  ' ',
+  '%',
+  '_',
+  '\\',
+  "'",
+  '"',
+  '""',
+  '"unclosed',
+  "' or 1=1--",
+  "'; drop table wikis; --",
+  '$1',
+  '${7*7}',
+  '{{7*7}}',
+  '&|!():*<->',
+  "a' & b",
+  '-',
+  '--',
+  '-a',
+  '- a',
+  '!',
+  'a & ',
+  '<->',
+  ':*',
+  '\u0001\u0002\u0003',
+  '\u2028',
+  '\ufeff',
+  '\ufffe',
+  '\u202e',
+  'é\u0301',
+  '😀',
+  '../..',
+  'a\r\nBcc: c@example.com',
+  '<script>alert(1)</script>',
+  'constructor',
+  '__proto__',
+  'null',
+  'true',
+  '0',
+  'NaN',
+  'ı',
+  'ß',
+  'K',
+  'x'.repeat(256),
+  'x'.repeat(100_000),
+  '"a" '.repeat(200),
+  '-a '.repeat(300),
+  "'".repeat(500),
+];
+
+const CONTENT_TYPES = [
+  'text/plain',
+  'text/json',
+  'application/x-www-form-urlencoded',
+  'application/json-patch+json',
+  'application/jsonp',
+  'application/json\ta',
+  'application/json a',
+  'application',
+  'json',
+  '*/*',
+  'application/*',
+  'multipart/form-data',
+  'multipart/form-data; boundary=x',
+  'application/xml',
+  'application/json, text/plain',
+  '{}',
+  'a'.repeat(2_000),
+];
+
+const JSON_TYPES = [
+  'application/json',
+  'application/json; charset=utf-8',
+  'APPLICATION/JSON',
+  'application/json;charset="utf-8"',
+  ' application/json',
+  'application/json;',
+];
+
+for (const endpoint of WITH_BODY) {
+  const properties = propertiesOf(endpoint.body);
+
+  test(`${nameOf(endpoint)} refuses a body that cannot be decoded with 400, and says so only to a good credential`, async () => {
+    const request = await bare(endpoint);
+    for (const [what, body] of Object.entries(UNDECODABLE)) {
+      const answer = await ask(withJson(request, body), endpoint);
+      assert.equal(answer.status, 400, `${what} must be 400: ${answer.text.slice(0, 300)}`);
+      assert.equal(answer.body.error, 'invalid_request');
+      const dead = await ask(withJson(await bare(endpoint, a, never), body), endpoint);
+      assert.equal(dead.status, 401, `${what} must be 401 for an unknown credential`);
+    }
+  });
+
+  test(`${nameOf(endpoint)} refuses a body that is no object, or none at all, with 422`, async () => {
+    const request = await bare(endpoint);
+    assertInvalid(await ask(request, endpoint), ['body'], 'no body');
+    assertInvalid(await ask(withBody(request, '', ''), endpoint), ['body'], 'no body and no type');
+    for (const body of ['', 'null', '[]', '[{}]', '"x"', '5', '1e999', 'true']) {
+      assertInvalid(await ask(withJson(request, body), endpoint), ['body'], `the body ${body}`);
+    }
+    const dead = await ask(withJson(await bare(endpoint, a, never), '[]'), endpoint);
+    assert.equal(dead.status, 401);
+  });
+
+  for (const name of Object.keys(properties)) {
+    test(`${nameOf(endpoint)} refuses ${name} where it is missing or of another type, and changes nothing`, async () => {
+      const request = await bare(endpoint);
+      const good = validBody(endpoint);
+      const isValid = ajv.compile(properties[name] ?? {});
+      const wrong = [
+        null,
+        5,
+        1.5,
+        -1,
+        true,
+        '',
+        [],
+        ['a'],
+        {},
+        { a: 'b' },
+        [[]],
+        good[name],
+        [good[name]],
+        ` ${good[name]}`,
+        String(good[name]).toUpperCase(),
+      ];
+      for (const value of wrong.filter((candidate) => candidate !== undefined && !isValid(candidate))) {
+        const answer = await ask(withJson(request, JSON.stringify({ ...good, [name]: value })), endpoint);
+        assertInvalid(answer, ['body', name], `${name} ${JSON.stringify(value)}`);
+      }
+      const text = JSON.stringify({ ...good, [name]: '?' });
+      const huge = await ask(withJson(request, text.replace('"?"', '1e999')), endpoint);
+      assertInvalid(huge, ['body', name], `${name} 1e999`);
+      const twice = await ask(withJson(request, text.replace('"?"', `"x","${name}":5`)), endpoint);
+      assertInvalid(twice, ['body', name], `${name} twice, of which the last one counts`);
+      const { [name]: _, ...without } = good;
+      if (requiredOf(endpoint.body).includes(name)) {
+        const answer = await ask(withJson(request, JSON.stringify(without)), endpoint);
+        assertInvalid(answer, ['body', name], `a missing ${name}`);
+        assert.equal(answer.body.detail[0].type, 'missing');
+        assert.equal(answer.body.detail[0].msg, 'Field required');
+      }
+    });
+
+    test(`${nameOf(endpoint)} takes any text as ${name}, or refuses it, but never fails`, async () => {
+      if (![properties[name]?.type].flat().includes('string') && !JSON.stringify(properties[name]).includes('"string"'))
+        return;
+      const request = await bare(endpoint);
+      for (const value of ODD_TEXTS) {
+        const answer = await ask(
+          withJson(request, JSON.stringify({ ...validBody(endpoint), [name]: value })),
+          endpoint,
+        );
+        const wanted = [success(endpoint), 400, 403, 404, 409, 422];
+        assert.ok(wanted.includes(answer.status), `${name} ${value.slice(0, 50)}: ${answer.text.slice(0, 300)}`);
+      }
+    });
+  }
+
+  test(`${nameOf(endpoint)} takes JSON alone, however the type is spelled`, async () => {
+    const request = await bare(endpoint);
+    const [name = 'x'] = Object.keys(properties);
+    const wrong = JSON.stringify({ ...validBody(endpoint), [name]: 5 });
+    for (const type of CONTENT_TYPES) {
+      const answer = await ask(withBody(request, wrong, type), endpoint);
+      assert.equal(answer.status, 415, `"${type.slice(0, 50)}" must be 415: ${answer.text.slice(0, 300)}`);
+      assert.equal((await ask(withBody(await bare(endpoint, a, never), wrong, type), endpoint)).status, 401);
+    }
+    assert.equal((await ask(withBody(request, wrong, ''), endpoint)).status, 415, 'a body without a type');
+    for (const type of JSON_TYPES) {
+      assertInvalid(await ask(withBody(request, wrong, type), endpoint), ['body', name], `"${type}"`);
+    }
+  });
+
+  test(`${nameOf(endpoint)} refuses a body of more than 1 MiB with 413, announced or not`, async () => {
+    const request = await bare(endpoint);
+    const body = JSON.stringify({ ...validBody(endpoint), padding: 'x'.repeat(MIB) });
+    const announced = await ask(withJson(request, body), endpoint);
+    assert.equal(announced.status, 413, announced.text);
+    const chunked = await ask(
+      {
+        ...request,
+        headers: { ...request.headers, 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+        body,
+      },
+      endpoint,
+    );
+    assert.equal(chunked.status, 413, chunked.text);
+    assert.equal((await ask(withJson(await bare(endpoint, a, never), body), endpoint)).status, 401);
+    const most = JSON.stringify({ ...validBody(endpoint), padding: '' });
+    const filled = most.replace('"padding":""', `"padding":"${'x'.repeat(MIB - Buffer.byteLength(most))}"`);
+    const enough = await ask(withJson(request, filled), endpoint);
+    assert.equal(enough.status, success(endpoint), `exactly 1 MiB must be taken: ${enough.text.slice(0, 300)}`);
+  });
+
+  test(`${nameOf(endpoint)} takes unknown fields, a depth of 32 and one name twice, and acts on none of it`, async () => {
+    const body = JSON.stringify(validBody(endpoint)).replace(
+      /\}$/,
+      `,"deep":${nested(31)},"constructor":{"prototype":{"x":1}},"toString":5}`,
+    );
+    const answer = await ask(withJson(await bare(endpoint), body), endpoint);
+    assert.equal(answer.status, success(endpoint), answer.text);
+  });
+
+  test(`${nameOf(endpoint)} judges the schema before the path's object, and that before the rules of its own`, async () => {
+    const [container] = pathParams(endpoint);
+    const broken = Object.entries(RULE_BREAKERS).filter(([name]) => name in properties);
+    assert.ok(
+      broken.length > 0 || Object.values(properties).every((property) => 'enum' in property),
+      'add a value that breaks a rule to RULE_BREAKERS',
+    );
+    for (const [name, [value, code]] of broken) {
+      const body = JSON.stringify({ ...validBody(endpoint), [name]: value });
+      const ruled = await ask(withJson(await bare(endpoint), body), endpoint);
+      assert.equal(ruled.body.error, code, `${name} "${value}": ${ruled.text}`);
+      if (!container) continue;
+      const foreign = await ask(withJson(await bare(endpoint, a, stranger.token), body), endpoint);
+      assert.equal(foreign.status, 403, `a stranger must learn nothing of ${name}: ${foreign.text}`);
+      const gone = await ask(
+        withJson(await bare(endpoint, { ...a, [container]: unknown[container] ?? '' }), body),
+        endpoint,
+      );
+      assert.equal(gone.status, 404, `nobody must learn anything of ${name} where there is nothing: ${gone.text}`);
+    }
+    if (!container) return;
+    for (const ids of [a, b, unknown]) {
+      const answer = await ask(withJson(await bare(endpoint, ids, stranger.token), '{}'), endpoint);
+      assert.equal(answer.status, 422, `{} must be 422 whatever the path names: ${answer.text}`);
+    }
+  });
+}
+
+for (const endpoint of ENDPOINTS.filter(({ body, takes }) => !body && !takes)) {
+  test(`${nameOf(endpoint)} passes over any body`, async () => {
+    const request = await bare(endpoint);
+    const bodies: [string | Buffer, string][] = [
+      ['{', 'application/json'],
+      ['x', 'text/plain'],
+      ['x', ''],
+      ['--x', 'multipart/form-data'],
+      ['{"role":5}', 'application/json'],
+      ['x'.repeat(70_000), 'a/b'],
+    ];
+    for (const [body, type] of bodies) {
+      const answer = await ask(withBody(request, body, type), endpoint);
+      assert.equal(answer.status, success(endpoint), `${type}: ${answer.text.slice(0, 300)}`);
+    }
+  });
+}
+
+for (const endpoint of ENDPOINTS.filter(({ takes }) => takes === 'multipart')) {
+  test(`${nameOf(endpoint)} refuses what is no multipart body, or holds no file`, async () => {
+    const request = await bare(endpoint);
+    const wrong: [string, string, number][] = [
+      ['{}', 'application/json', 415],
+      ['x', 'text/plain', 415],
+      ['x', '', 415],
+      ['x', 'multipart/mixed; boundary=x', 415],
+      ['x', 'multipart/form-data', 400],
+      ['x', 'multipart/form-data; boundary=', 400],
+      ['', 'multipart/form-data; boundary=x', 400],
+      ['--x--\r\n', 'multipart/form-data; boundary=x', 400],
+      ['garbage', 'multipart/form-data; boundary=x', 400],
+      [
+        '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nvalue\r\n--x--\r\n',
+        'multipart/form-data; boundary=x',
+        400,
+      ],
+      [
+        '--x\r\nContent-Disposition: form-data; name="a"; filename="a.md"\r\n\r\nno end',
+        'multipart/form-data; boundary=x',
+        400,
+      ],
+      ['--x\r\n\r\n\r\n--x--\r\n', 'multipart/form-data; boundary=x', 400],
+      ['--x\r\n: : :\r\n\r\n--x--\r\n', 'multipart/form-data; boundary=x', 400],
+      [`--x\r\n${'A: b\r\n'.repeat(20_000)}\r\n\r\n--x--\r\n`, 'multipart/form-data; boundary=x', 400],
+      [
+        '--x\r\nContent-Disposition: form-data; name=""; filename=""\r\n\r\nvalue\r\n--x--\r\n',
+        'multipart/form-data; boundary=x',
+        400,
+      ],
+    ];
+    for (const [body, type, status] of wrong) {
+      const answer = await ask(withBody(request, body, type), endpoint);
+      assert.equal(answer.status, status, `${type} ${body.slice(0, 80)}: ${answer.text.slice(0, 300)}`);
+      assert.equal(
+        (await ask(withBody(await bare(endpoint, a, never), body, type), endpoint)).status,
+        401,
+        `${type} ${body.slice(0, 80)}`,
+      );
+      const foreign = await ask(withBody(await bare(endpoint, b), body, type), endpoint);
+      assert.equal(
+        foreign.status,
+        status === 415 ? 415 : 403,
+        `a body of files is not read before access: ${type} ${body.slice(0, 80)}`,
+      );
+    }
+  });
+}
+
+for (const endpoint of WITH_QUERY) {
+  const properties = propertiesOf(endpoint.query);
+  const isInteger = (name: string) => properties[name]?.type === 'integer';
+  const withQuery = (request: RawRequest, query: string) => ({
+    ...request,
+    path: `${request.path}${request.path.includes('?') ? '&' : '?'}${query}`,
+  });
+
+  for (const name of Object.keys(properties).filter(isInteger)) {
+    const { minimum, maximum } = properties[name] as { minimum?: number; maximum?: number };
+    test(`${nameOf(endpoint)} takes plain digits as ${name} and nothing else`, async () => {
+      const request = await bare(endpoint);
+      const noNumber = [
+        '',
+        '%20',
+        'x',
+        '1e2',
+        '50.0',
+        '%2050',
+        '50%20',
+        '%2B5',
+        '+5',
+        '0x32',
+        '0b1',
+        'Infinity',
+        '-Infinity',
+        'NaN',
+        '1e400',
+        'null',
+        'true',
+        '5,6',
+        '%D9%A5',
+        '1_000',
+        '%00',
+        '--1',
+        '[]',
+        '%5B1%5D',
+      ];
+      const outside = [
+        minimum !== undefined && [String(minimum - 1), '-1', `-${'9'.repeat(39)}`],
+        maximum !== undefined && [String(maximum + 1), '9'.repeat(39)],
+      ];
+      for (const text of [...noNumber, ...outside.flatMap((texts) => texts || [])]) {
+        const answer = await ask(withQuery(request, `${name}=${text}`), endpoint);
+        if (text === '%00') assert.equal(answer.status, 400, answer.text);
+        else assertInvalid(answer, ['query', name], `${name}=${text}`);
+        const dead = await ask(withQuery(await bare(endpoint, a, never), `${name}=${text}`), endpoint);
+        assert.equal(dead.status, 401, `${name}=${text} must be 401 for an unknown credential`);
+        const foreign = await ask(withQuery(await bare(endpoint, b), `${name}=${text}`), endpoint);
+        assert.equal(foreign.status, answer.status, `${name}=${text} is judged before the path's object`);
+      }
+      for (const texts of [
+        [minimum, minimum],
+        [minimum, 'x'],
+        ['x', minimum],
+      ]) {
+        const answer = await ask(withQuery(request, texts.map((text) => `${name}=${text}`).join('&')), endpoint);
+        assertInvalid(answer, ['query', name], `${name} given twice`);
+      }
+      const inside = [
+        minimum ?? 0,
+        maximum ?? '9'.repeat(39),
+        maximum ?? '9223372036854775807',
+        maximum ?? '9223372036854775808',
+        `00${minimum ?? 0}`,
+      ];
+      for (const text of inside) {
+        const answer = await ask(withQuery(request, `${name}=${text}`), endpoint);
+        assert.equal(answer.status, success(endpoint), `${name}=${text}: ${answer.text}`);
+        if (name === 'offset' && Number(text) > 1_000_000)
+          assert.deepEqual(answer.body, [], 'there is nothing that far');
+      }
+      for (const query of [`${name}[]=x`, `${name.toUpperCase()}=x`, `x${name}=x`]) {
+        assert.equal(
+          (await ask(withQuery(request, query), endpoint)).status,
+          success(endpoint),
+          `${query} is another name`,
+        );
+      }
+    });
+  }
+
+  for (const name of Object.keys(properties).filter((candidate) => !isInteger(candidate))) {
+    test(`${nameOf(endpoint)} takes any text as ${name} that its schema allows, and no other`, async () => {
+      const { method, headers, path } = await bare(endpoint);
+      const request = { method, headers: headers ?? {}, path: path.replace(/\?.*/, '') };
+      const others = requiredOf(endpoint.query).filter(
+        (other) => other !== name && !('default' in (properties[other] ?? {})),
+      );
+      assert.deepEqual(others, [], 'give the other required names of this query a value here');
+      const isValid = ajv.compile(properties[name] ?? {});
+      for (const text of [
+        ...(ODD_TEXTS as string[]),
+        'x'.repeat(1_024),
+        'x'.repeat(1_025),
+        '𝒳'.repeat(1_024),
+        'x '.repeat(512),
+      ]) {
+        const allowed: boolean = isValid(text);
+        const encoded = encodeURIComponent(text);
+        if (encoded.length > 14_000) continue;
+        const answer = await ask(withQuery(request, `${name}=${encoded}`), endpoint);
+        if (allowed)
+          assert.equal(answer.status, success(endpoint), `${name}=${text.slice(0, 60)}: ${answer.text.slice(0, 300)}`);
+        else assertInvalid(answer, ['query', name], `${name}=${text.slice(0, 60)}`);
+      }
+      assertInvalid(
+        await ask(withQuery(request, `${name}=word&${name}=word`), endpoint),
+        ['query', name],
+        'given twice',
+      );
+      if (requiredOf(endpoint.query).includes(name)) {
+        assertInvalid(await ask(request, endpoint), ['query', name], 'missing');
+        assertInvalid(await ask(withQuery(request, `${name}[]=word`), endpoint), ['query', name], 'under another name');
+      }
+    });
+  }
+
+  test(`${nameOf(endpoint)} refuses a query that is no UTF-8 or holds a NUL with 400`, async () => {
+    const request = await bare(endpoint);
+    for (const query of [
+      'limit=%',
+      'limit=%zz',
+      'limit=%ff',
+      'x=%c0%af',
+      '%ff=1',
+      'x=%00',
+      'a%00=1',
+      'x=%ed%a0%80',
+      'x=%u0041',
+    ]) {
+      const answer = await ask(withQuery(request, query), endpoint);
+      assert.equal(answer.status, 400, `${query}: ${answer.text}`);
+      assert.equal(answer.body.error, 'invalid_query');
+      assert.equal((await ask(withQuery(await bare(endpoint, a, never), query), endpoint)).status, 401);
+    }
+    for (const query of ['', '&', '&&', '=', '=x', 'x', 'x=%26%3D', '?', '#', 'a=b=c']) {
+      assert.equal(
+        (await ask(withQuery(request, query), endpoint)).status,
+        success(endpoint),
+        `"${query}" is harmless`,
+      );
+    }
+  });
+}
+
+for (const endpoint of ENDPOINTS.filter((candidate) => pathParams(candidate).length > 0)) {
+  test(`${nameOf(endpoint)} refuses a path that cannot be decoded`, async () => {
+    for (const name of pathParams(endpoint)) {
+      const request = validRequest(endpoint, { ...a, [name]: 'PLACE' }, await tokenFor(endpoint, owner));
+      for (const garbage of ['%', '%zz', '%ff', '%c0%af', '%ed%a0%80']) {
+        const answer = await ask({ ...request, path: request.path.replace('PLACE', garbage) }, endpoint);
+        assert.equal(answer.status, 400, `${garbage} as ${name}: ${answer.text}`);
+      }
+      const nul = await ask({ ...request, path: request.path.replace('PLACE', 'x%00y') }, endpoint);
+      assert.equal(nul.body.error, 'invalid_identifier', nul.text);
+      const long = await ask({ ...request, path: request.path.replace('PLACE', 'x'.repeat(8_000)) }, endpoint);
+      assert.ok([404, 414].includes(long.status), `a segment of 8,000 characters: ${long.text}`);
+      assert.equal(
+        (
+          await ask(
+            { ...request, headers: { authorization: `Bearer ${never}` }, path: request.path.replace('PLACE', 'x%00y') },
+            endpoint,
+          )
+        ).status,
+        401,
+      );
+    }
+  });
+}
+
+test('what is wrong is echoed up to 256 characters, and never a secret', async () => {
+  const headers = { authorization: `Bearer ${owner.token}` };
+  const long = await ask({
+    method: 'GET',
+    path: `/v1/wikis/${a.wiki_id}/pages?${`limit=${'7x'.repeat(500)}&`.repeat(6)}`,
+    headers,
+  });
+  assert.equal(long.status, 422);
+  const secret = `hidden-${randomUUID()}`;
+  const body = JSON.stringify({ token: secret, nested: { password: secret, client_secret: secret } });
+  const kept = await ask(withJson({ method: 'POST', path: '/v1/workspaces', headers }, body));
+  assert.equal(kept.status, 422);
+  assert.ok(!kept.text.includes(secret), `a secret must not come back: ${kept.text}`);
+  const cut = await ask(
+    withJson(
+      { method: 'POST', path: '/v1/workspaces', headers },
+      JSON.stringify({ name: ['x'.repeat(253) + '😀'.repeat(9)] }),
+    ),
+  );
+  assert.ok(
+    JSON.stringify(cut.body).isWellFormed() && !/\\ud[89a-f]/i.test(cut.text),
+    `an echo is not cut inside a character: ${cut.text}`,
+  );
+});
+
+test('a title is kept and given back as it was sent, whatever it is made of', async () => {
+  for (const value of ['"', '\\', '</script>', 'a\u2028b', '😀'.repeat(50)]) {
+    const renamed = await ask(
+      withJson(
+        { method: 'PATCH', path: `/v1/wikis/${a.wiki_id}`, headers: { authorization: `Bearer ${owner.token}` } },
+        JSON.stringify({ title: value }),
+      ),
+    );
+    assert.equal(renamed.status, 200, renamed.text);
+    assert.equal(renamed.body.title, value, 'a title is kept as it was given');
+  }
+});
+
+test('after all of this every row of the other workspace is as it was', tenants.checkForeignRows);

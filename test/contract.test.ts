@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ENDPOINTS } from '../src/app.ts';
+import { sql } from '../src/db/sql.ts';
+import { type Access, WIDGETS, type Widget } from '../src/http/access.ts';
+import { newApiKey } from '../src/http/credential.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import { findRole, type Permission, ROLES } from '../src/http/roles.ts';
+import { sha256 } from '../src/http/secrets.ts';
+import { type Ids, nameOf, pathParams, validRequest } from './requests.ts';
+import { openTenants } from './tenants.ts';
+
+/** Who may do what, for every endpoint of the list and every kind of caller. Nothing here names an endpoint. */
+const tenants = await openTenants();
+const { world, a, b, unknown, elsewhere, owner, roles, stranger, inactive, ask, key, tokenFor, widgetToken } = tenants;
+
+const ON_OBJECT = ENDPOINTS.filter(({ access }) => access.on === 'workspace' || access.on === 'wiki');
+const success = (endpoint: Endpoint) => endpoint.status ?? 200;
+
+/** The permission that an endpoint asks for; '' where it asks for none. */
+function permissionOf(access: Access): Permission | '' {
+  if (access.on === 'caller') return '';
+  return access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
+}
+
+for (const endpoint of ENDPOINTS) {
+  test(`${nameOf(endpoint)} answers every credential that is not good with the same 401`, async () => {
+    const good = await tokenFor(endpoint, owner);
+    const own = await key(owner.user_id, {});
+    const headers: Record<string, string | string[] | undefined> = {
+      missing: undefined,
+      empty: '',
+      'scheme alone': 'Bearer',
+      'scheme and a space': 'Bearer ',
+      'another scheme': `Basic ${good}`,
+      'two spaces': `Bearer  ${good}`,
+      'a comma behind': `Bearer ${good},`,
+      'something behind': `Bearer ${good} x`,
+      'no scheme': good,
+      'sent twice': [`Bearer ${good}`, `Bearer ${good}`],
+      'not one of ours': 'Bearer x',
+      'never issued': `Bearer ${newApiKey().secret}`,
+      'last character changed': `Bearer ${good.slice(0, -1)}${good.endsWith('a') ? 'b' : 'a'}`,
+      'first character changed': `Bearer x${good.slice(1)}`,
+      'upper-cased': `Bearer ${good.toUpperCase()}`,
+      'an unsigned token': `Bearer ${unsignedToken(owner.user_id)}`,
+      revoked: `Bearer ${await key(owner.user_id, { dead: 'revoked' })}`,
+      expired: `Bearer ${await key(owner.user_id, { dead: 'expired' })}`,
+      'of the wrong kind': `Bearer ${endpoint.access.on === 'widget' ? own : await widgetToken(owner, 'profile')}`,
+      'very long': `Bearer ${'x'.repeat(8_000)}`,
+    };
+    for (const [kind, authorization] of Object.entries(headers)) {
+      const request = validRequest(endpoint, a);
+      const answer = await ask(
+        { ...request, headers: { ...request.headers, ...(authorization !== undefined && { authorization }) } },
+        endpoint,
+      );
+      assert.equal(answer.status, 401, `a credential that is ${kind} must be 401: ${answer.text}`);
+      const { request_id, ...body } = answer.body;
+      assert.deepEqual(
+        body,
+        { error: 'unauthorized', message: 'Send a valid access token or API key: Authorization: Bearer <token>.' },
+        `a credential that is ${kind} must be told nothing else than every other`,
+      );
+      assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+    }
+  });
+
+  test(`${nameOf(endpoint)} takes nothing but the Authorization header for a credential`, async () => {
+    const request = validRequest(endpoint, a);
+    const token = await tokenFor(endpoint, owner);
+    const elsewhere = [
+      { ...request, headers: { ...request.headers, cookie: `token=${token}; authorization=Bearer ${token}` } },
+      { ...request, headers: { ...request.headers, 'proxy-authorization': `Bearer ${token}`, 'x-api-key': token } },
+      { ...request, headers: { ...request.headers, 'x-user-id': owner.user_id, 'x-forwarded-user': owner.user_id } },
+      {
+        ...request,
+        path: `${request.path}${request.path.includes('?') ? '&' : '?'}access_token=${token}&user_id=${owner.user_id}`,
+      },
+    ];
+    for (const sent of elsewhere) assert.equal((await ask(sent, endpoint)).status, 401);
+  });
+
+  test(`${nameOf(endpoint)} lets in the roles that hold its permission and no other`, async () => {
+    for (const { slug } of ROLES) {
+      const actor = roles[slug];
+      const answer = await ask(validRequest(endpoint, a, await tokenFor(endpoint, actor)), endpoint);
+      const permission = permissionOf(endpoint.access);
+      const may = permission === '' || findRole(slug)?.permissions.includes(permission);
+      assert.equal(
+        answer.status,
+        may ? success(endpoint) : 403,
+        `${slug} must ${may ? '' : 'not '}be let in: ${answer.text}`,
+      );
+      if (!may) assert.equal(answer.body.error, 'forbidden');
+    }
+  });
+
+  test(`${nameOf(endpoint)} lets a restricted key do what it was given and nothing else`, async () => {
+    const permission = permissionOf(endpoint.access);
+    if (endpoint.access.on === 'widget' || permission === '') {
+      const token =
+        endpoint.access.on === 'widget'
+          ? await tokenFor(endpoint, owner)
+          : await key(owner.user_id, { permissions: [] });
+      assert.equal((await ask(validRequest(endpoint, a, token), endpoint)).status, success(endpoint));
+      return;
+    }
+    const others = (findRole('owner')?.permissions ?? []).filter((other) => other !== permission);
+    const enough = await ask(
+      validRequest(endpoint, a, await key(owner.user_id, { permissions: [permission] })),
+      endpoint,
+    );
+    assert.equal(enough.status, success(endpoint), `a key with ${permission} alone must be enough: ${enough.text}`);
+    const less = await ask(validRequest(endpoint, a, await key(owner.user_id, { permissions: others })), endpoint);
+    assert.equal(less.status, 403, `a key with everything but ${permission} must be refused: ${less.text}`);
+    const viewer = roles.viewer;
+    if (findRole('viewer')?.permissions.includes(permission)) return;
+    const above = await ask(
+      validRequest(endpoint, a, await key(viewer.user_id, { permissions: [permission] })),
+      endpoint,
+    );
+    assert.equal(above.status, 403, `a key must never be worth more than the role of its user: ${above.text}`);
+  });
+
+  test(`${nameOf(endpoint)} ignores whose id a body or a query names beside the path`, async () => {
+    const request = validRequest(endpoint, a, await tokenFor(endpoint, owner));
+    const extra = {
+      workspace_id: b.workspace_id,
+      organization_id: b.workspace_id,
+      wiki_id: b.wiki_id,
+      user_id: b.user_id,
+      membership_id: b.membership_id,
+    };
+    const query = `${request.path.includes('?') ? '&' : '?'}${new URLSearchParams(extra)}`;
+    const rights = {
+      role_id: 'owner',
+      permissions: ['workspace:delete'],
+      can_manage_billing: true,
+      status: 'active',
+      is_admin: true,
+    };
+    const sent = { ...request, path: request.path + query };
+    if (endpoint.body) {
+      sent.body = JSON.stringify({ ...extra, ...rights, ...JSON.parse(String(request.body)) });
+      sent.headers = { ...request.headers, 'content-length': String(Buffer.byteLength(sent.body)) };
+    }
+    const answer = await ask(sent, endpoint);
+    assert.equal(answer.status, success(endpoint), answer.text);
+    assert.ok(!answer.text.includes(b.workspace_id) && !answer.text.includes(b.wiki_id), answer.text);
+  });
+}
+
+for (const endpoint of ON_OBJECT) {
+  const [container = '', ...children] = pathParams(endpoint);
+  const inA = (name: string, id: string | undefined): Ids => ({ ...a, [name]: id ?? '' });
+
+  test(`${nameOf(endpoint)} answers 403 to whoever is no active member, and 404 where there is nothing`, async () => {
+    const bound = await key(owner.user_id, { workspace_id: elsewhere });
+    const refused: [string, Ids, string][] = [
+      ['a stranger', a, stranger.token],
+      ['a deactivated member', a, inactive.token],
+      ['a key that is bound to another workspace', a, bound],
+      ['the owner of another workspace', b, owner.token],
+      ["a foreign container with a child of one's own", inA(container, b[container]), owner.token],
+    ];
+    for (const [who, ids, token] of refused) {
+      const answer = await ask(validRequest(endpoint, ids, token), endpoint);
+      assert.equal(answer.status, 403, `${who} must be refused: ${answer.text}`);
+      assert.equal(answer.body.error, 'forbidden');
+    }
+    for (const token of [owner.token, stranger.token]) {
+      const answer = await ask(validRequest(endpoint, inA(container, unknown[container]), token), endpoint);
+      assert.equal(answer.status, 404, `an unknown ${container} must be 404 for everybody: ${answer.text}`);
+      assert.equal(answer.body.error, 'not_found');
+    }
+  });
+
+  test(`${nameOf(endpoint)} finds nothing by ids that are malformed, of another kind or spelled otherwise`, async () => {
+    const id = a[container] ?? '';
+    const spellings = [
+      'x',
+      '0',
+      '-1',
+      'null',
+      id.toUpperCase(),
+      `${id} `,
+      ` ${id}`,
+      `${id}.`,
+      id.slice(0, -1),
+      `${id}0`,
+      `%${id.slice(0, 5)}%`,
+    ];
+    const kinds = [
+      a.user_id,
+      a.page_id,
+      a.membership_id,
+      a.upload_id,
+      "' or 1=1--",
+      '${7*7}',
+      '*',
+      '..',
+      'é',
+      '\u202e',
+      '𝒳',
+    ];
+    for (const wrong of [...spellings, ...kinds]) {
+      const answer = await ask(validRequest(endpoint, inA(container, wrong), owner.token), endpoint);
+      assert.equal(answer.status, 404, `"${wrong}" must name nothing: ${answer.text}`);
+    }
+  });
+
+  for (const child of children) {
+    test(`${nameOf(endpoint)} finds no ${child} of another container`, async () => {
+      for (const wrong of [b[child], unknown[child], 'x', `${a[child]} `, a.user_id]) {
+        const answer = await ask(validRequest(endpoint, inA(child, wrong), owner.token), endpoint);
+        assert.equal(answer.status, 404, `${child} ${wrong} is not in there: ${answer.text}`);
+        assert.equal(answer.body.error, 'not_found');
+      }
+    });
+  }
+}
+
+const WIDGET_ENDPOINTS = ENDPOINTS.filter(({ access }) => access.on === 'widget');
+for (const endpoint of WIDGET_ENDPOINTS) {
+  const own = endpoint.access.on === 'widget' ? endpoint.access.widget : 'profile';
+
+  test(`${nameOf(endpoint)} takes no token of another widget, workspace or former member`, async () => {
+    for (const widget of Object.keys(WIDGETS) as Widget[]) {
+      const answer = await ask(validRequest(endpoint, a, await widgetToken(owner, widget)), endpoint);
+      assert.equal(answer.status, widget === own ? 200 : 403, `a token for ${widget}: ${answer.text}`);
+    }
+    const refused = [
+      await widgetToken(stranger, own),
+      await widgetToken(inactive, own),
+      await widgetToken(owner, own, b.workspace_id),
+    ];
+    for (const token of refused) assert.equal((await ask(validRequest(endpoint, a, token), endpoint)).status, 403);
+    const nowhere = await widgetToken(owner, own, unknown.workspace_id);
+    assert.equal((await ask(validRequest(endpoint, a, nowhere), endpoint)).status, 404);
+  });
+
+  test(`${nameOf(endpoint)} answers 401 to the token of a key that was revoked, at every widget`, async () => {
+    const { db } = world.service;
+    const secret = await key(owner.user_id, {});
+    const issued = await ask({
+      method: 'POST',
+      path: `/v1/workspaces/${a.workspace_id}/widget-token`,
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ widget: own }),
+    });
+    assert.equal(issued.status, 200, issued.text);
+    const { token } = issued.body;
+    assert.equal((await ask(validRequest(endpoint, a, token), endpoint)).status, 200);
+    await db.query(sql`update api_keys set revoked_at = now() where secret_hash = ${sha256(secret)}`);
+    for (const other of WIDGET_ENDPOINTS) {
+      assert.equal(
+        (await ask(validRequest(other, a, token), other)).status,
+        401,
+        'nothing is said to a dead token before 401',
+      );
+    }
+  });
+}
+
+test('the flags and permissions that a caller is shown are those that the endpoints act on', async () => {
+  for (const { slug, permissions } of ROLES) {
+    const { token } = roles[slug];
+    const { body } = await ask({ method: 'GET', path: '/v1/overview', headers: { authorization: `Bearer ${token}` } });
+    const [organization] = body.session.organizations;
+    assert.deepEqual(organization.permissions, permissions.toSorted(), `${slug} must be shown its permissions, sorted`);
+    const [shown] = body.access;
+    const members = await ask({
+      method: 'GET',
+      path: `/v1/workspaces/${a.workspace_id}/members`,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    for (const flag of ['billing', 'developers', 'enterprise', 'members'] as const) {
+      const may = permissions.includes(`${flag}:manage`);
+      assert.equal(shown[`can_manage_${flag}`], may);
+      assert.equal(members.body.viewer[`can_manage_${flag}`], may);
+    }
+  }
+});
+
+test('the credential scheme is taken in any case, which is the one freedom it has', async () => {
+  for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+    const answer = await ask({
+      method: 'GET',
+      path: '/v1/workspaces',
+      headers: { authorization: `${scheme} ${owner.token}` },
+    });
+    assert.equal(answer.status, 200);
+  }
+});
+
+test('after all of this every row of the other workspace is as it was', tenants.checkForeignRows);
+
+function unsignedToken(sub: string): string {
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const exp = Math.floor(Date.now() / 1000) + 600;
+  const claims = { sub, org: a.workspace_id, widget: 'profile', aud: 'widget', iat: exp - 600, exp };
+  return `${part({ alg: 'none', typ: 'widget+jwt', kid: 'widget-1' })}.${part(claims)}.`;
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import type { TSchema } from 'typebox';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import type { RawRequest } from './raw-http.ts';
+
+/** A value for every parameter that a path of the API has, by its name. */
+export interface Ids {
+  [name: string]: string;
+  workspace_id: string;
+  organization_id: string;
+  wiki_id: string;
+  membership_id: string;
+  invitation_id: string;
+  user_id: string;
+  key_id: string;
+  upload_id: string;
+  job_id: string;
+  source_id: string;
+  page_id: string;
+  page_path: string;
+}
+
+export type Properties = Record<string, TSchema & { type?: string | string[]; default?: unknown }>;
+
+const BOUNDARY = 'x-boundary-x';
+
+export function propertiesOf(schema: unknown): Properties {
+  return (schema as { properties?: Properties } | undefined)?.properties ?? {};
+}
+
+export function requiredOf(schema: unknown): string[] {
+  return (schema as { required?: string[] } | undefined)?.required ?? [];
+}
+
+/** `PATCH /v1/wikis/:wiki_id`, to name an endpoint in a message. */
+export function nameOf(endpoint: Endpoint): string {
+  return `${endpoint.method} ${endpoint.path}`;
+}
+
+/** The parameters of the path in their order: the first one names the container, the others what is in it. */
+export function pathParams(endpoint: Endpoint): string[] {
+  return [...endpoint.path.matchAll(/[:*]([a-z_]+)/g)].map((match) => match[1] ?? '');
+}
+
+/** The path with its parameters filled in. */
+export function pathOf(endpoint: Endpoint, ids: Ids): string {
+  return endpoint.path.replace(/([:*])([a-z_]+)/g, (_, mark: string, name: string) => {
+    const id = ids[name];
+    if (id === undefined)
+      throw new Error(`test/tenants.ts knows no ${name}, which ${nameOf(endpoint)} has: add one to idsOf().`);
+    return mark === '*' ? id.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(id);
+  });
+}
+
+/** The body of the endpoint's example, with a value of its own where a value can be had only once. */
+export function validBody(endpoint: Endpoint): Record<string, unknown> {
+  const body = { ...(endpoint.example.body as Record<string, unknown>) };
+  if ('slug' in body) body.slug = `s-${randomUUID()}`;
+  if ('email' in body) body.email = `${randomUUID()}@example.com`;
+  return body;
+}
+
+/** The query that the endpoint cannot do without. */
+export function validQuery(endpoint: Endpoint): string {
+  const properties = propertiesOf(endpoint.query);
+  const needed = requiredOf(endpoint.query).filter((name) => !('default' in (properties[name] ?? {})));
+  return needed.length === 0 ? '' : `?${needed.map((name) => `${name}=word`).join('&')}`;
+}
+
+/** A request that the endpoint answers with success for whoever may make it. */
+export function validRequest(endpoint: Endpoint, ids: Ids, token?: string): RawRequest {
+  const request: RawRequest = {
+    method: endpoint.method,
+    path: pathOf(endpoint, ids) + validQuery(endpoint),
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  };
+  if (endpoint.takes === 'multipart') return withMultipart(request, 'note.md', `# Note ${randomUUID()}\n`);
+  return endpoint.body ? withJson(request, JSON.stringify(validBody(endpoint))) : request;
+}
+
+/** The request with this text as its JSON body. */
+export function withJson(request: RawRequest, body: string | Buffer, type = 'application/json'): RawRequest {
+  return withBody(request, body, type);
+}
+
+/** The request with a body of another type; '' sends no type. */
+export function withBody(request: RawRequest, body: string | Buffer, type: string): RawRequest {
+  const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) };
+  return { ...request, headers: { ...headers, ...(type !== '' && { 'content-type': type }) }, body };
+}
+
+function withMultipart(request: RawRequest, filename: string, content: string): RawRequest {
+  const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="files"; filename="${filename}"\r\n\r\n`;
+  return withBody(request, `${head}${content}\r\n--${BOUNDARY}--\r\n`, `multipart/form-data; boundary=${BOUNDARY}`);
+}

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { Db } from '../src/db/db.ts';
+import { raw, sql } from '../src/db/sql.ts';
+import type { Widget } from '../src/http/access.ts';
+import { newApiKey } from '../src/http/credential.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import { newId } from '../src/http/ids.ts';
+import { type Permission, ROLES, type RoleSlug } from '../src/http/roles.ts';
+import { openWidgetTokens, type WidgetTokens } from '../src/http/widget-token.ts';
+import { checkAnswer, checkDeclared } from './answers.ts';
+import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
+import type { Ids } from './requests.ts';
+import { type Client, type Owner, openWorld, type World } from './world.ts';
+
+/** Somebody who asks, as a person (whose widget tokens can be made) and as what they send. */
+export interface Actor {
+  name: string;
+  user_id: string;
+  token: string;
+}
+
+export interface Tenants {
+  world: World;
+  /** Ids of the tenant that is asked for, one for each parameter of a path. */
+  a: Ids;
+  /** Ids of the tenant whose things nobody but its own people may ever see or change. */
+  b: Ids;
+  /** Ids of the right form that name nothing. */
+  unknown: Ids;
+  /** Another workspace of A's owner. */
+  elsewhere: string;
+  owner: Actor;
+  /** A member of A in each role. */
+  roles: Record<RoleSlug, Actor>;
+  /** A valid credential without any membership. */
+  stranger: Actor;
+  /** A deactivated owner of A. */
+  inactive: Actor;
+  /** A key with these rights: all where permissions is null, personal where workspace_id is null. */
+  key(
+    user_id: string,
+    rights: { permissions?: Permission[]; workspace_id?: string; dead?: 'revoked' | 'expired' },
+  ): Promise<string>;
+  /** What the actor sends to this endpoint: the key, or a widget token for a widget's endpoint. */
+  tokenFor(endpoint: Endpoint, actor: Actor, workspace_id?: string): Promise<string>;
+  widgetToken(actor: Actor, widget: Widget, workspace_id?: string): Promise<string>;
+  /** Sends a request that no person of B makes, and checks what holds for every answer. */
+  ask(request: RawRequest, endpoint?: Endpoint): Promise<RawAnswer>;
+  /** Fails where a row of B is not as it was when the tests began. */
+  checkForeignRows(): Promise<void>;
+}
+
+/** Two tenants with everything in them, and everybody who may ask. `env` as in openWorld. */
+export async function openTenants(env: Record<string, string> = {}): Promise<Tenants> {
+  const world = await openWorld(env);
+  const { db } = world.service;
+  const canary = `canary${randomBytes(6).toString('hex')}`;
+  const [ownerA, ownerB] = [await world.owner(), await world.owner(`${canary}@example.com`)];
+  const a = await fill(world, ownerA, 'ordinary');
+  const b = await fill(world, ownerB, canary);
+  await plant(db, b, canary);
+  const owner = { name: 'owner', user_id: ownerA.user_id, token: String(ownerA.token) };
+  const actor = (name: string, client: Client): Actor => ({
+    name,
+    user_id: client.user_id,
+    token: String(client.token),
+  });
+  const roles = { owner } as Record<RoleSlug, Actor>;
+  for (const { slug } of ROLES) {
+    if (slug !== 'owner') roles[slug] = actor(slug, await world.member(ownerA.workspace_id, slug));
+  }
+  const tokens = await openWidgetTokens(db.query);
+  const secrets = [canary, ...Object.values(b)];
+  const before = await hashesOf(db, b);
+
+  return {
+    world,
+    a,
+    b,
+    unknown: unknownIds(a),
+    elsewhere: (await ownerA.post('/v1/workspaces', { name: 'Elsewhere' })).body.workspace_id,
+    owner,
+    roles,
+    stranger: actor('stranger', await world.person()),
+    inactive: actor('inactive owner', await world.member(ownerA.workspace_id, 'owner', 'inactive')),
+    key: (user_id, rights) => insertKey(db, user_id, rights),
+    tokenFor: async (endpoint, asker, workspace_id = a.workspace_id) =>
+      endpoint.access.on === 'widget' ? sign(tokens, asker, endpoint.access.widget, workspace_id) : asker.token,
+    widgetToken: (asker, widget, workspace_id = a.workspace_id) => sign(tokens, asker, widget, workspace_id),
+    async ask(request, endpoint) {
+      const answer = await sendRaw(world.address, request);
+      checkAnswer(request, answer);
+      if (endpoint) checkDeclared(endpoint, answer);
+      const seen = JSON.stringify(answer.headers) + answer.text;
+      const sent = request.path + String(request.body ?? '');
+      const leaked = secrets.find((secret) => seen.includes(secret) && !sent.includes(secret));
+      assert.equal(
+        leaked,
+        undefined,
+        `${request.method} ${request.path} let somebody see what belongs to another workspace`,
+      );
+      return answer;
+    },
+    async checkForeignRows() {
+      assert.deepEqual(
+        await hashesOf(db, b),
+        before,
+        'rows of a workspace that no request was allowed to change have changed',
+      );
+    },
+  };
+}
+
+/** A wiki with pages and sources, a member to work on, an invitation and a key; their ids by the names that paths use. */
+async function fill(world: World, owner: Owner, word: string): Promise<Ids> {
+  const { workspace_id, wiki_id } = owner;
+  const spare = await world.member(workspace_id, 'member');
+  const invited = await owner.post(`/v1/workspaces/${workspace_id}/members/invite`, {
+    email: `${word}@invited.example`,
+    role: 'viewer',
+  });
+  const uploaded = await world.upload(owner, wiki_id, {
+    [`${word}/setup.md`]: `# Setup ${word}\n\nThe word ${word} is here.\n`,
+    [`${word}/README.md`]: `# ${word}\n\nSee [setup](setup.md).\n`,
+  });
+  assert.equal(
+    uploaded.body.status,
+    'completed',
+    `the upload of a tenant must succeed: ${JSON.stringify(uploaded.body)}`,
+  );
+  await insertKey(world.service.db, owner.user_id, { workspace_id });
+  const [row] = await world.service.db.query<
+    Pick<Ids, 'page_id' | 'page_path' | 'source_id' | 'job_id' | 'key_id'>
+  >(sql`
+    select p.page_id, p.path as page_path, c.source_id, j.job_id, k.key_id
+    from pages p join page_sources c using (wiki_id, page_id) join jobs j using (wiki_id), api_keys k
+    where wiki_id = ${wiki_id} and p.path like '%/%' and k.workspace_id = ${workspace_id}`);
+  assert.ok(row, 'an upload must lead to a page with a source');
+  return {
+    ...row,
+    workspace_id,
+    organization_id: workspace_id,
+    wiki_id,
+    upload_id: uploaded.body.upload_id,
+    membership_id: spare.membership_id,
+    invitation_id: invited.body.invitation_id,
+    user_id: owner.user_id,
+  };
+}
+
+/** Puts the canary into every text of B that no request of its own could put it into. */
+async function plant(db: Db, b: Ids, canary: string): Promise<void> {
+  const { workspace_id, wiki_id, user_id } = b;
+  const statements = [
+    sql`update workspaces set name = ${canary}, slug = ${canary} where workspace_id = ${workspace_id}`,
+    sql`update wikis set title = ${canary}, slug = ${canary}, description = ${canary} where wiki_id = ${wiki_id}`,
+    sql`update users set display_name = ${canary}, avatar_url = ${canary} where user_id = ${user_id}`,
+    sql`update api_keys set name = ${canary}, obfuscated_value = ${canary} where user_id = ${user_id}`,
+    sql`update uploads set summary = ${canary}, error = ${canary} where wiki_id = ${wiki_id}`,
+    sql`update jobs set summary = ${canary}, error = ${canary} where wiki_id = ${wiki_id}`,
+    sql`update pages set description = ${canary} where wiki_id = ${wiki_id}`,
+    sql`update sources set title = ${canary}, language = ${canary} where wiki_id = ${wiki_id}`,
+  ];
+  for (const statement of statements) await db.query(statement);
+}
+
+function unknownIds(ids: Ids): Ids {
+  const last = (id: string) => id.replace(/.$/, (character) => (character === '0' ? '1' : '0'));
+  return Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, last(id)])) as Ids;
+}
+
+async function insertKey(
+  db: Db,
+  user_id: string,
+  {
+    permissions,
+    workspace_id,
+    dead,
+  }: { permissions?: Permission[]; workspace_id?: string; dead?: 'revoked' | 'expired' },
+): Promise<string> {
+  const { secret, hash, obfuscated } = newApiKey();
+  await db.query(sql`
+    insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value, permissions, revoked_at, expires_at)
+    values (${newId('key')}, ${workspace_id ?? null}, ${user_id}, 'test', ${hash}, ${obfuscated}, ${permissions ?? null},
+      case ${dead ?? ''}::text when 'revoked' then now() end, case ${dead ?? ''}::text when 'expired' then now() end)`);
+  return secret;
+}
+
+function sign(tokens: WidgetTokens, { user_id }: Actor, widget: Widget, workspace_id = ''): Promise<string> {
+  return tokens.sign({ user_id, workspace_id, widget, key_id: null });
+}
+
+/** Tables that belong to no workspace and that no request may change. */
+const OF_NOBODY = ['migrations', 'signing_keys'];
+
+const OWNERS = ['workspace_id', 'wiki_id', 'user_id', 'actor_id', 'created_by'];
+
+/** A hash of the rows of every table that belong to B, by any column that can say so. */
+async function hashesOf(db: Db, b: Ids): Promise<Record<string, string>> {
+  const tables = await db.query<{ table: string; columns: string[] | null }>(sql`
+    select t.table_name as table,
+      (select json_agg(c.column_name order by c.column_name) from information_schema.columns c
+        where c.table_schema = t.table_schema and c.table_name = t.table_name
+          and c.column_name = any (${OWNERS}::text[])) as columns
+    from information_schema.tables t where t.table_schema = 'public' and t.table_type = 'BASE TABLE' order by 1`);
+  const ids = [b.workspace_id, b.wiki_id, b.user_id];
+  const hashes: Record<string, string> = {};
+  for (const { table, columns } of tables) {
+    assert.ok(
+      columns !== null || OF_NOBODY.includes(table),
+      `nothing says whose the rows of "${table}" are: give it one of ${OWNERS.join(', ')}, or name it in OF_NOBODY`,
+    );
+    const isOfB =
+      columns === null
+        ? raw('true')
+        : sql`array[${raw(columns.map((column) => `t.${column}`).join(', '))}] && ${ids}::text[]`;
+    const [row] = await db.query<{ hash: string | null }>(sql`
+      select md5(string_agg(t::text, ',' order by t::text)) as hash from ${raw(`"${table}"`)} t where ${isOfB}`);
+    hashes[table] = row?.hash ?? '';
+  }
+  return hashes;
+}
