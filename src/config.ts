@@ -95,7 +95,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     try {
       config[name] = read(value);
     } catch (error) {
-      problems.push(`${name} is "${value}", but takes ${(error as Error).message}`);
+      // What stands before an @ may be a password.
+      problems.push(`${name} is "${value.replace(/^.*@/s, '…@')}", but takes ${(error as Error).message}`);
     }
   }
   if (config.OIDC_ISSUER !== undefined && config.OIDC_AUDIENCE === '') {

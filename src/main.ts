@@ -9,25 +9,29 @@ const STOP_MS = 15_000;
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = pino({ level: config.LOG_LEVEL, base: undefined, timestamp: pino.stdTimeFunctions.isoTime });
+  // Minded from the first moment: a start that is left half way would leave its PostgreSQL behind.
+  const stopAsked = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        log.info({ signal }, 'stopping');
+        setTimeout(() => process.exit(1), STOP_MS).unref();
+        resolve();
+      });
+    }
+  });
   const service = await startService(config, log);
-  if (service.address)
-    process.stdout.write(`Ibid serves ${service.address} (API description at ${service.address}/docs)\n`);
-
-  let stopping = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (stopping) return;
-      stopping = true;
-      log.info({ signal }, 'stopping');
-      setTimeout(() => process.exit(1), STOP_MS).unref();
-      service.stop().then(
-        () => process.exit(0),
-        (err) => {
-          log.error({ err }, 'the stop was not orderly');
-          process.exit(1);
-        },
-      );
-    });
+  process.stdout.write(
+    service.address
+      ? `Ibid serves ${service.address} (API description at ${service.address}/docs)\n`
+      : 'Ibid works on jobs\n',
+  );
+  await stopAsked;
+  try {
+    await service.stop();
+    process.exit(0);
+  } catch (err) {
+    log.error({ err }, 'the stop was not orderly');
+    process.exit(1);
   }
 }
 

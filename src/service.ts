@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
@@ -11,8 +11,10 @@ import type { Config } from './config.ts';
 import { type Db, openDb } from './db/db.ts';
 import { migrate } from './db/migrate.ts';
 import { type Postgres, StartError, startPostgres } from './db/postgres.ts';
+import { toStartError } from './db/postgres-error.ts';
 import { sql } from './db/sql.ts';
 import { credentialReader } from './http/credential.ts';
+import type { Services } from './http/endpoint.ts';
 import { makeServer } from './http/server.ts';
 import { registerServiceRoutes } from './http/service-routes.ts';
 import { openWidgetTokens } from './http/widget-token.ts';
@@ -20,7 +22,7 @@ import { ingestJob } from './ingest/ingest.job.ts';
 import { openSandbox } from './ingest/sandbox.ts';
 import { expireLeases } from './jobs/queue.ts';
 import { startWorker, type Worker } from './jobs/worker.ts';
-import { openFolderBlobs } from './providers/blobs.ts';
+import { type Blobs, openFolderBlobs } from './providers/blobs.ts';
 import { openIdentityProvider } from './providers/identity.ts';
 import { openLogMail, openSmtpMail } from './providers/mail.ts';
 import { builtInPayments } from './providers/payments.ts';
@@ -48,10 +50,14 @@ const MINIMUM_POSTGRES = 150_000;
 export async function startService(config: Config, log: Logger, hooks: ServiceHooks = {}): Promise<Service> {
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async () => {
-    for (const end of stops.splice(0).reverse()) await end();
+    const failures: unknown[] = [];
+    // Whatever does not stop as it should, what it stands on is stopped all the same.
+    for (const end of stops.splice(0).reverse()) await end().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
   };
   try {
-    await makeDataDir(config.DATA_DIR);
+    const plans = readPlans(config.PLANS_FILE);
+    if (config.DATABASE_URL) await makeDataDir(config.DATA_DIR);
     const postgres = config.DATABASE_URL
       ? undefined
       : await startPostgres({
@@ -68,7 +74,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     stops.push(() => db.close());
     await prepareDatabase(db, config, postgres, log);
 
-    const blobs = await openFolderBlobs(join(config.DATA_DIR, 'blobs'));
+    const blobs = await openBlobs(config);
     let worker: Worker | undefined;
     if (config.ROLE !== 'web') {
       const sandbox = openSandbox();
@@ -81,6 +87,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     if (config.ROLE !== 'worker') {
       const app = await makeApp(config, db, log, {
         blobs,
+        plans,
         wakeWorker: () => worker?.wake(),
         diskIsFull: () => postgres?.diskIsFull() ?? false,
       });
@@ -93,19 +100,34 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     }
     return { address, db, postgresPid: () => postgres?.pid, stop };
   } catch (error) {
-    await stop();
+    await stop().catch((err: unknown) => log.error({ err }, 'the stop after a start that failed was not orderly'));
     throw error;
   }
 }
 
 async function makeDataDir(folder: string): Promise<void> {
   try {
+    await mkdir(dirname(folder), { recursive: true });
     await mkdir(folder, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new StartError(
-      `DATA_DIR ${folder} cannot be made (${code}): set DATA_DIR to a folder that this user can write to.`,
-    );
+    throw dataDirError(cause, folder);
+  }
+}
+
+function dataDirError(cause: unknown, folder: string): StartError {
+  const known = toStartError(cause, folder);
+  if (known instanceof StartError) return known;
+  return new StartError(
+    `DATA_DIR ${folder} cannot be used (${(cause as Error).message}): set DATA_DIR to a folder that can be written.`,
+    { cause },
+  );
+}
+
+async function openBlobs(config: Config): Promise<Blobs> {
+  try {
+    return await openFolderBlobs(join(config.DATA_DIR, 'blobs'));
+  } catch (cause) {
+    throw dataDirError(cause, config.DATA_DIR);
   }
 }
 
@@ -121,25 +143,41 @@ async function prepareDatabase(db: Db, config: Config, postgres: Postgres | unde
     }
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
-    const where = config.DATABASE_URL ? new URL(config.DATABASE_URL).host : config.DATA_DIR;
-    const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
-    throw new StartError(
-      `The database at ${where} does not answer (${reason}): start it, or correct DATABASE_URL; unset it to use an own PostgreSQL.`,
-    );
+    throw new StartError(whyNoDatabase(config, cause as NodeJS.ErrnoException), { cause });
   }
-  const applied = await migrate(db);
+  const applied = await migrate(db).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== '42501') throw cause;
+    throw new StartError(
+      `The user of DATABASE_URL may not make tables (${cause.message}): let it own the database, or grant it create on the schema.`,
+      { cause },
+    );
+  });
   if (applied.length > 0) log.info({ applied }, 'the database was migrated');
   // Nobody else can be at work in this DATA_DIR, so whoever held a job is gone.
   if (postgres) await expireLeases(db.query);
+}
+
+function whyNoDatabase({ DATABASE_URL, DATA_DIR }: Config, { code, message }: NodeJS.ErrnoException): string {
+  if (!DATABASE_URL)
+    return `The PostgreSQL in ${DATA_DIR} does not answer (${code ?? message}): its log there says why.`;
+  // Never the user and the password.
+  const { host, pathname } = new URL(DATABASE_URL);
+  const where = `The database server ${decodeURIComponent(host)}`;
+  if (code === '3D000') {
+    return `${where} has no database "${decodeURIComponent(pathname.slice(1))}": create it, or correct DATABASE_URL.`;
+  }
+  if (code === '28P01' || code === '28000') {
+    return `${where} refuses the user or the password (${message}): correct DATABASE_URL.`;
+  }
+  return `${where} does not answer (${code ?? message}): start it, or correct DATABASE_URL; unset it to use an own PostgreSQL.`;
 }
 
 async function makeApp(
   config: Config,
   db: Db,
   log: Logger,
-  own: { blobs: Awaited<ReturnType<typeof openFolderBlobs>>; wakeWorker: () => void; diskIsFull: () => boolean },
+  own: { blobs: Blobs; plans: Services['plans']; wakeWorker: () => void; diskIsFull: () => boolean },
 ): Promise<FastifyInstance> {
-  const plans = readPlans(config.PLANS_FILE);
   const widgetTokens = await openWidgetTokens(db.query);
   const identities = config.OIDC_ISSUER
     ? openIdentityProvider({
@@ -156,7 +194,6 @@ async function makeApp(
       ...own,
       mail: config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log),
       publicUrl: config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`,
-      plans,
       payments: builtInPayments(),
       widgetTokens,
       limits: {

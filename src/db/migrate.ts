@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Db, Query } from './db.ts';
+import { StartError } from './postgres-error.ts';
 import { sql } from './sql.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
@@ -26,8 +27,8 @@ export async function migrate(db: Db, migrations = listMigrations()): Promise<st
   const before = await appliedBefore(db.query);
   const newer = before.find((name) => !known.has(name));
   if (newer) {
-    throw new Error(
-      `the database was migrated by a newer Ibid (it has ${newer}); start that version or restore an older backup`,
+    throw new StartError(
+      `The database was migrated by a newer Ibid (it has ${newer}): start that version, or restore an older backup.`,
     );
   }
   const done: string[] = [];

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Db, Query } from '../db/db.ts';
+import { toApiError } from '../http/errors.ts';
 import { type ClaimedJob, claimJob, FAILURES_MAX, holdJob, LeaseLost, releaseJob } from './queue.ts';
 
 /** How long an idle worker waits before it looks again, when nobody wakes it. */
@@ -72,6 +73,11 @@ export function startWorker(options: { db: Db; kinds: readonly JobKind[]; log: L
         log.warn({ job_id: job.job_id }, 'another worker took the job over');
         return;
       }
+      if (databaseWasAway(err)) {
+        log.warn({ err, job_id: job.job_id }, 'the database went away from a job, which is taken up again');
+        await releaseJob(db, job, undefined);
+        return;
+      }
       log.error({ err, job_id: job.job_id, failures: job.failures }, 'a job failed');
       const text = 'internal_error: the work was interrupted; it is tried again';
       if (job.failures < FAILURES_MAX) await releaseJob(db, job, text);
@@ -93,4 +99,10 @@ export function startWorker(options: { db: Db; kinds: readonly JobKind[]; log: L
       await done;
     },
   };
+}
+
+/** No fault of the job, so no attempt that failed; a statement that takes too long is one. */
+function databaseWasAway(error: unknown): boolean {
+  const timedOut = (error as { code?: string }).code === '57014';
+  return !timedOut && toApiError(error).code === 'database_unavailable';
 }

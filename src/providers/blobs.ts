@@ -69,7 +69,7 @@ export async function openFolderBlobs(folder: string): Promise<Blobs> {
 async function removeAbandoned(incoming: string): Promise<void> {
   for (const name of await readdir(incoming)) {
     const path = join(incoming, name);
-    const { mtimeMs } = await stat(path);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() })); // Just taken away by its process.
     if (mtimeMs < Date.now() - ABANDONED_MS) await rm(path, { force: true });
   }
 }
@@ -77,6 +77,8 @@ async function removeAbandoned(incoming: string): Promise<void> {
 async function keep(temporary: string, path: string): Promise<void> {
   if (await exists(path)) {
     await rm(temporary, { force: true });
+    // Whoever brought the same bytes a moment ago may not have come to this yet.
+    await sync(dirname(path));
     return;
   }
   await sync(temporary);

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { sql } from '../src/db/sql.ts';
+import {
+  cleanUp,
+  freePort,
+  makeFolder,
+  postgresIn,
+  type SpawnOptions,
+  spawnService,
+  until,
+  worldOfProcess,
+} from './process.ts';
+import { makeDatabase } from './world.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+/** Starts a service that cannot start and answers its message. */
+async function refusal(env: Record<string, string>, folder: string, options: SpawnOptions = {}): Promise<string> {
+  const service = spawnService({ PORT: '0', ...env }, options);
+  const { code } = await service.ended;
+  const message = service.stderr();
+  assert.equal(code, 1, `It must end with 1. It printed: ${service.stdout()}${message}`);
+  assert.match(message, /^Ibid cannot start: .+\.\n$/, 'It must say what is wrong in one line, and nothing else.');
+  assert.doesNotMatch(service.stdout(), /"level":[56]0/, 'The message must not drown in the log.');
+  assert.deepEqual(await postgresIn(folder), [], 'No PostgreSQL may be left behind.');
+  return message;
+}
+
+test('options that are wrong are all named in one message, and a password in them is not', async () => {
+  const folder = await makeFolder();
+  const message = await refusal(
+    {
+      DATA_DIR: join(folder, 'data'),
+      PORT: '80800',
+      ROLE: 'king',
+      MAX_FILE_SIZE: 'huge',
+      DATABASE_URL: 'mysql://me:secret@localhost/ibid',
+      OIDC_ISSUER: 'https://id.example.org',
+    },
+    folder,
+  );
+  for (const name of ['PORT', 'ROLE', 'MAX_FILE_SIZE', 'DATABASE_URL', 'OIDC_AUDIENCE']) {
+    assert.ok(message.includes(name), `${name} must be named in: ${message}`);
+  }
+  assert.ok(!message.includes('secret'), message);
+});
+
+test('a file of plans that is missing or broken is named before anything is started', async () => {
+  const folder = await makeFolder();
+  const file = join(folder, 'plans.json');
+  assert.match(await refusal({ DATA_DIR: join(folder, 'data'), PLANS_FILE: file }, folder), /plans\.json/);
+  await writeFile(file, '{"plans": 5}');
+  assert.match(await refusal({ DATA_DIR: join(folder, 'data'), PLANS_FILE: file }, folder), /plans\.json/);
+});
+
+test('a port in use is named', async () => {
+  const folder = await makeFolder();
+  const port = await listen(createServer());
+  const env = { DATA_DIR: join(folder, 'data'), DATABASE_URL: await makeDatabase() };
+  assert.match(
+    await refusal({ DATA_DIR: env.DATA_DIR, PORT: String(port) }, folder),
+    new RegExp(`Port ${port} .* in use: .*set PORT`),
+  );
+  assert.match(await refusal({ ...env, METRICS_PORT: String(port) }, folder), new RegExp(`METRICS_PORT ${port} `));
+  assert.match(await refusal({ ...env, HOST: '192.0.2.1' }, folder), /HOST 192\.0\.2\.1 .*set HOST/);
+});
+
+test('a DATA_DIR that another Ibid uses is left to it', async () => {
+  const folder = await makeFolder();
+  const env = { PORT: '0', DATA_DIR: join(folder, 'data') };
+  const first = spawnService(env);
+  await first.ready;
+  const second = spawnService(env);
+  assert.equal((await second.ended).code, 1);
+  assert.match(
+    second.stderr(),
+    new RegExp(`^Ibid cannot start: DATA_DIR .*in use by another Ibid \\(process ${first.pid}\\).*\\n$`),
+  );
+  const address = /serves (\S+)/.exec(first.stdout())?.[1];
+  assert.equal((await fetch(`${address}/readyz`)).status, 200, 'The first must go on undisturbed.');
+});
+
+test('a DATA_DIR that is a file or may not be written is named, with a database of its own or another', async () => {
+  const folder = await makeFolder();
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  const closed = join(folder, 'closed');
+  await mkdir(closed, { mode: 0o755 });
+  if (!isRoot) await chmod(closed, 0o555);
+  const uid = isRoot ? { uid: 65_534 } : {};
+  for (const database of [undefined, await makeDatabase()].map((url) => (url ? { DATABASE_URL: url } : undefined))) {
+    // As root: the database of the run lets nobody else in, and DATA_DIR is looked at before it.
+    assert.match(await refusal({ DATA_DIR: file, ...database }, folder), new RegExp(`DATA_DIR ${file} .*set DATA_DIR`));
+    const message = await refusal({ DATA_DIR: join(closed, 'data'), ...database }, folder, uid);
+    assert.match(message, new RegExp(`DATA_DIR ${closed}/data .*set DATA_DIR`));
+  }
+});
+
+test('a database that cannot be reached, does not exist or refuses the user is told apart', async () => {
+  const folder = await makeFolder();
+  const env = { DATA_DIR: join(folder, 'data') };
+  const nowhere = `postgres://me:secret@127.0.0.1:${await freePort()}/ibid`;
+  const unreachable = await refusal({ ...env, DATABASE_URL: nowhere }, folder);
+  assert.match(unreachable, /does not answer \(ECONNREFUSED\): start it, or correct DATABASE_URL/);
+  assert.ok(!unreachable.includes('secret'), unreachable);
+
+  const missing = new URL(await makeDatabase());
+  missing.pathname = '/no_such_database';
+  const noDatabase = await refusal({ ...env, DATABASE_URL: missing.href }, folder);
+  assert.match(noDatabase, /has no database "no_such_database": create it, or correct DATABASE_URL/);
+
+  const port = await refusing('28P01', 'password authentication failed for user "me"');
+  const refused = await refusal({ ...env, DATABASE_URL: `postgres://me:secret@127.0.0.1:${port}/ibid` }, folder);
+  assert.match(refused, /refuses the user or the password .*: correct DATABASE_URL/);
+  assert.ok(!refused.includes('secret'), refused);
+});
+
+test('a database that a newer Ibid has migrated is left alone', async () => {
+  const folder = await makeFolder();
+  const env = { DATA_DIR: join(folder, 'data'), DATABASE_URL: await makeDatabase() };
+  const service = spawnService({ PORT: '0', ...env });
+  await service.ready;
+  service.kill('SIGTERM');
+  await service.ended;
+  using world = worldOfProcess('', env.DATABASE_URL);
+  await world.service.db.query(sql`insert into migrations (name) values ('999_tomorrow.sql')`);
+  assert.match(await refusal(env, folder), /newer Ibid \(it has 999_tomorrow\.sql\): start that version/);
+});
+
+test('a stop leaves nothing running, puts the job in hand back, and the next start finishes it', async (t) => {
+  const folder = await makeFolder();
+  const data_dir = join(folder, 'data');
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  const start = async () => {
+    const began = performance.now();
+    const service = spawnService({ PORT: String(port), DATA_DIR: data_dir });
+    await service.ready;
+    assert.equal((await fetch(`${address}/readyz`)).status, 200);
+    return { service, took: Math.round(performance.now() - began) };
+  };
+  const first = await start();
+  const world = worldOfProcess(address, { data_dir });
+  const owner = await world.owner();
+  const form = new FormData();
+  const files = 300;
+  for (let i = 0; i < files; i += 1)
+    form.append('files', new Blob([`# Page ${i}\n\n${'Words. '.repeat(500)}\n`]), `${i}.md`);
+  const made = await owner.send('POST', `/v1/wikis/${owner.wiki_id}/uploads`, { body: form });
+  assert.equal(made.status, 201);
+  const jobs = `/v1/wikis/${owner.wiki_id}/jobs`;
+  await until('the job has begun', async () => (await owner.get(jobs)).body[0].progress > 0);
+  await world.service.stop();
+  first.service.kill('SIGTERM');
+  // npm passes a signal of the terminal on, so that it comes twice.
+  first.service.kill('SIGTERM');
+  assert.deepEqual(await first.service.ended, { code: 0, signal: null }, first.service.stdout());
+  assert.deepEqual(await postgresIn(folder), []);
+
+  const second = await start();
+  await until('the upload has ended', async () => (await owner.get(jobs)).body[0].finished_at !== undefined);
+  const { body } = await owner.get(jobs);
+  assert.equal(body[0].status, 'completed', JSON.stringify(body));
+  assert.equal(body[0].attempt, 2, 'The stop must come while the job is in hand; give it more files.');
+  assert.equal(body[0].summary, `${files} files: ${files} new sources, ${files} new pages.`);
+  second.service.kill('SIGINT');
+  assert.deepEqual(await second.service.ended, { code: 0, signal: null });
+  assert.deepEqual(await postgresIn(folder), []);
+  t.diagnostic(`ready after ${first.took} ms the first time, after ${second.took} ms with data`);
+});
+
+test('a stop in the middle of a start leaves nothing running', async () => {
+  const folder = await makeFolder();
+  const service = spawnService({ PORT: '0', DATA_DIR: join(folder, 'data') });
+  await until('PostgreSQL runs', async () => (await postgresIn(folder)).length > 0);
+  service.kill('SIGTERM');
+  assert.deepEqual(await service.ended, { code: 0, signal: null }, service.stderr());
+  assert.deepEqual(await postgresIn(folder), []);
+});
+
+/** A server that refuses everybody as PostgreSQL does. */
+async function refusing(code: string, message: string): Promise<number> {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
+  const head = Buffer.alloc(5, 'E');
+  head.writeInt32BE(fields.length + 4, 1);
+  return listen(createServer((socket) => socket.once('data', () => socket.end(Buffer.concat([head, fields])))));
+}
+
+/** Listens on a free port, which it answers. */
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUp(() => void server.close());
+  const address = server.address();
+  assert.ok(address && typeof address === 'object');
+  return address.port;
+}
