@@ -42,18 +42,17 @@ export function bodyTimeout(request: FastifyRequest, endpoint: Endpoint): void {
   const { socket } = raw;
   if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return;
   const cut = () => socket.destroy();
-  let timer = setTimeout(cut, BODY_MS);
-  const again = () => {
-    clearTimeout(timer);
-    timer = setTimeout(cut, BODY_MS);
-  };
+  if (endpoint.takes === 'multipart') {
+    raw.setTimeout(BODY_MS, cut);
+    raw.once('end', () => raw.setTimeout(0));
+    return;
+  }
+  const timer = setTimeout(cut, BODY_MS);
   // A request that was answered before all of its body came never ends; then its connection does.
   const stop = () => {
     clearTimeout(timer);
-    socket.off('data', again);
     socket.off('close', stop);
   };
-  if (endpoint.takes === 'multipart') socket.on('data', again);
   raw.once('end', stop);
   socket.once('close', stop);
 }
