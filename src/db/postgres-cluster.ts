@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { namesAllowedIn, replaceFile } from './postgres-account.ts';
@@ -36,11 +37,11 @@ export function cleanEnvironment(): NodeJS.ProcessEnv {
 }
 
 /** Takes away what a start that was killed during `makeCluster` left. */
-export function removeUnfinished(place: Place): void {
+export async function removeUnfinished(place: Place): Promise<void> {
   for (const name of readdirSync(place.folder)) {
     if (!name.startsWith(UNFINISHED)) continue;
-    // The killed start's initdb may still be writing its last files there.
-    rmSync(join(place.folder, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    // The killed start's initdb may still be busy there, and rmSync stops half-way when a file goes before its turn.
+    await rm(join(place.folder, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 }
 

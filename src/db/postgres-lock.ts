@@ -19,7 +19,7 @@ export function lockFolder(folder: string): () => void {
   let held: DatabaseSync | undefined;
   try {
     held = new DatabaseSync(lock_file);
-    held.exec('begin exclusive');
+    held.exec('pragma journal_mode = memory; begin exclusive'); // No second file, which a full disk would not let be.
     chmodSync(lock_file, 0o600); // Whoever can read a file can lock it.
     writeFileSync(pid_file, `${process.pid}\n`);
   } catch (error) {

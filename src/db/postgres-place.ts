@@ -32,6 +32,7 @@ const SHARED_PARENT = '/var/lib/ibid';
 /** Makes DATA_DIR if it is missing. Returns its real path. */
 export function openDataDir(data_dir: string): string {
   const folder = resolve(data_dir);
+  mkdirSync(dirname(folder), { recursive: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   return realpathSync(folder);
@@ -83,15 +84,14 @@ function sharedPlace(data_dir: string, account: Account, log: Log): Place {
     if (uid !== 0 || mode & 0o022) throw new StartError(`${path} must belong to root alone: chown and chmod it.`);
   }
   const cluster = join(folder, 'postgres');
-  log(
-    'warn',
-    `DATA_DIR ${data_dir} is closed to user ${account.uid}, as whom PostgreSQL runs: its files are in ${folder}`,
-  );
-  if (isMade(cluster)) return existingPlace(cluster);
+  const closed = `DATA_DIR ${data_dir} is closed to user ${account.uid}, as whom PostgreSQL runs`;
+  if (isMade(cluster)) {
+    log('warn', `${closed}: the database made for it earlier, in ${folder}, is used again`);
+    return existingPlace(cluster);
+  }
+  log('warn', `${closed}: its files go to ${folder}`);
   if (canEnter(folder, account)) return { folder, cluster, account };
-  throw new StartError(
-    `Neither DATA_DIR ${data_dir} nor ${folder} can be reached by user ${account.uid}, as whom PostgreSQL runs: let others pass (chmod o+x), or set DATA_DIR or DATABASE_URL.`,
-  );
+  throw new StartError(`${closed}, and so is ${folder}: let others pass (chmod o+x), or set DATA_DIR or DATABASE_URL.`);
 }
 
 /** A cluster gets its name only when it is complete, so that a folder with content is a whole cluster. */

@@ -79,7 +79,7 @@ export function removeSocketFolder(folder: string): void {
 }
 
 /** Lines: pid, data directory, start time, port, socket folder, listen address, shared memory, status. */
-function readPidFile(cluster: string): string[] | undefined {
+export function readPidFile(cluster: string): string[] | undefined {
   try {
     return readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
   } catch (error) {
@@ -89,7 +89,7 @@ function readPidFile(cluster: string): string[] | undefined {
 }
 
 /** Whether the process is a server on this cluster by its own command line, and not one that got its number later. */
-function isServer(pid: number, cluster: string): boolean {
+export function isServer(pid: number, cluster: string): boolean {
   if (process.platform === 'linux') {
     const words = readText(`/proc/${pid}/cmdline`).split('\0');
     return words[words.indexOf('-D') + 1] === cluster;

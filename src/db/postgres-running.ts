@@ -1,16 +1,23 @@
-import { readFileSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { USER } from './postgres-cluster.ts';
+import { isServer, readPidFile } from './postgres-processes.ts';
 import { type Connection, PORT } from './postgres-server.ts';
 
 /**
- * How to connect to the PostgreSQL that an Ibid runs on this DATA_DIR now, for commands that work beside it.
- * undefined: none was started, or it was stopped. After a kill -9 the answer may be out of date; connecting shows it.
+ * How to connect to the PostgreSQL that runs on this DATA_DIR now, for commands that work beside an Ibid.
+ * undefined: there is none, because it was stopped or was killed.
  */
 export function runningPostgres(data_dir: string): Connection | undefined {
+  const cluster = realClusterOf(data_dir);
+  const [pid, , , , host] = (cluster && readPidFile(cluster)) || [];
+  if (!cluster || !host || !isServer(Number(pid), cluster)) return undefined;
+  return { host, port: PORT, user: USER, database: USER };
+}
+
+function realClusterOf(data_dir: string): string | undefined {
   try {
-    const [, , , , host] = readFileSync(join(data_dir, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
-    return host ? { host, port: PORT, user: USER, database: USER } : undefined;
+    return realpathSync(join(data_dir, 'postgres'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -1,5 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chownSync, closeSync, fstatSync, lstatSync, mkdirSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -98,11 +108,15 @@ export function launch({ place, binaries, connection, log_file }: Setup): Server
       resolve(reason);
     };
     child.once('error', (error) => end(error.message));
-    child.once('exit', (_, signal) => {
-      end(signal ? `it was ended by ${signal}` : explain(readFileSync(log_file).subarray(begin).toString()));
-    });
+    child.once('exit', (_, signal) => end(signal ? `it was ended by ${signal}` : explain(readFrom(log_file, begin))));
   });
   return { child, ended, isOver: () => over };
+}
+
+function readFrom(log_file: string, begin: number): string {
+  // Somebody may have removed the log, which is no reason to lose sight of the server.
+  if (!existsSync(log_file)) return '';
+  return readFileSync(log_file).subarray(begin).toString();
 }
 
 /**
@@ -110,8 +124,9 @@ export function launch({ place, binaries, connection, log_file }: Setup): Server
  * Returns undefined, or why the server ended before. Recovery after a crash may take as long as it takes.
  */
 export async function untilReady(server: Server, { connection, log }: Setup): Promise<string | undefined> {
-  let last_sign = performance.now();
-  let next_word = last_sign + 10_000;
+  const begin = performance.now();
+  let last_sign = begin;
+  let next_word = begin + 10_000;
   let signed_up = false;
   while (!server.isOver()) {
     const code = await refusal(connection);
@@ -130,7 +145,8 @@ export async function untilReady(server: Server, { connection, log }: Setup): Pr
       log('info', 'PostgreSQL is recovering what was committed before it ended');
       next_word = now + 10_000;
     }
-    await delay(10);
+    // The server logs each refusal, so a long recovery is asked about less often.
+    await delay(now - begin < 1000 ? 10 : 100);
   }
   return server.ended;
 }

@@ -79,13 +79,13 @@ export class Supervisor {
 
   async #startFirst(): Promise<void> {
     const deadline = performance.now() + LEFTOVERS_MS;
-    for (;;) {
+    for (let round = 0; ; round++) {
       const failure = await this.#attempt();
       if (failure === undefined) return;
       if (!LEFTOVERS.test(failure) || performance.now() > deadline) {
         throw new StartError(`PostgreSQL does not start on ${this.#setup.place.cluster}: ${failure}`);
       }
-      await this.#afterFailure(failure);
+      await this.#awaitLeftovers(round);
     }
   }
 
@@ -99,28 +99,35 @@ export class Supervisor {
 
       log('error', 'PostgreSQL ended unasked and is started again', { reason });
       if (performance.now() - began > STEADY_MS) this.#failures = 0;
-      else await this.#afterFailure(reason);
+      else await this.#pause(this.#failures++);
       await this.#startAgain();
     }
   }
 
   async #startAgain(): Promise<void> {
     const { log } = this.#setup;
-    while (!this.#halt.signal.aborted) {
+    for (let round = 0; !this.#halt.signal.aborted; round++) {
       const failure = await this.#attempt().catch((error: Error) => error.message);
       if (this.#halt.signal.aborted) return;
       if (failure === undefined) return log('info', 'PostgreSQL runs again', { pid: this.pid });
-      if (!LEFTOVERS.test(failure)) log('error', 'PostgreSQL could not be started again', { reason: failure });
-      await this.#afterFailure(failure);
+      if (LEFTOVERS.test(failure)) {
+        await this.#awaitLeftovers(round);
+      } else {
+        log('error', 'PostgreSQL could not be started again', { reason: failure });
+        await this.#pause(this.#failures++);
+      }
     }
   }
 
-  async #afterFailure(failure: string): Promise<void> {
-    if (LEFTOVERS.test(failure) && this.#failures > 4) endLeftovers(this.#setup.place.cluster);
-    const pause = PAUSES_MS[Math.min(this.#failures, PAUSES_MS.length - 1)];
-    this.#failures += 1;
+  async #awaitLeftovers(round: number): Promise<void> {
+    if (round > 2) endLeftovers(this.#setup.place.cluster);
+    await this.#pause(Math.min(round, 5));
+  }
+
+  async #pause(step: number): Promise<void> {
+    const milliseconds = PAUSES_MS[Math.min(step, PAUSES_MS.length - 1)];
     // Only stop() cuts the pause short, and whoever waited looks for that next.
-    await delay(pause, undefined, { signal: this.#halt.signal }).catch(() => undefined);
+    await delay(milliseconds, undefined, { signal: this.#halt.signal }).catch(() => undefined);
   }
 
   async #end(): Promise<void> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -27,18 +27,29 @@ import { runningPostgres } from './postgres-running.ts';
 const is_root = process.getuid?.() === 0;
 const limit = { timeout: 120_000 };
 
+const afterwards = new WeakMap<TestContext, (() => unknown)[]>();
+
+/** Runs the latest first, because a folder can go only when the server in it has stopped. */
+function cleanUp(t: TestContext, step: () => unknown): void {
+  const steps = afterwards.get(t) ?? [];
+  if (steps.push(step) > 1) return;
+  afterwards.set(t, steps);
+  t.after(async () => {
+    for (const latest of steps.reverse()) await latest();
+  });
+}
+
 /** A temporary folder that PostgreSQL's own user can pass through. */
 function makeFolder(t: TestContext, mode = 0o711): string {
-  const folder = mkdtempSync(join(tmpdir(), 'ibid-test-'));
+  const folder = mkdtempSync(join(tmpdir(), 'ibid-postgres-'));
   chmodSync(folder, mode);
-  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+  cleanUp(t, () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   return folder;
 }
 
 async function start(t: TestContext, data_dir: string, min_free_bytes?: number): Promise<Postgres> {
-  const messages: string[] = [];
-  const postgres = await startPostgres({ data_dir, min_free_bytes, log: (_, message) => messages.push(message) });
-  t.after(() => postgres.stop());
+  const postgres = await startPostgres({ data_dir, min_free_bytes, log: () => undefined });
+  cleanUp(t, () => postgres.stop());
   return postgres;
 }
 
@@ -61,12 +72,10 @@ async function until<Found>(look: () => Found | Promise<Found>): Promise<NonNull
   }
 }
 
+/** A process that has ended but that its new parent has not looked at yet is no longer alive. */
 const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+  const state = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim();
+  return state !== '' && !state.startsWith('Z');
 };
 
 /** Another Ibid, as far as the database goes. It prints a line when it is ready, or its error. */
@@ -86,7 +95,11 @@ function spawnIbid(t: TestContext, data_dir: string): ChildProcess {
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  t.after(() => child.kill('SIGKILL'));
+  cleanUp(t, async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.stdin?.end('stop\n');
+    await once(child, 'exit');
+  });
   return child;
 }
 
@@ -206,7 +219,7 @@ test(
 
     const postgres = await start(t, data_dir);
     assert.deepEqual(await query(postgres, 'select answer from kept'), [{ answer: 42 }]);
-    assert(!isAlive(orphan.pid) || postgres.pid === orphan.pid, 'Two servers must not live on one cluster.');
+    assert(!isAlive(orphan.pid), 'Two servers must not live on one cluster.');
     await postgres.stop();
     assert.equal(runningPostgres(data_dir), undefined);
   },
@@ -270,10 +283,11 @@ test('a stale process number in postmaster.pid neither stops the start nor harms
   await postgres.stop();
   const { uid, gid } = statSync(cluster);
   const bystander = spawn('sleep', ['600'], is_root ? { uid, gid } : {});
-  t.after(() => bystander.kill());
+  cleanUp(t, () => bystander.kill());
   writeFileSync(join(cluster, 'postmaster.pid'), content.replace(/^\d+/, String(bystander.pid)));
   writeFileSync(join(cluster, '.s.PGSQL.5432.lock'), content.replace(/^\d+/, String(bystander.pid)));
 
+  assert.equal(runningPostgres(data_dir), undefined, 'A process that only has the number is no server.');
   await query(await start(t, data_dir), 'select 1');
   assert.equal(bystander.exitCode ?? bystander.signalCode, null, 'A foreign process was ended.');
 });
@@ -335,7 +349,7 @@ test(
   limit,
   async (t) => {
     const data_dir = join(makeFolder(t, 0o700), 'data');
-    t.after(() => {
+    cleanUp(t, () => {
       const cluster = realpathSync(join(data_dir, 'postgres'));
       if (!cluster.startsWith(data_dir)) rmSync(dirname(cluster), { recursive: true });
     });

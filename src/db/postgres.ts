@@ -58,7 +58,7 @@ export async function startPostgres({ data_dir, log, min_free_bytes = MIN_FREE_B
     const major = clusterMajor(place);
     if (major) await stopOrphan(place, log);
     const binaries = findBinaries(place, major, log);
-    removeUnfinished(place);
+    await removeUnfinished(place);
     if (!major) {
       if (freeBytes(place.folder) < NEW_CLUSTER_BYTES) {
         throw new StartError(
