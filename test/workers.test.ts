@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startPostgres } from '../src/db/postgres.ts';
+import { sql } from '../src/db/sql.ts';
+import { cleanUp, freePort, makeFolder, type ServiceProcess, spawnService, until, worldOfProcess } from './process.ts';
+import { addressOf, type Client, makeDatabase, type World } from './world.ts';
+
+/** Enough that a job has batches before and behind the moment at which its worker is stopped. */
+const FILES = 120;
+
+async function uploadMany(client: Client, wiki_id: string): Promise<string> {
+  const form = new FormData();
+  for (let i = 0; i < FILES; i += 1) {
+    form.append('files', new Blob([`# Page ${i}\n\n${'*Words*, [links](1.md). '.repeat(30)}\n`]), `${i}.md`);
+  }
+  const { status, body } = await client.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });
+  assert.equal(status, 201, JSON.stringify(body));
+  return body.upload_id;
+}
+
+async function jobOf(client: Client, wiki_id: string, upload_id: string) {
+  const { status, body } = await client.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${upload_id}`);
+  assert.equal(status, 200, JSON.stringify(body));
+  return body[0];
+}
+
+/** The upload ended well, and all of it was made once. */
+async function assertMadeOnce(world: World, client: Client, wiki_id: string, upload_id: string) {
+  const { body: upload } = await client.get(`/v1/wikis/${wiki_id}/uploads/${upload_id}`);
+  assert.equal(upload.status_label, 'ready', JSON.stringify(upload));
+  assert.equal(upload.summary, `${FILES} files: ${FILES} new sources, ${FILES} new pages.`);
+  const [counted] = await world.service.db.query(sql`
+    select (select count(*)::int from sources where wiki_id = ${wiki_id}) as sources,
+      (select count(*)::int from revisions where wiki_id = ${wiki_id}) as revisions,
+      (select count(*)::int from page_sources where wiki_id = ${wiki_id}) as page_sources,
+      (select count(*)::int from audit_events where type = 'upload.completed'
+        and details ->> 'upload_id' = ${upload_id}) as events`);
+  assert.deepEqual(counted, { sources: FILES, revisions: FILES, page_sources: FILES, events: 1 });
+}
+
+test('a worker takes over from one that is gone or stood still, and nothing is made twice', async (t) => {
+  const database = await makeDatabase();
+  const data_dir = join(await makeFolder(), 'data');
+  const port = await freePort();
+  const env = { DATABASE_URL: database, DATA_DIR: data_dir };
+  const startWorker = async () => {
+    const worker = spawnService({ ...env, ROLE: 'worker' });
+    await worker.ready;
+    return worker;
+  };
+  const web = spawnService({ ...env, ROLE: 'web', PORT: String(port) });
+  const [, first, second] = await Promise.all([web.ready, startWorker(), startWorker()]);
+  const world = worldOfProcess(`http://127.0.0.1:${port}`, database);
+  cleanUp(() => world.service.stop());
+
+  // The second stands still while the first is killed, so that the time without a worker can be seen.
+  second.kill('SIGSTOP');
+  const owner = await world.owner();
+  const { wiki_id } = owner;
+  const upload_id = await uploadMany(owner, wiki_id);
+  await until('the job is under way', async () => (await jobOf(owner, wiki_id, upload_id)).progress > 0);
+  first.kill('SIGKILL');
+  await first.ended;
+  const killed = performance.now();
+  const labels: string[] = [];
+  await until('the worker is missed', async () => {
+    const { body } = await owner.get(`/v1/wikis/${wiki_id}/uploads/${upload_id}`);
+    if (labels.at(-1) !== body.status_label) labels.push(body.status_label);
+    return body.status_label === 'unknown';
+  });
+  t.diagnostic(`missed ${((performance.now() - killed) / 1000).toFixed(1)} s after its death`);
+  second.kill('SIGCONT');
+  await until('the upload has ended', async () => {
+    const { body } = await owner.get(`/v1/wikis/${wiki_id}/uploads/${upload_id}`);
+    if (labels.at(-1) !== body.status_label) labels.push(body.status_label);
+    return body.finished_at !== undefined;
+  });
+  assert.deepEqual(labels, ['running', 'unknown', 'running', 'ready']);
+  await assertMadeOnce(world, owner, wiki_id, upload_id);
+  assert.equal((await jobOf(owner, wiki_id, upload_id)).attempt, 2, 'The second worker must have taken over.');
+
+  // Now the second stands still in mid job and wakes up when a third has done its work.
+  const next = await world.owner();
+  const next_id = await uploadMany(next, next.wiki_id);
+  await until('the job is under way', async () => (await jobOf(next, next.wiki_id, next_id)).progress > 0);
+  await standStill(world, second);
+  await world.service.db.query(sql`update jobs set lease_until = now() where job_id = (
+    select job_id from jobs where upload_id = ${next_id})`);
+  const third = await startWorker();
+  await until('the upload has ended', async () => {
+    const { body } = await next.get(`/v1/wikis/${next.wiki_id}/uploads/${next_id}`);
+    return body.finished_at !== undefined;
+  });
+  second.kill('SIGCONT');
+  await until('the worker that stood still sees that it lost the job', () => /took the job over/.test(second.stdout()));
+  await assertMadeOnce(world, next, next.wiki_id, next_id);
+  for (const process of [second, third, web]) process.kill('SIGTERM');
+  for (const process of [second, third, web]) assert.equal((await process.ended).code, 0, process.stdout());
+});
+
+/** Stops a worker at a moment when it holds no transaction open, whose locks would be in the way of everybody. */
+async function standStill(world: World, worker: ServiceProcess): Promise<void> {
+  await until('the worker stands still between two transactions', async () => {
+    worker.kill('SIGSTOP');
+    const open = await world.service.db.query(sql`
+      select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`);
+    if (open.length > 0) worker.kill('SIGCONT');
+    return open.length === 0;
+  });
+}
+
+test('while a database of others is away the answer is 503, and work goes on by itself when it is back', async () => {
+  const folder = await makeFolder();
+  const startDatabase = () => startPostgres({ data_dir: join(folder, 'database'), log: () => undefined });
+  let database = await startDatabase();
+  cleanUp(() => database.stop());
+  const url = addressOf(database.connection);
+  const address = `http://127.0.0.1:${await freePort()}`;
+  const service = spawnService({ PORT: new URL(address).port, DATABASE_URL: url, DATA_DIR: join(folder, 'data') });
+  await service.ready;
+  const world = worldOfProcess(address, url);
+  cleanUp(() => world.service.stop());
+  const owner = await world.owner();
+  const { wiki_id } = owner;
+  const upload_id = await uploadMany(owner, wiki_id);
+
+  await until('the job is under way', async () => (await jobOf(owner, wiki_id, upload_id)).progress > 0);
+  await database.stop();
+  const form = new FormData();
+  form.append('files', new Blob(['x']), 'x.md');
+  const answers = await Promise.all([
+    owner.get('/v1/workspaces'),
+    owner.post('/v1/workspaces', { name: 'x' }),
+    owner.post('/v1/onboarding'),
+    owner.post(`/v1/workspaces/${owner.workspace_id}/members/invite`, { email: 'a@example.com', role: 'member' }),
+    owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form }),
+    owner.post('/v1/workspaces', { name: 5 }),
+    owner.get('/readyz'),
+  ]);
+  for (const { status, headers, body } of answers) {
+    assert.equal(status, 503, JSON.stringify(body));
+    assert.deepEqual(Object.keys(body), ['error', 'message', 'request_id']);
+    assert.equal(body.error, 'database_unavailable');
+    assert.ok(Number(headers.get('retry-after')) > 0, 'A client must be told when to come again.');
+  }
+  assert.equal((await owner.get('/livez')).status, 200);
+  assert.equal((await world.anonymous.get('/v1/workspaces')).status, 401);
+
+  database = await startDatabase();
+  await until('the service is ready again', async () => (await owner.get('/readyz')).status === 200);
+  await until('the upload has ended', async () => (await jobOf(owner, wiki_id, upload_id)).finished_at !== undefined);
+  await assertMadeOnce(world, owner, wiki_id, upload_id);
+  assert.ok(!service.isOver(), 'It must be the same process all the time.');
+});
