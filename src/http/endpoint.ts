@@ -1,5 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Blobs } from '../providers/blobs.ts';
 import type { Mail } from '../providers/mail.ts';
@@ -7,6 +5,7 @@ import type { Payments, Plan } from '../providers/payments.ts';
 import type { Access } from './access.ts';
 import type { Credential } from './credential.ts';
 import type { Door } from './door.ts';
+import type { ReceivedFile } from './multipart.ts';
 import type { WidgetTokens } from './widget-token.ts';
 
 /** What is outside the database and an endpoint may need. */
@@ -40,9 +39,8 @@ export interface Context<Params, Query, Body> extends Door {
   query: Query;
   body: Body;
   credential: Credential;
-  headers: IncomingHttpHeaders;
-  /** The body of an endpoint that takes `multipart/form-data`, unread. */
-  stream: Readable;
+  /** The files of an endpoint that takes `multipart/form-data`, durable already. */
+  files: readonly ReceivedFile[];
   services: Services;
 }
 

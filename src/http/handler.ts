@@ -2,14 +2,18 @@ import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Db } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
 import { isStorable } from './body.ts';
 import type { Credential, CredentialReader } from './credential.ts';
 import { bearerToken } from './credential.ts';
 import { openDoor, requireCaller } from './door.ts';
 import type { Endpoint, Services } from './endpoint.ts';
 import { ApiError, forbidden, unauthorized } from './errors.ts';
+import { type IdempotentRequest, keepAnswer, readIdempotencyKey, takeKey } from './idempotency.ts';
+import { type ReceivedFile, receiveFiles } from './multipart.ts';
 import { nextLink } from './paging.ts';
 import { chooseMediaType } from './representation.ts';
+import { sha256 } from './secrets.ts';
 import { bodyCheck, queryReader } from './validation.ts';
 
 export interface HandlerNeeds {
@@ -25,6 +29,7 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
   const checkBody = endpoint.body ? bodyCheck(endpoint.body) : () => undefined;
   const rest = /\*([a-z_]+)$/.exec(endpoint.path)?.[1];
   const status = endpoint.status ?? 200;
+  const isRepeatable = endpoint.method === 'POST' || endpoint.method === 'PATCH';
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const credential = await credentials.read(bearerToken(request.raw) ?? '');
@@ -47,36 +52,58 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
       throw error;
     }
 
-    const door = openDoor({
-      db,
-      access: endpoint.access,
-      credential,
-      params: input.params,
-      event: endpoint.event,
-      request_id: request.id,
-      address: request.ip,
-      onUseNotNoted: (err) => log.warn({ err, request_id: request.id }, 'the last use of a credential was not noted'),
-    });
+    const openOn = (on: Db) =>
+      openDoor({
+        db: on,
+        access: endpoint.access,
+        credential,
+        params: input.params,
+        event: endpoint.event,
+        request_id: request.id,
+        address: request.ip,
+        onUseNotNoted: (err) => log.warn({ err, request_id: request.id }, 'the last use of a credential was not noted'),
+      });
     // From here on a refusal is the door's own, which has looked at the credential.
     request.callerKnown = true;
     if (endpoint.event && services.diskIsFull()) {
-      await door.refuse(
+      await openOn(db).refuse(
         new ApiError('storage_unavailable', 'The disk of the service is nearly full. Try again later.'),
       );
     }
-    const result = await endpoint.run({
-      ...door,
-      ...input,
-      body: request.body,
-      credential,
-      headers: request.headers,
-      stream: request.body as Readable,
-      services,
-    });
-    if (!door.wasAsked()) throw new Error(`${endpoint.method} ${endpoint.path} answered without asking the door`);
-    if (endpoint.event && door.hasWritten())
-      log.info({ request_id: request.id, event: endpoint.event }, endpoint.event);
-    return send(request, reply, input.query, result);
+    let files: ReceivedFile[] = [];
+    if (endpoint.takes === 'multipart') {
+      // Whoever may not upload is refused before a byte is read.
+      await openOn(db).look(sql`select 1`);
+      files = await receiveFiles(request.body as Readable, request.headers, services.blobs, services.limits);
+    }
+
+    async function run(on: Db): Promise<unknown> {
+      const door = openOn(on);
+      const result = await endpoint.run({ ...door, ...input, body: request.body, files, credential, services });
+      if (!door.wasAsked()) throw new Error(`${endpoint.method} ${endpoint.path} answered without asking the door`);
+      if (endpoint.event && door.hasWritten()) {
+        log.info({ request_id: request.id, event: endpoint.event }, endpoint.event);
+      }
+      return result;
+    }
+
+    const key = isRepeatable ? readIdempotencyKey(request.headers) : undefined;
+    if (key === undefined) return send(request, reply, input.query, await run(db));
+    const { method, url: path } = request;
+    const fingerprint = sha256(JSON.stringify(endpoint.takes ? files.map(nameAndHash) : [request.body]));
+    const repeatable: IdempotentRequest = { key, credential, method, path, fingerprint };
+    return db
+      .transaction(async (query) => {
+        const on: Db = { ...db, query, transaction: (work) => work(query, noScript) };
+        // A caller who lost access since gets no answer of before.
+        await openOn(on).look(sql`select 1`);
+        const before = await takeKey(query, repeatable);
+        if (before) reply.header('idempotency-replayed', 'true');
+        const result = before ? before.body : await run(on);
+        if (!before) await keepAnswer(query, repeatable, result);
+        return result;
+      })
+      .then((result) => send(request, reply, input.query, result));
   };
 
   function send(request: FastifyRequest, reply: FastifyReply, query: Record<string, unknown>, result: unknown) {
@@ -119,4 +146,13 @@ function rawQuery(request: FastifyRequest): string {
   const url = request.raw.url ?? '';
   const at = url.indexOf('?');
   return at < 0 ? '' : url.slice(at + 1);
+}
+
+function nameAndHash({ filename, blob }: ReceivedFile): [string, string] {
+  return [filename, blob.sha256];
+}
+
+/** No endpoint runs a script of statements. */
+async function noScript(): Promise<void> {
+  throw new Error('an endpoint cannot run a script');
 }

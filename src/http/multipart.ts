@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
-import type { Limits } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
 import type { Blobs, ReceivedBlob } from '../providers/blobs.ts';
+import type { Limits } from './endpoint.ts';
+import { ApiError } from './errors.ts';
 
 export interface ReceivedFile {
   /** As the client named it. */

@@ -79,6 +79,16 @@ const ValidationErrorSchema = {
   },
 };
 
+/** Of every POST and PATCH. */
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A request that is sent again with the same key within 24 hours is answered as the first one was and does nothing.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
 /** The OpenAPI 3.1 description, computed from the list of endpoints. */
 export function describeApi(endpoints: readonly Endpoint[]) {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -121,7 +131,11 @@ function operation(endpoint: Endpoint) {
     description: [endpoint.description, describeAccess(endpoint.access)].filter(Boolean).join('\n\n'),
     tags: [tagOf(endpoint)],
     ...(endpoint.access.on === 'widget' && { security: [{ widget: [] }] }),
-    parameters: [...parameters(endpoint.params, 'path'), ...parameters(endpoint.query, 'query')],
+    parameters: [
+      ...parameters(endpoint.params, 'path'),
+      ...parameters(endpoint.query, 'query'),
+      ...(endpoint.method === 'POST' || endpoint.method === 'PATCH' ? [IDEMPOTENCY_KEY] : []),
+    ],
     ...requestBody(endpoint),
     responses: {
       [status]: {

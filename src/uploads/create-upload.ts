@@ -6,7 +6,6 @@ import { newId } from '../http/ids.ts';
 import { withoutNulls } from '../http/records.ts';
 import { enqueueStep } from '../jobs/queue.ts';
 import { WikiParams } from '../wikis/schema.ts';
-import { receiveFiles } from './receive-files.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 
 /** Whoever may not upload is refused before a byte is read; the bytes are durable before the answer. */
@@ -33,9 +32,7 @@ export const createUpload = endpoint({
       summary: '',
     },
   },
-  run: async ({ params, headers, stream, services, look, one }) => {
-    await look(sql`select 1`);
-    const files = await receiveFiles(stream, headers, services.blobs, services.limits);
+  run: async ({ params, files, services, one }) => {
     const rows = files.map(({ filename, content_type, blob }, file_no) => ({
       file_no,
       filename: cleanFilename(filename),

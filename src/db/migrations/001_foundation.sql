@@ -121,6 +121,15 @@ create table audit_events (
 comment on table audit_events is 'One record for each write, made by the statement that writes.';
 create index audit_events_by_workspace on audit_events (workspace_id, event_id);
 
+create table idempotency_keys (
+  id          bytea primary key,
+  fingerprint bytea not null,
+  answer      bytea not null,
+  created_at  timestamptz not null default now()
+);
+comment on table idempotency_keys is 'What a request with an Idempotency-Key was answered, for 24 hours. id is the SHA-256 of caller, endpoint and key; the answer is encrypted with what only the client knows.';
+create index idempotency_keys_by_age on idempotency_keys (created_at);
+
 create table wikis (
   wiki_id      text collate "C" primary key,
   workspace_id text collate "C" not null references workspaces on delete cascade,

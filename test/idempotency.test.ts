@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from '../src/db/sql.ts';
+import { openWorld } from './world.ts';
+
+const world = await openWorld();
+
+const keyed = (key: string) => ({ 'idempotency-key': key });
+
+test('a repeated request happens once and is answered as the first time, byte for byte', async () => {
+  const owner = await world.owner();
+  const first = await owner.post('/v1/workspaces', { name: 'Once' }, keyed('a-1'));
+  const again = await owner.post('/v1/workspaces', { name: 'Once' }, keyed('a-1'));
+  assert.equal(first.status, 200);
+  assert.equal(first.headers.get('idempotency-replayed'), null);
+  assert.equal(again.headers.get('idempotency-replayed'), 'true');
+  assert.deepEqual(again.body, first.body);
+  assert.equal((await owner.get('/v1/workspaces')).body.length, 2);
+  const other = await owner.post('/v1/workspaces', { name: 'Once' }, keyed('a-2'));
+  assert.notEqual(other.body.workspace_id, first.body.workspace_id);
+});
+
+test('a key that was used for something else is 422 and does nothing', async () => {
+  const owner = await world.owner();
+  await owner.post('/v1/workspaces', { name: 'One' }, keyed('b-1'));
+  const refused = await owner.post('/v1/workspaces', { name: 'Two' }, keyed('b-1'));
+  assert.equal(refused.status, 422);
+  assert.deepEqual(refused.body.detail[0].loc, ['header', 'idempotency-key']);
+  assert.equal((await owner.get('/v1/workspaces')).body.length, 2);
+});
+
+test('of twenty at once one acts; the others are told to wait, or get its answer', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const owner = await world.owner();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => owner.post('/v1/workspaces', { name: 'Race' }, keyed(`c-${round}`))),
+    );
+    const good = answers.filter((answer) => answer.status === 200);
+    assert.equal(new Set(good.map((answer) => answer.body.workspace_id)).size, 1);
+    assert.equal(good.filter((answer) => answer.headers.get('idempotency-replayed') === null).length, 1);
+    for (const { status, body } of answers) {
+      if (status !== 200) assert.deepEqual([status, body.error], [409, 'idempotency_in_progress']);
+    }
+    assert.equal((await owner.get('/v1/workspaces')).body.length, 2);
+  }
+});
+
+test('a refusal is not kept: what was put right goes through with the same key', async () => {
+  const owner = await world.owner();
+  const path = `/v1/workspaces/${owner.workspace_id}/members/invite`;
+  const invite = { email: 'late@example.com', role: 'member' };
+  await world.service.db.query(sql`
+    update workspaces set seats_unlimited = false, seats_granted = 1 where workspace_id = ${owner.workspace_id}`);
+  assert.equal((await owner.post(path, invite, keyed('d-1'))).body.error, 'seat_limit_reached');
+  await world.service.db.query(sql`update workspaces set seats_granted = 2 where workspace_id = ${owner.workspace_id}`);
+  assert.equal((await owner.post(path, invite, keyed('d-1'))).status, 200);
+});
+
+test('a key counts for one caller: another with the same key acts for themselves', async () => {
+  const [ann, bob] = [await world.owner(), await world.owner()];
+  const first = await ann.post('/v1/workspaces', { name: 'Mine' }, keyed('e-1'));
+  const second = await bob.post('/v1/workspaces', { name: 'Mine' }, keyed('e-1'));
+  assert.equal(second.headers.get('idempotency-replayed'), null);
+  assert.notEqual(first.body.workspace_id, second.body.workspace_id);
+});
+
+test('who lost access gets no answer of before', async () => {
+  const owner = await world.owner();
+  const member = await world.member(owner.workspace_id, 'member');
+  const path = `/v1/workspaces/${owner.workspace_id}/wikis`;
+  assert.equal((await member.post(path, { title: 'Notes' }, keyed('f-1'))).status, 201);
+  await world.service.db.query(
+    sql`update memberships set status = 'inactive' where membership_id = ${member.membership_id}`,
+  );
+  assert.equal((await member.post(path, { title: 'Notes' }, keyed('f-1'))).status, 403);
+});
+
+test('an upload that is sent again is the same upload; other bytes under its key are 422', async () => {
+  const owner = await world.owner();
+  const send = (text: string) => {
+    const form = new FormData();
+    form.append('files', new Blob([text]), 'a.md');
+    return owner.send('POST', `/v1/wikis/${owner.wiki_id}/uploads`, { body: form, headers: keyed('g-1') });
+  };
+  const [first, again, other] = [await send('# A\n'), await send('# A\n'), await send('# B\n')];
+  assert.equal(first.status, 201);
+  assert.equal(again.body.upload_id, first.body.upload_id);
+  assert.equal(other.status, 422);
+});
+
+test('no answer is readable in the database, and one of a day ago is forgotten', async () => {
+  const owner = await world.owner();
+  await owner.post('/v1/workspaces', { name: 'Canary-in-answer' }, keyed('h-1'));
+  const { db } = world.service;
+  const [row] = await db.query<{ dump: string }>(
+    sql`select string_agg(encode(answer, 'escape'), ' ') as dump from idempotency_keys`,
+  );
+  assert.ok(row && !row.dump.includes('Canary'));
+  await db.query(sql`update idempotency_keys set created_at = now() - interval '25 hours'`);
+  const later = await owner.post('/v1/workspaces', { name: 'Canary-in-answer' }, keyed('h-1'));
+  assert.equal(later.headers.get('idempotency-replayed'), null);
+});
+
+test('a key that is none is 400, and a GET takes no notice of one', async () => {
+  const owner = await world.owner();
+  for (const key of ['ä', 'x'.repeat(256), 'a b']) {
+    const refused = await owner.post('/v1/workspaces', { name: 'No' }, keyed(key));
+    assert.equal(refused.status, 400, JSON.stringify(key));
+  }
+  assert.equal((await owner.get('/v1/workspaces', keyed('a b'))).status, 200);
+});
