@@ -1,5 +1,4 @@
 import { METHODS } from 'node:http';
-import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -9,13 +8,14 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { Db } from '../db/db.ts';
+import { HEADERS, requestId } from './answer-headers.ts';
 import { bodyTimeout, registerBodyParsers } from './body-parsers.ts';
 import { bearerToken, type CredentialReader } from './credential.ts';
 import { requireCaller } from './door.ts';
 import type { Endpoint, Services } from './endpoint.ts';
 import { ApiError, notFound, toApiError, unauthorized } from './errors.ts';
 import { handlerOf } from './handler.ts';
-import { newId } from './ids.ts';
+import { refuseUndecodable, refuseWhatIsNoRequest } from './undecodable.ts';
 
 export interface ServerOptions {
   endpoints: readonly Endpoint[];
@@ -35,18 +35,6 @@ declare module 'fastify' {
   }
 }
 
-/** On every answer: nothing is cached on the way, nothing is sniffed, nothing that an answer holds can run. */
-const HEADERS = {
-  'cache-control': 'no-store',
-  vary: 'authorization',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-  'strict-transport-security': 'max-age=31536000',
-  'x-content-type-options': 'nosniff',
-};
-
-const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
-
 /** The HTTP server made of the list of endpoints. */
 export function makeServer(options: ServerOptions): FastifyInstance {
   const { db, credentials, services, log } = options;
@@ -56,10 +44,9 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     requestIdHeader: false,
-    genReqId: (request) => {
-      const given = request.headers['x-request-id'];
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId('req');
-    },
+    genReqId: requestId,
+    // Node would answer a missing Host by itself, in words that are not ours.
+    http: { requireHostHeader: false },
     bodyLimit: services.limits.json_bytes,
     routerOptions: { maxParamLength: 4_096 },
     // The time for a body is kept by bodyTimeout: 30 s for JSON; a large upload may take longer while bytes arrive.
@@ -73,12 +60,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   });
   const { server } = app;
   server.headersTimeout = 15_000;
-  server.on('checkExpectation', (_request, response) => {
-    const error = new ApiError('expectation_failed', 'Only "Expect: 100-continue" is understood.');
-    const request_id = newId('req');
-    response.writeHead(417, { ...HEADERS, 'content-type': 'application/json', 'x-request-id': request_id });
-    response.end(JSON.stringify({ error: error.code, message: error.message, request_id }));
-  });
+  refuseWhatIsNoRequest(server);
 
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method, { hasBody: true });
@@ -89,6 +71,10 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(HEADERS);
     reply.header('x-request-id', request.id);
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      reply.header('connection', 'close');
+      throw new ApiError('invalid_request', 'HTTP/1.1 asks for a Host header.');
+    }
     if (request.is404) throw new ApiError('not_found', 'There is no such route.', { detail: 'Not Found' });
     const endpoint = request.routeOptions.config.endpoint;
     if (!endpoint) return;
@@ -174,29 +160,4 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError
   }
   const body = { ...(detail !== undefined && { detail }), error: code, message, request_id };
   return reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body);
-}
-
-/** What Node's parser refuses never becomes a request; it gets the same envelope and the connection is closed. */
-function refuseUndecodable(error: Error & { code?: string }, socket: Socket): void {
-  if (socket.destroyed || !socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const [status, reason, code, message] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? [431, 'Request Header Fields Too Large', 'headers_too_large', 'The headers are too large.']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? [408, 'Request Timeout', 'request_timeout', 'The request took too long to arrive.']
-        : [400, 'Bad Request', 'invalid_request', 'The request is not valid HTTP/1.1.'];
-  const request_id = newId('req');
-  const body = JSON.stringify({ error: code, message, request_id });
-  const headers = Object.entries({
-    ...HEADERS,
-    'x-request-id': request_id,
-    'content-type': 'application/json; charset=utf-8',
-  });
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
 }
