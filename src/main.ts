@@ -10,16 +10,24 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = pino({ level: config.LOG_LEVEL, base: undefined, timestamp: pino.stdTimeFunctions.isoTime });
   // Minded from the first moment: a start that is left half way would leave its PostgreSQL behind.
+  let stopping = false;
   const stopAsked = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
+        // npm passes on what the terminal sends to both, so it comes twice.
+        if (stopping) return;
+        stopping = true;
         log.info({ signal }, 'stopping');
         setTimeout(() => process.exit(1), STOP_MS).unref();
         resolve();
       });
     }
   });
-  const service = await startService(config, log);
+  const service = await startService(config, log).catch((error: unknown) => {
+    // A terminal's signal goes to initdb too, whose end is then no failure.
+    if (stopping) process.exit(0);
+    throw error;
+  });
   process.stdout.write(
     service.address
       ? `Ibid serves ${service.address} (API description at ${service.address}/docs)\n`

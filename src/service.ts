@@ -9,10 +9,9 @@ import { ENDPOINTS } from './app.ts';
 import { loadPlans } from './billing/plans.ts';
 import type { Config } from './config.ts';
 import { type Db, openDb } from './db/db.ts';
-import { migrate } from './db/migrate.ts';
-import { type Postgres, StartError, startPostgres } from './db/postgres.ts';
+import { StartError, startPostgres } from './db/postgres.ts';
 import { toStartError } from './db/postgres-error.ts';
-import { sql } from './db/sql.ts';
+import { prepareDatabase } from './db/prepare-database.ts';
 import { credentialReader } from './http/credential.ts';
 import type { Services } from './http/endpoint.ts';
 import { makeServer } from './http/server.ts';
@@ -23,7 +22,7 @@ import { openSandbox } from './ingest/sandbox.ts';
 import { expireLeases } from './jobs/queue.ts';
 import { startWorker, type Worker } from './jobs/worker.ts';
 import { type Blobs, openFolderBlobs } from './providers/blobs.ts';
-import { openIdentityProvider } from './providers/identity.ts';
+import { type IdentityProvider, openIdentityProvider } from './providers/identity.ts';
 import { openLogMail, openSmtpMail } from './providers/mail.ts';
 import { builtInPayments } from './providers/payments.ts';
 
@@ -44,8 +43,6 @@ export interface ServiceHooks {
   observe?: (text: string, values: readonly unknown[]) => void;
 }
 
-const MINIMUM_POSTGRES = 150_000;
-
 /** Starts everything that the configuration asks for. Errors: StartError, whose message says what to do. */
 export async function startService(config: Config, log: Logger, hooks: ServiceHooks = {}): Promise<Service> {
   const stops: (() => Promise<unknown>)[] = [];
@@ -56,7 +53,8 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     if (failures.length > 0) throw failures[0];
   };
   try {
-    const plans = readPlans(config.PLANS_FILE);
+    const plans = orStartError(() => loadPlans(config.PLANS_FILE));
+    const identities = orStartError(() => openIdentities(config, log));
     if (config.DATABASE_URL) await makeDataDir(config.DATA_DIR);
     const postgres = config.DATABASE_URL
       ? undefined
@@ -72,7 +70,10 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
       ...(hooks.observe && { observe: hooks.observe }),
     });
     stops.push(() => db.close());
-    await prepareDatabase(db, config, postgres, log);
+    const applied = await prepareDatabase(db, { url: config.DATABASE_URL, data_dir: config.DATA_DIR });
+    if (applied.length > 0) log.info({ applied }, 'the database was migrated');
+    // Nobody else can be at work in this DATA_DIR, so whoever held a job is gone.
+    if (postgres) await expireLeases(db.query);
 
     const blobs = await openBlobs(config);
     let worker: Worker | undefined;
@@ -85,12 +86,13 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     }
     let address = '';
     if (config.ROLE !== 'worker') {
-      const app = await makeApp(config, db, log, {
+      const services = {
         blobs,
         plans,
         wakeWorker: () => worker?.wake(),
         diskIsFull: () => postgres?.diskIsFull() ?? false,
-      });
+      };
+      const app = await makeApp(config, db, log, services, identities);
       stops.push(() => app.close());
       address = await listen(app, config);
     }
@@ -131,61 +133,14 @@ async function openBlobs(config: Config): Promise<Blobs> {
   }
 }
 
-async function prepareDatabase(db: Db, config: Config, postgres: Postgres | undefined, log: Logger): Promise<void> {
-  try {
-    const [row] = await db.query<{ version: number }>(
-      sql`select current_setting('server_version_num')::int as version`,
-    );
-    if ((row?.version ?? 0) < MINIMUM_POSTGRES) {
-      throw new StartError(
-        'DATABASE_URL names a PostgreSQL older than 15: upgrade it, or unset DATABASE_URL to use an own one.',
-      );
-    }
-  } catch (cause) {
-    if (cause instanceof StartError) throw cause;
-    throw new StartError(whyNoDatabase(config, cause as NodeJS.ErrnoException), { cause });
-  }
-  const applied = await migrate(db).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code !== '42501') throw cause;
-    throw new StartError(
-      `The user of DATABASE_URL may not make tables (${cause.message}): let it own the database, or grant it create on the schema.`,
-      { cause },
-    );
-  });
-  if (applied.length > 0) log.info({ applied }, 'the database was migrated');
-  // Nobody else can be at work in this DATA_DIR, so whoever held a job is gone.
-  if (postgres) await expireLeases(db.query);
-}
-
-function whyNoDatabase({ DATABASE_URL, DATA_DIR }: Config, { code, message }: NodeJS.ErrnoException): string {
-  if (!DATABASE_URL)
-    return `The PostgreSQL in ${DATA_DIR} does not answer (${code ?? message}): its log there says why.`;
-  // Never the user and the password.
-  const { host, pathname } = new URL(DATABASE_URL);
-  const where = `The database server ${decodeURIComponent(host)}`;
-  if (code === '3D000') {
-    return `${where} has no database "${decodeURIComponent(pathname.slice(1))}": create it, or correct DATABASE_URL.`;
-  }
-  if (code === '28P01' || code === '28000') {
-    return `${where} refuses the user or the password (${message}): correct DATABASE_URL.`;
-  }
-  return `${where} does not answer (${code ?? message}): start it, or correct DATABASE_URL; unset it to use an own PostgreSQL.`;
-}
-
 async function makeApp(
   config: Config,
   db: Db,
   log: Logger,
-  own: { blobs: Blobs; plans: Services['plans']; wakeWorker: () => void; diskIsFull: () => boolean },
+  own: Pick<Services, 'blobs' | 'plans' | 'wakeWorker' | 'diskIsFull'>,
+  identities: IdentityProvider | undefined,
 ): Promise<FastifyInstance> {
   const widgetTokens = await openWidgetTokens(db.query);
-  const identities = config.OIDC_ISSUER
-    ? openIdentityProvider({
-        issuer: config.OIDC_ISSUER,
-        audience: config.OIDC_AUDIENCE,
-        log: (message, details) => log.warn(details ?? {}, message),
-      })
-    : undefined;
   const app = makeServer({
     endpoints: ENDPOINTS,
     db,
@@ -209,11 +164,17 @@ async function makeApp(
   return app;
 }
 
-function readPlans(file: string | undefined) {
+function openIdentities({ OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience }: Config, log: Logger) {
+  if (!issuer) return undefined;
+  return openIdentityProvider({ issuer, audience, log: (message, details) => log.warn(details ?? {}, message) });
+}
+
+/** What reads an option says what is wrong with it. */
+function orStartError<T>(read: () => T): T {
   try {
-    return loadPlans(file);
+    return read();
   } catch (cause) {
-    throw new StartError((cause as Error).message);
+    throw new StartError((cause as Error).message, { cause });
   }
 }
 

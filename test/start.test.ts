@@ -57,6 +57,12 @@ test('a file of plans that is missing or broken is named before anything is star
   assert.match(await refusal({ DATA_DIR: join(folder, 'data'), PLANS_FILE: file }, folder), /plans\.json/);
 });
 
+test('an issuer that cannot be trusted is named before anything is started', async () => {
+  const folder = await makeFolder();
+  const env = { DATA_DIR: join(folder, 'data'), OIDC_ISSUER: 'http://id.example.org', OIDC_AUDIENCE: 'wiki' };
+  assert.match(await refusal(env, folder), /OIDC_ISSUER .*beginning with https/);
+});
+
 test('a port in use is named', async () => {
   const folder = await makeFolder();
   const port = await listen(createServer());

@@ -68,7 +68,10 @@ export function openDb(options: DbOptions): Db {
     options: SESSION_SETTINGS,
     types,
   });
+  let closed = false;
   pool.on('error', (error: Error & { client?: unknown }) => {
+    // The pool does not wait for its connections to be closed, so the server may still end them.
+    if (closed) return;
     // The driver hangs the whole connection on it, which is nothing for a log.
     delete error.client;
     options.onConnectionLost?.(error);
@@ -117,6 +120,9 @@ export function openDb(options: DbOptions): Db {
         client.release(broken);
       }
     },
-    close: () => pool.end(),
+    close() {
+      closed = true;
+      return pool.end();
+    },
   };
 }
