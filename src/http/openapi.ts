@@ -89,6 +89,26 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
+/** What the groups of endpoints are about. */
+const TAGS: Record<string, string> = {
+  onboarding: 'The first call of a client.',
+  overview: 'What the caller has.',
+  workspaces: 'Workspaces, also called organizations: they own everything else.',
+  members: 'Who belongs to a workspace, in which role, and the seats.',
+  invitations: 'How people come to belong to a workspace.',
+  'api-keys': 'Credentials for programs.',
+  'audit-events': 'Who did what in a workspace.',
+  me: "The caller's own things.",
+  'widget-token': 'Short tokens for widgets that are embedded in other sites.',
+  widgets: 'What the widgets show.',
+  billing: 'What a plan would cost.',
+  wikis: 'Wikis of a workspace.',
+  uploads: 'Files that are handed over.',
+  jobs: 'The work that makes sources and pages of uploads.',
+  sources: 'What was handed over, as it can be read and searched.',
+  pages: 'What readers see.',
+};
+
 /** The OpenAPI 3.1 description, computed from the list of endpoints. */
 export function describeApi(endpoints: readonly Endpoint[]) {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -106,7 +126,7 @@ export function describeApi(endpoints: readonly Endpoint[]) {
     },
     servers: [{ url: '/', description: 'This service.' }],
     security: [{ bearer: [] }],
-    tags: [...new Set(endpoints.map(tagOf))].map((name) => ({ name })),
+    tags: [...new Set(endpoints.map(tagOf))].map((name) => ({ name, description: TAGS[name] })),
     paths,
     components: {
       securitySchemes: {

@@ -1,0 +1,359 @@
+-- The schema that the migrations come to, to be read and compared. `npm run accept` rewrites it.
+
+-- Fails the statement with SQLSTATE IB<status>: a refused write leaves nothing behind.
+CREATE OR REPLACE FUNCTION public.refuse(status integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'refused' using errcode = 'IB' || status;
+end $function$;
+
+-- A timestamp as the API writes it, for records that are aggregated to JSON.
+CREATE OR REPLACE FUNCTION public.rfc3339(t timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select to_char(t at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$function$;
+
+-- Only the SHA-256 of a key is kept. workspace_id null: a personal key of user_id; else a key of that workspace, made by user_id and never stronger than that user is now. permissions null: all that the role gives.
+create table api_keys (
+  key_id            text                      collate "C" not null,
+  workspace_id      text                      collate "C",
+  user_id           text                      collate "C" not null,
+  name              text                      not null,
+  secret_hash       bytea                     not null,
+  obfuscated_value  text                      not null,
+  permissions       text[],
+  created_at        timestamp with time zone  not null default now(),
+  expires_at        timestamp with time zone,
+  revoked_at        timestamp with time zone,
+  last_used_at      timestamp with time zone,
+  PRIMARY KEY (key_id),
+  UNIQUE (secret_hash),
+  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
+);
+CREATE INDEX api_keys_by_user ON api_keys USING btree (user_id, key_id);
+CREATE INDEX api_keys_by_workspace ON api_keys USING btree (workspace_id, key_id);
+
+-- One record for each write, made by the statement that writes.
+create table audit_events (
+  event_id       text                      collate "C" not null,
+  workspace_id   text                      collate "C",
+  type           text                      collate "C" not null,
+  actor_id       text                      collate "C",
+  credential_id  text                      collate "C",
+  request_id     text                      collate "C" not null,
+  address        text                      not null,
+  details        jsonb                     not null,
+  created_at     timestamp with time zone  not null default now(),
+  PRIMARY KEY (event_id)
+);
+CREATE INDEX audit_events_by_workspace ON audit_events USING btree (workspace_id, event_id);
+
+-- What a request with an Idempotency-Key was answered, for 24 hours. id is the SHA-256 of caller, endpoint and key; the answer is encrypted with what only the client knows.
+create table idempotency_keys (
+  id           bytea                     not null,
+  fingerprint  bytea                     not null,
+  answer       bytea                     not null,
+  created_at   timestamp with time zone  not null default now(),
+  PRIMARY KEY (id)
+);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
+
+-- A user is (issuer, subject). The issuer "ibid" is this service; its subject is the verified address.
+create table identities (
+  issuer   text  collate "C" not null,
+  subject  text  collate "C" not null,
+  user_id  text  collate "C" not null,
+  PRIMARY KEY (issuer, subject),
+  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE
+);
+CREATE INDEX identities_by_user ON identities USING btree (user_id);
+
+-- A pending one past expires_at counts as expired wherever it is read; no timer writes that down. The secret of the link is kept as its SHA-256 alone.
+create table invitations (
+  invitation_id  text                      collate "C" not null,
+  workspace_id   text                      collate "C" not null,
+  email          text                      collate "C" not null,
+  role           text                      collate "C" not null,
+  state          text                      collate "C" not null default 'pending'::text,
+  secret_hash    bytea                     not null,
+  invited_by     text                      collate "C" not null,
+  created_at     timestamp with time zone  not null default now(),
+  expires_at     timestamp with time zone  not null,
+  PRIMARY KEY (invitation_id),
+  UNIQUE (secret_hash),
+  CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'member'::text, 'viewer'::text]))),
+  CHECK ((state = ANY (ARRAY['pending'::text, 'accepted'::text, 'revoked'::text, 'expired'::text]))),
+  FOREIGN KEY (invited_by) REFERENCES users(user_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX invitations_pending ON invitations USING btree (workspace_id, email) WHERE (state = 'pending'::text);
+
+-- The queue and the public record of a job at once. (attempt, lease_until) say who holds it: each claim raises attempt. failures counts the attempts since it last got on.
+create table jobs (
+  wiki_id      text                      collate "C" not null,
+  job_id       text                      collate "C" not null,
+  upload_id    text                      collate "C",
+  kind         text                      collate "C" not null,
+  status       text                      collate "C" not null default 'queued'::text,
+  attempt      integer                   not null default 0,
+  failures     integer                   not null default 0,
+  progress     integer                   not null default 0,
+  summary      text                      not null default ''::text,
+  error        text                      not null default ''::text,
+  run_after    timestamp with time zone  not null default now(),
+  lease_until  timestamp with time zone,
+  created_at   timestamp with time zone  not null default now(),
+  updated_at   timestamp with time zone  not null default now(),
+  started_at   timestamp with time zone,
+  finished_at  timestamp with time zone,
+  PRIMARY KEY (wiki_id, job_id),
+  CHECK ((kind = ANY (ARRAY['ingest'::text, 'compile'::text, 'import'::text, 'export'::text, 'reindex'::text]))),
+  CHECK (((progress >= 0) AND (progress <= 100))),
+  CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
+  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
+);
+CREATE INDEX jobs_by_upload ON jobs USING btree (wiki_id, upload_id);
+CREATE INDEX jobs_waiting ON jobs USING btree (run_after) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE UNIQUE INDEX jobs_started ON jobs USING btree (wiki_id) WHERE ((status = ANY (ARRAY['queued'::text, 'running'::text])) AND (started_at IS NOT NULL));
+
+-- Who belongs to which workspace in which role; the one place that access is decided from.
+create table memberships (
+  membership_id  text                      collate "C" not null,
+  workspace_id   text                      collate "C" not null,
+  user_id        text                      collate "C" not null,
+  role           text                      collate "C" not null,
+  status         text                      collate "C" not null default 'active'::text,
+  created_at     timestamp with time zone  not null default now(),
+  PRIMARY KEY (membership_id),
+  UNIQUE (user_id, workspace_id),
+  CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'member'::text, 'viewer'::text]))),
+  CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text]))),
+  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
+);
+CREATE INDEX memberships_by_workspace ON memberships USING btree (workspace_id);
+
+create table migrations (
+  name        text                      not null,
+  applied_at  timestamp with time zone  not null default now(),
+  PRIMARY KEY (name)
+);
+
+-- Which page links to which. The target may be written later than the link, so whoever reads joins pages.
+create table page_links (
+  wiki_id       text  collate "C" not null,
+  from_page_id  text  collate "C" not null,
+  to_page_id    text  collate "C" not null,
+  PRIMARY KEY (wiki_id, from_page_id, to_page_id),
+  FOREIGN KEY (wiki_id, from_page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
+);
+CREATE INDEX page_links_back ON page_links USING btree (wiki_id, to_page_id);
+
+-- Which sources a page was made from.
+create table page_sources (
+  wiki_id    text  collate "C" not null,
+  page_id    text  collate "C" not null,
+  source_id  text  collate "C" not null,
+  PRIMARY KEY (wiki_id, page_id, source_id),
+  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE,
+  FOREIGN KEY (wiki_id, source_id) REFERENCES sources(wiki_id, source_id) ON DELETE CASCADE
+);
+CREATE INDEX page_sources_by_source ON page_sources USING btree (wiki_id, source_id);
+
+-- The plain text of the present revision, for search and snippets.
+create table page_texts (
+  wiki_id  text      collate "C" not null,
+  page_id  text      collate "C" not null,
+  text     text      not null,
+  search   tsvector  not null,
+  PRIMARY KEY (wiki_id, page_id),
+  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
+);
+CREATE INDEX page_texts_search ON page_texts USING gin (search);
+
+-- What lists and trees need of a page; rows stay narrow because the text is in revisions.
+create table pages (
+  wiki_id         text                      collate "C" not null,
+  page_id         text                      collate "C" not null,
+  path            text                      collate "C" not null,
+  slug            text                      collate "C" not null,
+  title           text                      not null,
+  description     text                      not null default ''::text,
+  parent_page_id  text                      collate "C",
+  position        integer                   not null default 0,
+  status          text                      collate "C" not null default 'published'::text,
+  origin          text                      collate "C" not null,
+  revision        integer                   not null,
+  word_count      integer                   not null,
+  source_count    integer                   not null default 0,
+  stale           boolean                   not null default false,
+  created_at      timestamp with time zone  not null default now(),
+  updated_at      timestamp with time zone  not null default now(),
+  created_by      text                      collate "C" not null,
+  updated_by      text                      collate "C" not null,
+  PRIMARY KEY (wiki_id, page_id),
+  UNIQUE (wiki_id, path),
+  CHECK ((origin = ANY (ARRAY['authored'::text, 'compiled'::text]))),
+  CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
+  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE,
+  FOREIGN KEY (wiki_id, parent_page_id) REFERENCES pages(wiki_id, page_id) DEFERRABLE INITIALLY DEFERRED
+);
+CREATE INDEX pages_by_parent ON pages USING btree (wiki_id, parent_page_id);
+
+-- Every state of every page. The safe HTML is made once, when the revision is written.
+create table revisions (
+  wiki_id     text                      collate "C" not null,
+  page_id     text                      collate "C" not null,
+  revision    integer                   not null,
+  title       text                      not null,
+  markdown    text                      not null,
+  html        text                      not null,
+  outline     jsonb                     not null,
+  created_at  timestamp with time zone  not null default now(),
+  created_by  text                      collate "C" not null,
+  PRIMARY KEY (wiki_id, page_id, revision),
+  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
+);
+
+-- What widget tokens are signed with, shared by all processes.
+create table signing_keys (
+  kid         text                      collate "C" not null,
+  secret      bytea                     not null,
+  created_at  timestamp with time zone  not null default now(),
+  PRIMARY KEY (kid)
+);
+
+-- The plain text of a source, for search and snippets.
+create table source_texts (
+  wiki_id    text      collate "C" not null,
+  source_id  text      collate "C" not null,
+  text       text      not null,
+  search     tsvector  not null,
+  PRIMARY KEY (wiki_id, source_id),
+  FOREIGN KEY (wiki_id, source_id) REFERENCES sources(wiki_id, source_id) ON DELETE CASCADE
+);
+CREATE INDEX source_texts_search ON source_texts USING gin (search);
+
+-- What was handed over. The same bytes are one source of a wiki, however often they come.
+create table sources (
+  wiki_id       text                      collate "C" not null,
+  source_id     text                      collate "C" not null,
+  upload_id     text                      collate "C" not null,
+  title         text                      not null,
+  filename      text                      not null,
+  content_type  text                      not null,
+  byte_size     bigint                    not null,
+  sha256        text                      collate "C" not null,
+  language      text                      not null default ''::text,
+  created_at    timestamp with time zone  not null default now(),
+  updated_at    timestamp with time zone  not null default now(),
+  PRIMARY KEY (wiki_id, source_id),
+  UNIQUE (wiki_id, sha256),
+  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
+);
+
+-- The paid plan of a workspace, written by the payment provider. No row: none.
+create table subscriptions (
+  workspace_id  text                      collate "C" not null,
+  plan_id       text                      collate "C" not null,
+  quantity      integer                   not null,
+  period_start  timestamp with time zone  not null,
+  period_end    timestamp with time zone  not null,
+  PRIMARY KEY (workspace_id),
+  CHECK ((period_end > period_start)),
+  CHECK ((quantity > 0)),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
+);
+
+-- Each file of an upload and what became of it; a worker that takes over goes on with the pending ones. page_path and page_id are decided once, before the first file is read. A row of kind folder is the page of a folder that no file is the page of.
+create table upload_files (
+  wiki_id       text     collate "C" not null,
+  upload_id     text     collate "C" not null,
+  file_no       integer  not null,
+  kind          text     collate "C" not null default 'file'::text,
+  filename      text     not null,
+  content_type  text     not null,
+  byte_size     bigint   not null,
+  sha256        text     collate "C" not null,
+  status        text     collate "C" not null default 'pending'::text,
+  error         text     not null default ''::text,
+  page_path     text     collate "C" not null default ''::text,
+  page_id       text     collate "C",
+  page_change   text     collate "C" not null default ''::text,
+  source_id     text     collate "C",
+  new_source    boolean  not null default false,
+  PRIMARY KEY (wiki_id, upload_id, file_no),
+  CHECK ((kind = ANY (ARRAY['file'::text, 'folder'::text]))),
+  CHECK ((page_change = ANY (ARRAY[''::text, 'new'::text, 'updated'::text, 'same'::text]))),
+  CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text]))),
+  FOREIGN KEY (wiki_id, upload_id) REFERENCES uploads(wiki_id, upload_id) ON DELETE CASCADE
+);
+CREATE INDEX upload_files_by_name ON upload_files USING btree (wiki_id, filename) WHERE (status = 'done'::text);
+
+-- uploading, queued, then completed or failed; status_label is computed when read.
+create table uploads (
+  wiki_id       text                      collate "C" not null,
+  upload_id     text                      collate "C" not null,
+  status        text                      collate "C" not null,
+  source_count  integer                   not null default 0,
+  summary       text                      not null default ''::text,
+  error         text                      not null default ''::text,
+  created_at    timestamp with time zone  not null default now(),
+  updated_at    timestamp with time zone  not null default now(),
+  finished_at   timestamp with time zone,
+  created_by    text                      collate "C" not null,
+  PRIMARY KEY (wiki_id, upload_id),
+  CHECK (((finished_at IS NULL) = (status = ANY (ARRAY['uploading'::text, 'queued'::text])))),
+  CHECK ((status = ANY (ARRAY['uploading'::text, 'queued'::text, 'completed'::text, 'failed'::text]))),
+  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
+);
+
+-- People. An e-mail address is a claim of an issuer, not a key: two users may have the same.
+create table users (
+  user_id            text                      collate "C" not null,
+  email              text                      collate "C" not null,
+  email_verified     boolean                   not null default false,
+  display_name       text                      not null,
+  avatar_url         text                      not null default ''::text,
+  last_workspace_id  text                      collate "C",
+  created_at         timestamp with time zone  not null default now(),
+  PRIMARY KEY (user_id)
+);
+CREATE INDEX users_by_email ON users USING btree (email);
+
+-- A wiki belongs to one workspace; access to all that it holds is decided here.
+create table wikis (
+  wiki_id       text                      collate "C" not null,
+  workspace_id  text                      collate "C" not null,
+  slug          text                      collate "C" not null,
+  title         text                      not null,
+  description   text                      not null default ''::text,
+  created_by    text                      collate "C" not null,
+  created_at    timestamp with time zone  not null default now(),
+  PRIMARY KEY (wiki_id),
+  UNIQUE (workspace_id, slug),
+  FOREIGN KEY (created_by) REFERENCES users(user_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
+);
+
+-- The owning entity, also called organization. Its row is locked where seats or roles are decided.
+create table workspaces (
+  workspace_id     text                      collate "C" not null,
+  name             text                      not null,
+  slug             text                      collate "C" not null,
+  seats_granted    integer                   not null default 0,
+  seats_unlimited  boolean                   not null default true,
+  seats_overage    boolean                   not null default false,
+  created_by       text                      collate "C" not null,
+  created_at       timestamp with time zone  not null default now(),
+  PRIMARY KEY (workspace_id),
+  UNIQUE (slug),
+  CHECK ((seats_granted >= 0)),
+  FOREIGN KEY (created_by) REFERENCES users(user_id)
+);

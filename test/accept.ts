@@ -1,0 +1,23 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDb } from '../src/db/db.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { startPostgres } from '../src/db/postgres.ts';
+import { generatedFiles } from './generated.ts';
+
+/** Rewrites the generated files, so that what has changed is a diff to be read before it is committed. */
+const folder = await mkdtemp(join(tmpdir(), 'ibid-accept-'));
+const postgres = await startPostgres({ data_dir: folder, log: () => undefined });
+const db = openDb({ connection: postgres.connection, connections: 1 });
+try {
+  await migrate(db);
+  for (const [name, text] of Object.entries(await generatedFiles(db.query))) {
+    await writeFile(new URL(`../${name}`, import.meta.url), text);
+    process.stdout.write(`${name} is written\n`);
+  }
+} finally {
+  await db.close();
+  await postgres.stop();
+  await rm(folder, { recursive: true, force: true });
+}

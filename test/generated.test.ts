@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Ajv, type Ajv as AjvType } from 'ajv';
+import { ENDPOINTS } from '../src/app.ts';
+import { openDb } from '../src/db/db.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { describeApi, operationId } from '../src/http/openapi.ts';
+import { generatedFiles } from './generated.ts';
+import { makeDatabase } from './world.ts';
+
+interface Media {
+  schema: object;
+  example?: unknown;
+}
+
+interface Reply {
+  $ref?: string;
+  content?: Record<string, Media>;
+}
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, Reply>;
+}
+
+const db = openDb({ connection: { connectionString: await makeDatabase() }, connections: 1 });
+after(() => db.close());
+await migrate(db);
+
+for (const [name, text] of Object.entries(await generatedFiles(db.query))) {
+  test(`${name} is what the code comes to`, async () => {
+    const committed = await readFile(new URL(`../${name}`, import.meta.url), 'utf8');
+    const there = committed.split('\n');
+    const line = text.split('\n').findIndex((now, i) => now !== there[i]);
+    assert.ok(
+      committed === text,
+      `${name} differs from line ${line + 1} on. Run \`npm run accept\`, read what it changes, and commit it with the change.`,
+    );
+  });
+}
+
+// What is described is read as it is written to the file, so without what JSON does not have.
+const description = JSON.parse(JSON.stringify(describeApi(ENDPOINTS)));
+const operations = Object.entries(description.paths as Record<string, Record<string, Operation>>).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
+);
+
+function ajvOf(): AjvType {
+  const ajv = new Ajv({ strict: false, allErrors: true });
+  ajv.addSchema({ $id: 'api', components: description.components });
+  return ajv;
+}
+
+function assertMatches(media: Media, what: string): void {
+  const ajv = ajvOf();
+  const isValid = ajv.compile(JSON.parse(JSON.stringify(media.schema).replaceAll('"#/', '"api#/')));
+  assert.notEqual(media.example, undefined, `${what} needs an example`);
+  assert.ok(isValid(media.example), `the example of ${what} must match its schema: ${ajv.errorsText(isValid.errors)}`);
+}
+
+test('openapi.json has each endpoint of the list once, under a name of its own', () => {
+  assert.equal(operations.length, ENDPOINTS.length);
+  const ids = operations.map(({ operation }) => operation.operationId);
+  assert.deepEqual(
+    ids.filter((id, i) => ids.indexOf(id) !== i),
+    [],
+    'each summary must lead to an operationId of its own: change one of them',
+  );
+  for (const endpoint of ENDPOINTS) assert.match(operationId(endpoint), /^[a-z]+[a-zA-Z]+$/);
+});
+
+for (const { name, operation } of operations) {
+  test(`openapi.json shows an example of each reply and body of ${name}, and each matches its schema`, () => {
+    for (const [type, media] of Object.entries(operation.requestBody?.content ?? {})) {
+      if (type === 'application/json') assertMatches(media, `${name}, body`);
+    }
+    for (const [status, reply] of Object.entries(operation.responses)) {
+      const resolved: Reply = reply.$ref ? description.components.responses[reply.$ref.split('/').at(-1) ?? ''] : reply;
+      assert.ok(resolved, `${name} names the reply ${reply.$ref}, which components.responses does not have`);
+      for (const [type, media] of Object.entries(resolved.content ?? {}))
+        assertMatches(media, `${name}, ${status} ${type}`);
+      assert.ok(status === '204' || resolved.content, `${name}, ${status} needs a content`);
+    }
+    assert.ok(operation.responses['401'] && operation.responses['422'], `${name} must declare 401 and 422`);
+  });
+}
+
+test('openapi.json passes the recommended rules of its linter without an error or a warning', async () => {
+  const redocly = fileURLToPath(new URL('../node_modules/@redocly/cli/bin/cli.js', import.meta.url));
+  const file = fileURLToPath(new URL('../openapi.json', import.meta.url));
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const linter = spawn(
+    process.execPath,
+    [redocly, 'lint', file, '--extends=recommended', '--format=json', '--max-problems=20'],
+    { env },
+  );
+  let output = '';
+  linter.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  const code = await new Promise((resolve) => linter.on('exit', resolve));
+  const { problems } = JSON.parse(output) as {
+    problems: { ruleId: string; message: string; location: { pointer: string }[] }[];
+  };
+  const told = problems.map(({ ruleId, message, location }) => `${ruleId} at ${location[0]?.pointer}: ${message}`);
+  assert.deepEqual(told, [], 'mend what the linter names, in src/http/openapi.ts or the endpoint');
+  assert.equal(code, 0);
+});

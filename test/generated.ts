@@ -1,0 +1,121 @@
+import { ENDPOINTS } from '../src/app.ts';
+import type { Query } from '../src/db/db.ts';
+import { sql } from '../src/db/sql.ts';
+import { type Access, WIDGETS } from '../src/http/access.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import { describeApi } from '../src/http/openapi.ts';
+import { type Permission, ROLES, type RoleEntry } from '../src/http/roles.ts';
+
+/** The files that are computed from the code, committed, and compared: their names and texts. */
+export async function generatedFiles(query: Query): Promise<Record<string, string>> {
+  return {
+    'openapi.json': `${JSON.stringify(describeApi(ENDPOINTS), null, 2)}\n`,
+    'access.txt': accessTable(ENDPOINTS),
+    'schema.sql': await schemaText(query),
+  };
+}
+
+function permissionOf(access: Access): Permission | '' {
+  if (access.on === 'caller') return '';
+  return access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
+}
+
+/** Which role may call which endpoint, and what it takes: one line for each endpoint, in the order of the list. */
+export function accessTable(endpoints: readonly Endpoint[]): string {
+  const head = ['method', 'path', ...ROLES.map(({ slug }) => slug), 'permission', 'who else, and with what'];
+  const lines = endpoints.map(({ method, path, access }) => {
+    const permission = permissionOf(access);
+    return [method, path, ...ROLES.map((role) => cell(access, permission, role)), permission || '-', remark(access)];
+  });
+  return `${EXPLANATION}\n${align([head, ...lines])}`;
+}
+
+const EXPLANATION = `Who may call what: computed from the list of endpoints and the catalogue of roles. \`npm run accept\` rewrites it.
+
+yes      active members in this role, with any key that was given the permission or all
+creator  not by the role, but whoever created the wiki, as long as they are an active member
+-        403, as for whoever is no active member
+any      whoever has a valid credential, of whatever workspace or none; the endpoint speaks of their own things
+`;
+
+function cell(access: Access, permission: Permission | '', role: RoleEntry): string {
+  if (access.on === 'caller') return 'any';
+  if (permission === '' || role.permissions.includes(permission)) return 'yes';
+  return access.on === 'wiki' && access.orCreator ? 'creator' : '-';
+}
+
+function remark(access: Access): string {
+  switch (access.on) {
+    case 'caller':
+      return 'any key or access token';
+    case 'workspace':
+      return access.permission === '' ? 'any role' : '';
+    case 'wiki':
+      return access.orCreator ? 'who created the wiki' : '';
+    case 'widget':
+      return `only by a widget token for ${access.widget}, no key`;
+  }
+}
+
+/** Columns two spaces apart; the last one is not padded. */
+function align(rows: string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  '));
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+interface TableRow {
+  name: string;
+  comment: string | null;
+  columns: { name: string; type: string; rest: string }[];
+  constraints: string[];
+  indexes: string[];
+}
+
+/**
+ * What the migrations come to, as SQL to be read: functions, then each table with its columns, constraints, indexes and
+ * comment. Made from the catalogue with nothing in it that differs between releases of PostgreSQL.
+ */
+export async function schemaText(query: Query): Promise<string> {
+  const functions = await query<{ definition: string; comment: string | null }>(sql`
+    select pg_get_functiondef(p.oid) as definition, obj_description(p.oid, 'pg_proc') as comment
+    from pg_proc p where p.pronamespace = 'public'::regnamespace order by p.proname`);
+  // Since PostgreSQL 18 "not null" is a constraint with a name; here it is part of its column.
+  const tables = await query<TableRow>(sql`
+    select c.relname as name, obj_description(c.oid, 'pg_class') as comment,
+      (
+        select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
+          'rest', concat_ws(' ',
+            case when a.attcollation <> t.typcollation then 'collate ' || quote_ident(l.collname) end,
+            case when a.attnotnull then 'not null' end,
+            case when a.attgenerated = 's' then 'generated always as (' || pg_get_expr(d.adbin, d.adrelid) || ') stored'
+              when d.adbin is not null then 'default ' || pg_get_expr(d.adbin, d.adrelid) end)) order by a.attnum)
+        from pg_attribute a
+        join pg_type t on t.oid = a.atttypid
+        left join pg_collation l on l.oid = a.attcollation
+        left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
+      coalesce((
+        select json_agg(pg_get_constraintdef(k.oid) order by k.contype <> 'p', k.contype <> 'u', k.contype, k.conname)
+        from pg_constraint k where k.conrelid = c.oid and k.contype <> 'n'), '[]') as constraints,
+      coalesce((
+        select json_agg(pg_get_indexdef(i.indexrelid) order by pg_get_indexdef(i.indexrelid))
+        from pg_index i where i.indrelid = c.oid
+          and not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.conrelid = c.oid)), '[]') as indexes
+    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by c.relname`);
+  const parts = [
+    '-- The schema that the migrations come to, to be read and compared. `npm run accept` rewrites it.',
+    ...functions.map(({ definition, comment }) => `${comment ? `-- ${comment}\n` : ''}${definition.trimEnd()};`),
+    ...tables.map(tableText),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function tableText({ name, comment, columns, constraints, indexes }: TableRow): string {
+  const rows = align(columns.map((column) => [column.name, column.type, column.rest]))
+    .trimEnd()
+    .split('\n');
+  const inside = [...rows, ...constraints].map((line) => `  ${line}`).join(',\n');
+  const table = `${comment ? `-- ${comment}\n` : ''}create table ${name} (\n${inside}\n);`;
+  return [table, ...indexes.map((index) => `${index.replace(' ON public.', ' ON ')};`)].join('\n');
+}
