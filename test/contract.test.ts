@@ -5,6 +5,7 @@ import { sql } from '../src/db/sql.ts';
 import { type Access, WIDGETS, type Widget } from '../src/http/access.ts';
 import { newApiKey } from '../src/http/credential.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
+import { newId } from '../src/http/ids.ts';
 import { findRole, type Permission, ROLES } from '../src/http/roles.ts';
 import { sha256 } from '../src/http/secrets.ts';
 import { type Ids, nameOf, pathParams, validRequest } from './requests.ts';
@@ -221,9 +222,50 @@ for (const endpoint of ON_OBJECT) {
   }
 }
 
+for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'wiki' && access.orCreator)) {
+  test(`${nameOf(endpoint)} lets in whoever created the wiki, as long as they are an active member`, async () => {
+    const { db } = world.service;
+    for (const { slug } of ROLES) {
+      const { user_id, token } = roles[slug];
+      const wiki_id = newId('wiki');
+      await db.query(sql`
+        insert into wikis (wiki_id, workspace_id, slug, title, created_by)
+        values (${wiki_id}, ${a.workspace_id}, ${wiki_id.slice(-20)}, 'Own', ${user_id})`);
+      const request = (credential: string) => ask(validRequest(endpoint, { ...a, wiki_id }, credential), endpoint);
+      assert.equal((await request(token)).status, success(endpoint), `${slug} created it`);
+      assert.equal(
+        (await request(await key(user_id, { permissions: ['pages:read'] }))).status,
+        403,
+        'a key has what it was given',
+      );
+      for (const creator of [inactive, stranger]) {
+        await db.query(sql`update wikis set created_by = ${creator.user_id} where wiki_id = ${wiki_id}`);
+        assert.equal((await request(creator.token)).status, 403, `${creator.name} created it and is no active member`);
+      }
+    }
+  });
+}
+
 const WIDGET_ENDPOINTS = ENDPOINTS.filter(({ access }) => access.on === 'widget');
 for (const endpoint of WIDGET_ENDPOINTS) {
   const own = endpoint.access.on === 'widget' ? endpoint.access.widget : 'profile';
+
+  test(`${nameOf(endpoint)} takes a token in one spelling alone`, async () => {
+    const token = await widgetToken(owner, own);
+    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=';
+    for (const letter of letters) {
+      const spelled = token.slice(0, -1) + letter;
+      if (spelled === token) continue;
+      assert.equal(
+        (await ask(validRequest(endpoint, a, spelled), endpoint)).status,
+        401,
+        `${letter} as its last character`,
+      );
+    }
+    for (const spelled of [`${token}=`, `${token}.`, `.${token}`, token.replace('.', '..'), `${token}.x`]) {
+      assert.equal((await ask(validRequest(endpoint, a, spelled), endpoint)).status, 401);
+    }
+  });
 
   test(`${nameOf(endpoint)} takes no token of another widget, workspace or former member`, async () => {
     for (const widget of Object.keys(WIDGETS) as Widget[]) {
