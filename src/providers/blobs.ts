@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { newId } from '../http/ids.ts';
 
 /** Bytes by their content: what is stored under a SHA-256 (64 hex digits) never changes. */
 export interface Blobs {
@@ -34,7 +33,7 @@ export async function openFolderBlobs(folder: string): Promise<Blobs> {
 
   return {
     async receive(stream) {
-      const temporary = join(incoming, newId('upload'));
+      const temporary = join(incoming, randomUUID());
       const hash = createHash('sha256');
       let byte_size = 0;
       const discard = () => rm(temporary, { force: true });
