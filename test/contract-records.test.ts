@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Ajv } from 'ajv';
+import { ENDPOINTS } from '../src/app.ts';
+import { nameOf, validRequest } from './requests.ts';
+import { openTenants } from './tenants.ts';
+
+/**
+ * The records of the specification, written out here a second time so that a change of a reply shows. A field is a
+ * type, `|null` where null is allowed, `?` at its end where it may be absent; an array holds what it is an array of.
+ */
+type Shape = string | [Shape] | { [field: string]: Shape };
+
+const Workspace = {
+  workspace_id: 'string',
+  name: 'string',
+  slug: 'string',
+  role: 'string',
+  permissions: ['string'],
+} satisfies Shape;
+const { workspace_id: organization_id, ...ofWorkspace } = Workspace;
+const Organization = { organization_id, ...ofWorkspace } satisfies Shape;
+const User = { user_id: 'string', email: 'string', display_name: 'string', avatar_url: 'string' } satisfies Shape;
+const Wiki = {
+  wiki_id: 'string',
+  workspace_id: 'string',
+  slug: 'string',
+  title: 'string',
+  description: 'string',
+} satisfies Shape;
+const WikiOfOrganization = {
+  organization_id: 'string',
+  slug: 'string',
+  title: 'string',
+  wiki_id: 'string',
+  description: 'string',
+} satisfies Shape;
+const flags = {
+  can_manage_billing: 'boolean',
+  can_manage_developers: 'boolean',
+  can_manage_members: 'boolean',
+} satisfies Shape;
+const allFlags = { ...flags, can_manage_enterprise: 'boolean' } satisfies Shape;
+const Invitation = {
+  invitation_id: 'string',
+  email: 'string',
+  role: 'string',
+  created_at: 'string',
+  expires_at: 'string',
+  state: 'string',
+} satisfies Shape;
+const Member = {
+  membership_id: 'string',
+  user_id: 'string',
+  display_name: 'string',
+  email: 'string',
+  role: 'string',
+  avatar_url: 'string',
+  status: 'string',
+} satisfies Shape;
+const Seats = {
+  active: 'integer',
+  used: 'integer',
+  granted: 'integer',
+  blocked: 'boolean',
+  overage_allowed: 'boolean',
+  pending: 'integer',
+  unlimited: 'boolean',
+} satisfies Shape;
+/** With `status`, the one field that is added to a record of the specification. */
+const Upload = {
+  upload_id: 'string',
+  wiki_id: 'string',
+  created_at: 'string',
+  updated_at: 'string',
+  finished_at: 'string?',
+  source_count: 'integer',
+  status_label: 'string',
+  status: 'string',
+  summary: 'string',
+  error: 'string',
+} satisfies Shape;
+const Page = {
+  page_id: 'string',
+  wiki_id: 'string',
+  path: 'string',
+  slug: 'string',
+  title: 'string',
+  description: 'string',
+  parent_page_id: 'string',
+  position: 'integer',
+  status: 'string',
+  origin: 'string',
+  revision: 'integer',
+  created_at: 'string',
+  updated_at: 'string',
+  created_by: 'string',
+  updated_by: 'string',
+  word_count: 'integer',
+  source_count: 'integer',
+  stale: 'boolean',
+} satisfies Shape;
+const FullPage = {
+  ...Page,
+  markdown: 'string',
+  html: 'string',
+  outline: [{ level: 'integer', text: 'string', anchor: 'string' }],
+  citations: [{ source_id: 'string', title: 'string', filename: 'string' }],
+} satisfies Shape;
+const Source = {
+  source_id: 'string',
+  wiki_id: 'string',
+  upload_id: 'string',
+  title: 'string',
+  filename: 'string',
+  content_type: 'string',
+  byte_size: 'integer',
+  sha256: 'string',
+  language: 'string',
+  status_label: 'string',
+  page_count: 'integer',
+  created_at: 'string',
+  updated_at: 'string',
+} satisfies Shape;
+const Job = {
+  job_id: 'string',
+  wiki_id: 'string',
+  upload_id: 'string',
+  kind: 'string',
+  status: 'string',
+  attempt: 'integer',
+  progress: 'integer',
+  created_at: 'string',
+  updated_at: 'string',
+  started_at: 'string?',
+  finished_at: 'string?',
+  summary: 'string',
+  error: 'string',
+} satisfies Shape;
+
+const SPECIFIED: Record<string, Shape> = {
+  'POST /v1/onboarding': {
+    workspace: Workspace,
+    workspace_created: 'boolean',
+    overview: {
+      session: { user: User, workspaces: [Workspace], workspace_id: 'string|null' },
+      wikis: [Wiki],
+      access: [{ workspace_id: 'string', role: 'string', ...flags }],
+    },
+  },
+  'GET /v1/overview': {
+    access: [{ organization_id: 'string', role: 'string', ...allFlags }],
+    session: { organizations: [Organization], user: User, organization_id: 'string' },
+    wikis: [WikiOfOrganization],
+  },
+  'GET /v1/workspaces': [Workspace],
+  'POST /v1/workspaces': Workspace,
+  'GET /v1/workspaces/:workspace_id/members': {
+    seats: Seats,
+    viewer: { role: 'string', workspace_id: 'string', ...allFlags },
+    workspace_id: 'string',
+    invitations: [Invitation],
+    members: [Member],
+    roles: [{ name: 'string', slug: 'string', description: 'string' }],
+  },
+  'POST /v1/workspaces/:workspace_id/members/invite': Invitation,
+  'PATCH /v1/workspaces/:workspace_id/members/:membership_id': Member,
+  'PATCH /v1/wikis/:wiki_id': WikiOfOrganization,
+  'GET /v1/wikis/:wiki_id/uploads/:upload_id': Upload,
+  'POST /v1/workspaces/:workspace_id/widget-token': { token: 'string' },
+  'POST /v1/organizations/:organization_id/billing/preview': {
+    plan_id: 'string',
+    checkout_type: 'string|null',
+    currency: 'string|null',
+    redirect_to_checkout: 'boolean',
+    subtotal: 'number|null',
+    total: 'number|null',
+    line_items: [{ name: 'string', description: 'string', quantity: 'integer', subtotal: 'number', total: 'number' }],
+  },
+  'GET /v1/wikis/:wiki_id/pages': [Page],
+  'GET /v1/wikis/:wiki_id/pages/search': [
+    { ...Page, score: 'number', snippet: 'string', heading: 'string', anchor: 'string' },
+  ],
+  'GET /v1/wikis/:wiki_id/pages/:page_id': FullPage,
+  'GET /v1/wikis/:wiki_id/pages/path/*page_path': FullPage,
+  'GET /v1/wikis/:wiki_id/sources': [Source],
+  'GET /v1/wikis/:wiki_id/sources/search': [{ ...Source, score: 'number', snippet: 'string', locator: 'string' }],
+  'GET /v1/wikis/:wiki_id/jobs': [Job],
+  'GET /v1/workspaces/:workspace_id/wikis': [Wiki],
+  'POST /v1/workspaces/:workspace_id/wikis': Wiki,
+  'POST /v1/wikis/:wiki_id/uploads': Upload,
+};
+
+interface Schema {
+  type?: string;
+  enum?: unknown[];
+  anyOf?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean;
+}
+
+function shapeOf(schema: Schema, what: string): Shape {
+  if (schema.anyOf) return schema.anyOf.map((branch) => shapeOf(branch, what)).join('|');
+  if (schema.enum) return typeof schema.enum[0];
+  if (schema.type === 'array') return [shapeOf(schema.items ?? {}, what)];
+  if (schema.type !== 'object') return String(schema.type);
+  assert.equal(
+    schema.additionalProperties,
+    false,
+    `${what}: nothing but the declared fields may leave; make it a Record`,
+  );
+  const fields = Object.entries(schema.properties ?? {}).map(([name, property]): [string, Shape] => {
+    const shape = shapeOf(property, `${what}.${name}`);
+    return [name, schema.required?.includes(name) ? shape : `${shape}?`];
+  });
+  return Object.fromEntries(fields);
+}
+
+const tenants = await openTenants();
+const { a, owner, ask, tokenFor } = tenants;
+const ajv = new Ajv({ strict: false, allErrors: true });
+
+for (const endpoint of ENDPOINTS) {
+  const schema = JSON.parse(JSON.stringify(endpoint.reply)) as Schema;
+
+  test(`${nameOf(endpoint)} declares the fields of its record and no other`, () => {
+    const shape = endpoint.status === 204 ? undefined : shapeOf(schema, nameOf(endpoint));
+    const specified = SPECIFIED[nameOf(endpoint)];
+    if (specified !== undefined)
+      assert.deepEqual(shape, specified, 'a record of the specification is answered with exactly its fields');
+  });
+
+  test(`${nameOf(endpoint)} sends every field of its record, of its type, and no null that is not allowed`, async () => {
+    const answer = await ask(validRequest(endpoint, a, await tokenFor(endpoint, owner)), endpoint);
+    assert.equal(answer.status, endpoint.status ?? 200, answer.text);
+    if (endpoint.status === 204) return assert.equal(answer.text, '');
+    const isValid = ajv.compile(schema);
+    assert.ok(isValid(answer.body), `${ajv.errorsText(isValid.errors)}: ${answer.text}`);
+    if (Array.isArray(answer.body))
+      assert.ok(answer.body.length > 0, 'the world must have something for every list, or nothing is shown');
+    checkValues(answer.body, nameOf(endpoint));
+  });
+}
+
+test('every record of the specification has an endpoint', () => {
+  const names = new Set(ENDPOINTS.map(nameOf));
+  assert.deepEqual(
+    Object.keys(SPECIFIED).filter((name) => !names.has(name)),
+    [],
+    'these are promised and not there',
+  );
+});
+
+test('after all of this every row of the other workspace is as it was', tenants.checkForeignRows);
+
+/** Ids and times have their forms wherever they are. */
+function checkValues(value: unknown, where: string): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, item] of Object.entries(value)) {
+    const text = typeof item === 'string' ? item : '';
+    if (/_at$/.test(name))
+      assert.match(
+        text,
+        /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+        `${where}.${name} must be RFC 3339 with milliseconds`,
+      );
+    const isId =
+      /^(workspace|organization|user|membership|invitation|wiki|page|upload|job|source|key)_id$/.test(name) ||
+      /_by$/.test(name);
+    if (isId && !(name === 'upload_id' && text === '')) {
+      assert.match(
+        text,
+        /^(org|user|mem|inv|wiki|page|upload|job|source|key)_[0-9a-z]{26}$/,
+        `${where}.${name} must be an id`,
+      );
+    }
+    if (name === 'permissions' && Array.isArray(item))
+      assert.deepEqual(item, item.toSorted(), `${where}.${name} must be sorted`);
+    checkValues(item, `${where}.${name}`);
+  }
+}

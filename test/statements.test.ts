@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ENDPOINTS } from '../src/app.ts';
+import { sendRaw } from './raw-http.ts';
+import { nameOf, validRequest } from './requests.ts';
+import { openTenants } from './tenants.ts';
+import { makeDatabase, openWorld } from './world.ts';
+
+/**
+ * What an endpoint sends when it is called again: one statement, which decides who may and does the work. Those that
+ * need more are written out, begin and commit counted; raise a number only with a reason, for each is a round trip.
+ */
+const MORE_THAN_ONE: Record<string, number> = {
+  // Looks whether the key is bound to a workspace before it makes one.
+  'POST /v1/workspaces': 2,
+  // begin, the lock on the workspace, what is there, an invitation past its time, the new one, commit.
+  'POST /v1/workspaces/:workspace_id/members/invite': 6,
+  // begin, the lock on the workspace, the present roles, the new one, commit.
+  'PATCH /v1/workspaces/:workspace_id/members/:membership_id': 5,
+  // Refuses before a byte is read, and writes when all bytes are there.
+  'POST /v1/wikis/:wiki_id/uploads': 2,
+};
+
+const wanted = (name: string) => MORE_THAN_ONE[name] ?? 1;
+
+// The second service has no worker, whose looks for work would be counted too.
+const DATABASE_URL = await makeDatabase();
+const tenants = await openTenants({ DATABASE_URL });
+const counted = await openWorld({ DATABASE_URL, ROLE: 'web' });
+
+for (const endpoint of ENDPOINTS) {
+  test(`${nameOf(endpoint)} sends no more than ${wanted(nameOf(endpoint))} statement(s) when it is called again`, async () => {
+    const token = await tenants.tokenFor(endpoint, tenants.owner);
+    const call = () => sendRaw(counted.address, validRequest(endpoint, tenants.a, token));
+    // The first call of a workspace notes that the key was used and where its person is now.
+    await call();
+    const before = counted.statements.length;
+    const answer = await call();
+    assert.equal(answer.status, endpoint.status ?? 200, answer.text);
+    const sent = counted.statements.slice(before);
+    assert.equal(
+      sent.length,
+      wanted(nameOf(endpoint)),
+      `if that is meant, correct MORE_THAN_ONE in this file. Sent were:\n${sent.map((text) => text.trim().replace(/\s+/g, ' ').slice(0, 200)).join('\n')}`,
+    );
+  });
+}
+
+test('every endpoint in the table exists', () => {
+  const names = new Set(ENDPOINTS.map(nameOf));
+  assert.deepEqual(
+    Object.keys(MORE_THAN_ONE).filter((name) => !names.has(name)),
+    [],
+  );
+});
