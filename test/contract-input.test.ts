@@ -588,6 +588,20 @@ test('what is wrong is echoed up to 256 characters, and never a secret', async (
   );
 });
 
+test('the longest name has 100 characters and the longest title 255, whatever they are made of', async () => {
+  const headers = { authorization: `Bearer ${owner.token}` };
+  const name = (text: string) =>
+    ask(withJson({ method: 'POST', path: '/v1/workspaces', headers }, JSON.stringify({ name: text })));
+  const title = (text: string) =>
+    ask(withJson({ method: 'PATCH', path: `/v1/wikis/${a.wiki_id}`, headers }, JSON.stringify({ title: text })));
+  for (const character of ['x', 'é', '😀']) {
+    assert.equal((await name(` ${character.repeat(100)} `)).body.name, character.repeat(100));
+    assert.equal((await name(character.repeat(101))).body.error, 'invalid_name');
+    assert.equal((await title(character.repeat(255))).body.title, character.repeat(255));
+    assert.equal((await title(character.repeat(256))).body.error, 'invalid_title');
+  }
+});
+
 test('a title is kept and given back as it was sent, whatever it is made of', async () => {
   for (const value of ['"', '\\', '</script>', 'a\u2028b', '😀'.repeat(50)]) {
     const renamed = await ask(

@@ -4,7 +4,7 @@ import { ApiError } from './errors.ts';
 export function readName(text: string): string | ApiError {
   const name = text.trim();
   if (name === '') return new ApiError('invalid_name', 'A name needs at least one character that is not a space.');
-  if (name.length > 100) return new ApiError('invalid_name', 'A name has at most 100 characters.');
+  if (characters(name) > 100) return new ApiError('invalid_name', 'A name has at most 100 characters.');
   return name;
 }
 
@@ -12,6 +12,11 @@ export function readName(text: string): string | ApiError {
 export function readTitle(text: string): string | ApiError {
   const title = text.trim();
   if (title === '') return new ApiError('invalid_title', 'A title needs at least one character that is not a space.');
-  if (title.length > 255) return new ApiError('invalid_title', 'A title has at most 255 characters.');
+  if (characters(title) > 255) return new ApiError('invalid_title', 'A title has at most 255 characters.');
   return title;
+}
+
+/** As the schemas count them: an emoji is one character, not two. */
+function characters(text: string): number {
+  return text.length <= 100 ? text.length : [...text].length;
 }

@@ -103,5 +103,5 @@ function reply(model: OverviewModel, workspaceId: string, workspace_created: boo
 }
 
 function nameFor(model: OverviewModel): string {
-  return model.user.display_name.trim().slice(0, 100) || 'Workspace';
+  return [...model.user.display_name.trim()].slice(0, 100).join('') || 'Workspace';
 }
