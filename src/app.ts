@@ -1,22 +1,42 @@
+import { listAuditEvents } from './audit/list-audit-events.ts';
 import { previewBilling } from './billing/preview-billing.ts';
 import type { Endpoint } from './http/endpoint.ts';
+import { acceptInvitation } from './invitations/accept-invitation.ts';
 import { inviteMember } from './invitations/invite-member.ts';
+import { listInvitations } from './invitations/list-invitations.ts';
+import { lookupInvitation } from './invitations/lookup-invitation.ts';
+import { resendInvitation } from './invitations/resend-invitation.ts';
+import { revokeInvitation } from './invitations/revoke-invitation.ts';
+import { getJob } from './jobs/get-job.ts';
 import { listJobs } from './jobs/list-jobs.ts';
+import { createPersonalKey } from './keys/create-personal-key.ts';
+import { createWorkspaceKey } from './keys/create-workspace-key.ts';
+import { listPersonalKeys } from './keys/list-personal-keys.ts';
+import { listWorkspaceKeys } from './keys/list-workspace-keys.ts';
+import { revokePersonalKey } from './keys/revoke-personal-key.ts';
+import { revokeWorkspaceKey } from './keys/revoke-workspace-key.ts';
 import { changeRole } from './members/change-role.ts';
+import { deactivateMember } from './members/deactivate-member.ts';
 import { listMembers } from './members/list-members.ts';
+import { reactivateMember } from './members/reactivate-member.ts';
+import { removeMember } from './members/remove-member.ts';
+import { transferOwnership } from './members/transfer-ownership.ts';
 import { getPage } from './pages/get-page.ts';
 import { getPageByPath } from './pages/get-page-by-path.ts';
 import { listPages } from './pages/list-pages.ts';
 import { searchPages } from './pages/search-pages.ts';
+import { getSource } from './sources/get-source.ts';
 import { listSources } from './sources/list-sources.ts';
 import { searchSources } from './sources/search-sources.ts';
 import { createUpload } from './uploads/create-upload.ts';
 import { getUpload } from './uploads/get-upload.ts';
+import { listUploads } from './uploads/list-uploads.ts';
 import { developersWidget } from './widgets/developers-widget.ts';
 import { enterpriseWidget } from './widgets/enterprise-widget.ts';
 import { issueWidgetToken } from './widgets/issue-widget-token.ts';
 import { profileWidget } from './widgets/profile-widget.ts';
 import { createWiki } from './wikis/create-wiki.ts';
+import { getWiki } from './wikis/get-wiki.ts';
 import { listWikis } from './wikis/list-wikis.ts';
 import { renameWiki } from './wikis/rename-wiki.ts';
 import { createWorkspace } from './workspaces/create-workspace.ts';
@@ -32,8 +52,24 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listWorkspaces,
   createWorkspace,
   listMembers,
-  inviteMember,
   changeRole,
+  deactivateMember,
+  reactivateMember,
+  removeMember,
+  transferOwnership,
+  inviteMember,
+  listInvitations,
+  resendInvitation,
+  revokeInvitation,
+  lookupInvitation,
+  acceptInvitation,
+  listWorkspaceKeys,
+  createWorkspaceKey,
+  revokeWorkspaceKey,
+  listPersonalKeys,
+  createPersonalKey,
+  revokePersonalKey,
+  listAuditEvents,
   issueWidgetToken,
   profileWidget,
   enterpriseWidget,
@@ -42,12 +78,16 @@ export const ENDPOINTS: readonly Endpoint[] = [
   // wikis and what they hold
   listWikis,
   createWiki,
+  getWiki,
   renameWiki,
   createUpload,
+  listUploads,
   getUpload,
   listJobs,
+  getJob,
   listSources,
   searchSources,
+  getSource,
   listPages,
   searchPages,
   getPage,

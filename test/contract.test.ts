@@ -13,7 +13,8 @@ import { openTenants } from './tenants.ts';
 
 /** Who may do what, for every endpoint of the list and every kind of caller. Nothing here names an endpoint. */
 const tenants = await openTenants();
-const { world, a, b, unknown, elsewhere, owner, roles, stranger, inactive, ask, key, tokenFor, widgetToken } = tenants;
+const { world, a, b, fresh, unknown, elsewhere, owner, roles, stranger, inactive, ask, key, tokenFor, widgetToken } =
+  tenants;
 
 const ON_OBJECT = ENDPOINTS.filter(({ access }) => access.on === 'workspace' || access.on === 'wiki');
 const success = (endpoint: Endpoint) => endpoint.status ?? 200;
@@ -85,7 +86,10 @@ for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} lets in the roles that hold its permission and no other`, async () => {
     for (const { slug } of ROLES) {
       const actor = roles[slug];
-      const answer = await ask(validRequest(endpoint, a, await tokenFor(endpoint, actor)), endpoint);
+      const answer = await ask(
+        validRequest(endpoint, await fresh(endpoint, actor), await tokenFor(endpoint, actor)),
+        endpoint,
+      );
       const permission = permissionOf(endpoint.access);
       const may = permission === '' || findRole(slug)?.permissions.includes(permission);
       assert.equal(
@@ -104,12 +108,14 @@ for (const endpoint of ENDPOINTS) {
         endpoint.access.on === 'widget'
           ? await tokenFor(endpoint, owner)
           : await key(owner.user_id, { permissions: [] });
-      assert.equal((await ask(validRequest(endpoint, a, token), endpoint)).status, success(endpoint));
+      const answer = await ask(validRequest(endpoint, await fresh(endpoint, owner), token), endpoint);
+      const isRefused = endpoint.access.on === 'caller' && endpoint.access.unrestricted;
+      assert.equal(answer.status, isRefused ? 403 : success(endpoint), answer.text);
       return;
     }
     const others = (findRole('owner')?.permissions ?? []).filter((other) => other !== permission);
     const enough = await ask(
-      validRequest(endpoint, a, await key(owner.user_id, { permissions: [permission] })),
+      validRequest(endpoint, await fresh(endpoint, owner), await key(owner.user_id, { permissions: [permission] })),
       endpoint,
     );
     assert.equal(enough.status, success(endpoint), `a key with ${permission} alone must be enough: ${enough.text}`);
@@ -125,7 +131,7 @@ for (const endpoint of ENDPOINTS) {
   });
 
   test(`${nameOf(endpoint)} ignores whose id a body or a query names beside the path`, async () => {
-    const request = validRequest(endpoint, a, await tokenFor(endpoint, owner));
+    const request = validRequest(endpoint, await fresh(endpoint, owner), await tokenFor(endpoint, owner));
     const extra = {
       workspace_id: b.workspace_id,
       organization_id: b.workspace_id,

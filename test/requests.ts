@@ -18,6 +18,8 @@ export interface Ids {
   source_id: string;
   page_id: string;
   page_path: string;
+  /** The secret of an invitation's link. */
+  token: string;
 }
 
 export type Properties = Record<string, TSchema & { type?: string | string[]; default?: unknown }>;
@@ -52,30 +54,31 @@ export function pathOf(endpoint: Endpoint, ids: Ids): string {
   });
 }
 
-/** The body of the endpoint's example, with a value of its own where a value can be had only once. */
-export function validBody(endpoint: Endpoint): Record<string, unknown> {
+/** The body of the endpoint's example, with ids that are there and a value of its own where a value can be had only once. */
+export function validBody(endpoint: Endpoint, ids: Ids): Record<string, unknown> {
   const body = { ...(endpoint.example.body as Record<string, unknown>) };
   if ('slug' in body) body.slug = `s-${randomUUID()}`;
+  for (const name of Object.keys(body)) if (name in ids) body[name] = ids[name];
   if ('email' in body) body.email = `${randomUUID()}@example.com`;
   return body;
 }
 
 /** The query that the endpoint cannot do without. */
-export function validQuery(endpoint: Endpoint): string {
+export function validQuery(endpoint: Endpoint, ids: Ids): string {
   const properties = propertiesOf(endpoint.query);
   const needed = requiredOf(endpoint.query).filter((name) => !('default' in (properties[name] ?? {})));
-  return needed.length === 0 ? '' : `?${needed.map((name) => `${name}=word`).join('&')}`;
+  return needed.length === 0 ? '' : `?${needed.map((name) => `${name}=${ids[name] ?? 'word'}`).join('&')}`;
 }
 
 /** A request that the endpoint answers with success for whoever may make it. */
 export function validRequest(endpoint: Endpoint, ids: Ids, token?: string): RawRequest {
   const request: RawRequest = {
     method: endpoint.method,
-    path: pathOf(endpoint, ids) + validQuery(endpoint),
+    path: pathOf(endpoint, ids) + validQuery(endpoint, ids),
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
   };
   if (endpoint.takes === 'multipart') return withMultipart(request, 'note.md', `# Note ${randomUUID()}\n`);
-  return endpoint.body ? withJson(request, JSON.stringify(validBody(endpoint))) : request;
+  return endpoint.body ? withJson(request, JSON.stringify(validBody(endpoint, ids))) : request;
 }
 
 /** The request with this text as its JSON body. */

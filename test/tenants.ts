@@ -7,6 +7,7 @@ import { newApiKey } from '../src/http/credential.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { newId } from '../src/http/ids.ts';
 import { type Permission, ROLES, type RoleSlug } from '../src/http/roles.ts';
+import { newLinkSecret, sha256 } from '../src/http/secrets.ts';
 import { openWidgetTokens, type WidgetTokens } from '../src/http/widget-token.ts';
 import { checkAnswer, checkDeclared } from './answers.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
@@ -28,6 +29,11 @@ export interface Tenants {
   b: Ids;
   /** Ids of the right form that name nothing. */
   unknown: Ids;
+  /**
+   * A's ids for one request that succeeds: what a request can use up (a member, an invitation, a key) is there anew, and
+   * the owner is owner again.
+   */
+  fresh(endpoint: Endpoint, actor: Actor): Promise<Ids>;
   /** Another workspace of A's owner. */
   elsewhere: string;
   owner: Actor;
@@ -79,6 +85,7 @@ export async function openTenants(env: Record<string, string> = {}): Promise<Ten
     a,
     b,
     unknown: unknownIds(a),
+    fresh: (endpoint, asker) => freshIds(world, a, owner, endpoint, asker),
     elsewhere: (await ownerA.post('/v1/workspaces', { name: 'Elsewhere' })).body.workspace_id,
     owner,
     roles,
@@ -146,7 +153,40 @@ async function fill(world: World, owner: Owner, word: string): Promise<Ids> {
     membership_id: spare.membership_id,
     invitation_id: invited.body.invitation_id,
     user_id: owner.user_id,
+    token: randomBytes(32).toString('base64url'),
   };
+}
+
+/** Whether a request of this endpoint that succeeds leaves its object, or its caller, other than it was. */
+function usesUp({ method, path }: Endpoint): boolean {
+  return method === 'DELETE' || /\/(revoke|transfer|lookup|accept)$/.test(path);
+}
+
+async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, asker: Actor): Promise<Ids> {
+  if (!usesUp(endpoint)) return a;
+  const { db } = world.service;
+  const { workspace_id } = a;
+  await db.query(sql`
+    update memberships set role = 'owner' where workspace_id = ${workspace_id} and user_id = ${owner.user_id}`);
+  const { membership_id } = await world.member(workspace_id, 'viewer');
+  const invitation_id = newId('inv');
+  const letter = newLinkSecret();
+  await db.query(sql`
+    insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
+    values (${invitation_id}, ${workspace_id}, ${`${invitation_id}@example.com`}, 'viewer', ${randomBytes(32)}, ${owner.user_id},
+      now() + interval '1 day')`);
+  // The one that the asker accepts is for a workspace that they are not in.
+  const host = await world.owner();
+  await db.query(sql`
+    insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
+    select ${newId('inv')}, ${host.workspace_id}, email, 'viewer', ${letter.hash}, ${host.user_id}, now() + interval '1 day'
+    from users where user_id = ${asker.user_id}`);
+  const personal = endpoint.access.on === 'caller';
+  const secret = await insertKey(db, personal ? asker.user_id : owner.user_id, personal ? {} : { workspace_id });
+  const [key] = await db.query<{ key_id: string }>(
+    sql`select key_id from api_keys where secret_hash = ${sha256(secret)}`,
+  );
+  return { ...a, membership_id, invitation_id, key_id: key?.key_id ?? '', token: letter.secret };
 }
 
 /** Puts the canary into every text of B that no request of its own could put it into. */

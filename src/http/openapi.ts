@@ -198,9 +198,10 @@ function requestBody(endpoint: Endpoint) {
 function errorStatuses(endpoint: Endpoint): number[] {
   const own = (endpoint.errors ?? []).map((code) => STATUS_OF[code as ErrorCode]);
   const always = [401, 422, 503];
-  const ofPath = endpoint.access.on === 'caller' ? [] : [403, 404];
+  const ofPath = endpoint.access.on === 'caller' ? (endpoint.access.unrestricted ? [403] : []) : [403, 404];
+  const ofChild = /:[a-z_]+$/.test(endpoint.path) ? [404] : [];
   const ofBody = endpoint.body ? [400, 413, 415] : endpoint.query || endpoint.params ? [400] : [];
-  return [...new Set([...always, ...ofPath, ...ofBody, ...own])].sort((a, b) => a - b);
+  return [...new Set([...always, ...ofPath, ...ofChild, ...ofBody, ...own])].sort((a, b) => a - b);
 }
 
 function parameters(

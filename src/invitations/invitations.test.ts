@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { headerNames, plainText, startMailServer } from '../../test/mail-server.ts';
+import { type Owner, openWorld } from '../../test/world.ts';
+import { sql } from '../db/sql.ts';
+
+const mail = await startMailServer();
+after(() => mail.stop());
+const world = await openWorld({
+  SMTP_URL: mail.url,
+  MAIL_FROM: 'Ibid <wiki@example.com>',
+  PUBLIC_URL: 'https://wiki.example.com',
+});
+
+const of = (owner: Owner) => `/v1/workspaces/${owner.workspace_id}`;
+
+/** Invites somebody and answers the invitation with the secret of the link in the mail. */
+async function invite(owner: Owner, email: string, role = 'member') {
+  const before = mail.messages.length;
+  const answer = await owner.post(`${of(owner)}/members/invite`, { email, role });
+  assert.equal(answer.status, 200);
+  assert.equal(mail.messages.length, before + 1, 'an invitation is exactly one message');
+  return { ...answer.body, token: lastToken() } as { invitation_id: string; token: string };
+}
+
+function lastToken(): string {
+  const message = mail.messages.at(-1);
+  assert.ok(message);
+  return /^https:\/\/wiki\.example\.com\/invitations\/accept\?token=([\w-]{43})$/m.exec(plainText(message))?.[1] ?? '';
+}
+
+test('an invited person gets one message with a link to PUBLIC_URL, and with it becomes a member once', async () => {
+  const owner = await world.owner();
+  const { token } = await invite(owner, 'grace@example.com', 'developer');
+  assert.deepEqual(mail.messages.at(-1)?.recipients, ['grace@example.com']);
+  const grace = await world.person('grace@example.com');
+  const look = await grace.get(`/v1/invitations/lookup?token=${token}`);
+  assert.deepEqual([look.body.email, look.body.role, look.body.state], ['grace@example.com', 'developer', 'pending']);
+  const accepted = await grace.post('/v1/invitations/accept', { token });
+  assert.equal(accepted.status, 200);
+  assert.deepEqual([accepted.body.workspace_id, accepted.body.role], [owner.workspace_id, 'developer']);
+  const again = await grace.post('/v1/invitations/accept', { token });
+  assert.deepEqual([again.status, again.body.error], [409, 'conflict']);
+  assert.equal((await grace.get('/v1/workspaces')).body.length, 1);
+  const list = await owner.get(`${of(owner)}/invitations?state=accepted`);
+  assert.equal(list.body.length, 1);
+});
+
+test('only the account whose verified address is the invited one can accept', async () => {
+  const owner = await world.owner();
+  const { token } = await invite(owner, 'mike@example.org');
+  const other = await world.person('mike2@example.org');
+  assert.equal((await other.post('/v1/invitations/accept', { token })).status, 403);
+  const lookalike = await world.person();
+  await world.service.db.query(sql`update users set email = 'mıke@example.org' where user_id = ${lookalike.user_id}`);
+  assert.equal((await lookalike.post('/v1/invitations/accept', { token })).status, 403);
+  const unverified = await world.person();
+  await world.service.db.query(sql`
+    update users set email = 'mike@example.org', email_verified = false where user_id = ${unverified.user_id}`);
+  assert.equal((await unverified.post('/v1/invitations/accept', { token })).status, 403);
+  assert.equal(
+    (await world.person('mike@example.org').then((mike) => mike.post('/v1/invitations/accept', { token }))).status,
+    200,
+  );
+});
+
+test('a secret that was changed, revoked, replaced or is past its time opens nothing', async () => {
+  const owner = await world.owner();
+  const guest = await world.person('guest@example.org');
+  const accept = (token: string) => guest.post('/v1/invitations/accept', { token });
+  const first = await invite(owner, 'guest@example.org');
+  assert.equal((await accept(`${first.token.slice(0, -1)}_`)).status, 404);
+  assert.equal((await accept('')).status, 404);
+  const resent = await owner.post(`${of(owner)}/invitations/${first.invitation_id}/resend`);
+  assert.deepEqual([resent.status, resent.body.invitation_id], [200, first.invitation_id]);
+  const second = lastToken();
+  assert.notEqual(second, first.token);
+  assert.equal((await accept(first.token)).status, 404);
+  await world.service.db.query(
+    sql`update invitations set expires_at = now() where invitation_id = ${first.invitation_id}`,
+  );
+  assert.equal((await accept(second)).status, 404);
+  assert.equal((await owner.get(`${of(owner)}/invitations`)).body[0].state, 'expired');
+  const third = await invite(owner, 'guest@example.org');
+  const revoked = await owner.post(`${of(owner)}/invitations/${third.invitation_id}/revoke`);
+  assert.equal(revoked.body.state, 'revoked');
+  assert.equal((await accept(third.token)).status, 404);
+  assert.equal((await owner.post(`${of(owner)}/invitations/${third.invitation_id}/revoke`)).status, 409);
+});
+
+test('an invitation counts for no more than whoever sent it: a demoted inviter opens no door', async () => {
+  const owner = await world.owner();
+  const admin = await world.member(owner.workspace_id, 'admin');
+  await admin.post(`${of(owner)}/members/invite`, { email: 'friend@example.org', role: 'admin' });
+  const token = lastToken();
+  await owner.patch(`${of(owner)}/members/${admin.membership_id}`, { role: 'member' });
+  const friend = await world.person('friend@example.org');
+  assert.equal((await friend.post('/v1/invitations/accept', { token })).status, 409);
+});
+
+test('with the mail server down nothing is stored: 503 email_unavailable', async () => {
+  const owner = await world.owner();
+  mail.refuse();
+  const refused = await owner.post(`${of(owner)}/members/invite`, { email: 'down@example.org', role: 'member' });
+  mail.accept();
+  assert.deepEqual([refused.status, refused.body.error], [503, 'email_unavailable']);
+  assert.ok(refused.headers.get('retry-after'));
+  assert.deepEqual((await owner.get(`${of(owner)}/invitations`)).body, []);
+  assert.equal(
+    (await owner.post(`${of(owner)}/members/invite`, { email: 'down@example.org', role: 'member' })).status,
+    200,
+  );
+});
+
+test('no name puts a header or a recipient into a message', async () => {
+  const owner = await world.owner();
+  const plain = await invite(owner, 'plain@example.org');
+  assert.ok(plain.token);
+  const headers = headerNames(mail.messages.at(-1) ?? { from: '', recipients: [], raw: '' });
+  for (const name of [
+    'A\r\nBcc: evil@example.org',
+    'B\nX-Evil: 1',
+    '=?utf-8?q?=0D=0ABcc:_evil?=',
+    '"<evil@example.org>,',
+    '\u202eA',
+  ]) {
+    await world.service.db.query(sql`update workspaces set name = ${name} where workspace_id = ${owner.workspace_id}`);
+    await world.service.db.query(sql`update users set display_name = ${name} where user_id = ${owner.user_id}`);
+    await invite(owner, `to-${Buffer.from(name).toString('hex')}@example.org`);
+    const message = mail.messages.at(-1);
+    assert.ok(message);
+    assert.deepEqual(message.recipients, [`to-${Buffer.from(name).toString('hex')}@example.org`]);
+    assert.deepEqual(headerNames(message), headers);
+  }
+});
+
+test('the link’s host is PUBLIC_URL’s, whatever host a request names', async () => {
+  const owner = await world.owner();
+  const answer = await owner.post(
+    `${of(owner)}/members/invite`,
+    { email: 'host@example.org', role: 'member' },
+    { 'x-forwarded-host': 'evil.example' },
+  );
+  assert.equal(answer.status, 200);
+  assert.ok(!mail.messages.at(-1)?.raw.includes('evil.example'));
+  assert.notEqual(lastToken(), '');
+});
+
+test('of twenty who accept at once with one invitation one becomes a member', async () => {
+  const owner = await world.owner();
+  const { token } = await invite(owner, 'many@example.org');
+  const person = await world.person('many@example.org');
+  const answers = await Promise.all(Array.from({ length: 20 }, () => person.post('/v1/invitations/accept', { token })));
+  const statuses = answers.map((answer) => answer.status).sort();
+  assert.deepEqual(statuses, [200, ...Array.from({ length: 19 }, () => 409)]);
+  const { body } = await owner.get(`${of(owner)}/members`);
+  assert.equal(body.members.length, 2);
+  assert.equal(body.seats.used, 2);
+});
+
+test('an invitation of another workspace is 404 in one’s own', async () => {
+  const [owner, other] = [await world.owner(), await world.owner()];
+  const { invitation_id } = await invite(other, 'foreign@example.org');
+  for (const verb of ['resend', 'revoke']) {
+    assert.equal((await owner.post(`${of(owner)}/invitations/${invitation_id}/${verb}`)).status, 404);
+  }
+  assert.equal((await other.get(`${of(other)}/invitations`)).body[0].state, 'pending');
+});
