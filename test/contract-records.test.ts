@@ -206,6 +206,8 @@ function shapeOf(schema: Schema, what: string): Shape {
   if (schema.enum) return typeof schema.enum[0];
   if (schema.type === 'array') return [shapeOf(schema.items ?? {}, what)];
   if (schema.type !== 'object') return String(schema.type);
+  // What an audit record holds is the record that was written, of whatever shape.
+  if (schema.additionalProperties === true) return 'object';
   assert.equal(
     schema.additionalProperties,
     false,
@@ -219,7 +221,7 @@ function shapeOf(schema: Schema, what: string): Shape {
 }
 
 const tenants = await openTenants();
-const { a, owner, ask, tokenFor } = tenants;
+const { fresh, owner, ask, tokenFor } = tenants;
 const ajv = new Ajv({ strict: false, allErrors: true });
 
 for (const endpoint of ENDPOINTS) {
@@ -233,7 +235,8 @@ for (const endpoint of ENDPOINTS) {
   });
 
   test(`${nameOf(endpoint)} sends every field of its record, of its type, and no null that is not allowed`, async () => {
-    const answer = await ask(validRequest(endpoint, a, await tokenFor(endpoint, owner)), endpoint);
+    const ids = await fresh(endpoint, owner);
+    const answer = await ask(validRequest(endpoint, ids, await tokenFor(endpoint, owner)), endpoint);
     assert.equal(answer.status, endpoint.status ?? 200, answer.text);
     if (endpoint.status === 204) return assert.equal(answer.text, '');
     const isValid = ajv.compile(schema);

@@ -33,6 +33,7 @@ export function accessTable(endpoints: readonly Endpoint[]): string {
 const EXPLANATION = `Who may call what: computed from the list of endpoints and the catalogue of roles. \`npm run accept\` rewrites it.
 
 yes      active members in this role, with any key that was given the permission or all
+self     not by the role, but whoever's own membership the path names
 creator  not by the role, but whoever created the wiki, as long as they are an active member
 -        403, as for whoever is no active member
 any      whoever has a valid credential, of whatever workspace or none; the endpoint speaks of their own things
@@ -41,14 +42,16 @@ any      whoever has a valid credential, of whatever workspace or none; the endp
 function cell(access: Access, permission: Permission | '', role: RoleEntry): string {
   if (access.on === 'caller') return 'any';
   if (permission === '' || role.permissions.includes(permission)) return 'yes';
+  if (access.on === 'workspace' && access.orOwnMembership) return 'self';
   return access.on === 'wiki' && access.orCreator ? 'creator' : '-';
 }
 
 function remark(access: Access): string {
   switch (access.on) {
     case 'caller':
-      return 'any key or access token';
+      return access.unrestricted ? 'any token, any key that was given all permissions' : 'any key or access token';
     case 'workspace':
+      if (access.orOwnMembership) return 'whose own membership it is';
       return access.permission === '' ? 'any role' : '';
     case 'wiki':
       return access.orCreator ? 'who created the wiki' : '';

@@ -3,7 +3,7 @@ import { sql } from '../db/sql.ts';
 import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { Paging } from '../http/paging.ts';
-import { Id } from '../http/records.ts';
+import { Id, withoutNulls } from '../http/records.ts';
 import { AuditEvent, exampleAuditEvent } from './schema.ts';
 
 export const listAuditEvents = endpoint({
@@ -16,11 +16,23 @@ export const listAuditEvents = endpoint({
   query: Paging,
   reply: Type.Array(AuditEvent),
   example: { reply: [exampleAuditEvent] },
-  run: ({ params, query, many }) =>
-    many(sql`
+  run: async ({ params, query, many }) => {
+    const events = await many<AuditEvent>(sql`
       select event_id, type, coalesce(actor_id, '') as actor_id, coalesce(credential_id, '') as credential_id, request_id,
         address, details, created_at
       from audit_events where workspace_id = ${params.workspace_id}
       order by event_id limit ${query.limit} offset ${query.offset}
-    `),
+    `);
+    return events.map((event) => ({ ...event, details: asAnswered(event.details) }));
+  },
 });
+
+/** A record as the API writes it: times with milliseconds, and what has no value left out. */
+function asAnswered(details: object): object {
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?\+00:00$/;
+  const entries = Object.entries(withoutNulls(details)).map(([name, value]) => [
+    name,
+    typeof value === 'string' && time.test(value) ? new Date(value).toISOString() : value,
+  ]);
+  return Object.fromEntries(entries);
+}

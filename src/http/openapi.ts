@@ -257,9 +257,9 @@ export function operationId(endpoint: Endpoint): string {
 }
 
 function tagOf(endpoint: Endpoint): string {
-  const segments = endpoint.path.split('/').slice(2);
-  const inside = segments.filter((segment) => !/^[:*]/.test(segment));
-  return inside[0] === 'wikis' || inside[0] === 'workspaces' || inside[0] === 'organizations'
-    ? (inside[1] ?? inside[0])
-    : (inside[0] ?? '');
+  const [container = '', inside = ''] = endpoint.path
+    .split('/')
+    .slice(2)
+    .filter((segment) => !/^[:*]/.test(segment));
+  return inside in TAGS && /^(wikis|workspaces|organizations)$/.test(container) ? inside : container;
 }
