@@ -94,9 +94,14 @@ export function rolesWith(permission: Permission): RoleSlug[] {
   return ROLES.filter((role) => role.permissions.includes(permission)).map((role) => role.slug);
 }
 
-/** Nobody grants or changes a role above their own: one that may something which their own may not. */
-export function mayGrant(own: RoleEntry, other: RoleEntry): boolean {
-  return other.permissions.every((permission) => own.permissions.includes(permission));
+/**
+ * Nobody grants or changes a role above their own: one that may something which their own may not. A credential that was
+ * given only some permissions (`granted`) reaches no role that manages what it may not manage itself.
+ */
+export function mayGrant(own: RoleEntry, other: RoleEntry, granted: readonly string[] | null): boolean {
+  if (!other.permissions.every((permission) => own.permissions.includes(permission))) return false;
+  const manages = other.permissions.filter((permission) => /:manage$|^workspace:/.test(permission));
+  return granted === null || manages.every((permission) => granted.includes(permission));
 }
 
 /**

@@ -101,7 +101,7 @@ function refuseUnlessAcceptable(facts: Facts | undefined): asserts facts is Fact
   }
   const inviter = findRole(facts.inviter_role ?? '');
   const invited = findRole(facts.role);
-  if (!inviter || !invited || !inviter.permissions.includes('members:manage') || !mayGrant(inviter, invited)) {
+  if (!inviter || !invited || !inviter.permissions.includes('members:manage') || !mayGrant(inviter, invited, null)) {
     throw new ApiError('conflict', 'Whoever invited you may not do so any more. Ask for a new invitation.');
   }
   // The invitation took its seat when it was made; seats may have been taken away since.

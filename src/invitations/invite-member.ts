@@ -14,6 +14,7 @@ import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns } fro
 
 interface Facts extends SeatCounts {
   own_role: string;
+  own_granted: string[] | null;
   workspace_name: string;
   inviter_name: string;
   member_status: 'active' | 'inactive' | null;
@@ -46,7 +47,7 @@ export const inviteMember = endpoint({
       const email = normalizeEmail(body.email);
       const role = findRole(body.role);
       const facts = await tx.look<Facts>(sql`
-        select a.role as own_role, w.name as workspace_name, n.display_name as inviter_name, ${seatColumns},
+        select a.role as own_role, a.granted as own_granted, w.name as workspace_name, n.display_name as inviter_name, ${seatColumns},
           (select m.status from memberships m join users u on u.user_id = m.user_id
             where m.workspace_id = w.workspace_id and u.email = ${email ?? ''} order by m.status limit 1) as member_status,
           exists (select from invitations i where i.workspace_id = w.workspace_id and i.email = ${email ?? ''}
@@ -55,7 +56,7 @@ export const inviteMember = endpoint({
       `);
       const own = findRole(facts?.own_role ?? '');
       if (!facts || !own) throw new Error('a member of the workspace has no role in the catalogue');
-      if (role && !mayGrant(own, role)) throw notGrantable();
+      if (role && !mayGrant(own, role, facts.own_granted)) throw notGrantable();
       if (!role) throw unknownRole(body.role);
       if (email === undefined) {
         throw new ApiError('invalid_email', 'Send one plain e-mail address of at most 254 ASCII characters.');

@@ -17,8 +17,8 @@ export interface PendingFacts {
  * 403 `role_not_grantable` where it is for a role above that of whoever asks, 409 `conflict` where it is final.
  */
 export async function readPending(tx: Statements, invitation_id: string): Promise<PendingFacts> {
-  const row = await tx.look<PendingFacts & { state: string; own_role: string }>(sql`
-    select ${presentState} as state, i.email, i.role, a.role as own_role, w.name as workspace_name,
+  const row = await tx.look<PendingFacts & { state: string; own_role: string; own_granted: string[] | null }>(sql`
+    select ${presentState} as state, i.email, i.role, a.role as own_role, a.granted as own_granted, w.name as workspace_name,
       u.display_name as asker_name
     from access a
     join workspaces w on w.workspace_id = a.workspace_id
@@ -28,7 +28,7 @@ export async function readPending(tx: Statements, invitation_id: string): Promis
   if (!row) throw notFound('invitation');
   const own = findRole(row.own_role);
   const invited = findRole(row.role);
-  if (!own || !invited || !mayGrant(own, invited)) throw notGrantable();
+  if (!own || !invited || !mayGrant(own, invited, row.own_granted)) throw notGrantable();
   if (row.state !== 'pending') {
     throw new ApiError('conflict', `The invitation is ${row.state}; that is final. Invite the address anew.`);
   }

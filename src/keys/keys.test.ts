@@ -55,6 +55,26 @@ test('a key makes no key that is worth more or lives longer than itself', async 
   assert.equal((await world.as(first.body.secret).post('/v1/me/api-keys', { name: 'Mine' })).status, 403);
 });
 
+test('a key that may manage members alone makes nobody more than it is', async () => {
+  const owner = await world.owner();
+  const { body } = await owner.post('/v1/me/api-keys', {
+    name: 'People',
+    permissions: ['members:manage', 'members:read'],
+  });
+  const key = world.as(body.secret);
+  const path = `/v1/workspaces/${owner.workspace_id}/members`;
+  const member = await world.member(owner.workspace_id, 'member');
+  for (const role of ['owner', 'admin', 'developer', 'billing']) {
+    assert.equal((await key.patch(`${path}/${member.membership_id}`, { role })).body.error, 'role_not_grantable');
+    assert.equal((await key.post(`${path}/invite`, { email: 'a@example.com', role })).body.error, 'role_not_grantable');
+  }
+  assert.equal(
+    (await key.patch(`${path}/${owner.membership_id}`, { role: 'viewer' })).body.error,
+    'role_not_grantable',
+  );
+  assert.equal((await key.patch(`${path}/${member.membership_id}`, { role: 'viewer' })).body.role, 'viewer');
+});
+
 test('a wish that cannot be meant is 400 and makes nothing', async () => {
   const owner = await world.owner();
   for (const wish of [

@@ -18,13 +18,13 @@ export const changeRole = endpoint({
   body: Type.Object({ role: Type.String({ minLength: 1 }) }),
   reply: Member,
   errors: ['unknown_role', 'role_not_grantable', 'last_owner'],
-  example: { body: { role: 'admin' }, reply: { ...exampleMember, role: 'admin' } },
+  example: { body: { role: 'viewer' }, reply: { ...exampleMember, role: 'viewer' } },
   run: ({ params, body, transaction }) =>
     transaction(async (tx) => {
-      const { own, is_last_owner } = await readMemberFacts(tx, params.membership_id);
+      const { own, own_granted, is_last_owner } = await readMemberFacts(tx, params.membership_id);
       const wanted = findRole(body.role);
       if (!wanted) throw unknownRole(body.role);
-      if (!mayGrant(own, wanted)) throw notGrantable();
+      if (!mayGrant(own, wanted, own_granted)) throw notGrantable();
       if (is_last_owner && wanted.slug !== 'owner') throw lastOwner();
       return tx.one({
         changed: sql`

@@ -7,6 +7,8 @@ import { type SeatCounts, seatColumns } from './schema.ts';
 export interface MemberFacts extends SeatCounts {
   /** The role of whoever asks. */
   own: RoleEntry;
+  /** The permissions that their credential was given; null: all of the role. */
+  own_granted: string[] | null;
   /** The member's present role. */
   present: RoleEntry;
   status: 'active' | 'inactive';
@@ -21,7 +23,7 @@ export interface MemberFacts extends SeatCounts {
  */
 export async function readMemberFacts(tx: Statements, membership_id: string): Promise<MemberFacts> {
   const row = await tx.look<Omit<MemberFacts, 'own' | 'present'> & { own_role: string; role: string }>(sql`
-    select a.role as own_role, m.role, m.status, m.membership_id = a.membership_id as is_self, ${seatColumns},
+    select a.role as own_role, a.granted as own_granted, m.role, m.status, m.membership_id = a.membership_id as is_self, ${seatColumns},
       m.role = 'owner' and m.status = 'active' and not exists (
         select from memberships o where o.workspace_id = a.workspace_id and o.role = 'owner' and o.status = 'active'
           and o.membership_id <> m.membership_id) as is_last_owner
@@ -33,7 +35,7 @@ export async function readMemberFacts(tx: Statements, membership_id: string): Pr
   const own = findRole(row.own_role);
   const present = findRole(row.role);
   if (!own || !present) throw new Error('a stored role is not in the catalogue');
-  if (!mayGrant(own, present)) throw notGrantable();
+  if (!mayGrant(own, present, row.own_granted)) throw notGrantable();
   return { ...row, own, present };
 }
 

@@ -18,8 +18,18 @@ const parser = unified().use(remarkParse).use(remarkGfm).use(remarkFrontmatter, 
 /** Ids that come with the text are kept apart from those of the page around it. */
 const ID_PREFIX = 'user-content-';
 
-/** GitHub's list of what may stay. Headings get their ids from us, after everything else is decided. */
-const SAFE: Schema = { ...defaultSchema, clobberPrefix: ID_PREFIX };
+/**
+ * GitHub's list of what may stay, without `name`, which is how an image gets between a document and its own properties.
+ * Headings get their ids from us, after everything else is decided.
+ */
+const SAFE: Schema = {
+  ...defaultSchema,
+  clobberPrefix: ID_PREFIX,
+  attributes: {
+    ...defaultSchema.attributes,
+    '*': (defaultSchema.attributes?.['*'] ?? []).filter((attribute) => attribute !== 'name'),
+  },
+};
 
 const DESCRIPTION_MAX = 300;
 const FRONT_MATTER_MAX = 65_536;

@@ -34,6 +34,7 @@ export const onboarding = endpoint({
   access: signedIn(),
   event: 'workspace.created',
   reply: Onboarding,
+  errors: ['forbidden'],
   example: {
     reply: {
       workspace: exampleWorkspace,
