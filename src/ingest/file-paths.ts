@@ -24,7 +24,7 @@ export function planPaths(
   const files = new Array<string>(filenames.length);
 
   function freePath(parent: string, name: string): string {
-    const base = slugFrom(name, 'page');
+    const base = slugBelow(parent, name);
     for (let n = 1; ; n += 1) {
       const path = join(parent, n === 1 ? base : numberedSlug(base, n));
       if (!used.has(path) && !pageAt(path)) {
@@ -40,7 +40,7 @@ export function planPaths(
     if (known !== undefined) return known;
     const at = folder.lastIndexOf('/');
     const parent = folderPath(at < 0 ? '' : folder.slice(0, at));
-    const base = slugFrom(folder.slice(at + 1), 'page');
+    const base = slugBelow(parent, folder.slice(at + 1));
     let path = join(parent, base);
     for (let n = 2; used.has(path); n += 1) path = join(parent, numberedSlug(base, n));
     used.add(path);
@@ -71,6 +71,12 @@ export function planPaths(
 /** The path without its last segment; "" for a page at the root. */
 export function parentPath(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+}
+
+/** Twenty folders of the longest slugs leave less than a slug's length of the 1,024 characters of a path. */
+function slugBelow(parent: string, name: string): string {
+  const slug = slugFrom(name, 'page');
+  return parent.length < 970 ? slug : slugFrom(slug.slice(0, 30), 'page');
 }
 
 function join(parent: string, slug: string): string {

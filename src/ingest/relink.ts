@@ -1,88 +1,91 @@
-import type { Definition, Image, Link, Root } from 'mdast';
-import { visit } from 'unist-util-visit';
+import type { Html, Root } from 'mdast';
+import { visit } from '../pages/parse-markdown.ts';
 import { parentPath } from './file-paths.ts';
 
-/** A place in the text whose address is to be another one. */
-export interface Relinked {
-  markdown: string;
-  /** The files that the text links to, each once. */
-  links: string[];
+interface Edit {
+  start: number;
+  end: number;
+  text: string;
+}
+
+interface Target {
+  /** As the upload names it: a file, or a folder without a file that is its page. */
+  filename: string;
+  address: string;
 }
 
 /**
  * Points relative links between uploaded files at their pages, as relative addresses from this page's path, the way a
- * browser resolves them. Only the addresses change; every other byte of the text stays. A link to no uploaded file
- * stays as it is. `pages` maps a file to the path of its page, and a folder to the path of the folder's.
+ * browser resolves them; a fragment stays, a query, which means nothing to a page, does not. Only addresses change:
+ * every other character of `markdown` stays, and a link to no uploaded file stays as it is. `tree`, which is
+ * `markdown` parsed, is changed in the same way. `pages` maps files and folders of the upload to the paths of their pages.
+ * Answers the new Markdown and the files that it links to, each once, in the order of the text.
  */
 export function relinkMarkdown(
   markdown: string,
   tree: Root,
   file: { filename: string; page_path: string },
   pages: ReadonlyMap<string, string>,
-): Relinked {
-  const edits: { start: number; end: number; text: string }[] = [];
+): { markdown: string; links: string[] } {
+  const edits: Edit[] = [];
   const links = new Set<string>();
-  visit(tree, ['link', 'definition'], (node) => {
-    const { url, position } = node as Link | Definition | Image;
-    const target = resolveFile(url, file.filename, pages);
-    if (!target || !position) return;
-    links.add(target.filename);
-    const start = position.start.offset ?? 0;
-    const end = position.end.offset ?? 0;
-    const at = findAddress(markdown.slice(start, end), url, node.type === 'definition');
-    if (at === undefined) return;
-    const address = relativeAddress(file.page_path, target.path) + target.suffix;
-    edits.push({ start: start + at.start, end: start + at.end, text: address });
+
+  function find(url: string): Target | undefined {
+    const target = findTarget(url, file, pages);
+    if (target) links.add(target.filename);
+    return target;
+  }
+
+  visit(tree, (node) => {
+    if (node.type === 'html') edits.push(...relinkHtml(markdown, node, find));
+    if (node.type !== 'link' && node.type !== 'image' && node.type !== 'definition') return;
+    const [start, end] = node.data?.destination ?? [];
+    if (start === undefined || end === undefined) return;
+    const target = find(node.url);
+    if (!target) return;
+    const hash = node.url.indexOf('#');
+    const fragment = hash < 0 ? '' : node.url.slice(hash);
+    node.url = target.address + fragment;
+    edits.push({ start, end, text: target.address + asWritten(fragment, markdown.slice(start, end)) });
   });
-  let text = markdown;
-  for (const { start, end, text: address } of edits.sort((a, b) => b.start - a.start)) {
-    text = text.slice(0, start) + address + text.slice(end);
-  }
-  return { markdown: text, links: [...links] };
+  return { markdown: apply(edits, markdown), links: [...links] };
 }
 
-/** The uploaded file that an address means from inside `filename`, with the fragment that follows. */
-function resolveFile(url: string, filename: string, pages: ReadonlyMap<string, string>) {
-  const [, path = '', suffix = ''] = /^([^?#]*)(?:\?[^#]*)?(#.*)?$/s.exec(url) ?? [];
-  if (path === '' || path.startsWith('/') || /^[a-z][a-z0-9+.-]*:/i.test(path)) return undefined;
-  const folder = filename.slice(0, Math.max(filename.lastIndexOf('/'), 0));
-  for (const candidate of new Set([path, decoded(path)])) {
-    const segments = folder === '' ? [] : folder.split('/');
-    for (const segment of candidate.split('/')) {
-      if (segment === '..') segments.pop();
-      else if (segment !== '.' && segment !== '') segments.push(segment);
-    }
-    const target = segments.join('/');
-    const page = pages.get(target);
-    if (page !== undefined) return { filename: target, path: page, suffix };
-  }
-  return undefined;
+/** A fragment as it was written, where it reads as it is written; else with what ends or escapes an address encoded. */
+function asWritten(fragment: string, source: string): string {
+  if (source.endsWith(fragment) && !/[\\&]/.test(source)) return fragment;
+  return fragment.replace(/[\s\p{Cc}\\<>()&]/gu, (character) => {
+    if (character === '&') return '&amp;';
+    return character === '(' || character === ')'
+      ? `%${character.charCodeAt(0).toString(16)}`
+      : encodeURIComponent(character);
+  });
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A percent sign that encodes nothing is a percent sign.
-    return text;
-  }
+/** The links of HTML inside Markdown. Addresses with entities, which only stand in queries, are left alone. */
+function relinkHtml(markdown: string, node: Html, find: (url: string) => Target | undefined): Edit[] {
+  const start = node.position?.start.offset ?? 0;
+  const source = markdown.slice(start, node.position?.end.offset ?? start);
+  // Inside a quote or a list the source has markers that the value has not, so each is searched for itself.
+  node.value = apply(htmlEdits(node.value, find), node.value);
+  return htmlEdits(source, find).map((edit) => ({ ...edit, start: start + edit.start, end: start + edit.end }));
 }
 
-/**
- * Where the address stands in the text of a link or a definition. It is looked for behind the label; an address that is
- * written otherwise than it reads (with escapes or entities) is found by the form of its place.
- */
-function findAddress(source: string, url: string, isDefinition: boolean): { start: number; end: number } | undefined {
-  const opener = isDefinition ? source.indexOf(']:') : source.lastIndexOf('](');
-  if (opener < 0) return undefined;
-  const rest = source.slice(opener + 2);
-  const space = /^\s*/.exec(rest)?.[0].length ?? 0;
-  const bracketed = rest[space] === '<';
-  const form = bracketed ? /^<((?:[^<>\n\\]|\\.)*)>/s : isDefinition ? /^(\S+)/ : /^((?:\\.|[^\s\\])*?)(?=\s|\)\s*$)/s;
-  const found = form.exec(rest.slice(space));
-  if (!found?.[1] && url !== '') return undefined;
-  const start = opener + 2 + space;
-  return { start, end: start + (found?.[0].length ?? 0) };
+/** The tag up to the value of its href, past other attributes and whatever they say. */
+const LINK_TAG =
+  /(<a(?:\s+[a-z][\w:-]*(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+))?)*?\s+href\s*=\s*(["']))([^"'<>&\s]+)\2/gi;
+
+function htmlEdits(html: string, find: (url: string) => Target | undefined): Edit[] {
+  const edits: Edit[] = [];
+  for (const match of html.matchAll(LINK_TAG)) {
+    const [, opening = '', , url = ''] = match;
+    const target = find(url);
+    if (!target) continue;
+    const start = match.index + opening.length;
+    const hash = url.indexOf('#');
+    edits.push({ start, end: start + url.length, text: target.address + (hash < 0 ? '' : url.slice(hash)) });
+  }
+  return edits;
 }
 
 /** The address of a page as a reader's browser resolves it from another page's. */
@@ -92,4 +95,73 @@ export function relativeAddress(from: string, to: string): string {
   let shared = 0;
   while (shared < base.length && shared < target.length - 1 && base[shared] === target[shared]) shared += 1;
   return [...base.slice(shared).map(() => '..'), ...target.slice(shared)].join('/');
+}
+
+function apply(edits: readonly Edit[], text: string): string {
+  if (edits.length === 0) return text;
+  let result = '';
+  let from = 0;
+  for (const edit of [...edits].sort((a, b) => a.start - b.start)) {
+    result += text.slice(from, edit.start) + edit.text;
+    from = edit.end;
+  }
+  return result + text.slice(from);
+}
+
+function findTarget(
+  url: string,
+  file: { filename: string; page_path: string },
+  pages: ReadonlyMap<string, string>,
+): Target | undefined {
+  const path = /^[^?#]*/.exec(url)?.[0].replaceAll('\\', '/') ?? '';
+  if (path === '' || path.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(path)) return undefined;
+  // A name may hold a percent sign of its own, so the address is first taken as it is.
+  for (const candidate of new Set([path, decoded(path)])) {
+    const filename = namedFile(joined(file.filename, candidate), pages);
+    const page = filename === undefined ? undefined : pages.get(filename);
+    if (filename !== undefined && page !== undefined) {
+      return { filename, address: relativeAddress(file.page_path, page) };
+    }
+  }
+  return undefined;
+}
+
+/** The name that an address means from inside a file; a leading slash means the top of the upload. */
+function joined(filename: string, address: string): string {
+  const segments = address.startsWith('/') ? [] : filename.split('/').slice(0, -1);
+  for (const segment of address.split('/')) {
+    if (segment === '..') segments.pop();
+    else if (segment !== '.' && segment !== '') segments.push(segment);
+  }
+  return segments.join('/');
+}
+
+const looseNames = new WeakMap<ReadonlyMap<string, string>, Map<string, string | undefined>>();
+
+/** The file of that name; else the only one that differs in case or in how its accents are encoded (macOS) alone. */
+function namedFile(name: string, pages: ReadonlyMap<string, string>): string | undefined {
+  if (pages.has(name)) return name === '' ? undefined : name;
+  let loose = looseNames.get(pages);
+  if (!loose) {
+    loose = new Map();
+    for (const filename of pages.keys()) {
+      const key = looseName(filename);
+      loose.set(key, loose.has(key) ? undefined : filename);
+    }
+    looseNames.set(pages, loose);
+  }
+  return loose.get(looseName(name));
+}
+
+function looseName(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A percent sign that encodes nothing is a percent sign.
+    return text;
+  }
 }

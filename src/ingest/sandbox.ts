@@ -1,92 +1,93 @@
-import { Worker } from 'node:worker_threads';
-import { renderPlainText } from '../pages/plain-text.ts';
-import { type CompiledFile, type CompileInput, titleFromFilename } from './compile-file.ts';
-import { decodeText } from './extract/decode.ts';
+import { type BoundedThread, boundedThread } from './bounded-thread.ts';
+import type { CompiledFile, CompileInput } from './compile-file.ts';
 
 export type Output = ({ ok: true } & CompiledFile) | { ok: false; code: string; message: string };
 
 export interface Sandbox {
   /**
-   * Compiles one file in a thread of its own, apart from the requests. `pages` maps the files of the upload to the paths
-   * of their pages; it is sent once for as long as the same map is given. Never throws for what a file holds.
+   * Compiles one file in a thread apart from the requests; further files wait for their turn. `pages` maps the files and
+   * folders of the upload to the paths of their pages; it is sent once for as long as the same map is given, so it must
+   * not change. Never throws for what a file holds; throws if the sandbox is closed or no thread can be started.
    */
   run(file: CompileInput, pages: ReadonlyMap<string, string>): Promise<Output>;
+  /** Ends the threads; what still waits or runs is refused. */
   close(): Promise<void>;
 }
 
-/**
- * A thread that is started when it is needed and ended when it has been idle, with bounds of time and memory. A file
- * that breaks the bounds ends the thread and is shown as plain text.
- */
-export function openSandbox(options: { timeout_ms?: number; memory_mb?: number; idle_ms?: number } = {}): Sandbox {
-  const { timeout_ms = 5_000, memory_mb = 256, idle_ms = 10_000 } = options;
-  let thread: Worker | undefined;
-  let sent: ReadonlyMap<string, string> | undefined;
-  let idle: NodeJS.Timeout | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
+interface Task {
+  file: CompileInput;
+  pages: ReadonlyMap<string, string>;
+  resolve(output: Output): void;
+  reject(error: unknown): void;
+}
 
-  async function end(): Promise<void> {
-    const ending = thread;
-    thread = undefined;
-    sent = undefined;
-    await ending?.terminate();
+/**
+ * Threads with bounds of time (per file) and of memory (per thread), started when there is work and ended when there has
+ * been none for a while. A file that breaks a bound, or that rendering fails on, is shown as the plain text that it is;
+ * `onError` is told of the latter, which is a fault of ours.
+ */
+export function openSandbox(
+  options: {
+    threads?: number;
+    timeout_ms?: number;
+    memory_mb?: number;
+    idle_ms?: number;
+    onError?: (error: Error) => void;
+  } = {},
+): Sandbox {
+  const { threads = 1, timeout_ms = 10_000, memory_mb = 256, idle_ms = 30_000 } = options;
+  const onError = options.onError ?? ((error: Error) => process.emitWarning(error));
+  const all = Array.from({ length: threads }, () => boundedThread({ timeout_ms, memory_mb, idle_ms }));
+  const free = [...all];
+  const waiting: Task[] = [];
+  let isClosed = false;
+
+  function next(): void {
+    if (waiting.length === 0) return;
+    const thread = free.pop();
+    const task = thread && waiting.shift();
+    if (!thread || !task) return;
+    compile(thread, task)
+      .then(task.resolve, (error) => task.reject(isClosed ? closed() : error))
+      .finally(() => {
+        free.push(thread);
+        next();
+      });
   }
 
-  async function compile(file: CompileInput, pages: ReadonlyMap<string, string>): Promise<Output> {
-    clearTimeout(idle);
-    const worker = (thread ??= startThread(memory_mb));
-    const answer = await new Promise<Output | undefined>((resolve) => {
-      const fail = () => settle(undefined);
-      const settle = (output: Output | undefined) => {
-        clearTimeout(timer);
-        worker.off('message', settle).off('error', fail).off('exit', fail);
-        resolve(output);
-      };
-      const timer = setTimeout(fail, timeout_ms);
-      worker.on('message', settle).on('error', fail).on('exit', fail);
-      worker.postMessage({ file, ...(sent !== pages && { pages }) });
-    });
-    sent = pages;
-    // Out of time, out of memory or gone: whatever is left of the thread is not used again.
-    if (answer === undefined) await end();
-    else idle = setTimeout(end, idle_ms).unref();
-    if (answer?.ok === false && answer.code !== 'too_complex') return answer;
-    return answer?.ok ? answer : asPlainText(file);
+  async function compile(thread: BoundedThread, { file, pages }: Task): Promise<Output> {
+    const answer = await thread.ask({ file, pages, plain: '' });
+    if ('ok' in answer) return answer;
+    if (isClosed) throw closed();
+    if (answer.failed instanceof Error) onError(answer.failed);
+    const plain = typeof answer.failed === 'string' ? answer.failed : 'failed';
+    const second = await thread.ask({ file, pages, plain });
+    if ('ok' in second) return second;
+    if (isClosed) throw closed();
+    return {
+      ok: false,
+      code: 'unreadable',
+      message:
+        'the file cannot be read within the bounds of time and memory; simplify it or split it, and upload it again',
+    };
   }
 
   return {
     run(file, pages) {
-      const result = queue.then(() => compile(file, pages));
-      queue = result;
-      return result;
+      if (isClosed) return Promise.reject(closed());
+      return new Promise((resolve, reject) => {
+        waiting.push({ file, pages, resolve, reject });
+        next();
+      });
     },
     async close() {
-      clearTimeout(idle);
-      await queue;
-      await end();
+      isClosed = true;
+      for (const task of waiting.splice(0)) task.reject(closed());
+      await Promise.all(all.map((thread) => thread.end()));
     },
   };
 }
 
-function startThread(memory_mb: number): Worker {
-  const thread = new Worker(new URL('./sandbox.thread.ts', import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: memory_mb, stackSizeMb: 4 },
-  });
-  // A thread that dies between two files has no file to answer for; the next one finds it gone and starts another.
-  thread.on('error', () => undefined);
-  return thread;
-}
-
-function asPlainText(file: CompileInput): Output {
-  try {
-    const markdown = decodeText(file.bytes);
-    const title = titleFromFilename(file.filename);
-    return { ok: true, ...renderPlainText(markdown), title, content_type: 'text/plain', markdown, links: [] };
-  } catch {
-    return {
-      ok: false,
-      code: 'unreadable',
-      message: 'the file could not be read within its limits; simplify it or split it',
-    };
-  }
+function closed(): Error {
+  return new Error('the sandbox is closed');
 }

@@ -20,8 +20,8 @@ test('a page is read by id and by path as the same record', async () => {
   assert.deepEqual(byId.body, byPath.body);
   assert.equal(byId.body.title, 'Set up');
   assert.deepEqual(byId.body.outline, [
-    { level: 1, text: 'Install', anchor: 'install' },
-    { level: 2, text: 'Configure & run', anchor: 'configure--run' },
+    { level: 1, text: 'Install', anchor: 'h-install' },
+    { level: 2, text: 'Configure & run', anchor: 'h-configure--run' },
   ]);
   assert.equal(byId.body.citations.length, 1);
   assert.equal(byId.body.citations[0].filename, 'guide/setup.md');
@@ -37,7 +37,7 @@ test('Accept chooses JSON, the Markdown as it was written, or a document; a wild
   const html = await owner.get(path, { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' });
   assert.match(html.headers.get('content-type') ?? '', /^text\/html; charset=utf-8/);
   assert.match(html.body, /<title>Set up<\/title>/);
-  assert.match(html.body, /<h1 id="install">Install<\/h1>/);
+  assert.match(html.body, /<h1 id="h-install">Install<\/h1>/);
   for (const accept of ['*/*', 'application/json', 'image/png', 'text/html;q=0.1, application/json', ',,;;q=x']) {
     const json = await owner.get(path, { accept });
     assert.match(json.headers.get('content-type') ?? '', /^application\/json/, accept);
@@ -82,7 +82,7 @@ test('a search finds pages that hold any of the words, best first, with the pass
   assert.ok(body[0].score > body[1].score);
   assert.match(body[0].snippet, /<mark>configure<\/mark>/i);
   assert.equal(body[0].heading, 'Configure & run');
-  assert.equal(body[0].anchor, 'configure--run');
+  assert.equal(body[0].anchor, 'h-configure--run');
   assert.match(body[0].snippet, /&amp;/);
 });
 

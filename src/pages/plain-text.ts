@@ -1,20 +1,21 @@
-/** What a page shows and what search and tree need of it. Offsets and lengths are in UTF-16 units. */
+/** What a page shows, and what search and the tree of pages need of it. Offsets and lengths are in UTF-16 units. */
 export interface Rendered {
   /** A safe fragment: nothing that the text holds can run in a reader's browser. */
   html: string;
-  /** Without markup, blocks on lines of their own. */
+  /** Without markup, each block on a line of its own, code as it is, front matter left out. */
   text: string;
   outline: OutlineEntry[];
   word_count: number;
-  /** Of the front matter, else of the first heading, else "". */
+  /** The title in the front matter, else the first heading, else "". At most 255 characters. */
   title: string;
-  /** Of the front matter, else the first paragraph, at most 300 characters. */
+  /** The description in the front matter, else the first paragraph, else "". At most 300 characters. */
   description: string;
-  /** Of the front matter's `lang`, else "". */
+  /** The front matter's `lang`, else "". */
   language: string;
 }
 
 export interface OutlineEntry {
+  /** 1 to 6. */
   level: number;
   text: string;
   /** The heading's id in `html`. */
@@ -23,34 +24,45 @@ export interface OutlineEntry {
   offset: number;
 }
 
-/** Shows a text as it is: for what cannot be rendered within its limits of time, depth or memory. */
+export const TITLE_MAX = 255;
+export const DESCRIPTION_MAX = 300;
+
+/** Shows a text as it is, in <pre>: for what cannot be rendered within its bounds of time, depth or memory. */
 export function renderPlainText(text: string): Rendered {
+  const [paragraph = ''] = text.trimStart().split(/\n[ \t]*\n/, 1);
   return {
-    html: `<pre>${escapeHtml(text)}</pre>`,
+    // A line break right behind <pre> is not shown, so the text's own one would be lost without it.
+    html: `<pre>\n${escapeHtml(text)}</pre>`,
     text,
     outline: [],
     word_count: countWords(text),
     title: '',
-    description: '',
+    description: oneLine(paragraph.slice(0, 10 * DESCRIPTION_MAX), DESCRIPTION_MAX),
     language: '',
   };
 }
 
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
+/** `text` with every run of whitespace as one space, cut to `length`, never in the middle of a character. */
+export function oneLine(text: string, length: number): string {
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return line
+    .slice(0, length)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trimEnd();
 }
 
-/** Runs of letters and digits; scripts that write without spaces count by the character. */
-const WORD =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{N}\p{M}])+/gu;
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&#x26;').replaceAll('<', '&#x3C;');
+}
 
+/** Chinese and Japanese are counted by the character; every other script by what stands between spaces. */
+const BY_CHARACTER = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
+const WORD = new RegExp(String.raw`${BY_CHARACTER}|[\p{L}\p{N}](?:(?!${BY_CHARACTER})[\p{L}\p{N}\p{M}_'’\-])*`, 'gu');
+
+/** How many words a text has: close to what people count, and a hundred times as fast as Intl.Segmenter. */
 export function countWords(text: string): number {
   let words = 0;
-  for (const _ of text.matchAll(WORD)) words += 1;
+  WORD.lastIndex = 0;
+  while (WORD.test(text)) words += 1;
   return words;
 }

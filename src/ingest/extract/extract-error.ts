@@ -3,6 +3,7 @@ export type ExtractCode = 'unsupported_type' | 'not_text' | 'bad_encoding' | 'em
 /** Why a file alone cannot become a page; the message goes to whoever uploaded it and says what to do. */
 export class ExtractError extends Error {
   readonly code: ExtractCode;
+
   constructor(code: ExtractCode, message: string) {
     super(message);
     this.code = code;

@@ -1,72 +1,109 @@
 import type { Element, Nodes, Root } from 'hast';
+import type { Break, Root as Markdown, Nodes as MarkdownNodes, Paragraph, PhrasingContent } from 'mdast';
 import rehypeParse from 'rehype-parse';
 import rehypeRemark from 'rehype-remark';
 import remarkGfm from 'remark-gfm';
 import remarkStringify from 'remark-stringify';
 import { unified } from 'unified';
+import { refuseTooDeep, withoutOverflow } from '../../pages/parse-markdown.ts';
+import { oneLine, TITLE_MAX } from '../../pages/plain-text.ts';
+import { mainContent, unwrapLayout, withoutChrome } from './html-content.ts';
 
 const parser = unified().use(rehypeParse).freeze();
+const converter = unified().use(rehypeRemark).freeze();
 const writer = unified()
-  .use(rehypeRemark)
-  .use(remarkGfm)
-  .use(remarkStringify, { bullet: '-', emphasis: '*', fences: true, rule: '-' })
+  .use(remarkGfm, { tablePipeAlign: false })
+  .use(remarkStringify, { bullet: '-', fences: true, rule: '-' })
   .freeze();
 
-/** What is no part of the text that somebody would read. */
-const CHROME = new Set(
-  'script style template noscript iframe object embed applet svg math canvas form input button select textarea nav link meta base'.split(
-    ' ',
-  ),
-);
+const BREAK: Break = { type: 'break' };
 
-/** A document's text as Markdown: of <main> or the only <article> where there is one, else of all of <body>. */
+/**
+ * What an HTML document says, as Markdown: the contents of <main>, else of its one <article>, else of <body>, without
+ * scripts, forms and navigation. Title and language are the document's own, "" where it has none. Throws a
+ * TooComplexError for what is nested beyond measure.
+ */
 export function htmlToMarkdown(html: string): { markdown: string; title: string; language: string } {
-  const tree = parser.parse(html) as Root;
-  const title = textOf(findFirst(tree, 'title')).replace(/\s+/g, ' ').trim().slice(0, 255);
-  const language = findFirst(tree, 'html')?.properties.lang;
-  const articles = findAll(tree, 'article');
-  const content =
-    findFirst(tree, 'main') ?? (articles.length === 1 ? articles[0] : undefined) ?? findFirst(tree, 'body');
-  const root: Root = { type: 'root', children: content ? content.children : [] };
-  prune(root);
-  return {
-    markdown: writer.stringify(writer.runSync(root) as never),
-    title,
-    language: typeof language === 'string' ? language.slice(0, 35) : '',
-  };
+  return withoutOverflow(() => {
+    const document = parser.parse(html);
+    refuseTooDeep(document);
+    const title = wordsOf(findElement(document, 'title')) || wordsOf(findElement(document, 'h1'));
+    const base = URL.parse(String(findElement(document, 'base')?.properties.href));
+    const lang = findElement(document, 'html')?.properties.lang;
+    const content = withoutChrome(mainContent(document));
+    unwrapLayout(content);
+    const tree: Markdown = converter.runSync(content);
+    dropUnsafe(tree, base);
+    splitAtBlankLines(tree);
+    return {
+      markdown: writer.stringify(tree),
+      title: oneLine(title, TITLE_MAX),
+      language: /^[a-z]{2,8}(?:-[a-z0-9]{1,8}){0,6}$/i.exec(String(lang ?? ''))?.[0].slice(0, 35) ?? '',
+    };
+  });
 }
 
-function prune(node: Root | Element): void {
-  node.children = node.children.filter((child) => {
-    if (child.type === 'comment') return false;
-    if (child.type !== 'element') return true;
-    if (CHROME.has(child.tagName) || child.properties.hidden !== undefined) return false;
-    if (child.tagName === 'img' && /^\s*(data|javascript):/i.test(String(child.properties.src ?? ''))) return false;
-    if (child.tagName === 'a' && /^\s*(data|javascript|vbscript):/i.test(String(child.properties.href ?? ''))) {
-      delete child.properties.href;
+/**
+ * Resolves addresses against <base>. Links that lead to nothing of the web are unwrapped, pictures that are not of the
+ * web (or hold their own bytes) are dropped: nothing here would run when rendered, but there is no point in keeping it.
+ */
+function dropUnsafe(node: MarkdownNodes, base: URL | null): void {
+  if (!('children' in node)) return;
+  const children = node.children as MarkdownNodes[];
+  const kept = children.flatMap((child): MarkdownNodes[] => {
+    dropUnsafe(child, base);
+    if (child.type === 'html') return [];
+    if (child.type !== 'image' && child.type !== 'link') return [child];
+    child.url = webAddress(child.url, base);
+    if (child.url !== '') return [child];
+    return child.type === 'link' ? child.children : [];
+  });
+  node.children = kept as typeof node.children;
+}
+
+/** The address as it is to be written; "" for one that names a scheme that no page may link to. */
+function webAddress(url: string, base: URL | null): string {
+  const address = url.replace(/[\t\n\r]+/g, '').trim();
+  const scheme = /^[^/?#]*?:/.exec(address)?.[0].toLowerCase();
+  if (scheme === undefined)
+    return base && /^https?:$/.test(base.protocol) ? (URL.parse(address, base.href)?.href ?? '') : address;
+  return /^(?:https?|mailto):$/.test(scheme) ? address : '';
+}
+
+/** Two or more line breaks in a row are how HTML without <p> says where a paragraph ends. */
+function splitAtBlankLines(node: MarkdownNodes): void {
+  if (!('children' in node)) return;
+  for (const child of node.children) splitAtBlankLines(child);
+  const children = (node.children as MarkdownNodes[]).flatMap((child): MarkdownNodes[] =>
+    child.type === 'paragraph' ? paragraphsOf(child) : [child],
+  );
+  node.children = children as typeof node.children;
+}
+
+function paragraphsOf({ children }: Paragraph): Paragraph[] {
+  const paragraphs: Paragraph[] = [];
+  let lines: PhrasingContent[] = [];
+  for (const [i, child] of [...children, BREAK, BREAK].entries()) {
+    if (child.type !== 'break') lines.push(child);
+    else if (lines.length > 0 && (children[i + 1] ?? BREAK).type !== 'break') lines.push(child);
+    else if (lines.length > 0) {
+      paragraphs.push({ type: 'paragraph', children: lines });
+      lines = [];
     }
-    prune(child);
-    return true;
-  }) as typeof node.children;
+  }
+  return paragraphs;
 }
 
-function findFirst(node: Nodes, name: string): Element | undefined {
-  if (node.type === 'element' && node.tagName === name) return node;
-  if (!('children' in node)) return undefined;
+function findElement(node: Root | Element, name: string): Element | undefined {
   for (const child of node.children) {
-    const found = findFirst(child, name);
+    if (child.type !== 'element') continue;
+    const found = child.tagName === name ? child : findElement(child, name);
     if (found) return found;
   }
   return undefined;
 }
 
-function findAll(node: Nodes, name: string): Element[] {
-  const own = node.type === 'element' && node.tagName === name ? [node] : [];
-  return 'children' in node ? [...own, ...node.children.flatMap((child) => findAll(child, name))] : own;
-}
-
-function textOf(node: Nodes | undefined): string {
-  if (!node) return '';
-  if (node.type === 'text') return node.value;
-  return 'children' in node ? node.children.map(textOf).join('') : '';
+function wordsOf(node: Nodes | undefined): string {
+  if (node?.type === 'text') return node.value;
+  return node && 'children' in node ? node.children.map(wordsOf).join('') : '';
 }

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countWords, renderPlainText } from './plain-text.ts';
+import { renderMarkdown } from './render.ts';
+
+const GUIDE = `---
+title: Guide   to *Acme*
+lang: en-GB
+---
+![badge](https://x.example/badge.svg)
+
+Install it
+==========
+
+Acme is a tool.[^1] It
+runs *anywhere*\\
+and <b>fast</b>.
+
+- one
+- [x] two
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+## Usage
+
+\`\`\`sh
+acme   run
+
+  --fast
+\`\`\`
+
+[^1]: So they say.
+`;
+
+test('the text of a page has each block on a line, code as it is, and neither markup nor front matter', () => {
+  assert.equal(
+    renderMarkdown(GUIDE).text,
+    'badge\nInstall it\nAcme is a tool. It runs anywhere\nand fast.\none\ntwo\na b\n1 2\nUsage\nacme   run\n\n  --fast\nSo they say.',
+  );
+});
+
+test('the outline names each heading, its id in the HTML and where it starts in the text', () => {
+  const { html, text, outline } = renderMarkdown(GUIDE);
+  assert.deepEqual(
+    outline.map(({ level, text, anchor }) => [level, text, anchor]),
+    [
+      [1, 'Install it', 'h-install-it'],
+      [2, 'Usage', 'h-usage'],
+    ],
+  );
+  for (const heading of outline) {
+    assert.ok(text.startsWith(heading.text, heading.offset), `${heading.text} must start at ${heading.offset}`);
+    assert.ok(html.includes(` id="${heading.anchor}"`), `${heading.anchor} must be an id in the HTML`);
+  }
+});
+
+test('headings of the same name, of no letters and of many lines are told apart', () => {
+  const { outline } = renderMarkdown('# A\n\n# a\n\n# A-1\n\n# 日本 語\n\n# 👋\n\n#\n\nTwo\nlines\n===');
+  assert.deepEqual(
+    outline.map(({ text, anchor }) => [text, anchor]),
+    [
+      ['A', 'h-a'],
+      ['a', 'h-a-1'],
+      ['A-1', 'h-a-1-1'],
+      ['日本 語', 'h-日本-語'],
+      ['👋', 'h-section'],
+      ['Two lines', 'h-two-lines'],
+    ],
+  );
+});
+
+test('title, description and language come from the front matter, else from the first heading and paragraph', () => {
+  const { title, description, language } = renderMarkdown(GUIDE);
+  assert.deepEqual(
+    [title, description, language],
+    ['Guide to *Acme*', 'Acme is a tool. It runs anywhere and fast.', 'en-GB'],
+  );
+  const bare = renderMarkdown('- x\n\n## Later\n\n> quoted\n');
+  assert.deepEqual([bare.title, bare.description, bare.language], ['Later', 'quoted', '']);
+  const empty = renderMarkdown('');
+  assert.deepEqual([empty.title, empty.description, empty.text, empty.outline], ['', '', '', []]);
+  const long = renderMarkdown(`# ${'t'.repeat(400)}\n\n${'😀'.repeat(400)}`);
+  assert.equal(long.title.length, 255);
+  assert.equal(long.description, '😀'.repeat(150), 'a description is cut between characters');
+});
+
+test('front matter that cannot be read says nothing, and the page is there all the same', () => {
+  const aliases = Array.from({ length: 30 }, (_, i) => `a${i}: &a${i} [*a${i - 1}, *a${i - 1}]`).join('\n');
+  const broken = [
+    'title: [',
+    'title: {a: b}',
+    '\t- x\n: y',
+    `a-1: &a-1 x\n${aliases}\ntitle: *a29`,
+    '['.repeat(10_000),
+    `title: ${'x'.repeat(70_000)}`,
+    '__proto__: {title: x}',
+  ];
+  for (const yaml of broken) {
+    const { title, text } = renderMarkdown(`---\n${yaml}\n---\n\n# Shown\n`);
+    assert.deepEqual([title, text], ['Shown', 'Shown'], `front matter ${yaml.slice(0, 40)}`);
+  }
+  assert.equal(renderMarkdown('---\ntitle: 2024\n---\n').title, '2024');
+});
+
+test('words of scripts without spaces count by the character, others by what stands between spaces', () => {
+  assert.equal(countWords("Don't count well-known words twice, 3 times."), 7);
+  assert.equal(countWords('日本語の文章'), 6);
+  assert.equal(countWords('Gitを使う'), 4);
+  assert.equal(countWords('Привет, мир! 안녕 하세요'), 4);
+  assert.equal(countWords(' \n -- ... '), 0);
+});
+
+test('what is nested too deep, or would grow beyond measure, is shown as the text that it is', () => {
+  const bombs = {
+    quotes: `${'>'.repeat(100_000)} x`,
+    lists: Array.from({ length: 300 }, (_, i) => `${' '.repeat(2 * i)}- x`).join('\n'),
+    html: `${'<div>'.repeat(5_000)}x`,
+    table: `|${'a|'.repeat(1_000)}\n|${'-|'.repeat(1_000)}\n${'x\n'.repeat(1_000)}`,
+    references: `[a]: https://x.example/${'y'.repeat(10_000)}\n\n${'[a] '.repeat(1_000)}`,
+    footnotes: `${'[^a] '.repeat(5_001)}\n\n[^a]: x`,
+  };
+  for (const [name, bomb] of Object.entries(bombs)) {
+    const rendered = renderMarkdown(bomb);
+    assert.deepEqual(rendered, renderPlainText(bomb), `the bomb of ${name} must be shown as plain text`);
+  }
+  const nested = renderMarkdown(`${'> '.repeat(100)}x`);
+  assert.equal(nested.html.match(/<blockquote>/g)?.length, 100, 'what a browser can show is shown');
+  assert.match(renderMarkdown(`${'* '.repeat(400)}\n\nx`).html, /<hr>/, 'a long rule is a rule');
+});
+
+test('plain text is shown character by character', () => {
+  const text = '\n<b>&amp;</b> "x"\n\n  # y';
+  const { html, word_count, description } = renderPlainText(text);
+  assert.equal(html, '<pre>\n\n&#x3C;b>&#x26;amp;&#x3C;/b> "x"\n\n  # y</pre>');
+  assert.deepEqual([word_count, description], [5, '<b>&amp;</b> "x"']);
+});
+
+test('the same text always makes the same page', () => {
+  assert.deepEqual(renderMarkdown(GUIDE), renderMarkdown(GUIDE));
+});

@@ -1,0 +1,84 @@
+import type { Element, Root } from 'hast';
+import { DESCRIPTION_MAX, type OutlineEntry, oneLine } from './plain-text.ts';
+import { ID_PREFIX } from './safe-addresses.ts';
+
+/** Elements that begin and end a line of text; every other one is inside a line. */
+const BLOCKS = new Set(
+  (
+    'blockquote caption dd details div dl dt figcaption figure h1 h2 h3 h4 h5 h6 hr li ol p pre section summary table ' +
+    'tbody tfoot thead tr ul'
+  ).split(' '),
+);
+
+const FOOTNOTE_LABEL = `${ID_PREFIX}footnote-label`;
+
+/**
+ * The text of a page as people read it: a line for each block, spaces as a browser shows them, code as it is; with where
+ * its headings start, and its first paragraph. Marks of footnotes, which are part of no word, are left out.
+ */
+export function readPageText(tree: Root): { text: string; outline: OutlineEntry[]; paragraph: string } {
+  const outline: OutlineEntry[] = [];
+  let text = '';
+  let paragraph = '';
+  /** What has to come before the next character: a line break wins over a space, and neither comes first or last. */
+  let gap: '' | ' ' | '\n' = '';
+
+  function add(words: string): void {
+    if (words === '') return;
+    text += (text === '' ? '' : gap) + words;
+    gap = '';
+  }
+
+  function addInline(value: string): void {
+    const words = value.replace(/[ \t\n\f\r]+/g, ' ');
+    if (words.startsWith(' ') && gap === '') gap = ' ';
+    add(words.trim() === '' ? '' : words.replace(/^ | $/g, ''));
+    if (words.endsWith(' ') && gap === '') gap = ' ';
+  }
+
+  function addCode(value: string): void {
+    add(value.replace(/\n+$/, ''));
+  }
+
+  function read(node: Element | Root, isCode: boolean): void {
+    for (const child of node.children) {
+      if (child.type === 'text') (isCode ? addCode : addInline)(child.value);
+      if (child.type === 'element') readElement(child, isCode);
+    }
+  }
+
+  function readElement(element: Element, isCode: boolean): void {
+    const { tagName, properties } = element;
+    if (properties.id === FOOTNOTE_LABEL) return;
+    if (properties.dataFootnoteRef !== undefined || properties.dataFootnoteBackref !== undefined) return;
+    if (tagName === 'br') gap = '\n';
+    if (tagName === 'img') addInline(String(properties.alt ?? ''));
+    if (tagName === 'td' || tagName === 'th') gap ||= ' ';
+    const isBlock = BLOCKS.has(tagName);
+    if (isBlock) gap = '\n';
+    const start = text === '' ? 0 : text.length + gap.length;
+    read(element, isCode || tagName === 'pre');
+    if (/^h[1-6]$/.test(tagName)) {
+      const heading = oneLine(text.slice(start), Number.POSITIVE_INFINITY);
+      const anchor = String(properties.id ?? '');
+      if (heading !== '') outline.push({ level: Number(tagName.slice(1)), text: heading, anchor, offset: start });
+    }
+    if (tagName === 'p' && paragraph === '') paragraph = oneLine(wordsOf(element), DESCRIPTION_MAX);
+    if (isBlock) gap = '\n';
+  }
+
+  read(tree, false);
+  return { text: text.trimEnd(), outline, paragraph };
+}
+
+/** The words of an element without its pictures, which at the top of a document are badges more often than not. */
+function wordsOf(element: Element): string {
+  let words = '';
+  for (const child of element.children) {
+    if (child.type === 'text') words += child.value;
+    if (child.type === 'element' && child.properties.dataFootnoteRef === undefined) {
+      words += child.tagName === 'br' ? '\n' : wordsOf(child);
+    }
+  }
+  return words;
+}

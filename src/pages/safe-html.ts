@@ -1,0 +1,126 @@
+import type { Element, Nodes, Root } from 'hast';
+import { raw } from 'hast-util-raw';
+import { type Schema, sanitize } from 'hast-util-sanitize';
+import { toHtml } from 'hast-util-to-html';
+import type { Root as Markdown } from 'mdast';
+import { toHast } from 'mdast-util-to-hast';
+import { refuseTooDeep } from './parse-markdown.ts';
+import { ID_PREFIX, settleIdsAndAddresses } from './safe-addresses.ts';
+
+/**
+ * What may be in a page: what GitHub lets through, without what could load, submit or frame something, and with ids
+ * only under our own prefix. Elements that are not listed leave their contents behind, those under `strip` do not.
+ */
+const SCHEMA: Schema = {
+  tagNames: (
+    'a abbr b bdi bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 ' +
+    'h6 hr i img input ins kbd li mark ol p pre q rp rt ruby s samp section small span strike strong sub summary sup ' +
+    'table tbody td tfoot th thead time tr tt u ul var wbr'
+  ).split(' '),
+  strip: 'applet embed frame frameset head iframe math noembed noframes object script style svg'.split(' '),
+  ancestors: Object.fromEntries('caption tbody td tfoot th thead tr'.split(' ').map((name) => [name, ['table']])),
+  attributes: {
+    a: [
+      'href',
+      ['rel', 'nofollow', 'noopener', 'noreferrer'],
+      ['className', 'data-footnote-backref'],
+      'dataFootnoteBackref',
+      'dataFootnoteRef',
+      'ariaLabel',
+      ['ariaDescribedBy', new RegExp(`^${ID_PREFIX}`)],
+    ],
+    code: [['className', /^language-./]],
+    details: ['open'],
+    h2: [['className', 'sr-only']],
+    img: ['src', 'alt', 'width', 'height', ['loading', 'lazy'], ['referrerPolicy', 'no-referrer']],
+    input: [['type', 'checkbox'], ['disabled', true], 'checked'],
+    li: [['className', 'task-list-item']],
+    ol: ['start', ['className', 'contains-task-list']],
+    section: ['dataFootnotes', ['className', 'footnotes']],
+    td: ['colSpan', 'rowSpan'],
+    th: ['colSpan', 'rowSpan', 'scope'],
+    time: ['dateTime'],
+    ul: [['className', 'contains-task-list']],
+    '*': [
+      ['id', new RegExp(`^${ID_PREFIX}.`)],
+      ['align', 'left', 'right', 'center'],
+      ['dir', 'ltr', 'rtl', 'auto'],
+      'lang',
+      'title',
+    ],
+  },
+  required: { input: { type: 'checkbox', disabled: true } },
+  protocols: { href: ['http', 'https', 'mailto'], src: ['http', 'https'] },
+  // Ids were put under the prefix before, and whatever is not under it is refused here.
+  clobber: [],
+  clobberPrefix: '',
+};
+
+/**
+ * The safe tree of a Markdown document. Whatever comes with the document is settled first; the sanitizer has the last
+ * word. Throws a TooComplexError for raw HTML that is nested too deep.
+ */
+export function safeTree(markdown: Markdown): Root {
+  const tree = asRoot(toHast(markdown, { allowDangerousHtml: true, clobberPrefix: ID_PREFIX }));
+  if (!holdsRaw(tree)) return sanitized(tree);
+  // What is taken out can leave a nesting behind that no browser keeps, so what is left is parsed once more.
+  return sanitized(parsed(sanitized(parsed(tree))));
+}
+
+/** The same rules for a tree of HTML, which is changed. A tree that is safe already comes out as it went in. */
+export function sanitized(tree: Root): Root {
+  settleIdsAndAddresses(tree);
+  return asRoot(sanitize(tree, SCHEMA));
+}
+
+/** A safe tree as a fragment of HTML. Whoever parses it gets the same tree: a bare carriage return would be lost. */
+export function writeHtml(tree: Root): string {
+  return toHtml(tree).replaceAll('\r', '&#xD;');
+}
+
+function asRoot(node: Nodes): Root {
+  return node.type === 'root' ? node : { type: 'root', children: [node] as Root['children'] };
+}
+
+/**
+ * The tree that a browser would make of this one, with the HTML in it parsed. Tags that would swallow the text behind
+ * them (<title>, <xmp>, …) are shown as text, as GFM has it.
+ */
+function parsed(tree: Root): Root {
+  const result = asRoot(raw(tree, { tagfilter: true }));
+  refuseTooDeep(result);
+  return result;
+}
+
+/** Whether there is HTML in a document, which most have not and are spared the parsing of. */
+function holdsRaw(node: Root | Element): boolean {
+  let found = false;
+  for (const child of node.children as ((typeof node.children)[number] | { type: 'raw'; value: string })[]) {
+    if (child.type === 'raw') {
+      child.value = withoutScripts(child.value);
+      found = true;
+    } else if (child.type === 'element' && holdsRaw(child)) {
+      found = true;
+    }
+  }
+  return found;
+}
+
+/**
+ * Raw HTML without its whole <script> and <style> elements, which would else be shown as text. Nothing rests on this for
+ * safety: what it misses is escaped, and the sanitizer comes last.
+ */
+function withoutScripts(html: string): string {
+  const lower = html.toLowerCase();
+  let kept = '';
+  let from = 0;
+  for (const opening of lower.matchAll(/<(script|style)(?=[\s/>])/g)) {
+    if (opening.index < from) continue;
+    const closing = `</${opening[1]}>`;
+    const end = lower.indexOf(closing, opening.index);
+    if (end < 0) break;
+    kept += html.slice(from, opening.index);
+    from = end + closing.length;
+  }
+  return kept + html.slice(from);
+}
