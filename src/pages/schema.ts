@@ -83,7 +83,7 @@ export const examplePage: Page = {
 export const exampleFullPage: FullPage = {
   ...examplePage,
   markdown: '# Setup\n\nHow to install Acme.\n',
-  html: '<h1 id="setup">Setup</h1>\n<p>How to install Acme.</p>',
-  outline: [{ level: 1, text: 'Setup', anchor: 'setup' }],
+  html: '<h1 id="h-setup">Setup</h1>\n<p>How to install Acme.</p>',
+  outline: [{ level: 1, text: 'Setup', anchor: 'h-setup' }],
   citations: [{ source_id: 'source_01jd8w3v6xf3e8h2k9m4n5p6t1', title: 'Setup', filename: 'guide/setup.md' }],
 };

@@ -25,7 +25,13 @@ export const searchPages = endpoint({
   reply: Type.Array(PageHit),
   example: {
     reply: [
-      { ...examplePage, score: 0.72, snippet: 'How to <mark>install</mark> Acme.', heading: 'Setup', anchor: 'setup' },
+      {
+        ...examplePage,
+        score: 0.72,
+        snippet: 'How to <mark>install</mark> Acme.',
+        heading: 'Setup',
+        anchor: 'h-setup',
+      },
     ],
   },
   run: async ({ params, query, many }) => {
