@@ -22,7 +22,7 @@ const USAGE = `Usage: npm run bench -- [options]
   --connections 1,16    connections to measure with
   --only TEXT           only the reads whose name holds the text
   --starts 3            first starts to take the median of
-  --service-flags TEXT  flags of Node for the measured service, for example "--cpu-prof --cpu-prof-dir=/tmp/profile"
+  --service-flags TEXT  flags of Node for the measured service, given as --service-flags="--cpu-prof --cpu-prof-dir=/tmp/p"
   --short               1,000 pages, one start, 3 rounds of 250 ms
 `;
 
