@@ -15,7 +15,7 @@ export type IdPrefix =
   | 'req'
   | 'evt';
 
-/** Crockford's digits in the order of their values; `toString(32)` uses 0–9 a–v. */
+/** Crockford's digits in the order of their values. */
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
@@ -23,8 +23,15 @@ const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
  * Ids of one process ascend in the order of their making, so ordering by id is ordering by creation.
  */
 export function newId(prefix: IdPrefix): string {
-  const digits = BigInt(`0x${uuidv7obj().toHex()}`).toString(32).padStart(26, '0');
-  let text = '';
-  for (let i = 0; i < 26; i += 1) text += CROCKFORD.charAt(Number.parseInt(digits.charAt(i), 32));
-  return `${prefix}_${text}`;
+  let text = `${prefix}_`;
+  // 26 digits hold 130 bits, so the 128 bits of the UUID begin two bits late.
+  let bits = 2;
+  let held = 0;
+  for (const byte of uuidv7obj().bytes) {
+    held = (held << 8) | byte;
+    bits += 8;
+    for (; bits >= 5; bits -= 5) text += CROCKFORD.charAt((held >> (bits - 5)) & 31);
+    held &= 31;
+  }
+  return text;
 }

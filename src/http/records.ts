@@ -16,5 +16,7 @@ export const Flag = Type.Boolean({ default: false });
 
 /** A row without its nulls: a field that has no value yet is left out of the record. */
 export function withoutNulls<T extends object>(row: T): T {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
+  const record = {} as T;
+  for (const name in row) if (row[name] !== null) record[name] = row[name];
+  return record;
 }

@@ -79,7 +79,8 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     const endpoint = request.routeOptions.config.endpoint;
     if (!endpoint) return;
     if (bearerToken(request.raw) === undefined) throw unauthorized();
-    if (!endpoint.body && !endpoint.takes) delete request.raw.headers['content-type'];
+    const { headers } = request.raw;
+    if (!endpoint.body && !endpoint.takes && headers['content-type'] !== undefined) delete headers['content-type'];
     bodyTimeout(request, endpoint);
   });
 
