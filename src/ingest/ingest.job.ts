@@ -61,23 +61,25 @@ export function ingestJob(needs: { db: Db; blobs: Blobs; sandbox: Sandbox; log: 
         await holdJob(query, job);
         return planUpload(query, job);
       });
-      for (;;) {
-        const files = await pendingFiles(db.query, job);
-        if (files.length === 0) break;
+      // While one batch is written, the next one is compiled.
+      let writing: Promise<unknown> = Promise.resolve();
+      for (const batch of batchesOf(await pendingFiles(db.query, job))) {
         const compiled: CompiledUploadFile[] = [];
-        let bytes = 0;
-        for (const file of files) {
-          if (stopping.aborted) return;
-          if (bytes > BATCH_BYTES) break;
+        for (const file of batch) {
+          if (stopping.aborted) break;
           compiled.push(await compile(file, pages));
-          bytes += file.byte_size;
         }
-        await db.transaction(async (query) => {
+        await writing;
+        if (stopping.aborted) return;
+        writing = db.transaction(async (query) => {
           const { creator, progress } = await standOf(query, job, compiled.length);
           await advanceJob(query, job, progress);
           await writeFiles(query, { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '', creator }, compiled);
         });
+        // Its failure is thrown where it is waited for; until then it is not an unhandled one.
+        writing.catch(() => undefined);
       }
+      await writing;
       await db.transaction((query) => finish(query, job, ''));
     },
     giveUp: finish,
@@ -89,7 +91,21 @@ function pendingFiles(query: Query, job: ClaimedJob): Promise<PendingFile[]> {
   return query<PendingFile>(sql`
     select file_no, kind, filename, content_type, byte_size, sha256, page_path, page_id from upload_files
     where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and status = 'pending'
-    order by length(page_path) - length(replace(page_path, '/', '')), file_no limit ${BATCH_FILES}`);
+    order by length(page_path) - length(replace(page_path, '/', '')), file_no`);
+}
+
+function* batchesOf(files: readonly PendingFile[]): Iterable<PendingFile[]> {
+  let batch: PendingFile[] = [];
+  let bytes = 0;
+  for (const file of files) {
+    batch.push(file);
+    bytes += file.byte_size;
+    if (batch.length < BATCH_FILES && bytes <= BATCH_BYTES) continue;
+    yield batch;
+    batch = [];
+    bytes = 0;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 async function standOf(query: Query, job: ClaimedJob, more: number): Promise<{ creator: string; progress: number }> {
