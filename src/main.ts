@@ -1,7 +1,7 @@
 import { pino } from 'pino';
+import { keepCompiledCode } from './compiled-code.ts';
 import { ConfigError, readConfig } from './config.ts';
-import { StartError } from './db/postgres.ts';
-import { startService } from './service.ts';
+import { StartError } from './db/postgres-error.ts';
 
 /** How long an orderly stop may take before it is no longer waited for. */
 const STOP_MS = 15_000;
@@ -23,6 +23,8 @@ async function main(): Promise<void> {
       });
     }
   });
+  const compiled = keepCompiledCode(config.DATA_DIR);
+  const { startService } = await import('./service.ts');
   const service = await startService(config, log).catch((error: unknown) => {
     // A terminal's signal goes to initdb too, whose end is then no failure.
     if (stopping) process.exit(0);
@@ -33,6 +35,7 @@ async function main(): Promise<void> {
       ? `Ibid serves ${service.address} (API description at ${service.address}/docs)\n`
       : 'Ibid works on jobs\n',
   );
+  compiled.write();
   await stopAsked;
   try {
     await service.stop();

@@ -57,7 +57,7 @@ const ALLOWED: Record<string, string[]> = {
   ...Object.fromEntries(ORGANIZATION.map((feature) => [feature, [...SHARED, ...SCHEMAS, 'providers']])),
   'app.ts': ['type http/endpoint.ts', ...ORGANIZATION, ...Object.keys(CONTENT)],
   'service.ts': ['app.ts', 'type config.ts', 'db', 'http', 'providers', 'billing', 'jobs', 'ingest', 'webhooks'],
-  'main.ts': ['config.ts', 'service.ts', 'db/postgres.ts'],
+  'main.ts': ['compiled-code.ts', 'config.ts', 'service.ts', 'db/postgres-error.ts'],
   cli: ['config.ts', 'db', 'http'],
 };
 

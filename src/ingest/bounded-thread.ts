@@ -31,7 +31,7 @@ export function boundedThread(bounds: { timeout_ms: number; memory_mb: number; i
     const started = new Worker(new URL('./sandbox.thread.ts', import.meta.url), {
       // What a file could make the thread do, it does without the secrets of the environment.
       env: {},
-      resourceLimits: { maxOldGenerationSizeMb: bounds.memory_mb },
+      resourceLimits: { maxOldGenerationSizeMb: bounds.memory_mb, maxYoungGenerationSizeMb: 32 },
     });
     worker = started;
     sent = undefined;
