@@ -1,9 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** What `npm start` runs: flags for Node and the file. */
+const START = startCommand();
 const COMMAND = fileURLToPath(new URL('../bin/ibid', import.meta.url));
+
+function startCommand(): string[] {
+  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const [node, ...rest] = (scripts.start as string).split(' ');
+  if (node !== 'node') throw new Error('npm start no longer begins with "node": teach startCommand what it runs');
+  return rest;
+}
 
 export interface ServiceProcess {
   pid: number;
@@ -23,7 +33,8 @@ export function serviceEnv(data_dir: string): NodeJS.ProcessEnv {
 /** Starts the service as an operator does, and waits until it is ready. `flags` are for Node. */
 export async function startServiceProcess(data_dir: string, flags: readonly string[] = []): Promise<ServiceProcess> {
   const begin = performance.now();
-  const child = spawn(process.execPath, [...flags, MAIN], {
+  const child = spawn(process.execPath, [...flags, ...START], {
+    cwd: ROOT,
     env: serviceEnv(data_dir),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
