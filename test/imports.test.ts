@@ -51,6 +51,7 @@ const CONTENT: Record<string, string[]> = {
 const ALLOWED: Record<string, string[]> = {
   db: [],
   'config.ts': [],
+  'compiled-code.ts': [],
   providers: [],
   http: [...DATABASE, 'type db/db.ts', 'providers'],
   ...CONTENT,
