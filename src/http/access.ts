@@ -110,7 +110,16 @@ export function accessStep(access: Access, params: Record<string, string>): Sql 
     from caller c
     join target t on c.bound_workspace_id is null or c.bound_workspace_id = t.workspace_id
     join memberships m on m.user_id = c.user_id and m.workspace_id = t.workspace_id and m.status = 'active'
-    where (${raw(allowedText(access))})${orOwn}`;
+    where (${allowedCondition(access)})${orOwn}`;
+}
+
+/** Made once for each rule: the text does not change with the request. */
+const allowedConditions = new WeakMap<Access, Sql>();
+
+function allowedCondition(access: Exclude<Access, { on: 'caller' }>): Sql {
+  let condition = allowedConditions.get(access);
+  if (condition === undefined) allowedConditions.set(access, (condition = raw(allowedText(access))));
+  return condition;
 }
 
 function allowedText(access: Exclude<Access, { on: 'caller' }>): string {

@@ -152,14 +152,15 @@ const STATUS = raw(`case when not exists (select from caller) then 401
       when not exists (select from target) then 404
       when not exists (select from access) then 403 else 200 end`);
 
+const USED_LONG_AGO = raw('(select not c.used_lately from caller c, access a)');
+const USED_LONG_AGO_OR_ELSEWHERE = raw(`(select not c.used_lately or (c.bound_workspace_id is null
+      and c.last_workspace_id is distinct from a.workspace_id) from caller c, access a)`);
+const NEVER = raw('false');
+
 /** Whether the use of the credential is to be noted: at most once a minute, or when its user turns to another workspace. */
 function noteUse(access: Access, credential: Credential): Sql {
-  if (credential.kind === 'widget') return raw('false');
-  const elsewhere =
-    access.on === 'caller'
-      ? ''
-      : 'or (c.bound_workspace_id is null and c.last_workspace_id is distinct from a.workspace_id)';
-  return raw(`(select not c.used_lately ${elsewhere} from caller c, access a)`);
+  if (credential.kind === 'widget') return NEVER;
+  return access.on === 'caller' ? USED_LONG_AGO : USED_LONG_AGO_OR_ELSEWHERE;
 }
 
 function steps(work: Work): Sql {

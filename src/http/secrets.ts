@@ -1,8 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** The SHA-256 that stands for a secret in the database. Secrets are random, so a slow hash would add nothing. */
 export function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
 
 /** A secret for a link: 32 random bytes in base64url. */
