@@ -192,9 +192,7 @@ create table page_texts (
   foreign key (wiki_id, page_id) references pages on delete cascade
 );
 comment on table page_texts is 'The plain text of the present revision, for search and snippets.';
--- A list of entries that wait to be put in their places would be read by every search, and makes the planner avoid the
--- index after each upload: both search indexes go without.
-create index page_texts_search on page_texts using gin (search) with (fastupdate = off);
+create index page_texts_search on page_texts using gin (search);
 
 create table page_links (
   wiki_id      text collate "C" not null,
@@ -270,7 +268,7 @@ create table source_texts (
   foreign key (wiki_id, source_id) references sources on delete cascade
 );
 comment on table source_texts is 'The plain text of a source, for search and snippets.';
-create index source_texts_search on source_texts using gin (search) with (fastupdate = off);
+create index source_texts_search on source_texts using gin (search);
 
 create table page_sources (
   wiki_id   text collate "C" not null,
