@@ -175,7 +175,7 @@ create table page_texts (
   PRIMARY KEY (wiki_id, page_id),
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
-CREATE INDEX page_texts_search ON page_texts USING gin (search);
+CREATE INDEX page_texts_search ON page_texts USING gin (search) WITH (gin_pending_list_limit='256');
 
 -- What lists and trees need of a page; rows stay narrow because the text is in revisions.
 create table pages (
@@ -238,7 +238,7 @@ create table source_texts (
   PRIMARY KEY (wiki_id, source_id),
   FOREIGN KEY (wiki_id, source_id) REFERENCES sources(wiki_id, source_id) ON DELETE CASCADE
 );
-CREATE INDEX source_texts_search ON source_texts USING gin (search);
+CREATE INDEX source_texts_search ON source_texts USING gin (search) WITH (gin_pending_list_limit='256');
 
 -- What was handed over. The same bytes are one source of a wiki, however often they come.
 create table sources (
