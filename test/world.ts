@@ -170,17 +170,33 @@ export async function makeDatabase(): Promise<string> {
   const server = new URL(process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL || (await startOwnPostgres()));
   const name = `ibid_test_${randomUUID().replaceAll('-', '')}`;
   await administer(server, `create database ${name} encoding 'UTF8' template template0`);
-  after(() => administer(server, `drop database ${name} with (force)`));
+  after(() => dropDatabase(server, name));
   const address = new URL(server);
   address.pathname = `/${name}`;
   return address.href;
 }
 
+/** An autovacuum worker that is at work in the database may not be ended by its owner; it soon ends by itself. */
+async function dropDatabase(server: URL, name: string): Promise<void> {
+  for (;;) {
+    try {
+      await administer(server, `drop database ${name} with (force)`);
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== '42501') throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 async function administer(server: URL, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: server.href });
   await client.connect();
-  await client.query(statement);
-  await client.end();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 async function startOwnPostgres(): Promise<string> {
