@@ -1,5 +1,100 @@
 -- The schema that the migrations come to, to be read and compared. `npm run accept` rewrites it.
 
+-- Says for this transaction who asks and for what. It looks itself at the credential and the memberships, and not at what the guard of a statement found out. invitation: the hash of a link's secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be made.
+CREATE OR REPLACE FUNCTION public.enter(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text, invitation bytea, new_workspace text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  me text := '';
+  bound text;
+  wiki text := '';
+  workspaces text[] := '{}';
+begin
+  case who
+    when 'key' then
+      select k.user_id, k.workspace_id into me, bound from api_keys k
+      where k.secret_hash = hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > now());
+    when 'identity' then
+      select i.user_id into me from identities i where i.issuer = name and i.subject = second_name;
+    when 'widget' then
+      me := name;
+      bound := second_name;
+    when 'job' then
+      select k.wiki_id, array[k.workspace_id] into wiki, workspaces from wikis k where k.wiki_id = path_wiki;
+    when 'service' then
+      perform set_config('ibid.service', 'on', true);
+  end case;
+  if path_wiki is not null and who <> 'job' then
+    select k.wiki_id, array[m.workspace_id] into wiki, workspaces
+    from wikis k join memberships m on m.workspace_id = k.workspace_id and m.user_id = me and m.status = 'active'
+    where k.wiki_id = path_wiki and (bound is null or bound = k.workspace_id);
+  elsif path_workspace is not null then
+    workspaces := array(
+      select m.workspace_id from memberships m
+      where m.user_id = me and m.workspace_id = path_workspace and m.status = 'active'
+        and (bound is null or bound = m.workspace_id));
+  elsif who <> 'job' then
+    workspaces := array(
+      select m.workspace_id from memberships m
+      where m.user_id = me and m.status = 'active' and (bound is null or bound = m.workspace_id));
+    if invitation is not null then
+      workspaces := workspaces || array(select i.workspace_id from invitations i where i.secret_hash = invitation);
+    end if;
+    if new_workspace is not null and not exists (select from workspaces w where w.workspace_id = new_workspace) then
+      workspaces := workspaces || new_workspace;
+    end if;
+  end if;
+  perform set_config('ibid.user', coalesce(me, ''), true), set_config('ibid.wiki', coalesce(wiki, ''), true),
+    set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
+end $function$;
+
+-- Statements of the service itself, which no tenant asked for: the queue, sign-in.
+CREATE OR REPLACE FUNCTION public.is_service()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$ select current_setting('ibid.service', true) = 'on' $function$;
+
+-- For 403 and 404: whether there is such a wiki, also one that the caller cannot see.
+CREATE OR REPLACE FUNCTION public.knows_wiki(id text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$ select exists (select from wikis where wiki_id = id) $function$;
+
+-- For 403 and 404: whether there is such a workspace, also one that the caller cannot see.
+CREATE OR REPLACE FUNCTION public.knows_workspace(id text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$ select exists (select from workspaces where workspace_id = id) $function$;
+
+-- Whose credential was entered.
+CREATE OR REPLACE FUNCTION public.own_user()
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$ select current_setting('ibid.user', true) $function$;
+
+-- The wiki of the path, if it is in one of own_workspaces().
+CREATE OR REPLACE FUNCTION public.own_wiki()
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$ select current_setting('ibid.wiki', true) $function$;
+
+-- The workspaces that may be seen: the one of the path if the caller is an active member, without a path all of theirs.
+CREATE OR REPLACE FUNCTION public.own_workspaces()
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$ select string_to_array(current_setting('ibid.workspaces', true), ' ') $function$;
+
 -- Fails the statement with SQLSTATE IB<status>: a refused write leaves nothing behind.
 CREATE OR REPLACE FUNCTION public.refuse(status integer)
  RETURNS integer
@@ -17,6 +112,14 @@ CREATE OR REPLACE FUNCTION public.rfc3339(t timestamp with time zone)
 AS $function$
   select to_char(t at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $function$;
+
+-- A workspace's slug is unique over the service, so also those that the caller cannot see count.
+CREATE OR REPLACE FUNCTION public.slug_is_taken(wanted text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$ select exists (select from workspaces where slug = wanted) $function$;
 
 -- Only the SHA-256 of a key is kept. workspace_id null: a personal key of user_id; else a key of that workspace, made by user_id and never stronger than that user is now. permissions null: all that the role gives.
 create table api_keys (
@@ -38,6 +141,10 @@ create table api_keys (
 );
 CREATE INDEX api_keys_by_user ON api_keys USING btree (user_id, key_id);
 CREATE INDEX api_keys_by_workspace ON api_keys USING btree (workspace_id, key_id);
+grant delete, insert, select, update on api_keys to ibid_service;
+alter table api_keys enable row level security;
+create policy self_and_workspaces on api_keys for all
+  using (((user_id = ( SELECT own_user())) OR (workspace_id = ANY (( SELECT own_workspaces())::text[]))));
 
 -- One record for each write, made by the statement that writes.
 create table audit_events (
@@ -53,6 +160,12 @@ create table audit_events (
   PRIMARY KEY (event_id)
 );
 CREATE INDEX audit_events_by_workspace ON audit_events USING btree (workspace_id, event_id);
+grant insert, select on audit_events to ibid_service;
+alter table audit_events enable row level security;
+create policy anybody_adds on audit_events for insert
+  with check (true);
+create policy of_the_workspaces on audit_events for select
+  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
 -- What a request with an Idempotency-Key was answered, for 24 hours. id is the SHA-256 of caller, endpoint and key; the answer is encrypted with what only the client knows.
 create table idempotency_keys (
@@ -63,6 +176,7 @@ create table idempotency_keys (
   PRIMARY KEY (id)
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
+grant delete, insert, select, update on idempotency_keys to ibid_service;
 
 -- A user is (issuer, subject). The issuer "ibid" is this service; its subject is the verified address.
 create table identities (
@@ -73,6 +187,10 @@ create table identities (
   FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE
 );
 CREATE INDEX identities_by_user ON identities USING btree (user_id);
+grant delete, insert, select, update on identities to ibid_service;
+alter table identities enable row level security;
+create policy self on identities for all
+  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
 
 -- A pending one past expires_at counts as expired wherever it is read; no timer writes that down. The secret of the link is kept as its SHA-256 alone.
 create table invitations (
@@ -93,6 +211,10 @@ create table invitations (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX invitations_pending ON invitations USING btree (workspace_id, email) WHERE (state = 'pending'::text);
+grant delete, insert, select, update on invitations to ibid_service;
+alter table invitations enable row level security;
+create policy of_the_workspaces on invitations for all
+  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
 -- The queue and the public record of a job at once. (attempt, lease_until) say who holds it: each claim raises attempt. failures counts the attempts since it last got on.
 create table jobs (
@@ -121,6 +243,10 @@ create table jobs (
 CREATE INDEX jobs_by_upload ON jobs USING btree (wiki_id, upload_id);
 CREATE INDEX jobs_waiting ON jobs USING btree (run_after) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE UNIQUE INDEX jobs_started ON jobs USING btree (wiki_id) WHERE ((status = ANY (ARRAY['queued'::text, 'running'::text])) AND (started_at IS NOT NULL));
+grant delete, insert, select, update on jobs to ibid_service;
+alter table jobs enable row level security;
+create policy of_the_wiki on jobs for all
+  using (((wiki_id = ( SELECT own_wiki())) OR ( SELECT is_service())));
 
 -- Who belongs to which workspace in which role; the one place that access is decided from.
 create table memberships (
@@ -138,12 +264,18 @@ create table memberships (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
 CREATE INDEX memberships_by_workspace ON memberships USING btree (workspace_id);
+grant delete, insert, select, update on memberships to ibid_service;
+alter table memberships enable row level security;
+create policy of_the_workspaces on memberships for all
+  using (((workspace_id = ANY (( SELECT own_workspaces())::text[])) OR (user_id = ( SELECT own_user()))))
+  with check ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
 create table migrations (
   name        text                      not null,
   applied_at  timestamp with time zone  not null default now(),
   PRIMARY KEY (name)
 );
+grant select on migrations to ibid_service;
 
 -- Which page links to which. The target may be written later than the link, so whoever reads joins pages.
 create table page_links (
@@ -154,6 +286,10 @@ create table page_links (
   FOREIGN KEY (wiki_id, from_page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
 CREATE INDEX page_links_back ON page_links USING btree (wiki_id, to_page_id);
+grant delete, insert, select, update on page_links to ibid_service;
+alter table page_links enable row level security;
+create policy of_the_wiki on page_links for all
+  using ((wiki_id = ( SELECT own_wiki())));
 
 -- Which sources a page was made from.
 create table page_sources (
@@ -165,6 +301,10 @@ create table page_sources (
   FOREIGN KEY (wiki_id, source_id) REFERENCES sources(wiki_id, source_id) ON DELETE CASCADE
 );
 CREATE INDEX page_sources_by_source ON page_sources USING btree (wiki_id, source_id);
+grant delete, insert, select, update on page_sources to ibid_service;
+alter table page_sources enable row level security;
+create policy of_the_wiki on page_sources for all
+  using ((wiki_id = ( SELECT own_wiki())));
 
 -- The plain text of the present revision, for search and snippets.
 create table page_texts (
@@ -176,6 +316,7 @@ create table page_texts (
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
 CREATE INDEX page_texts_search ON page_texts USING gin (search) WITH (gin_pending_list_limit='256');
+grant delete, insert, select, update on page_texts to ibid_service;
 
 -- What lists and trees need of a page; rows stay narrow because the text is in revisions.
 create table pages (
@@ -205,6 +346,10 @@ create table pages (
   FOREIGN KEY (wiki_id, parent_page_id) REFERENCES pages(wiki_id, page_id) DEFERRABLE INITIALLY DEFERRED
 );
 CREATE INDEX pages_by_parent ON pages USING btree (wiki_id, parent_page_id);
+grant delete, insert, select, update on pages to ibid_service;
+alter table pages enable row level security;
+create policy of_the_wiki on pages for all
+  using ((wiki_id = ( SELECT own_wiki())));
 
 -- Every state of every page. The safe HTML is made once, when the revision is written.
 create table revisions (
@@ -220,6 +365,10 @@ create table revisions (
   PRIMARY KEY (wiki_id, page_id, revision),
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
+grant delete, insert, select, update on revisions to ibid_service;
+alter table revisions enable row level security;
+create policy of_the_wiki on revisions for all
+  using ((wiki_id = ( SELECT own_wiki())));
 
 -- What widget tokens are signed with, shared by all processes.
 create table signing_keys (
@@ -228,6 +377,10 @@ create table signing_keys (
   created_at  timestamp with time zone  not null default now(),
   PRIMARY KEY (kid)
 );
+grant insert, select on signing_keys to ibid_service;
+alter table signing_keys enable row level security;
+create policy of_the_service on signing_keys for all
+  using (( SELECT is_service()));
 
 -- The plain text of a source, for search and snippets.
 create table source_texts (
@@ -239,6 +392,7 @@ create table source_texts (
   FOREIGN KEY (wiki_id, source_id) REFERENCES sources(wiki_id, source_id) ON DELETE CASCADE
 );
 CREATE INDEX source_texts_search ON source_texts USING gin (search) WITH (gin_pending_list_limit='256');
+grant delete, insert, select, update on source_texts to ibid_service;
 
 -- What was handed over. The same bytes are one source of a wiki, however often they come.
 create table sources (
@@ -257,6 +411,10 @@ create table sources (
   UNIQUE (wiki_id, sha256),
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
+grant delete, insert, select, update on sources to ibid_service;
+alter table sources enable row level security;
+create policy of_the_wiki on sources for all
+  using ((wiki_id = ( SELECT own_wiki())));
 
 -- The paid plan of a workspace, written by the payment provider. No row: none.
 create table subscriptions (
@@ -270,6 +428,10 @@ create table subscriptions (
   CHECK ((quantity > 0)),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
+grant select on subscriptions to ibid_service;
+alter table subscriptions enable row level security;
+create policy of_the_workspaces on subscriptions for all
+  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
 -- Each file of an upload and what became of it; a worker that takes over goes on with the pending ones. page_path and page_id are decided once, before the first file is read. A row of kind folder is the page of a folder that no file is the page of.
 create table upload_files (
@@ -295,6 +457,10 @@ create table upload_files (
   FOREIGN KEY (wiki_id, upload_id) REFERENCES uploads(wiki_id, upload_id) ON DELETE CASCADE
 );
 CREATE INDEX upload_files_by_name ON upload_files USING btree (wiki_id, filename) WHERE (status = 'done'::text);
+grant delete, insert, select, update on upload_files to ibid_service;
+alter table upload_files enable row level security;
+create policy of_the_wiki on upload_files for all
+  using ((wiki_id = ( SELECT own_wiki())));
 
 -- uploading, queued, then completed or failed; status_label is computed when read.
 create table uploads (
@@ -313,6 +479,10 @@ create table uploads (
   CHECK ((status = ANY (ARRAY['uploading'::text, 'queued'::text, 'completed'::text, 'failed'::text]))),
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
+grant delete, insert, select, update on uploads to ibid_service;
+alter table uploads enable row level security;
+create policy of_the_wiki on uploads for all
+  using ((wiki_id = ( SELECT own_wiki())));
 
 -- People. An e-mail address is a claim of an issuer, not a key: two users may have the same.
 create table users (
@@ -326,6 +496,10 @@ create table users (
   PRIMARY KEY (user_id)
 );
 CREATE INDEX users_by_email ON users USING btree (email);
+grant delete, insert, select, update on users to ibid_service;
+alter table users enable row level security;
+create policy self_and_colleagues on users for all
+  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service()) OR (user_id IN ( SELECT m.user_id FROM memberships m WHERE (m.workspace_id = ANY (( SELECT own_workspaces())::text[]))))));
 
 -- A wiki belongs to one workspace; access to all that it holds is decided here.
 create table wikis (
@@ -341,6 +515,10 @@ create table wikis (
   FOREIGN KEY (created_by) REFERENCES users(user_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
+grant delete, insert, select, update on wikis to ibid_service;
+alter table wikis enable row level security;
+create policy of_the_workspaces on wikis for all
+  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
 -- The owning entity, also called organization. Its row is locked where seats or roles are decided.
 create table workspaces (
@@ -357,3 +535,7 @@ create table workspaces (
   CHECK ((seats_granted >= 0)),
   FOREIGN KEY (created_by) REFERENCES users(user_id)
 );
+grant delete, insert, select, update on workspaces to ibid_service;
+alter table workspaces enable row level security;
+create policy of_the_workspaces on workspaces for all
+  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));

@@ -3,15 +3,17 @@ import { mkdir } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import type { PoolConfig } from 'pg';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ENDPOINTS } from './app.ts';
 import { loadPlans } from './billing/plans.ts';
 import type { Config } from './config.ts';
-import { type Db, openDb } from './db/db.ts';
+import { type OwnerDb, openDb, openServiceDb, type ServiceDb } from './db/db.ts';
 import { StartError, startPostgres } from './db/postgres.ts';
 import { toStartError } from './db/postgres-error.ts';
 import { prepareDatabase } from './db/prepare-database.ts';
+import { SERVICE } from './db/scope.ts';
 import { credentialReader } from './http/credential.ts';
 import type { Services } from './http/endpoint.ts';
 import { makeServer } from './http/server.ts';
@@ -31,7 +33,6 @@ export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json'
 export interface Service {
   /** Where the API answers, for example http://127.0.0.1:8080; "" for a worker. */
   address: string;
-  db: Db;
   /** The pid of the supervised PostgreSQL, where there is one. */
   postgresPid(): number | undefined;
   /** Lets requests and the present step of a job end, then stops everything in the reverse order of its start. */
@@ -41,6 +42,8 @@ export interface Service {
 export interface ServiceHooks {
   /** Called with the text and the values of each statement. */
   observe?: (text: string, values: readonly unknown[]) => void;
+  /** Changes the text of each statement. */
+  rewrite?: (text: string) => string;
 }
 
 /** Starts everything that the configuration asks for. Errors: StartError, whose message says what to do. */
@@ -63,24 +66,27 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
           log: (level, message, details) => log[level](details ?? {}, message),
         });
     if (postgres) stops.push(() => postgres.stop());
-    const db = openDb({
-      connection: postgres ? postgres.connection : { connectionString: config.DATABASE_URL },
+    const connection = postgres ? postgres.connection : { connectionString: config.DATABASE_URL };
+    await asOwner(connection, async (owner) => {
+      const applied = await prepareDatabase(owner, { url: config.DATABASE_URL, data_dir: config.DATA_DIR });
+      if (applied.length > 0) log.info({ applied }, 'the database was migrated');
+    });
+    const db = openServiceDb({
+      connection,
       connections: config.DATABASE_CONNECTIONS,
       onConnectionLost: (err) => log.warn({ err }, 'a connection to the database was lost'),
-      ...(hooks.observe && { observe: hooks.observe }),
+      ...hooks,
     });
     stops.push(() => db.close());
-    const applied = await prepareDatabase(db, { url: config.DATABASE_URL, data_dir: config.DATA_DIR });
-    if (applied.length > 0) log.info({ applied }, 'the database was migrated');
     // Nobody else can be at work in this DATA_DIR, so whoever held a job is gone.
-    if (postgres) await expireLeases(db.query);
+    if (postgres) await expireLeases(db.in(SERVICE).query);
 
     const blobs = await openBlobs(config);
     let worker: Worker | undefined;
     if (config.ROLE !== 'web') {
       const sandbox = openSandbox();
       stops.push(() => sandbox.close());
-      const started = startWorker({ db, kinds: [ingestJob({ db, blobs, sandbox, log })], log });
+      const started = startWorker({ db, kinds: [ingestJob({ blobs, sandbox, log })], log });
       stops.push(() => started.stop());
       worker = started;
     }
@@ -100,10 +106,20 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
       const metrics = await serveMetrics(config.HOST, config.METRICS_PORT);
       stops.push(() => new Promise((resolve) => metrics.close(resolve)));
     }
-    return { address, db, postgresPid: () => postgres?.pid, stop };
+    return { address, postgresPid: () => postgres?.pid, stop };
   } catch (error) {
     await stop().catch((err: unknown) => log.error({ err }, 'the stop after a start that failed was not orderly'));
     throw error;
+  }
+}
+
+/** The owner of the tables migrates them; the service itself works with less. */
+async function asOwner(connection: PoolConfig, work: (db: OwnerDb) => Promise<void>): Promise<void> {
+  const owner = openDb({ connection, connections: 1 });
+  try {
+    await work(owner);
+  } finally {
+    await owner.close();
   }
 }
 
@@ -135,16 +151,17 @@ async function openBlobs(config: Config): Promise<Blobs> {
 
 async function makeApp(
   config: Config,
-  db: Db,
+  db: ServiceDb,
   log: Logger,
   own: Pick<Services, 'blobs' | 'plans' | 'wakeWorker' | 'diskIsFull'>,
   identities: IdentityProvider | undefined,
 ): Promise<FastifyInstance> {
-  const widgetTokens = await openWidgetTokens(db.query);
+  const service = db.in(SERVICE);
+  const widgetTokens = await openWidgetTokens(service.query);
   const app = makeServer({
     endpoints: ENDPOINTS,
     db,
-    credentials: credentialReader({ query: db.query, identities, widgetTokens }),
+    credentials: credentialReader({ query: service.query, identities, widgetTokens }),
     services: {
       ...own,
       mail: config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log),
@@ -160,7 +177,7 @@ async function makeApp(
     },
     log,
   });
-  registerServiceRoutes(app, { endpoints: ENDPOINTS, query: db.query, version: VERSION });
+  registerServiceRoutes(app, { endpoints: ENDPOINTS, query: service.query, version: VERSION });
   return app;
 }
 

@@ -230,7 +230,7 @@ for (const endpoint of ON_OBJECT) {
 
 for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'wiki' && access.orCreator)) {
   test(`${nameOf(endpoint)} lets in whoever created the wiki, as long as they are an active member`, async () => {
-    const { db } = world.service;
+    const { db } = world;
     for (const { slug } of ROLES) {
       const { user_id, token } = roles[slug];
       const wiki_id = newId('wiki');
@@ -289,7 +289,7 @@ for (const endpoint of WIDGET_ENDPOINTS) {
   });
 
   test(`${nameOf(endpoint)} answers 401 to the token of a key that was revoked, at every widget`, async () => {
-    const { db } = world.service;
+    const { db } = world;
     const secret = await key(owner.user_id, {});
     const issued = await ask({
       method: 'POST',

@@ -31,7 +31,7 @@ test('an access token of the configured issuer signs its user in, who is made on
 
 test('the same e-mail address at another issuer is another user', async () => {
   const local = await world.person('local@example.com');
-  await world.service.db.query(sql`update users set email = 'ann.lee@example.org' where user_id = ${local.user_id}`);
+  await world.db.query(sql`update users set email = 'ann.lee@example.org' where user_id = ${local.user_id}`);
   const remote = await world.as(await openId.token('ES256')).get('/v1/overview');
   assert.equal(remote.body.session.user.email, 'ann.lee@example.org');
   assert.notEqual(remote.body.session.user.user_id, local.user_id);
@@ -77,15 +77,13 @@ test('a workspace key is never stronger than its creator is now', async () => {
   });
   assert.equal(demoted.status, 200);
   assert.equal((await key.post(`/v1/workspaces/${owner.workspace_id}/members/invite`, invite)).status, 403);
-  await world.service.db.query(
-    sql`update memberships set status = 'inactive' where membership_id = ${owner.membership_id}`,
-  );
+  await world.db.query(sql`update memberships set status = 'inactive' where membership_id = ${owner.membership_id}`);
   assert.equal((await key.get(`/v1/workspaces/${owner.workspace_id}/members`)).status, 403);
   assert.equal((await key.post('/v1/onboarding')).status, 403, 'a key is no person who could be given a workspace');
 });
 
 test('a key that was revoked or has expired is 401 from the next request on', async () => {
-  const { db } = world.service;
+  const { db } = world;
   for (const end of [sql`revoked_at = now()`, sql`expires_at = now()`]) {
     const person = await world.owner();
     assert.equal((await person.get('/v1/workspaces')).status, 200);
@@ -96,9 +94,7 @@ test('a key that was revoked or has expired is 401 from the next request on', as
 
 test('of a key only the hash is stored', async () => {
   const person = await world.person();
-  const rows = await world.service.db.query(
-    sql`select to_jsonb(k) as row from api_keys k where user_id = ${person.user_id}`,
-  );
+  const rows = await world.db.query(sql`select to_jsonb(k) as row from api_keys k where user_id = ${person.user_id}`);
   const secret = (person.token ?? '').slice('ibid_live_'.length);
   assert.equal(rows.length, 1);
   for (let i = 0; i + 12 <= secret.length; i += 1) {

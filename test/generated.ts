@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '../src/app.ts';
-import type { Query } from '../src/db/db.ts';
+import { type Query, SERVICE_ROLE } from '../src/db/db.ts';
 import { sql } from '../src/db/sql.ts';
 import { type Access, WIDGETS } from '../src/http/access.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
@@ -73,6 +73,10 @@ interface TableRow {
   columns: { name: string; type: string; rest: string }[];
   constraints: string[];
   indexes: string[];
+  /** What the service's role may do with its rows. */
+  rights: string[] | null;
+  is_secured: boolean;
+  policies: { name: string; command: string; using: string | null; check: string | null }[];
 }
 
 /**
@@ -104,7 +108,17 @@ export async function schemaText(query: Query): Promise<string> {
       coalesce((
         select json_agg(pg_get_indexdef(i.indexrelid) order by pg_get_indexdef(i.indexrelid))
         from pg_index i where i.indrelid = c.oid
-          and not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.conrelid = c.oid)), '[]') as indexes
+          and not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.conrelid = c.oid)), '[]') as indexes,
+      (
+        select json_agg(lower(r.privilege_type) order by r.privilege_type)
+        from aclexplode(c.relacl) r join pg_roles g on g.oid = r.grantee
+        where g.rolname = ${SERVICE_ROLE}) as rights,
+      c.relrowsecurity as is_secured,
+      coalesce((
+        select json_agg(json_build_object('name', p.polname,
+          'command', case p.polcmd when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
+          'using', pg_get_expr(p.polqual, p.polrelid), 'check', pg_get_expr(p.polwithcheck, p.polrelid)) order by p.polname)
+        from pg_policy p where p.polrelid = c.oid), '[]') as policies
     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by c.relname`);
   const parts = [
     '-- The schema that the migrations come to, to be read and compared. `npm run accept` rewrites it.',
@@ -114,11 +128,29 @@ export async function schemaText(query: Query): Promise<string> {
   return `${parts.join('\n\n')}\n`;
 }
 
-function tableText({ name, comment, columns, constraints, indexes }: TableRow): string {
+function tableText(row: TableRow): string {
+  const { name, comment, columns, constraints, indexes } = row;
   const rows = align(columns.map((column) => [column.name, column.type, column.rest]))
     .trimEnd()
     .split('\n');
   const inside = [...rows, ...constraints].map((line) => `  ${line}`).join(',\n');
   const table = `${comment ? `-- ${comment}\n` : ''}create table ${name} (\n${inside}\n);`;
-  return [table, ...indexes.map((index) => `${index.replace(' ON public.', ' ON ')};`)].join('\n');
+  return [table, ...indexes.map((index) => `${index.replace(' ON public.', ' ON ')};`), ...accessText(row)].join('\n');
+}
+
+function accessText({ name, rights, is_secured, policies }: TableRow): string[] {
+  const plain = (text: string) => text.replace(/\s+/g, ' ').replace(/ AS \w+\b/g, '');
+  return [
+    ...(rights ? [`grant ${rights.join(', ')} on ${name} to ${SERVICE_ROLE};`] : []),
+    ...(is_secured ? [`alter table ${name} enable row level security;`] : []),
+    ...policies.map(({ name: policy, command, using, check }) =>
+      [
+        `create policy ${policy} on ${name} for ${command}`,
+        ...(using ? [`  using (${plain(using)})`] : []),
+        ...(check ? [`  with check (${plain(check)})`] : []),
+      ]
+        .join('\n')
+        .concat(';'),
+    ),
+  ];
 }

@@ -49,10 +49,10 @@ test('a refusal is not kept: what was put right goes through with the same key',
   const owner = await world.owner();
   const path = `/v1/workspaces/${owner.workspace_id}/members/invite`;
   const invite = { email: 'late@example.com', role: 'member' };
-  await world.service.db.query(sql`
+  await world.db.query(sql`
     update workspaces set seats_unlimited = false, seats_granted = 1 where workspace_id = ${owner.workspace_id}`);
   assert.equal((await owner.post(path, invite, keyed('d-1'))).body.error, 'seat_limit_reached');
-  await world.service.db.query(sql`update workspaces set seats_granted = 2 where workspace_id = ${owner.workspace_id}`);
+  await world.db.query(sql`update workspaces set seats_granted = 2 where workspace_id = ${owner.workspace_id}`);
   assert.equal((await owner.post(path, invite, keyed('d-1'))).status, 200);
 });
 
@@ -69,9 +69,7 @@ test('who lost access gets no answer of before', async () => {
   const member = await world.member(owner.workspace_id, 'member');
   const path = `/v1/workspaces/${owner.workspace_id}/wikis`;
   assert.equal((await member.post(path, { title: 'Notes' }, keyed('f-1'))).status, 201);
-  await world.service.db.query(
-    sql`update memberships set status = 'inactive' where membership_id = ${member.membership_id}`,
-  );
+  await world.db.query(sql`update memberships set status = 'inactive' where membership_id = ${member.membership_id}`);
   assert.equal((await member.post(path, { title: 'Notes' }, keyed('f-1'))).status, 403);
 });
 
@@ -91,7 +89,7 @@ test('an upload that is sent again is the same upload; other bytes under its key
 test('no answer is readable in the database, and one of a day ago is forgotten', async () => {
   const owner = await world.owner();
   await owner.post('/v1/workspaces', { name: 'Canary-in-answer' }, keyed('h-1'));
-  const { db } = world.service;
+  const { db } = world;
   const [row] = await db.query<{ dump: string }>(
     sql`select string_agg(encode(answer, 'escape'), ' ') as dump from idempotency_keys`,
   );

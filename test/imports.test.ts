@@ -31,7 +31,7 @@ const SCHEMAS = [...ORGANIZATION.map((feature) => `${feature}/schema.ts`), 'wiki
 const CONTENT: Record<string, string[]> = {
   search: SHARED,
   wikis: [...SHARED, 'workspaces/schema.ts'],
-  jobs: [...SHARED, 'type db/db.ts', 'wikis/schema.ts'],
+  jobs: [...SHARED, 'db/scope.ts', 'type db/db.ts', 'wikis/schema.ts'],
   pages: [...SHARED, 'wikis/schema.ts', 'search'],
   sources: [...SHARED, 'wikis/schema.ts', 'search', 'pages', 'type providers/blobs.ts'],
   uploads: [...SHARED, 'wikis/schema.ts', 'search', 'pages', 'sources', 'jobs', 'type providers/blobs.ts'],
@@ -53,7 +53,7 @@ const ALLOWED: Record<string, string[]> = {
   'config.ts': [],
   'compiled-code.ts': [],
   providers: [],
-  http: [...DATABASE, 'type db/db.ts', 'providers'],
+  http: [...DATABASE, 'type db/db.ts', 'type db/scope.ts', 'providers'],
   ...CONTENT,
   ...Object.fromEntries(ORGANIZATION.map((feature) => [feature, [...SHARED, ...SCHEMAS, 'providers']])),
   'app.ts': ['type http/endpoint.ts', ...ORGANIZATION, ...Object.keys(CONTENT)],

@@ -94,7 +94,7 @@ test('nothing acknowledged is lost or made twice when the service or its Postgre
   await writers.stop();
 
   using world = worldOfProcess(address, { data_dir });
-  const { query } = world.service.db;
+  const { query } = world.db;
   await until('every upload has ended', async () => {
     const [row] = await query<{ open: number }>(
       sql`select count(*)::int as open from uploads where finished_at is null`,

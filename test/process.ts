@@ -160,7 +160,6 @@ export function worldOfProcess(address: string, connection: string | { data_dir:
     connections: 4,
     onConnectionLost: () => undefined,
   });
-  const close = () => db.close();
-  const world = worldOf({ address, db, postgresPid: () => undefined, stop: close }, address);
-  return { ...world, [Symbol.dispose]: () => void close() };
+  const world = worldOf(db, address);
+  return { ...world, [Symbol.dispose]: () => void db.close() };
 }

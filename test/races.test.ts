@@ -10,7 +10,7 @@ import { sql } from '../src/db/sql.ts';
 import { startService } from '../src/service.ts';
 import { AUDIENCE, startOpenIdProvider } from './openid-provider.ts';
 import { cleanUp } from './process.ts';
-import { type Answer, type Client, makeDatabase, type World, waitForUpload, worldOf } from './world.ts';
+import { type Answer, type Client, makeDatabase, openOwner, type World, waitForUpload, worldOf } from './world.ts';
 
 /** RACE_ROUNDS: how often each race is run. */
 const ROUNDS = Number(process.env.RACE_ROUNDS || 20);
@@ -20,7 +20,7 @@ const UPLOAD_ROUNDS = Math.ceil(ROUNDS / 5);
 
 const provider = await startOpenIdProvider();
 const [world, other] = await startTwo(await makeDatabase());
-const { query } = world.service.db;
+const { query } = world.db;
 
 /** Two services on one database, as on two machines. */
 async function startTwo(database: string): Promise<[World, World]> {
@@ -40,7 +40,8 @@ async function startTwo(database: string): Promise<[World, World]> {
     provider.stop();
     await rm(folder, { recursive: true, force: true });
   });
-  return [worldOf(one, one.address), worldOf(two, two.address)];
+  const db = openOwner(database);
+  return [worldOf(db, one.address), worldOf(db, two.address)];
 }
 
 /** The same caller at the one service and at the other. */

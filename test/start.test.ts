@@ -133,7 +133,7 @@ test('a database that a newer Ibid has migrated is left alone', async () => {
   service.kill('SIGTERM');
   await service.ended;
   using world = worldOfProcess('', env.DATABASE_URL);
-  await world.service.db.query(sql`insert into migrations (name) values ('999_tomorrow.sql')`);
+  await world.db.query(sql`insert into migrations (name) values ('999_tomorrow.sql')`);
   assert.match(await refusal(env, folder), /newer Ibid \(it has 999_tomorrow\.sql\): start that version/);
 });
 
@@ -160,7 +160,7 @@ test('a stop leaves nothing running, puts the job in hand back, and the next sta
   assert.equal(made.status, 201);
   const jobs = `/v1/wikis/${owner.wiki_id}/jobs`;
   await until('the job has begun', async () => (await owner.get(jobs)).body[0].progress > 0);
-  await world.service.stop();
+  await world.db.close();
   first.service.kill('SIGTERM');
   // npm passes a signal of the terminal on, so that it comes twice.
   first.service.kill('SIGTERM');

@@ -12,7 +12,7 @@ import { openWidgetTokens, type WidgetTokens } from '../src/http/widget-token.ts
 import { checkAnswer, checkDeclared } from './answers.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
 import type { Ids } from './requests.ts';
-import { type Client, type Owner, openWorld, type World } from './world.ts';
+import { type Client, type Hooks, type Owner, openWorld, type World } from './world.ts';
 
 /** Somebody who asks, as a person (whose widget tokens can be made) and as what they send. */
 export interface Actor {
@@ -53,14 +53,16 @@ export interface Tenants {
   widgetToken(actor: Actor, widget: Widget, workspace_id?: string): Promise<string>;
   /** Sends a request that no person of B makes, and checks what holds for every answer. */
   ask(request: RawRequest, endpoint?: Endpoint): Promise<RawAnswer>;
+  /** What an answer lets see of B that the request did not say itself. */
+  leakIn(request: RawRequest, answer: RawAnswer): string | undefined;
   /** Fails where a row of B is not as it was when the tests began. */
   checkForeignRows(): Promise<void>;
 }
 
 /** Two tenants with everything in them, and everybody who may ask. `env` as in openWorld. */
-export async function openTenants(env: Record<string, string> = {}): Promise<Tenants> {
-  const world = await openWorld(env);
-  const { db } = world.service;
+export async function openTenants(env: Record<string, string> = {}, hooks?: Hooks): Promise<Tenants> {
+  const world = await openWorld(env, hooks);
+  const { db } = world;
   const canary = `canary${randomBytes(6).toString('hex')}`;
   const [ownerA, ownerB] = [await world.owner(), await world.owner(`${canary}@example.com`)];
   const a = await fill(world, ownerA, 'ordinary');
@@ -79,6 +81,11 @@ export async function openTenants(env: Record<string, string> = {}): Promise<Ten
   const tokens = await openWidgetTokens(db.query);
   const secrets = [canary, ...Object.values(b)];
   const before = await hashesOf(db, b);
+  const leakIn = (request: RawRequest, answer: RawAnswer) => {
+    const seen = JSON.stringify(answer.headers) + answer.text;
+    const sent = request.path + String(request.body ?? '');
+    return secrets.find((secret) => seen.includes(secret) && !sent.includes(secret));
+  };
 
   return {
     world,
@@ -99,16 +106,14 @@ export async function openTenants(env: Record<string, string> = {}): Promise<Ten
       const answer = await sendRaw(world.address, request);
       checkAnswer(request, answer);
       if (endpoint) checkDeclared(endpoint, answer);
-      const seen = JSON.stringify(answer.headers) + answer.text;
-      const sent = request.path + String(request.body ?? '');
-      const leaked = secrets.find((secret) => seen.includes(secret) && !sent.includes(secret));
       assert.equal(
-        leaked,
+        leakIn(request, answer),
         undefined,
         `${request.method} ${request.path} let somebody see what belongs to another workspace`,
       );
       return answer;
     },
+    leakIn,
     async checkForeignRows() {
       assert.deepEqual(
         await hashesOf(db, b),
@@ -136,10 +141,8 @@ async function fill(world: World, owner: Owner, word: string): Promise<Ids> {
     'completed',
     `the upload of a tenant must succeed: ${JSON.stringify(uploaded.body)}`,
   );
-  await insertKey(world.service.db, owner.user_id, { workspace_id });
-  const [row] = await world.service.db.query<
-    Pick<Ids, 'page_id' | 'page_path' | 'source_id' | 'job_id' | 'key_id'>
-  >(sql`
+  await insertKey(world.db, owner.user_id, { workspace_id });
+  const [row] = await world.db.query<Pick<Ids, 'page_id' | 'page_path' | 'source_id' | 'job_id' | 'key_id'>>(sql`
     select p.page_id, p.path as page_path, c.source_id, j.job_id, k.key_id
     from pages p join page_sources c using (wiki_id, page_id) join jobs j using (wiki_id), api_keys k
     where wiki_id = ${wiki_id} and p.path like '%/%' and k.workspace_id = ${workspace_id}`);
@@ -164,7 +167,7 @@ function usesUp({ method, path }: Endpoint): boolean {
 
 async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, asker: Actor): Promise<Ids> {
   if (!usesUp(endpoint)) return a;
-  const { db } = world.service;
+  const { db } = world;
   const { workspace_id } = a;
   await db.query(sql`
     update memberships set role = 'owner' where workspace_id = ${workspace_id} and user_id = ${owner.user_id}`);

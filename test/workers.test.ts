@@ -30,7 +30,7 @@ async function assertMadeOnce(world: World, client: Client, wiki_id: string, upl
   const { body: upload } = await client.get(`/v1/wikis/${wiki_id}/uploads/${upload_id}`);
   assert.equal(upload.status_label, 'ready', JSON.stringify(upload));
   assert.equal(upload.summary, `${FILES} files: ${FILES} new sources, ${FILES} new pages.`);
-  const [counted] = await world.service.db.query(sql`
+  const [counted] = await world.db.query(sql`
     select (select count(*)::int from sources where wiki_id = ${wiki_id}) as sources,
       (select count(*)::int from revisions where wiki_id = ${wiki_id}) as revisions,
       (select count(*)::int from page_sources where wiki_id = ${wiki_id}) as page_sources,
@@ -52,7 +52,7 @@ test('a worker takes over from one that is gone or stood still, and nothing is m
   const web = spawnService({ ...env, ROLE: 'web', PORT: String(port) });
   const [, first, second] = await Promise.all([web.ready, startWorker(), startWorker()]);
   const world = worldOfProcess(`http://127.0.0.1:${port}`, database);
-  cleanUp(() => world.service.stop());
+  cleanUp(() => world.db.close());
 
   // The second stands still while the first is killed, so that the time without a worker can be seen.
   second.kill('SIGSTOP');
@@ -85,7 +85,7 @@ test('a worker takes over from one that is gone or stood still, and nothing is m
   const next_id = await uploadMany(next, next.wiki_id);
   await until('the job is under way', async () => (await jobOf(next, next.wiki_id, next_id)).progress > 0);
   await standStill(world, second);
-  await world.service.db.query(sql`update jobs set lease_until = now() where job_id = (
+  await world.db.query(sql`update jobs set lease_until = now() where job_id = (
     select job_id from jobs where upload_id = ${next_id})`);
   const third = await startWorker();
   await until('the upload has ended', async () => {
@@ -103,7 +103,7 @@ test('a worker takes over from one that is gone or stood still, and nothing is m
 async function standStill(world: World, worker: ServiceProcess): Promise<void> {
   await until('the worker stands still between two transactions', async () => {
     worker.kill('SIGSTOP');
-    const open = await world.service.db.query(sql`
+    const open = await world.db.query(sql`
       select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`);
     if (open.length > 0) worker.kill('SIGCONT');
     return open.length === 0;
@@ -120,7 +120,7 @@ test('while a database of others is away the answer is 503, and work goes on by 
   const service = spawnService({ PORT: new URL(address).port, DATABASE_URL: url, DATA_DIR: join(folder, 'data') });
   await service.ready;
   const world = worldOfProcess(address, url);
-  cleanUp(() => world.service.stop());
+  cleanUp(() => world.db.close());
   const owner = await world.owner();
   const { wiki_id } = owner;
   const upload_id = await uploadMany(owner, wiki_id);

@@ -7,11 +7,12 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { makeKey } from '../src/cli/key.ts';
 import { readConfig } from '../src/config.ts';
+import { type OwnerDb, openDb } from '../src/db/db.ts';
 import { startPostgres } from '../src/db/postgres.ts';
 import { sql } from '../src/db/sql.ts';
 import { newId } from '../src/http/ids.ts';
 import type { RoleSlug } from '../src/http/roles.ts';
-import { type Service, startService } from '../src/service.ts';
+import { type ServiceHooks, startService } from '../src/service.ts';
 
 /** An answer with its body decoded, JSON or text. */
 export interface Answer {
@@ -38,8 +39,11 @@ export interface Owner extends Client {
   membership_id: string;
 }
 
+export type Hooks = Pick<ServiceHooks, 'rewrite'>;
+
 export interface World {
-  service: Service;
+  /** The database as its owner sees it: everything. */
+  db: OwnerDb;
   address: string;
   /** The text of every statement that the service has sent. */
   statements: string[];
@@ -65,21 +69,27 @@ export interface World {
  * The service in this process on a database of its own: on the PostgreSQL that the test run started
  * (IBID_TEST_DATABASE_URL, or DATABASE_URL), else on one started here. Everything is stopped after the tests of the file.
  */
-export async function openWorld(env: Record<string, string> = {}): Promise<World> {
+export async function openWorld(env: Record<string, string> = {}, hooks: Hooks = {}): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-test-'));
   after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const database = await makeDatabase();
+  const database = env.DATABASE_URL ?? (await makeDatabase());
   const statements: string[] = [];
   const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
-  const config = readConfig({ PORT: '0', DATA_DIR: join(folder, 'data'), DATABASE_URL: database, ...env });
-  const service = await startService(config, log, { observe: (text) => statements.push(text) });
+  const config = readConfig({ PORT: '0', DATA_DIR: join(folder, 'data'), ...env, DATABASE_URL: database });
+  const service = await startService(config, log, { ...hooks, observe: (text) => statements.push(text) });
   after(() => service.stop());
-  return worldOf(service, service.address, statements);
+  return worldOf(openOwner(database), service.address, statements);
 }
 
-export function worldOf(service: Service, address: string, statements: string[] = []): World {
+/** The database as its owner sees it, until the tests of the file have ended. */
+export function openOwner(database: string): OwnerDb {
+  const db = openDb({ connection: { connectionString: database }, connections: 4 });
+  after(() => db.close());
+  return db;
+}
+
+export function worldOf(db: OwnerDb, address: string, statements: string[] = []): World {
   const as = (token: string | undefined, user_id = '') => makeClient(address, token, user_id);
-  const { db } = service;
 
   async function person(email = `${randomUUID()}@example.com`): Promise<Client> {
     const token = await makeKey(db, { email, name: 'test', workspace_id: null });
@@ -88,7 +98,7 @@ export function worldOf(service: Service, address: string, statements: string[] 
   }
 
   return {
-    service,
+    db,
     address,
     statements,
     anonymous: as(undefined),

@@ -1,14 +1,14 @@
 import type { Config } from '../config.ts';
-import { type Db, openDb } from '../db/db.ts';
-import { migrate } from '../db/migrate.ts';
+import { type OwnerDb, openDb } from '../db/db.ts';
 import { startPostgres } from '../db/postgres.ts';
 import { runningPostgres } from '../db/postgres-running.ts';
+import { prepareDatabase } from '../db/prepare-database.ts';
 
 /** The command was called with words that it cannot act on; the message says what to write instead. */
 export class UsageError extends Error {}
 
 /** Runs `work` on the database that the service uses; where the service is not running, its PostgreSQL is started for it. */
-export async function withDatabase(config: Config, work: (db: Db) => Promise<void>): Promise<void> {
+export async function withDatabase(config: Config, work: (db: OwnerDb) => Promise<void>): Promise<void> {
   const running = config.DATABASE_URL ? { connectionString: config.DATABASE_URL } : runningPostgres(config.DATA_DIR);
   const own = running
     ? undefined
@@ -18,7 +18,7 @@ export async function withDatabase(config: Config, work: (db: Db) => Promise<voi
       });
   const db = openDb({ connection: running ?? own?.connection ?? {}, connections: 1 });
   try {
-    await migrate(db);
+    await prepareDatabase(db, { url: config.DATABASE_URL, data_dir: config.DATA_DIR });
     await work(db);
   } finally {
     await db.close();

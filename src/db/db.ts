@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { PREPARE_ENTER, type Scope, sendEntered } from './scope.ts';
 import { type Sql, toStatement } from './sql.ts';
 
 export type Row = Record<string, unknown>;
@@ -8,11 +9,20 @@ export type Query = <T = Row>(statement: Sql) => Promise<T[]>;
 
 export interface Db {
   query: Query;
-  /**
-   * Runs `work` between begin and commit on one connection; whatever it throws undoes everything.
-   * `runScript` takes a text of several statements without values: a migration.
-   */
+  /** Runs `work` between begin and commit on one connection; whatever it throws undoes everything. */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
+}
+
+/** The database as its owner sees it: for migrations, the operator's commands and tests. */
+export interface OwnerDb extends Db {
+  /** Runs a text of several statements without values, a migration, and what notes it, in one transaction. */
   transaction<T>(work: (query: Query, runScript: (text: string) => Promise<void>) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** The database as the service sees it: nothing but what a scope opens. */
+export interface ServiceDb {
+  in(scope: Scope): Db;
   close(): Promise<void>;
 }
 
@@ -22,6 +32,8 @@ export interface DbOptions {
   connections?: number;
   /** Called with the text and the values of each statement that is sent; tests and measurements count with it. */
   observe?: (text: string, values: readonly unknown[]) => void;
+  /** Changes the text of each statement that is sent: with it tests put a fault into one. */
+  rewrite?: (text: string) => string;
   /** Called when an idle connection breaks, which the pool itself mends. */
   onConnectionLost?: (error: Error) => void;
 }
@@ -33,6 +45,9 @@ export interface DbOptions {
 export const SESSION_SETTINGS =
   '-c plan_cache_mode=force_generic_plan -c jit=off -c timezone=UTC -c statement_timeout=30s ' +
   '-c idle_in_transaction_session_timeout=30s -c client_min_messages=warning';
+
+/** Reads and writes rows as far as row-level security goes, and nothing else. */
+export const SERVICE_ROLE = 'ibid_service';
 
 const TIMESTAMPTZ = 1184;
 const INT8 = 20;
@@ -59,14 +74,53 @@ export const types: pg.CustomTypesConfig = {
     parsers.get(oid) ?? pg.types.getTypeParser(oid, format ?? 'text')) as pg.CustomTypesConfig['getTypeParser'],
 };
 
-export function openDb(options: DbOptions): Db {
+export function openDb(options: DbOptions): OwnerDb {
+  const { pool, prepare, close } = openPool(options, { options: SESSION_SETTINGS });
+  return {
+    query: async <T>(statement: Sql) => (await pool.query(prepare(statement))).rows as T[],
+    transaction: (work) =>
+      inTransaction(pool, options, async (client) =>
+        work(
+          async <T>(statement: Sql) => (await client.query(prepare(statement))).rows as T[],
+          async (text) => void (await client.query(text)),
+        ),
+      ),
+    close,
+  };
+}
+
+/** Every statement runs as SERVICE_ROLE and in a scope. */
+export function openServiceDb(options: DbOptions): ServiceDb {
+  const { pool, prepare, close } = openPool(options, {
+    options: `${SESSION_SETTINGS} -c role=${SERVICE_ROLE}`,
+    onConnect: async (client) => void (await client.query(PREPARE_ENTER)),
+  });
+  return {
+    in: (scope) => ({
+      query: async <T>(statement: Sql) => (await sendEntered(pool, scope, prepare(statement))).rows as T[],
+      transaction: (work) =>
+        inTransaction(pool, options, (client) => {
+          let entered = false;
+          return work(async <T>(statement: Sql) => {
+            const config = prepare(statement);
+            if (entered) return (await client.query(config)).rows as T[];
+            entered = true;
+            return (await sendEntered(client, scope, config)).rows as T[];
+          });
+        }),
+    }),
+    close,
+  };
+}
+
+function openPool(options: DbOptions, settings: pg.PoolConfig) {
   const pool = new pg.Pool({
     ...options.connection,
     max: options.connections ?? 10,
     idleTimeoutMillis: 10_000,
     connectionTimeoutMillis: 5_000,
-    options: SESSION_SETTINGS,
     types,
+    ...settings,
   });
   let closed = false;
   pool.on('error', (error: Error & { client?: unknown }) => {
@@ -76,53 +130,51 @@ export function openDb(options: DbOptions): Db {
     delete error.client;
     options.onConnectionLost?.(error);
   });
-
   const names = new Map<string, string>();
-  function nameOf(text: string): string {
-    let name = names.get(text);
-    if (name === undefined) names.set(text, (name = `s${names.size}`));
-    return name;
-  }
-
-  function run<T>(client: pg.Pool | pg.PoolClient, statement: Sql): Promise<T[]> {
-    const { text, values } = toStatement(statement);
-    options.observe?.(text, values);
-    return client.query({ name: nameOf(text), text, values }).then((result) => result.rows as T[]);
-  }
-
   return {
-    query: (statement) => run(pool, statement),
-    async transaction(work) {
-      const client = await pool.connect();
-      let broken: Error | undefined;
-      // The statement that is under way fails with it too; an error event that nobody listens to ends the process.
-      const onError = (error: Error) => {
-        broken = error;
-      };
-      client.on('error', onError);
-      try {
-        options.observe?.('begin', []);
-        await client.query('begin');
-        const result = await work(
-          (statement) => run(client, statement),
-          (text) => client.query(text).then(() => undefined),
-        );
-        options.observe?.('commit', []);
-        await client.query('commit');
-        return result;
-      } catch (error) {
-        await client.query('rollback').catch((rollbackError: Error) => {
-          broken = rollbackError;
-        });
-        throw error;
-      } finally {
-        client.off('error', onError);
-        client.release(broken);
-      }
+    pool,
+    /** The statement as a prepared one, which is known by its text. */
+    prepare(statement: Sql) {
+      const { text: written, values } = toStatement(statement);
+      const text = options.rewrite?.(written) ?? written;
+      options.observe?.(text, values);
+      let name = names.get(text);
+      if (name === undefined) names.set(text, (name = `s${names.size}`));
+      return { name, text, values };
     },
     close() {
       closed = true;
       return pool.end();
     },
   };
+}
+
+async function inTransaction<T>(
+  pool: pg.Pool,
+  options: DbOptions,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  // The statement that is under way fails with it too; an error event that nobody listens to ends the process.
+  const onError = (error: Error) => {
+    broken = error;
+  };
+  client.on('error', onError);
+  try {
+    options.observe?.('begin', []);
+    await client.query('begin');
+    const result = await work(client);
+    options.observe?.('commit', []);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((rollbackError: Error) => {
+      broken = rollbackError;
+    });
+    throw error;
+  } finally {
+    client.off('error', onError);
+    client.release(broken);
+  }
 }

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Db, Query } from './db.ts';
+import type { OwnerDb, Query } from './db.ts';
 import { StartError } from './postgres-error.ts';
 import { sql } from './sql.ts';
 
@@ -22,7 +22,7 @@ export function listMigrations(): Migration[] {
  * Applies what is missing and answers the names of what it applied. Several processes may start at once: an advisory
  * lock lets one migrate while the others wait. A database that is newer than this program is refused.
  */
-export async function migrate(db: Db, migrations = listMigrations()): Promise<string[]> {
+export async function migrate(db: OwnerDb, migrations = listMigrations()): Promise<string[]> {
   const known = new Set(migrations.map((migration) => migration.name));
   const before = await appliedBefore(db.query);
   const newer = before.find((name) => !known.has(name));

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { SERVICE_ROLE } from './db.ts';
 import { type Account, canEnter } from './postgres-account.ts';
 import type { Binaries } from './postgres-binaries.ts';
 import { cleanEnvironment, explain, SUPERUSER, USER } from './postgres-cluster.ts';
@@ -127,16 +128,15 @@ export async function untilReady(server: Server, { connection, log }: Setup): Pr
   const begin = performance.now();
   let last_sign = begin;
   let next_word = begin + 10_000;
-  let signed_up = false;
   while (!server.isOver()) {
-    const code = await refusal(connection);
-    if (code === undefined) return undefined;
-    const now = performance.now();
-    if (code === '3D000' || code === '28000') {
-      if (signed_up) throw new StartError(`PostgreSQL refuses its own user (${code}): its log in DATA_DIR says why.`);
+    const code = await refusal(asSuperuser(connection));
+    if (code === undefined) {
       await makeDatabase(connection);
-      signed_up = true;
-      continue;
+      return undefined;
+    }
+    const now = performance.now();
+    if (code === '28000') {
+      throw new StartError(`PostgreSQL refuses its own user (${code}): its log in DATA_DIR says why.`);
     }
     if (code === '57P03') last_sign = now;
     if (now - last_sign > LONGEST_SILENCE_MS)
@@ -166,14 +166,21 @@ async function refusal(connection: Connection): Promise<string | undefined> {
   }
 }
 
-/** Each step may have been done by a start that was killed after it. */
+/** The superuser that initdb made, by the same socket. */
+function asSuperuser(connection: Connection): Connection {
+  return { ...connection, user: SUPERUSER, database: 'postgres' };
+}
+
+/** What the service needs there, made at the first start and looked after at each: a step that was done before is no error. */
 async function makeDatabase(connection: Connection): Promise<void> {
-  const client = new pg.Client({ ...connection, ssl: false, user: SUPERUSER, database: 'postgres' });
+  const client = new pg.Client({ ...asSuperuser(connection), ssl: false });
   await client.connect();
   try {
     for (const [statement, done_already] of [
       [`create role ${USER} login createdb`, '42710'],
       [`create database ${connection.database} owner ${USER}`, '42P04'],
+      [`create role ${SERVICE_ROLE} nologin`, '42710'],
+      [`grant ${SERVICE_ROLE} to ${USER}`, ''],
     ] as const) {
       await client.query(statement).catch((error: { code?: string }) => {
         if (error.code !== done_already) throw error;

@@ -1,7 +1,7 @@
-import type { Db } from './db.ts';
+import { type OwnerDb, type Query, SERVICE_ROLE } from './db.ts';
 import { migrate } from './migrate.ts';
 import { StartError } from './postgres-error.ts';
-import { sql } from './sql.ts';
+import { raw, sql } from './sql.ts';
 
 const MINIMUM_POSTGRES = 150_000;
 
@@ -11,8 +11,11 @@ interface Place {
   data_dir: string;
 }
 
-/** Asks the database for the first time and migrates it. Answers the names of the migrations that it applied. Errors: StartError. */
-export async function prepareDatabase(db: Db, place: Place): Promise<string[]> {
+/**
+ * Asks the database for the first time, makes the role that the service works as and migrates. Answers the names of the
+ * migrations that it applied. Errors: StartError.
+ */
+export async function prepareDatabase(db: OwnerDb, place: Place): Promise<string[]> {
   const [row] = await db
     .query<{ version: number }>(sql`select current_setting('server_version_num')::int as version`)
     .catch((cause: NodeJS.ErrnoException) => {
@@ -23,6 +26,7 @@ export async function prepareDatabase(db: Db, place: Place): Promise<string[]> {
       'DATABASE_URL names a PostgreSQL older than 15: upgrade it, or unset DATABASE_URL to use an own one.',
     );
   }
+  await ensureServiceRole(db.query);
   return migrate(db).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== '42501') throw cause;
     throw new StartError(
@@ -30,6 +34,38 @@ export async function prepareDatabase(db: Db, place: Place): Promise<string[]> {
       { cause },
     );
   });
+}
+
+/**
+ * A role belongs to the whole server, so it is made here and not by a migration; several services may start at once.
+ * Errors: StartError where the user of DATABASE_URL may not make it, or where it could get round row-level security.
+ */
+async function ensureServiceRole(query: Query): Promise<void> {
+  const find = sql`
+    select rolsuper or rolbypassrls or rolcreaterole or rolcreatedb as is_strong,
+      pg_has_role(current_user, oid, 'member') as is_ours
+    from pg_roles where rolname = ${SERVICE_ROLE}`;
+  const look = async () => (await query<{ is_strong: boolean; is_ours: boolean }>(find))[0];
+  const made = (statement: string) =>
+    query(raw(statement)).catch((error: { code?: string }) => {
+      // Somebody else has just made or granted it.
+      if (!['42710', '23505', 'XX000'].includes(error.code ?? '')) throw error;
+    });
+  try {
+    if (!(await look())) await made(`create role ${SERVICE_ROLE} nologin`);
+    if (!(await look())?.is_ours) await made(`grant ${SERVICE_ROLE} to current_user`);
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== '42501') throw cause;
+    throw new StartError(
+      `The user of DATABASE_URL may not make roles: let an administrator of the database run "create role ${SERVICE_ROLE} nologin" and grant it to that user.`,
+      { cause },
+    );
+  }
+  if ((await look())?.is_strong) {
+    throw new StartError(
+      `The role ${SERVICE_ROLE} has more rights than the service may work with: run "alter role ${SERVICE_ROLE} nosuperuser nobypassrls nocreaterole nocreatedb".`,
+    );
+  }
 }
 
 function whyNoDatabase({ url, data_dir }: Place, { code, message }: NodeJS.ErrnoException): string {

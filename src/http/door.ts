@@ -1,6 +1,8 @@
-import type { Db, Query, Row } from '../db/db.ts';
+import type { Db, Query, Row, ServiceDb } from '../db/db.ts';
+import type { Scope } from '../db/scope.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { type Access, accessStep, callerStep, targetStep } from './access.ts';
+import { callerScope, requestPath } from './caller-scope.ts';
 import type { Credential } from './credential.ts';
 import { type ApiError, forbidden, notFound, unauthorized } from './errors.ts';
 import { newId } from './ids.ts';
@@ -37,6 +39,7 @@ export interface Door extends Statements {
 }
 
 export interface DoorContext {
+  /** In the scope of the request. */
   db: Db;
   access: Access;
   credential: Credential;
@@ -63,10 +66,11 @@ export function openDoor(context: DoorContext): Door {
     with caller as materialized (${callerStep(credential)}),
     target as materialized (${targetStep(access, params, credential)}),
     access as materialized (${accessStep(access, params)})`;
+  const status = statusOf(requestPath(access, credential, params));
 
   const read = (work: Work) => sql`
     ${guardSteps}, ${steps(work)}
-    select ${STATUS} as _status, ${noteUse(access, credential)} as _note_use, r.*
+    select ${status} as _status, ${noteUse(access, credential)} as _note_use, r.*
     from (values (1)) always
     left join (select true as _found, result.* from result) r on exists (select from access)`;
 
@@ -79,7 +83,7 @@ export function openDoor(context: DoorContext): Door {
         access.user_id, access.credential_id, ${context.request_id}::text, ${context.address}::text, to_jsonb(result)
       from access, result
     )
-    select case when ${STATUS} = 200 then 200 else refuse(${STATUS}) end as _status,
+    select case when ${status} = 200 then 200 else refuse(${status}) end as _status,
       ${noteUse(access, credential)} as _note_use, r.*
     from (values (1)) always left join (select true as _found, result.* from result) r on true`;
 
@@ -143,14 +147,22 @@ export function openDoor(context: DoorContext): Door {
 }
 
 /** Decides 401 alone: for a request that is refused before its target matters. */
-export async function requireCaller(query: Query, credential: Credential): Promise<void> {
-  const rows = await query<Row>(callerStep(credential));
+export async function requireCaller(db: ServiceDb, credential: Credential): Promise<void> {
+  const rows = await db.in(callerScope(credential)).query<Row>(callerStep(credential));
   if (rows.length === 0) throw unauthorized();
 }
 
-const STATUS = raw(`case when not exists (select from caller) then 401
-      when not exists (select from target) then 404
-      when not exists (select from access) then 403 else 200 end`);
+/** 404 where the path names nothing, 403 where it names what row-level security hides from the caller. */
+function statusOf(path: Scope['path']): Sql {
+  return sql`case when not exists (select from caller) then 401
+      when exists (select from access) then 200
+      when exists (select from target) or ${isKnown(path)} then 403 else 404 end`;
+}
+
+function isKnown(path: Scope['path']): Sql {
+  if (path === undefined) return NEVER;
+  return 'wiki_id' in path ? sql`knows_wiki(${path.wiki_id})` : sql`knows_workspace(${path.workspace_id})`;
+}
 
 const USED_LONG_AGO = raw('(select not c.used_lately from caller c, access a)');
 const USED_LONG_AGO_OR_ELSEWHERE = raw(`(select not c.used_lately or (c.bound_workspace_id is null

@@ -41,6 +41,8 @@ export interface Context<Params, Query, Body> extends Door {
   credential: Credential;
   /** The files of an endpoint that takes `multipart/form-data`, durable already. */
   files: readonly ReceivedFile[];
+  /** The id of the workspace that an endpoint which `founds` may make; else "". */
+  new_workspace_id: string;
   services: Services;
 }
 
@@ -69,6 +71,10 @@ export interface EndpointDefinition<
   body?: Body;
   /** `multipart`: the body is a stream of files. */
   takes?: 'multipart';
+  /** It may make a workspace; row-level security then lets it see that one too. */
+  founds?: true;
+  /** The secret of the invitation that the request carries: it opens the workspace that it is for. */
+  invitation?: (input: { query: Static<Query>; body: Static<Body> }) => string;
   /** 200 unless stated. */
   status?: 200 | 201 | 204;
   reply: Reply;

@@ -1,15 +1,17 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Db } from '../db/db.ts';
+import type { Db, ServiceDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { isStorable } from './body.ts';
+import { requestScope } from './caller-scope.ts';
 import type { Credential, CredentialReader } from './credential.ts';
 import { bearerToken } from './credential.ts';
 import { openDoor, requireCaller } from './door.ts';
 import type { Endpoint, Services } from './endpoint.ts';
 import { ApiError, forbidden, unauthorized } from './errors.ts';
 import { type IdempotentRequest, keepAnswer, readIdempotencyKey, takeKey } from './idempotency.ts';
+import { newId } from './ids.ts';
 import { type ReceivedFile, receiveFiles } from './multipart.ts';
 import { nextLink } from './paging.ts';
 import { chooseMediaType } from './representation.ts';
@@ -17,7 +19,7 @@ import { sha256 } from './secrets.ts';
 import { bodyCheck, queryReader } from './validation.ts';
 
 export interface HandlerNeeds {
-  db: Db;
+  db: ServiceDb;
   credentials: CredentialReader;
   services: Services;
   log: Logger;
@@ -36,7 +38,7 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
     if (!isOfKind(endpoint, credential)) throw unauthorized();
     if (isOfAnotherWidget(endpoint, credential)) {
       // Whether the token still counts at all is said first.
-      await requireCaller(db.query, credential);
+      await requireCaller(db, credential);
       throw forbidden();
     }
     let input: { params: Record<string, string>; query: Record<string, unknown> };
@@ -47,11 +49,17 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
       };
       checkBody(request.body);
     } catch (error) {
-      await requireCaller(db.query, credential);
+      await requireCaller(db, credential);
       request.callerKnown = true;
       throw error;
     }
 
+    const secret = endpoint.invitation?.({ query: input.query, body: request.body });
+    const opened = {
+      new_workspace_id: endpoint.founds && newId('org'),
+      invitation: secret === undefined ? undefined : sha256(secret),
+    };
+    const own = db.in(requestScope(endpoint.access, credential, input.params, opened));
     const openOn = (on: Db) =>
       openDoor({
         db: on,
@@ -66,20 +74,28 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
     // From here on a refusal is the door's own, which has looked at the credential.
     request.callerKnown = true;
     if (endpoint.event && services.diskIsFull()) {
-      await openOn(db).refuse(
+      await openOn(own).refuse(
         new ApiError('storage_unavailable', 'The disk of the service is nearly full. Try again later.'),
       );
     }
     let files: ReceivedFile[] = [];
     if (endpoint.takes === 'multipart') {
       // Whoever may not upload is refused before a byte is read.
-      await openOn(db).look(sql`select 1`);
+      await openOn(own).look(sql`select 1`);
       files = await receiveFiles(request.body as Readable, request.headers, services.blobs, services.limits);
     }
 
     async function run(on: Db): Promise<unknown> {
       const door = openOn(on);
-      const result = await endpoint.run({ ...door, ...input, body: request.body, files, credential, services });
+      const result = await endpoint.run({
+        ...door,
+        ...input,
+        body: request.body,
+        files,
+        credential,
+        services,
+        new_workspace_id: opened.new_workspace_id ?? '',
+      });
       if (!door.wasAsked()) throw new Error(`${endpoint.method} ${endpoint.path} answered without asking the door`);
       if (endpoint.event && door.hasWritten()) {
         log.info({ request_id: request.id, event: endpoint.event }, endpoint.event);
@@ -88,13 +104,13 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
     }
 
     const key = isRepeatable ? readIdempotencyKey(request.headers) : undefined;
-    if (key === undefined) return send(request, reply, input.query, await run(db));
+    if (key === undefined) return send(request, reply, input.query, await run(own));
     const { method, url: path } = request;
     const fingerprint = sha256(JSON.stringify(endpoint.takes ? files.map(nameAndHash) : [request.body]));
     const repeatable: IdempotentRequest = { key, credential, method, path, fingerprint };
-    return db
+    return own
       .transaction(async (query) => {
-        const on: Db = { ...db, query, transaction: (work) => work(query, noScript) };
+        const on: Db = { query, transaction: (work) => work(query) };
         // A caller who lost access since gets no answer of before.
         await openOn(on).look(sql`select 1`);
         const before = await takeKey(query, repeatable);
@@ -150,9 +166,4 @@ function rawQuery(request: FastifyRequest): string {
 
 function nameAndHash({ filename, blob }: ReceivedFile): [string, string] {
   return [filename, blob.sha256];
-}
-
-/** No endpoint runs a script of statements. */
-async function noScript(): Promise<void> {
-  throw new Error('an endpoint cannot run a script');
 }

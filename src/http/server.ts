@@ -7,7 +7,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
-import type { Db } from '../db/db.ts';
+import type { ServiceDb } from '../db/db.ts';
 import { HEADERS, requestId } from './answer-headers.ts';
 import { bodyTimeout, registerBodyParsers } from './body-parsers.ts';
 import { bearerToken, type CredentialReader } from './credential.ts';
@@ -19,7 +19,7 @@ import { refuseUndecodable, refuseWhatIsNoRequest } from './undecodable.ts';
 
 export interface ServerOptions {
   endpoints: readonly Endpoint[];
-  db: Db;
+  db: ServiceDb;
   credentials: CredentialReader;
   services: Services;
   log: Logger;
@@ -131,7 +131,7 @@ export function refuseOtherMethods(app: FastifyInstance, routes: readonly { meth
 async function afterCallerCheck(
   error: ApiError,
   request: FastifyRequest,
-  db: Db,
+  db: ServiceDb,
   credentials: CredentialReader,
 ): Promise<ApiError> {
   const isOfBody = error.status === 400 || error.status === 413 || error.status === 415 || error.status === 422;
@@ -139,7 +139,7 @@ async function afterCallerCheck(
   const token = bearerToken(request.raw);
   if (token === undefined) return unauthorized();
   try {
-    await requireCaller(db.query, await credentials.read(token));
+    await requireCaller(db, await credentials.read(token));
     return error;
   } catch (refusal) {
     return toApiError(refusal);

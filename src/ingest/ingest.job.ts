@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Db, Query } from '../db/db.ts';
+import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { advanceJob, type ClaimedJob, endJob, holdJob } from '../jobs/queue.ts';
 import type { JobKind } from '../jobs/worker.ts';
@@ -18,8 +18,8 @@ const BATCH_BYTES = 4 * 2 ** 20;
  * Makes sources and pages of an upload's files. Each batch is one transaction that also notes which files are done, so
  * that whoever takes over after a crash goes on behind it and nothing is made twice.
  */
-export function ingestJob(needs: { db: Db; blobs: Blobs; sandbox: Sandbox; log: Logger }): JobKind {
-  const { db, blobs, sandbox, log } = needs;
+export function ingestJob(needs: { blobs: Blobs; sandbox: Sandbox; log: Logger }): JobKind {
+  const { blobs, sandbox, log } = needs;
 
   async function compile(file: PendingFile, pages: ReadonlyMap<string, string>): Promise<CompiledUploadFile> {
     if (file.kind === 'folder') {
@@ -56,7 +56,7 @@ export function ingestJob(needs: { db: Db; blobs: Blobs; sandbox: Sandbox; log: 
 
   return {
     kind: 'ingest',
-    async run(job, stopping) {
+    async run(db, job, stopping) {
       const pages = await db.transaction(async (query) => {
         await holdJob(query, job);
         return planUpload(query, job);

@@ -34,6 +34,7 @@ export const acceptInvitation = endpoint({
   summary: 'Accept an invitation',
   access: signedIn(),
   event: 'organization_membership.created',
+  invitation: ({ body }) => body.token,
   body: Type.Object({ token: Type.String() }),
   reply: Workspace,
   errors: [

@@ -52,10 +52,10 @@ test('only the account whose verified address is the invited one can accept', as
   const other = await world.person('mike2@example.org');
   assert.equal((await other.post('/v1/invitations/accept', { token })).status, 403);
   const lookalike = await world.person();
-  await world.service.db.query(sql`update users set email = 'mıke@example.org' where user_id = ${lookalike.user_id}`);
+  await world.db.query(sql`update users set email = 'mıke@example.org' where user_id = ${lookalike.user_id}`);
   assert.equal((await lookalike.post('/v1/invitations/accept', { token })).status, 403);
   const unverified = await world.person();
-  await world.service.db.query(sql`
+  await world.db.query(sql`
     update users set email = 'mike@example.org', email_verified = false where user_id = ${unverified.user_id}`);
   assert.equal((await unverified.post('/v1/invitations/accept', { token })).status, 403);
   assert.equal(
@@ -76,9 +76,7 @@ test('a secret that was changed, revoked, replaced or is past its time opens not
   const second = lastToken();
   assert.notEqual(second, first.token);
   assert.equal((await accept(first.token)).status, 404);
-  await world.service.db.query(
-    sql`update invitations set expires_at = now() where invitation_id = ${first.invitation_id}`,
-  );
+  await world.db.query(sql`update invitations set expires_at = now() where invitation_id = ${first.invitation_id}`);
   assert.equal((await accept(second)).status, 404);
   assert.equal((await owner.get(`${of(owner)}/invitations`)).body[0].state, 'expired');
   const third = await invite(owner, 'guest@example.org');
@@ -124,8 +122,8 @@ test('no name puts a header or a recipient into a message', async () => {
     '"<evil@example.org>,',
     '\u202eA',
   ]) {
-    await world.service.db.query(sql`update workspaces set name = ${name} where workspace_id = ${owner.workspace_id}`);
-    await world.service.db.query(sql`update users set display_name = ${name} where user_id = ${owner.user_id}`);
+    await world.db.query(sql`update workspaces set name = ${name} where workspace_id = ${owner.workspace_id}`);
+    await world.db.query(sql`update users set display_name = ${name} where user_id = ${owner.user_id}`);
     await invite(owner, `to-${Buffer.from(name).toString('hex')}@example.org`);
     const message = mail.messages.at(-1);
     assert.ok(message);

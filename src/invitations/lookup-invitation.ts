@@ -12,6 +12,7 @@ export const lookupInvitation = endpoint({
   path: '/v1/invitations/lookup',
   summary: 'Look up an invitation',
   access: signedIn(),
+  invitation: ({ query }) => query.token,
   query: Type.Object({ token: Type.String({ minLength: 1, maxLength: 256, description: 'The secret of the link.' }) }),
   reply: Record({
     workspace_name: Type.String(),

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import type { Db, Query } from '../db/db.ts';
+import type { Db, Query, ServiceDb } from '../db/db.ts';
+import { SERVICE } from '../db/scope.ts';
 import { toApiError } from '../http/errors.ts';
 import { type ClaimedJob, claimJob, FAILURES_MAX, holdJob, LeaseLost, releaseJob } from './queue.ts';
 
@@ -7,11 +8,11 @@ import { type ClaimedJob, claimJob, FAILURES_MAX, holdJob, LeaseLost, releaseJob
 const LOOK_MS = 1_000;
 const HEARTBEAT_MS = 3_000;
 
-/** What a kind of job does. Both end the job themselves, in the transaction of their last write. */
+/** What a kind of job does; the database is what is visible of the job's wiki. Both end the job themselves, in the transaction of their last write. */
 export interface JobKind {
   kind: string;
   /** Works until the end, or stops early when `stopping` is aborted. What it throws is a failed attempt. */
-  run(job: ClaimedJob, stopping: AbortSignal): Promise<void>;
+  run(db: Db, job: ClaimedJob, stopping: AbortSignal): Promise<void>;
   /** Ends a job that failed too often. */
   giveUp(query: Query, job: ClaimedJob, error: string): Promise<void>;
 }
@@ -24,7 +25,7 @@ export interface Worker {
 }
 
 /** Works on one job at a time until stopped. Whatever fails, it goes on. */
-export function startWorker(options: { db: Db; kinds: readonly JobKind[]; log: Logger }): Worker {
+export function startWorker(options: { db: ServiceDb; kinds: readonly JobKind[]; log: Logger }): Worker {
   const { db, kinds, log } = options;
   const names = kinds.map((kind) => kind.kind);
   const stopping = new AbortController();
@@ -47,10 +48,10 @@ export function startWorker(options: { db: Db; kinds: readonly JobKind[]; log: L
       roused = false;
       let worked = false;
       try {
-        const job = await claimJob(db.query, names);
+        const job = await claimJob(db.in(SERVICE).query, names);
         if (job) {
           worked = true;
-          await work(job);
+          await work(db.in({ who: 'job', path: { wiki_id: job.wiki_id } }), job);
         }
       } catch (err) {
         log.warn({ err }, 'the worker could not claim or release a job; it tries again');
@@ -59,14 +60,14 @@ export function startWorker(options: { db: Db; kinds: readonly JobKind[]; log: L
     }
   }
 
-  async function work(job: ClaimedJob): Promise<void> {
+  async function work(db: Db, job: ClaimedJob): Promise<void> {
     const kind = kinds.find((candidate) => candidate.kind === job.kind);
     if (!kind) throw new Error(`there is no job kind ${job.kind}`);
     const heartbeat = setInterval(() => {
       holdJob(db.query, job).catch((err) => log.warn({ err, job_id: job.job_id }, 'a heartbeat failed'));
     }, HEARTBEAT_MS);
     try {
-      await kind.run(job, stopping.signal);
+      await kind.run(db, job, stopping.signal);
       if (stopping.signal.aborted) await releaseJob(db, job, undefined);
     } catch (err) {
       if (err instanceof LeaseLost) {

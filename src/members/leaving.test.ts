@@ -98,7 +98,7 @@ test('whoever comes back needs a seat', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const member = await world.member(owner.workspace_id, 'member', 'inactive');
-  await world.service.db.query(sql`
+  await world.db.query(sql`
     update workspaces set seats_unlimited = false, seats_granted = 1 where workspace_id = ${owner.workspace_id}`);
   const refused = await owner.post(`${path}/${member.membership_id}/reactivate`);
   assert.deepEqual([refused.status, refused.body.error], [409, 'seat_limit_reached']);

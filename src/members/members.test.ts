@@ -60,7 +60,7 @@ test('an invitation past its time is not pending: it takes no seat and stands in
   const invite = { email: 'late@example.com', role: 'member' };
   const first = await owner.post(`${path}/invite`, invite);
   assert.equal((await owner.post(`${path}/invite`, invite)).body.error, 'invitation_pending');
-  await world.service.db.query(sql`
+  await world.db.query(sql`
     update invitations set expires_at = now() where invitation_id = ${first.body.invitation_id}`);
   const list = await owner.get(path);
   assert.deepEqual(list.body.invitations, []);
@@ -177,7 +177,7 @@ test('without a seat left nobody is invited, unless the plan allows more', async
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const setSeats = (overage: boolean) =>
-    world.service.db.query(sql`
+    world.db.query(sql`
       update workspaces set seats_unlimited = false, seats_granted = 2, seats_overage = ${overage}
       where workspace_id = ${owner.workspace_id}`);
   await setSeats(false);

@@ -56,7 +56,7 @@ test('a widget needs its permission when the token is issued and whenever it is 
   assert.equal((await holder.get('/v1/widgets/developers')).status, 200);
   await owner.patch(`/v1/workspaces/${owner.workspace_id}/members/${developer.membership_id}`, { role: 'member' });
   assert.equal((await holder.get('/v1/widgets/developers')).status, 403);
-  await world.service.db.query(sql`delete from memberships where membership_id = ${developer.membership_id}`);
+  await world.db.query(sql`delete from memberships where membership_id = ${developer.membership_id}`);
   assert.equal((await holder.get('/v1/widgets/developers')).status, 403);
 });
 
@@ -81,7 +81,7 @@ test('a token that was forged, changed or has expired is 401', async () => {
       .setIssuedAt()
       .setExpirationTime(expiry)
       .sign(key);
-  const [row] = await world.service.db.query<{ secret: Buffer }>(sql`select secret from signing_keys`);
+  const [row] = await world.db.query<{ secret: Buffer }>(sql`select secret from signing_keys`);
   assert.ok(row);
   const parts = good.split('.');
   const forgeries = [
@@ -103,7 +103,7 @@ test('a token ends with the key that asked for it', async () => {
   const owner = await world.owner();
   const holder = world.as(await token(owner, 'profile'));
   assert.equal((await holder.get('/v1/widgets/profile')).status, 200);
-  await world.service.db.query(sql`update api_keys set revoked_at = now() where user_id = ${owner.user_id}`);
+  await world.db.query(sql`update api_keys set revoked_at = now() where user_id = ${owner.user_id}`);
   assert.equal((await holder.get('/v1/widgets/profile')).status, 401);
 });
 

@@ -2,18 +2,18 @@ import { type Sql, sql } from '../db/sql.ts';
 import { newId } from '../http/ids.ts';
 
 /**
- * The steps that make a workspace with its owner and its first wiki, from the door's `access`. The first free candidate
+ * The steps that make the workspace of an endpoint that `founds`, with its owner and its first wiki, from the door's `access`. The first free candidate
  * is taken; no row where all are taken, also by somebody at this very moment (the unique key decides).
  */
-export function newWorkspaceSteps(name: string, slugs: string[]): { [step: string]: Sql } {
+export function newWorkspaceSteps(workspace_id: string, name: string, slugs: string[]): { [step: string]: Sql } {
   return {
     free: sql`
       select slug from unnest(${slugs}::text[]) with ordinality candidate (slug, place)
-      where not exists (select from workspaces w where w.slug = candidate.slug)
+      where not slug_is_taken(candidate.slug)
       order by place limit 1`,
     workspace: sql`
       insert into workspaces (workspace_id, name, slug, created_by)
-      select ${newId('org')}, ${name}, free.slug, access.user_id from access, free
+      select ${workspace_id}, ${name}, free.slug, access.user_id from access, free
       on conflict (slug) do nothing
       returning workspace_id, name, slug`,
     membership: sql`

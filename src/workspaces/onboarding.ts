@@ -33,6 +33,7 @@ export const onboarding = endpoint({
   description: "Answers the caller's workspace, made now if there is none, and an overview. Any body is ignored.",
   access: signedIn(),
   event: 'workspace.created',
+  founds: true,
   reply: Onboarding,
   errors: ['forbidden'],
   example: {
@@ -54,7 +55,7 @@ export const onboarding = endpoint({
       },
     },
   },
-  run: async ({ look, transaction }) => {
+  run: async ({ new_workspace_id, look, transaction }) => {
     const readModel = async () => {
       const row = await look<OverviewRow>(overviewStatement);
       if (!row) throw new Error('a caller has no overview');
@@ -73,7 +74,8 @@ export const onboarding = endpoint({
         const slugs = slugCandidates(null, name, 'workspace');
         if (slugs instanceof ApiError) throw slugs;
         for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
-          if ((await tx.many(newWorkspaceSteps(name, candidatesAt(attempt, slugs)))).length > 0) return true;
+          if ((await tx.many(newWorkspaceSteps(new_workspace_id, name, candidatesAt(attempt, slugs)))).length > 0)
+            return true;
         }
         throw new Error('every slug was taken');
       });

@@ -193,7 +193,7 @@ create table page_texts (
 );
 comment on table page_texts is 'The plain text of the present revision, for search and snippets.';
 -- Entries that wait to be put in their places are read by every search, and many of them (4 MB unless stated) make the
--- planner avoid the index after each upload; 256 kB keep both fast. So for the sources' index below.
+-- planner avoid the index after an upload. So for the sources' index below.
 create index page_texts_search on page_texts using gin (search) with (gin_pending_list_limit = 256);
 
 create table page_links (

@@ -1,0 +1,47 @@
+import type { Scope } from '../db/scope.ts';
+import type { Access } from './access.ts';
+import type { Credential } from './credential.ts';
+
+/** What a request opens beyond its path and the caller's memberships. */
+export interface Opened {
+  /** The hash of an invitation's secret. */
+  invitation: Buffer | undefined;
+  /** The id of the workspace that the request may make. */
+  new_workspace_id: string | undefined;
+}
+
+/** The scope of a credential alone, which opens what its user has without a path. */
+export function callerScope(credential: Credential): Scope {
+  switch (credential.kind) {
+    case 'key':
+      return { who: 'key', hash: credential.hash };
+    case 'identity':
+      return { who: 'identity', issuer: credential.identity.issuer, subject: credential.identity.subject };
+    case 'widget':
+      return { who: 'widget', user_id: credential.claims.user_id, workspace_id: credential.claims.workspace_id };
+  }
+}
+
+/** The scope of a request: who asks, and what its path names. */
+export function requestScope(
+  access: Access,
+  credential: Credential,
+  params: Record<string, string>,
+  opened: Opened,
+): Scope {
+  return { ...callerScope(credential), ...opened, path: requestPath(access, credential, params) };
+}
+
+/** What the path of a request names; a widget's token names its workspace itself. */
+export function requestPath(access: Access, credential: Credential, params: Record<string, string>): Scope['path'] {
+  switch (access.on) {
+    case 'caller':
+      return undefined;
+    case 'workspace':
+      return { workspace_id: params[access.param] ?? '' };
+    case 'wiki':
+      return { wiki_id: params.wiki_id ?? '' };
+    case 'widget':
+      return credential.kind === 'widget' ? { workspace_id: credential.claims.workspace_id } : undefined;
+  }
+}

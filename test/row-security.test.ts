@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pg from 'pg';
+import { ENDPOINTS } from '../src/app.ts';
+import { openServiceDb, SERVICE_ROLE } from '../src/db/db.ts';
+import { SERVICE } from '../src/db/scope.ts';
+import { raw, sql } from '../src/db/sql.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import { sendRaw } from './raw-http.ts';
+import { nameOf, validRequest } from './requests.ts';
+import { openTenants, type Tenants } from './tenants.ts';
+import { makeDatabase } from './world.ts';
+
+/**
+ * What keeps a statement to a workspace or a wiki: a comparison with a value, or with the column of another table. Each
+ * is taken out on its own, in the guard too.
+ */
+const FILTER = /\b[\w.]*\b(?:workspace_id|wiki_id)\s*=\s*(?:(\$\d+)|[\w.]*\b(?:workspace_id|wiki_id)\b)/g;
+
+/** Statements with one filter taken out; the place of a value that is no longer used has to keep its type. */
+function withoutOneFilter(text: string): string[] {
+  // What a statement sets is no filter.
+  const isOfSet = (index: number) =>
+    /\bset\s+[^()]*$/.test(
+      text
+        .slice(0, index)
+        .split(/\bwhere\b/)
+        .at(-1) ?? '',
+    );
+  return [...text.matchAll(FILTER)]
+    .filter(({ index }) => !isOfSet(index))
+    .map(({ 0: filter, 1: value, index }) => {
+      const nothing = value ? `(${value}::text is not null)` : 'true';
+      return text.slice(0, index) + nothing + text.slice(index + filter.length);
+    });
+}
+
+/** Nothing in the first two belongs to a workspace; the texts are read only by way of their pages and sources. */
+const UNSECURED = ['idempotency_keys', 'migrations', 'page_texts', 'source_texts'];
+
+interface Broken {
+  tenants: Tenants;
+  /** The statement that is sent with a fault, and with which. */
+  fault: { text: string; instead: string } | undefined;
+}
+
+async function openBroken(DATABASE_URL: string): Promise<Broken> {
+  const broken: Broken = { tenants: undefined as unknown as Tenants, fault: undefined };
+  broken.tenants = await openTenants(
+    { DATABASE_URL },
+    { rewrite: (text) => (broken.fault?.text === text ? broken.fault.instead : text) },
+  );
+  return broken;
+}
+
+/** What the endpoint lets see of the other tenant with each of its filters taken out, asked for the own things and for the foreign ones. */
+async function leaksOf(broken: Broken, endpoint: Endpoint): Promise<{ faults: number; leaks: string[] }> {
+  const { tenants } = broken;
+  const { world, owner } = tenants;
+  const token = await tenants.tokenFor(endpoint, owner);
+  const ask = async (foreign: boolean, fault?: Broken['fault']) => {
+    const own = await tenants.fresh(endpoint, owner);
+    const request = validRequest(endpoint, foreign ? tenants.b : own, token);
+    const before = world.statements.length;
+    broken.fault = fault;
+    const answer = await sendRaw(world.address, request);
+    broken.fault = undefined;
+    return { leaked: tenants.leakIn(request, answer), sent: world.statements.slice(before) };
+  };
+  const texts = new Set((await ask(false)).sent);
+  const leaks: string[] = [];
+  let faults = 0;
+  for (const text of texts) {
+    for (const instead of withoutOneFilter(text)) {
+      faults += 1;
+      for (const foreign of [false, true]) {
+        const { leaked } = await ask(foreign, { text, instead });
+        if (leaked !== undefined) leaks.push(`${foreign ? 'foreign' : 'own'} ids, ${leaked} seen by:\n${instead}`);
+      }
+    }
+  }
+  return { faults, leaks };
+}
+
+const broken = await openBroken(await makeDatabase());
+let faults = 0;
+
+for (const endpoint of ENDPOINTS) {
+  test(`${nameOf(endpoint)} shows and changes no foreign row when one of its filters is missing`, async () => {
+    const found = await leaksOf(broken, endpoint);
+    faults += found.faults;
+    assert.deepEqual(found.leaks, [], 'row-level security must hide what the statement forgot to leave out');
+    await broken.tenants.checkForeignRows();
+  });
+}
+
+test('the same faults do show foreign rows where row-level security is off', async (t) => {
+  const open = await openBroken(await makeDatabase());
+  const { db } = open.tenants.world;
+  const tables = await db.query<{ name: string }>(
+    sql`select relname as name from pg_class where relrowsecurity and relnamespace = 'public'::regnamespace`,
+  );
+  for (const { name } of tables) await db.query(raw(`alter table ${name} disable row level security`));
+  const leaking = [];
+  for (const endpoint of ENDPOINTS.filter(({ method }) => method === 'GET')) {
+    const { leaks } = await leaksOf(open, endpoint);
+    if (leaks.length > 0) leaking.push(nameOf(endpoint));
+  }
+  t.diagnostic(
+    `${faults} faults; without row-level security ${leaking.length} reading endpoints let foreign rows be seen`,
+  );
+  assert.ok(
+    faults > 200 && leaking.length > 10,
+    `the faults must be ones that show something, else this proves nothing`,
+  );
+});
+
+test('every table is secured by row, and the role of the service has no right to more than rows', async () => {
+  const { db } = broken.tenants.world;
+  const tables = await db.query<{ name: string; is_secured: boolean; owner: string }>(sql`
+    select relname as name, relrowsecurity as is_secured, pg_get_userbyid(relowner) as owner from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`);
+  const bare = tables.filter(({ is_secured }) => !is_secured).map(({ name }) => name);
+  assert.deepEqual(
+    bare,
+    UNSECURED,
+    'give a new table a policy in its migration, or say in UNSECURED that it needs none',
+  );
+  assert.ok(tables.every(({ owner }) => owner !== SERVICE_ROLE));
+  const [role] = await db.query(sql`
+    select rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin from pg_roles where rolname = ${SERVICE_ROLE}`);
+  assert.deepEqual(Object.values(role ?? {}), [false, false, false, false, false]);
+});
+
+test('the service cannot change or delete an audit record, make or drop a table, nor look into one without a scope', async () => {
+  const connection = { connectionString: String(process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL) };
+  const [here] = await broken.tenants.world.db.query<{ name: string }>(sql`select current_database() as name`);
+  const url = new URL(connection.connectionString);
+  url.pathname = `/${here?.name}`;
+  const service = openServiceDb({ connection: { connectionString: url.href }, connections: 1 });
+  try {
+    const { query } = service.in(SERVICE);
+    for (const statement of [
+      `update audit_events set actor_id = 'nobody'`,
+      'delete from audit_events',
+      'truncate audit_events',
+      'drop table audit_events',
+      'create table anything (a int)',
+      'alter table pages disable row level security',
+      'drop policy of_the_wiki on pages',
+      `update signing_keys set secret = ''`,
+    ]) {
+      await assert.rejects(query(raw(statement)), { code: '42501' }, statement);
+    }
+    for (const table of ['workspaces', 'wikis', 'pages', 'revisions', 'sources', 'api_keys', 'audit_events']) {
+      assert.deepEqual(await query(raw(`select 1 from ${table}`)), [], `${table} must show nothing to nobody`);
+    }
+  } finally {
+    await service.close();
+  }
+});
+
+test('what was entered ends with its transaction: the next statement on the connection sees nothing of it', async () => {
+  const { world, a, owner } = broken.tenants;
+  const [here] = await world.db.query<{ name: string }>(sql`select current_database() as name`);
+  const url = new URL(String(process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL));
+  url.pathname = `/${here?.name}`;
+  const client = new pg.Client({ connectionString: url.href, options: `-c role=${SERVICE_ROLE}` });
+  await client.connect();
+  try {
+    const [key] = await world.db.query<{ hash: Buffer }>(sql`
+      select secret_hash as hash from api_keys where user_id = ${owner.user_id} and workspace_id is null limit 1`);
+    const count = async () => (await client.query('select count(*)::int as pages from pages')).rows[0].pages;
+    await client.query('begin');
+    await client.query(`select enter('key', $1, null, null, null, $2, null, null)`, [key?.hash, a.wiki_id]);
+    assert.ok((await count()) > 0, 'a member sees the pages of the wiki that was entered');
+    await client.query('commit');
+    assert.equal(await count(), 0);
+  } finally {
+    await client.end();
+  }
+});
