@@ -160,6 +160,7 @@ create table audit_events (
   PRIMARY KEY (event_id)
 );
 CREATE INDEX audit_events_by_workspace ON audit_events USING btree (workspace_id, event_id);
+CREATE INDEX audit_events_of_invitation_mail ON audit_events USING btree (workspace_id, created_at) WHERE (type = ANY (ARRAY['invitation.created'::text, 'invitation.resent'::text]));
 grant insert, select on audit_events to ibid_service;
 alter table audit_events enable row level security;
 create policy anybody_adds on audit_events for insert
@@ -247,6 +248,16 @@ grant delete, insert, select, update on jobs to ibid_service;
 alter table jobs enable row level security;
 create policy of_the_wiki on jobs for all
   using (((wiki_id = ( SELECT own_wiki())) OR ( SELECT is_service())));
+
+-- How often something was done in the window that ends at ends_at, by all processes together. bucket is the SHA-256 of the policy and of whom it counts. Unlogged: a crash of the database costs no more than a window.
+create table limit_counts (
+  bucket   bytea                     not null,
+  used     integer                   not null,
+  ends_at  timestamp with time zone  not null,
+  PRIMARY KEY (bucket)
+);
+CREATE INDEX limit_counts_by_end ON limit_counts USING btree (ends_at);
+grant delete, insert, select, update on limit_counts to ibid_service;
 
 -- Who belongs to which workspace in which role; the one place that access is decided from.
 create table memberships (

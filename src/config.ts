@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 
 /** An option of the service, read from the environment. */
@@ -31,6 +32,26 @@ function bytes(value: string): number {
 function count(value: string): number {
   if (!/^[1-9]\d{0,5}$/.test(value)) throw new Error('a whole number from 1 to 999999');
   return Number(value);
+}
+
+const UNITS = { s: 1, min: 60, h: 3600 };
+
+/** How often in which time: 600/min, 20/h, 5/10s; a number alone takes the time of the default. */
+const rate = (usual: 'min' | 'h') => (value: string) => {
+  const [, quota, , amount = '1', unit = usual] = /^([1-9]\d{0,5})(\/([1-9]\d{0,3})?(s|min|h))?$/.exec(value) ?? [];
+  if (!quota) throw new Error('how often in which time, such as 600/min, 20/h or 5/10s');
+  return { quota: Number(quota), window_seconds: Number(amount) * UNITS[unit as keyof typeof UNITS] };
+};
+
+function networks(value: string): string[] {
+  const list = value.split(',').map((entry) => entry.trim());
+  const isNetwork = (entry: string) => {
+    const [, address = '', bits = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
+    return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128);
+  };
+  if (value === '') return [];
+  if (!list.every(isNetwork)) throw new Error('addresses and networks with commas between, such as 10.0.0.1,fd00::/8');
+  return list;
 }
 
 const oneOf =
@@ -80,6 +101,17 @@ export const OPTIONS = {
   MAX_FILE_SIZE: option('The largest file of an upload.', '100MiB', bytes),
   MAX_UPLOAD_SIZE: option('The largest upload.', '1GiB', bytes),
   MAX_UPLOAD_FILES: option('The most files of an upload.', '1000', count),
+  RATE_LIMITS: option('Whether requests are limited by the rates below.', 'on', oneOf('on', 'off')),
+  RATE_LIMIT_GENERAL: option('Requests of a credential; refused ones of an address.', '600/min', rate('min')),
+  RATE_LIMIT_SEARCH: option('Searches of a credential.', '120/min', rate('min')),
+  RATE_LIMIT_UPLOADS: option('Uploads of a credential.', '60/min', rate('min')),
+  RATE_LIMIT_AUTH: option('Requests of an address to sign in.', '30/min', rate('min')),
+  RATE_LIMIT_INVITATIONS: option('Messages with invitations of a workspace.', '20/h', rate('h')),
+  TRUSTED_PROXIES: option(
+    'Addresses and networks of proxies, with commas between, whose X-Forwarded-For is believed.',
+    '',
+    networks,
+  ),
   DATABASE_CONNECTIONS: option('The most connections to the database.', '10', count),
 };
 

@@ -16,6 +16,7 @@ import { prepareDatabase } from './db/prepare-database.ts';
 import { SERVICE } from './db/scope.ts';
 import { credentialReader } from './http/credential.ts';
 import type { Services } from './http/endpoint.ts';
+import { openRateLimits, type Rates } from './http/rate-limits.ts';
 import { makeServer } from './http/server.ts';
 import { registerServiceRoutes } from './http/service-routes.ts';
 import { openWidgetTokens } from './http/widget-token.ts';
@@ -157,6 +158,7 @@ async function makeApp(
   identities: IdentityProvider | undefined,
 ): Promise<FastifyInstance> {
   const service = db.in(SERVICE);
+  const rates = ratesOf(config);
   const widgetTokens = await openWidgetTokens(service.query);
   const app = makeServer({
     endpoints: ENDPOINTS,
@@ -174,11 +176,31 @@ async function makeApp(
         upload_bytes: config.MAX_UPLOAD_SIZE,
         upload_files: config.MAX_UPLOAD_FILES,
       },
+      rates,
     },
+    limits:
+      rates &&
+      openRateLimits({
+        rates,
+        query: service.query,
+        onSweepFailed: (err) => log.warn({ err }, 'counts of windows that have ended were not removed'),
+      }),
+    trustedProxies: config.TRUSTED_PROXIES,
     log,
   });
   registerServiceRoutes(app, { endpoints: ENDPOINTS, query: service.query, version: VERSION });
   return app;
+}
+
+function ratesOf(config: Config): Rates | undefined {
+  if (config.RATE_LIMITS === 'off') return undefined;
+  return {
+    general: config.RATE_LIMIT_GENERAL,
+    search: config.RATE_LIMIT_SEARCH,
+    uploads: config.RATE_LIMIT_UPLOADS,
+    auth: config.RATE_LIMIT_AUTH,
+    invitations: config.RATE_LIMIT_INVITATIONS,
+  };
 }
 
 function openIdentities({ OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience }: Config, log: Logger) {

@@ -48,7 +48,7 @@ export interface SpawnOptions {
 /** Starts the service with these options and none of the environment's own. It is killed after the tests, if need be. */
 export function spawnService(env: Record<string, string>, options: SpawnOptions = {}): ServiceProcess {
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env.PATH, LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'info', ...env },
+    env: { PATH: process.env.PATH, LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'info', RATE_LIMITS: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A folder that every user may be in.
     cwd: '/',

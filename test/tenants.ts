@@ -238,7 +238,7 @@ function sign(tokens: WidgetTokens, { user_id }: Actor, widget: Widget, workspac
 const OF_NOBODY = ['migrations', 'signing_keys'];
 
 /** Tables whose rows nobody can tell the owner of, by design. */
-const OF_EVERYBODY = ['idempotency_keys'];
+const OF_EVERYBODY = ['idempotency_keys', 'limit_counts'];
 
 const OWNERS = ['workspace_id', 'wiki_id', 'user_id', 'actor_id', 'created_by'];
 

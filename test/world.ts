@@ -75,7 +75,14 @@ export async function openWorld(env: Record<string, string> = {}, hooks: Hooks =
   const database = env.DATABASE_URL ?? (await makeDatabase());
   const statements: string[] = [];
   const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
-  const config = readConfig({ PORT: '0', DATA_DIR: join(folder, 'data'), ...env, DATABASE_URL: database });
+  const config = readConfig({
+    PORT: '0',
+    DATA_DIR: join(folder, 'data'),
+    // Tests ask more than anybody may; those that are about limits turn them on.
+    RATE_LIMITS: 'off',
+    ...env,
+    DATABASE_URL: database,
+  });
   const service = await startService(config, log, { ...hooks, observe: (text) => statements.push(text) });
   after(() => service.stop());
   return worldOf(openOwner(database), service.address, statements);

@@ -15,6 +15,18 @@ export type Credential =
   | { kind: 'identity'; identity: Identity }
   | { kind: 'widget'; claims: WidgetClaims };
 
+/** Whom a credential stands for, as a key to count or to remember by; nothing of it is secret. */
+export function subjectOf(credential: Credential): string[] {
+  switch (credential.kind) {
+    case 'key':
+      return [credential.hash.toString('hex')];
+    case 'identity':
+      return [credential.identity.issuer, credential.identity.subject];
+    case 'widget':
+      return [credential.claims.user_id, credential.claims.workspace_id];
+  }
+}
+
 const KEY_PREFIX = 'ibid_live_';
 const KEY_FORM = /^ibid_live_([0-9A-Za-z]{28})([0-9a-z]{7})$/;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

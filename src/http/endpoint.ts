@@ -6,6 +6,7 @@ import type { Access } from './access.ts';
 import type { Credential } from './credential.ts';
 import type { Door } from './door.ts';
 import type { ReceivedFile } from './multipart.ts';
+import type { Rates } from './rate-limits.ts';
 import type { WidgetTokens } from './widget-token.ts';
 
 /** What is outside the database and an endpoint may need. */
@@ -23,6 +24,8 @@ export interface Services {
   /** The disk is nearly full: writes are refused before the database itself would stop. */
   diskIsFull: () => boolean;
   limits: Limits;
+  /** How often what may be done; undefined where that is not limited. */
+  rates: Rates | undefined;
 }
 
 /** Sizes in bytes. */
@@ -66,6 +69,8 @@ export interface EndpointDefinition<
   access: Access;
   /** The business event of a write. */
   event?: string;
+  /** A rate limit that it has besides the general one. */
+  limit?: 'search' | 'uploads' | 'invitations';
   params?: Params;
   query?: Query;
   body?: Body;

@@ -30,6 +30,7 @@ export const STATUS_OF = {
   unsupported_media_type: 415,
   expectation_failed: 417,
   validation_error: 422,
+  rate_limited: 429,
   headers_too_large: 431,
   internal_error: 500,
   billing_unavailable: 503,
@@ -58,12 +59,19 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly detail: Detail[] | string | undefined;
+  /** Seconds after which trying again has a chance. */
+  readonly retry_after: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; detail?: Detail[] | string } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; detail?: Detail[] | string; retry_after?: number } = {},
+  ) {
     super(message, { cause: options.cause });
     this.code = code;
     this.status = STATUS_OF[code];
     this.detail = options.detail;
+    this.retry_after = options.retry_after ?? (this.status === 503 ? 2 : undefined);
   }
 }
 
@@ -76,6 +84,10 @@ export function unauthorized(cause?: unknown): ApiError {
 
 export function forbidden(): ApiError {
   return new ApiError('forbidden', 'This credential may not do that here.');
+}
+
+export function rateLimited(retry_after: number, what = 'requests'): ApiError {
+  return new ApiError('rate_limited', `Too many ${what}. Try again in ${retry_after} seconds.`, { retry_after });
 }
 
 export function notFound(what = 'resource'): ApiError {

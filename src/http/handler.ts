@@ -5,8 +5,7 @@ import type { Db, ServiceDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { isStorable } from './body.ts';
 import { requestScope } from './caller-scope.ts';
-import type { Credential, CredentialReader } from './credential.ts';
-import { bearerToken } from './credential.ts';
+import type { Credential } from './credential.ts';
 import { openDoor, requireCaller } from './door.ts';
 import type { Endpoint, Services } from './endpoint.ts';
 import { ApiError, forbidden, unauthorized } from './errors.ts';
@@ -20,13 +19,12 @@ import { bodyCheck, queryReader } from './validation.ts';
 
 export interface HandlerNeeds {
   db: ServiceDb;
-  credentials: CredentialReader;
   services: Services;
   log: Logger;
 }
 
 /** The way of every request of an endpoint: credential, input, door, reply; in the order of checks that decisions fix. */
-export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }: HandlerNeeds) {
+export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeeds) {
   const readQuery = endpoint.query ? queryReader(endpoint.query) : () => ({});
   const checkBody = endpoint.body ? bodyCheck(endpoint.body) : () => undefined;
   const rest = /\*([a-z_]+)$/.exec(endpoint.path)?.[1];
@@ -34,8 +32,7 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
   const isRepeatable = endpoint.method === 'POST' || endpoint.method === 'PATCH';
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const credential = await credentials.read(bearerToken(request.raw) ?? '');
-    if (!isOfKind(endpoint, credential)) throw unauthorized();
+    const credential = credentialFor(endpoint, request);
     if (isOfAnotherWidget(endpoint, credential)) {
       // Whether the token still counts at all is said first.
       await requireCaller(db, credential);
@@ -140,8 +137,9 @@ export function handlerOf(endpoint: Endpoint, { db, credentials, services, log }
 }
 
 /** A widget token opens widgets alone, and nothing else opens a widget. */
-function isOfKind(endpoint: Endpoint, credential: Credential): boolean {
-  return (endpoint.access.on === 'widget') === (credential.kind === 'widget');
+function credentialFor(endpoint: Endpoint, { credential }: FastifyRequest): Credential {
+  if (!credential || (endpoint.access.on === 'widget') !== (credential.kind === 'widget')) throw unauthorized();
+  return credential;
 }
 
 function isOfAnotherWidget({ access }: Endpoint, credential: Credential): boolean {

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import type { Credential } from './credential.ts';
+import { type Credential, subjectOf } from './credential.ts';
 import { ApiError } from './errors.ts';
 import { sha256 } from './secrets.ts';
 import { validationError } from './validation.ts';
@@ -70,18 +70,7 @@ export async function keepAnswer(query: Query, request: IdempotentRequest, body:
 
 /** A key counts for one caller and one endpoint. */
 function idOf({ key, credential, method, path }: IdempotentRequest): Buffer {
-  return sha256(JSON.stringify([callerOf(credential), method, path, key]));
-}
-
-function callerOf(credential: Credential): string[] {
-  switch (credential.kind) {
-    case 'key':
-      return [credential.hash.toString('hex')];
-    case 'identity':
-      return [credential.identity.issuer, credential.identity.subject];
-    case 'widget':
-      return [credential.claims.user_id, credential.claims.workspace_id];
-  }
+  return sha256(JSON.stringify([subjectOf(credential), method, path, key]));
 }
 
 /**

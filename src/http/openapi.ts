@@ -40,6 +40,11 @@ const REASONS: Record<number, { description: string; message: string; code: Erro
     code: 'unsupported_media_type',
     message: 'Send the body as Content-Type: application/json.',
   },
+  429: {
+    description: 'Too many requests; Retry-After says when to try again.',
+    code: 'rate_limited',
+    message: 'Too many requests. Try again in 42 seconds.',
+  },
   503: {
     description: 'Something that the service needs does not answer just now; Retry-After says when to try again.',
     code: 'database_unavailable',
@@ -76,6 +81,27 @@ const ValidationErrorSchema = {
       },
     },
     ...ErrorSchema.properties,
+  },
+};
+
+/** Of every answer, where limits are on. */
+const RATE_LIMIT_HEADERS = {
+  'RateLimit-Policy': {
+    description: 'The limits that the request is under, each with its quota (q) in a window of so many seconds (w).',
+    schema: { type: 'string' },
+    example: '"general";q=600;w=60, "search";q=120;w=60',
+  },
+  RateLimit: {
+    description: 'What is left of each (r), and the seconds until its window ends (t).',
+    schema: { type: 'string' },
+    example: '"general";r=599;t=42, "search";r=119;t=42',
+  },
+};
+const RETRY_AFTER = {
+  'Retry-After': {
+    description: 'The seconds after which trying again has a chance.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 42,
   },
 };
 
@@ -138,6 +164,7 @@ export function describeApi(endpoints: readonly Endpoint[]) {
         widget: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A widget token.' },
       },
       schemas: { Error: ErrorSchema, HTTPValidationError: ValidationErrorSchema },
+      headers: { ...RATE_LIMIT_HEADERS, ...RETRY_AFTER },
       responses: sharedResponses(),
     },
   };
@@ -160,6 +187,7 @@ function operation(endpoint: Endpoint) {
     responses: {
       [status]: {
         description: status === 201 ? 'Created.' : 'Done.',
+        headers: refs(RATE_LIMIT_HEADERS),
         ...(status !== 204 && {
           content: {
             'application/json': { schema: endpoint.reply, example: endpoint.example.reply },
@@ -197,7 +225,7 @@ function requestBody(endpoint: Endpoint) {
 /** What any endpoint may answer, by what it is made of, and what it says itself. */
 function errorStatuses(endpoint: Endpoint): number[] {
   const own = (endpoint.errors ?? []).map((code) => STATUS_OF[code as ErrorCode]);
-  const always = [401, 422, 503];
+  const always = [401, 422, 429, 503];
   const ofPath = endpoint.access.on === 'caller' ? (endpoint.access.unrestricted ? [403] : []) : [403, 404];
   const ofChild = /:[a-z_]+$/.test(endpoint.path) ? [404] : [];
   const ofBody = endpoint.body ? [400, 413, 415] : endpoint.query || endpoint.params ? [400] : [];
@@ -215,19 +243,31 @@ function parameters(
   });
 }
 
+function refs(headers: Record<string, unknown>) {
+  return Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
 function sharedResponses() {
   const json = (schema: string, example: unknown) => ({
     'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example },
   });
   const errors = Object.entries(REASONS).map(([status, { description, code, message }]) => [
     status,
-    { description, content: json('Error', { error: code, message, request_id }) },
+    {
+      description,
+      headers: refs({ ...RATE_LIMIT_HEADERS, ...(/429|503/.test(status) && RETRY_AFTER) }),
+      content: json('Error', { error: code, message, request_id }),
+    },
   ]);
   const detail = [{ type: 'missing', loc: ['body', 'name'], msg: 'Field required', input: {} }];
   const validation = { detail, error: 'validation_error', message: 'body.name: Field required', request_id };
   return {
     ...Object.fromEntries(errors),
-    422: { description: 'The request does not match its schema.', content: json('HTTPValidationError', validation) },
+    422: {
+      description: 'The request does not match its schema.',
+      headers: refs(RATE_LIMIT_HEADERS),
+      content: json('HTTPValidationError', validation),
+    },
   };
 }
 

@@ -10,11 +10,12 @@ import type { Logger } from 'pino';
 import type { ServiceDb } from '../db/db.ts';
 import { HEADERS, requestId } from './answer-headers.ts';
 import { bodyTimeout, registerBodyParsers } from './body-parsers.ts';
-import { bearerToken, type CredentialReader } from './credential.ts';
+import { bearerToken, type Credential, type CredentialReader } from './credential.ts';
 import { requireCaller } from './door.ts';
 import type { Endpoint, Services } from './endpoint.ts';
 import { ApiError, notFound, toApiError, unauthorized } from './errors.ts';
 import { handlerOf } from './handler.ts';
+import { isOpenToAnybody, type RateLimits } from './rate-limits.ts';
 import { refuseUndecodable, refuseWhatIsNoRequest } from './undecodable.ts';
 
 export interface ServerOptions {
@@ -22,14 +23,22 @@ export interface ServerOptions {
   db: ServiceDb;
   credentials: CredentialReader;
   services: Services;
+  /** undefined: nothing is limited. */
+  limits: RateLimits | undefined;
+  /** Addresses and networks whose X-Forwarded-For is believed. */
+  trustedProxies: readonly string[];
   log: Logger;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     endpoint?: Endpoint;
+    /** A method that the path does not have: counted like an unknown route. */
+    isStray?: true;
   }
   interface FastifyRequest {
+    /** Read before the body is; undefined where the endpoint needs none. */
+    credential: Credential | undefined;
     /** The credential was looked at, so 401 is out of the question. */
     callerKnown: boolean;
   }
@@ -37,13 +46,14 @@ declare module 'fastify' {
 
 /** The HTTP server made of the list of endpoints. */
 export function makeServer(options: ServerOptions): FastifyInstance {
-  const { db, credentials, services, log } = options;
+  const { db, credentials, services, limits, trustedProxies, log } = options;
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // A child logger for each request would cost more than the request; lines carry request_id themselves.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     requestIdHeader: false,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     genReqId: requestId,
     // Node would answer a missing Host by itself, in words that are not ours.
     http: { requireHostHeader: false },
@@ -66,6 +76,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method, { hasBody: true });
   }
   app.decorateRequest('callerKnown', false);
+  app.decorateRequest('credential', undefined);
   registerBodyParsers(app);
 
   app.addHook('onRequest', async (request, reply) => {
@@ -75,17 +86,36 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       reply.header('connection', 'close');
       throw new ApiError('invalid_request', 'HTTP/1.1 asks for a Host header.');
     }
-    if (request.is404) throw new ApiError('not_found', 'There is no such route.', { detail: 'Not Found' });
-    const endpoint = request.routeOptions.config.endpoint;
+    if (request.is404) {
+      await limits?.admitStray(request, reply);
+      throw new ApiError('not_found', 'There is no such route.', { detail: 'Not Found' });
+    }
+    const { endpoint, isStray } = request.routeOptions.config;
+    if (isStray) await limits?.admitStray(request, reply);
     if (!endpoint) return;
-    if (bearerToken(request.raw) === undefined) throw unauthorized();
+    if (isOpenToAnybody(endpoint)) await limits?.admitAnybody(request, reply);
+    else {
+      const token = bearerToken(request.raw);
+      await limits?.admitToken(request, reply, token);
+      if (token === undefined) throw unauthorized();
+      const credential = await credentials.read(token);
+      await limits?.admitCredential(request, reply, endpoint, credential);
+      request.credential = credential;
+    }
     const { headers } = request.raw;
     if (!endpoint.body && !endpoint.takes && headers['content-type'] !== undefined) delete headers['content-type'];
     bodyTimeout(request, endpoint);
   });
+  if (limits) {
+    app.decorateRequest('admitted', undefined);
+    app.addHook('onSend', (request, reply, payload, done) => {
+      limits.settle(request, reply);
+      done(null, payload);
+    });
+  }
 
   app.setErrorHandler(async (error, request, reply) => {
-    const answer = await afterCallerCheck(toApiError(error), request, db, credentials);
+    const answer = await afterCallerCheck(toApiError(error), request, db);
     return sendError(request, reply, answer, log);
   });
   app.setNotFoundHandler(() => {
@@ -99,15 +129,19 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       config: { endpoint },
       ...(endpoint.status !== 204 && { schema: { response: { [endpoint.status ?? 200]: endpoint.reply } } }),
       bodyLimit: endpoint.takes === 'multipart' ? services.limits.upload_bytes : services.limits.json_bytes,
-      handler: handlerOf(endpoint, { db, credentials, services, log }),
+      handler: handlerOf(endpoint, { db, services, log }),
     });
   }
-  refuseOtherMethods(app, options.endpoints);
+  refuseOtherMethods(app, options.endpoints, { isStray: true });
   return app;
 }
 
 /** 405 with `Allow` for every method that a known path does not have. */
-export function refuseOtherMethods(app: FastifyInstance, routes: readonly { method: string; path: string }[]): void {
+export function refuseOtherMethods(
+  app: FastifyInstance,
+  routes: readonly { method: string; path: string }[],
+  config: { isStray?: true } = {},
+): void {
   const methodsOf = new Map<string, string[]>();
   for (const { method, path } of routes) {
     const url = path.replace(/\*[a-z_]+$/, '*');
@@ -120,7 +154,7 @@ export function refuseOtherMethods(app: FastifyInstance, routes: readonly { meth
       throw new ApiError('method_not_allowed', message, { detail: 'Method Not Allowed' });
     };
     const others = app.supportedMethods.filter((method) => !methods.includes(method));
-    app.route({ method: others, url, onRequest: refuse, handler: refuse });
+    app.route({ method: others, url, config, onRequest: refuse, handler: refuse });
   }
 }
 
@@ -128,18 +162,12 @@ export function refuseOtherMethods(app: FastifyInstance, routes: readonly { meth
  * A body or query that is refused is refused after the credential: whoever has none learns nothing else. This is the
  * one more statement of the failing path.
  */
-async function afterCallerCheck(
-  error: ApiError,
-  request: FastifyRequest,
-  db: ServiceDb,
-  credentials: CredentialReader,
-): Promise<ApiError> {
+async function afterCallerCheck(error: ApiError, request: FastifyRequest, db: ServiceDb): Promise<ApiError> {
   const isOfBody = error.status === 400 || error.status === 413 || error.status === 415 || error.status === 422;
   if (!isOfBody || request.callerKnown || !request.routeOptions.config.endpoint) return error;
-  const token = bearerToken(request.raw);
-  if (token === undefined) return unauthorized();
+  if (!request.credential) return error;
   try {
-    await requireCaller(db, await credentials.read(token));
+    await requireCaller(db, request.credential);
     return error;
   } catch (refusal) {
     return toApiError(refusal);
@@ -147,14 +175,14 @@ async function afterCallerCheck(
 }
 
 function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError, log: Logger) {
-  const { code, message, detail, status } = error;
+  const { code, message, detail, status, retry_after } = error;
   const request_id = request.id;
   const line = { request_id, status, code, method: request.method, route: request.routeOptions?.url ?? '' };
   if (status >= 500) log.error({ ...line, err: error.cause ?? error }, message);
   else log.info(line, message);
   if (!reply.hasHeader('x-request-id')) reply.headers(HEADERS).header('x-request-id', request_id);
   if (status === 401) reply.header('www-authenticate', 'Bearer');
-  if (status === 503) reply.header('retry-after', '2');
+  if (retry_after !== undefined) reply.header('retry-after', retry_after);
   // What is left of a refused body is not read: the connection ends with the answer.
   if (status === 413 || (request.body === undefined && Number(request.headers['content-length'] ?? 0) > 65_536)) {
     reply.header('connection', 'close');

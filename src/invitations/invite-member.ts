@@ -10,6 +10,7 @@ import { findRole, mayGrant, notGrantable, unknownRole } from '../http/roles.ts'
 import { newLinkSecret } from '../http/secrets.ts';
 import { refuseWithoutSeat, type SeatCounts, seatColumns } from '../members/schema.ts';
 import { sendInvitation } from './invitation-mail.ts';
+import { refuseTooManyLetters } from './letter-limit.ts';
 import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns } from './schema.ts';
 
 interface Facts extends SeatCounts {
@@ -28,6 +29,7 @@ export const inviteMember = endpoint({
   summary: 'Invite a member',
   access: onWorkspace('members:manage'),
   event: 'invitation.created',
+  limit: 'invitations',
   params: Type.Object({ workspace_id: Id }),
   body: Type.Object({ email: Type.String(), role: Type.String() }),
   reply: Invitation,
@@ -62,6 +64,7 @@ export const inviteMember = endpoint({
         throw new ApiError('invalid_email', 'Send one plain e-mail address of at most 254 ASCII characters.');
       }
       refuseConflicts(facts);
+      await refuseTooManyLetters(tx, services);
       // One past its time still stands in the way of the unique key.
       await tx.look({
         expired: sql`

@@ -5,6 +5,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { Id } from '../http/records.ts';
 import { newLinkSecret } from '../http/secrets.ts';
 import { sendInvitation } from './invitation-mail.ts';
+import { refuseTooManyLetters } from './letter-limit.ts';
 import { readPending } from './pending-invitation.ts';
 import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns } from './schema.ts';
 
@@ -15,6 +16,7 @@ export const resendInvitation = endpoint({
   description: 'A new link, good for another seven days; the one that was sent before opens nothing any more.',
   access: onWorkspace('members:manage'),
   event: 'invitation.resent',
+  limit: 'invitations',
   params: Type.Object({ workspace_id: Id, invitation_id: Id }),
   reply: Invitation,
   errors: ['conflict', 'role_not_grantable', 'email_unavailable'],
@@ -22,6 +24,7 @@ export const resendInvitation = endpoint({
   run: ({ params, services, transaction }) =>
     transaction(async (tx) => {
       const { email, role, workspace_name, asker_name } = await readPending(tx, params.invitation_id);
+      await refuseTooManyLetters(tx, services);
       const { secret, hash } = newLinkSecret();
       const invitation = await tx.one<Invitation>({
         i: sql`

@@ -13,6 +13,7 @@ export const searchSources = endpoint({
   summary: 'Search sources',
   description: 'Best first: sources that hold any of the words, all of the phrases and none of the excluded words.',
   access: onWiki('sources:read'),
+  limit: 'search',
   params: WikiParams,
   query: SearchQuery,
   reply: Type.Array(SourceHit),

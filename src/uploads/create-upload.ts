@@ -17,6 +17,7 @@ export const createUpload = endpoint({
     'Each form field with a file name is a file; a name may hold folders ("guide/setup.md"). A job makes sources and pages of them.',
   access: onWiki('uploads:create'),
   event: 'upload.created',
+  limit: 'uploads',
   params: WikiParams,
   takes: 'multipart',
   status: 201,

@@ -1,0 +1,369 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { ENDPOINTS } from '../src/app.ts';
+import { sql } from '../src/db/sql.ts';
+import { newApiKey } from '../src/http/credential.ts';
+import { networkOf } from '../src/http/network.ts';
+import { policiesOf } from '../src/http/rate-limits.ts';
+import { checkAnswer, checkDeclared } from './answers.ts';
+import { until } from './process.ts';
+import { type RawAnswer, sendRaw } from './raw-http.ts';
+import { nameOf, validRequest } from './requests.ts';
+import { openTenants } from './tenants.ts';
+import { type Answer, type Client, makeDatabase, type Owner, openWorld, type World } from './world.ts';
+
+/** The rates of these tests: a window never ends by itself in the middle of one. */
+const RATES = {
+  RATE_LIMITS: 'on',
+  RATE_LIMIT_GENERAL: '40/24h',
+  RATE_LIMIT_SEARCH: '10/24h',
+  RATE_LIMIT_UPLOADS: '3/24h',
+  RATE_LIMIT_INVITATIONS: '4/24h',
+  TRUSTED_PROXIES: '127.0.0.1,::1',
+};
+const GENERAL = 40;
+
+/** People are made without limits, and by another process than the one that is asked. */
+const DATABASE_URL = await makeDatabase();
+const maker = await openWorld({ DATABASE_URL, ROLE: 'web' });
+const world = await openWorld({ DATABASE_URL, ...RATES });
+
+/** Two tenants to ask every endpoint, and a place that lets one request of a network through and no more. */
+const tenants = await openTenants({ RATE_LIMITS: 'on', RATE_LIMIT_INVITATIONS: '9999/h' });
+const strict = await openWorld({ DATABASE_URL, ...RATES, RATE_LIMIT_GENERAL: '1/24h', ROLE: 'web' });
+
+/** A network of its own for each test: what counts by address is not what others counted. */
+let networks = 0;
+const someNetwork = () => `198.51.${Math.floor(++networks / 250)}.${(networks % 250) + 1}`;
+
+const from = (address: string) => ({ 'x-forwarded-for': address });
+
+/** The same client at another process; each time at an address of its own, unless the request says which. */
+function at(place: World, client: Client): Client {
+  const there = place.as(client.token, client.user_id);
+  const network = someNetwork();
+  return {
+    ...there,
+    send: (method, path, init = {}) =>
+      there.send(method, path, { ...init, headers: { ...from(network), ...(init.headers as Record<string, string>) } }),
+    get: (path, headers) => there.get(path, { ...from(network), ...headers }),
+    post: (path, body, headers) => there.post(path, body, { ...from(network), ...headers }),
+  };
+}
+const statusesOf = (answers: readonly { status: number }[]) =>
+  answers.reduce<Record<number, number>>(
+    (counts, { status }) => ({ ...counts, [status]: (counts[status] ?? 0) + 1 }),
+    {},
+  );
+
+/** Sends so many at once, a few at a time. */
+async function many<T>(times: number, send: (i: number) => Promise<T>): Promise<T[]> {
+  const answers: T[] = [];
+  let next = 0;
+  const lane = async () => {
+    for (let i = next++; i < times; i = next++) answers.push(await send(i));
+  };
+  await Promise.all(Array.from({ length: 8 }, lane));
+  return answers;
+}
+
+function assertRefused({ status, headers, body }: Answer, policy = 'general'): void {
+  assert.equal(status, 429, JSON.stringify(body));
+  assert.equal(body.error, 'rate_limited');
+  assert.deepEqual(Object.keys(body), ['error', 'message', 'request_id']);
+  const seconds = Number(headers.get('retry-after'));
+  assert.ok(Number.isInteger(seconds) && seconds >= 1, 'a refused client is told when to come again');
+  if (policy === 'invitations') return;
+  assert.match(String(headers.get('ratelimit')), new RegExp(`"${policy}";r=0;t=${seconds}(,|$)`));
+}
+
+test('a credential has exactly its quota, one after the other and all at once, and reads in the headers what is left', async () => {
+  const one = at(world, await maker.person());
+  const first = await one.get('/v1/workspaces', from(someNetwork()));
+  assert.equal(first.headers.get('ratelimit-policy'), '"general";q=40;w=86400');
+  for (let left = GENERAL - 1; left > 0; left -= 1) {
+    assert.match(
+      String((await one.get('/v1/workspaces')).headers.get('ratelimit')),
+      new RegExp(`^"general";r=${left - 1};t=\\d+$`),
+    );
+  }
+  assertRefused(await one.get('/v1/workspaces'));
+  const crowd = at(world, await maker.person());
+  const answers = await many(GENERAL * 2, () => crowd.get('/v1/workspaces', from(someNetwork())));
+  assert.deepEqual(statusesOf(answers), { 200: GENERAL, 429: GENERAL });
+});
+
+test('what is answered with an error counts too, and is refused before its body is read', async () => {
+  const one = at(world, await maker.person());
+  const answers = await many(GENERAL, (i) =>
+    i % 2 ? one.get('/v1/wikis/wiki_unknown') : one.post('/v1/workspaces', { name: 5 }),
+  );
+  assert.deepEqual(statusesOf(answers), { 404: GENERAL / 2, 422: GENERAL / 2 });
+  assertRefused(
+    await one.send('POST', '/v1/workspaces', { body: 'no json', headers: { 'content-type': 'application/json' } }),
+  );
+});
+
+test('processes count together: never more than the quota, nearly all of it, and one that has just started knows what was used', async () => {
+  const second = await openWorld({ DATABASE_URL, ...RATES });
+  const both = await maker.person();
+  const answers = await many(GENERAL * 2, (i) => at(i % 2 ? world : second, both).get('/v1/workspaces'));
+  const granted = statusesOf(answers)[200] ?? 0;
+  assert.ok(granted <= GENERAL && granted >= GENERAL * 0.8, `${granted} of ${GENERAL} came through`);
+
+  const one = await maker.person();
+  await many(GENERAL, () => at(second, one).get('/v1/workspaces'));
+  const third = await openWorld({ DATABASE_URL, ...RATES });
+  assertRefused(await at(third, one).get('/v1/workspaces'));
+});
+
+test('when the window ends there is a new quota, on every process', async () => {
+  const hasty = await openWorld({ DATABASE_URL, ...RATES, RATE_LIMIT_GENERAL: '5/2s' });
+  const one = at(hasty, await maker.person());
+  let refused: Answer | undefined;
+  await until('the quota is used up', async () => {
+    const answer = await one.get('/v1/workspaces');
+    if (answer.status === 429) refused = answer;
+    return refused !== undefined;
+  });
+  const refusedAt = performance.now();
+  assert.ok(Number(refused?.headers.get('retry-after')) <= 2);
+  await until('there is a new one', async () => (await one.get('/v1/workspaces')).status === 200);
+  assert.ok(performance.now() - refusedAt < 10_000);
+
+  const other = await maker.person();
+  await many(GENERAL, () => at(world, other).get('/v1/workspaces'));
+  await world.db.query(sql`update limit_counts set ends_at = now()`);
+  const fresh = await openWorld({ DATABASE_URL, ...RATES });
+  assert.equal((await at(fresh, other).get('/v1/workspaces')).status, 200);
+});
+
+test('counts whose window has ended are removed bit by bit', async () => {
+  const sweeper = await openWorld({ DATABASE_URL, ...RATES });
+  const ended = randomBytes(32);
+  await maker.db.query(sql`
+    insert into limit_counts (bucket, used, ends_at) values (${ended}, 1, now() - interval '1 second')`);
+  await until('the row is gone', async () => {
+    await sweeper.anonymous.get('/v1/workspaces', from(someNetwork()));
+    const rows = await maker.db.query(sql`select 1 from limit_counts where bucket = ${ended}`);
+    return rows.length === 0;
+  });
+});
+
+test('one credential at its limit is no other’s: of the same user, in the same workspace, at the same address', async () => {
+  const network = someNetwork();
+  const owner = await maker.owner('limited@example.com');
+  const colleague = await maker.member(owner.workspace_id, 'admin');
+  const other = await maker.workspaceKey('limited@example.com', owner.workspace_id);
+  const path = `/v1/workspaces/${owner.workspace_id}/members`;
+  await many(GENERAL, () => at(world, owner).get(path, from(network)));
+  assertRefused(await at(world, owner).get(path, from(network)));
+  assertRefused(await at(world, owner).get(path, from(someNetwork())));
+  for (const client of [colleague, other]) {
+    const answers = await many(GENERAL, () => at(world, client).get(path, from(network)));
+    assert.deepEqual(statusesOf(answers), { 200: GENERAL });
+  }
+});
+
+test('whatever is answered 401 counts by address: none, forged, unknown and revoked credentials, and ever new ones', async () => {
+  const network = someNetwork();
+  const known = at(world, await maker.person());
+  const revoked = await maker.person();
+  const unseen = at(world, await maker.person());
+  assert.equal((await known.get('/v1/workspaces', from(network))).status, 200);
+  assert.equal((await at(world, revoked).get('/v1/workspaces', from(network))).status, 200);
+  await maker.db.query(sql`update api_keys set revoked_at = now() where user_id = ${revoked.user_id}`);
+  const jwt = (claims: object) =>
+    [{ alg: 'HS256', typ: 'widget+jwt' }, claims, 'x']
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.');
+  const kinds = [
+    () => world.anonymous,
+    () => world.as(randomUUID()),
+    () => world.as(newApiKey().secret),
+    () => world.as(jwt({ sub: randomUUID() })),
+    () => at(world, revoked),
+  ];
+  const answers = await many(GENERAL * 2, (i) =>
+    (kinds[i % kinds.length] as () => Client)().get('/v1/workspaces', from(network)),
+  );
+  assert.deepEqual(statusesOf(answers), { 401: GENERAL, 429: GENERAL });
+  for (const kind of kinds) assertRefused(await kind().get('/v1/workspaces', from(network)));
+  assert.equal((await known.get('/v1/workspaces', from(network))).status, 200, 'who is known is not locked out');
+  assertRefused(await unseen.get('/v1/workspaces', from(network)));
+  assert.equal((await unseen.get('/v1/workspaces', from(someNetwork()))).status, 200);
+});
+
+test('a credential that was good, and is revoked, is known no more', async () => {
+  const network = someNetwork();
+  const one = await maker.person();
+  assert.equal((await at(world, one).get('/v1/workspaces', from(network))).status, 200);
+  await maker.db.query(sql`update api_keys set revoked_at = now() where user_id = ${one.user_id}`);
+  const answers = await many(GENERAL * 2, () => at(world, one).get('/v1/workspaces', from(network)));
+  const others = await many(GENERAL, () => world.anonymous.get('/v1/workspaces', from(network)));
+  const { 401: unauthorized } = statusesOf([...answers, ...others]);
+  assert.equal(unauthorized, GENERAL, 'all that is refused counts by address, also the first time');
+});
+
+test('good requests of many credentials leave the quota of their address as it was', async () => {
+  const network = someNetwork();
+  for (let i = 0; i < GENERAL + 5; i += 1) {
+    const { status } = await at(world, await maker.person()).get('/v1/workspaces', from(network));
+    assert.equal(status, 200);
+  }
+  const answers = await many(GENERAL + 1, () => world.anonymous.get('/v1/workspaces', from(network)));
+  assert.deepEqual(statusesOf(answers), { 401: GENERAL, 429: 1 });
+});
+
+test('however a path is written, what is asked counts in the same place', async () => {
+  const network = someNetwork();
+  const paths = ['/v1/workspaces', '/v1/workspaces/', '/v1//workspaces', '/v1/%77orkspaces', '/V1/WORKSPACES', '/v1/x'];
+  const ask = (i: number, token?: string): Promise<RawAnswer> =>
+    sendRaw(world.address, {
+      method: i % 7 ? 'GET' : 'PUT',
+      path: paths[i % paths.length] ?? '',
+      headers: { ...from(network), ...(token && { authorization: `Bearer ${token}` }) },
+    });
+  const anonymous = await many(GENERAL + 20, (i) => ask(i));
+  assert.equal(statusesOf(anonymous)[429], 20, JSON.stringify(statusesOf(anonymous)));
+  const one = at(world, await maker.person());
+  assert.equal((await one.get('/v1/workspaces', from(someNetwork()))).status, 200);
+  const known = await many(GENERAL + 19, (i) => ask(i, one.token));
+  assert.equal(statusesOf(known)[429], 20, JSON.stringify(statusesOf(known)));
+});
+
+test('an IPv6 address counts as its /64, an IPv4 address inside it as itself, in whatever form it is written', async () => {
+  const forms = (i: number) => {
+    const tail = i.toString(16);
+    return [`2001:db8:1::${tail}`, `2001:0DB8:0001:0000:0:0:0:${tail}`, `[2001:db8:1:0:${tail}::]:4711`][i % 3] ?? '';
+  };
+  const answers = await many(GENERAL * 2, (i) => world.anonymous.get('/v1/workspaces', from(forms(i))));
+  assert.deepEqual(statusesOf(answers), { 401: GENERAL, 429: GENERAL });
+  assert.equal((await world.anonymous.get('/v1/workspaces', from('2001:db8:1:1::1'))).status, 401);
+  const same = ['::ffff:192.0.2.1', '::FFFF:c000:0201', '0:0:0:0:0:ffff:192.0.2.1', '192.0.2.1', '192.0.2.1:80'];
+  assert.deepEqual([...new Set(same.map(networkOf))], ['192.0.2.1']);
+  assert.deepEqual(['2001:db8:0:1::', 'fe80::1%eth0', '::1', 'none', '1.2.3', ''].map(networkOf), [
+    '2001:db8:0:1::/64',
+    'fe80:0:0:0::/64',
+    '0:0:0:0::/64',
+    'unknown',
+    'unknown',
+    'unknown',
+  ]);
+});
+
+test('X-Forwarded-For is believed from trusted proxies alone, and of it what they wrote', async () => {
+  const untrusting = await openWorld({ DATABASE_URL, ...RATES, TRUSTED_PROXIES: '192.0.2.0/24,2001:db8::/32' });
+  await many(GENERAL, () => untrusting.anonymous.get('/v1/workspaces', from(someNetwork())));
+  assertRefused(await untrusting.anonymous.get('/v1/workspaces', from(someNetwork())));
+  const network = someNetwork();
+  const forged = await many(GENERAL * 2, () =>
+    world.anonymous.get('/v1/workspaces', from(`${someNetwork()}, ${network}`)),
+  );
+  assert.deepEqual(statusesOf(forged), { 401: GENERAL, 429: GENERAL });
+});
+
+test('searches and uploads have a quota besides the general one, and who used it up goes on with the rest', async () => {
+  const owner = await maker.owner();
+  const client = at(world, owner);
+  const wiki = `/v1/wikis/${owner.wiki_id}`;
+  const searches = await many(15, (i) => client.get(`${wiki}/${i % 2 ? 'pages' : 'sources'}/search?query=x`));
+  assert.deepEqual(statusesOf(searches), { 200: 10, 429: 5 });
+  const refused = await client.get(`${wiki}/pages/search?query=x`);
+  assertRefused(refused, 'search');
+  assert.equal(refused.headers.get('ratelimit-policy'), '"general";q=40;w=86400, "search";q=10;w=86400');
+  const upload = () => {
+    const body = new FormData();
+    body.append('files', new Blob(['# x']), 'x.md');
+    return client.send('POST', `${wiki}/uploads`, { body });
+  };
+  const uploads = [await upload(), await upload(), await upload(), await upload()];
+  assert.deepEqual(statusesOf(uploads), { 201: 3, 429: 1 });
+  const list = await client.get(`${wiki}/pages`);
+  assert.match(String(list.headers.get('ratelimit')), /^"general";r=26;/, 'what was refused has used nothing up');
+});
+
+test('a workspace sends as many invitations as it may: by whomever, whether new or again, and none that failed counts', async () => {
+  const owner = await maker.owner();
+  const other = await maker.owner();
+  const admin = at(world, await maker.member(owner.workspace_id, 'admin'));
+  const invite = (client: Client, of: Owner, email = `${randomUUID()}@example.com`) =>
+    client.post(`/v1/workspaces/${of.workspace_id}/members/invite`, { email, role: 'member' });
+  const first = await invite(at(world, owner), owner, 'first@example.com');
+  const resend = `/v1/workspaces/${owner.workspace_id}/invitations/${first.body.invitation_id}/resend`;
+  for (let i = 0; i < 5; i += 1) assert.equal((await invite(admin, owner, 'first@example.com')).status, 409);
+  assert.equal((await admin.post(resend)).status, 200);
+  const crowd = await Promise.all(Array.from({ length: 6 }, (_, i) => invite(i % 2 ? admin : at(world, owner), owner)));
+  assert.deepEqual(statusesOf(crowd), { 200: 2, 429: 4 });
+  assertRefused(await invite(admin, owner), 'invitations');
+  assertRefused(await admin.post(resend), 'invitations');
+  assert.equal((await invite(at(world, other), other)).status, 200);
+  await maker.db.query(sql`
+    update audit_events set created_at = created_at - interval '1 day' where event_id = (
+      select min(event_id) from audit_events where workspace_id = ${owner.workspace_id} and type = 'invitation.created')`);
+  const after = [await invite(admin, owner), await invite(admin, owner)];
+  assert.deepEqual(statusesOf(after), { 200: 1, 429: 1 }, 'one more may go out when the oldest is past the window');
+});
+
+test('an invitation that could not be sent does not count', async () => {
+  const closed = await openWorld({ DATABASE_URL, ...RATES, SMTP_URL: 'smtp://127.0.0.1:9' });
+  const owner = await maker.owner();
+  const invite = (place: World) =>
+    at(place, owner).post(`/v1/workspaces/${owner.workspace_id}/members/invite`, {
+      email: `${randomUUID()}@example.com`,
+      role: 'member',
+    });
+  const failed = await many(4, () => invite(closed));
+  assert.deepEqual(statusesOf(failed), { 503: 4 });
+  assert.deepEqual(statusesOf(await many(5, () => invite(world))), { 200: 4, 429: 1 });
+});
+
+test('without limits no answer has their headers and nothing is refused or counted', async () => {
+  const before = await maker.db.query(sql`select bucket from limit_counts`);
+  const answers = await many(GENERAL * 2, () => maker.anonymous.get('/v1/workspaces'));
+  assert.deepEqual(statusesOf(answers), { 401: GENERAL * 2 });
+  for (const { headers } of answers) {
+    for (const name of ['ratelimit', 'ratelimit-policy', 'retry-after']) assert.equal(headers.get(name), null);
+  }
+  assert.ok((await maker.db.query(sql`select bucket from limit_counts`)).length <= before.length);
+});
+
+test('what says whether the service lives is never refused', async () => {
+  const network = someNetwork();
+  await many(GENERAL, () => world.anonymous.get('/v1/x', from(network)));
+  assertRefused(await world.anonymous.get('/v1/x', from(network)));
+  for (const path of ['/livez', '/readyz', '/version', '/openapi.json', '/docs']) {
+    const { status, headers } = await world.anonymous.get(path, from(network));
+    assert.deepEqual([status, headers.get('ratelimit')], [200, null], path);
+  }
+});
+
+for (const endpoint of ENDPOINTS) {
+  const policies = policiesOf(endpoint);
+  test(`${nameOf(endpoint)} is under ${policies.join(' and ')}, and says so in every answer`, async () => {
+    const token = await tenants.tokenFor(endpoint, tenants.owner);
+    const request = validRequest(endpoint, await tenants.fresh(endpoint, tenants.owner), token);
+    const good = await tenants.ask(request, endpoint);
+    assert.equal(good.status, endpoint.status ?? 200, good.text);
+    const named = (text: unknown) => [...String(text).matchAll(/"([a-z]+)";/g)].map(([, name]) => name);
+    assert.deepEqual(named(good.headers['ratelimit-policy']), policies);
+    assert.deepEqual(
+      named(good.headers.ratelimit),
+      policies.filter((policy) => policy !== 'invitations'),
+    );
+    if (policies[0] === 'auth') return;
+    const { authorization: _, ...headers } = request.headers ?? {};
+    const anonymous = await tenants.ask({ ...request, headers }, endpoint);
+    assert.equal(anonymous.status, 401);
+    assert.deepEqual(named(anonymous.headers.ratelimit), ['general']);
+
+    const network = someNetwork();
+    let refused: RawAnswer | undefined;
+    for (let i = 0; i < 2; i += 1)
+      refused = await sendRaw(strict.address, { ...request, headers: { ...headers, ...from(network) } });
+    assert.equal(refused?.status, 429, 'every endpoint must be limited');
+    checkAnswer(request, refused as RawAnswer);
+    checkDeclared(endpoint, refused as RawAnswer);
+  });
+}
