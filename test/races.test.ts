@@ -31,6 +31,7 @@ async function startTwo(database: string): Promise<[World, World]> {
     DATABASE_URL: database,
     OIDC_ISSUER: provider.issuer,
     OIDC_AUDIENCE: AUDIENCE,
+    RATE_LIMITS: 'off',
   });
   const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const [one, two] = await Promise.all([startService(config, log), startService(config, log)]);
