@@ -104,6 +104,75 @@ begin
   raise exception 'refused' using errcode = 'IB' || status;
 end $function$;
 
+-- Fails with SQLSTATE IBSEA what raises the active members and pending invitations of a workspace above its seats. Whoever is above already, because seats were taken away, stays. An invitation past its time takes no seat.
+CREATE OR REPLACE FUNCTION public.refuse_above_seats()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  seats workspaces;
+  active int;
+  pending int;
+  took_over boolean := false;
+begin
+  if tg_table_name = 'memberships' then
+    if new.status <> 'active' then return null; end if;
+    if tg_op = 'UPDATE' then
+      if old.status = 'active' and old.workspace_id = new.workspace_id then return null; end if;
+    end if;
+  else
+    if new.state <> 'pending' or new.expires_at <= now() then return null; end if;
+    if tg_op = 'UPDATE' then
+      if old.state = 'pending' and old.expires_at > now() and old.workspace_id = new.workspace_id then return null; end if;
+    end if;
+  end if;
+
+  select * into seats from workspaces where workspace_id = new.workspace_id for no key update;
+  if not found or seats.seats_unlimited or seats.seats_overage then return null; end if;
+  -- Statements of their own: they see what was committed while this one waited for the lock.
+  select count(*) into active from memberships where workspace_id = new.workspace_id and status = 'active';
+  select count(*) into pending from invitations
+  where workspace_id = new.workspace_id and state = 'pending' and expires_at > now();
+  if tg_table_name = 'memberships' and tg_op = 'INSERT' then
+    -- Whoever accepts an invitation takes over its seat, also where seats were taken away since it was made. Rows that
+    -- this transaction wrote are known by its id.
+    took_over := (
+      select count(*) from memberships
+      where workspace_id = new.workspace_id and status = 'active' and xmin = pg_current_xact_id()::xid
+    ) <= (
+      select count(*) from invitations
+      where workspace_id = new.workspace_id and state = 'accepted' and xmin = pg_current_xact_id()::xid
+    );
+  end if;
+  if active > seats.seats_granted or (active + pending > seats.seats_granted and not took_over) then
+    raise exception 'all seats of the workspace are taken' using errcode = 'IBSEA';
+  end if;
+  return null;
+end $function$;
+
+-- Fails with SQLSTATE IBOWN, at the end of a transaction, what leaves members without an active owner. A workspace may lose all its members at once, and go.
+CREATE OR REPLACE FUNCTION public.refuse_without_owner()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  workspace text := case when tg_op = 'INSERT' then new.workspace_id else old.workspace_id end;
+begin
+  perform from workspaces where workspace_id = workspace for no key update;
+  -- It was deleted, and its members with it.
+  if not found then return null; end if;
+  if exists (select from memberships where workspace_id = workspace)
+    and not exists (select from memberships where workspace_id = workspace and role = 'owner' and status = 'active')
+  then
+    raise exception 'the workspace would be left without an active owner' using errcode = 'IBOWN';
+  end if;
+  return null;
+end $function$;
+
 -- A timestamp as the API writes it, for records that are aggregated to JSON.
 CREATE OR REPLACE FUNCTION public.rfc3339(t timestamp with time zone)
  RETURNS text
@@ -212,6 +281,7 @@ create table invitations (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX invitations_pending ON invitations USING btree (workspace_id, email) WHERE (state = 'pending'::text);
+CREATE TRIGGER seats AFTER INSERT OR UPDATE OF state, expires_at, workspace_id ON invitations FOR EACH ROW EXECUTE FUNCTION refuse_above_seats();
 grant delete, insert, select, update on invitations to ibid_service;
 alter table invitations enable row level security;
 create policy of_the_workspaces on invitations for all
@@ -272,9 +342,16 @@ create table memberships (
   CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'member'::text, 'viewer'::text]))),
   CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text]))),
   FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
-  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE,
+  TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
 CREATE INDEX memberships_by_workspace ON memberships USING btree (workspace_id);
+CREATE CONSTRAINT TRIGGER owner_on_change AFTER UPDATE OF role, status, workspace_id ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.role = 'owner'::text) AND (old.status = 'active'::text) AND ((new.role <> 'owner'::text) OR (new.status <> 'active'::text) OR (new.workspace_id <> old.workspace_id)))) EXECUTE FUNCTION refuse_without_owner();
+CREATE CONSTRAINT TRIGGER owner_on_join AFTER INSERT ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.role <> 'owner'::text) OR (new.status <> 'active'::text))) EXECUTE FUNCTION refuse_without_owner();
+CREATE CONSTRAINT TRIGGER owner_on_leave AFTER DELETE ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.role = 'owner'::text) AND (old.status = 'active'::text))) EXECUTE FUNCTION refuse_without_owner();
+CREATE TRIGGER seats AFTER INSERT OR UPDATE OF status, workspace_id ON memberships FOR EACH ROW EXECUTE FUNCTION refuse_above_seats();
 grant delete, insert, select, update on memberships to ibid_service;
 alter table memberships enable row level security;
 create policy of_the_workspaces on memberships for all

@@ -73,6 +73,7 @@ interface TableRow {
   columns: { name: string; type: string; rest: string }[];
   constraints: string[];
   indexes: string[];
+  triggers: string[];
   /** What the service's role may do with its rows. */
   rights: string[] | null;
   is_secured: boolean;
@@ -80,8 +81,8 @@ interface TableRow {
 }
 
 /**
- * What the migrations come to, as SQL to be read: functions, then each table with its columns, constraints, indexes and
- * comment. Made from the catalogue with nothing in it that differs between releases of PostgreSQL.
+ * What the migrations come to, as SQL to be read: functions, then each table with its columns, constraints, indexes,
+ * triggers and comment. Made from the catalogue with nothing in it that differs between releases of PostgreSQL.
  */
 export async function schemaText(query: Query): Promise<string> {
   const functions = await query<{ definition: string; comment: string | null }>(sql`
@@ -109,6 +110,9 @@ export async function schemaText(query: Query): Promise<string> {
         select json_agg(pg_get_indexdef(i.indexrelid) order by pg_get_indexdef(i.indexrelid))
         from pg_index i where i.indrelid = c.oid
           and not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.conrelid = c.oid)), '[]') as indexes,
+      coalesce((
+        select json_agg(pg_get_triggerdef(g.oid) order by g.tgname)
+        from pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal), '[]') as triggers,
       (
         select json_agg(lower(r.privilege_type) order by r.privilege_type)
         from aclexplode(c.relacl) r join pg_roles g on g.oid = r.grantee
@@ -129,13 +133,14 @@ export async function schemaText(query: Query): Promise<string> {
 }
 
 function tableText(row: TableRow): string {
-  const { name, comment, columns, constraints, indexes } = row;
+  const { name, comment, columns, constraints, indexes, triggers } = row;
   const rows = align(columns.map((column) => [column.name, column.type, column.rest]))
     .trimEnd()
     .split('\n');
   const inside = [...rows, ...constraints].map((line) => `  ${line}`).join(',\n');
   const table = `${comment ? `-- ${comment}\n` : ''}create table ${name} (\n${inside}\n);`;
-  return [table, ...indexes.map((index) => `${index.replace(' ON public.', ' ON ')};`), ...accessText(row)].join('\n');
+  const lines = [...indexes, ...triggers].map((line) => `${line.replace(' ON public.', ' ON ')};`);
+  return [table, ...lines, ...accessText(row)].join('\n');
 }
 
 function accessText({ name, rights, is_secured, policies }: TableRow): string[] {

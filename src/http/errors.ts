@@ -94,6 +94,21 @@ export function notFound(what = 'resource'): ApiError {
   return new ApiError('not_found', `There is no such ${what}.`);
 }
 
+export function seatLimitReached(cause?: unknown): ApiError {
+  return new ApiError('seat_limit_reached', 'All seats are taken. Add seats, or remove a member or an invitation.', {
+    cause,
+  });
+}
+
+export function lastOwner(cause?: unknown): ApiError {
+  return new ApiError('last_owner', 'A workspace keeps at least one active owner. Make somebody else an owner first.', {
+    cause,
+  });
+}
+
+/** SQLSTATEs of the database's second line behind the rules that endpoints decide. */
+const SECOND_LINE: Record<string, (cause: unknown) => ApiError> = { IBSEA: seatLimitReached, IBOWN: lastOwner };
+
 /** SQLSTATEs and system errors that mean: the database is away for now, try again. */
 const AWAY =
   /^(08...|57P0[1-5]|57014|53[0-4]..|25P0[34]|ECONN(REFUSED|RESET|ABORTED)|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
@@ -107,6 +122,8 @@ export function toApiError(error: unknown): ApiError {
   const code = readCode(error);
   const refused = REFUSED.exec(code);
   if (refused) return refused[1] === '401' ? unauthorized() : refused[1] === '403' ? forbidden() : notFound();
+  const kept = SECOND_LINE[code];
+  if (kept) return kept(error);
   if (code === '53100') {
     return new ApiError('storage_unavailable', 'The disk of the service is full. Try again later.', { cause: error });
   }

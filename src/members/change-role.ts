@@ -2,9 +2,10 @@ import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { lastOwner } from '../http/errors.ts';
 import { Id } from '../http/records.ts';
 import { findRole, mayGrant, notGrantable, unknownRole } from '../http/roles.ts';
-import { lastOwner, readMemberFacts } from './member-facts.ts';
+import { readMemberFacts } from './member-facts.ts';
 import { exampleMember, Member, memberColumns } from './schema.ts';
 
 /** Decided under the lock on the workspace, so that of two owners who demote each other one remains. */

@@ -2,8 +2,9 @@ import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { lastOwner } from '../http/errors.ts';
 import { Id } from '../http/records.ts';
-import { lastOwner, readMemberFacts } from './member-facts.ts';
+import { readMemberFacts } from './member-facts.ts';
 import { exampleMember, Member, memberColumns } from './schema.ts';
 
 /** Holds for every request that begins after the answer, because access is read from the membership each time. */

@@ -1,6 +1,6 @@
 import { sql } from '../db/sql.ts';
 import type { Statements } from '../http/door.ts';
-import { ApiError, notFound } from '../http/errors.ts';
+import { notFound } from '../http/errors.ts';
 import { findRole, mayGrant, notGrantable, type RoleEntry } from '../http/roles.ts';
 import { type SeatCounts, seatColumns } from './schema.ts';
 
@@ -37,8 +37,4 @@ export async function readMemberFacts(tx: Statements, membership_id: string): Pr
   if (!own || !present) throw new Error('a stored role is not in the catalogue');
   if (!mayGrant(own, present, row.own_granted)) throw notGrantable();
   return { ...row, own, present };
-}
-
-export function lastOwner(): ApiError {
-  return new ApiError('last_owner', 'A workspace keeps at least one active owner. Make somebody else an owner first.');
 }

@@ -2,8 +2,9 @@ import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { lastOwner } from '../http/errors.ts';
 import { Id } from '../http/records.ts';
-import { lastOwner, readMemberFacts } from './member-facts.ts';
+import { readMemberFacts } from './member-facts.ts';
 import { memberColumns } from './schema.ts';
 
 /** What the member wrote stays; keys of the workspace that they made open nothing any more. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import { ApiError } from '../http/errors.ts';
+import { seatLimitReached } from '../http/errors.ts';
 import { Flag, Id, Record, Text } from '../http/records.ts';
 
 export const Member = Record({
@@ -56,8 +56,7 @@ export function seatsOf({ active, pending, granted, unlimited, overage_allowed }
 
 /** 409 `seat_limit_reached` where nobody more can become a member. Decide it under the lock on the workspace. */
 export function refuseWithoutSeat(counts: SeatCounts): void {
-  if (!seatsOf(counts).blocked) return;
-  throw new ApiError('seat_limit_reached', 'All seats are taken. Add seats, or remove a member or an invitation.');
+  if (seatsOf(counts).blocked) throw seatLimitReached();
 }
 
 /** The columns of Member from a membership `m` and its user `u`. */
