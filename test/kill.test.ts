@@ -14,6 +14,7 @@ import {
   until,
   worldOfProcess,
 } from './process.ts';
+import { randomNumbers } from './random-numbers.ts';
 import { startWriters, type Writers } from './writers.ts';
 
 /** KILL_ROUNDS: how often each of the three is killed. KILL_SEED: the moments of an earlier run, as far as chance has them. */
@@ -120,15 +121,4 @@ function report(t: TestContext, ledger: Writers['ledger'], restarts: number[]): 
 
 function tail({ stdout, stderr }: ServiceProcess): string {
   return (stdout() + stderr()).slice(-2_000);
-}
-
-/** Mulberry32: numbers from 0 to 1 that a seed repeats. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from '../src/db/sql.ts';
+import { newId } from '../src/http/ids.ts';
+import type { RoleSlug } from '../src/http/roles.ts';
+import { sha256 } from '../src/http/secrets.ts';
+import { ALGORITHMS, AUDIENCE, startOpenIdProvider } from './openid-provider.ts';
+import { cleanUp } from './process.ts';
+import { randomNumbers } from './random-numbers.ts';
+import { type Sent, startTraffic } from './traffic.ts';
+import { startTwoProcesses } from './two-processes.ts';
+import type { Answer, Client, World } from './world.ts';
+
+/** REVOCATION_TRIALS: how many in all, spread over the ways; REVOCATION_SEED repeats their times. */
+const TRIALS = Number(process.env.REVOCATION_TRIALS || 50);
+const SEED = Number(process.env.REVOCATION_SEED || Date.now() % 1_000_000);
+const PER_SECOND_AND_PROCESS = 100;
+
+const random = randomNumbers(SEED);
+const provider = await startOpenIdProvider();
+cleanUp(() => provider.stop());
+const { world, other, processes } = await startTwoProcesses({ OIDC_ISSUER: provider.issuer, OIDC_AUDIENCE: AUDIENCE });
+const { query } = world.service.db;
+const owner = await world.owner();
+const bystander = await world.member(owner.workspace_id, 'member');
+
+/** What a credential is used for until it is revoked, and the call that revokes it. */
+interface Trial {
+  requests: { name: string; token: string | undefined; method: string; path: string; body?: object }[];
+  revoke(through: World): Promise<Answer>;
+}
+
+/**
+ * The ways in which access ends. Another kind of credential (a session that is signed out) is another entry: what it
+ * opens before, and the call that ends it.
+ */
+const WAYS: Record<string, () => Promise<Trial>> = {
+  'a personal key that is revoked': async () => {
+    const person = await member('admin');
+    const again = await world.as(person.token).post('/v1/me/api-keys', { name: 'Another' });
+    const widget = await widgetToken(person.token, 'profile');
+    return {
+      requests: [...readsAndWrites(person.token), atWidget(widget, 'profile')],
+      revoke: async (through) =>
+        through.as(again.body.secret).send('DELETE', `/v1/me/api-keys/${await keyIdOf(person.token)}`),
+    };
+  },
+  'a workspace key that is revoked': async () => {
+    const path = `/v1/workspaces/${owner.workspace_id}/api-keys`;
+    const { secret, key_id } = (await owner.post(path, { name: 'Robot' })).body;
+    const widget = await widgetToken(secret, 'developers');
+    return {
+      requests: [...readsAndWrites(secret), atWidget(widget, 'developers')],
+      revoke: (through) => through.as(owner.token).send('DELETE', `${path}/${key_id}`),
+    };
+  },
+  'a member who is removed': async () => {
+    const person = await member('admin');
+    return { requests: await everythingOf(person), revoke: removing(person.membership_id) };
+  },
+  'a member who leaves': async () => {
+    const person = await member('admin');
+    const path = `${membersPath}/${person.membership_id}`;
+    return {
+      requests: await everythingOf(person),
+      revoke: (through) => through.as(person.token).send('DELETE', path),
+    };
+  },
+  'a member who is deactivated': async () => {
+    const person = await member('admin');
+    return { requests: await everythingOf(person), revoke: deactivating(person.membership_id) };
+  },
+  'an admin who becomes a viewer, for what viewers may not': async () => {
+    const person = await member('admin');
+    return { requests: (await everythingOf(person)).filter(isBeyondViewers), revoke: demoting(person.membership_id) };
+  },
+  'an owner who hands the workspace over, for what owners alone may': async () => {
+    const { workspace_id, token } = await world.owner();
+    const heir = await world.member(workspace_id, 'member');
+    const path = `/v1/workspaces/${workspace_id}/transfer`;
+    return {
+      // Whoever may transfer is told that there is no such member.
+      requests: [{ name: 'transfer', token, method: 'POST', path, body: { membership_id: newId('mem') } }],
+      revoke: (through) => through.as(token).post(path, { membership_id: heir.membership_id }),
+    };
+  },
+  "an issuer's token, kept as verified, whose member is removed": async () => {
+    const person = await issuersMember();
+    return { requests: await everythingWith(person.token), revoke: removing(person.membership_id) };
+  },
+  "an issuer's token, kept as verified, whose member is deactivated": async () => {
+    const person = await issuersMember();
+    return { requests: await everythingWith(person.token), revoke: deactivating(person.membership_id) };
+  },
+  "an issuer's token, kept as verified, whose member becomes a viewer": async () => {
+    const person = await issuersMember();
+    const requests = (await everythingWith(person.token)).filter(isBeyondViewers);
+    return { requests, revoke: demoting(person.membership_id) };
+  },
+};
+
+const membersPath = `/v1/workspaces/${owner.workspace_id}/members`;
+const removing = (id: string) => (through: World) => through.as(owner.token).send('DELETE', `${membersPath}/${id}`);
+const deactivating = (id: string) => (through: World) =>
+  through.as(owner.token).post(`${membersPath}/${id}/deactivate`);
+const demoting = (id: string) => (through: World) =>
+  through.as(owner.token).patch(`${membersPath}/${id}`, { role: 'viewer' });
+
+async function member(role: RoleSlug): Promise<Client & { membership_id: string; email: string }> {
+  const email = `${randomUUID()}@example.com`;
+  const person = await world.person(email);
+  return { ...person, email, membership_id: await join(person.user_id, role) };
+}
+
+async function join(user_id: string, role: RoleSlug): Promise<string> {
+  const membership_id = newId('mem');
+  await query(sql`
+    insert into memberships (membership_id, workspace_id, user_id, role)
+    values (${membership_id}, ${owner.workspace_id}, ${user_id}, ${role})
+    on conflict (user_id, workspace_id) do update set role = excluded.role, status = 'active',
+      membership_id = excluded.membership_id`);
+  return membership_id;
+}
+
+const issuersTokens = await Promise.all(ALGORITHMS.map((algorithm) => provider.token(algorithm)));
+let issuersTurn = 0;
+
+/** One of the issuer's users, as an admin again. */
+async function issuersMember(): Promise<{ token: string | undefined; membership_id: string }> {
+  const subject = ALGORITHMS[issuersTurn % ALGORITHMS.length];
+  const token = issuersTokens[issuersTurn % ALGORITHMS.length];
+  issuersTurn += 1;
+  await world.as(token).get('/v1/workspaces');
+  const [row] = await query<{ user_id: string }>(sql`
+    select user_id from identities where issuer = ${provider.issuer} and subject = ${subject ?? ''}`);
+  return { token, membership_id: await join(row?.user_id ?? '', 'admin') };
+}
+
+async function keyIdOf(secret: string | undefined): Promise<string> {
+  const [row] = await query<{ key_id: string }>(sql`
+    select key_id from api_keys where secret_hash = ${sha256(secret ?? '')}`);
+  return row?.key_id ?? '';
+}
+
+async function widgetToken(token: string | undefined, widget: string): Promise<string> {
+  const answer = await world.as(token).post(`/v1/workspaces/${owner.workspace_id}/widget-token`, { widget });
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  return answer.body.token;
+}
+
+type Requests = Trial['requests'];
+
+/** A read, a write of one statement, and a write that waits for the lock of the workspace. */
+function readsAndWrites(token: string | undefined): Requests {
+  const { wiki_id, workspace_id } = owner;
+  const reactivate = `${membersPath}/${bystander.membership_id}/reactivate`;
+  return [
+    { name: 'read', token, method: 'GET', path: `/v1/wikis/${wiki_id}` },
+    { name: 'list keys', token, method: 'GET', path: `/v1/workspaces/${workspace_id}/api-keys` },
+    { name: 'rename', token, method: 'PATCH', path: `/v1/wikis/${wiki_id}`, body: { title: 'Renamed' } },
+    { name: 'reactivate', token, method: 'POST', path: reactivate },
+  ];
+}
+
+function atWidget(token: string, widget: string): Requests[number] {
+  return { name: `${widget} widget`, token, method: 'GET', path: `/v1/widgets/${widget}` };
+}
+
+/** What a person's credential opens, and the widget tokens that it asked for. */
+async function everythingWith(token: string | undefined): Promise<Requests> {
+  const widgets = ['profile', 'enterprise', 'developers'].map(async (widget) =>
+    atWidget(await widgetToken(token, widget), widget),
+  );
+  return [...readsAndWrites(token), ...(await Promise.all(widgets))];
+}
+
+/** That, and what a key of the workspace that they made opens, and its widget token. */
+async function everythingOf(person: Client & { email: string }): Promise<Requests> {
+  const { token } = await world.workspaceKey(person.email, owner.workspace_id);
+  const ofKey = [...readsAndWrites(token), atWidget(await widgetToken(token, 'enterprise'), 'enterprise')];
+  const named = ofKey.map((request) => ({ ...request, name: `${request.name} by their workspace key` }));
+  return [...(await everythingWith(person.token)), ...named];
+}
+
+function isBeyondViewers({ name }: Requests[number]): boolean {
+  return !name.startsWith('read') && !name.startsWith('profile');
+}
+
+const REFUSED = new Set([401, 403, 404]);
+const isRefused = ({ status }: Sent) => REFUSED.has(status);
+/** 400 is told only to those who may do it. */
+const isAccepted = ({ status }: Sent) => status < 300 || status === 400;
+
+const figures = { trials: 0, sent: 0, seconds: 0, after: 0, accepted_after: 0, first_refusals: [] as number[] };
+
+async function run(way: string, number: number): Promise<void> {
+  const { requests, revoke } = await (WAYS[way] as () => Promise<Trial>)();
+  const probes = requests.flatMap(({ name, token, method, path, body }) =>
+    [world, other].map((at, i) => ({
+      name: `${name} at process ${i + 1}`,
+      send: () =>
+        at.as(token).send(method, path, {
+          ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        }),
+    })),
+  );
+  const began = performance.now();
+  const traffic = startTraffic(probes, 2 * PER_SECOND_AND_PROCESS);
+  const { sent } = traffic;
+  const eachWas = (what: (entry: Sent) => boolean) =>
+    probes.every((probe) => sent.some((entry) => entry.probe === probe && what(entry)));
+  await traffic.until(() => eachWas(() => true));
+  await delay(20 * random());
+
+  const through = number % 2 === 0 ? world : other;
+  const answer = await revoke(through);
+  const answered = performance.now();
+  // The requests that begin soonest after the answer.
+  traffic.sendAll();
+  assert.ok(answer.status < 300, `${where(way, number)}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  const soonest = performance.now();
+  await traffic.until(() => eachWas((entry) => entry.began > soonest));
+  await traffic.stop();
+
+  const after = sent.filter((entry) => entry.began >= answered);
+  const firstRefusal = Math.min(...after.filter(isRefused).map((entry) => entry.ended));
+  figures.trials += 1;
+  figures.sent += sent.length;
+  figures.seconds += (performance.now() - began) / 1000;
+  figures.after += after.length;
+  figures.accepted_after += after.filter(isAccepted).length;
+  figures.first_refusals.push(firstRefusal - answered);
+  const opened = probes.filter((probe) => sent.some((entry) => entry.probe === probe && isAccepted(entry)));
+  assert.deepEqual(
+    probes.filter((probe) => !opened.includes(probe)).map(({ name }) => name),
+    [],
+    `${where(way, number)}: What never opened cannot show that it was revoked.`,
+  );
+  const wrong = [...after.filter((entry) => !isRefused(entry)), ...sent.filter((entry) => entry.status >= 500)];
+  assert.deepEqual(
+    wrong.map(({ probe, status, began }) => `${probe.name}: ${status}, ${began - answered} ms after`),
+    [],
+    where(way, number),
+  );
+}
+
+function where(way: string, number: number): string {
+  return `${way}; trial ${number} of seed ${SEED} (the answer came through process ${(number % 2) + 1})`;
+}
+
+function report(t: TestContext): void {
+  const { trials, sent, seconds, after, accepted_after, first_refusals } = figures;
+  const times = first_refusals.sort((a, b) => a - b);
+  t.diagnostic(
+    `seed ${SEED}: ${trials} trials, ${sent} requests sent (${Math.round(sent / seconds)} a second), ` +
+      `${after} of them begun after the answer, accepted after the answer: ${accepted_after}, ` +
+      `from the answer to the first refusal: median ${times[times.length >> 1]?.toFixed(1)} ms, longest ${times.at(-1)?.toFixed(1)} ms`,
+  );
+}
+
+for (const way of Object.keys(WAYS)) {
+  const trials = Math.ceil(TRIALS / Object.keys(WAYS).length);
+  test(`${way}: no request that begins after the answer succeeds, at either process`, async () => {
+    for (let number = 0; number < trials; number += 1) await run(way, number);
+  });
+}
+
+test('both processes ran through all trials', (t) => {
+  report(t);
+  assert.ok(figures.trials >= TRIALS);
+  assert.deepEqual(
+    processes.map((process) => process.isOver()),
+    [false, false],
+  );
+});

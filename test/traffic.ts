@@ -1,0 +1,75 @@
+import type { Answer } from './world.ts';
+
+/** A request that is sent again and again, to one process with one credential. */
+export interface Probe {
+  name: string;
+  send(): Promise<Answer>;
+}
+
+/** A request of the traffic and how it went. `began` and `ended` are of performance.now(). */
+export interface Sent {
+  probe: Probe;
+  began: number;
+  ended: number;
+  status: number;
+}
+
+export interface Traffic {
+  sent: Sent[];
+  /** Sends each of the probes now, besides the steady ones. */
+  sendAll(): void;
+  /** Waits until something holds of what was answered. */
+  until(holds: () => boolean): Promise<void>;
+  /** Sends no more, and waits for the answers that are on their way. */
+  stop(): Promise<void>;
+}
+
+/** Begins to send the probes in turn, so many a second in all, however long each takes to be answered. */
+export function startTraffic(probes: readonly Probe[], per_second: number): Traffic {
+  const sent: Sent[] = [];
+  const under_way = new Set<Promise<void>>();
+  let failure: unknown;
+  let look: () => void = () => undefined;
+  const began = performance.now();
+  let count = 0;
+
+  function send(probe: Probe): void {
+    const begin = performance.now();
+    const done: Promise<void> = probe.send().then(
+      ({ status }) => {
+        sent.push({ probe, began: begin, ended: performance.now(), status });
+      },
+      (error: unknown) => {
+        failure ??= error;
+      },
+    );
+    const removed = done.then(() => {
+      under_way.delete(removed);
+      look();
+    });
+    under_way.add(removed);
+  }
+
+  const timer = setInterval(() => {
+    const due = ((performance.now() - began) / 1000) * per_second;
+    for (; count < due; count += 1) send(probes[count % probes.length] as Probe);
+  }, 1000 / per_second);
+
+  return {
+    sent,
+    sendAll: () => probes.forEach(send),
+    until: (holds) =>
+      new Promise((resolve, reject) => {
+        look = () => {
+          if (failure) reject(failure);
+          else if (holds()) resolve();
+        };
+        look();
+      }),
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(under_way);
+      if (failure) throw failure;
+    },
+  };
+}
