@@ -22,7 +22,7 @@ const random = randomNumbers(SEED);
 const provider = await startOpenIdProvider();
 cleanUp(() => provider.stop());
 const { world, other, processes } = await startTwoProcesses({ OIDC_ISSUER: provider.issuer, OIDC_AUDIENCE: AUDIENCE });
-const { query } = world.service.db;
+const { query } = world.db;
 const owner = await world.owner();
 const bystander = await world.member(owner.workspace_id, 'member');
 

@@ -49,6 +49,18 @@ export const SESSION_SETTINGS =
 /** Reads and writes rows as far as row-level security goes, and nothing else. */
 export const SERVICE_ROLE = 'ibid_service';
 
+/** A server that does not answer is away; one that answers slowly is worth as long a wait as its statements are given. */
+const CONNECT_MS = 5_000;
+const QUEUE_MS = 30_000;
+
+/** The pool has one limit for both, the wait for a free connection and the making of a new one. */
+class Client extends pg.Client {
+  constructor(options: pg.ClientConfig = {}) {
+    // The pool hides the password from those who copy its options.
+    super({ ...options, password: options.password, connectionTimeoutMillis: CONNECT_MS });
+  }
+}
+
 const TIMESTAMPTZ = 1184;
 const INT8 = 20;
 const NUMERIC = 1700;
@@ -118,7 +130,8 @@ function openPool(options: DbOptions, settings: pg.PoolConfig) {
     ...options.connection,
     max: options.connections ?? 10,
     idleTimeoutMillis: 10_000,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: QUEUE_MS,
+    Client,
     types,
     ...settings,
   });

@@ -143,7 +143,9 @@ function readCode(error: unknown): string {
 function isLostConnection(error: unknown): boolean {
   return (
     error instanceof Error &&
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(error.message)
+    /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered)/.test(
+      error.message,
+    )
   );
 }
 

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from '../src/db/sql.ts';
+import { until } from './process.ts';
+import { makeDatabase, openWorld } from './world.ts';
+
+const DATABASE_URL = await makeDatabase();
+const world = await openWorld({ DATABASE_URL, DATABASE_CONNECTIONS: '10' });
+
+/** Longer than a connection to the database may take to come about. */
+const HELD_SECONDS = 6;
+
+test('a hundred callers queue for ten connections, however long those are held by a workspace that is locked', async () => {
+  const owner = await world.owner();
+  const { workspace_id } = owner;
+  const invite = `/v1/workspaces/${workspace_id}/members/invite`;
+  let callers: ReturnType<typeof owner.post>[] = [];
+  await world.db.transaction(async (query) => {
+    await query(sql`select 1 from workspaces where workspace_id = ${workspace_id} for update`);
+    callers = Array.from({ length: 100 }, (_, i) => owner.post(invite, { email: `${i}@example.com`, role: 'member' }));
+    await until('every connection waits for the lock', async () => {
+      const waiting = await world.db.query(sql`
+        select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+      return waiting.length >= 10;
+    });
+    await query(sql`select pg_sleep(${HELD_SECONDS})`);
+  });
+  const statuses: Record<number, number> = {};
+  for (const { status } of await Promise.all(callers)) statuses[status] = (statuses[status] ?? 0) + 1;
+  assert.deepEqual(statuses, { 200: 100 });
+});
