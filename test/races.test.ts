@@ -1,220 +1,43 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { pino } from 'pino';
-import { readConfig } from '../src/config.ts';
 import { sql } from '../src/db/sql.ts';
-import { startService } from '../src/service.ts';
+import { newId } from '../src/http/ids.ts';
+import type { RoleSlug } from '../src/http/roles.ts';
+import { newLinkSecret } from '../src/http/secrets.ts';
 import { AUDIENCE, startOpenIdProvider } from './openid-provider.ts';
 import { cleanUp } from './process.ts';
-import { type Answer, type Client, makeDatabase, openOwner, type World, waitForUpload, worldOf } from './world.ts';
+import { type Race, testRaces } from './race.ts';
+import { startTwoProcesses } from './two-processes.ts';
+import { type Answer, type Client, type Owner, waitForUpload } from './world.ts';
 
-/** RACE_ROUNDS: how often each race is run. */
-const ROUNDS = Number(process.env.RACE_ROUNDS || 20);
-const CALLERS = 20;
-/** Twenty uploads of a wiki are twenty jobs one after the other. */
-const UPLOAD_ROUNDS = Math.ceil(ROUNDS / 5);
-
+/** What many want at once, from two processes on one database that have ten connections each. */
 const provider = await startOpenIdProvider();
-const [world, other] = await startTwo(await makeDatabase());
+cleanUp(() => provider.stop());
+const { world, atBoth } = await startTwoProcesses({
+  OIDC_ISSUER: provider.issuer,
+  OIDC_AUDIENCE: AUDIENCE,
+  DATABASE_CONNECTIONS: '10',
+});
 const { query } = world.db;
 
-/** Two services on one database, as on two machines. */
-async function startTwo(database: string): Promise<[World, World]> {
-  const folder = await mkdtemp(join(tmpdir(), 'ibid-races-'));
-  const config = readConfig({
-    PORT: '0',
-    DATA_DIR: folder,
-    DATABASE_URL: database,
-    OIDC_ISSUER: provider.issuer,
-    OIDC_AUDIENCE: AUDIENCE,
-    RATE_LIMITS: 'off',
-  });
-  const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
-  const [one, two] = await Promise.all([startService(config, log), startService(config, log)]);
-  cleanUp(async () => {
-    await one.stop();
-    await two.stop();
-    provider.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
-  const db = openOwner(database);
-  return [worldOf(db, one.address), worldOf(db, two.address)];
-}
+const membersOf = (workspace_id: string) => `/v1/workspaces/${workspace_id}/members`;
+const succeeded = (answers: Answer[]) => answers.filter(({ status }) => status < 300);
+const distinct = (values: unknown[]) => new Set(values).size;
 
-/** The same caller at the one service and at the other. */
-function atBoth(client: Client): Client[] {
-  return [client, other.as(client.token, client.user_id)];
-}
-
-/** Calls at once, spread over both services, and answers what came: how often each status with its code. */
-async function atOnce(n: number, client: (i: number) => Client, call: (client: Client, i: number) => Promise<Answer>) {
-  const calls = Array.from({ length: n }, (_, i) => call(atBoth(client(i))[i % 2] as Client, i));
-  const answers = await Promise.all(calls);
-  const counts: Record<string, number> = {};
-  for (const { status, body } of answers) {
-    const key = status < 300 ? String(status) : `${status} ${body.error}`;
-    counts[key] = (counts[key] ?? 0) + 1;
-  }
-  return { answers, counts };
-}
-
-function report(t: TestContext, calls: number, rounds = ROUNDS): void {
-  t.diagnostic(`${rounds} rounds, ${calls} calls, 0 violations`);
-}
-
-test('of first calls at once exactly one creates the workspace, and all name it', async (t) => {
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const person = await world.person();
-    const { answers, counts } = await atOnce(
-      CALLERS,
-      () => person,
-      (client) => client.post('/v1/onboarding'),
-    );
-    assert.deepEqual(counts, { 200: CALLERS });
-    assert.equal(answers.filter(({ body }) => body.workspace_created).length, 1, 'Exactly one call creates it.');
-    assert.equal(new Set(answers.map(({ body }) => body.workspace.workspace_id)).size, 1, 'All name the same one.');
-    const made = await query(sql`select 1 from workspaces where created_by = ${person.user_id}`);
-    assert.equal(made.length, 1);
-  }
-  report(t, ROUNDS * CALLERS);
-});
-
-test('of people of the same name who arrive at once each gets a workspace with a slug of its own', async (t) => {
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const name = `same${round}`;
-    const people = await Promise.all(Array.from({ length: CALLERS }, (_, i) => world.person(`${name}@${i}.example`)));
-    const { answers, counts } = await atOnce(
-      CALLERS,
-      (i) => people[i] as Client,
-      (client) => client.post('/v1/onboarding'),
-    );
-    assert.deepEqual(counts, { 200: CALLERS });
-    assert.equal(new Set(answers.map(({ body }) => body.workspace.slug)).size, CALLERS);
-  }
-  report(t, ROUNDS * CALLERS);
-});
-
-test('a slug that many ask for at once goes to one of them', async (t) => {
+async function ownerWithSeats(seats: number): Promise<Owner> {
   const owner = await world.owner();
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const slug = `wanted-${round}`;
-    const workspaces = await atOnce(
-      CALLERS,
-      () => owner,
-      (client) => client.post('/v1/workspaces', { name: 'W', slug }),
-    );
-    assert.deepEqual(workspaces.counts, { 200: 1, '409 slug_taken': CALLERS - 1 });
-    const path = `/v1/workspaces/${owner.workspace_id}/wikis`;
-    const wikis = await atOnce(
-      CALLERS,
-      () => owner,
-      (client) => client.post(path, { title: 'W', slug }),
-    );
-    assert.deepEqual(wikis.counts, { 201: 1, '409 slug_taken': CALLERS - 1 });
-  }
-  report(t, 2 * ROUNDS * CALLERS);
-});
+  await query(sql`
+    update workspaces set seats_unlimited = false, seats_granted = ${seats} where workspace_id = ${owner.workspace_id}`);
+  return owner;
+}
 
-test('names that lead to the same slug never fail, however many come at once', async (t) => {
-  const owner = await world.owner();
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const name = `Derived ${round}`;
-    const workspaces = await atOnce(
-      CALLERS,
-      () => owner,
-      (client) => client.post('/v1/workspaces', { name }),
-    );
-    assert.deepEqual(workspaces.counts, { 200: CALLERS });
-    assert.equal(new Set(workspaces.answers.map(({ body }) => body.slug)).size, CALLERS);
-    const path = `/v1/workspaces/${owner.workspace_id}/wikis`;
-    const wikis = await atOnce(
-      CALLERS,
-      () => owner,
-      (client) => client.post(path, { title: name }),
-    );
-    assert.deepEqual(wikis.counts, { 201: CALLERS });
-    assert.equal(new Set(wikis.answers.map(({ body }) => body.slug)).size, CALLERS);
-  }
-  report(t, 2 * ROUNDS * CALLERS);
-});
-
-test('the last seat is given once', async (t) => {
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const owner = await world.owner();
-    const { workspace_id } = owner;
-    await query(sql`
-      update workspaces set seats_unlimited = false, seats_granted = 2 where workspace_id = ${workspace_id}`);
-    const { counts } = await atOnce(
-      CALLERS,
-      () => owner,
-      (client, i) =>
-        client.post(`/v1/workspaces/${workspace_id}/members/invite`, { email: `${i}@example.com`, role: 'member' }),
-    );
-    assert.deepEqual(counts, { 200: 1, '409 seat_limit_reached': CALLERS - 1 });
-    const pending = await query(
-      sql`select 1 from invitations where workspace_id = ${workspace_id} and state = 'pending'`,
-    );
-    assert.equal(pending.length, 1, 'Active members and pending invitations must never be more than the seats.');
-  }
-  report(t, ROUNDS * CALLERS);
-});
-
-test('an address that is invited many times at once gets one invitation', async (t) => {
-  const owner = await world.owner();
-  const path = `/v1/workspaces/${owner.workspace_id}/members/invite`;
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const email = `${randomUUID()}@example.com`;
-    const { counts } = await atOnce(
-      CALLERS,
-      () => owner,
-      (client) => client.post(path, { email, role: 'member' }),
-    );
-    assert.deepEqual(counts, { 200: 1, '409 invitation_pending': CALLERS - 1 });
-    const stored = await query(sql`select 1 from invitations where email = ${email}`);
-    assert.equal(stored.length, 1);
-  }
-  report(t, ROUNDS * CALLERS);
-});
-
-test('owners who demote each other at once leave one', async (t) => {
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const first = await world.owner();
-    const { workspace_id } = first;
-    const second = await world.member(workspace_id, 'owner');
-    const pair = [first, second];
-    const { counts } = await atOnce(
-      2,
-      (i) => pair[i] as Client,
-      (client, i) =>
-        client.patch(`/v1/workspaces/${workspace_id}/members/${pair[1 - i]?.membership_id}`, { role: 'member' }),
-    );
-    assert.equal(counts[200], 1, `One of two demotions must be refused: ${JSON.stringify(counts)}`);
-    assert.equal(await ownersOf(workspace_id), 1);
-  }
-  report(t, 2 * ROUNDS);
-});
-
-test('many owners who demote themselves at once leave one', async (t) => {
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const first = await world.owner();
-    const { workspace_id } = first;
-    const more = await Promise.all(Array.from({ length: CALLERS - 1 }, () => world.member(workspace_id, 'owner')));
-    const owners = [first, ...more];
-    const { counts } = await atOnce(
-      CALLERS,
-      (i) => owners[i] as Client,
-      (client, i) =>
-        client.patch(`/v1/workspaces/${workspace_id}/members/${owners[i]?.membership_id}`, { role: 'member' }),
-    );
-    assert.deepEqual(counts, { 200: CALLERS - 1, '409 last_owner': 1 });
-    assert.equal(await ownersOf(workspace_id), 1);
-  }
-  report(t, ROUNDS * CALLERS);
-});
+async function numberOf(table: 'memberships' | 'invitations', workspace_id: string, state: string): Promise<number> {
+  const rows =
+    table === 'memberships'
+      ? await query(sql`select 1 from memberships where workspace_id = ${workspace_id} and status = ${state}`)
+      : await query(sql`select 1 from invitations where workspace_id = ${workspace_id} and state = ${state}`);
+  return rows.length;
+}
 
 async function ownersOf(workspace_id: string): Promise<number> {
   const owners = await query(sql`
@@ -222,55 +45,331 @@ async function ownersOf(workspace_id: string): Promise<number> {
   return owners.length;
 }
 
-test('the same bytes that are uploaded many times at once are one source and one page, and no upload fails', async (t) => {
-  for (let round = 0; round < UPLOAD_ROUNDS; round += 1) {
-    const owner = await world.owner();
-    const { wiki_id } = owner;
-    const { answers, counts } = await atOnce(
-      CALLERS,
-      () => owner,
-      (client) => {
-        const form = new FormData();
-        form.append('files', new Blob([`# Round ${round}\n`]), 'guide/same.md');
-        return client.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });
-      },
-    );
-    assert.deepEqual(counts, { 201: CALLERS });
-    const ended = await Promise.all(answers.map(({ body }) => waitForUpload(owner, wiki_id, body.upload_id)));
-    assert.deepEqual(new Set(ended.map(({ body }) => body.status)), new Set(['completed']));
-    assert.equal(
-      ended.reduce((sum, { body }) => sum + body.source_count, 0),
-      1,
-      'One upload made the source.',
-    );
-    const [counted] = await query(sql`
-      select (select count(*)::int from sources where wiki_id = ${wiki_id}) as sources,
-        array(select path from pages where wiki_id = ${wiki_id} order by path) as pages,
-        (select count(*)::int from revisions where wiki_id = ${wiki_id}) as revisions,
-        (select sum(failures)::int from jobs where wiki_id = ${wiki_id}) as failures`);
-    assert.deepEqual(counted, { sources: 1, pages: ['guide', 'guide/same'], revisions: 2, failures: 0 });
-  }
-  report(t, UPLOAD_ROUNDS * CALLERS, UPLOAD_ROUNDS);
-});
+function membersOfRole(workspace_id: string, role: RoleSlug, count: number) {
+  return Promise.all(Array.from({ length: count }, () => world.member(workspace_id, role)));
+}
 
-test('somebody who comes with a token for the first time, many times at once, is one user', async (t) => {
-  const token = await provider.token('ES256');
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const before = await query<{ user_id: string }>(
-      sql`select user_id from identities where issuer = ${provider.issuer}`,
-    );
-    await query(sql`delete from users where user_id = any (${before.map(({ user_id }) => user_id)}::text[])`);
-    const fresh = round === 0 ? token : await provider.token('ES256');
-    const { counts } = await atOnce(
-      CALLERS,
-      () => world.as(fresh),
-      (client) => client.get('/v1/workspaces'),
-    );
-    assert.deepEqual(counts, { 200: CALLERS });
-    const [users] = await query(sql`
-      select (select count(*)::int from identities where issuer = ${provider.issuer}) as identities,
-        (select count(*)::int from users where lower(email) = 'ann.lee@example.org') as users`);
-    assert.deepEqual(users, { identities: 1, users: 1 });
-  }
-  report(t, ROUNDS * CALLERS);
-});
+/** Somebody new with a pending invitation, whose mail went astray: the secret of the link. */
+async function invited({ workspace_id, user_id }: Owner): Promise<{ person: Client; token: string }> {
+  const email = `${randomUUID()}@example.com`;
+  const person = await world.person(email);
+  const { secret, hash } = newLinkSecret();
+  await query(sql`
+    insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
+    values (${newId('inv')}, ${workspace_id}, ${email}, 'member', ${hash}, ${user_id}, now() + interval '7 days')`);
+  return { person, token: secret };
+}
+
+async function workspacesOf(person: Client): Promise<number> {
+  return (await person.get('/v1/workspaces')).body.length;
+}
+
+const invitationRaces: Race[] = [
+  {
+    name: 'the last seat is given to one invitation',
+    async prepare() {
+      const owner = await ownerWithSeats(2);
+      const path = `${membersOf(owner.workspace_id)}/invite`;
+      return {
+        call: (i, at) => at(owner).post(path, { email: `${i}@example.com`, role: 'member' }),
+        others: ['409 seat_limit_reached'],
+        check: async () => assert.equal(await numberOf('invitations', owner.workspace_id, 'pending'), 1),
+      };
+    },
+  },
+  {
+    name: 'the last seat is given to an invitation or to a member who comes back',
+    only: [20],
+    oneOf: 4,
+    async prepare(callers) {
+      const owner = await ownerWithSeats(2);
+      const { workspace_id } = owner;
+      const path = membersOf(workspace_id);
+      const inactive = await Promise.all(
+        Array.from({ length: Math.ceil(callers / 2) }, () => world.member(workspace_id, 'member', 'inactive')),
+      );
+      return {
+        call: (i, at) =>
+          i % 2 === 0
+            ? at(owner).post(`${path}/${inactive[i / 2]?.membership_id}/reactivate`)
+            : at(owner).post(`${path}/invite`, { email: `${i}@example.com`, role: 'member' }),
+        others: ['409 seat_limit_reached'],
+        async check() {
+          const active = await numberOf('memberships', workspace_id, 'active');
+          assert.equal(active + (await numberOf('invitations', workspace_id, 'pending')), 2, 'Two seats are taken.');
+        },
+      };
+    },
+  },
+  {
+    name: 'an address is invited once',
+    only: [20],
+    oneOf: 4,
+    async prepare() {
+      const owner = await world.owner();
+      const email = `${randomUUID()}@example.com`;
+      return {
+        call: (_, at) => at(owner).post(`${membersOf(owner.workspace_id)}/invite`, { email, role: 'member' }),
+        others: ['409 invitation_pending'],
+        check: async () => assert.equal(await numberOf('invitations', owner.workspace_id, 'pending'), 1),
+      };
+    },
+  },
+  {
+    name: 'an invitation is accepted once',
+    async prepare() {
+      const owner = await ownerWithSeats(2);
+      const { person, token } = await invited(owner);
+      return {
+        call: (_, at) => at(person).post('/v1/invitations/accept', { token }),
+        others: ['409 conflict', '409 already_member'],
+        check: async () => assert.equal(await numberOf('memberships', owner.workspace_id, 'active'), 2),
+      };
+    },
+  },
+];
+
+const ownerRaces: Race[] = [
+  {
+    name: 'of two owners who demote each other one remains',
+    async prepare() {
+      const first = await world.owner();
+      const { workspace_id } = first;
+      const pair = [first, await world.member(workspace_id, 'owner')] as const;
+      const callers = new Map<Answer, number>();
+      return {
+        async call(i, at) {
+          const victim = pair[i % 2 === 0 ? 1 : 0].membership_id;
+          const answer = await at(pair[i % 2 === 0 ? 0 : 1]).patch(`${membersOf(workspace_id)}/${victim}`, {
+            role: 'member',
+          });
+          callers.set(answer, i % 2);
+          return answer;
+        },
+        // The one who came first may say it again; of the two, one has won.
+        winners: (answers) => distinct(succeeded(answers).map((answer) => callers.get(answer))),
+        others: ['403 forbidden', '409 last_owner'],
+        check: async () => assert.equal(await ownersOf(workspace_id), 1),
+      };
+    },
+  },
+  {
+    name: 'of owners who all demote themselves one remains',
+    only: [20],
+    oneOf: 4,
+    async prepare(callers) {
+      const first = await world.owner();
+      const { workspace_id } = first;
+      const owners = [first, ...(await membersOfRole(workspace_id, 'owner', callers - 1))];
+      return {
+        call: (i, at) => {
+          const own = owners[i] as (typeof owners)[number];
+          return at(own).patch(`${membersOf(workspace_id)}/${own.membership_id}`, { role: 'member' });
+        },
+        wanted: callers - 1,
+        others: ['409 last_owner'],
+        check: async () => assert.equal(await ownersOf(workspace_id), 1),
+      };
+    },
+  },
+];
+
+const firstCallRaces: Race[] = [
+  {
+    name: 'of first calls one creates the workspace, and all name it',
+    async prepare() {
+      const person = await world.person();
+      return {
+        call: (_, at) => at(person).post('/v1/onboarding'),
+        winners: (answers) => answers.filter(({ body }) => body.workspace_created).length,
+        others: [],
+        async check(answers) {
+          assert.equal(distinct(answers.map(({ body }) => body.workspace.workspace_id)), 1, 'All name the same one.');
+          assert.equal(await workspacesOf(person), 1);
+        },
+      };
+    },
+  },
+  {
+    name: 'of first calls of somebody invited one creates the workspace, and the invitation stays',
+    async prepare() {
+      const owner = await world.owner();
+      const { person } = await invited(owner);
+      return {
+        call: (_, at) => at(person).post('/v1/onboarding'),
+        winners: (answers) => answers.filter(({ body }) => body.workspace_created).length,
+        others: [],
+        async check(answers) {
+          assert.equal(distinct(answers.map(({ body }) => body.workspace.workspace_id)), 1, 'All name the same one.');
+          assert.equal(await workspacesOf(person), 1);
+          assert.equal(await numberOf('invitations', owner.workspace_id, 'pending'), 1);
+        },
+      };
+    },
+  },
+  {
+    name: 'of first calls and acceptances together one accepts, and at most one creates a workspace',
+    only: [20],
+    oneOf: 4,
+    async prepare() {
+      const owner = await world.owner();
+      const { person, token } = await invited(owner);
+      const made = (answers: Answer[]) => answers.filter(({ body }) => body.workspace_created).length;
+      return {
+        call: (i, at) =>
+          i % 2 === 0 ? at(person).post('/v1/onboarding') : at(person).post('/v1/invitations/accept', { token }),
+        winners: (answers) => succeeded(answers).filter(({ body }) => body.workspace_created === undefined).length,
+        others: ['409 conflict', '409 already_member'],
+        async check(answers) {
+          assert.ok(made(answers) <= 1, 'At most one is created.');
+          assert.equal(await workspacesOf(person), 1 + made(answers));
+        },
+      };
+    },
+  },
+  {
+    name: 'people of the same name who arrive together get a slug each',
+    only: [20],
+    oneOf: 4,
+    async prepare(callers, round) {
+      const people = await Promise.all(
+        Array.from({ length: callers }, (_, i) => world.person(`same${round}@${i}.example`)),
+      );
+      return {
+        call: (i, at) => at(people[i] as Client).post('/v1/onboarding'),
+        wanted: callers,
+        others: [],
+        check: (answers) => assert.equal(distinct(answers.map(({ body }) => body.workspace.slug)), callers),
+      };
+    },
+  },
+  {
+    name: 'somebody who comes with a token for the first time is one user',
+    only: [20],
+    oneOf: 4,
+    async prepare(callers) {
+      await query(sql`
+        delete from users u using identities i where i.user_id = u.user_id and i.issuer = ${provider.issuer}`);
+      const person = world.as(await provider.token('ES256'));
+      return {
+        call: (_, at) => at(person).get('/v1/workspaces'),
+        wanted: callers,
+        others: [],
+        async check() {
+          const [users] = await query(sql`
+            select (select count(*)::int from identities where issuer = ${provider.issuer}) as identities,
+              (select count(*)::int from users where lower(email) = 'ann.lee@example.org') as users`);
+          assert.deepEqual(users, { identities: 1, users: 1 });
+        },
+      };
+    },
+  },
+];
+
+const creator = await world.owner();
+const wikisOf = `/v1/workspaces/${creator.workspace_id}/wikis`;
+
+const creationRaces: Race[] = [
+  {
+    name: "a workspace's slug goes to one",
+    async prepare() {
+      const slug = `wanted-${randomUUID().slice(0, 13)}`;
+      return {
+        call: (_, at) => at(creator).post('/v1/workspaces', { name: 'W', slug }),
+        others: ['409 slug_taken'],
+      };
+    },
+  },
+  {
+    name: "a wiki's slug goes to one",
+    only: [20],
+    oneOf: 4,
+    async prepare() {
+      const slug = `wanted-${randomUUID().slice(0, 13)}`;
+      return { call: (_, at) => at(creator).post(wikisOf, { title: 'W', slug }), others: ['409 slug_taken'] };
+    },
+  },
+  {
+    name: 'names that lead to the same slug get one each',
+    only: [20],
+    oneOf: 4,
+    async prepare(callers) {
+      const name = `Derived ${randomUUID().slice(0, 13)}`;
+      return {
+        call: (i, at) =>
+          i % 2 === 0 ? at(creator).post('/v1/workspaces', { name }) : at(creator).post(wikisOf, { title: name }),
+        wanted: callers,
+        others: [],
+        check(answers) {
+          const slugs = answers.map(({ body }) => `${body.wiki_id ? 'wiki' : 'workspace'} ${body.slug}`);
+          assert.equal(distinct(slugs), callers);
+        },
+      };
+    },
+  },
+  {
+    name: 'a request with an Idempotency-Key happens once',
+    async prepare() {
+      const name = `Once ${randomUUID()}`;
+      const headers = { 'idempotency-key': randomUUID() };
+      return {
+        call: (_, at) => at(creator).post('/v1/workspaces', { name }, headers),
+        winners: (answers) => succeeded(answers).filter((answer) => !answer.headers.has('idempotency-replayed')).length,
+        others: ['409 idempotency_in_progress'],
+        async check(answers) {
+          assert.equal(distinct(succeeded(answers).map(({ body }) => body.workspace_id)), 1, 'All name the same one.');
+          assert.equal((await query(sql`select 1 from workspaces where name = ${name}`)).length, 1);
+        },
+      };
+    },
+  },
+  {
+    name: 'a key is revoked once',
+    async prepare() {
+      const path = `/v1/workspaces/${creator.workspace_id}/api-keys`;
+      const { key_id } = (await creator.post(path, { name: 'Key' })).body;
+      return {
+        call: (_, at) => at(creator).send('DELETE', `${path}/${key_id}`),
+        others: ['404 not_found'],
+        async check() {
+          const noted = await query(sql`
+            select 1 from audit_events where type = 'api_key.revoked' and details ->> 'key_id' = ${key_id}`);
+          assert.equal(noted.length, 1, 'The audit log has it once.');
+        },
+      };
+    },
+  },
+  {
+    name: 'the same bytes become one source and one page, and no upload fails',
+    only: [20],
+    // Twenty uploads of a wiki are twenty jobs one after the other.
+    oneOf: 10,
+    async prepare(callers, round) {
+      const owner = await world.owner();
+      const { wiki_id } = owner;
+      return {
+        call(_, at) {
+          const form = new FormData();
+          form.append('files', new Blob([`# Round ${round}\n`]), 'guide/same.md');
+          return at(owner).send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });
+        },
+        wanted: callers,
+        others: [],
+        async check(answers) {
+          const ended = await Promise.all(answers.map(({ body }) => waitForUpload(owner, wiki_id, body.upload_id)));
+          assert.deepEqual(new Set(ended.map(({ body }) => body.status)), new Set(['completed']));
+          const made = ended.reduce((sum, { body }) => sum + body.source_count, 0);
+          assert.equal(made, 1, 'One upload made the source.');
+          const [counted] = await query(sql`
+            select (select count(*)::int from sources where wiki_id = ${wiki_id}) as sources,
+              array(select path from pages where wiki_id = ${wiki_id} order by path) as pages,
+              (select count(*)::int from revisions where wiki_id = ${wiki_id}) as revisions,
+              (select sum(failures)::int from jobs where wiki_id = ${wiki_id}) as failures`);
+          assert.deepEqual(counted, { sources: 1, pages: ['guide', 'guide/same'], revisions: 2, failures: 0 });
+        },
+      };
+    },
+  },
+];
+
+testRaces([...invitationRaces, ...ownerRaces, ...firstCallRaces, ...creationRaces], atBoth);

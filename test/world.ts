@@ -184,10 +184,12 @@ function makeClient(address: string, token: string | undefined, user_id: string)
 
 /** An empty database of this test file; the address of a server that the run started, or of one started for this file. */
 export async function makeDatabase(): Promise<string> {
-  const server = new URL(process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL || (await startOwnPostgres()));
+  const shared = process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL;
+  const server = new URL(shared || (await startOwnPostgres()));
   const name = `ibid_test_${randomUUID().replaceAll('-', '')}`;
   await administer(server, `create database ${name} encoding 'UTF8' template template0`);
-  after(() => dropDatabase(server, name));
+  // One of this file alone goes with all its databases.
+  if (shared) after(() => dropDatabase(server, name));
   const address = new URL(server);
   address.pathname = `/${name}`;
   return address.href;

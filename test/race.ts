@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { randomNumbers } from './random-numbers.ts';
+import type { Answer, Client } from './world.ts';
+
+/** RACE_ROUNDS: rounds of each race and number of callers; unset: a few. RACE_SEED repeats who asks which process. */
+const ROUNDS = Number(process.env.RACE_ROUNDS || 0);
+const SEED = Number(process.env.RACE_SEED || Date.now() % 1_000_000);
+const CALLERS = (process.env.RACE_CALLERS || '2,20,100').split(',').map(Number);
+
+/** Rounds of the short form. */
+const FEW: Record<number, number> = { 2: 4, 20: 4, 100: 1 };
+
+/** One round: somebody and something new, that all callers then want at once. */
+export interface Round {
+  call(i: number, at: (client: Client) => Client): Promise<Answer>;
+  /** How many won; unless stated, each answer below 300 did. */
+  winners?(answers: Answer[]): number;
+  /** How many must win; unless stated, one. */
+  wanted?: number;
+  /** What those who did not win may be told, as status and code. Whatever else comes is a violation. */
+  others: readonly string[];
+  /** What must hold of the data afterwards; throws where it does not. */
+  check?(answers: Answer[]): void | Promise<void>;
+}
+
+export interface Race {
+  name: string;
+  prepare(callers: number, round: number): Promise<Round>;
+  /** Races that are dear, or that are not about one winner, are run with these numbers of callers alone. */
+  only?: number[];
+  /** One of so many rounds is run. */
+  oneOf?: number;
+}
+
+interface Line {
+  race: string;
+  callers: number;
+  rounds: number;
+  calls: number;
+  winners: number;
+  violations: number;
+  statuses: string;
+}
+
+/** Tests that hold each race with every number of callers, and one that prints the table. */
+export function testRaces(races: readonly Race[], processesOf: (client: Client) => Client[]): void {
+  const lines: Line[] = [];
+  for (const race of races) {
+    for (const callers of race.only ?? CALLERS) {
+      test(`${race.name} (${callers} at once)`, async () => {
+        const { line, violations } = await hold(race, callers, processesOf);
+        lines.push(line);
+        assert.deepEqual(violations.slice(0, 20), [], `seed ${SEED}: ${violations.length} violations`);
+      });
+    }
+  }
+  test('the table of the races', (t) => {
+    printTable(t, lines);
+    assert.equal(
+      lines.reduce((sum, { violations }) => sum + violations, 0),
+      0,
+    );
+  });
+}
+
+async function hold(race: Race, callers: number, processesOf: (client: Client) => Client[]) {
+  const random = randomNumbers(SEED);
+  const rounds = Math.ceil((ROUNDS || FEW[callers] || 1) / (race.oneOf ?? 1));
+  const statuses: Record<string, number> = {};
+  const violations: string[] = [];
+  let winners = 0;
+  for (let number = 0; number < rounds; number += 1) {
+    const where = `round ${number}`;
+    const round = await race.prepare(callers, number);
+    // Both processes are asked, and chance says who is asked by whom, and who begins.
+    const turns = Array.from({ length: callers }, (_, i) => ({ i, turn: random() })).sort((a, b) => a.turn - b.turn);
+    const answers = await Promise.all(
+      turns.map(({ i }, place) => round.call(i, (client) => processesOf(client)[place % 2] as Client)),
+    );
+    for (const answer of answers) {
+      const told = toldBy(answer);
+      statuses[told] = (statuses[told] ?? 0) + 1;
+      if (answer.status >= 300 && !round.others.includes(told)) violations.push(`${where}: a caller was told ${told}`);
+    }
+    const won = round.winners ? round.winners(answers) : answers.filter(({ status }) => status < 300).length;
+    winners += won;
+    const wanted = round.wanted ?? 1;
+    if (won !== wanted) violations.push(`${where}: ${won} won where ${wanted} should`);
+    try {
+      await round.check?.(answers);
+    } catch (error) {
+      violations.push(`${where}: ${(error as Error).message}`);
+    }
+  }
+  const told = Object.entries(statuses).sort(([a], [b]) => (a < b ? -1 : 1));
+  const line: Line = {
+    race: race.name,
+    callers,
+    rounds,
+    calls: rounds * callers,
+    winners,
+    violations: violations.length,
+    statuses: told.map(([status, count]) => `${status}: ${count}`).join(', '),
+  };
+  return { line, violations };
+}
+
+function toldBy({ status, body }: Answer): string {
+  return status < 300 ? String(status) : `${status} ${body.error}`;
+}
+
+function printTable(t: TestContext, lines: Line[]): void {
+  const head = { callers: 'at once', rounds: 'rounds', calls: 'calls', winners: 'winners', violations: 'violations' };
+  const rows = [{ ...head, race: 'race', statuses: 'answers' }, ...lines].map((line) => [
+    String(line.callers),
+    String(line.rounds),
+    String(line.calls),
+    String(line.winners),
+    String(line.violations),
+    line.race,
+    line.statuses,
+  ]);
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  t.diagnostic(`seed ${SEED}`);
+  for (const row of rows)
+    t.diagnostic(
+      row
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+}
