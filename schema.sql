@@ -215,17 +215,21 @@ alter table api_keys enable row level security;
 create policy self_and_workspaces on api_keys for all
   using (((user_id = ( SELECT own_user())) OR (workspace_id = ANY (( SELECT own_workspaces())::text[]))));
 
--- One record for each write, made by the statement that writes.
+-- One record for each write, made by the statement that writes. before and after hold the fields that it changed: made, nothing before; deleted, nothing after. Never a secret or a hash of one.
 create table audit_events (
-  event_id       text                      collate "C" not null,
-  workspace_id   text                      collate "C",
-  type           text                      collate "C" not null,
-  actor_id       text                      collate "C",
-  credential_id  text                      collate "C",
-  request_id     text                      collate "C" not null,
-  address        text                      not null,
-  details        jsonb                     not null,
-  created_at     timestamp with time zone  not null default now(),
+  event_id         text                      collate "C" not null,
+  workspace_id     text                      collate "C",
+  type             text                      collate "C" not null,
+  actor_id         text                      collate "C",
+  credential_id    text                      collate "C",
+  request_id       text                      collate "C" not null,
+  address          text                      not null,
+  created_at       timestamp with time zone  not null default now(),
+  credential_kind  text                      collate "C" not null default ''::text,
+  target_kind      text                      collate "C" not null,
+  target_id        text                      collate "C" not null,
+  before           jsonb                     not null default '{}'::jsonb,
+  after            jsonb                     not null default '{}'::jsonb,
   PRIMARY KEY (event_id)
 );
 CREATE INDEX audit_events_by_workspace ON audit_events USING btree (workspace_id, event_id);

@@ -9,24 +9,11 @@ import type { Ledger, SentUpload } from './writers.ts';
 /** Asserts that everything acknowledged is there, wholly and once, with its audit record, and nothing else by halves. */
 export async function assertKept(query: Query, blobs: string, ledger: Ledger): Promise<void> {
   assert.deepEqual(ledger.wrong, [], 'Clients must get an answer of the contract or 503 with Retry-After.');
-  await assertMade(
-    query,
-    'workspace.created',
-    'workspace_id',
-    ledger.workspaces,
-    sql`select workspace_id as id from workspaces`,
-  );
-  await assertMade(
-    query,
-    'invitation.created',
-    'invitation_id',
-    ledger.invitations,
-    sql`select invitation_id as id from invitations`,
-  );
+  await assertMade(query, 'workspace.created', ledger.workspaces, sql`select workspace_id as id from workspaces`);
+  await assertMade(query, 'invitation.created', ledger.invitations, sql`select invitation_id as id from invitations`);
   await assertMade(
     query,
     'upload.created',
-    'upload_id',
     ledger.uploads.flatMap(({ upload_id }) => upload_id ?? []),
     sql`select upload_id as id from uploads`,
   );
@@ -38,17 +25,9 @@ export async function assertKept(query: Query, blobs: string, ledger: Ledger): P
 }
 
 /** As many records as events, each with its own, and all that were acknowledged among them. */
-async function assertMade(
-  query: Query,
-  event: string,
-  key: string,
-  acknowledged: string[],
-  rows: ReturnType<typeof sql>,
-) {
+async function assertMade(query: Query, event: string, acknowledged: string[], rows: ReturnType<typeof sql>) {
   const there = (await query<{ id: string }>(rows)).map(({ id }) => id).sort();
-  const events = await query<{ id: string }>(
-    sql`select details ->> ${key} as id from audit_events where type = ${event}`,
-  );
+  const events = await query<{ id: string }>(sql`select target_id as id from audit_events where type = ${event}`);
   assert.deepEqual(events.map(({ id }) => id).sort(), there, `Each record must have exactly one ${event}.`);
   const lost = acknowledged.filter((id) => !there.includes(id));
   assert.deepEqual(lost, [], `Acknowledged with ${event}, and lost.`);
@@ -56,8 +35,8 @@ async function assertMade(
 
 async function assertRenamed(query: Query, wiki_id: string, acknowledged: string[]): Promise<void> {
   const events = await query<{ title: string }>(sql`
-    select details ->> 'title' as title from audit_events
-    where type = 'wiki.renamed' and details ->> 'wiki_id' = ${wiki_id} order by event_id`);
+    select after ->> 'title' as title from audit_events
+    where type = 'wiki.renamed' and target_id = ${wiki_id} order by event_id`);
   const titles = events.map(({ title }) => title);
   assert.equal(new Set(titles).size, titles.length, 'A rename must leave one event.');
   assert.deepEqual(
@@ -90,7 +69,7 @@ async function assertIngested(query: Query, blobs: string, wiki_id: string, sent
   }>(sql`
     select upload_id, status, summary, error,
       array(select j.status from jobs j where j.wiki_id = u.wiki_id and j.upload_id = u.upload_id) as jobs,
-      array(select type from audit_events e where e.details ->> 'upload_id' = u.upload_id order by event_id) as events
+      array(select type from audit_events e where e.target_id = u.upload_id order by event_id) as events
     from uploads u where wiki_id = ${wiki_id}`);
   for (const { upload_id, status, jobs, events, summary, error } of ended) {
     assert.equal(status, 'completed', `Upload ${upload_id} must end well, but: ${summary} ${error}`);

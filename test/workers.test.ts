@@ -35,7 +35,7 @@ async function assertMadeOnce(world: World, client: Client, wiki_id: string, upl
       (select count(*)::int from revisions where wiki_id = ${wiki_id}) as revisions,
       (select count(*)::int from page_sources where wiki_id = ${wiki_id}) as page_sources,
       (select count(*)::int from audit_events where type = 'upload.completed'
-        and details ->> 'upload_id' = ${upload_id}) as events`);
+        and target_id = ${upload_id}) as events`);
   assert.deepEqual(counted, { sources: FILES, revisions: FILES, page_sources: FILES, events: 1 });
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import pg from 'pg';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { makeKey } from '../src/cli/key.ts';
 import { readConfig } from '../src/config.ts';
 import { type OwnerDb, openDb } from '../src/db/db.ts';
@@ -39,7 +39,10 @@ export interface Owner extends Client {
   membership_id: string;
 }
 
-export type Hooks = Pick<ServiceHooks, 'rewrite'>;
+export interface Hooks extends Pick<ServiceHooks, 'rewrite'> {
+  /** Where the service writes its lines; to nobody unless stated. */
+  log?: Logger;
+}
 
 export interface World {
   /** The database as its owner sees it: everything. */
@@ -74,7 +77,7 @@ export async function openWorld(env: Record<string, string> = {}, hooks: Hooks =
   after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const database = env.DATABASE_URL ?? (await makeDatabase());
   const statements: string[] = [];
-  const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+  const { log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }), ...rest } = hooks;
   const config = readConfig({
     PORT: '0',
     DATA_DIR: join(folder, 'data'),
@@ -83,7 +86,7 @@ export async function openWorld(env: Record<string, string> = {}, hooks: Hooks =
     ...env,
     DATABASE_URL: database,
   });
-  const service = await startService(config, log, { ...hooks, observe: (text) => statements.push(text) });
+  const service = await startService(config, log, { ...rest, observe: (text) => statements.push(text) });
   after(() => service.stop());
   return worldOf(openOwner(database), service.address, statements);
 }

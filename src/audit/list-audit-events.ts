@@ -1,9 +1,11 @@
 import { Type } from 'typebox';
-import { sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Paging } from '../http/paging.ts';
-import { Id, withoutNulls } from '../http/records.ts';
+import { ApiError } from '../http/errors.ts';
+import { PAGING } from '../http/paging.ts';
+import { Id } from '../http/records.ts';
+import { readTimestamp } from '../http/timestamps.ts';
 import { AuditEvent, exampleAuditEvent } from './schema.ts';
 
 export const listAuditEvents = endpoint({
@@ -13,24 +15,56 @@ export const listAuditEvents = endpoint({
   description: 'Every write in the workspace, oldest first: who, with which credential, what, and from where.',
   access: onWorkspace('enterprise:manage'),
   params: Type.Object({ workspace_id: Id }),
-  query: Paging,
+  query: Type.Object({
+    type: Type.Optional(Type.String({ description: 'Only events of this type, for example wiki.renamed.' })),
+    actor_id: Type.Optional(Type.String({ description: 'Only what this user did.' })),
+    after: Type.Optional(Type.String({ description: 'RFC 3339: only what happened then or later.' })),
+    before: Type.Optional(Type.String({ description: 'RFC 3339: only what happened earlier.' })),
+    ...PAGING,
+  }),
   reply: Type.Array(AuditEvent),
+  errors: ['invalid_query'],
   example: { reply: [exampleAuditEvent] },
-  run: async ({ params, query, many }) => {
-    const events = await many<AuditEvent>(sql`
-      select event_id, type, coalesce(actor_id, '') as actor_id, coalesce(credential_id, '') as credential_id, request_id,
-        address, details, created_at
-      from audit_events where workspace_id = ${params.workspace_id}
-      order by event_id limit ${query.limit} offset ${query.offset}
+  run: async ({ params, query, many, refuse }) => {
+    const { type, actor_id, limit, offset } = query;
+    const after = readTime(query.after);
+    const before = readTime(query.before);
+    if (after instanceof ApiError) return refuse(after);
+    if (before instanceof ApiError) return refuse(before);
+    const events = await many<Row>(sql`
+      select event_id, type, coalesce(actor_id, '') as actor_id, credential_kind, coalesce(credential_id, '') as credential_id,
+        target_kind, target_id, before, after, request_id, address, created_at
+      from audit_events
+      where workspace_id = ${params.workspace_id}
+        ${only(type, (value) => sql`and type = ${value}`)}
+        ${only(actor_id, (value) => sql`and actor_id = ${value}`)}
+        ${only(after, (value) => sql`and created_at >= ${value}`)}
+        ${only(before, (value) => sql`and created_at < ${value}`)}
+      order by event_id limit ${limit} offset ${offset}
     `);
-    return events.map((event) => ({ ...event, details: asAnswered(event.details) }));
+    return events.map(({ before: was, after: became, ...event }) => ({
+      ...event,
+      changes: { before: asAnswered(was), after: asAnswered(became) },
+    }));
   },
 });
 
-/** A record as the API writes it: times with milliseconds, and what has no value left out. */
-function asAnswered(details: object): object {
+type Row = Omit<AuditEvent, 'changes'> & AuditEvent['changes'];
+
+function only(value: string | undefined, condition: (value: string) => Sql): Sql {
+  return value === undefined ? raw('') : condition(value);
+}
+
+function readTime(text: string | undefined): string | undefined | ApiError {
+  const time = text === undefined ? undefined : readTimestamp(text);
+  if (text === undefined || time !== undefined) return time;
+  return new ApiError('invalid_query', 'after and before are times as RFC 3339 writes them: 2027-01-31T12:00:00Z.');
+}
+
+/** A record as the API writes it: its times with milliseconds. */
+function asAnswered(fields: object): object {
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?\+00:00$/;
-  const entries = Object.entries(withoutNulls(details)).map(([name, value]) => [
+  const entries = Object.entries(fields).map(([name, value]) => [
     name,
     typeof value === 'string' && time.test(value) ? new Date(value).toISOString() : value,
   ]);

@@ -1,19 +1,25 @@
 import { type Static, Type } from 'typebox';
 import { Id, Record, Text, Timestamp } from '../http/records.ts';
 
+/** Fields of a record by their names, as the API writes them; never a secret. */
+const Fields = (description: string) => Type.Object({}, { additionalProperties: true, description });
+
 export const AuditEvent = Record({
   event_id: Id,
   type: Type.String({ description: 'What happened, for example invitation.created.' }),
   actor_id: Type.String({ description: 'The user who did it; "" for the service itself.' }),
-  credential_id: Type.String({
-    description: 'The key, the issuer or the command that it was done with; "" for the service.',
+  credential_kind: Type.String({
+    description: 'What it was done with: key, identity (a token of an issuer), command, or "" for the service.',
+  }),
+  credential_id: Type.String({ description: 'Which one: the id of the key, or the issuer; "" for the service.' }),
+  target_kind: Type.String({ description: 'What it was done to, for example invitation.' }),
+  target_id: Type.String({ description: 'Which one.' }),
+  changes: Record({
+    before: Fields('The changed fields as they were; {} where something was made.'),
+    after: Fields('The changed fields as they became; {} where something was deleted.'),
   }),
   request_id: Text,
   address: Type.String({ default: '', description: 'Where the request came from.' }),
-  details: Type.Object(
-    {},
-    { additionalProperties: true, description: 'The record as the write left it, without secrets.' },
-  ),
   created_at: Timestamp,
 });
 export type AuditEvent = Static<typeof AuditEvent>;
@@ -22,9 +28,12 @@ export const exampleAuditEvent: AuditEvent = {
   event_id: 'evt_01jd8w3v6xf3e8h2k9m4n5p6x1',
   type: 'wiki.renamed',
   actor_id: 'user_01jd8w3v6xf3e8h2k9m4n5p6q8',
+  credential_kind: 'key',
   credential_id: 'key_01jd8w3v6xf3e8h2k9m4n5p6r3',
+  target_kind: 'wiki',
+  target_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9',
+  changes: { before: { title: 'Acme Wiki' }, after: { title: 'Handbook' } },
   request_id: 'req_01jd8w3v6xf3e8h2k9m4n5p6w1',
   address: '127.0.0.1',
-  details: { wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9', title: 'Handbook' },
   created_at: '2026-11-21T05:29:32.104Z',
 };

@@ -45,8 +45,10 @@ export async function makeKey(db: Db, wish: KeyWish): Promise<string> {
         select from memberships where workspace_id = ${wish.workspace_id} and user_id = ${user_id} and status = 'active')
       returning key_id, workspace_id, user_id, name
     )
-    insert into audit_events (event_id, workspace_id, type, actor_id, credential_id, request_id, address, details)
-    select ${newId('evt')}, workspace_id, 'api_key.created', user_id, 'command', '', '', to_jsonb(made) from made
+    insert into audit_events (event_id, workspace_id, type, target_kind, target_id, actor_id, credential_kind, credential_id,
+      request_id, address, after)
+    select ${newId('evt')}, workspace_id, 'api_key.created', 'api_key', key_id, user_id, 'command', 'command', '', '',
+      jsonb_strip_nulls(to_jsonb(made)) from made
     returning 1`);
   if (made.length === 0) throw new UsageError(`${email} has no active membership in ${wish.workspace_id}.`);
   return secret;

@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { type Identity, type IdentityProvider, IdentityUnavailable } from '../providers/identity.ts';
+import { changedFields } from './audit-record.ts';
 import { ApiError, unauthorized } from './errors.ts';
 import { newId } from './ids.ts';
 import { sha256 } from './secrets.ts';
@@ -123,7 +124,8 @@ export async function ensureUser(query: Query, identity: Omit<Identity, 'expires
   const { issuer, subject, email, email_verified, display_name, avatar_url } = identity;
   const upsert = sql`
     with known as (
-      select user_id from identities where issuer = ${issuer} and subject = ${subject}
+      select user_id, u.email, u.email_verified, u.display_name, u.avatar_url from identities join users u using (user_id)
+      where issuer = ${issuer} and subject = ${subject}
     ), made as (
       insert into identities (issuer, subject, user_id) select ${issuer}, ${subject}, ${newId('user')}
       where not exists (select from known)
@@ -131,18 +133,24 @@ export async function ensureUser(query: Query, identity: Omit<Identity, 'expires
     ), new_user as (
       insert into users (user_id, email, email_verified, display_name, avatar_url)
       select user_id, ${email}::text, ${email_verified}::boolean, ${display_name}::text, ${avatar_url}::text from made
-      returning user_id, email, display_name
+      returning user_id, email, email_verified, display_name, avatar_url
     ), changed as (
       update users u set email = ${email}, email_verified = ${email_verified}, display_name = ${display_name},
         avatar_url = ${avatar_url}
       from known where u.user_id = known.user_id
         and (u.email, u.email_verified, u.display_name, u.avatar_url)
           is distinct from (${email}::text, ${email_verified}::boolean, ${display_name}::text, ${avatar_url}::text)
-      returning u.user_id, u.email, u.display_name
+      returning u.user_id, u.email, u.email_verified, u.display_name, u.avatar_url
     ), audit as (
-      insert into audit_events (event_id, type, actor_id, credential_id, request_id, address, details)
-      select ${newId('evt')}, type, user_id, ${issuer}, '', '', jsonb_build_object('email', email, 'display_name', display_name)
-      from (select 'user.created' as type, * from new_user union all select 'user.updated', * from changed) writes
+      insert into audit_events (event_id, type, target_kind, target_id, actor_id, credential_kind, credential_id, request_id,
+        address, before, after)
+      select ${newId('evt')}, 'user.' || what, 'user', user_id, user_id, 'identity', ${issuer}, '', '',
+        ${changedFields('was', 'became')}, ${changedFields('became', 'was')}
+      from (
+        select 'created' as what, user_id, '{}'::jsonb as was, to_jsonb(new_user) as became from new_user
+        union all
+        select 'updated', user_id, to_jsonb(known), to_jsonb(changed) from changed join known using (user_id)
+      ) writes
     )
     select user_id from known union all select user_id from new_user`;
   // Whoever lost the race to make the user finds it on the second look.

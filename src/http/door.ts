@@ -1,16 +1,17 @@
-import type { Db, Query, Row, ServiceDb } from '../db/db.ts';
+import type { Db, Query, ServiceDb } from '../db/db.ts';
 import type { Scope } from '../db/scope.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { type Access, accessStep, callerStep, targetStep } from './access.ts';
+import { auditStep, type EventType } from './audit-record.ts';
 import { callerScope, requestPath } from './caller-scope.ts';
 import type { Credential } from './credential.ts';
 import { type ApiError, forbidden, notFound, unauthorized } from './errors.ts';
-import { newId } from './ids.ts';
 
 /**
  * The work of a statement: one piece of SQL, or named steps (CTEs) of which the last is the result. It may use the
  * door's own steps `caller` (user_id, granted, …), `target` (the path's object) and `access` (user_id, workspace_id,
  * wiki_id, role, granted, …; no row where the caller is refused). A writing step must take its rows from `access`.
+ * Of a write that changes or deletes, a step `before` says what was there (see auditStep).
  */
 export type Work = Sql | Record<string, Sql>;
 
@@ -45,7 +46,7 @@ export interface DoorContext {
   credential: Credential;
   params: Record<string, string>;
   /** The business event of a writing endpoint: each write leaves an audit record of it in the same statement. */
-  event: string | undefined;
+  event: EventType | undefined;
   request_id: string;
   address: string;
   /** Called when the note of a credential's last use could not be written, which fails no request. */
@@ -60,6 +61,8 @@ interface GuardColumns {
 
 export function openDoor(context: DoorContext): Door {
   const { db, access, credential, params } = context;
+  const { request_id, address } = context;
+  const origin = { credential_kind: credential.kind, request_id, address };
   let asked = false;
   let written = false;
   const guardSteps = sql`
@@ -75,14 +78,8 @@ export function openDoor(context: DoorContext): Door {
     left join (select true as _found, result.* from result) r on exists (select from access)`;
 
   // The status is asked for with refuse(), which fails the statement: whatever the work wrote for a refused caller is undone.
-  const write = (work: Work, event: string) => sql`
-    ${guardSteps}, ${steps(work)},
-    audit as (
-      insert into audit_events (event_id, workspace_id, type, actor_id, credential_id, request_id, address, details)
-      select ${newId('evt')}, coalesce(access.workspace_id, to_jsonb(result) ->> 'workspace_id'), ${event}::text,
-        access.user_id, access.credential_id, ${context.request_id}::text, ${context.address}::text, to_jsonb(result)
-      from access, result
-    )
+  const write = (work: Work, event: EventType) => sql`
+    ${guardSteps}, ${steps(work)}, audit as (${auditStep(event, namesOf(work), origin)})
     select case when ${status} = 200 then 200 else refuse(${status}) end as _status,
       ${noteUse(access, credential)} as _note_use, r.*
     from (values (1)) always left join (select true as _found, result.* from result) r on true`;
@@ -146,10 +143,16 @@ export function openDoor(context: DoorContext): Door {
   };
 }
 
+export interface Caller {
+  user_id: string;
+  credential_id: string;
+}
+
 /** Decides 401 alone: for a request that is refused before its target matters. */
-export async function requireCaller(db: ServiceDb, credential: Credential): Promise<void> {
-  const rows = await db.in(callerScope(credential)).query<Row>(callerStep(credential));
-  if (rows.length === 0) throw unauthorized();
+export async function requireCaller(db: ServiceDb, credential: Credential): Promise<Caller> {
+  const [caller] = await db.in(callerScope(credential)).query<Caller>(callerStep(credential));
+  if (!caller) throw unauthorized();
+  return caller;
 }
 
 /** 404 where the path names nothing, 403 where it names what row-level security hides from the caller. */
@@ -181,6 +184,10 @@ function steps(work: Work): Sql {
   return entries
     .map(([name, step], i) => sql`${raw(i === entries.length - 1 ? 'result' : name)} as (${step})`)
     .reduce((before, step) => sql`${before}, ${step}`);
+}
+
+function namesOf(work: Work): string[] {
+  return 'strings' in work ? [] : Object.keys(work).slice(0, -1);
 }
 
 function refuseUnless200(status: number | undefined): void {

@@ -3,6 +3,7 @@ import type { Blobs } from '../providers/blobs.ts';
 import type { Mail } from '../providers/mail.ts';
 import type { Payments, Plan } from '../providers/payments.ts';
 import type { Access } from './access.ts';
+import type { EventType } from './audit-record.ts';
 import type { Credential } from './credential.ts';
 import type { Door } from './door.ts';
 import type { ReceivedFile } from './multipart.ts';
@@ -67,8 +68,8 @@ export interface EndpointDefinition<
   summary: string;
   description?: string;
   access: Access;
-  /** The business event of a write. */
-  event?: string;
+  /** The business event of a write: what it is about, a dot, what happened. */
+  event?: EventType;
   /** A rate limit that it has besides the general one. */
   limit?: 'search' | 'uploads' | 'invitations';
   params?: Params;

@@ -116,7 +116,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
 
   app.setErrorHandler(async (error, request, reply) => {
     const answer = await afterCallerCheck(toApiError(error), request, db);
-    return sendError(request, reply, answer, log);
+    return sendError(request, reply, answer, log, await actorOf(answer, request, db));
   });
   app.setNotFoundHandler(() => {
     throw notFound('route');
@@ -174,11 +174,25 @@ async function afterCallerCheck(error: ApiError, request: FastifyRequest, db: Se
   }
 }
 
-function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError, log: Logger) {
+/** Who was refused, for the log. It is asked for when somebody is, so that what succeeds need not carry it. */
+async function actorOf({ status }: ApiError, request: FastifyRequest, db: ServiceDb): Promise<object> {
+  if (!request.credential || (status !== 403 && status !== 404)) return {};
+  try {
+    const { user_id, credential_id } = await requireCaller(db, request.credential);
+    return { actor_id: user_id, credential_kind: request.credential.kind, credential_id };
+  } catch {
+    return {};
+  }
+}
+
+function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError, log: Logger, actor: object = {}) {
   const { code, message, detail, status, retry_after } = error;
   const request_id = request.id;
-  const line = { request_id, status, code, method: request.method, route: request.routeOptions?.url ?? '' };
+  // The path as the list of endpoints has it: what a client wrote into the address is not for a log.
+  const endpoint = `${request.method} ${request.routeOptions?.url ?? ''}`.trimEnd();
+  const line = { request_id, endpoint, status, code, address: request.ip, ...actor };
   if (status >= 500) log.error({ ...line, err: error.cause ?? error }, message);
+  else if (status === 401 || status === 403) log.warn(line, message);
   else log.info(line, message);
   if (!reply.hasHeader('x-request-id')) reply.headers(HEADERS).header('x-request-id', request_id);
   if (status === 401) reply.header('www-authenticate', 'Bearer');

@@ -1,5 +1,6 @@
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+import { changedFields } from '../http/audit-record.ts';
 import { newId } from '../http/ids.ts';
 
 interface Counts {
@@ -37,15 +38,19 @@ export async function endUpload(query: Query, upload: { wiki_id: string; upload_
   const problem =
     status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
   await query(sql`
-    with ended as (
+    with before as (
+      select status, source_count, summary, error from uploads where wiki_id = ${wiki_id} and upload_id = ${upload_id}
+    ), ended as (
       update uploads set status = ${status}, source_count = ${counts.new_sources}, summary = ${summary}, error = ${problem},
         updated_at = now(), finished_at = now()
       where wiki_id = ${wiki_id} and upload_id = ${upload_id}
-      returning wiki_id, upload_id, status, source_count, summary, error
+      returning status, source_count, summary, error
     )
-    insert into audit_events (event_id, workspace_id, type, request_id, address, details)
-    select ${newId('evt')}, w.workspace_id, ${`upload.${status}`}, '', '', to_jsonb(ended)
-    from ended join wikis w on w.wiki_id = ended.wiki_id`);
+    insert into audit_events (event_id, workspace_id, type, target_kind, target_id, request_id, address, before, after)
+    select ${newId('evt')}, w.workspace_id, ${`upload.${status}`}, 'upload', ${upload_id}, '', '',
+      ${changedFields('was', 'became')}, ${changedFields('became', 'was')}
+    from (select to_jsonb(before) as was, to_jsonb(ended) as became from before, ended) changes, wikis w
+    where w.wiki_id = ${wiki_id}`);
   return { status, summary, error: problem } as const;
 }
 

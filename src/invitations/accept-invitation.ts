@@ -71,11 +71,12 @@ export const acceptInvitation = endpoint({
       const made = await tx.one<Workspace>({
         accepted: sql`
           update invitations i set state = 'accepted' from access a where i.invitation_id = ${facts.invitation_id}
-          returning i.workspace_id, i.role`,
+          returning i.invitation_id, i.workspace_id, i.role`,
         joined: sql`
           insert into memberships (membership_id, workspace_id, user_id, role)
           select ${newId('mem')}, accepted.workspace_id, a.user_id, accepted.role from accepted, access a
-          returning workspace_id, role`,
+          returning membership_id, workspace_id, user_id, role, status`,
+        after: sql`select joined.*, accepted.invitation_id from joined, accepted`,
         result: sql`
           select w.workspace_id, w.name, w.slug, joined.role from joined join workspaces w on w.workspace_id = joined.workspace_id`,
       });

@@ -7,7 +7,7 @@ import { newLinkSecret } from '../http/secrets.ts';
 import { sendInvitation } from './invitation-mail.ts';
 import { refuseTooManyLetters } from './letter-limit.ts';
 import { readPending } from './pending-invitation.ts';
-import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns } from './schema.ts';
+import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns, invitationStep } from './schema.ts';
 
 export const resendInvitation = endpoint({
   method: 'POST',
@@ -27,6 +27,7 @@ export const resendInvitation = endpoint({
       await refuseTooManyLetters(tx, services);
       const { secret, hash } = newLinkSecret();
       const invitation = await tx.one<Invitation>({
+        before: invitationStep(params.invitation_id),
         i: sql`
           update invitations i set secret_hash = ${hash}, expires_at = now() + make_interval(days => ${INVITATION_DAYS})
           from access a

@@ -26,6 +26,13 @@ export const presentState: Sql = raw(
 export const invitationColumns: Sql = sql`
   i.invitation_id, i.email, i.role, i.created_at, i.expires_at, ${presentState} as state`;
 
+/** The step that reads an invitation of the door's workspace as it is before the statement changes it. */
+export function invitationStep(invitation_id: string): Sql {
+  return sql`
+    select ${invitationColumns} from access a
+    join invitations i on i.workspace_id = a.workspace_id and i.invitation_id = ${invitation_id}`;
+}
+
 export const exampleInvitation: Invitation = {
   invitation_id: 'inv_01jd8w3v6xf3e8h2k9m4n5p6r2',
   email: 'grace@example.com',

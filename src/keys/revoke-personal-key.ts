@@ -22,7 +22,8 @@ export const revokePersonalKey = endpoint({
         update api_keys k set revoked_at = now() from access a
         where k.key_id = ${params.key_id} and k.workspace_id is null and k.user_id = a.user_id and k.revoked_at is null
         returning k.*`,
-      result: sql`select ${apiKeyColumns} from k`,
+      before: sql`select ${apiKeyColumns} from k`,
+      result: sql`select from before`,
     });
     return null;
   },

@@ -3,6 +3,7 @@ import { type Sql, sql } from '../db/sql.ts';
 import { ApiError } from '../http/errors.ts';
 import { Id, Record, Timestamp } from '../http/records.ts';
 import { PERMISSIONS } from '../http/roles.ts';
+import { readTimestamp } from '../http/timestamps.ts';
 import { readName } from '../http/titles.ts';
 
 const keyProperties = {
@@ -49,8 +50,6 @@ export interface ReadWish {
   expires_at: string | null;
 }
 
-const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
-
 /** What a wish for a key comes to; 400 for an unusable name, an unknown permission or a time that is not ahead. */
 export function readWish(wish: Static<typeof ApiKeyWish>): ReadWish | ApiError {
   const name = readName(wish.name);
@@ -62,12 +61,12 @@ export function readWish(wish: Static<typeof ApiKeyWish>): ReadWish | ApiError {
       `There is no permission "${unknown.slice(0, 64)}". There are ${PERMISSIONS.join(', ')}.`,
     );
   }
-  const { expires_at } = wish;
-  if (expires_at !== undefined && !(RFC3339.test(expires_at) && Date.parse(expires_at) > Date.now())) {
+  const expires_at = wish.expires_at === undefined ? null : readTimestamp(wish.expires_at);
+  if (expires_at === undefined || (expires_at !== null && Date.parse(expires_at) <= Date.now())) {
     return new ApiError('invalid_request', 'expires_at is a time ahead, as RFC 3339 writes it: 2027-01-31T12:00:00Z.');
   }
   const permissions = wish.permissions && wish.permissions.length > 0 ? [...new Set(wish.permissions)].sort() : null;
-  return { name, permissions, expires_at: expires_at ?? null };
+  return { name, permissions, expires_at };
 }
 
 export const exampleApiKey: ApiKey = {

@@ -126,7 +126,8 @@ test('each write is one record of the audit log, with who, what, with which cred
   assert.equal(body[1].actor_id, owner.user_id);
   assert.match(body[1].credential_id, /^key_/);
   assert.equal(body[1].address, '127.0.0.1');
-  assert.equal(body[1].details.title, 'Handbook');
+  assert.deepEqual([body[1].target_kind, body[1].target_id], ['wiki', owner.wiki_id]);
+  assert.equal(body[1].changes.after.title, 'Handbook');
   assert.ok(!/secret|ibid_live_[0-9A-Za-z]{8}/.test(JSON.stringify(body)), 'no secret is in the log');
   assert.equal((await member.get(`/v1/workspaces/${owner.workspace_id}/audit-events`)).status, 403);
 });

@@ -4,7 +4,7 @@ import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { Id } from '../http/records.ts';
 import { readMemberFacts } from './member-facts.ts';
-import { exampleMember, Member, memberColumns, refuseWithoutSeat } from './schema.ts';
+import { exampleMember, Member, memberColumns, memberStep, refuseWithoutSeat } from './schema.ts';
 
 export const reactivateMember = endpoint({
   method: 'POST',
@@ -22,6 +22,7 @@ export const reactivateMember = endpoint({
       const facts = await readMemberFacts(tx, params.membership_id);
       if (facts.status === 'inactive') refuseWithoutSeat(facts);
       return tx.one({
+        before: memberStep(params.membership_id),
         changed: sql`
           update memberships m set status = 'active' from access a
           where m.workspace_id = a.workspace_id and m.membership_id = ${params.membership_id}

@@ -29,7 +29,8 @@ export const removeMember = endpoint({
           delete from memberships m using access a
           where m.workspace_id = a.workspace_id and m.membership_id = ${params.membership_id}
           returning m.*`,
-        result: sql`select ${memberColumns} from removed m join users u on u.user_id = m.user_id`,
+        before: sql`select ${memberColumns} from removed m join users u on u.user_id = m.user_id`,
+        result: sql`select from before`,
       });
       return null;
     }),

@@ -63,6 +63,14 @@ export function refuseWithoutSeat(counts: SeatCounts): void {
 export const memberColumns: Sql = sql`
   m.membership_id, m.user_id, u.display_name, u.email, m.role, u.avatar_url, m.status`;
 
+/** The step that reads a membership of the door's workspace as it is before the statement changes it. */
+export function memberStep(membership_id: string): Sql {
+  return sql`
+    select ${memberColumns} from access a
+    join memberships m on m.workspace_id = a.workspace_id and m.membership_id = ${membership_id}
+    join users u on u.user_id = m.user_id`;
+}
+
 export const exampleMember: Member = {
   membership_id: 'mem_01jd8w3v6xf3e8h2k9m4n5p6r1',
   user_id: 'user_01jd8w3v6xf3e8h2k9m4n5p6q8',

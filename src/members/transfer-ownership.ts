@@ -30,11 +30,15 @@ export const transferOwnership = endpoint({
       if (heir.is_self) throw new ApiError('invalid_request', 'membership_id is your own: name another member.');
       if (heir.status === 'inactive') throw new ApiError('member_inactive', 'Reactivate the member first.');
       return tx.one<Member>({
+        before: sql`
+          select jsonb_object_agg(m.membership_id, m.role) as roles from access a
+          join memberships m on m.workspace_id = a.workspace_id and m.membership_id in (a.membership_id, ${body.membership_id})`,
         changed: sql`
           update memberships m set role = case when m.membership_id = a.membership_id then 'admin' else 'owner' end
           from access a
           where m.workspace_id = a.workspace_id and m.membership_id in (a.membership_id, ${body.membership_id})
           returning m.*`,
+        after: sql`select jsonb_object_agg(membership_id, role) as roles from changed`,
         result: sql`
           select ${memberColumns} from changed m join users u on u.user_id = m.user_id
           where m.membership_id = ${body.membership_id}`,

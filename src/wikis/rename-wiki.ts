@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { sql } from '../db/sql.ts';
+import { raw, sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ApiError } from '../http/errors.ts';
@@ -17,6 +17,8 @@ const RenamedWiki = Record({
 
 const { workspace_id: organization_id, ...example } = exampleWiki;
 
+const renamedColumns = raw('w.workspace_id as organization_id, w.wiki_id, w.slug, w.title, w.description');
+
 /** The slug stays as it was, so that links keep working. */
 export const renameWiki = endpoint({
   method: 'PATCH',
@@ -32,9 +34,10 @@ export const renameWiki = endpoint({
   run: ({ body, one, refuse }) => {
     const title = readTitle(body.title);
     if (title instanceof ApiError) return refuse(title);
-    return one(sql`
-      update wikis set title = ${title} from access where wikis.wiki_id = access.wiki_id
-      returning wikis.workspace_id as organization_id, wikis.wiki_id, wikis.slug, wikis.title, wikis.description
-    `);
+    return one({
+      // Locked, so that of several renames at once each finds what the one before it left.
+      before: sql`select ${renamedColumns} from wikis w join access on w.wiki_id = access.wiki_id for update of w`,
+      result: sql`update wikis w set title = ${title} from before where w.wiki_id = before.wiki_id returning ${renamedColumns}`,
+    });
   },
 });

@@ -19,11 +19,13 @@ export function newWorkspaceSteps(workspace_id: string, name: string, slugs: str
     membership: sql`
       insert into memberships (membership_id, workspace_id, user_id, role)
       select ${newId('mem')}, workspace.workspace_id, access.user_id, 'owner' from access, workspace
-      returning role`,
+      returning membership_id, role`,
     wiki: sql`
       insert into wikis (wiki_id, workspace_id, slug, title, created_by)
       select ${newId('wiki')}, workspace.workspace_id, 'main', workspace.name || ' Wiki', access.user_id
-      from access, workspace`,
+      from access, workspace
+      returning wiki_id`,
+    after: sql`select workspace.*, membership.*, wiki.* from workspace, membership, wiki`,
     result: sql`select workspace.*, membership.role from workspace, membership`,
   };
 }

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openWorld } from '../../test/world.ts';
+import { sql } from '../db/sql.ts';
+
+const world = await openWorld();
+
+const pathOf = (workspace_id: string) => `/v1/workspaces/${workspace_id}/audit-events`;
+
+test('an audit event says what changed from what to what, and nothing of what stayed', async () => {
+  const owner = await world.owner();
+  const member = await world.member(owner.workspace_id, 'member');
+  await owner.patch(`/v1/workspaces/${owner.workspace_id}/members/${member.membership_id}`, { role: 'viewer' });
+  await owner.send('DELETE', `/v1/workspaces/${owner.workspace_id}/members/${member.membership_id}`);
+  const { body } = await owner.get(pathOf(owner.workspace_id));
+  const [made, changed, deleted] = body;
+  assert.equal(made.target_id, owner.workspace_id);
+  assert.deepEqual(made.changes.before, {});
+  assert.equal(made.changes.after.membership_id, owner.membership_id);
+  assert.equal(made.changes.after.wiki_id, owner.wiki_id);
+  assert.deepEqual([changed.target_kind, changed.target_id], ['organization_membership', member.membership_id]);
+  assert.deepEqual(changed.changes, { before: { role: 'member' }, after: { role: 'viewer' } });
+  assert.equal(deleted.target_id, member.membership_id);
+  assert.equal(deleted.changes.before.user_id, member.user_id);
+  assert.deepEqual(deleted.changes.after, {});
+});
+
+test('of renames at the same moment each says the title that it found and the one that it left', async () => {
+  const owner = await world.owner();
+  const titles = Array.from({ length: 12 }, (_, i) => `Title ${i}`);
+  await Promise.all(titles.map((title) => owner.patch(`/v1/wikis/${owner.wiki_id}`, { title })));
+  const { body } = await owner.get(`${pathOf(owner.workspace_id)}?type=wiki.renamed`);
+  assert.equal(body.length, titles.length);
+  const next = new Map<string, string>(
+    body.map(({ changes }: { changes: Record<string, { title: string }> }) => [
+      changes.before?.title,
+      changes.after?.title,
+    ]),
+  );
+  // One chain from the first title to the present one, through all of them.
+  let title = [...next.keys()].find((found) => !titles.includes(found));
+  const seen: string[] = [];
+  while (title !== undefined && next.has(title)) seen.push((title = next.get(title)) ?? '');
+  assert.deepEqual(seen.toSorted(), titles.toSorted());
+  const [wiki] = await world.db.query<{ title: string }>(sql`select title from wikis where wiki_id = ${owner.wiki_id}`);
+  assert.equal(title, wiki?.title);
+});
+
+test('the audit log is filtered by type, by actor and by time, and paged', async () => {
+  const owner = await world.owner();
+  const admin = await world.member(owner.workspace_id, 'admin');
+  for (const title of ['One', 'Two', 'Three']) await owner.patch(`/v1/wikis/${owner.wiki_id}`, { title });
+  await admin.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Fourth' });
+  const list = async (query: string) => (await owner.get(`${pathOf(owner.workspace_id)}${query}`)).body;
+  const typesOf = (events: { type: string }[]) => events.map(({ type }) => type);
+  const all = await list('');
+  assert.deepEqual(typesOf(all), ['workspace.created', 'wiki.renamed', 'wiki.renamed', 'wiki.renamed', 'wiki.created']);
+  assert.deepEqual(typesOf(await list('?type=wiki.created')), ['wiki.created']);
+  assert.deepEqual(await list('?type=nothing'), []);
+  assert.deepEqual(await list(`?actor_id=${admin.user_id}`), [all[4]]);
+  assert.deepEqual(await list(`?type=wiki.renamed&limit=1&offset=1`), [all[2]]);
+
+  await world.db.query(sql`
+    update audit_events set created_at = timestamptz '2026-01-01T00:00:00Z' + (rank - 1) * interval '1 day'
+    from (select event_id, rank() over (order by event_id) from audit_events where workspace_id = ${owner.workspace_id}) r
+    where r.event_id = audit_events.event_id`);
+  const idsOf = (events: { event_id: string }[]) => events.map(({ event_id }) => event_id);
+  const ids = idsOf(all);
+  assert.deepEqual(idsOf(await list('?after=2026-01-03T00:00:00Z')), ids.slice(2));
+  assert.deepEqual(idsOf(await list('?before=2026-01-03T00:00:00Z')), ids.slice(0, 2), 'a range ends before its end');
+  const range = `?after=${encodeURIComponent('2026-01-02T02:00:00+02:00')}&before=2026-01-04T00:00:00.000Z`;
+  assert.deepEqual(idsOf(await list(range)), ids.slice(1, 3));
+});
+
+test('a time that there is not is 400 in a filter and for the end of a key', async () => {
+  const owner = await world.owner();
+  const member = await world.member(owner.workspace_id, 'member');
+  const wrong = [
+    'yesterday',
+    '2026-02-30T00:00:00Z',
+    '2027-13-01T00:00:00Z',
+    '2027-01-01T25:00:00Z',
+    '2027-01-01',
+    '2027-01-01T00:00:00',
+    '2027-01-01T00:00:00+99:00',
+    '0000-01-01T00:00:00Z',
+    '0001-01-01T00:00:00+12:00',
+    '',
+  ];
+  for (const time of wrong) {
+    for (const name of ['after', 'before']) {
+      const path = `${pathOf(owner.workspace_id)}?${name}=${encodeURIComponent(time)}`;
+      const { status, body } = await owner.get(path);
+      assert.deepEqual([status, body.error], [400, 'invalid_query'], `${name}=${time}`);
+      assert.equal((await member.get(path)).status, 403);
+    }
+    const made = await owner.post('/v1/me/api-keys', { name: 'Ends', expires_at: time });
+    assert.deepEqual([made.status, made.body.error], [400, 'invalid_request'], time);
+  }
+  const good = await owner.post('/v1/me/api-keys', { name: 'Ends', expires_at: '2999-02-28T23:59:59.5+02:00' });
+  assert.deepEqual([good.status, good.body.expires_at], [201, '2999-02-28T21:59:59.500Z']);
+});
+
+test('what the service does by itself is in the log too, without an actor', async () => {
+  const owner = await world.owner();
+  const { body: upload } = await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n' });
+  const { body } = await owner.get(pathOf(owner.workspace_id));
+  const [created, completed] = body.filter(({ target_id }: { target_id: string }) => target_id === upload.upload_id);
+  assert.deepEqual([created.type, created.actor_id], ['upload.created', owner.user_id]);
+  assert.deepEqual(
+    [completed.type, completed.target_kind, completed.actor_id, completed.credential_kind, completed.credential_id],
+    ['upload.completed', 'upload', '', '', ''],
+  );
+  assert.deepEqual(
+    [completed.changes.before.status, completed.changes.after.status, completed.changes.after.source_count],
+    ['queued', 'completed', 1],
+  );
+});
+
+test('a new user is a record, whose target and actor are the user', async () => {
+  const { db } = world;
+  const person = await world.person();
+  const [record] = await db.query<{ type: string; target_id: string; after: { email?: string } }>(sql`
+    select type, target_id, after from audit_events where actor_id = ${person.user_id} and type = 'user.created'`);
+  assert.equal(record?.target_id, person.user_id);
+  assert.match(record?.after.email ?? '', /@example\.com$/);
+});

@@ -1,0 +1,52 @@
+import { raw, type Sql, sql } from '../db/sql.ts';
+import { newId } from './ids.ts';
+
+/** What an event can be about, and the field of a record that names it. */
+const TARGETS = {
+  workspace: 'workspace_id',
+  organization_membership: 'membership_id',
+  invitation: 'invitation_id',
+  api_key: 'key_id',
+  wiki: 'wiki_id',
+  upload: 'upload_id',
+} as const;
+
+export type TargetKind = keyof typeof TARGETS;
+
+/** `<what it is about>.<what happened>`: wiki.renamed. */
+export type EventType = `${TargetKind}.${string}`;
+
+/** Where a write comes from, as its record says it. */
+export interface WriteOrigin {
+  credential_kind: string;
+  request_id: string;
+  address: string;
+}
+
+/**
+ * The step of a writing statement that leaves its record. What the write did is read from its steps: `before`, the
+ * record as it was, and `after`, the record as it became (the result where there is no such step). Only the fields that
+ * differ are kept. A write that makes something has no `before`; one that deletes has a result without columns.
+ */
+export function auditStep(event: EventType, stepNames: readonly string[], origin: WriteOrigin): Sql {
+  const kind = event.slice(0, event.indexOf('.'));
+  const field = TARGETS[kind as TargetKind];
+  const became = stepNames.includes('after') ? 'after' : 'result';
+  const changes = stepNames.includes('before')
+    ? raw(`select to_jsonb(before) as was, to_jsonb(${became}) as became from ${became} left join before on true`)
+    : raw(`select '{}'::jsonb as was, to_jsonb(${became}) as became from ${became}`);
+  return sql`
+    insert into audit_events (event_id, workspace_id, type, target_kind, target_id, actor_id, credential_kind, credential_id,
+      request_id, address, before, after)
+    select ${newId('evt')}, coalesce(access.workspace_id, became ->> 'workspace_id'), ${event}::text, ${kind}::text,
+      coalesce(became ->> '${raw(field)}', was ->> '${raw(field)}', to_jsonb(access) ->> '${raw(field)}'), access.user_id,
+      ${origin.credential_kind}::text, access.credential_id, ${origin.request_id}::text, ${origin.address}::text,
+      ${changedFields('was', 'became')}, ${changedFields('became', 'was')}
+    from access, (${changes}) changes`;
+}
+
+/** Of the columns `was` and `became` (jsonb), the fields of one that are not the same in the other; those without a value are left out. */
+export function changedFields(one: 'was' | 'became', other: 'was' | 'became'): Sql {
+  return raw(`(select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(${one})
+    where value <> 'null' and value is distinct from ${other} -> key)`);
+}

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, test } from 'node:test';
+import { pino } from 'pino';
+import { ENDPOINTS } from '../src/app.ts';
+import type { Row } from '../src/db/db.ts';
+import { raw, sql } from '../src/db/sql.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import { sha256 } from '../src/http/secrets.ts';
+import { startMailServer } from './mail-server.ts';
+import type { RawAnswer } from './raw-http.ts';
+import { type Ids, nameOf, pathParams, validRequest } from './requests.ts';
+import { type Actor, openTenants } from './tenants.ts';
+
+/** What the audit log says of every write, and the log of the process of every refusal. Nothing here names an endpoint. */
+const mailServer = await startMailServer();
+after(() => mailServer.stop());
+const lines: string[] = [];
+const log = pino({ level: 'trace', base: undefined }, { write: (line: string) => lines.push(line) });
+const tenants = await openTenants({ SMTP_URL: mailServer.url, MAIL_FROM: 'wiki@example.com' }, { log });
+const { world, a, unknown, fresh, owner, roles, stranger, tokenFor, key } = tenants;
+const { db } = world;
+
+/** The table of each kind of target, and the column that names its rows. */
+const TABLES: Record<string, [table: string, id: string]> = {
+  workspace: ['workspaces', 'workspace_id'],
+  organization_membership: ['memberships', 'membership_id'],
+  invitation: ['invitations', 'invitation_id'],
+  api_key: ['api_keys', 'key_id'],
+  wiki: ['wikis', 'wiki_id'],
+  upload: ['uploads', 'upload_id'],
+};
+
+const WRITING = ENDPOINTS.filter(({ event }) => event);
+const secrets = new Set<string>();
+
+interface Send {
+  answer: RawAnswer;
+  request_id: string;
+}
+
+async function send(endpoint: Endpoint, ids: Ids, token: string | undefined, headers = {}): Promise<Send> {
+  const request_id = `audit-${randomUUID()}`;
+  const request = validRequest(endpoint, ids, token);
+  request.headers = { ...request.headers, 'x-request-id': request_id, ...headers };
+  return { answer: await tenants.ask(request, endpoint), request_id };
+}
+
+/** Somebody who may, and whose request changes something: a new person for what is about the caller. */
+async function whoMay(endpoint: Endpoint): Promise<Actor> {
+  if (endpoint.access.on !== 'caller') return owner;
+  const { user_id, token } = await world.person();
+  return { name: 'a new person', user_id, token: String(token) };
+}
+
+function recordsOf(request_id: string): Promise<Row[]> {
+  return db.query(sql`select * from audit_events where request_id = ${request_id}`);
+}
+
+async function rowsOf(kind: string): Promise<Map<unknown, Row>> {
+  const [table, id] = TABLES[kind] ?? [];
+  assert.ok(table && id, `TABLES of this file must say which table holds a target of kind "${kind}"`);
+  // In the order in which jsonb has the keys, and with its spelling of times, as the record has them.
+  const rows = await db.query<{ row: Row }>(sql`
+    select to_jsonb(t) - (select coalesce(array_agg(column_name::text), '{}') from information_schema.columns
+      where table_schema = 'public' and table_name = ${table} and data_type = 'bytea') as row
+    from ${raw(table)} t`);
+  return new Map(rows.map(({ row }) => [row[id], row]));
+}
+
+for (const endpoint of WRITING) {
+  const kind = String(endpoint.event).split('.')[0] ?? '';
+
+  test(`${nameOf(endpoint)} leaves exactly one record, which says who, with what, what to, and what changed`, async () => {
+    const actor = await whoMay(endpoint);
+    const ids = await fresh(endpoint, actor);
+    const rowsBefore = await rowsOf(kind);
+    const { answer, request_id } = await send(endpoint, ids, actor.token);
+    assert.equal(answer.status, endpoint.status ?? 200, answer.text);
+    if (typeof answer.body?.secret === 'string') secrets.add(answer.body.secret);
+    const rowsAfter = await rowsOf(kind);
+
+    const records = await recordsOf(request_id);
+    assert.equal(records.length, 1, 'a write leaves one record, however many statements it takes');
+    const record = records[0] as Row & { before: Row; after: Row };
+    assert.equal(record.type, endpoint.event);
+    assert.equal(record.target_kind, kind);
+    assert.equal(record.actor_id, actor.user_id);
+    const [used] = await db.query(sql`select key_id from api_keys where secret_hash = ${sha256(actor.token)}`);
+    assert.deepEqual([record.credential_kind, record.credential_id], ['key', used?.key_id]);
+    assert.equal(record.address, '127.0.0.1');
+    if (endpoint.access.on !== 'caller') assert.equal(record.workspace_id, a.workspace_id);
+
+    const was = rowsBefore.get(record.target_id);
+    const is = rowsAfter.get(record.target_id);
+    assert.ok(was ?? is, `the target of the record must be a ${kind}, but is "${record.target_id}"`);
+    assert.notDeepEqual(record.before, record.after, 'the record must say what changed');
+    assert.deepEqual(Object.keys(record.before).length > 0, was !== undefined, 'before: what there was, if anything');
+    const isGone = endpoint.method === 'DELETE';
+    assert.deepEqual(Object.keys(record.after).length > 0, !isGone, 'after: what there is, if anything');
+    for (const [name, value] of Object.entries(record.before)) {
+      if (was && name in was && was[name] !== null) assert.deepEqual(value, was[name], `${name} as it was`);
+    }
+    for (const [name, value] of Object.entries(record.after)) {
+      // What is null in a row is an empty value in a record.
+      if (is && name in is && is[name] !== null) assert.deepEqual(value, is[name], `${name} as it became`);
+    }
+    if (!was || !is || isGone) return;
+    const changed = Object.keys(is).filter((name) => JSON.stringify(is[name]) !== JSON.stringify(was[name]));
+    for (const name of changed) assert.ok(name in record.after, `${name} changed, which the record must say`);
+    for (const name of Object.keys(record.before)) {
+      assert.notDeepEqual(record.after[name], record.before[name], `${name} did not change, so it is in no record`);
+    }
+  });
+
+  test(`${nameOf(endpoint)} leaves no record when it is refused, and one when it is sent again`, async () => {
+    for (const token of [undefined, stranger.token, roles.viewer.token]) {
+      if (endpoint.access.on === 'caller' && token !== undefined) continue;
+      const refused = await send(endpoint, a, token);
+      assert.ok(refused.answer.status === 401 || refused.answer.status === 403, refused.answer.text);
+      assert.deepEqual(await recordsOf(refused.request_id), []);
+    }
+    if (endpoint.method === 'DELETE') return;
+    const actor = await whoMay(endpoint);
+    const request = validRequest(endpoint, await fresh(endpoint, actor), actor.token);
+    const request_id = `audit-${randomUUID()}`;
+    request.headers = { ...request.headers, 'x-request-id': request_id, 'idempotency-key': randomUUID() };
+    const answers = [await tenants.ask(request, endpoint)];
+    // The first one may have cost the actor the role that it takes.
+    await fresh(endpoint, actor);
+    answers.push(await tenants.ask(request, endpoint));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [endpoint.status ?? 200, endpoint.status ?? 200],
+    );
+    assert.equal((await recordsOf(request_id)).length, 1);
+  });
+}
+
+interface LogLine {
+  level: number;
+  request_id?: string;
+  endpoint?: string;
+  status?: number;
+  code?: string;
+  address?: string;
+  actor_id?: string;
+}
+
+function linesOf(request_id: string): LogLine[] {
+  return lines.filter((line) => line.includes(request_id)).map((line) => JSON.parse(line));
+}
+
+const WARN = 40;
+
+for (const endpoint of ENDPOINTS) {
+  test(`${nameOf(endpoint)} writes each refusal to the log exactly once, with who it was where that is known`, async () => {
+    const [container] = pathParams(endpoint);
+    const onObject = endpoint.access.on === 'workspace' || endpoint.access.on === 'wiki';
+    const dead = await key(owner.user_id, { dead: 'revoked' });
+    const asked: [Send, number, string | undefined][] = [
+      [await send(endpoint, a, undefined), 401, undefined],
+      [await send(endpoint, a, dead), 401, undefined],
+    ];
+    if (onObject) asked.push([await send(endpoint, a, stranger.token), 403, stranger.user_id]);
+    if (onObject && container) {
+      const nothing = { ...a, [container]: unknown[container] ?? '' };
+      asked.push([await send(endpoint, nothing, stranger.token), 404, stranger.user_id]);
+    }
+    if (endpoint.access.on === 'widget') {
+      asked.push([await send(endpoint, a, await tokenFor(endpoint, stranger)), 403, stranger.user_id]);
+    }
+    for (const [{ answer, request_id }, status, actor_id] of asked) {
+      assert.equal(answer.status, status, answer.text);
+      const [line, ...more] = linesOf(request_id);
+      assert.deepEqual(more, [], 'one refusal is one line');
+      assert.deepEqual(
+        { ...line, level: Number(line?.level) >= WARN, time: undefined, msg: undefined, credential_id: undefined },
+        {
+          level: status !== 404,
+          time: undefined,
+          msg: undefined,
+          credential_id: undefined,
+          request_id,
+          endpoint: `${endpoint.method} ${endpoint.path.replace(/\*.*/, '*')}`,
+          status,
+          code: answer.body.error,
+          address: '127.0.0.1',
+          ...(actor_id && { actor_id, credential_kind: endpoint.access.on === 'widget' ? 'widget' : 'key' }),
+        },
+      );
+    }
+  });
+}
+
+test('a refusal that an endpoint decides itself says who it was too', async () => {
+  for (const [actor, membership_id, role] of [
+    [roles.admin, a.membership_id, 'owner'],
+    [owner, unknown.membership_id, 'viewer'],
+  ] as const) {
+    const request_id = `audit-${randomUUID()}`;
+    const answer = await tenants.ask({
+      method: 'PATCH',
+      path: `/v1/workspaces/${a.workspace_id}/members/${membership_id}`,
+      headers: {
+        authorization: `Bearer ${actor.token}`,
+        'content-type': 'application/json',
+        'x-request-id': request_id,
+      },
+      body: JSON.stringify({ role }),
+    });
+    const [line, ...more] = linesOf(request_id);
+    assert.deepEqual(more, []);
+    assert.deepEqual([line?.status, line?.code, line?.actor_id], [answer.status, answer.body.error, actor.user_id]);
+  }
+});
+
+test('no log and no record holds a credential, the secret of a link or a hash of one', async () => {
+  for (const actor of [owner, stranger, ...Object.values(roles)]) secrets.add(actor.token);
+  for (const { raw: message } of mailServer.messages) {
+    for (const [, secret] of message.replaceAll('=\r\n', '').matchAll(/token=(?:3D)?([A-Za-z0-9_-]{20,})/g)) {
+      secrets.add(String(secret));
+    }
+  }
+  for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'widget')) {
+    const token = await tokenFor(endpoint, owner);
+    secrets.add(token);
+    await send(endpoint, a, token);
+    await send(endpoint, a, `${token}x`);
+  }
+  assert.ok(secrets.size > 10 && mailServer.messages.length > 0, 'there must be secrets to look for');
+  const records = JSON.stringify(await db.query(sql`select * from audit_events`));
+  const places = { 'the log': lines.join(''), 'the audit log': records };
+  for (const secret of secrets) {
+    const hash = sha256(secret);
+    for (const form of [secret, hash.toString('hex'), hash.toString('base64'), hash.toString('base64url')]) {
+      for (const [place, text] of Object.entries(places)) assert.ok(!text.includes(form), `${place} holds a secret`);
+    }
+  }
+});
