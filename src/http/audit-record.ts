@@ -32,16 +32,21 @@ export function auditStep(event: EventType, stepNames: readonly string[], origin
   const kind = event.slice(0, event.indexOf('.'));
   const field = TARGETS[kind as TargetKind];
   const became = stepNames.includes('after') ? 'after' : 'result';
-  const changes = stepNames.includes('before')
-    ? raw(`select to_jsonb(before) as was, to_jsonb(${became}) as became from ${became} left join before on true`)
-    : raw(`select '{}'::jsonb as was, to_jsonb(${became}) as became from ${became}`);
+  const hasBefore = stepNames.includes('before');
+  // "offset 0" lets each record be made once, not for each place that looks into it.
+  const changes = hasBefore
+    ? raw(
+        `select to_jsonb(before) as was, to_jsonb(${became}) as became from ${became} left join before on true offset 0`,
+      )
+    : raw(`select null::jsonb as was, to_jsonb(${became}) as became from ${became} offset 0`);
   return sql`
     insert into audit_events (event_id, workspace_id, type, target_kind, target_id, actor_id, credential_kind, credential_id,
       request_id, address, before, after)
     select ${newId('evt')}, coalesce(access.workspace_id, became ->> 'workspace_id'), ${event}::text, ${kind}::text,
       coalesce(became ->> '${raw(field)}', was ->> '${raw(field)}', to_jsonb(access) ->> '${raw(field)}'), access.user_id,
       ${origin.credential_kind}::text, access.credential_id, ${origin.request_id}::text, ${origin.address}::text,
-      ${changedFields('was', 'became')}, ${changedFields('became', 'was')}
+      ${hasBefore ? changedFields('was', 'became') : raw("'{}'")},
+      ${hasBefore ? changedFields('became', 'was') : raw('jsonb_strip_nulls(became)')}
     from access, (${changes}) changes`;
 }
 
