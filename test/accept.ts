@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { openDb } from '../src/db/db.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { startPostgres } from '../src/db/postgres.ts';
@@ -21,3 +24,14 @@ try {
   await postgres.stop();
   await rm(folder, { recursive: true, force: true });
 }
+
+// The matrix is asked of a running service, so its test writes what it has found.
+const runner = fileURLToPath(new URL('run.ts', import.meta.url));
+const matrix = fileURLToPath(new URL('matrix.test.ts', import.meta.url));
+const env = { ...process.env, ACCEPT_MATRIX: 'yes' };
+const asking = spawn(process.execPath, [runner, matrix], { stdio: ['ignore', 'ignore', 'inherit'], env });
+const [code] = await once(asking, 'exit');
+process.stdout.write(
+  code === 0 ? 'matrix.txt is written\n' : 'matrix.txt breaks a rule: run test/matrix.test.ts to see which\n',
+);
+process.exitCode = code;

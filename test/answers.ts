@@ -86,6 +86,14 @@ function tellsInside(text: string): boolean {
 
 /** The statuses that openapi.json declares for an endpoint. */
 export function declaredStatuses(endpoint: Endpoint): Set<number> {
+  let declared = declaredOf.get(endpoint);
+  if (!declared) declaredOf.set(endpoint, (declared = readDeclared(endpoint)));
+  return declared;
+}
+
+const declaredOf = new WeakMap<Endpoint, Set<number>>();
+
+function readDeclared(endpoint: Endpoint): Set<number> {
   const [methods] = Object.values(describeApi([endpoint]).paths);
   const operation = methods?.[endpoint.method.toLowerCase()] as { responses: Record<string, unknown> };
   return new Set(Object.keys(operation.responses).map(Number));

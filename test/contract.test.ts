@@ -2,28 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
-import { type Access, WIDGETS, type Widget } from '../src/http/access.ts';
+import { WIDGETS, type Widget } from '../src/http/access.ts';
 import { newApiKey } from '../src/http/credential.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { newId } from '../src/http/ids.ts';
-import { findRole, type Permission, ROLES } from '../src/http/roles.ts';
+import { ROLES } from '../src/http/roles.ts';
 import { sha256 } from '../src/http/secrets.ts';
 import { type Ids, nameOf, pathParams, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
-/** Who may do what, for every endpoint of the list and every kind of caller. Nothing here names an endpoint. */
+/** What holds beside the matrix (matrix.test.ts), for every endpoint of the list. Nothing here names an endpoint. */
 const tenants = await openTenants();
-const { world, a, b, fresh, unknown, elsewhere, owner, roles, stranger, inactive, ask, key, tokenFor, widgetToken } =
-  tenants;
+const { world, a, b, fresh, unknown, owner, roles, stranger, inactive, ask, key, tokenFor, widgetToken } = tenants;
 
 const ON_OBJECT = ENDPOINTS.filter(({ access }) => access.on === 'workspace' || access.on === 'wiki');
 const success = (endpoint: Endpoint) => endpoint.status ?? 200;
-
-/** The permission that an endpoint asks for; '' where it asks for none. */
-function permissionOf(access: Access): Permission | '' {
-  if (access.on === 'caller') return '';
-  return access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
-}
 
 for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} answers every credential that is not good with the same 401`, async () => {
@@ -83,53 +76,6 @@ for (const endpoint of ENDPOINTS) {
     for (const sent of elsewhere) assert.equal((await ask(sent, endpoint)).status, 401);
   });
 
-  test(`${nameOf(endpoint)} lets in the roles that hold its permission and no other`, async () => {
-    for (const { slug } of ROLES) {
-      const actor = roles[slug];
-      const answer = await ask(
-        validRequest(endpoint, await fresh(endpoint, actor), await tokenFor(endpoint, actor)),
-        endpoint,
-      );
-      const permission = permissionOf(endpoint.access);
-      const may = permission === '' || findRole(slug)?.permissions.includes(permission);
-      assert.equal(
-        answer.status,
-        may ? success(endpoint) : 403,
-        `${slug} must ${may ? '' : 'not '}be let in: ${answer.text}`,
-      );
-      if (!may) assert.equal(answer.body.error, 'forbidden');
-    }
-  });
-
-  test(`${nameOf(endpoint)} lets a restricted key do what it was given and nothing else`, async () => {
-    const permission = permissionOf(endpoint.access);
-    if (endpoint.access.on === 'widget' || permission === '') {
-      const token =
-        endpoint.access.on === 'widget'
-          ? await tokenFor(endpoint, owner)
-          : await key(owner.user_id, { permissions: [] });
-      const answer = await ask(validRequest(endpoint, await fresh(endpoint, owner), token), endpoint);
-      const isRefused = endpoint.access.on === 'caller' && endpoint.access.unrestricted;
-      assert.equal(answer.status, isRefused ? 403 : success(endpoint), answer.text);
-      return;
-    }
-    const others = (findRole('owner')?.permissions ?? []).filter((other) => other !== permission);
-    const enough = await ask(
-      validRequest(endpoint, await fresh(endpoint, owner), await key(owner.user_id, { permissions: [permission] })),
-      endpoint,
-    );
-    assert.equal(enough.status, success(endpoint), `a key with ${permission} alone must be enough: ${enough.text}`);
-    const less = await ask(validRequest(endpoint, a, await key(owner.user_id, { permissions: others })), endpoint);
-    assert.equal(less.status, 403, `a key with everything but ${permission} must be refused: ${less.text}`);
-    const viewer = roles.viewer;
-    if (findRole('viewer')?.permissions.includes(permission)) return;
-    const above = await ask(
-      validRequest(endpoint, a, await key(viewer.user_id, { permissions: [permission] })),
-      endpoint,
-    );
-    assert.equal(above.status, 403, `a key must never be worth more than the role of its user: ${above.text}`);
-  });
-
   test(`${nameOf(endpoint)} ignores whose id a body or a query names beside the path`, async () => {
     const request = validRequest(endpoint, await fresh(endpoint, owner), await tokenFor(endpoint, owner));
     const extra = {
@@ -161,27 +107,6 @@ for (const endpoint of ENDPOINTS) {
 for (const endpoint of ON_OBJECT) {
   const [container = '', ...children] = pathParams(endpoint);
   const inA = (name: string, id: string | undefined): Ids => ({ ...a, [name]: id ?? '' });
-
-  test(`${nameOf(endpoint)} answers 403 to whoever is no active member, and 404 where there is nothing`, async () => {
-    const bound = await key(owner.user_id, { workspace_id: elsewhere });
-    const refused: [string, Ids, string][] = [
-      ['a stranger', a, stranger.token],
-      ['a deactivated member', a, inactive.token],
-      ['a key that is bound to another workspace', a, bound],
-      ['the owner of another workspace', b, owner.token],
-      ["a foreign container with a child of one's own", inA(container, b[container]), owner.token],
-    ];
-    for (const [who, ids, token] of refused) {
-      const answer = await ask(validRequest(endpoint, ids, token), endpoint);
-      assert.equal(answer.status, 403, `${who} must be refused: ${answer.text}`);
-      assert.equal(answer.body.error, 'forbidden');
-    }
-    for (const token of [owner.token, stranger.token]) {
-      const answer = await ask(validRequest(endpoint, inA(container, unknown[container]), token), endpoint);
-      assert.equal(answer.status, 404, `an unknown ${container} must be 404 for everybody: ${answer.text}`);
-      assert.equal(answer.body.error, 'not_found');
-    }
-  });
 
   test(`${nameOf(endpoint)} finds nothing by ids that are malformed, of another kind or spelled otherwise`, async () => {
     const id = a[container] ?? '';
@@ -310,26 +235,6 @@ for (const endpoint of WIDGET_ENDPOINTS) {
     }
   });
 }
-
-test('the flags and permissions that a caller is shown are those that the endpoints act on', async () => {
-  for (const { slug, permissions } of ROLES) {
-    const { token } = roles[slug];
-    const { body } = await ask({ method: 'GET', path: '/v1/overview', headers: { authorization: `Bearer ${token}` } });
-    const [organization] = body.session.organizations;
-    assert.deepEqual(organization.permissions, permissions.toSorted(), `${slug} must be shown its permissions, sorted`);
-    const [shown] = body.access;
-    const members = await ask({
-      method: 'GET',
-      path: `/v1/workspaces/${a.workspace_id}/members`,
-      headers: { authorization: `Bearer ${token}` },
-    });
-    for (const flag of ['billing', 'developers', 'enterprise', 'members'] as const) {
-      const may = permissions.includes(`${flag}:manage`);
-      assert.equal(shown[`can_manage_${flag}`], may);
-      assert.equal(members.body.viewer[`can_manage_${flag}`], may);
-    }
-  }
-});
 
 test('the credential scheme is taken in any case, which is the one freedom it has', async () => {
   for (const scheme of ['Bearer', 'bearer', 'BEARER']) {

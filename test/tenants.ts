@@ -7,7 +7,7 @@ import { newApiKey } from '../src/http/credential.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { newId } from '../src/http/ids.ts';
 import { type Permission, ROLES, type RoleSlug } from '../src/http/roles.ts';
-import { newLinkSecret, sha256 } from '../src/http/secrets.ts';
+import { newLinkSecret } from '../src/http/secrets.ts';
 import { openWidgetTokens, type WidgetTokens } from '../src/http/widget-token.ts';
 import { checkAnswer, checkDeclared } from './answers.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
@@ -170,26 +170,38 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   const { db } = world;
   const { workspace_id } = a;
   await db.query(sql`
-    update memberships set role = 'owner' where workspace_id = ${workspace_id} and user_id = ${owner.user_id}`);
-  const { membership_id } = await world.member(workspace_id, 'viewer');
-  const invitation_id = newId('inv');
-  const letter = newLinkSecret();
-  await db.query(sql`
-    insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
-    values (${invitation_id}, ${workspace_id}, ${`${invitation_id}@example.com`}, 'viewer', ${randomBytes(32)}, ${owner.user_id},
-      now() + interval '1 day')`);
-  // The one that the asker accepts is for a workspace that they are not in.
-  const host = await world.owner();
-  await db.query(sql`
-    insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
-    select ${newId('inv')}, ${host.workspace_id}, email, 'viewer', ${letter.hash}, ${host.user_id}, now() + interval '1 day'
-    from users where user_id = ${asker.user_id}`);
+    update memberships set role = 'owner'
+    where workspace_id = ${workspace_id} and user_id = ${owner.user_id} and role <> 'owner'`);
+  const { secret, hash } = newLinkSecret();
+  const key = newApiKey();
   const personal = endpoint.access.on === 'caller';
-  const secret = await insertKey(db, personal ? asker.user_id : owner.user_id, personal ? {} : { workspace_id });
-  const [key] = await db.query<{ key_id: string }>(
-    sql`select key_id from api_keys where secret_hash = ${sha256(secret)}`,
-  );
-  return { ...a, membership_id, invitation_id, key_id: key?.key_id ?? '', token: letter.secret };
+  const made = { membership_id: newId('mem'), invitation_id: newId('inv'), key_id: newId('key') };
+  // The invitation that the asker accepts is to a workspace that they are not in.
+  const [host_id, host] = [newId('org'), newId('user')];
+  await db.query(sql`
+    with spare as (
+      insert into users (user_id, email, email_verified, display_name)
+      select id, id || '@example.com', true, 'spare' from unnest(${[host, newId('user')]}::text[]) id
+      returning user_id
+    ), workspace as (
+      insert into workspaces (workspace_id, name, slug, created_by)
+      values (${host_id}, 'host', ${host_id.replace('_', '-')}, ${host})
+    ), membership as (
+      insert into memberships (membership_id, workspace_id, user_id, role)
+      select ${newId('mem')}, ${host_id}, ${host}, 'owner'
+      union all select ${made.membership_id}, ${workspace_id}, user_id, 'viewer' from spare where user_id <> ${host}
+    ), invitation as (
+      insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
+      select ${made.invitation_id}, ${workspace_id}, ${`${made.invitation_id}@example.com`}, 'viewer', ${randomBytes(32)}::bytea,
+        ${owner.user_id}, now() + interval '1 day'
+      union all
+      select ${newId('inv')}, ${host_id}, email, 'viewer', ${hash}, ${host}, now() + interval '1 day'
+      from users where user_id = ${asker.user_id}
+    )
+    insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value)
+    values (${made.key_id}, ${personal ? null : workspace_id}, ${personal ? asker.user_id : owner.user_id}, 'test', ${key.hash},
+      ${key.obfuscated})`);
+  return { ...a, ...made, token: secret };
 }
 
 /** Puts the canary into every text of B that no request of its own could put it into. */

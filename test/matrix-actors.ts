@@ -1,0 +1,124 @@
+import { createHash, sign as signBytes } from 'node:crypto';
+import { sql } from '../src/db/sql.ts';
+import { WIDGETS, type Widget } from '../src/http/access.ts';
+import { newId } from '../src/http/ids.ts';
+import { type Permission, ROLES, type RoleSlug } from '../src/http/roles.ts';
+import { AUDIENCE, type OpenIdProvider, privateKeys } from './openid-provider.ts';
+import type { Actor, Tenants } from './tenants.ts';
+
+/** Somebody of the matrix, and the letter that stands for them in it: capitals are active members. */
+export interface MatrixActor extends Actor {
+  letter: string;
+  role?: RoleSlug;
+}
+
+/** Who asks: a member in each role, and everybody who once was one, may become one, or never was. */
+export async function makeActors({ world, roles, stranger, inactive, a }: Tenants): Promise<MatrixActor[]> {
+  const person = async (name: string): Promise<Actor> => {
+    const { user_id, token } = await world.person();
+    return { name, user_id, token: String(token) };
+  };
+  const removed = await person('removed');
+  const invited = await person('invited');
+  const { db } = world.service;
+  const membership_id = newId('mem');
+  await db.query(sql`
+    insert into memberships (membership_id, workspace_id, user_id, role)
+    values (${membership_id}, ${a.workspace_id}, ${removed.user_id}, 'owner')`);
+  await db.query(sql`delete from memberships where membership_id = ${membership_id}`);
+  await db.query(sql`
+    insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
+    select ${newId('inv')}, ${a.workspace_id}, email, 'owner', ${createHash('sha256').update(invited.user_id).digest()},
+      ${roles.owner.user_id}, now() + interval '1 day'
+    from users where user_id = ${invited.user_id}`);
+  return [
+    ...ROLES.map(({ slug }) => ({ ...roles[slug], role: slug, letter: slug.charAt(0).toUpperCase() })),
+    { ...stranger, letter: 's' },
+    { ...removed, letter: 'r' },
+    { ...invited, letter: 'i' },
+    { ...inactive, name: 'deactivated', letter: 'd' },
+  ];
+}
+
+/** What a request is authenticated with; `permission` is what its endpoint asks for. */
+export interface CredentialKind {
+  name: string;
+  /** Live ones are asked for every target; of the others one actor and two targets show all there is to see. */
+  live: 'everywhere' | 'at home' | 'dead';
+  make(actor: MatrixActor, permission: Permission | '', workspace_id: string): Promise<string>;
+}
+
+const ALL: readonly Permission[] = ROLES[0]?.permissions ?? [];
+
+/** Every kind of credential. Another way to sign in is another entry here. */
+export function credentialKinds(tenants: Tenants, openId: OpenIdProvider): CredentialKind[] {
+  const { key, widgetToken, a, elsewhere } = tenants;
+  const identity = (actor: Actor, seconds: number) => identityToken(tenants, openId, actor, seconds);
+  return [
+    { name: 'personal key', live: 'everywhere', make: async ({ token }) => token },
+    { name: 'identity token', live: 'everywhere', make: (actor) => identity(actor, 600) },
+    {
+      name: 'workspace key',
+      live: 'everywhere',
+      make: ({ user_id }) => key(user_id, { workspace_id: a.workspace_id }),
+    },
+    { name: 'other workspace key', live: 'at home', make: ({ user_id }) => key(user_id, { workspace_id: elsewhere }) },
+    {
+      name: 'key for this alone',
+      live: 'at home',
+      make: ({ user_id }, permission) => key(user_id, { permissions: permission === '' ? [] : [permission] }),
+    },
+    {
+      name: 'key for all but this',
+      live: 'at home',
+      make: ({ user_id }, permission) => key(user_id, { permissions: ALL.filter((other) => other !== permission) }),
+    },
+    ...(Object.keys(WIDGETS) as Widget[]).map(
+      (widget): CredentialKind => ({
+        name: `${widget} widget token`,
+        live: 'everywhere',
+        make: (actor, _, workspace_id) => widgetToken(actor, widget, workspace_id),
+      }),
+    ),
+    { name: 'revoked key', live: 'dead', make: ({ user_id }) => key(user_id, { dead: 'revoked' }) },
+    { name: 'expired key', live: 'dead', make: ({ user_id }) => key(user_id, { dead: 'expired' }) },
+    { name: 'tampered key', live: 'dead', make: async ({ token }) => tampered(token) },
+    { name: 'expired identity token', live: 'dead', make: (actor) => identity(actor, -3_600) },
+    { name: 'tampered identity token', live: 'dead', make: async (actor) => tampered(await identity(actor, 600)) },
+    {
+      name: 'tampered widget token',
+      live: 'dead',
+      make: async (actor, _, workspace_id) => tampered(await widgetToken(actor, 'profile', workspace_id)),
+    },
+  ];
+}
+
+/** Another character near the end, where the signature or the checksum is. */
+function tampered(token: string): string {
+  const at = token.length - 3;
+  return token.slice(0, at) + (token[at] === 'a' ? 'b' : 'a') + token.slice(at + 1);
+}
+
+/** A token of the issuer for the actor, who becomes known to it under their own id. */
+async function identityToken({ world }: Tenants, { issuer }: OpenIdProvider, actor: Actor, seconds: number) {
+  const { db } = world.service;
+  await db.query(sql`
+    insert into identities (issuer, subject, user_id) values (${issuer}, ${actor.user_id}, ${actor.user_id})
+    on conflict do nothing`);
+  const [user] = await db.query<{ email: string; display_name: string }>(
+    sql`select email, display_name from users where user_id = ${actor.user_id}`,
+  );
+  const now = Math.floor(Date.now() / 1000);
+  const claims = {
+    iss: issuer,
+    aud: AUDIENCE,
+    sub: actor.user_id,
+    iat: Math.min(now, now + seconds),
+    exp: now + seconds,
+  };
+  const profile = { email: user?.email, email_verified: true, name: user?.display_name };
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const input = `${part({ alg: 'ES256', typ: 'at+jwt', kid: 'first-ES256' })}.${part({ ...claims, ...profile })}`;
+  const signature = signBytes('sha256', Buffer.from(input), { key: privateKeys.ES256, dsaEncoding: 'ieee-p1363' });
+  return `${input}.${signature.toString('base64url')}`;
+}

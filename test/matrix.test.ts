@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { ENDPOINTS } from '../src/app.ts';
+import { effectivePermissions, findRole, PERMISSIONS, type Permission } from '../src/http/roles.ts';
+import { askEverything, type Cell, matrixText, permissionOf } from './matrix.ts';
+import { nameOf, pathParams } from './requests.ts';
+
+/** Who is answered what, by everything that there is: as a file that is compared, and as the rules that it must keep to. */
+const matrix = await askEverything();
+const { tenants, actors, cells } = matrix;
+const golden = new URL('../matrix.txt', import.meta.url);
+
+const PERSONS = ['personal key', 'identity token'];
+const MAY_NOT = [401, 403, 404];
+
+/** Permissions that wait for their endpoint: remove one from here when it has one. */
+const WITHOUT_ENDPOINT: Permission[] = ['pages:comment', 'pages:write', 'wikis:export', 'workspace:delete'];
+
+function tell({ endpoint, target, credential, actor, outcome }: Cell): string {
+  return `${nameOf(endpoint)}, ${target}, ${actor?.name ?? 'nobody'} with ${credential}: ${outcome}`;
+}
+
+function holds({ actor, endpoint }: Cell): boolean {
+  const permission = permissionOf(endpoint.access);
+  const role = actor?.role === undefined ? undefined : findRole(actor.role);
+  return role !== undefined && (permission === '' || role.permissions.includes(permission));
+}
+
+test('matrix.txt is what everybody is answered', async () => {
+  const text = matrixText(matrix);
+  if (process.env.ACCEPT_MATRIX === 'yes') await writeFile(golden, text);
+  const committed = (await readFile(golden, 'utf8')).split('\n');
+  const now = text.split('\n');
+  const at = now.findIndex((line, i) => line !== committed[i]);
+  const difference = at < 0 ? '' : `\n  committed  ${committed[at]}\n  now        ${now[at]}\n`;
+  assert.ok(
+    at < 0 && now.length === committed.length,
+    `matrix.txt differs from line ${at + 1} on:${difference}Run \`npm run accept\`, read what it changes, and commit it with the change.`,
+  );
+});
+
+test('every endpoint is asked by every actor with every kind of credential, for every target that it can have', () => {
+  for (const endpoint of ENDPOINTS) {
+    const own = cells.filter((cell) => cell.endpoint === endpoint);
+    const athome = own.filter(({ target }) => target === 'own');
+    assert.deepEqual(
+      [...new Set(athome.map(({ credential }) => credential))].toSorted(),
+      ['none', ...matrix.kinds].toSorted(),
+      `${nameOf(endpoint)} must be asked with every kind of credential`,
+    );
+    assert.equal(athome.filter(({ credential }) => credential === 'personal key').length, actors.length);
+    const [, ...children] = pathParams(endpoint);
+    for (const child of children) {
+      for (const target of [`own, foreign ${child}`, `foreign, own ${child}`, `own, unknown ${child}`]) {
+        assert.ok(
+          own.some((cell) => cell.target === target),
+          `${nameOf(endpoint)} must be asked for "${target}"`,
+        );
+      }
+    }
+  }
+});
+
+test('whoever is nobody, or has a credential that is not good any more or of the wrong kind, is 401', () => {
+  for (const cell of cells) {
+    const isWidget = cell.credential.endsWith('widget token');
+    const isWrongKind = cell.credential !== 'none' && isWidget !== (cell.endpoint.access.on === 'widget');
+    const isDead = /^(none|revoked|expired|tampered)/.test(cell.credential);
+    if (isDead || isWrongKind) assert.equal(cell.outcome, '401 unauthorized', tell(cell));
+    else assert.notEqual(cell.status, 401, tell(cell));
+  }
+});
+
+test('a person may what their role permits and nothing else, and who is no active member may nothing', () => {
+  for (const cell of cells.filter(({ credential, target }) => PERSONS.includes(credential) && target === 'own')) {
+    const { on } = cell.endpoint.access;
+    if (on !== 'workspace' && on !== 'wiki') continue;
+    if (holds(cell)) assert.ok(!MAY_NOT.includes(cell.status), tell(cell));
+    else assert.equal(cell.outcome, '403 forbidden', tell(cell));
+  }
+});
+
+test('a key may what it was given of what its user may, and a key of another workspace nothing', () => {
+  for (const cell of cells.filter(({ target }) => target === 'own')) {
+    const { on } = cell.endpoint.access;
+    if (on !== 'workspace' && on !== 'wiki') continue;
+    const permission = permissionOf(cell.endpoint.access);
+    const isRefused = cell.outcome === '403 forbidden';
+    if (cell.credential === 'workspace key') assert.equal(isRefused, !holds(cell), tell(cell));
+    if (cell.credential === 'key for this alone') assert.equal(isRefused, !holds(cell), tell(cell));
+    if (cell.credential === 'other workspace key') assert.ok(isRefused, tell(cell));
+    if (cell.credential === 'key for all but this' && permission !== '') assert.ok(isRefused, tell(cell));
+  }
+});
+
+test('what is not there is 404 and what belongs to others is 403, whoever asks; a child is looked for in its container', () => {
+  for (const cell of cells.filter(({ credential }) => PERSONS.includes(credential) || credential === 'workspace key')) {
+    const { target } = cell;
+    const { on } = cell.endpoint.access;
+    if (on !== 'workspace' && on !== 'wiki') continue;
+    if (target === 'unknown' || target === 'malformed') assert.equal(cell.outcome, '404 not_found', tell(cell));
+    if (target.startsWith('foreign')) assert.equal(cell.outcome, '403 forbidden', tell(cell));
+    if (/^own, (foreign|unknown)/.test(target)) {
+      assert.equal(cell.outcome, holds(cell) ? '404 not_found' : '403 forbidden', tell(cell));
+    }
+  }
+});
+
+test('every permission is demonstrated by an endpoint that it opens and that is 403 without it', () => {
+  for (const permission of PERMISSIONS) {
+    const own = cells.filter(
+      ({ endpoint, target, credential }) =>
+        permissionOf(endpoint.access) === permission && target === 'own' && credential === 'key for all but this',
+    );
+    const opened = cells.filter(
+      ({ endpoint, target, credential, status }) =>
+        permissionOf(endpoint.access) === permission &&
+        target === 'own' &&
+        credential === 'key for this alone' &&
+        !MAY_NOT.includes(status),
+    );
+    assert.equal(own.length + opened.length === 0, WITHOUT_ENDPOINT.includes(permission), permission);
+    if (WITHOUT_ENDPOINT.includes(permission)) continue;
+    assert.ok(opened.length > 0 && own.every(({ status }) => status === 403 || status === 401), permission);
+  }
+});
+
+test('the flags and permissions that somebody is shown are those that the matrix found them to have', async () => {
+  const { a, key } = tenants;
+  const get = async (path: string, token: string) =>
+    (await tenants.ask({ method: 'GET', path, headers: { authorization: `Bearer ${token}` } })).body;
+  for (const actor of actors.filter(({ role }) => role)) {
+    const found = PERMISSIONS.filter((permission) =>
+      cells.some(
+        (cell) =>
+          cell.actor === actor &&
+          cell.target === 'own' &&
+          cell.credential === 'personal key' &&
+          permissionOf(cell.endpoint.access) === permission &&
+          !MAY_NOT.includes(cell.status),
+      ),
+    );
+    const all = effectivePermissions(actor.role ?? '', null);
+    for (const granted of [null, all.slice(1), all.filter((permission) => permission.endsWith(':manage'))]) {
+      const token = await key(actor.user_id, granted === null ? {} : { permissions: granted });
+      const overview = await get('/v1/overview', token);
+      const isA = (entry: Record<string, string>) =>
+        entry.organization_id === a.workspace_id || entry.workspace_id === a.workspace_id;
+      const shown: Permission[] = overview.session.organizations.find(isA).permissions;
+      assert.deepEqual(shown, shown.toSorted(), 'permissions are shown sorted');
+      assert.deepEqual(
+        shown.filter((permission) => !WITHOUT_ENDPOINT.includes(permission)),
+        found.filter((permission) => granted === null || granted.includes(permission)),
+        `${actor.name} must be shown what they may`,
+      );
+      const access = overview.access.find(isA);
+      const viewer = shown.includes('members:read')
+        ? (await get(`/v1/workspaces/${a.workspace_id}/members`, token)).viewer
+        : undefined;
+      for (const flag of ['billing', 'developers', 'enterprise', 'members'] as const) {
+        const may = shown.includes(`${flag}:manage`);
+        assert.equal(access[`can_manage_${flag}`], may, `${actor.name}: can_manage_${flag}`);
+        if (viewer)
+          assert.equal(viewer[`can_manage_${flag}`], may, `${actor.name}: can_manage_${flag} of the members list`);
+      }
+    }
+  }
+});
+
+test('after all of this every row of the other workspace is as it was', tenants.checkForeignRows);

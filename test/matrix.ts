@@ -1,0 +1,252 @@
+import { ENDPOINTS } from '../src/app.ts';
+import { sql } from '../src/db/sql.ts';
+import { type Access, WIDGETS } from '../src/http/access.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import { newId } from '../src/http/ids.ts';
+import type { Permission } from '../src/http/roles.ts';
+import { type CredentialKind, credentialKinds, type MatrixActor, makeActors } from './matrix-actors.ts';
+import { AUDIENCE, startOpenIdProvider } from './openid-provider.ts';
+import { type Ids, nameOf, pathParams, propertiesOf, validRequest, withBody } from './requests.ts';
+import { openTenants, type Tenants } from './tenants.ts';
+
+/** One request of the matrix and what it was answered: the status, and the code where it was refused. */
+export interface Cell {
+  endpoint: Endpoint;
+  target: string;
+  credential: string;
+  /** undefined: nobody, without a credential. */
+  actor: MatrixActor | undefined;
+  status: number;
+  outcome: string;
+}
+
+export interface Matrix {
+  tenants: Tenants;
+  actors: MatrixActor[];
+  /** The names of the kinds of credentials, in the order of the list. */
+  kinds: string[];
+  cells: Cell[];
+}
+
+/** Requests under way at once. */
+const AT_ONCE = 16;
+
+export function permissionOf(access: Access): Permission | '' {
+  if (access.on === 'caller') return '';
+  return access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
+}
+
+/** Asks every endpoint as everybody, with everything, for everything. */
+export async function askEverything(): Promise<Matrix> {
+  const openId = await startOpenIdProvider();
+  try {
+    const tenants = await openTenants({ OIDC_ISSUER: openId.issuer, OIDC_AUDIENCE: AUDIENCE });
+    const actors = await makeActors(tenants);
+    const kinds = credentialKinds(tenants, openId);
+    const pending = (
+      await Promise.all(ENDPOINTS.map((endpoint) => requestsOf(tenants, actors, kinds, endpoint)))
+    ).flat();
+    const cells: Cell[] = [];
+    await inParallel(pending, async (ask) => cells.push(await ask()));
+    for (const ask of await leavingRequests(tenants, actors, kinds)) cells.push(await ask());
+    return { tenants, actors, kinds: kinds.map(({ name }) => name), cells };
+  } finally {
+    openId.stop();
+  }
+}
+
+type Ask = () => Promise<Cell>;
+type IdsOf = (actor: MatrixActor | undefined) => Promise<Ids>;
+
+async function requestsOf(
+  tenants: Tenants,
+  actors: MatrixActor[],
+  kinds: CredentialKind[],
+  endpoint: Endpoint,
+): Promise<Ask[]> {
+  const permission = permissionOf(endpoint.access);
+  const [owner] = actors;
+  const targets = await targetsOf(tenants, actors, endpoint);
+  const asks: Ask[] = [];
+  for (const [target, idsOf] of Object.entries(targets)) {
+    asks.push(() => askFor(tenants, endpoint, target, 'none', undefined, idsOf, async () => undefined));
+    for (const { name, live, make } of kinds) {
+      const isWidgets = name.endsWith('widget token');
+      // A widget token names its workspace itself, and opens nothing but widgets.
+      if (live !== 'everywhere' && target !== 'own' && !(live === 'dead' && target === 'unknown')) continue;
+      if (isWidgets && endpoint.access.on !== 'widget' && target !== 'own') continue;
+      for (const actor of live === 'dead' ? [owner] : actors) {
+        const token = async (ids: Ids) => make(actor as MatrixActor, permission, ids.workspace_id);
+        asks.push(() => askFor(tenants, endpoint, target, name, actor, idsOf, token));
+      }
+    }
+  }
+  return asks;
+}
+
+/** The ids that a request is made of, for each kind of target that the endpoint can have. */
+async function targetsOf(
+  { a, b, unknown, fresh, world, owner }: Tenants,
+  actors: MatrixActor[],
+  endpoint: Endpoint,
+): Promise<Record<string, IdsOf>> {
+  const [first = '', ...children] = pathParams(endpoint);
+  const { access } = endpoint;
+  const own: IdsOf = async (actor) => harmless(endpoint, await fresh(endpoint, actor ?? owner), unknown);
+  if (access.on === 'caller' && first === '') return { own };
+  if (access.on === 'widget') return { own, foreign: async () => b, unknown: async () => unknown };
+  const malformed: IdsOf = async () => ({ ...a, [first]: "' or 1=1--" });
+  const targets: Record<string, IdsOf> = { own, foreign: async () => b, unknown: async () => unknown, malformed };
+  for (const child of children) {
+    targets[`own, foreign ${child}`] = async () => ({ ...a, [child]: b[child] ?? '' });
+    targets[`own, unknown ${child}`] = async () => ({ ...a, [child]: unknown[child] ?? '' });
+    targets[`foreign, own ${child}`] = async () => ({ ...b, [child]: a[child] ?? '' });
+  }
+  if (access.on === 'wiki' && access.orCreator) {
+    const made = new Map<string, string>();
+    for (const { user_id } of actors) {
+      const wiki_id = newId('wiki');
+      made.set(user_id, wiki_id);
+      await world.service.db.query(sql`
+        insert into wikis (wiki_id, workspace_id, slug, title, created_by)
+        values (${wiki_id}, ${a.workspace_id}, ${wiki_id.slice(-20)}, 'Own', ${user_id})`);
+    }
+    targets['own, created by the caller'] = async (actor) => ({
+      ...a,
+      wiki_id: made.get(actor?.user_id ?? '') ?? a.wiki_id,
+    });
+  }
+  return targets;
+}
+
+/** Whoever may leave by the path that names their own membership, one after the other: each is back before the next. */
+async function leavingRequests(tenants: Tenants, actors: MatrixActor[], kinds: CredentialKind[]): Promise<Ask[]> {
+  const { a, unknown, world } = tenants;
+  const { db } = world.service;
+  const memberships = await db.query<{ membership_id: string; user_id: string; role: string }>(
+    sql`select membership_id, user_id, role from memberships where workspace_id = ${a.workspace_id} and status = 'active'`,
+  );
+  const asks: Ask[] = [];
+  for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'workspace' && access.orOwnMembership)) {
+    for (const { name, make } of kinds.filter(({ live }) => live !== 'dead')) {
+      for (const actor of actors) {
+        const own = memberships.find(({ user_id }) => user_id === actor.user_id);
+        const ids = async () => ({ ...a, membership_id: own?.membership_id ?? unknown.membership_id });
+        const token = () => make(actor, permissionOf(endpoint.access), a.workspace_id);
+        asks.push(async () => {
+          const cell = await askFor(tenants, endpoint, 'own, own membership_id', name, actor, ids, token);
+          if (own && cell.status < 300) {
+            await db.query(sql`
+              insert into memberships (membership_id, workspace_id, user_id, role)
+              values (${own.membership_id}, ${a.workspace_id}, ${own.user_id}, ${own.role})`);
+          }
+          return cell;
+        });
+      }
+    }
+  }
+  return asks;
+}
+
+/** An id in a body names nobody, so that what would change the actors themselves ends behind the guard, with 400. */
+function harmless(endpoint: Endpoint, ids: Ids, unknown: Ids): Ids {
+  const inBody = Object.keys(propertiesOf(endpoint.body)).filter((name) => name.endsWith('_id') && name in unknown);
+  return { ...ids, ...Object.fromEntries(inBody.map((name) => [name, unknown[name] ?? ''])) };
+}
+
+async function askFor(
+  tenants: Tenants,
+  endpoint: Endpoint,
+  target: string,
+  credential: string,
+  actor: MatrixActor | undefined,
+  idsOf: IdsOf,
+  tokenOf: (ids: Ids) => Promise<string | undefined>,
+): Promise<Cell> {
+  const ids = await idsOf(actor);
+  let request = validRequest(endpoint, ids, await tokenOf(ids));
+  // An upload without a file ends behind the guard, so that no job is made.
+  if (endpoint.takes === 'multipart') request = withBody(request, '--x--\r\n', 'multipart/form-data; boundary=x');
+  const { status, body } = await tenants.ask(request, endpoint);
+  const outcome = status < 400 ? String(status) : `${status} ${body.error}`;
+  return { endpoint, target, credential, actor, status, outcome };
+}
+
+async function inParallel<T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const rest = items.values();
+  const worker = async () => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+/** The matrix as a file that a person can read: for each endpoint and target, what everybody is answered. */
+export function matrixText(matrix: Matrix): string {
+  const { actors, cells } = matrix;
+  const blocks = ENDPOINTS.map((endpoint) => {
+    const own = cells.filter((cell) => cell.endpoint === endpoint);
+    const targetsOf = new Map<string, string[]>();
+    for (const target of [...new Set(own.map((cell) => cell.target))].toSorted(byTarget)) {
+      for (const answers of targetLines(
+        matrix,
+        own.filter((cell) => cell.target === target),
+      )) {
+        targetsOf.set(answers, [...(targetsOf.get(answers) ?? []), target]);
+      }
+    }
+    const lines = [...targetsOf].map(([answers, targets]) => `  ${targets.join(' | ')}: ${answers}`);
+    return [`${nameOf(endpoint)}   ${permissionOf(endpoint.access)}`.trimEnd(), ...lines].join('\n');
+  });
+  return `${explanation(actors)}\n${blocks.join('\n\n')}\n`;
+}
+
+const TARGETS = ['own', 'foreign', 'unknown', 'malformed'];
+
+/** Whole paths first, then those whose parts belong to different owners: the answers came in any order. */
+function byTarget(one: string, other: string): number {
+  const place = (target: string) => (TARGETS.includes(target) ? TARGETS.indexOf(target) : TARGETS.length);
+  return place(one) - place(other) || (one < other ? -1 : 1);
+}
+
+/** Kinds of credentials that are answered alike share a line. */
+function targetLines({ actors, kinds }: Matrix, cells: Cell[]): string[] {
+  const alike = new Map<string, string[]>();
+  for (const credential of ['none', ...kinds].filter((kind) => cells.some((cell) => cell.credential === kind))) {
+    const answers = answersOf(
+      actors,
+      cells.filter((cell) => cell.credential === credential),
+    );
+    alike.set(answers, [...(alike.get(answers) ?? []), credential]);
+  }
+  return [...alike].map(([answers, named]) => `${answers}   ${named.join(', ')}`);
+}
+
+/** `OA 200, DBMVsrid 403 forbidden`; without letters where everybody is answered the same. */
+function answersOf(actors: MatrixActor[], cells: Cell[]): string {
+  const outcomes = [...new Set(cells.map(({ outcome }) => outcome))].toSorted();
+  const [only, ...others] = outcomes;
+  if (only !== undefined && others.length === 0) return only;
+  const lettersOf = (outcome: string) =>
+    actors.filter((actor) => cells.some((cell) => cell.actor === actor && cell.outcome === outcome));
+  return outcomes
+    .map(
+      (outcome) =>
+        `${lettersOf(outcome)
+          .map(({ letter }) => letter)
+          .join('')} ${outcome}`,
+    )
+    .join(', ');
+}
+
+function explanation(actors: MatrixActor[]): string {
+  const letters = actors.map(({ letter, name }) => `  ${letter}  ${name}`).join('\n');
+  return `Who is answered what: every endpoint, asked by everybody with every kind of credential for every kind of target.
+\`npm run accept\` asks again and rewrites it; a test compares.
+
+${letters}
+
+A line is the targets, who is answered what (everybody, where no letters are), and the credentials that it holds for. A 400
+or a 409 lies behind the guard: the request was made so that it changes nothing. Behind an endpoint is the permission that
+it asks for, which is what "this" in the name of a key means.
+`;
+}
