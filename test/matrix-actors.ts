@@ -20,7 +20,7 @@ export async function makeActors({ world, roles, stranger, inactive, a }: Tenant
   };
   const removed = await person('removed');
   const invited = await person('invited');
-  const { db } = world.service;
+  const { db } = world;
   const membership_id = newId('mem');
   await db.query(sql`
     insert into memberships (membership_id, workspace_id, user_id, role)
@@ -101,7 +101,7 @@ function tampered(token: string): string {
 
 /** A token of the issuer for the actor, who becomes known to it under their own id. */
 async function identityToken({ world }: Tenants, { issuer }: OpenIdProvider, actor: Actor, seconds: number) {
-  const { db } = world.service;
+  const { db } = world;
   await db.query(sql`
     insert into identities (issuer, subject, user_id) values (${issuer}, ${actor.user_id}, ${actor.user_id})
     on conflict do nothing`);

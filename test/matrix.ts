@@ -107,7 +107,7 @@ async function targetsOf(
     for (const { user_id } of actors) {
       const wiki_id = newId('wiki');
       made.set(user_id, wiki_id);
-      await world.service.db.query(sql`
+      await world.db.query(sql`
         insert into wikis (wiki_id, workspace_id, slug, title, created_by)
         values (${wiki_id}, ${a.workspace_id}, ${wiki_id.slice(-20)}, 'Own', ${user_id})`);
     }
@@ -122,7 +122,7 @@ async function targetsOf(
 /** Whoever may leave by the path that names their own membership, one after the other: each is back before the next. */
 async function leavingRequests(tenants: Tenants, actors: MatrixActor[], kinds: CredentialKind[]): Promise<Ask[]> {
   const { a, unknown, world } = tenants;
-  const { db } = world.service;
+  const { db } = world;
   const memberships = await db.query<{ membership_id: string; user_id: string; role: string }>(
     sql`select membership_id, user_id, role from memberships where workspace_id = ${a.workspace_id} and status = 'active'`,
   );
