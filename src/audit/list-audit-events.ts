@@ -5,7 +5,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { ApiError } from '../http/errors.ts';
 import { PAGING } from '../http/paging.ts';
 import { Id } from '../http/records.ts';
-import { readTimestamp } from '../http/timestamps.ts';
+import { TIMESTAMP_PATTERN as pattern, readTimestamp } from '../http/timestamps.ts';
 import { AuditEvent, exampleAuditEvent } from './schema.ts';
 
 export const listAuditEvents = endpoint({
@@ -18,8 +18,8 @@ export const listAuditEvents = endpoint({
   query: Type.Object({
     type: Type.Optional(Type.String({ description: 'Only events of this type, for example wiki.renamed.' })),
     actor_id: Type.Optional(Type.String({ description: 'Only what this user did.' })),
-    after: Type.Optional(Type.String({ description: 'RFC 3339: only what happened then or later.' })),
-    before: Type.Optional(Type.String({ description: 'RFC 3339: only what happened earlier.' })),
+    after: Type.Optional(Type.String({ pattern, description: 'RFC 3339: only what happened then or later.' })),
+    before: Type.Optional(Type.String({ pattern, description: 'RFC 3339: only what happened earlier.' })),
     ...PAGING,
   }),
   reply: Type.Array(AuditEvent),
@@ -58,7 +58,10 @@ function only(value: string | undefined, condition: (value: string) => Sql): Sql
 function readTime(text: string | undefined): string | undefined | ApiError {
   const time = text === undefined ? undefined : readTimestamp(text);
   if (text === undefined || time !== undefined) return time;
-  return new ApiError('invalid_query', 'after and before are times as RFC 3339 writes them: 2027-01-31T12:00:00Z.');
+  return new ApiError(
+    'invalid_query',
+    'There is no such time: after and before are times of the calendar, in the years 1 to 9999.',
+  );
 }
 
 /** A record as the API writes it: its times with milliseconds. */

@@ -144,6 +144,13 @@ function wordsFor(error: ErrorObject): Omit<Detail, 'loc'> {
   switch (error.keyword) {
     case 'required':
       return { type: 'missing', msg: 'Field required', input };
+    case 'pattern':
+      return {
+        type: 'string_pattern_mismatch',
+        msg: `String should match pattern '${params.pattern}'`,
+        input,
+        ctx: { pattern: params.pattern },
+      };
     case 'minLength': {
       const ctx = { min_length: params.limit };
       return {
