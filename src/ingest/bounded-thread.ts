@@ -1,16 +1,32 @@
 import { Worker } from 'node:worker_threads';
-import type { CompileInput, PlainReason } from './compile-file.ts';
+import type { PlainReason } from '../pages/plain-text.ts';
+import type { PageInput, RenderedPage } from '../pages/render.ts';
+import type { CompileInput } from './compile-file.ts';
+import { afterComputing } from './computing-time.ts';
 import type { Output } from './sandbox.ts';
 
-export interface Question {
-  file: CompileInput;
-  pages: ReadonlyMap<string, string>;
-  /** Why the file is only to be shown as it is; "" to compile it. */
-  plain: PlainReason;
-}
+/** `plain` says why the text is only to be shown as it is; "" to compile or render it. */
+export type Question =
+  | { file: CompileInput; pages: ReadonlyMap<string, string>; plain: PlainReason }
+  | { page: PageInput; plain: PlainReason };
 
-/** What came of a file; or what it failed of: a bound, or an error that nobody expected. */
-export type Answer = Output | { failed: 'too_slow' | 'out_of_memory' | Error };
+/** What came of a question; or what it failed of: a bound, or an error that nobody expected. */
+export type Answer =
+  | { file: Output }
+  | { page: RenderedPage }
+  | { failed: Exclude<PlainReason, '' | 'too_complex' | 'failed'> | Error };
+
+/** A thread says so when a file was read, and its text of this length in UTF-16 units is about to be rendered. */
+export type Message = Answer | { rendering: number };
+
+export interface Bounds {
+  /** For reading a file. */
+  extract_ms: number;
+  /** For rendering a short text; longer ones have more, in proportion. */
+  render_ms: number;
+  memory_mb: number;
+  idle_ms: number;
+}
 
 export interface BoundedThread {
   /** One question at a time. Throws only if no thread can be started. */
@@ -20,9 +36,9 @@ export interface BoundedThread {
 
 /**
  * A thread that is started for its first question, replaced when a question broke a bound, and ended when there was none
- * for `idle_ms`, so that an idle service does not hold its memory.
+ * for `idle_ms`, so that an idle service does not hold its memory. Times are those that the thread computes for.
  */
-export function boundedThread(bounds: { timeout_ms: number; memory_mb: number; idle_ms: number }): BoundedThread {
+export function boundedThread(bounds: Bounds): BoundedThread {
   let worker: Worker | undefined;
   let sent: ReadonlyMap<string, string> | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -53,17 +69,23 @@ export function boundedThread(bounds: { timeout_ms: number; memory_mb: number; i
     await ending?.terminate();
   }
 
+  function send(asked: Worker, question: Question): void {
+    if ('page' in question) return asked.postMessage(question);
+    const { file, pages, plain } = question;
+    // The thread gets bytes of its own, and not the whole pool that a small Buffer is part of.
+    const bytes = new Uint8Array(file.bytes);
+    asked.postMessage({ file: { ...file, bytes }, plain, ...(sent !== pages && { pages }) }, [bytes.buffer]);
+    sent = pages;
+  }
+
   return {
     end,
-    async ask({ file, pages, plain }) {
+    async ask(question) {
       clearTimeout(idle);
       const asked = worker ?? (await start());
       asked.ref();
-      const answer = answerOf(asked, bounds.timeout_ms);
-      // The thread gets bytes of its own, and not the whole pool that a small Buffer is part of.
-      const bytes = new Uint8Array(file.bytes);
-      asked.postMessage({ file: { ...file, bytes }, plain, ...(sent !== pages && { pages }) }, [bytes.buffer]);
-      sent = pages;
+      const answer = answerOf(asked, question, bounds);
+      send(asked, question);
       const got = await answer;
       if ('failed' in got) await end();
       else if (worker === asked) {
@@ -75,19 +97,28 @@ export function boundedThread(bounds: { timeout_ms: number; memory_mb: number; i
   };
 }
 
-function answerOf(worker: Worker, timeout_ms: number): Promise<Answer> {
+function answerOf(worker: Worker, question: Question, { extract_ms, render_ms }: Bounds): Promise<Answer> {
+  /** A text of a mebibyte takes eight seconds when it is all lists, and no text may hold up the others for longer. */
+  const renderingTime = (length: number) => Math.min(render_ms * (1 + length / 2 ** 17), 10 * render_ms);
   return new Promise((resolve) => {
-    const timer = setTimeout(() => settle({ failed: 'too_slow' }), timeout_ms);
+    const tooSlow = () => settle({ failed: 'too_slow' });
+    const time = 'page' in question ? renderingTime(question.page.markdown.length) : extract_ms;
+    let stopClock = afterComputing(worker, time, tooSlow);
     const onExit = (code: number) => settle({ failed: new Error(`the thread ended by itself with code ${code}`) });
     const onError = (error: Error) => {
       const isMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
       settle({ failed: isMemory ? 'out_of_memory' : error });
     };
+    function onMessage(message: Message): void {
+      if (!('rendering' in message)) return settle(message);
+      stopClock();
+      stopClock = afterComputing(worker, renderingTime(message.rendering), tooSlow);
+    }
     function settle(answer: Answer): void {
-      clearTimeout(timer);
-      worker.off('message', settle).off('error', onError).off('exit', onExit);
+      stopClock();
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit);
       resolve(answer);
     }
-    worker.once('message', settle).once('error', onError).once('exit', onExit);
+    worker.on('message', onMessage).once('error', onError).once('exit', onExit);
   });
 }

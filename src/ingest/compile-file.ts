@@ -1,8 +1,9 @@
 import { parseMarkdown, TooComplexError, withoutOverflow } from '../pages/parse-markdown.ts';
-import { oneLine, type Rendered, renderPlainText, TITLE_MAX } from '../pages/plain-text.ts';
+import { oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from '../pages/plain-text.ts';
 import { renderTree } from '../pages/render.ts';
 import { type Extracted, extract, extractAsIs, titleFromFilename, type UploadedFile } from './extract/extract.ts';
 import { relinkMarkdown } from './relink.ts';
+import { wikiOfUpload } from './upload-wiki.ts';
 
 export { titleFromFilename } from './extract/extract.ts';
 
@@ -10,12 +11,6 @@ export interface CompileInput extends UploadedFile {
   /** Where the page will be, from which its links are written. */
   page_path: string;
 }
-
-/**
- * Why a page shows its text as it is: what the file asks for is beyond the bounds of depth and size, of time or of
- * memory, or rendering it failed. "" where the page shows what the text says.
- */
-export type PlainReason = '' | 'too_complex' | 'too_slow' | 'out_of_memory' | 'failed';
 
 /** A file as the page that it becomes. */
 export interface CompiledFile extends Rendered {
@@ -30,15 +25,24 @@ export interface CompiledFile extends Rendered {
 
 /**
  * From bytes to a page: extract, link, render. Pure: the same input makes the same page. `pages` maps files and folders
- * of the upload to the paths of their pages. Throws an ExtractError for a file that cannot be a page.
+ * of the upload to the paths of their pages. `onExtracted` is told how long the Markdown is, in UTF-16 units, before it is
+ * rendered. Throws an ExtractError for a file that cannot be a page.
  */
-export function compileFile(file: CompileInput, pages: ReadonlyMap<string, string>): CompiledFile {
+export function compileFile(
+  file: CompileInput,
+  pages: ReadonlyMap<string, string>,
+  onExtracted: (length: number) => void = () => undefined,
+): CompiledFile {
   try {
     return withoutOverflow(() => {
       const extracted = extract(file);
+      onExtracted(extracted.markdown.length);
       const tree = parseMarkdown(extracted.markdown);
       const { markdown, links } = relinkMarkdown(extracted.markdown, tree, file, pages);
-      return finished(file, extracted, renderTree(tree), { markdown, links, plain_reason: '' });
+      const wiki = wikiOfUpload(file, pages);
+      const rendered = renderTree(tree, wiki);
+      const linked = [...new Set([...links, ...wiki.filesOf(rendered.wiki_links)])];
+      return finished(file, extracted, rendered, { markdown, links: linked, plain_reason: '' });
     });
   } catch (error) {
     if (error instanceof TooComplexError) return compileAsIs(file, 'too_complex');

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseMarkdown } from '../pages/parse-markdown.ts';
 import { renderMarkdown, renderTree } from '../pages/render.ts';
-import { relativeAddress, relinkMarkdown } from './relink.ts';
+import { relativeAddress } from '../pages/wiki-links.ts';
+import { relinkMarkdown } from './relink.ts';
 
 const PAGES: ReadonlyMap<string, string> = new Map([
   ['docs/intro.md', 'docs/intro'],

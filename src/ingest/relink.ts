@@ -1,6 +1,6 @@
 import type { Html, Root } from 'mdast';
 import { visit } from '../pages/parse-markdown.ts';
-import { parentPath } from './file-paths.ts';
+import { relativeAddress } from '../pages/wiki-links.ts';
 
 interface Edit {
   start: number;
@@ -86,15 +86,6 @@ function htmlEdits(html: string, find: (url: string) => Target | undefined): Edi
     edits.push({ start, end: start + url.length, text: target.address + (hash < 0 ? '' : url.slice(hash)) });
   }
   return edits;
-}
-
-/** The address of a page as a reader's browser resolves it from another page's. */
-export function relativeAddress(from: string, to: string): string {
-  const base = parentPath(from) === '' ? [] : parentPath(from).split('/');
-  const target = to.split('/');
-  let shared = 0;
-  while (shared < base.length && shared < target.length - 1 && base[shared] === target[shared]) shared += 1;
-  return [...base.slice(shared).map(() => '..'), ...target.slice(shared)].join('/');
 }
 
 function apply(edits: readonly Edit[], text: string): string {

@@ -1,25 +1,36 @@
 import { parentPort } from 'node:worker_threads';
-import type { Answer } from './bounded-thread.ts';
-import { type CompileInput, compileAsIs, compileFile, type PlainReason } from './compile-file.ts';
+import { renderPlainText } from '../pages/plain-text.ts';
+import { renderPage } from '../pages/render.ts';
+import type { Answer, Message, Question } from './bounded-thread.ts';
+import { compileAsIs, compileFile } from './compile-file.ts';
 import { ExtractError } from './extract/extract-error.ts';
 
-/** One file at a time; the pages of an upload come once and are kept for the files after it. */
+/** One question at a time; the pages of an upload come once and are kept for the files after it. */
 let pages: ReadonlyMap<string, string> = new Map();
 
-parentPort?.on(
-  'message',
-  (message: { file: CompileInput; pages?: ReadonlyMap<string, string>; plain: PlainReason }) => {
-    if (message.pages) pages = message.pages;
-    parentPort?.postMessage(answer(message.file, message.plain));
-  },
-);
+parentPort?.on('message', (question: Question) => {
+  if ('pages' in question) pages = question.pages;
+  tell(answer(question));
+});
 parentPort?.postMessage('ready');
 
-function answer(file: CompileInput, plain: PlainReason): Answer {
+function tell(message: Message): void {
+  parentPort?.postMessage(message);
+}
+
+function answer(question: Question): Answer {
+  const { plain } = question;
   try {
-    return { ok: true, ...(plain === '' ? compileFile(file, pages) : compileAsIs(file, plain)) };
+    if ('page' in question) {
+      const { page } = question;
+      return { page: plain === '' ? renderPage(page) : { ...renderPlainText(page.markdown), plain_reason: plain } };
+    }
+    const { file } = question;
+    const compiled =
+      plain === '' ? compileFile(file, pages, (length) => tell({ rendering: length })) : compileAsIs(file, plain);
+    return { file: { ok: true, ...compiled } };
   } catch (error) {
-    if (error instanceof ExtractError) return { ok: false, code: error.code, message: error.message };
+    if (error instanceof ExtractError) return { file: { ok: false, code: error.code, message: error.message } };
     return { failed: error instanceof Error ? error : new Error(String(error)) };
   }
 }

@@ -1,4 +1,6 @@
-import { type BoundedThread, boundedThread } from './bounded-thread.ts';
+import { type PlainReason, renderPlainText } from '../pages/plain-text.ts';
+import type { PageInput, RenderedPage } from '../pages/render.ts';
+import { type Answer, type BoundedThread, boundedThread, type Question } from './bounded-thread.ts';
 import type { CompiledFile, CompileInput } from './compile-file.ts';
 
 export type Output = ({ ok: true } & CompiledFile) | { ok: false; code: string; message: string };
@@ -10,44 +12,57 @@ export interface Sandbox {
    * not change. Never throws for what a file holds; throws if the sandbox is closed or no thread can be started.
    */
   run(file: CompileInput, pages: ReadonlyMap<string, string>): Promise<Output>;
+  /** Renders a page that somebody wrote. Whatever the text holds there is a page; throws only as `run` does. */
+  render(page: PageInput): Promise<RenderedPage>;
   /** Ends the threads; what still waits or runs is refused. */
   close(): Promise<void>;
 }
 
+/** Without the reason why it is to be shown as it is, which is not known before it was tried. */
+type Work = Question extends infer Each ? (Each extends Question ? Omit<Each, 'plain'> : never) : never;
+
 interface Task {
-  file: CompileInput;
-  pages: ReadonlyMap<string, string>;
-  resolve(output: Output): void;
+  work: Work;
+  resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
 
 /**
- * Threads with bounds of time (per file) and of memory (per thread), started when there is work and ended when there has
- * been none for a while. A file that breaks a bound, or that rendering fails on, is shown as the plain text that it is;
+ * Threads with bounds of time (per file or page) and of memory (per thread), started when there is work and ended when
+ * there has been none for a while. What breaks a bound, or that rendering fails on, is shown as the plain text that it is;
  * `onError` is told of the latter, which is a fault of ours.
  */
 export function openSandbox(
   options: {
     threads?: number;
-    timeout_ms?: number;
+    extract_ms?: number;
+    render_ms?: number;
     memory_mb?: number;
     idle_ms?: number;
     onError?: (error: Error) => void;
   } = {},
 ): Sandbox {
-  const { threads = 1, timeout_ms = 10_000, memory_mb = 256, idle_ms = 30_000 } = options;
+  const { threads = 1, extract_ms = 10_000, render_ms = 1_000, memory_mb = 256, idle_ms = 30_000 } = options;
   const onError = options.onError ?? ((error: Error) => process.emitWarning(error));
-  const all = Array.from({ length: threads }, () => boundedThread({ timeout_ms, memory_mb, idle_ms }));
+  const all = Array.from({ length: threads }, () => boundedThread({ extract_ms, render_ms, memory_mb, idle_ms }));
   const free = [...all];
   const waiting: Task[] = [];
   let isClosed = false;
+
+  function ask(work: Work): Promise<Answer> {
+    if (isClosed) return Promise.reject(closed());
+    return new Promise((resolve, reject) => {
+      waiting.push({ work, resolve, reject });
+      next();
+    });
+  }
 
   function next(): void {
     if (waiting.length === 0) return;
     const thread = free.pop();
     const task = thread && waiting.shift();
     if (!thread || !task) return;
-    compile(thread, task)
+    answerOf(thread, task.work)
       .then(task.resolve, (error) => task.reject(isClosed ? closed() : error))
       .finally(() => {
         free.push(thread);
@@ -55,30 +70,33 @@ export function openSandbox(
       });
   }
 
-  async function compile(thread: BoundedThread, { file, pages }: Task): Promise<Output> {
-    const answer = await thread.ask({ file, pages, plain: '' });
-    if ('ok' in answer) return answer;
+  async function answerOf(thread: BoundedThread, work: Work): Promise<Answer> {
+    const first = await thread.ask({ ...work, plain: '' } as Question);
+    if (!('failed' in first)) return first;
     if (isClosed) throw closed();
-    if (answer.failed instanceof Error) onError(answer.failed);
-    const plain = typeof answer.failed === 'string' ? answer.failed : 'failed';
-    const second = await thread.ask({ file, pages, plain });
-    if ('ok' in second) return second;
-    if (isClosed) throw closed();
-    return {
-      ok: false,
-      code: 'unreadable',
-      message:
-        'the file cannot be read within the bounds of time and memory; simplify it or split it, and upload it again',
-    };
+    if (first.failed instanceof Error) onError(first.failed);
+    const second = await thread.ask({ ...work, plain: plainReason(first.failed) } as Question);
+    if (isClosed && 'failed' in second) throw closed();
+    return second;
   }
 
   return {
-    run(file, pages) {
-      if (isClosed) return Promise.reject(closed());
-      return new Promise((resolve, reject) => {
-        waiting.push({ file, pages, resolve, reject });
-        next();
-      });
+    async run(file, pages) {
+      const answer = await ask({ file, pages });
+      if ('file' in answer) return answer.file;
+      return {
+        ok: false,
+        code: 'unreadable',
+        message:
+          'the file cannot be read within the bounds of time and memory; simplify it or split it, and upload it again',
+      };
+    },
+    async render(page) {
+      const answer = await ask({ page });
+      if ('page' in answer) return answer.page;
+      // Not even the thread could show it as it is, which takes hardly any time and memory. What is stored is no less.
+      const plain_reason = 'failed' in answer ? plainReason(answer.failed) : 'failed';
+      return { ...renderPlainText(page.markdown), plain_reason };
     },
     async close() {
       isClosed = true;
@@ -86,6 +104,10 @@ export function openSandbox(
       await Promise.all(all.map((thread) => thread.end()));
     },
   };
+}
+
+function plainReason(failed: string | Error): PlainReason {
+  return typeof failed === 'string' ? (failed as PlainReason) : 'failed';
 }
 
 function closed(): Error {

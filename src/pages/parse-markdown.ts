@@ -3,6 +3,8 @@ import remarkFrontmatter from 'remark-frontmatter';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { type Data, type Processor, unified } from 'unified';
+import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
+import { wikiLinkFromMarkdown, wikiLinkSyntax } from './wiki-link-syntax.ts';
 
 /** Where the destination of a link, an image or a definition stands in the source, in UTF-16 units: [start, end). */
 export type Destination = [start: number, end: number];
@@ -25,10 +27,10 @@ const MAX_TABLE_CELLS = 200_000;
 /** Each reference to a footnote has its own way back, fifty times as long as the reference. */
 const MAX_FOOTNOTE_REFERENCES = 5_000;
 
-const parser = unified().use(remarkParse).use(remarkGfm).use(remarkFrontmatter).use(keepDestinations).freeze();
+const parser = unified().use(remarkParse).use(remarkGfm).use(remarkFrontmatter).use(extendSyntax).freeze();
 
 /**
- * The syntax tree of GitHub-flavoured Markdown with front matter. Links, images and definitions carry the place of
+ * The syntax tree of GitHub-flavoured Markdown with front matter, mathematics and wiki links. Links, images and definitions carry the place of
  * their destination in `data.destination`. Throws a TooComplexError for what is nested too deep or would grow beyond
  * measure: whether it does depends on the text alone.
  */
@@ -110,11 +112,11 @@ export function visit(node: Nodes, each: (node: Nodes) => void): void {
   if ('children' in node) for (const child of node.children) visit(child, each);
 }
 
-/** Has the parser write down where destinations stand, which syntax trees leave out. */
-function keepDestinations(this: Processor): void {
+/** Mathematics, wiki links, and where destinations stand in the source, which syntax trees leave out. */
+function extendSyntax(this: Processor): void {
   const data = this.data();
-  data.fromMarkdownExtensions ??= [];
-  data.fromMarkdownExtensions.push({
+  (data.micromarkExtensions ??= []).push(mathSyntax, wikiLinkSyntax);
+  (data.fromMarkdownExtensions ??= []).push(mathFromMarkdown, wikiLinkFromMarkdown, {
     exit: { resourceDestinationString: keepDestination, definitionDestinationString: keepDestination },
   });
 }

@@ -12,6 +12,15 @@ export interface Rendered {
   description: string;
   /** The front matter's `lang`, else "". */
   language: string;
+  /** The pages that it links to as `[[Target]]`, each target once, in the order of the text. */
+  wiki_links: WikiLinkTo[];
+}
+
+export interface WikiLinkTo {
+  /** As the author wrote it, with single spaces. */
+  target: string;
+  /** The path of the page that was found; "" where there is none, and the link is shown as missing. */
+  path: string;
 }
 
 export interface OutlineEntry {
@@ -23,6 +32,12 @@ export interface OutlineEntry {
   /** Where the heading starts in `text`. */
   offset: number;
 }
+
+/**
+ * Why a page shows its text as it is: what the text asks for is beyond the bounds of depth and size, of time or of memory,
+ * or rendering it failed. "" where the page shows what the text says.
+ */
+export type PlainReason = '' | 'too_complex' | 'too_slow' | 'out_of_memory' | 'failed';
 
 export const TITLE_MAX = 255;
 export const DESCRIPTION_MAX = 300;
@@ -39,6 +54,7 @@ export function renderPlainText(text: string): Rendered {
     title: '',
     description: oneLine(paragraph.slice(0, 10 * DESCRIPTION_MAX), DESCRIPTION_MAX),
     language: '',
+    wiki_links: [],
   };
 }
 

@@ -2,26 +2,54 @@ import type { Root } from 'mdast';
 import { readFrontMatter } from './front-matter.ts';
 import { readPageText } from './page-text.ts';
 import { parseMarkdown, TooComplexError, withoutOverflow } from './parse-markdown.ts';
-import { countWords, oneLine, type Rendered, renderPlainText, TITLE_MAX } from './plain-text.ts';
+import { countWords, oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from './plain-text.ts';
 import { safeTree, writeHtml } from './safe-html.ts';
+import { NO_WIKI, type Wiki, wikiLinksOf } from './wiki-links.ts';
 
 /**
- * Markdown (CommonMark with GitHub's extensions and front matter) as a safe page. What is nested too deep, or would grow
- * beyond measure, is shown as the plain text that it is; whether that happens depends on the text alone.
+ * Markdown (CommonMark with GitHub's extensions, front matter, mathematics and wiki links) as a safe page. What is nested
+ * too deep, or would grow beyond measure, is shown as the plain text that it is; whether that happens depends on the text
+ * alone. The text itself is never changed: whoever stores it stores what was given.
  */
-export function renderMarkdown(markdown: string): Rendered {
+export function renderMarkdown(markdown: string, wiki: Wiki = NO_WIKI): Rendered {
   try {
-    return renderTree(parseMarkdown(markdown));
+    return renderTree(parseMarkdown(markdown), wiki);
   } catch (error) {
     if (error instanceof TooComplexError) return renderPlainText(markdown);
     throw error;
   }
 }
 
+/** A page to be rendered in another thread, which no function can be given to. */
+export interface PageInput {
+  markdown: string;
+  page_path: string;
+  /** The paths of the pages that its wiki links may mean, by target (`possibleWikiTargets` names them beforehand). */
+  known: ReadonlyMap<string, string>;
+}
+
+export interface RenderedPage extends Rendered {
+  plain_reason: PlainReason;
+}
+
+/** As `renderMarkdown`, and says why a page is shown as plain text. */
+export function renderPage({ markdown, page_path, known }: PageInput): RenderedPage {
+  const findPage = (target: string) => {
+    const path = known.get(target);
+    return path === undefined ? undefined : { path };
+  };
+  try {
+    return { ...renderTree(parseMarkdown(markdown), { page_path, findPage }), plain_reason: '' };
+  } catch (error) {
+    if (error instanceof TooComplexError) return { ...renderPlainText(markdown), plain_reason: 'too_complex' };
+    throw error;
+  }
+}
+
 /** A parsed document as a safe page. Throws a TooComplexError where it cannot be one. */
-export function renderTree(markdown: Root): Rendered {
+export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
   return withoutOverflow(() => {
-    const tree = safeTree(markdown);
+    const tree = safeTree(markdown, wiki);
     const { text, outline, paragraph } = readPageText(tree);
     const front = readFrontMatter(markdown);
     return {
@@ -32,6 +60,7 @@ export function renderTree(markdown: Root): Rendered {
       title: front.title || oneLine(outline[0]?.text ?? '', TITLE_MAX),
       description: front.description || paragraph,
       language: front.language,
+      wiki_links: wikiLinksOf(markdown, wiki),
     };
   });
 }

@@ -73,7 +73,12 @@ function settleId(element: Element, ids: Set<string>, counts: Map<string, number
 
 /** The id that links on GitHub expect a heading to have, under the prefix. */
 function headingId(heading: Element): string {
-  return ID_PREFIX + (plainId(slug(wordsOf(heading).replace(/\s+/g, ' '))) || 'section');
+  return headingAnchor(wordsOf(heading));
+}
+
+/** The id of the first heading of these words. */
+export function headingAnchor(words: string): string {
+  return ID_PREFIX + (plainId(slug(words.replace(/\s+/g, ' '))) || 'section');
 }
 
 function wordsOf(node: Nodes): string {

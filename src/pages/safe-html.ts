@@ -4,8 +4,11 @@ import { type Schema, sanitize } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
 import type { Root as Markdown } from 'mdast';
 import { toHast } from 'mdast-util-to-hast';
+import { CODE_CLASS } from './highlight.ts';
+import { elementsOf } from './page-elements.ts';
 import { refuseTooDeep } from './parse-markdown.ts';
 import { ID_PREFIX, settleIdsAndAddresses } from './safe-addresses.ts';
+import { NO_WIKI, type Wiki } from './wiki-links.ts';
 
 /**
  * What may be in a page: what GitHub lets through, without what could load, submit or frame something, and with ids
@@ -23,20 +26,23 @@ const SCHEMA: Schema = {
     a: [
       'href',
       ['rel', 'nofollow', 'noopener', 'noreferrer'],
-      ['className', 'data-footnote-backref'],
+      ['className', 'data-footnote-backref', 'wiki', 'missing'],
+      'dataTarget',
       'dataFootnoteBackref',
       'dataFootnoteRef',
       'ariaLabel',
       ['ariaDescribedBy', new RegExp(`^${ID_PREFIX}`)],
     ],
-    code: [['className', /^language-./]],
+    code: [['className', /^language-./, 'math-inline', 'math-display']],
     details: ['open'],
     h2: [['className', 'sr-only']],
     img: ['src', 'alt', 'width', 'height', ['loading', 'lazy'], ['referrerPolicy', 'no-referrer']],
     input: [['type', 'checkbox'], ['disabled', true], 'checked'],
     li: [['className', 'task-list-item']],
     ol: ['start', ['className', 'contains-task-list']],
+    pre: [['className', 'math', 'mermaid']],
     section: ['dataFootnotes', ['className', 'footnotes']],
+    span: [['className', CODE_CLASS]],
     td: ['colSpan', 'rowSpan'],
     th: ['colSpan', 'rowSpan', 'scope'],
     time: ['dateTime'],
@@ -60,8 +66,9 @@ const SCHEMA: Schema = {
  * The safe tree of a Markdown document. Whatever comes with the document is settled first; the sanitizer has the last
  * word. Throws a TooComplexError for raw HTML that is nested too deep.
  */
-export function safeTree(markdown: Markdown): Root {
-  const tree = asRoot(toHast(markdown, { allowDangerousHtml: true, clobberPrefix: ID_PREFIX }));
+export function safeTree(markdown: Markdown, wiki: Wiki = NO_WIKI): Root {
+  const handlers = elementsOf(wiki);
+  const tree = asRoot(toHast(markdown, { allowDangerousHtml: true, clobberPrefix: ID_PREFIX, handlers }));
   if (!holdsRaw(tree)) return sanitized(tree);
   // What is taken out can leave a nesting behind that no browser keeps, so what is left is parsed once more.
   return sanitized(parsed(sanitized(parsed(tree))));

@@ -13,7 +13,13 @@ const parser = unified().use(rehypeParse).freeze();
 const converter = unified().use(rehypeRemark).freeze();
 const writer = unified()
   .use(remarkGfm, { tablePipeAlign: false })
-  .use(remarkStringify, { bullet: '-', fences: true, rule: '-' })
+  .use(remarkStringify, {
+    bullet: '-',
+    fences: true,
+    rule: '-',
+    // A dollar sign in HTML is one; only in Markdown it could begin mathematics.
+    unsafe: [{ character: '$', after: '[^\\s]', inConstruct: 'phrasing' }],
+  })
   .freeze();
 
 const BREAK: Break = { type: 'break' };

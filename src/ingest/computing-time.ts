@@ -1,0 +1,33 @@
+import type { Worker } from 'node:worker_threads';
+
+/** A machine that is this much busier than a thread alone would make it is beyond being waited for. */
+const WAITING_MAX = 20;
+
+/**
+ * Calls `over` once the thread has computed for `ms`: what the rest of the machine is doing is not held against it, so
+ * that the same text has the same time on a busy machine. Answers how to stop.
+ */
+export function afterComputing(worker: Worker, ms: number, over: () => void): () => void {
+  const began = worker.cpuUsage();
+  const deadline = performance.now() + WAITING_MAX * ms;
+  let timer = setTimeout(check, ms);
+  let isStopped = false;
+
+  async function check(): Promise<void> {
+    try {
+      const { user, system } = await worker.cpuUsage(await began);
+      const left = ms - (user + system) / 1_000;
+      if (isStopped) return;
+      if (left <= 0 || performance.now() > deadline) over();
+      else timer = setTimeout(check, Math.max(left, 10));
+    } catch {
+      // A thread that has ended is told of by its own event.
+    }
+  }
+
+  began.catch(() => undefined);
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
+}

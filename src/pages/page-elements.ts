@@ -1,0 +1,65 @@
+import type { Element, ElementContent } from 'hast';
+import type { Code, Paragraph } from 'mdast';
+import { defaultHandlers, type Handlers, type State } from 'mdast-util-to-hast';
+import { highlighter } from './highlight.ts';
+import type { InlineMath, MathBlock } from './math-syntax.ts';
+import { headingAnchor } from './safe-addresses.ts';
+import type { WikiLink } from './wiki-link-syntax.ts';
+import { relativeAddress, type Wiki } from './wiki-links.ts';
+
+/**
+ * How a page shows what CommonMark does not know: highlighted code, links to pages by their name, and mathematics and
+ * diagrams as marked code, which a browser draws (and shows as it is where it cannot).
+ */
+export function elementsOf(wiki: Wiki): Handlers {
+  const highlight = highlighter();
+  return {
+    code(state: State, node: Code): Element {
+      const language = node.lang?.toLowerCase() ?? '';
+      if (language === 'math') return mathBlock(node.value);
+      if (language === 'mermaid') return element('pre', { className: ['mermaid'] }, [text(node.value)]);
+      const pre: Element = defaultHandlers.code(state, node);
+      const [code] = pre.children;
+      if (code?.type === 'element' && node.value !== '') {
+        code.children = highlight(language.split(/\s/, 1)[0] ?? '', `${node.value}\n`);
+      }
+      return pre;
+    },
+    math: (_state: State, node: MathBlock): Element => mathBlock(node.value),
+    inlineMath(_state: State, node: InlineMath): Element {
+      return mathCode(node.value, node.display ? 'math-display' : 'math-inline');
+    },
+    paragraph(state: State, node: Paragraph): Element {
+      const [only, ...others] = node.children;
+      if (only?.type === 'inlineMath' && only.display && others.length === 0) return mathBlock(only.value);
+      return defaultHandlers.paragraph(state, node);
+    },
+    wikiLink: (_state: State, node: WikiLink): Element => wikiLink(node, wiki),
+  };
+}
+
+function wikiLink({ target, heading, text: shown }: WikiLink, { page_path, findPage }: Wiki): Element {
+  const fragment = heading === '' ? '' : `#${encodeURIComponent(headingAnchor(heading).toWellFormed())}`;
+  if (target === '') return element('a', { className: ['wiki'], href: fragment }, [text(shown)]);
+  const page = findPage(target);
+  // Without an address it is no link yet; whoever shows the page can offer to write what it names.
+  if (!page) return element('a', { className: ['wiki', 'missing'], dataTarget: target }, [text(shown)]);
+  const href = relativeAddress(page_path, page.path) + fragment;
+  return element('a', { className: ['wiki'], href }, [text(shown)]);
+}
+
+function mathBlock(value: string): Element {
+  return element('pre', { className: ['math'] }, [mathCode(value, 'math-display')]);
+}
+
+function mathCode(value: string, kind: 'math-inline' | 'math-display'): Element {
+  return element('code', { className: ['language-math', kind] }, [text(value)]);
+}
+
+function element(tagName: string, properties: Element['properties'], children: ElementContent[]): Element {
+  return { type: 'element', tagName, properties, children };
+}
+
+function text(value: string): ElementContent {
+  return { type: 'text', value };
+}

@@ -1,0 +1,147 @@
+import type { Data } from 'mdast';
+import type { Extension as FromMarkdown } from 'mdast-util-from-markdown';
+import { normalizeIdentifier } from 'micromark-util-normalize-identifier';
+import type { Code, Construct, Effects, Extension, State, TokenizeContext } from 'micromark-util-types';
+
+/** `[[Target]]`, `[[Target#Heading]]` or `[[Target|text]]`. */
+export interface WikiLink {
+  type: 'wikiLink';
+  /** The page as the author names it; "" for this page, as in `[[#Heading]]`. */
+  target: string;
+  heading: string;
+  /** What is shown. */
+  text: string;
+  data?: Data;
+}
+
+declare module 'mdast' {
+  interface PhrasingContentMap {
+    wikiLink: WikiLink;
+  }
+  interface RootContentMap {
+    wikiLink: WikiLink;
+  }
+}
+
+declare module 'micromark-util-types' {
+  interface TokenTypeMap {
+    wikiLink: 'wikiLink';
+    wikiLinkMarker: 'wikiLinkMarker';
+    wikiLinkValue: 'wikiLinkValue';
+  }
+}
+
+/** Longer than any title with a heading and a text. */
+const VALUE_MAX = 600;
+
+const OPEN = 91;
+const CLOSE = 93;
+const PARENTHESIS = 40;
+
+/**
+ * Where CommonMark sees a link, there is one: `[[1]](https://x.example)`, and `[[foo]]` in a document that defines
+ * `[foo]`, stay what they are everywhere else.
+ */
+function tokenizeWikiLink(this: TokenizeContext, effects: Effects, ok: State, nok: State): State {
+  const { parser } = this;
+  const slice = this.sliceSerialize;
+  let size = 0;
+  let markers = 0;
+  return start;
+
+  function start(code: Code): State | undefined {
+    effects.enter('wikiLink');
+    effects.enter('wikiLinkMarker');
+    return opening(code);
+  }
+
+  function opening(code: Code): State | undefined {
+    if (markers === 2) {
+      effects.exit('wikiLinkMarker');
+      if (code === CLOSE) return nok(code);
+      effects.enter('wikiLinkValue');
+      return value(code);
+    }
+    if (code !== OPEN) return nok(code);
+    effects.consume(code);
+    markers += 1;
+    return opening;
+  }
+
+  function value(code: Code): State | undefined {
+    if (code === null || code < -2 || code === OPEN || size > VALUE_MAX) return nok(code);
+    if (code !== CLOSE) {
+      effects.consume(code);
+      size += 1;
+      return value;
+    }
+    const label = slice(effects.exit('wikiLinkValue'));
+    if (partsOf(label) === undefined || parser.defined.includes(normalizeIdentifier(label))) return nok(code);
+    effects.enter('wikiLinkMarker');
+    markers = 0;
+    return closing(code);
+  }
+
+  function closing(code: Code): State | undefined {
+    if (markers === 2) {
+      effects.exit('wikiLinkMarker');
+      effects.exit('wikiLink');
+      return code === PARENTHESIS ? nok(code) : ok(code);
+    }
+    if (code !== CLOSE) return nok(code);
+    effects.consume(code);
+    markers += 1;
+    return closing;
+  }
+}
+
+/** Target, heading and text; undefined where nothing is named or nothing would be shown. */
+function partsOf(value: string): Pick<WikiLink, 'target' | 'heading' | 'text'> | undefined {
+  // In a table the bar has to be escaped, and is one all the same.
+  const plain = value.replaceAll('\\|', '|');
+  const bar = plain.indexOf('|');
+  const address = oneSpaced(bar < 0 ? plain : plain.slice(0, bar));
+  const text = oneSpaced(bar < 0 ? plain : plain.slice(bar + 1)) || address;
+  const hash = address.indexOf('#');
+  const target = oneSpaced(hash < 0 ? address : address.slice(0, hash));
+  const heading = hash < 0 ? '' : oneSpaced(address.slice(hash + 1));
+  return target === '' && heading === '' ? undefined : { target, heading, text };
+}
+
+function oneSpaced(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+const wikiLink: Construct = { name: 'wikiLink', tokenize: tokenizeWikiLink };
+
+export const wikiLinkSyntax: Extension = { text: { [OPEN]: wikiLink } };
+
+export const wikiLinkFromMarkdown: FromMarkdown = {
+  enter: {
+    wikiLink(token) {
+      this.enter({ type: 'wikiLink', target: '', heading: '', text: '' }, token);
+    },
+  },
+  exit: {
+    wikiLinkValue(token) {
+      const node = this.stack[this.stack.length - 1] as WikiLink;
+      Object.assign(node, partsOf(this.sliceSerialize(token)));
+    },
+    wikiLink(token) {
+      this.exit(token);
+    },
+  },
+};
+
+/**
+ * What a text may link to as a wiki link: every target that it does, and perhaps ones in code that it does not. Reads
+ * the text once, so that a page can look them all up before it is rendered.
+ */
+export function possibleWikiTargets(markdown: string): string[] {
+  const targets = new Set<string>();
+  for (const [, value = ''] of markdown.matchAll(/\[\[([^[\]\r\n]{1,600})\]\]/g)) {
+    const target = partsOf(value)?.target ?? '';
+    if (target !== '') targets.add(target);
+  }
+  return [...targets];
+}
