@@ -63,8 +63,12 @@ const isWordCharacter = (code: Code) => code !== null && code > 0 && /\w/.test(S
 const mathText: Construct = {
   name: 'mathText',
   tokenize: tokenizeMathText,
-  previous: (code) => code !== DOLLAR && !isWordCharacter(code),
+  previous: mayFollow,
 };
+
+function mayFollow(previous: Code): boolean {
+  return previous !== DOLLAR && !isWordCharacter(previous);
+}
 
 /** From where on a text was seen to hold no closing marks, so that a text of opening ones is not read again for each. */
 const unclosed = new WeakMap<TokenizeContext, Set<number>>();
@@ -72,6 +76,7 @@ const unclosed = new WeakMap<TokenizeContext, Set<number>>();
 function tokenizeMathText(this: TokenizeContext, effects: Effects, ok: State, nok: State): State {
   const failed = unclosed.get(this) ?? new Set<number>();
   unclosed.set(this, failed);
+  const { previous } = this;
   let size = 0;
   let seen = 0;
   let before: Code = null;
@@ -79,6 +84,7 @@ function tokenizeMathText(this: TokenizeContext, effects: Effects, ok: State, no
   return start;
 
   function start(code: Code): State | undefined {
+    if (!mayFollow(previous)) return nok(code);
     effects.enter('mathText');
     effects.enter('mathTextMarker');
     return opening(code);

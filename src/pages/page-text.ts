@@ -1,5 +1,5 @@
 import type { Element, Root } from 'hast';
-import { DESCRIPTION_MAX, type OutlineEntry, oneLine } from './plain-text.ts';
+import { DESCRIPTION_MAX, type OutlineEntry, oneLine, searchable } from './plain-text.ts';
 import { ID_PREFIX } from './safe-addresses.ts';
 
 /** Elements that begin and end a line of text; every other one is inside a line. */
@@ -25,7 +25,7 @@ export function readPageText(tree: Root): { text: string; outline: OutlineEntry[
 
   function add(words: string): void {
     if (words === '') return;
-    text += (text === '' ? '' : gap) + words;
+    text += (text === '' ? '' : gap) + searchable(words);
     gap = '';
   }
 

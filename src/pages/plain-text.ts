@@ -48,7 +48,7 @@ export function renderPlainText(text: string): Rendered {
   return {
     // A line break right behind <pre> is not shown, so the text's own one would be lost without it.
     html: `<pre>\n${escapeHtml(text)}</pre>`,
-    text,
+    text: searchable(text),
     outline: [],
     word_count: countWords(text),
     title: '',
@@ -56,6 +56,11 @@ export function renderPlainText(text: string): Rendered {
     language: '',
     wiki_links: [],
   };
+}
+
+/** Without the two control characters that a search marks its passages with, so that no text can set such marks. */
+export function searchable(text: string): string {
+  return /[\u0002\u0003]/.test(text) ? text.replace(/[\u0002\u0003]/g, '') : text;
 }
 
 /** `text` with every run of whitespace as one space, cut to `length`, never in the middle of a character. */

@@ -43,13 +43,14 @@ const PARENTHESIS = 40;
  * `[foo]`, stay what they are everywhere else.
  */
 function tokenizeWikiLink(this: TokenizeContext, effects: Effects, ok: State, nok: State): State {
-  const { parser } = this;
+  const { parser, previous } = this;
   const slice = this.sliceSerialize;
   let size = 0;
   let markers = 0;
   return start;
 
   function start(code: Code): State | undefined {
+    if (!mayFollow(previous)) return nok(code);
     effects.enter('wikiLink');
     effects.enter('wikiLinkMarker');
     return opening(code);
@@ -112,7 +113,12 @@ function oneSpaced(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-const wikiLink: Construct = { name: 'wikiLink', tokenize: tokenizeWikiLink };
+/** Three brackets are brackets. */
+function mayFollow(previous: Code): boolean {
+  return previous !== OPEN;
+}
+
+const wikiLink: Construct = { name: 'wikiLink', tokenize: tokenizeWikiLink, previous: mayFollow };
 
 export const wikiLinkSyntax: Extension = { text: { [OPEN]: wikiLink } };
 

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import type { Element, Root } from 'hast';
+import rehypeParse from 'rehype-parse';
+import { unified } from 'unified';
+
+export const parser = unified().use(rehypeParse, { fragment: true }).freeze();
+
+/** What a page may be made of; written down apart from the sanitizer's own list, so that neither can drift alone. */
+const TAGS = new Set(
+  (
+    'a abbr b bdi bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 ' +
+    'h6 hr i img input ins kbd li mark ol p pre q rp rt ruby s samp section small span strike strong sub summary sup ' +
+    'table tbody td tfoot th thead time tr tt u ul var wbr'
+  ).split(' '),
+);
+const ATTRIBUTES = new Set(
+  (
+    'align alt ariaDescribedBy ariaLabel checked className colSpan dataFootnoteBackref dataFootnoteRef dataFootnotes dataTarget ' +
+    'dateTime dir disabled height href id lang loading open referrerPolicy rel rowSpan scope src start title type width'
+  ).split(' '),
+);
+const CLASSES =
+  /^(?:language-.+|hljs-[a-z-]+|[a-z]+_{1,2}|math|math-inline|math-display|mermaid|wiki|missing|task-list-item|contains-task-list|footnotes|sr-only|data-footnote-backref)$/;
+
+function walk(node: Root | Element, each: (element: Element) => void): void {
+  for (const child of node.children) {
+    assert.ok(child.type === 'element' || child.type === 'text', `a ${child.type} must not be in a page`);
+    if (child.type !== 'element') continue;
+    each(child);
+    walk(child, each);
+  }
+}
+
+/** Fails for whatever is in a fragment of HTML that no page may hold. `source` is what it was rendered from. */
+export function assertSafe(html: string, source: string): void {
+  const context = `rendered from ${JSON.stringify(source.slice(0, 200))}: ${html.slice(0, 300)}`;
+  const ids = new Set<string>();
+  walk(parser.parse(html), ({ tagName, properties }) => {
+    assert.ok(TAGS.has(tagName), `<${tagName}> must not be in a page, ${context}`);
+    for (const name of Object.keys(properties)) {
+      assert.ok(ATTRIBUTES.has(name), `the attribute ${name} of <${tagName}> must not be in a page, ${context}`);
+    }
+    for (const name of ['href', 'src'] as const) {
+      if (properties[name] === undefined) continue;
+      const url = URL.parse(String(properties[name]), 'https://wiki.example/folder/page');
+      const schemes = name === 'src' ? ['https:', 'http:'] : ['https:', 'http:', 'mailto:'];
+      assert.ok(url && schemes.includes(url.protocol), `the address ${properties[name]} must not be, ${context}`);
+      if (name === 'src' || url.host === 'wiki.example' || url.protocol === 'mailto:') continue;
+      assert.deepEqual(properties.rel, ['nofollow', 'noopener', 'noreferrer'], `an address elsewhere, ${context}`);
+    }
+    for (const name of (properties.className ?? []) as string[]) {
+      assert.match(name, CLASSES, `the class ${name} must not be in a page, ${context}`);
+    }
+    if (properties.id !== undefined) {
+      const id = String(properties.id);
+      assert.match(id, /^h-./, `the id ${id} could stand in for something of ours, ${context}`);
+      assert.ok(!ids.has(id), `the id ${id} must be there once, ${context}`);
+      ids.add(id);
+    }
+    if (tagName === 'input') assert.deepEqual([properties.type, properties.disabled], ['checkbox', true], context);
+  });
+}
