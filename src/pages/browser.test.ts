@@ -91,7 +91,6 @@ async function provoke(): Promise<string[]> {
       // An address that is no address, such as "http://[", leads nowhere.
       if (element.protocol !== ':') held.push(`link to ${element.href}`);
     }
-    if (element.id !== '' && element.id in globalThis === false) held.push(`id ${element.id}`);
     if (element.id !== '' && !element.id.startsWith('h-')) held.push(`id ${element.id}`);
   }
   const pictures: any[] = [...document.images];

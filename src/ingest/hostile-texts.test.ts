@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { renderPlainText } from '../pages/plain-text.ts';
+import { openSandbox } from './sandbox.ts';
+
+const SIZE = 20_000;
+
+function repeated(piece: string, size = SIZE): string {
+  return piece.repeat(Math.ceil(size / piece.length));
+}
+
+function lines(count: number, line: (i: number) => string): string {
+  return Array.from({ length: count }, (_, i) => line(i)).join('\n');
+}
+
+/** Texts that one step or another of reading Markdown takes the square of, or that grow when they are written out. */
+const HOSTILE: Record<string, string> = {
+  'deep quotes': `${repeated('> ')}x`,
+  'deep lists': lines(400, (i) => `${' '.repeat(2 * i)}- x`),
+  'numbered lists in lists': repeated('1. '),
+  'lists in quotes': `${repeated('> - ', 400)}x\n${repeated('> x\n')}`,
+  'lines that continue a quote': `> ${repeated('x\n')}`,
+  'a flat list': repeated('- x\n'),
+  brackets: repeated('['),
+  'brackets that close': repeated('[') + repeated(']'),
+  'links in links': `${repeated('[', SIZE / 4)}a${repeated('](b)')}`,
+  'titles that do not end': repeated('[a](b "'),
+  'addresses that do not end': repeated('[a](<b'),
+  'pictures of pictures': repeated('![[]()'),
+  emphasis: repeated('*a **a ') + repeated('b** b*'),
+  'emphasis that does not end': repeated('*a _b '),
+  'strong that touches': repeated('**a'),
+  strikethrough: repeated('~~a'),
+  backticks: lines(280, (i) => '`'.repeat(i + 1)),
+  'references that expand': `[a]: https://x.example/${'y'.repeat(10_000)}\n\n${repeated('[a] ')}`,
+  'a long label': `[${repeated('a\\]')}]: x`,
+  'definitions and their references': `${lines(2_000, (i) => `[a${i}]: x`)}\n\n${lines(2_000, (i) => `[a${i}]`)}`,
+  'a wide table': `|${repeated('a|', SIZE / 2)}\n|${repeated('-|', SIZE / 2)}\n`,
+  'a long table': `|a|b|\n|-|-|\n${repeated('|x|y|\n')}`,
+  'a table of short rows': `|${'a|'.repeat(1_000)}\n|${'-|'.repeat(1_000)}\n${'x\n'.repeat(1_000)}`,
+  'rows without a table': repeated('a|b\n'),
+  footnotes: lines(2_000, (i) => `[^${i}]: x[^${i + 1}]\n`),
+  'references to one footnote': `${repeated('[^a] ')}\n\n[^a]: x`,
+  'footnotes in footnotes': repeated('[^a]: '),
+  'a huge line': repeated('a'),
+  'a huge line of words': repeated('lorem ipsum '),
+  spaces: `a${repeated(' ')}b`,
+  'tags that do not end': repeated('<a href="'),
+  comments: repeated('<!--'),
+  'HTML in HTML': repeated('<div>'),
+  'links of HTML': repeated('<a>'),
+  'table cells of HTML': repeated('<table><tr><td>'),
+  'addresses with parentheses': `http://x.example/${repeated(')')}`,
+  'addresses of mail': repeated('a@b.c'),
+  'names before an @': `${repeated('a-')}@`,
+  'dollar signs': repeated('$'),
+  'mathematics that does not end': repeated('$a '),
+  'display mathematics that does not end': repeated('$$a $b '),
+  'blocks of mathematics': repeated('$$\n'),
+  'wiki links that do not end': repeated('[[a'),
+  'wiki links of half an end': repeated('[[a]'),
+  'wiki links with bars': repeated('[[a|'),
+  'a long wiki link': `[[${repeated('a')}]]`,
+  'code that its grammar is slow to read': repeated(`\`\`\`cpp\n${'a'.repeat(9_900)}\n\`\`\`\n`),
+  'code of long lines': repeated(`\`\`\`ini\n${'a'.repeat(9_900)}\n\`\`\`\n`),
+  'headings of one name': repeated('# x\n\n'),
+};
+
+const sandbox = openSandbox({ render_ms: 100 });
+after(() => sandbox.close());
+
+test('a hostile text is rendered in its time or shown as plain text, and the pages behind it are rendered', async (t) => {
+  const plain: string[] = [];
+  let slowest = { name: '', ms: 0 };
+  for (const [name, markdown] of Object.entries(HOSTILE)) {
+    const started = performance.now();
+    const page = await sandbox.render({ markdown, page_path: 'x', known: new Map() });
+    const ms = Math.round(performance.now() - started);
+    if (ms > slowest.ms) slowest = { name, ms };
+    assert.ok(page.plain_reason !== 'failed', `${name} must not be a fault of ours`);
+    if (page.plain_reason === '') continue;
+    plain.push(`${name} (${page.plain_reason})`);
+    assert.deepEqual(page, { ...renderPlainText(markdown), plain_reason: page.plain_reason }, name);
+    const next = await sandbox.render({ markdown: '# Next', page_path: 'x', known: new Map() });
+    assert.deepEqual([next.plain_reason, next.title], ['', 'Next'], `the page behind ${name}`);
+  }
+  t.diagnostic(`${Object.keys(HOSTILE).length} texts, ${plain.length} shown as plain text: ${plain.join(', ')}`);
+  t.diagnostic(`the slowest of them, ${slowest.name}, took ${slowest.ms} ms with its bound at 100 ms of computing`);
+  assert.ok(plain.length > 5, 'some of these must be beyond their bounds, or nothing was tried');
+});
+
+test('a text has more time the longer it is, and other work on the machine does not count', async () => {
+  const usual = openSandbox();
+  try {
+    const markdown = repeated('A *word*, a `word`.\n\n', 100_000);
+    const long = await usual.render({ markdown, page_path: 'x', known: new Map() });
+    assert.equal(long.plain_reason, '');
+  } finally {
+    await usual.close();
+  }
+  const brief = openSandbox({ render_ms: 1 });
+  try {
+    const page = await brief.render({ markdown: repeated('[a](b "'), page_path: 'x', known: new Map() });
+    assert.equal(page.plain_reason, 'too_slow');
+  } finally {
+    await brief.close();
+  }
+});
+
+test('a fault of ours in rendering a page is told, and the page is shown as plain text', async () => {
+  const faults: Error[] = [];
+  const watched = openSandbox({ onError: (error) => faults.push(error) });
+  try {
+    const markdown = '# Title\n\n[[x]]';
+    const page = await watched.render({ markdown, page_path: 'x', known: undefined as unknown as Map<string, string> });
+    assert.deepEqual(page, { ...renderPlainText(markdown), plain_reason: 'failed' });
+    assert.equal(faults.length, 1);
+  } finally {
+    await watched.close();
+  }
+});

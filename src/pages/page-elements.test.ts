@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { renderMarkdown } from './render.ts';
+
+/** The HTML of a text that is one paragraph, without the paragraph. */
+function inline(markdown: string): string {
+  return renderMarkdown(markdown).html.replace(/^<p>|<\/p>$/g, '');
+}
+
+function math(value: string): string {
+  return `<code class="language-math math-inline">${value}</code>`;
+}
+
+test('code of a known language is coloured by classes, and reads as it was written', () => {
+  const { html, text } = renderMarkdown('```js title="x"\nlet x = "</code>"; // y\n```\n');
+  assert.equal(
+    html,
+    '<pre><code class="language-js"><span class="hljs-keyword">let</span> x = ' +
+      '<span class="hljs-string">"&#x3C;/code>"</span>; <span class="hljs-comment">// y</span>\n</code></pre>',
+  );
+  assert.equal(text, 'let x = "</code>"; // y');
+  for (const language of ['ts', 'python', 'sh', 'yaml', 'json', 'go', 'rust', 'sql', 'html', 'css', 'java', 'C++']) {
+    const page = renderMarkdown(`\`\`\`${language}\nif "a" # 1 <b> { x: 1 } // /* select\n\`\`\``);
+    assert.match(page.html, /<span class="hljs-/, `${language} must be known`);
+    assert.equal(page.text, 'if "a" # 1 <b> { x: 1 } // /* select');
+    assert.doesNotMatch(page.html, /style=/);
+  }
+});
+
+test('code of no or an unknown language, and code as long as a file, is shown without colours', () => {
+  for (const language of ['', 'nolang', 'constructor', '__proto__', 'toString']) {
+    assert.doesNotMatch(renderMarkdown(`\`\`\`${language}\nlet x = 1;\n\`\`\``).html, /hljs/, language);
+  }
+  const line = 'let x = "some text"; // and more\n';
+  assert.doesNotMatch(renderMarkdown(`\`\`\`js\n${line.repeat(400)}\`\`\``).html, /hljs/);
+  const many = renderMarkdown(`\`\`\`js\n${line.repeat(200)}\`\`\`\n\n`.repeat(20)).html;
+  const coloured = many.split('<pre>').filter((block) => block.includes('hljs-keyword')).length;
+  assert.ok(coloured > 0 && coloured < 20, 'a page has colours up to a bound, and code behind it');
+});
+
+test('mathematics is marked for a browser to draw, inside a paragraph and as a block', () => {
+  assert.equal(inline('so $x_1 * y_1$ holds'), `so ${math('x_1 * y_1')} holds`);
+  assert.equal(inline('$a$, ($b$) and $`c`$'), `${math('a')}, (${math('b')}) and ${math('c')}`);
+  assert.equal(inline('$a\nb$'), math('a\nb'));
+  assert.equal(inline('$5 \\$ 6$'), math('5 \\$ 6'));
+  assert.equal(inline('$<b>$'), math('&#x3C;b>'));
+  assert.equal(inline('x $$y$$ z'), 'x <code class="language-math math-display">y</code> z');
+  const block = '<pre class="math"><code class="language-math math-display">a\n\n- b</code></pre>';
+  assert.equal(renderMarkdown('$$\na\n\n- b\n$$\n').html, block);
+  assert.equal(renderMarkdown('```math\na\n\n- b\n```\n').html, block);
+  assert.equal(renderMarkdown('> $$\n> a\n>\n> - b\n> $$\n').html, `<blockquote>\n${block}\n</blockquote>`);
+  assert.equal(renderMarkdown('- $$\n  a\n\n  - b\n  $$\n').html.replace(/\n(?=<)/g, ''), `<ul><li>${block}</li></ul>`);
+  assert.equal(
+    renderMarkdown('$$ a = b $$').html,
+    '<pre class="math"><code class="language-math math-display">a = b</code></pre>',
+  );
+});
+
+test('a dollar sign of a price, of a variable or behind a backslash is a dollar sign', () => {
+  for (const text of [
+    'it costs $5 or $10',
+    'from $5 to $10, or $x',
+    'US$5 and US$6',
+    '$HOME/$USER',
+    'a $ b $ c',
+    '$$$a$$$',
+    '$a',
+    '$$a',
+    '$$$$',
+  ]) {
+    assert.equal(inline(text), text);
+  }
+  assert.equal(inline('\\$a$ and `$a$`'), '$a$ and <code>$a$</code>');
+  assert.match(renderMarkdown('$5 or $6, where $x$ is').html, /\$5 or \$6, where <code [^>]*>x<\/code> is/);
+});
+
+test('a diagram is kept as it was written, for a browser to draw', () => {
+  assert.equal(
+    renderMarkdown('```mermaid\ngraph TD; A-->B["<b>"]\n```').html,
+    '<pre class="mermaid">graph TD; A-->B["&#x3C;b>"]</pre>',
+  );
+});
+
+test('strikethrough, tasks, footnotes, tables and bare addresses are what they are on GitHub', () => {
+  const { html } = renderMarkdown(
+    '~~old~~ see www.x.example, https://y.example/a_b and a@x.example[^1]\n\n- [x] done\n- [ ] open\n\n' +
+      '| a | b |\n|:--|--:|\n| `x\\|y` | 2 |\n\n[^1]: Note.\n',
+  );
+  for (const part of [
+    '<del>old</del>',
+    '<a href="http://www.x.example" rel="nofollow noopener noreferrer">www.x.example</a>',
+    '<a href="https://y.example/a_b" rel="nofollow noopener noreferrer">https://y.example/a_b</a>',
+    '<a href="mailto:a@x.example">a@x.example</a>',
+    '<input type="checkbox" checked disabled> done',
+    '<input type="checkbox" disabled> open',
+    '<th align="left">a</th>',
+    '<code>x|y</code>',
+    '<a href="#h-fn-1"',
+    '<li id="h-fn-1">',
+  ]) {
+    assert.ok(html.includes(part), `${part} must be in ${html}`);
+  }
+});

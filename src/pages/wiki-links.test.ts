@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { renderMarkdown, renderPage } from './render.ts';
+import { possibleWikiTargets } from './wiki-link-syntax.ts';
+
+const KNOWN = new Map([
+  ['Home', 'home'],
+  ['Set up', 'guide/set-up'],
+  ['Tools', 'guide/tools/all'],
+]);
+
+function render(markdown: string) {
+  return renderPage({ markdown, page_path: 'guide/start', known: KNOWN });
+}
+
+test('a wiki link leads from the page to the page that it names, and to the heading there', () => {
+  const { html, wiki_links, text } = render(
+    '[[Home]], [[ Set  up ]], [[Tools|the tools]], [[Set up#Über uns & co.]], [[#Here]]\n\n# Here',
+  );
+  for (const link of [
+    '<a class="wiki" href="../home">Home</a>',
+    '<a class="wiki" href="set-up">Set up</a>',
+    '<a class="wiki" href="tools/all">the tools</a>',
+    '<a class="wiki" href="set-up#h-%C3%BCber-uns--co">Set up#Über uns &#x26; co.</a>',
+    '<a class="wiki" href="#h-here">#Here</a>',
+  ]) {
+    assert.ok(html.includes(link), `${link} must be in ${html}`);
+  }
+  assert.deepEqual(wiki_links, [
+    { target: 'Home', path: 'home' },
+    { target: 'Set up', path: 'guide/set-up' },
+    { target: 'Tools', path: 'guide/tools/all' },
+  ]);
+  assert.ok(text.startsWith('Home, Set up, the tools,'));
+  const there = renderMarkdown('# Über uns & co.').outline[0]?.anchor;
+  assert.equal(decodeURIComponent('h-%C3%BCber-uns--co'), there, 'the anchor is the one that the heading has');
+});
+
+test('a link to a page that is not there says so, leads nowhere, and is told of with the others', () => {
+  const { html, wiki_links } = render('[[Nowhere]] and [[Nowhere#x|again]], [[constructor]]');
+  assert.match(html, /<a class="wiki missing" data-target="Nowhere">Nowhere<\/a>/);
+  assert.match(html, /<a class="wiki missing" data-target="Nowhere">again<\/a>/);
+  assert.deepEqual(wiki_links, [
+    { target: 'Nowhere', path: '' },
+    { target: 'constructor', path: '' },
+  ]);
+});
+
+test('in a table the bar is escaped; in code, behind a backslash and without a name there is no link', () => {
+  assert.match(render('| a |\n|---|\n| [[Home\\|start]] |').html, /<td><a class="wiki" href="\.\.\/home">start<\/a>/);
+  const none = render('`[[Home]]` \\[[Home]] [[]] [[#]] [[|x]] [[a\nb]] ![[Home]] [[[Home]]]\n\n    [[Home]]\n');
+  assert.deepEqual(none.wiki_links, []);
+  assert.doesNotMatch(none.html, /<a/);
+});
+
+test('where CommonMark sees a link there is one', () => {
+  const { html, wiki_links } = render('[[1]](https://x.example) [[2]][2] [[Home]]\n\n[2]: y\n[home]: z\n');
+  assert.deepEqual(wiki_links, []);
+  assert.match(html, />\[1\]<\/a> \[<a href="y">2<\/a>\]<a href="y">2<\/a> \[<a href="z">Home<\/a>\]/);
+});
+
+test('what a page may link to is known before it is rendered, whatever the text is made of', () => {
+  assert.deepEqual(possibleWikiTargets('[[ A  b|c]] `[[d]]` [[A b#e]] [[#f]] [[[[g]]'), ['A b', 'd', 'g']);
+  const pieces = fc.constantFrom(
+    '[[',
+    ']]',
+    '[',
+    ']',
+    'a',
+    'b',
+    '|',
+    '\\',
+    '#',
+    ' ',
+    '\n',
+    '$',
+    '`',
+    '*',
+    '(',
+    '!',
+    '\t',
+  );
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 30 }), (parts) => {
+      const markdown = parts.join('');
+      const possible = possibleWikiTargets(markdown);
+      for (const { target } of render(markdown).wiki_links) {
+        assert.ok(possible.includes(target), `${JSON.stringify(target)} of ${JSON.stringify(markdown)}`);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
