@@ -8,12 +8,14 @@ const WAITING_MAX = 20;
  * that the same text has the same time on a busy machine. Answers how to stop.
  */
 export function afterComputing(worker: Worker, ms: number, over: () => void): () => void {
-  const began = worker.cpuUsage();
+  // Before Node 24.6 a thread does not tell, and the time by the clock has to do.
+  const began = 'cpuUsage' in worker ? worker.cpuUsage() : undefined;
   const deadline = performance.now() + WAITING_MAX * ms;
   let timer = setTimeout(check, ms);
   let isStopped = false;
 
   async function check(): Promise<void> {
+    if (!began) return over();
     try {
       const { user, system } = await worker.cpuUsage(await began);
       const left = ms - (user + system) / 1_000;
@@ -25,7 +27,7 @@ export function afterComputing(worker: Worker, ms: number, over: () => void): ()
     }
   }
 
-  began.catch(() => undefined);
+  began?.catch(() => undefined);
   return () => {
     isStopped = true;
     clearTimeout(timer);
