@@ -156,6 +156,7 @@ const MUTATIONS = [
   '<style><![CDATA[</style><img src=x onerror=alert(1)>]]>',
   '<svg><![CDATA[><img src=x onerror=alert(1)>]]></svg>',
   '<svg><style><![CDATA[</style><img src=x onerror=alert(1)>]]>',
+  '<pre>\n\n<img src=x onerror=alert(1)></pre><pre>\n\n\nx</pre>',
   '<!--[if gte IE 4]><script>alert(1)</script><![endif]-->',
   '<!-- --\\!><img src=x onerror=alert(1)> -->',
   '<?img ><img src=x onerror=alert(1)>?>',

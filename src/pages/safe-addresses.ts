@@ -40,9 +40,15 @@ function collect(parent: Root | Element, elements: Element[], isInLink: boolean)
     }
     // Browsers end a link where another one begins.
     if (child.tagName === 'a' && isInLink) Object.assign(child, { tagName: 'span', properties: {} });
+    if (child.tagName === 'pre') dropLeadingLineBreaks(child);
     elements.push(child);
     collect(child, elements, isInLink || child.tagName === 'a');
   }
+}
+
+/** Whoever parses <pre> loses a line break right behind it, so that there must be none for the same tree to come out. */
+function dropLeadingLineBreaks({ children: [first] }: Element): void {
+  if (first?.type === 'text') first.value = first.value.replace(/^[\r\n]+/, '');
 }
 
 function settleId(element: Element, ids: Set<string>, counts: Map<string, number>): void {

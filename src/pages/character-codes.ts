@@ -1,0 +1,10 @@
+import type { Code } from 'micromark-util-types';
+
+/** Characters as the parser has them: below zero are its own codes of tabs and line ends. */
+export const DOLLAR = 36;
+export const BACKSLASH = 92;
+
+export const isLineEnding = (code: Code) => code !== null && code < -2;
+export const isBlank = (code: Code) => code === -2 || code === -1 || code === 32;
+export const isSpace = (code: Code) => code === null || isLineEnding(code) || isBlank(code);
+export const isWordCharacter = (code: Code) => code !== null && code > 0 && /\w/.test(String.fromCharCode(code));
