@@ -25,6 +25,21 @@ import { getPage } from './pages/get-page.ts';
 import { getPageByPath } from './pages/get-page-by-path.ts';
 import { listPages } from './pages/list-pages.ts';
 import { searchPages } from './pages/search-pages.ts';
+import { beginOpenId } from './session/begin-openid.ts';
+import { completeEmailLink } from './session/complete-email-link.ts';
+import { completeOpenId } from './session/complete-openid.ts';
+import { makeFirstOwner } from './session/first-owner.ts';
+import { getMe } from './session/get-me.ts';
+import { listMethods } from './session/list-methods.ts';
+import { listSessions } from './session/list-sessions.ts';
+import { refreshSession } from './session/refresh-session.ts';
+import { removePassword } from './session/remove-password.ts';
+import { requestEmailLink } from './session/request-email-link.ts';
+import { revokeSession } from './session/revoke-session.ts';
+import { setPassword } from './session/set-password.ts';
+import { signInWithPassword } from './session/sign-in-with-password.ts';
+import { signOut } from './session/sign-out.ts';
+import { signOutEverywhere } from './session/sign-out-everywhere.ts';
 import { getSource } from './sources/get-source.ts';
 import { listSources } from './sources/list-sources.ts';
 import { searchSources } from './sources/search-sources.ts';
@@ -46,6 +61,22 @@ import { onboarding } from './workspaces/onboarding.ts';
 
 /** The whole API: what is not in this list does not exist. */
 export const ENDPOINTS: readonly Endpoint[] = [
+  // signing in
+  listMethods,
+  requestEmailLink,
+  completeEmailLink,
+  signInWithPassword,
+  beginOpenId,
+  completeOpenId,
+  makeFirstOwner,
+  refreshSession,
+  signOut,
+  signOutEverywhere,
+  getMe,
+  listSessions,
+  revokeSession,
+  setPassword,
+  removePassword,
   // workspaces and who belongs to them
   onboarding,
   getOverview,

@@ -79,8 +79,20 @@ export const OPTIONS = {
   DATA_DIR: option('Where files and, without DATABASE_URL, the database are kept.', 'data', (value) => resolve(value)),
   DATABASE_URL: option('A PostgreSQL (15 or later) to use instead of an own one.', '', url('postgres:', 'postgresql:')),
   PUBLIC_URL: option('Where users reach the service; links are made of it.', '', url('http:', 'https:')),
-  OIDC_ISSUER: option('An OpenID Connect issuer whose access tokens are accepted.', '', optional),
-  OIDC_AUDIENCE: option('The audience that those tokens must name.', '', text),
+  OIDC_ISSUER: option(
+    'An OpenID Connect issuer that people sign in at, or whose access tokens are accepted.',
+    '',
+    optional,
+  ),
+  OIDC_CLIENT_ID: option('As what the service is registered at the issuer, so that people sign in there.', '', text),
+  OIDC_CLIENT_SECRET: option('The secret of that registration; empty for a public client.', '', text),
+  OIDC_AUDIENCE: option('The audience that access tokens of the issuer must name to be accepted.', '', text),
+  SIGN_UP: option(
+    'invited: sign-in links go to users and to who is invited; open: to every address.',
+    'invited',
+    oneOf('invited', 'open'),
+  ),
+  PASSWORD_SIGN_IN: option('on: people may have a password; off: they sign in without.', 'off', oneOf('on', 'off')),
   SMTP_URL: option(
     'A mail server, as smtp://user:password@host:port or smtps://…; without it messages go to the log.',
     '',
@@ -131,8 +143,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       problems.push(`${name} is "${value.replace(/^.*@/s, '…@')}", but takes ${(error as Error).message}`);
     }
   }
-  if (config.OIDC_ISSUER !== undefined && config.OIDC_AUDIENCE === '') {
-    problems.push('OIDC_ISSUER is set, so set OIDC_AUDIENCE to the audience that its tokens name for this service');
+  if (config.OIDC_ISSUER !== undefined && config.OIDC_AUDIENCE === '' && config.OIDC_CLIENT_ID === '') {
+    problems.push(
+      'OIDC_ISSUER is set, so set OIDC_CLIENT_ID to sign people in there, or OIDC_AUDIENCE to the audience that its tokens name for this service',
+    );
+  }
+  if (config.OIDC_ISSUER === undefined && config.OIDC_CLIENT_ID !== '') {
+    problems.push('OIDC_CLIENT_ID is set, so set OIDC_ISSUER to the issuer that knows it');
   }
   if (problems.length > 0) throw new ConfigError(`${problems.join('; ')}.`);
   return config as Config;

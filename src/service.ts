@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -27,7 +28,10 @@ import { startWorker, type Worker } from './jobs/worker.ts';
 import { type Blobs, openFolderBlobs } from './providers/blobs.ts';
 import { type IdentityProvider, openIdentityProvider } from './providers/identity.ts';
 import { openLogMail, openSmtpMail } from './providers/mail.ts';
+import { type OpenIdSignIn, openOpenIdSignIn } from './providers/openid-sign-in.ts';
 import { builtInPayments } from './providers/payments.ts';
+import { CALLBACK_PATH } from './session/openid.ts';
+import { offerWelcomeLink } from './session/welcome-link.ts';
 
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 
@@ -59,6 +63,8 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
   try {
     const plans = orStartError(() => loadPlans(config.PLANS_FILE));
     const identities = orStartError(() => openIdentities(config, log));
+    const openid = orStartError(() => openSignIn(config, log));
+    refuseOldNode(config);
     if (config.DATABASE_URL) await makeDataDir(config.DATA_DIR);
     const postgres = config.DATABASE_URL
       ? undefined
@@ -98,10 +104,15 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
         plans,
         wakeWorker: () => worker?.wake(),
         diskIsFull: () => postgres?.diskIsFull() ?? false,
+        mail: config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM, log) : openLogMail(log),
+        signIn: { sign_up: config.SIGN_UP, passwords: config.PASSWORD_SIGN_IN === 'on', openid },
       };
+      stops.push(() => services.mail.settled());
       const app = await makeApp(config, db, log, services, identities);
       stops.push(() => app.close());
       address = await listen(app, config);
+      const link = await offerWelcomeLink(db.in(SERVICE).query, publicUrlOf(config));
+      if (link) log.info({ link }, `Nobody can sign in yet. Whoever opens this link is the first user: ${link}`);
     }
     if (config.METRICS_PORT !== undefined) {
       const metrics = await serveMetrics(config.HOST, config.METRICS_PORT);
@@ -154,7 +165,7 @@ async function makeApp(
   config: Config,
   db: ServiceDb,
   log: Logger,
-  own: Pick<Services, 'blobs' | 'plans' | 'wakeWorker' | 'diskIsFull'>,
+  own: Pick<Services, 'blobs' | 'plans' | 'wakeWorker' | 'diskIsFull' | 'mail' | 'signIn'>,
   identities: IdentityProvider | undefined,
 ): Promise<FastifyInstance> {
   const service = db.in(SERVICE);
@@ -166,8 +177,7 @@ async function makeApp(
     credentials: credentialReader({ query: service.query, identities, widgetTokens }),
     services: {
       ...own,
-      mail: config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log),
-      publicUrl: config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`,
+      publicUrl: publicUrlOf(config),
       payments: builtInPayments(),
       widgetTokens,
       limits: {
@@ -204,8 +214,25 @@ function ratesOf(config: Config): Rates | undefined {
 }
 
 function openIdentities({ OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience }: Config, log: Logger) {
-  if (!issuer) return undefined;
+  if (!issuer || !audience) return undefined;
   return openIdentityProvider({ issuer, audience, log: (message, details) => log.warn(details ?? {}, message) });
+}
+
+function openSignIn(config: Config, log: Logger): OpenIdSignIn | undefined {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: client_id, OIDC_CLIENT_SECRET: client_secret } = config;
+  if (!issuer || !client_id) return undefined;
+  const redirect_uri = publicUrlOf(config) + CALLBACK_PATH;
+  const warn = (message: string, details?: object) => log.warn(details ?? {}, message);
+  return openOpenIdSignIn({ issuer, client_id, client_secret, redirect_uri, log: warn });
+}
+
+function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
+  return PUBLIC_URL ?? `http://${HOST}:${PORT}`;
+}
+
+function refuseOldNode({ PASSWORD_SIGN_IN }: Config): void {
+  if (PASSWORD_SIGN_IN !== 'on' || typeof crypto.argon2 === 'function') return;
+  throw new StartError('PASSWORD_SIGN_IN needs Node.js 24.7 or newer: update it, or set PASSWORD_SIGN_IN to off.');
 }
 
 /** What reads an option says what is wrong with it. */

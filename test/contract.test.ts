@@ -3,12 +3,11 @@ import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
 import { WIDGETS, type Widget } from '../src/http/access.ts';
-import { newApiKey } from '../src/http/credential.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
 import { newId } from '../src/http/ids.ts';
 import { ROLES } from '../src/http/roles.ts';
 import { sha256 } from '../src/http/secrets.ts';
-import { type Ids, nameOf, pathParams, validRequest } from './requests.ts';
+import { newToken } from '../src/http/token.ts';
+import { type Ids, nameOf, pathParams, success, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
 /** What holds beside the matrix (matrix.test.ts), for every endpoint of the list. Nothing here names an endpoint. */
@@ -16,9 +15,10 @@ const tenants = await openTenants();
 const { world, a, b, fresh, unknown, owner, roles, stranger, inactive, ask, key, tokenFor, widgetToken } = tenants;
 
 const ON_OBJECT = ENDPOINTS.filter(({ access }) => access.on === 'workspace' || access.on === 'wiki');
-const success = (endpoint: Endpoint) => endpoint.status ?? 200;
 
-for (const endpoint of ENDPOINTS) {
+const WITH_CREDENTIAL = ENDPOINTS.filter(({ access }) => access.on !== 'anyone');
+
+for (const endpoint of WITH_CREDENTIAL) {
   test(`${nameOf(endpoint)} answers every credential that is not good with the same 401`, async () => {
     const good = await tokenFor(endpoint, owner);
     const own = await key(owner.user_id, {});
@@ -34,7 +34,7 @@ for (const endpoint of ENDPOINTS) {
       'no scheme': good,
       'sent twice': [`Bearer ${good}`, `Bearer ${good}`],
       'not one of ours': 'Bearer x',
-      'never issued': `Bearer ${newApiKey().secret}`,
+      'never issued': `Bearer ${newToken('key').secret}`,
       'last character changed': `Bearer ${good.slice(0, -1)}${good.endsWith('a') ? 'b' : 'a'}`,
       'first character changed': `Bearer x${good.slice(1)}`,
       'upper-cased': `Bearer ${good.toUpperCase()}`,
@@ -75,7 +75,29 @@ for (const endpoint of ENDPOINTS) {
     ];
     for (const sent of elsewhere) assert.equal((await ask(sent, endpoint)).status, 401);
   });
+}
 
+for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'anyone')) {
+  test(`${nameOf(endpoint)} takes no notice of a credential, good or bad`, async () => {
+    const dead = await key(owner.user_id, { dead: 'revoked' });
+    for (const authorization of [
+      undefined,
+      '',
+      'Bearer',
+      'Basic x',
+      'Bearer x',
+      `Bearer ${dead}`,
+      `Bearer ${owner.token}`,
+    ]) {
+      const request = validRequest(endpoint, await fresh(endpoint, owner));
+      const headers = { ...request.headers, ...(authorization !== undefined && { authorization }) };
+      const answer = await ask({ ...request, headers }, endpoint);
+      assert.equal(answer.status, success(endpoint), `${authorization}: ${answer.text}`);
+    }
+  });
+}
+
+for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} ignores whose id a body or a query names beside the path`, async () => {
     const request = validRequest(endpoint, await fresh(endpoint, owner), await tokenFor(endpoint, owner));
     const extra = {

@@ -16,7 +16,7 @@ export async function generatedFiles(query: Query): Promise<Record<string, strin
 }
 
 function permissionOf(access: Access): Permission | '' {
-  if (access.on === 'caller') return '';
+  if (access.on === 'caller' || access.on === 'anyone') return '';
   return access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
 }
 
@@ -36,10 +36,12 @@ yes      active members in this role, with any key that was given the permission
 self     not by the role, but whoever's own membership the path names
 creator  not by the role, but whoever created the wiki, as long as they are an active member
 -        403, as for whoever is no active member
+anyone   whoever asks, without a credential: what there is to get hangs on secrets in the request
 any      whoever has a valid credential, of whatever workspace or none; the endpoint speaks of their own things
 `;
 
 function cell(access: Access, permission: Permission | '', role: RoleEntry): string {
+  if (access.on === 'anyone') return 'anyone';
   if (access.on === 'caller') return 'any';
   if (permission === '' || role.permissions.includes(permission)) return 'yes';
   if (access.on === 'workspace' && access.orOwnMembership) return 'self';
@@ -48,7 +50,10 @@ function cell(access: Access, permission: Permission | '', role: RoleEntry): str
 
 function remark(access: Access): string {
   switch (access.on) {
+    case 'anyone':
+      return 'no credential; one that is sent is not looked at';
     case 'caller':
+      if (access.session) return 'only the access token of a session';
       return access.unrestricted ? 'any token, any key that was given all permissions' : 'any key or access token';
     case 'workspace':
       if (access.orOwnMembership) return 'whose own membership it is';

@@ -32,7 +32,7 @@ export interface Matrix {
 const AT_ONCE = 16;
 
 export function permissionOf(access: Access): Permission | '' {
-  if (access.on === 'caller') return '';
+  if (access.on === 'caller' || access.on === 'anyone') return '';
   return access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
 }
 

@@ -3,9 +3,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
-import { newApiKey } from '../src/http/credential.ts';
 import { networkOf } from '../src/http/network.ts';
 import { policiesOf } from '../src/http/rate-limits.ts';
+import { newToken } from '../src/http/token.ts';
 import { checkAnswer, checkDeclared } from './answers.ts';
 import { until } from './process.ts';
 import { type RawAnswer, sendRaw } from './raw-http.ts';
@@ -181,7 +181,7 @@ test('whatever is answered 401 counts by address: none, forged, unknown and revo
   const kinds = [
     () => world.anonymous,
     () => world.as(randomUUID()),
-    () => world.as(newApiKey().secret),
+    () => world.as(newToken('key').secret),
     () => world.as(jwt({ sub: randomUUID() })),
     () => at(world, revoked),
   ];

@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { after } from 'node:test';
 import type { Db } from '../src/db/db.ts';
 import { raw, sql } from '../src/db/sql.ts';
 import type { Widget } from '../src/http/access.ts';
-import { newApiKey } from '../src/http/credential.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { newId } from '../src/http/ids.ts';
 import { type Permission, ROLES, type RoleSlug } from '../src/http/roles.ts';
 import { newLinkSecret } from '../src/http/secrets.ts';
+import { newToken } from '../src/http/token.ts';
 import { openWidgetTokens, type WidgetTokens } from '../src/http/widget-token.ts';
 import { checkAnswer, checkDeclared } from './answers.ts';
+import { startSignInProvider } from './openid-sign-in.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
 import type { Ids } from './requests.ts';
+import { everyWayIn, freshSecrets, PUBLIC_URL } from './sign-in-secrets.ts';
+import { signedInClient } from './signed-in.ts';
 import { type Client, type Hooks, type Owner, openWorld, type World } from './world.ts';
 
 /** Somebody who asks, as a person (whose widget tokens can be made) and as what they send. */
@@ -23,6 +27,8 @@ export interface Actor {
 
 export interface Tenants {
   world: World;
+  /** The options that the service was started with. */
+  env: Record<string, string>;
   /** Ids of the tenant that is asked for, one for each parameter of a path. */
   a: Ids;
   /** Ids of the tenant whose things nobody but its own people may ever see or change. */
@@ -48,7 +54,7 @@ export interface Tenants {
     user_id: string,
     rights: { permissions?: Permission[]; workspace_id?: string; dead?: 'revoked' | 'expired' },
   ): Promise<string>;
-  /** What the actor sends to this endpoint: the key, or a widget token for a widget's endpoint. */
+  /** What the actor sends to this endpoint: the key, a widget token for a widget's endpoint, or that of a new session. */
   tokenFor(endpoint: Endpoint, actor: Actor, workspace_id?: string): Promise<string>;
   widgetToken(actor: Actor, widget: Widget, workspace_id?: string): Promise<string>;
   /** Sends a request that no person of B makes, and checks what holds for every answer. */
@@ -60,7 +66,10 @@ export interface Tenants {
 }
 
 /** Two tenants with everything in them, and everybody who may ask. `env` as in openWorld. */
-export async function openTenants(env: Record<string, string> = {}, hooks?: Hooks): Promise<Tenants> {
+export async function openTenants(more: Record<string, string> = {}, hooks?: Hooks): Promise<Tenants> {
+  const provider = await startSignInProvider(`${PUBLIC_URL}/sign-in/callback`);
+  after(() => provider.stop());
+  const env = { ...everyWayIn(provider), ...more };
   const world = await openWorld(env, hooks);
   const { db } = world;
   const canary = `canary${randomBytes(6).toString('hex')}`;
@@ -89,18 +98,25 @@ export async function openTenants(env: Record<string, string> = {}, hooks?: Hook
 
   return {
     world,
+    env,
     a,
     b,
     unknown: unknownIds(a),
-    fresh: (endpoint, asker) => freshIds(world, a, owner, endpoint, asker),
+    fresh: async (endpoint, asker) => ({
+      ...(await freshIds(world, a, owner, endpoint, asker)),
+      ...(await freshSecrets(world, provider, endpoint, asker)),
+    }),
     elsewhere: (await ownerA.post('/v1/workspaces', { name: 'Elsewhere' })).body.workspace_id,
     owner,
     roles,
     stranger: actor('stranger', await world.person()),
     inactive: actor('inactive owner', await world.member(ownerA.workspace_id, 'owner', 'inactive')),
     key: (user_id, rights) => insertKey(db, user_id, rights),
-    tokenFor: async (endpoint, asker, workspace_id = a.workspace_id) =>
-      endpoint.access.on === 'widget' ? sign(tokens, asker, endpoint.access.widget, workspace_id) : asker.token,
+    async tokenFor({ access }, asker, workspace_id = a.workspace_id) {
+      if (access.on === 'widget') return sign(tokens, asker, access.widget, workspace_id);
+      if (access.on !== 'caller' || !access.session) return asker.token;
+      return (await signedInClient(world, asker.user_id)).tokens.access_token;
+    },
     widgetToken: (asker, widget, workspace_id = a.workspace_id) => sign(tokens, asker, widget, workspace_id),
     async ask(request, endpoint) {
       const answer = await sendRaw(world.address, request);
@@ -156,6 +172,7 @@ async function fill(world: World, owner: Owner, word: string): Promise<Ids> {
     membership_id: spare.membership_id,
     invitation_id: invited.body.invitation_id,
     user_id: owner.user_id,
+    session_id: (await signedInClient(world, owner.user_id)).tokens.session_id,
     token: randomBytes(32).toString('base64url'),
   };
 }
@@ -173,7 +190,7 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
     update memberships set role = 'owner'
     where workspace_id = ${workspace_id} and user_id = ${owner.user_id} and role <> 'owner'`);
   const { secret, hash } = newLinkSecret();
-  const key = newApiKey();
+  const key = newToken('key');
   const personal = endpoint.access.on === 'caller';
   const made = { membership_id: newId('mem'), invitation_id: newId('inv'), key_id: newId('key') };
   // The invitation that the asker accepts is to a workspace that they are not in.
@@ -234,7 +251,7 @@ async function insertKey(
     dead,
   }: { permissions?: Permission[]; workspace_id?: string; dead?: 'revoked' | 'expired' },
 ): Promise<string> {
-  const { secret, hash, obfuscated } = newApiKey();
+  const { secret, hash, obfuscated } = newToken('key');
   await db.query(sql`
     insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value, permissions, revoked_at, expires_at)
     values (${newId('key')}, ${workspace_id ?? null}, ${user_id}, 'test', ${hash}, ${obfuscated}, ${permissions ?? null},
@@ -243,14 +260,21 @@ async function insertKey(
 }
 
 function sign(tokens: WidgetTokens, { user_id }: Actor, widget: Widget, workspace_id = ''): Promise<string> {
-  return tokens.sign({ user_id, workspace_id, widget, key_id: null });
+  return tokens.sign({ user_id, workspace_id, widget, issued_by: null });
 }
 
 /** Tables that belong to no workspace and that no request may change. */
 const OF_NOBODY = ['migrations', 'signing_keys'];
 
 /** Tables whose rows nobody can tell the owner of, by design. */
-const OF_EVERYBODY = ['idempotency_keys', 'limit_counts'];
+const OF_EVERYBODY = [
+  'idempotency_keys',
+  'limit_counts',
+  'sign_in_links',
+  'password_guesses',
+  'openid_attempts',
+  'welcome_links',
+];
 
 const OWNERS = ['workspace_id', 'wiki_id', 'user_id', 'actor_id', 'created_by'];
 

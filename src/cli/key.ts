@@ -1,12 +1,11 @@
 import type { Db } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { ensureUser, newApiKey } from '../http/credential.ts';
+import { ensureUser } from '../http/credential.ts';
 import { normalizeEmail } from '../http/email-address.ts';
 import { newId } from '../http/ids.ts';
+import { newToken } from '../http/token.ts';
+import { ownProfile } from '../http/user-steps.ts';
 import { UsageError } from './with-database.ts';
-
-/** The issuer of users that this service knows by their address alone. */
-const OWN_ISSUER = 'ibid';
 
 export interface KeyWish {
   email: string;
@@ -26,17 +25,8 @@ export async function makeKey(db: Db, wish: KeyWish): Promise<string> {
   if (email === undefined) throw new UsageError(`"${wish.email}" is not one plain e-mail address.`);
   const [known] = await db.query<{ user_id: string }>(sql`
     select user_id from users where email = ${email} and email_verified order by user_id limit 1`);
-  const user_id =
-    known?.user_id ??
-    (await ensureUser(db.query, {
-      issuer: OWN_ISSUER,
-      subject: email,
-      email,
-      email_verified: true,
-      display_name: email.slice(0, email.indexOf('@')),
-      avatar_url: '',
-    }));
-  const { secret, hash, obfuscated } = newApiKey();
+  const user_id = known?.user_id ?? (await ensureUser(db.query, ownProfile(email)));
+  const { secret, hash, obfuscated } = newToken('key');
   const made = await db.query(sql`
     with made as (
       insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value)

@@ -6,11 +6,15 @@ import pg from 'pg';
  */
 export type Scope = (
   | { who: 'key'; hash: Buffer }
+  /** The access token of a session. */
+  | { who: 'session'; hash: Buffer }
   | { who: 'identity'; issuer: string; subject: string }
   /** The claims of a widget token of ours. */
   | { who: 'widget'; user_id: string; workspace_id: string }
   /** A worker on a job of this wiki. */
   | { who: 'job' }
+  /** Whoever has the secret of a link, and nothing else. */
+  | { who: 'nobody' }
   /** The service itself, for nobody in particular. */
   | { who: 'service' }
 ) & {
@@ -40,7 +44,7 @@ function valuesOf(scope: Scope): (string | Buffer | null)[] {
   const { path, invitation = null, new_workspace_id = null } = scope;
   return [
     scope.who,
-    scope.who === 'key' ? scope.hash : null,
+    scope.who === 'key' || scope.who === 'session' ? scope.hash : null,
     name,
     second,
     path && 'workspace_id' in path ? path.workspace_id : null,

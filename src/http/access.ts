@@ -11,7 +11,8 @@ export type Widget = keyof typeof WIDGETS;
  * computed from the list of endpoints read it.
  */
 export type Access =
-  | { on: 'caller'; unrestricted: boolean }
+  | { on: 'anyone' }
+  | { on: 'caller'; unrestricted: boolean; session: boolean }
   | {
       on: 'workspace';
       permission: Permission | '';
@@ -21,9 +22,21 @@ export type Access =
   | { on: 'wiki'; permission: Permission; orCreator: boolean }
   | { on: 'widget'; widget: Widget };
 
-/** Any caller with a credential; the endpoint speaks of the caller's own things. `unrestricted`: not by a key that was given only some permissions. */
-export function signedIn(options: { unrestricted?: true } = {}): Access {
-  return { on: 'caller', unrestricted: options.unrestricted === true };
+type OwnThings = Extract<Access, { on: 'anyone' | 'caller' }>;
+type OnObject = Exclude<Access, OwnThings>;
+
+/** Whoever asks, without a credential: one that is sent is not looked at. What the endpoint gives hangs on secrets in the request. */
+export function anyone(): Access {
+  return { on: 'anyone' };
+}
+
+/**
+ * Any caller with a credential; the endpoint speaks of the caller's own things. `unrestricted`: not by a key that was
+ * given only some permissions. `session`: by an access token of a session alone, so that no key that leaked can turn
+ * itself into a way to sign in, or see where its user is signed in.
+ */
+export function signedIn(options: { unrestricted?: true; session?: true } = {}): Access {
+  return { on: 'caller', unrestricted: options.unrestricted === true, session: options.session === true };
 }
 
 /**
@@ -48,9 +61,26 @@ export function onWidget(widget: Widget): Access {
   return { on: 'widget', widget };
 }
 
-/** `caller`: the credential's user, or no row where the credential is unknown, revoked or expired. */
+const EVERYBODY = raw('');
+const NOBODY = raw(`
+        select null::text as user_id, null::text as credential_id, null::text as bound_workspace_id,
+          null::text[] as granted, null::text as last_workspace_id, true as used_lately`);
+
+/**
+ * `caller`: the credential's user, or no row where the credential is unknown, revoked or expired. Nobody in particular,
+ * for an endpoint that takes no credential, is a row without a user.
+ */
 export function callerStep(credential: Credential): Sql {
   switch (credential.kind) {
+    case 'none':
+      return NOBODY;
+    case 'session':
+      return sql`
+        select s.user_id, s.session_id as credential_id, null::text as bound_workspace_id, null::text[] as granted,
+          u.last_workspace_id, s.last_used_at > now() - interval '1 minute' as used_lately
+        from sessions s join users u on u.user_id = s.user_id
+        where s.access_hash = ${credential.hash} and s.access_expires_at > now() and s.expires_at > now()
+          and s.revoked_at is null`;
     case 'key':
       return sql`
         select k.user_id, k.key_id as credential_id, k.workspace_id as bound_workspace_id, k.permissions as granted,
@@ -70,15 +100,20 @@ export function callerStep(credential: Credential): Sql {
           null::text[] as granted, u.last_workspace_id, true as used_lately
         from users u
         where u.user_id = ${credential.claims.user_id}
-          and (${credential.claims.key_id}::text is null or exists (
-            select from api_keys k where k.key_id = ${credential.claims.key_id} and k.revoked_at is null
-              and (k.expires_at is null or k.expires_at > now())))`;
+          and (${credential.claims.issued_by}::text is null
+            or exists (
+              select from api_keys k where k.key_id = ${credential.claims.issued_by} and k.revoked_at is null
+                and (k.expires_at is null or k.expires_at > now()))
+            or exists (
+              select from sessions s where s.session_id = ${credential.claims.issued_by} and s.revoked_at is null
+                and s.expires_at > now()))`;
   }
 }
 
 /** `target`: the object that the path names, or no row where it names nothing. */
 export function targetStep(access: Access, params: Record<string, string>, credential: Credential): Sql {
   switch (access.on) {
+    case 'anyone':
     case 'caller':
       return sql`select null::text as workspace_id, null::text as created_by`;
     case 'workspace':
@@ -93,12 +128,12 @@ export function targetStep(access: Access, params: Record<string, string>, crede
 }
 
 /** `access`: caller and target joined by an active membership that allows it, or no row where that is refused. */
-export function accessStep(access: Access, params: Record<string, string>): Sql {
-  if (access.on === 'caller') {
+export function accessStep(access: Access, params: Record<string, string>, credential: Credential): Sql {
+  if (access.on === 'anyone' || access.on === 'caller') {
     return sql`
       select null::text as workspace_id, c.user_id, c.credential_id, c.bound_workspace_id, c.granted, c.last_workspace_id,
         null::text as role, null::text as membership_id
-      from caller c${raw(access.unrestricted ? ' where c.granted is null' : '')}`;
+      from caller c${callerCondition(access, credential)}`;
   }
   const orOwn =
     access.on === 'workspace' && access.orOwnMembership
@@ -113,16 +148,22 @@ export function accessStep(access: Access, params: Record<string, string>): Sql 
     where (${allowedCondition(access)})${orOwn}`;
 }
 
+function callerCondition(access: OwnThings, credential: Credential): Sql {
+  if (access.on === 'anyone') return EVERYBODY;
+  if (access.session && credential.kind !== 'session') return raw(' where false');
+  return access.unrestricted ? raw(' where c.granted is null') : EVERYBODY;
+}
+
 /** Made once for each rule: the text does not change with the request. */
 const allowedConditions = new WeakMap<Access, Sql>();
 
-function allowedCondition(access: Exclude<Access, { on: 'caller' }>): Sql {
+function allowedCondition(access: OnObject): Sql {
   let condition = allowedConditions.get(access);
   if (condition === undefined) allowedConditions.set(access, (condition = raw(allowedText(access))));
   return condition;
 }
 
-function allowedText(access: Exclude<Access, { on: 'caller' }>): string {
+function allowedText(access: OnObject): string {
   const permission = access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
   if (permission === '') return 'true';
   const roles = rolesWith(permission).map((role) => `'${role}'`);

@@ -9,6 +9,10 @@ const TARGETS = {
   api_key: 'key_id',
   wiki: 'wiki_id',
   upload: 'upload_id',
+  session: 'session_id',
+  user: 'user_id',
+  password: 'user_id',
+  sign_in_link: 'email',
 } as const;
 
 export type TargetKind = keyof typeof TARGETS;
@@ -26,7 +30,7 @@ export interface WriteOrigin {
 /**
  * The step of a writing statement that leaves its record. What the write did is read from its steps: `before`, the
  * record as it was, and `after`, the record as it became (the result where there is no such step). Only the fields that
- * differ are kept. A write that makes something has no `before`; one that deletes has a result without columns.
+ * differ are kept. Who signs in is nobody yet to the guard: the actor is then who they turn out to be. A write that makes something has no `before`; one that deletes has a result without columns.
  */
 export function auditStep(event: EventType, stepNames: readonly string[], origin: WriteOrigin): Sql {
   const kind = event.slice(0, event.indexOf('.'));
@@ -43,7 +47,7 @@ export function auditStep(event: EventType, stepNames: readonly string[], origin
     insert into audit_events (event_id, workspace_id, type, target_kind, target_id, actor_id, credential_kind, credential_id,
       request_id, address, before, after)
     select ${newId('evt')}, coalesce(access.workspace_id, became ->> 'workspace_id'), ${event}::text, ${kind}::text,
-      coalesce(became ->> '${raw(field)}', was ->> '${raw(field)}', to_jsonb(access) ->> '${raw(field)}'), access.user_id,
+      coalesce(became ->> '${raw(field)}', was ->> '${raw(field)}', to_jsonb(access) ->> '${raw(field)}'), coalesce(access.user_id, became ->> 'user_id'),
       ${origin.credential_kind}::text, access.credential_id, ${origin.request_id}::text, ${origin.address}::text,
       ${hasBefore ? changedFields('was', 'became') : raw("'{}'")},
       ${hasBefore ? changedFields('became', 'was') : raw('jsonb_strip_nulls(became)')}

@@ -13,8 +13,12 @@ export interface Opened {
 /** The scope of a credential alone, which opens what its user has without a path. */
 export function callerScope(credential: Credential): Scope {
   switch (credential.kind) {
+    case 'none':
+      return { who: 'service' };
     case 'key':
       return { who: 'key', hash: credential.hash };
+    case 'session':
+      return { who: 'session', hash: credential.hash };
     case 'identity':
       return { who: 'identity', issuer: credential.identity.issuer, subject: credential.identity.subject };
     case 'widget':
@@ -22,19 +26,25 @@ export function callerScope(credential: Credential): Scope {
   }
 }
 
-/** The scope of a request: who asks, and what its path names. */
+/**
+ * The scope of a request: who asks, and what its path names. Who asks without a credential sees what the secret of an
+ * invitation opens and nothing else; without such a secret it is the service itself that asks who this may be.
+ */
 export function requestScope(
   access: Access,
   credential: Credential,
   params: Record<string, string>,
   opened: Opened,
 ): Scope {
-  return { ...callerScope(credential), ...opened, path: requestPath(access, credential, params) };
+  const isByLink = credential.kind === 'none' && opened.invitation !== undefined;
+  const who: Scope = isByLink ? { who: 'nobody' } : callerScope(credential);
+  return { ...who, ...opened, path: requestPath(access, credential, params) };
 }
 
 /** What the path of a request names; a widget's token names its workspace itself. */
 export function requestPath(access: Access, credential: Credential, params: Record<string, string>): Scope['path'] {
   switch (access.on) {
+    case 'anyone':
     case 'caller':
       return undefined;
     case 'workspace':

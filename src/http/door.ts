@@ -16,11 +16,11 @@ import { type ApiError, forbidden, notFound, unauthorized } from './errors.ts';
 export type Work = Sql | Record<string, Sql>;
 
 export interface Statements {
-  /** The one row, or 404 where the work answers none. */
-  one<T>(work: Work): Promise<T>;
+  /** The one row, or 404 where the work answers none. `event`: what the write is, where it is not the endpoint's event. */
+  one<T>(work: Work, event?: EventType): Promise<T>;
   /** All rows. */
-  many<T>(work: Work): Promise<T[]>;
-  /** Reads the first row, or undefined; never leaves an audit record, also in a writing endpoint. */
+  many<T>(work: Work, event?: EventType): Promise<T[]>;
+  /** The first row, or undefined; never leaves an audit record, also in a writing endpoint. */
   look<T>(work: Work): Promise<T | undefined>;
 }
 
@@ -28,12 +28,13 @@ export interface Statements {
 export interface Door extends Statements {
   /**
    * Several statements as one: the first locks the row that seats and roles are decided under (the workspace; the user
-   * for an endpoint on the caller), so that what the next ones read stays true until the end.
+   * for an endpoint on the caller), so that what the next ones read stays true until the end. An endpoint that anyone
+   * may call locks what it decides by itself.
    */
   transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T>;
   /** Answers what is wrong with the request only to those who may make it: 401, 404 and 403 come first. */
   refuse(error: ApiError): Promise<never>;
-  /** Whether the access rule was asked at all; an endpoint that never does answers 500. */
+  /** Whether the access rule was asked at all, if there is one; an endpoint that never does answers 500. */
   wasAsked(): boolean;
   /** Whether the endpoint's event happened: something was written. */
   hasWritten(): boolean;
@@ -63,12 +64,12 @@ export function openDoor(context: DoorContext): Door {
   const { db, access, credential, params } = context;
   const { request_id, address } = context;
   const origin = { credential_kind: credential.kind, request_id, address };
-  let asked = false;
+  let asked = access.on === 'anyone';
   let written = false;
   const guardSteps = sql`
     with caller as materialized (${callerStep(credential)}),
     target as materialized (${targetStep(access, params, credential)}),
-    access as materialized (${accessStep(access, params)})`;
+    access as materialized (${accessStep(access, params, credential)})`;
   const status = statusOf(requestPath(access, credential, params));
 
   const read = (work: Work) => sql`
@@ -77,6 +78,7 @@ export function openDoor(context: DoorContext): Door {
     from (values (1)) always
     left join (select true as _found, result.* from result) r on exists (select from access)`;
 
+  // Whoever signs in is nobody yet to the guard; the actor of the audit record is who they turn out to be.
   // The status is asked for with refuse(), which fails the statement: whatever the work wrote for a refused caller is undone.
   const write = (work: Work, event: EventType) => sql`
     ${guardSteps}, ${steps(work)}, audit as (${auditStep(event, namesOf(work), origin)})
@@ -90,8 +92,7 @@ export function openDoor(context: DoorContext): Door {
       await db.query(sql`${guardSteps}, switched as (
           update users u set last_workspace_id = a.workspace_id from access a
           where u.user_id = a.user_id and a.bound_workspace_id is null and a.workspace_id is not null)
-        update api_keys k set last_used_at = now() from caller c
-        where k.key_id = c.credential_id and not c.used_lately`);
+        ${noteStep(credential)}`);
     } catch (error) {
       context.onUseNotNoted(error);
     }
@@ -105,15 +106,15 @@ export function openDoor(context: DoorContext): Door {
       await after(rows);
       return rows[0]?._found ? (rows as T[]) : [];
     }
-    async function run<T>(work: Work): Promise<T[]> {
-      if (!context.event) return rowsOf<T>(read(work));
-      const rows = await rowsOf<T>(write(work, context.event));
+    async function run<T>(work: Work, event = context.event): Promise<T[]> {
+      if (!event) return rowsOf<T>(read(work));
+      const rows = await rowsOf<T>(write(work, event));
       written ||= rows.length > 0;
       return rows;
     }
     return {
-      async one<T>(work: Work) {
-        const [row] = await run<T>(work);
+      async one<T>(work: Work, event?: EventType) {
+        const [row] = await run<T>(work, event);
         if (row === undefined) throw notFound();
         return row;
       },
@@ -131,7 +132,7 @@ export function openDoor(context: DoorContext): Door {
     ...statements(db.query, noteTheUse),
     transaction: (work) =>
       db.transaction(async (query) => {
-        await query(sql`${guardSteps} ${lock}`);
+        if (access.on !== 'anyone') await query(sql`${guardSteps} ${lock}`);
         return work(statements(query, async () => undefined));
       }),
     async refuse(error) {
@@ -149,7 +150,8 @@ export interface Caller {
 }
 
 /** Decides 401 alone: for a request that is refused before its target matters. */
-export async function requireCaller(db: ServiceDb, credential: Credential): Promise<Caller> {
+export async function requireCaller(db: ServiceDb, credential: Credential): Promise<Caller | undefined> {
+  if (credential.kind === 'none') return undefined;
   const [caller] = await db.in(callerScope(credential)).query<Caller>(callerStep(credential));
   if (!caller) throw unauthorized();
   return caller;
@@ -174,8 +176,14 @@ const NEVER = raw('false');
 
 /** Whether the use of the credential is to be noted: at most once a minute, or when its user turns to another workspace. */
 function noteUse(access: Access, credential: Credential): Sql {
-  if (credential.kind === 'widget') return NEVER;
+  if (credential.kind === 'widget' || credential.kind === 'none') return NEVER;
   return access.on === 'caller' ? USED_LONG_AGO : USED_LONG_AGO_OR_ELSEWHERE;
+}
+
+function noteStep(credential: Credential): Sql {
+  return credential.kind === 'session'
+    ? sql`update sessions s set last_used_at = now() from caller c where s.session_id = c.credential_id and not c.used_lately`
+    : sql`update api_keys k set last_used_at = now() from caller c where k.key_id = c.credential_id and not c.used_lately`;
 }
 
 function steps(work: Work): Sql {

@@ -1,6 +1,7 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Blobs } from '../providers/blobs.ts';
 import type { Mail } from '../providers/mail.ts';
+import type { OpenIdSignIn } from '../providers/openid-sign-in.ts';
 import type { Payments, Plan } from '../providers/payments.ts';
 import type { Access } from './access.ts';
 import type { EventType } from './audit-record.ts';
@@ -14,6 +15,7 @@ import type { WidgetTokens } from './widget-token.ts';
 export interface Services {
   blobs: Blobs;
   mail: Mail;
+  signIn: SignInOptions;
   /** Where users reach the service, without a slash at the end: the only host that links are made of. */
   publicUrl: string;
   payments: Payments;
@@ -29,6 +31,14 @@ export interface Services {
   rates: Rates | undefined;
 }
 
+/** What of the built-in sign-in is on. */
+export interface SignInOptions {
+  /** Whether an address that nobody knows gets a link by mail. */
+  sign_up: 'invited' | 'open';
+  passwords: boolean;
+  openid: OpenIdSignIn | undefined;
+}
+
 /** Sizes in bytes. */
 export interface Limits {
   json_bytes: number;
@@ -37,12 +47,20 @@ export interface Limits {
   upload_files: number;
 }
 
+/** Where a request came from, as far as that is known. */
+export interface Origin {
+  address: string;
+  /** At most 256 characters; '' where the client sent none. */
+  user_agent: string;
+}
+
 /** What `run` is given. `params`, `query` and `body` have passed their schemas. */
 export interface Context<Params, Query, Body> extends Door {
   params: Params;
   query: Query;
   body: Body;
   credential: Credential;
+  origin: Origin;
   /** The files of an endpoint that takes `multipart/form-data`, durable already. */
   files: readonly ReceivedFile[];
   /** The id of the workspace that an endpoint which `founds` may make; else "". */
@@ -68,6 +86,11 @@ export interface EndpointDefinition<
   summary: string;
   description?: string;
   access: Access;
+  /**
+   * false: takes no Idempotency-Key, because some of its refusals have to leave a trace (a counted guess, a session that
+   * ends), which an answer and its key in one transaction would undo. So of every endpoint that anyone may call.
+   */
+  repeatable?: false;
   /** The business event of a write: what it is about, a dot, what happened. */
   event?: EventType;
   /** A rate limit that it has besides the general one. */
@@ -95,6 +118,11 @@ export interface EndpointDefinition<
 /** An endpoint as the list of endpoints holds it. */
 // `any`, because the list holds endpoints of every shape; each was typed where it was defined.
 export type Endpoint = EndpointDefinition<any, any, any, any>;
+
+/** Whether an Idempotency-Key counts here. */
+export function isRepeatable({ method, access, repeatable }: Endpoint): boolean {
+  return (method === 'POST' || method === 'PATCH') && access.on !== 'anyone' && repeatable !== false;
+}
 
 /** Defines an endpoint: a value that the server, openapi.json, access.txt and the computed tests are made from. */
 export function endpoint<

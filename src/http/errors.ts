@@ -53,7 +53,7 @@ export interface Detail {
 
 /**
  * What a client is told: a code for its program and a sentence for its developer. `cause` is for the log alone.
- * `detail` is the list of a 422, or the word of the framework-level 404 and 405.
+ * `detail` is the list of a 422, or the word of the framework-level 404 and 405. `retry_after`: seconds, for 429.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;

@@ -7,9 +7,9 @@ import { isStorable } from './body.ts';
 import { requestScope } from './caller-scope.ts';
 import type { Credential } from './credential.ts';
 import { openDoor, requireCaller } from './door.ts';
-import type { Endpoint, Services } from './endpoint.ts';
+import { type Endpoint, isRepeatable, type Services } from './endpoint.ts';
 import { ApiError, forbidden, unauthorized } from './errors.ts';
-import { type IdempotentRequest, keepAnswer, readIdempotencyKey, takeKey } from './idempotency.ts';
+import { type Caller, type IdempotentRequest, keepAnswer, readIdempotencyKey, takeKey } from './idempotency.ts';
 import { newId } from './ids.ts';
 import { type ReceivedFile, receiveFiles } from './multipart.ts';
 import { nextLink } from './paging.ts';
@@ -29,7 +29,7 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
   const checkBody = endpoint.body ? bodyCheck(endpoint.body) : () => undefined;
   const rest = /\*([a-z_]+)$/.exec(endpoint.path)?.[1];
   const status = endpoint.status ?? 200;
-  const isRepeatable = endpoint.method === 'POST' || endpoint.method === 'PATCH';
+  const repeatable = isRepeatable(endpoint);
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const credential = credentialFor(endpoint, request);
@@ -90,6 +90,7 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
         body: request.body,
         files,
         credential,
+        origin: { address: request.ip, user_agent: userAgent(request) },
         services,
         new_workspace_id: opened.new_workspace_id ?? '',
       });
@@ -100,20 +101,22 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
       return result;
     }
 
-    const key = isRepeatable ? readIdempotencyKey(request.headers) : undefined;
+    const key = repeatable ? readIdempotencyKey(request.headers) : undefined;
     if (key === undefined) return send(request, reply, input.query, await run(own));
     const { method, url: path } = request;
     const fingerprint = sha256(JSON.stringify(endpoint.takes ? files.map(nameAndHash) : [request.body]));
-    const repeatable: IdempotentRequest = { key, credential, method, path, fingerprint };
     return own
       .transaction(async (query) => {
         const on: Db = { query, transaction: (work) => work(query) };
         // A caller who lost access since gets no answer of before.
-        await openOn(on).look(sql`select 1`);
-        const before = await takeKey(query, repeatable);
+        const caller = await openOn(on).look<Caller>(
+          sql`select user_id, credential_id, bound_workspace_id from access`,
+        );
+        const repeated: IdempotentRequest = { key, caller, method, path, fingerprint };
+        const before = await takeKey(query, repeated);
         if (before) reply.header('idempotency-replayed', 'true');
         const result = before ? before.body : await run(on);
-        if (!before) await keepAnswer(query, repeatable, result);
+        if (!before) await keepAnswer(query, repeated, result);
         return result;
       })
       .then((result) => send(request, reply, input.query, result));
@@ -154,6 +157,11 @@ function readParams(given: Record<string, string>, rest: string | undefined): Re
     params[name === '*' && rest ? rest : name] = value;
   }
   return params;
+}
+
+function userAgent(request: FastifyRequest): string {
+  const text = request.headers['user-agent'] ?? '';
+  return text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 256);
 }
 
 function rawQuery(request: FastifyRequest): string {

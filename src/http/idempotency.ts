@@ -1,17 +1,31 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { type Credential, subjectOf } from './credential.ts';
 import { ApiError } from './errors.ts';
+import { seal, unseal } from './sealed.ts';
 import { sha256 } from './secrets.ts';
 import { validationError } from './validation.ts';
+
+/**
+ * An answer may hold a secret that is shown once (a new API key), so it is kept under a key that only the client has.
+ */
+const PURPOSE = 'ibid idempotent answer';
+
+/**
+ * Who asks, as the door answers it. A session stays the same caller when its access token is renewed between a request
+ * and its repetition.
+ */
+export interface Caller {
+  user_id: string;
+  credential_id: string;
+  bound_workspace_id: string | null;
+}
 
 /** A request that may be sent again without happening again. */
 export interface IdempotentRequest {
   /** As the client chose it. */
   key: string;
-  credential: Credential;
+  caller: Caller | undefined;
   method: string;
   path: string;
   /** SHA-256 of what was sent. */
@@ -58,37 +72,18 @@ export async function takeKey(query: Query, request: IdempotentRequest): Promise
       },
     ]);
   }
-  return { body: JSON.parse(open(request.key, known.answer)) };
+  return { body: JSON.parse(unseal(PURPOSE, request.key, known.answer)) };
 }
 
 export async function keepAnswer(query: Query, request: IdempotentRequest, body: unknown): Promise<void> {
   await query(sql`
     insert into idempotency_keys (id, fingerprint, answer)
-    values (${idOf(request)}, ${request.fingerprint}, ${seal(request.key, JSON.stringify(body ?? null))})
+    values (${idOf(request)}, ${request.fingerprint}, ${seal(PURPOSE, request.key, JSON.stringify(body ?? null))})
     on conflict (id) do update set fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = now()`);
 }
 
 /** A key counts for one caller and one endpoint. */
-function idOf({ key, credential, method, path }: IdempotentRequest): Buffer {
-  return sha256(JSON.stringify([subjectOf(credential), method, path, key]));
-}
-
-/**
- * An answer may hold a secret that is shown once (a new API key), so it is kept under a key that only the client has: it
- * is derived from the Idempotency-Key, of which the database has no more than a hash.
- */
-function seal(key: string, text: string): Buffer {
-  const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', derive(key), nonce);
-  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-}
-
-function open(key: string, sealed: Buffer): string {
-  const decipher = createDecipheriv('aes-256-gcm', derive(key), sealed.subarray(0, 12));
-  decipher.setAuthTag(sealed.subarray(-16));
-  return decipher.update(sealed.subarray(12, -16)).toString('utf8') + decipher.final('utf8');
-}
-
-function derive(key: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', key, '', 'ibid idempotent answer', 32));
+function idOf({ key, caller, method, path }: IdempotentRequest): Buffer {
+  const who = [caller?.user_id, caller?.credential_id, caller?.bound_workspace_id];
+  return sha256(JSON.stringify([who, method, path, key]));
 }

@@ -12,6 +12,7 @@ export type IdPrefix =
   | 'job'
   | 'source'
   | 'key'
+  | 'ses'
   | 'req'
   | 'evt';
 

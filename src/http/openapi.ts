@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { Access } from './access.ts';
-import type { Endpoint } from './endpoint.ts';
+import { type Endpoint, isRepeatable } from './endpoint.ts';
 import { type ErrorCode, STATUS_OF } from './errors.ts';
 
 /** The version of the V1 API; within /v1 it stays. */
@@ -105,7 +105,7 @@ const RETRY_AFTER = {
   },
 };
 
-/** Of every POST and PATCH. */
+/** Of POST and PATCH by a caller who is known. */
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -125,6 +125,7 @@ const TAGS: Record<string, string> = {
   'api-keys': 'Credentials for programs.',
   'audit-events': 'Who did what in a workspace.',
   me: "The caller's own things.",
+  auth: 'Signing in and out.',
   'widget-token': 'Short tokens for widgets that are embedded in other sites.',
   widgets: 'What the widgets show.',
   billing: 'What a plan would cost.',
@@ -159,7 +160,7 @@ export function describeApi(endpoints: readonly Endpoint[]) {
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key, or an access token of the configured issuer.',
+          description: 'An API key, or an access token: of a session, or of the configured issuer.',
         },
         widget: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A widget token.' },
       },
@@ -178,10 +179,11 @@ function operation(endpoint: Endpoint) {
     description: [endpoint.description, describeAccess(endpoint.access)].filter(Boolean).join('\n\n'),
     tags: [tagOf(endpoint)],
     ...(endpoint.access.on === 'widget' && { security: [{ widget: [] }] }),
+    ...(endpoint.access.on === 'anyone' && { security: [] }),
     parameters: [
       ...parameters(endpoint.params, 'path'),
       ...parameters(endpoint.query, 'query'),
-      ...(endpoint.method === 'POST' || endpoint.method === 'PATCH' ? [IDEMPOTENCY_KEY] : []),
+      ...(isRepeatable(endpoint) ? [IDEMPOTENCY_KEY] : []),
     ],
     ...requestBody(endpoint),
     responses: {
@@ -225,11 +227,16 @@ function requestBody(endpoint: Endpoint) {
 /** What any endpoint may answer, by what it is made of, and what it says itself. */
 function errorStatuses(endpoint: Endpoint): number[] {
   const own = (endpoint.errors ?? []).map((code) => STATUS_OF[code as ErrorCode]);
-  const always = [401, 422, 429, 503];
-  const ofPath = endpoint.access.on === 'caller' ? (endpoint.access.unrestricted ? [403] : []) : [403, 404];
+  const always = [422, 429, 503];
   const ofChild = /:[a-z_]+$/.test(endpoint.path) ? [404] : [];
   const ofBody = endpoint.body ? [400, 413, 415] : endpoint.query || endpoint.params ? [400] : [];
-  return [...new Set([...always, ...ofPath, ...ofChild, ...ofBody, ...own])].sort((a, b) => a - b);
+  return [...new Set([...always, ...ofAccess(endpoint.access), ...ofChild, ...ofBody, ...own])].sort((a, b) => a - b);
+}
+
+function ofAccess(access: Access): number[] {
+  if (access.on === 'anyone') return [];
+  if (access.on === 'caller') return access.unrestricted || access.session ? [401, 403] : [401];
+  return [401, 403, 404];
 }
 
 function parameters(
@@ -274,8 +281,10 @@ function sharedResponses() {
 /** An access rule in words, for openapi.json and access.txt alike. */
 export function describeAccess(access: Access): string {
   switch (access.on) {
+    case 'anyone':
+      return 'Needs no credential.';
     case 'caller':
-      return 'Needs any credential.';
+      return access.session ? 'Needs the access token of a session.' : 'Needs any credential.';
     case 'workspace':
       return access.permission === ''
         ? 'Needs an active membership.'

@@ -182,7 +182,7 @@ export function policiesOf(endpoint: Pick<Endpoint, 'access' | 'limit'>): readon
 
 /** Whether the endpoint is called without a credential: to sign in. */
 export function isOpenToAnybody({ access }: Pick<Endpoint, 'access'>): boolean {
-  return (access.on as string) === 'anyone';
+  return access.on === 'anyone';
 }
 
 /** Invitations are counted where the message is sent, as not every request sends one. */

@@ -93,8 +93,12 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     const { endpoint, isStray } = request.routeOptions.config;
     if (isStray) await limits?.admitStray(request, reply);
     if (!endpoint) return;
-    if (isOpenToAnybody(endpoint)) await limits?.admitAnybody(request, reply);
-    else {
+    if (isOpenToAnybody(endpoint)) {
+      await limits?.admitAnybody(request, reply);
+      // Who needs no credential cannot be refused for want of one.
+      request.callerKnown = true;
+      request.credential = { kind: 'none' };
+    } else {
       const token = bearerToken(request.raw);
       await limits?.admitToken(request, reply, token);
       if (token === undefined) throw unauthorized();
@@ -178,8 +182,9 @@ async function afterCallerCheck(error: ApiError, request: FastifyRequest, db: Se
 async function actorOf({ status }: ApiError, request: FastifyRequest, db: ServiceDb): Promise<object> {
   if (!request.credential || (status !== 403 && status !== 404)) return {};
   try {
-    const { user_id, credential_id } = await requireCaller(db, request.credential);
-    return { actor_id: user_id, credential_kind: request.credential.kind, credential_id };
+    const caller = await requireCaller(db, request.credential);
+    if (!caller) return {};
+    return { actor_id: caller.user_id, credential_kind: request.credential.kind, credential_id: caller.credential_id };
   } catch {
     return {};
   }

@@ -58,7 +58,7 @@ export function queryReader(schema: TSchema & { properties?: Record<string, TSch
         continue;
       }
       const isInteger = 'type' in property && property.type === 'integer';
-      if (texts.length > 1) wrong.push(wrongType(name, isInteger, echo(texts)));
+      if (texts.length > 1) wrong.push(wrongType(name, isInteger, SECRET_NAMES.test(name) ? '…' : echo(texts)));
       else if (!isInteger) value[name] = texts[0];
       else if (/^-?[0-9]+$/.test(texts[0] ?? '')) value[name] = clampInteger(Number(texts[0]));
       else {
@@ -125,7 +125,8 @@ function detailsOf(errors: ErrorObject[], where: string): Detail[] {
     const loc = [where, ...pointerParts(error.instancePath)];
     if (error.keyword === 'required') loc.push(String(error.params.missingProperty));
     const key = loc.join('\0');
-    if (!details.has(key)) details.set(key, { ...wordsFor(error), loc });
+    const ofSecret = error.keyword !== 'required' && SECRET_NAMES.test(String(loc.at(-1)));
+    if (!details.has(key)) details.set(key, { ...wordsFor(error), loc, ...(ofSecret && { input: '…' }) });
   }
   return [...details.values()];
 }
@@ -207,7 +208,7 @@ function oneOf(values: unknown[]): string {
   return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`;
 }
 
-const SECRET_NAMES = /token|secret|password|authorization/i;
+const SECRET_NAMES = /token|secret|password|authorization|attempt|callback/i;
 
 /** What is echoed of a wrong input: at most 256 characters of it, and never a secret. */
 function echo(value: unknown): unknown {

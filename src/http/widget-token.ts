@@ -9,8 +9,8 @@ export interface WidgetClaims {
   user_id: string;
   workspace_id: string;
   widget: Widget;
-  /** The workspace key that asked for the token: the token ends with it. null where a person asked. */
-  key_id: string | null;
+  /** The key or the session that asked for the token: the token ends with it. null where an issuer's token did. */
+  issued_by: string | null;
 }
 
 export interface WidgetTokens {
@@ -19,7 +19,7 @@ export interface WidgetTokens {
   verify(token: string): Promise<WidgetClaims | null>;
 }
 
-/** A token lives for an hour; it stops earlier when the membership, or the key that asked for it, ends. */
+/** A token lives for an hour; it stops earlier when the membership, or the key or session that asked for it, ends. */
 export const WIDGET_TOKEN_SECONDS = 3_600;
 
 const AUDIENCE = 'widget';
@@ -47,7 +47,11 @@ export async function openWidgetTokens(query: Query): Promise<WidgetTokens> {
 
   return {
     sign: (claims) =>
-      new SignJWT({ org: claims.workspace_id, widget: claims.widget, ...(claims.key_id && { key: claims.key_id }) })
+      new SignJWT({
+        org: claims.workspace_id,
+        widget: claims.widget,
+        ...(claims.issued_by && { key: claims.issued_by }),
+      })
         .setProtectedHeader({ alg: 'HS256', typ: TYPE, kid: newest.kid })
         .setSubject(claims.user_id)
         .setAudience(AUDIENCE)
@@ -101,5 +105,5 @@ function claimsOf(payload: Record<string, unknown>): WidgetClaims | null {
   const { sub, org, widget, key } = payload;
   if (typeof sub !== 'string' || typeof org !== 'string' || typeof widget !== 'string' || !(widget in WIDGETS))
     return null;
-  return { user_id: sub, workspace_id: org, widget: widget as Widget, key_id: typeof key === 'string' ? key : null };
+  return { user_id: sub, workspace_id: org, widget: widget as Widget, issued_by: typeof key === 'string' ? key : null };
 }

@@ -1,17 +1,17 @@
 import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
-import { signedIn } from '../http/access.ts';
+import { anyone } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { Record, Timestamp } from '../http/records.ts';
 import { sha256 } from '../http/secrets.ts';
 import { presentState } from './schema.ts';
 
-/** What the page behind the link shows before somebody accepts. Only who has the secret can ask. */
+/** What the page behind the link shows before somebody signs in and accepts. The secret is the credential. */
 export const lookupInvitation = endpoint({
   method: 'GET',
   path: '/v1/invitations/lookup',
   summary: 'Look up an invitation',
-  access: signedIn(),
+  access: anyone(),
   invitation: ({ query }) => query.token,
   query: Type.Object({ token: Type.String({ minLength: 1, maxLength: 256, description: 'The secret of the link.' }) }),
   reply: Record({

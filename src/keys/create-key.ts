@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
 import { sql } from '../db/sql.ts';
-import { newApiKey } from '../http/credential.ts';
 import type { Door } from '../http/door.ts';
 import { ApiError } from '../http/errors.ts';
 import { newId } from '../http/ids.ts';
 import { withoutNulls } from '../http/records.ts';
+import { newToken } from '../http/token.ts';
 import { type ApiKey, type ApiKeyWish, apiKeyColumns, readWish } from './schema.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function createKey(door: Door, wished: Static<typeof ApiKeyWish>): 
   if (asker?.personal && asker.bound) {
     throw new ApiError('key_is_workspace_bound', 'This key belongs to one workspace and cannot make a personal one.');
   }
-  const { secret, hash, obfuscated } = newApiKey();
+  const { secret, hash, obfuscated } = newToken('key');
   const permissions = narrowed(wish.permissions, asker?.granted ?? null);
   const made = await door.one<ApiKey>({
     k: sql`

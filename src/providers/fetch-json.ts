@@ -27,12 +27,17 @@ export async function fetchJson(fetcher: typeof fetch, address: URL, signal: Abo
 }
 
 async function readText(response: Response, url: URL): Promise<string> {
+  return new TextDecoder('utf-8', { fatal: true }).decode(await readAtMost(response, url.href));
+}
+
+/** The body of an answer, decoded; throws where it is more than 1 MiB. */
+export async function readAtMost(response: Response, address: string): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > SIZE_LIMIT) throw new Error(`${url} answered more than ${SIZE_LIMIT} bytes`);
+    if (size > SIZE_LIMIT) throw new Error(`${address} answered more than ${SIZE_LIMIT} bytes`);
     chunks.push(chunk);
   }
-  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  return Buffer.concat(chunks);
 }

@@ -146,7 +146,8 @@ function candidatesFor(parts: TokenParts, keys: readonly IssuerKey[]): IssuerKey
     .slice(0, MOST_CANDIDATES);
 }
 
-function checkIssuer(issuer: string): void {
+/** Throws, saying what is wanted, where OIDC_ISSUER cannot be trusted. */
+export function checkIssuer(issuer: string): void {
   const url = URL.parse(issuer);
   if (url && isTrustworthy(url) && !url.username && !url.password && !/[?#]/.test(issuer)) return;
   throw new Error(

@@ -9,13 +9,13 @@ import { effectivePermissions, type Permission } from '../http/roles.ts';
 interface Issuer {
   user_id: string;
   workspace_id: string;
-  key_id: string | null;
+  issued_by: string | null;
   bound: boolean;
   role: string;
   granted: string[] | null;
 }
 
-/** A token of a key ends with the key, of whichever kind: it is never worth more than what it was made with. */
+/** A token ends with the key or the session that asked for it: it is never worth more than what it was made with. */
 export const issueWidgetToken = endpoint({
   method: 'POST',
   path: '/v1/workspaces/:workspace_id/widget-token',
@@ -29,15 +29,17 @@ export const issueWidgetToken = endpoint({
   example: { body: { widget: 'profile' }, reply: { token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IndpZGdldCtqd3QifQ.e30.c2ln' } },
   run: async ({ body, one, services }) => {
     const issuer = await one<Issuer>(sql`
-      select a.user_id, a.workspace_id, k.key_id, a.bound_workspace_id is not null as bound, a.role, a.granted
-      from access a left join api_keys k on k.key_id = a.credential_id
+      select a.user_id, a.workspace_id, coalesce(k.key_id, s.session_id) as issued_by, a.bound_workspace_id is not null as bound, a.role, a.granted
+      from access a
+      left join api_keys k on k.key_id = a.credential_id
+      left join sessions s on s.session_id = a.credential_id
     `);
     const needed: Permission | '' = WIDGETS[body.widget];
     if (needed !== '' && !effectivePermissions(issuer.role, issuer.granted).includes(needed)) throw forbidden();
     if (body.widget === 'profile' && issuer.bound) {
       throw new ApiError('user_required', "A profile is a person's: ask with a personal key or an access token.");
     }
-    const { user_id, workspace_id, key_id } = issuer;
-    return { token: await services.widgetTokens.sign({ user_id, workspace_id, key_id, widget: body.widget }) };
+    const { user_id, workspace_id, issued_by } = issuer;
+    return { token: await services.widgetTokens.sign({ user_id, workspace_id, issued_by, widget: body.widget }) };
   },
 });

@@ -1,0 +1,132 @@
+import * as openid from 'openid-client';
+import { identityFromClaims, LEEWAY_SECONDS } from './access-token.ts';
+import { readAtMost } from './fetch-json.ts';
+import { checkIssuer, type Identity, IdentityUnavailable } from './identity.ts';
+
+/** What has to be remembered of a sign-in between its two halves, and shown to nobody. */
+export interface OpenIdAttempt {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+/** Sign-in at an OpenID Connect issuer by authorization code with PKCE. Both halves throw IdentityUnavailable where the issuer does not answer. */
+export interface OpenIdSignIn {
+  begin(): Promise<{ authorization_url: string; attempt: OpenIdAttempt }>;
+  /** `callback`: the parameters that the issuer sent the browser back with. Null: refuse with 401. */
+  complete(callback: URLSearchParams, attempt: OpenIdAttempt): Promise<Identity | null>;
+}
+
+export interface OpenIdSignInOptions {
+  issuer: string;
+  client_id: string;
+  /** '' for a public client. */
+  client_secret: string;
+  redirect_uri: string;
+  log: (message: string, details?: object) => void;
+}
+
+const ANSWER_SECONDS = 10;
+/** What the issuer says of itself is asked for again after that. */
+const DESCRIPTION_MS = 3_600_000;
+
+/** Nothing is fetched before somebody signs in. Throws when the options cannot be right. */
+export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
+  const { issuer, client_id, client_secret, redirect_uri, log } = options;
+  checkIssuer(issuer);
+  let known: { config: Promise<openid.Configuration>; until: number } | undefined;
+
+  function configuration(): Promise<openid.Configuration> {
+    if (known && known.until > Date.now()) return known.config;
+    const config = openid.discovery(new URL(issuer), client_id, METADATA, authenticationBy(client_secret), {
+      timeout: ANSWER_SECONDS,
+      [openid.customFetch]: fetchBounded,
+      // checkIssuer has taken plain http for loopback addresses alone.
+      execute: issuer.startsWith('http:')
+        ? [openid.allowInsecureRequests, openid.enableNonRepudiationChecks]
+        : [openid.enableNonRepudiationChecks],
+    });
+    const asked = { config, until: Date.now() + DESCRIPTION_MS };
+    known = asked;
+    config.catch(() => {
+      if (known === asked) known = undefined;
+    });
+    return config;
+  }
+
+  async function identityOf(callback: URLSearchParams, attempt: OpenIdAttempt): Promise<Identity | null> {
+    const config = await configuration();
+    const tokens = await openid.authorizationCodeGrant(config, new URL(`${redirect_uri}?${callback}`), {
+      expectedState: attempt.state,
+      expectedNonce: attempt.nonce,
+      pkceCodeVerifier: attempt.verifier,
+      idTokenExpected: true,
+    });
+    const claims = tokens.claims();
+    if (!claims) return null;
+    // Many issuers put the profile into the ID token, the others answer it to the access token.
+    const asks = claims.email === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
+    const more = asks ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : {};
+    return identityFromClaims({ ...more, ...claims }, Math.floor(Date.now() / 1000));
+  }
+
+  return {
+    async begin() {
+      const config = await configuration().catch((cause: unknown) => {
+        throw new IdentityUnavailable('the issuer cannot be asked', { cause });
+      });
+      const verifier = openid.randomPKCECodeVerifier();
+      const attempt = { state: openid.randomState(), nonce: openid.randomNonce(), verifier };
+      const url = openid.buildAuthorizationUrl(config, {
+        redirect_uri,
+        scope: 'openid email profile',
+        state: attempt.state,
+        nonce: attempt.nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      });
+      return { authorization_url: url.href, attempt };
+    },
+    async complete(callback, attempt) {
+      try {
+        return await identityOf(callback, attempt);
+      } catch (cause) {
+        if (!isRefusal(cause)) throw new IdentityUnavailable('the issuer cannot be asked', { cause });
+        log('a sign-in at the issuer was refused', { error: String(cause), reason: String((cause as Error).cause) });
+        return null;
+      }
+    },
+  };
+}
+
+const METADATA = { [openid.clockTolerance]: LEEWAY_SECONDS };
+
+/** As the issuer takes it: in a header, which is the default of the protocol, or in the body. */
+function authenticationBy(secret: string): openid.ClientAuth {
+  if (secret === '') return openid.None();
+  const [basic, post] = [openid.ClientSecretBasic(secret), openid.ClientSecretPost(secret)];
+  return (server, ...rest) => {
+    const { token_endpoint_auth_methods_supported: supported } = server;
+    const takesHeader = !supported || supported.includes('client_secret_basic');
+    return (takesHeader ? basic : post)(server, ...rest);
+  };
+}
+
+/** What the one who signs in, or an attacker, can bring about; everything else is between the issuer and us. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof openid.AuthorizationResponseError) return true;
+  if (error instanceof openid.ResponseBodyError) return error.error === 'invalid_grant' && error.status < 500;
+  const code = error instanceof openid.ClientError ? error.code : undefined;
+  return /^OAUTH_(INVALID_RESPONSE|JWT_CLAIM_COMPARISON_FAILED|JWT_TIMESTAMP_CHECK_FAILED|JSON_ATTRIBUTE_COMPARISON_FAILED|KEY_SELECTION_FAILED)$/.test(
+    code ?? '',
+  );
+}
+
+const fetchBounded: openid.CustomFetch = async (url, options) => {
+  const response = await fetch(url, options as RequestInit);
+  const bytes = await readAtMost(response, url);
+  const { status, statusText, headers } = response;
+  // The body is decoded already.
+  const kept = [...headers].filter(([name]) => name !== 'content-encoding' && name !== 'content-length');
+  return new Response(bytes.length > 0 ? bytes : null, { status, statusText, headers: kept as [string, string][] });
+};

@@ -1,0 +1,55 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { anyone } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
+import { unseal } from '../http/sealed.ts';
+import { sha256 } from '../http/secrets.ts';
+import type { OpenIdAttempt } from '../providers/openid-sign-in.ts';
+import { signIn } from './new-session.ts';
+import { ATTEMPT, askIssuer, CALLBACK_PATH, issuerOf } from './openid.ts';
+import { exampleTokens, signInRefused, Tokens } from './schema.ts';
+
+/** An attempt is taken before the issuer is asked, so it is tried once. */
+export const completeOpenId = endpoint({
+  method: 'POST',
+  path: '/v1/auth/openid/complete',
+  summary: 'Sign in with OpenID',
+  access: anyone(),
+  event: 'session.created',
+  body: Type.Object({
+    attempt: Type.String(),
+    callback_url: Type.String({ description: 'The address that the browser came back to, as it is.' }),
+  }),
+  reply: Tokens,
+  errors: ['invalid_request', 'unauthorized', 'forbidden', 'identity_unavailable'],
+  example: {
+    body: { attempt: 'kZ0…', callback_url: 'https://wiki.example.com/sign-in/callback?code=…&state=…' },
+    reply: exampleTokens,
+  },
+  run: async (context) => {
+    const { body, look, origin, services } = context;
+    const issuer = issuerOf(services);
+    const callback = parametersOf(body.callback_url, services.publicUrl);
+    const taken = await look<{ sealed: Buffer }>({
+      taken: sql`
+        delete from openid_attempts where attempt_hash = ${sha256(body.attempt)} returning sealed, expires_at`,
+      result: sql`select sealed from taken where expires_at > now()`,
+    });
+    if (!taken) throw signInRefused();
+    const attempt = JSON.parse(unseal(ATTEMPT, body.attempt, taken.sealed)) as OpenIdAttempt;
+    const identity = await askIssuer(issuer.complete(callback, attempt));
+    if (!identity) throw signInRefused();
+    return signIn(context, identity, origin);
+  },
+});
+
+/** Errors: 400 `invalid_request` for any address but our own callback. */
+function parametersOf(callbackUrl: string, publicUrl: string): URLSearchParams {
+  const wanted = new URL(publicUrl + CALLBACK_PATH);
+  const url = URL.parse(callbackUrl);
+  if (url?.origin !== wanted.origin || url.pathname !== wanted.pathname || url.username || url.password) {
+    throw new ApiError('invalid_request', `callback_url begins with ${wanted.href}.`);
+  }
+  return url.searchParams;
+}

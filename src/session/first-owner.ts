@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+import { raw, sql } from '../db/sql.ts';
+import { anyone } from '../http/access.ts';
+import { normalizeEmail } from '../http/email-address.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
+import { sha256 } from '../http/secrets.ts';
+import { readName } from '../http/titles.ts';
+import { ownProfile } from '../http/user-steps.ts';
+import { signIn } from './new-session.ts';
+import { hashNewPassword, NewPassword } from './password-hash.ts';
+import { passwordsAreOff } from './password-rules.ts';
+import { exampleTokens, signInRefused, Tokens } from './schema.ts';
+
+/** Links of before are good for as long as nobody is there, but not for ever. */
+const GOOD = raw(`created_at > now() - interval '30 days' and not exists (select from users)`);
+
+/**
+ * The first user of a new service, by the link that its start has printed: whoever reads the log is the operator, who
+ * vouches for the address. A lock of the database lets one of several be the first.
+ */
+export const makeFirstOwner = endpoint({
+  method: 'POST',
+  path: '/v1/auth/first-owner',
+  summary: 'Become the first user',
+  description: 'Only while the service has no user, with the secret of the link that its start has logged.',
+  access: anyone(),
+  event: 'session.created',
+  body: Type.Object({
+    token: Type.String({ description: 'The secret of the link.' }),
+    email: Type.String(),
+    display_name: Type.Optional(Type.String()),
+    password: Type.Optional(NewPassword),
+  }),
+  reply: Tokens,
+  errors: ['unauthorized', 'forbidden', 'invalid_email', 'invalid_name', 'rate_limited'],
+  example: { body: { token: 'kZ0…', email: 'ada@example.com', display_name: 'Ada Lovelace' }, reply: exampleTokens },
+  run: async ({ body, origin, look, transaction, services }) => {
+    const hash = sha256(body.token);
+    // Asked before anything is judged or hashed, so that only the operator learns what is wrong with the rest.
+    if (!(await look(sql`select 1 from welcome_links where token_hash = ${hash} and ${GOOD}`))) throw signInRefused();
+    const email = normalizeEmail(body.email);
+    if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
+    const name = body.display_name === undefined ? undefined : readName(body.display_name);
+    if (name instanceof ApiError) throw name;
+    if (body.password !== undefined && !services.signIn.passwords) throw passwordsAreOff();
+    const phc = body.password === undefined ? null : await hashNewPassword(body.password);
+    return transaction(async (tx) => {
+      await tx.look(sql`select pg_advisory_xact_lock(4711003)`);
+      const link = await tx.look(sql`
+        delete from welcome_links where exists (select from welcome_links where token_hash = ${hash} and ${GOOD})
+        returning 1`);
+      if (!link) throw signInRefused();
+      return signIn(tx, ownProfile(email, name), origin, {
+        password: sql`
+          insert into passwords (user_id, phc) select user_id, ${phc}::text from signing_in where ${phc}::text is not null`,
+      });
+    });
+  },
+});

@@ -1,0 +1,21 @@
+import { Type } from 'typebox';
+import { anyone } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Record } from '../http/records.ts';
+
+export const listMethods = endpoint({
+  method: 'GET',
+  path: '/v1/auth/methods',
+  summary: 'List ways to sign in',
+  access: anyone(),
+  reply: Record({
+    methods: Type.Array(Type.String(), { description: 'Of email, password and openid those that are on.' }),
+  }),
+  example: { reply: { methods: ['email', 'password'] } },
+  run: async ({ services: { signIn } }) => {
+    const methods = ['email'];
+    if (signIn.passwords) methods.push('password');
+    if (signIn.openid) methods.push('openid');
+    return { methods };
+  },
+});

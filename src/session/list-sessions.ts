@@ -1,0 +1,27 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { signedIn } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Paging } from '../http/paging.ts';
+import { exampleSession, Session } from './schema.ts';
+
+export const listSessions = endpoint({
+  method: 'GET',
+  path: '/v1/me/sessions',
+  summary: 'List sessions',
+  description: 'Where the caller is signed in; `current` is the session that asks. Those that have ended are left out.',
+  access: signedIn({ session: true }),
+  query: Paging,
+  reply: Type.Array(Session),
+  example: { reply: [exampleSession] },
+  run: ({ query, many }) =>
+    many<Session>(sql`
+      select s.session_id, s.created_at, s.last_used_at, s.expires_at, s.address, s.user_agent,
+        s.session_id = (select credential_id from access) as current
+      from sessions s
+      where s.user_id = (select user_id from access) and s.revoked_at is null and s.expires_at > now()
+        and (s.access_expires_at > now() or exists (
+          select from refresh_tokens r where r.session_id = s.session_id and r.used_at is null and r.expires_at > now()))
+      order by s.session_id limit ${query.limit} offset ${query.offset}
+    `),
+});

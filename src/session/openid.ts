@@ -1,0 +1,30 @@
+import type { Services } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
+import { IdentityUnavailable } from '../providers/identity.ts';
+import type { OpenIdSignIn } from '../providers/openid-sign-in.ts';
+
+/** What attempts are sealed for. */
+export const ATTEMPT = 'ibid openid attempt';
+
+export const CALLBACK_PATH = '/sign-in/callback';
+
+/** Errors: 403 where no issuer is set. */
+export function issuerOf({ signIn }: Services): OpenIdSignIn {
+  if (signIn.openid) return signIn.openid;
+  throw new ApiError(
+    'forbidden',
+    'There is no OpenID provider here: sign in in another way, or have OIDC_CLIENT_ID set.',
+  );
+}
+
+/** Errors: 503 `identity_unavailable`. */
+export async function askIssuer<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (cause) {
+    if (!(cause instanceof IdentityUnavailable)) throw cause;
+    throw new ApiError('identity_unavailable', 'The identity provider does not answer. Try again in a moment.', {
+      cause,
+    });
+  }
+}

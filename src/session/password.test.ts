@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { signedInClient } from '../../test/signed-in.ts';
+import { openWorld } from '../../test/world.ts';
+import { sql } from '../db/sql.ts';
+
+const world = await openWorld({ PASSWORD_SIGN_IN: 'on' });
+const { query } = world.db;
+const PASSWORD = 'correct horse battery staple';
+
+const signIn = (email: string, password: string) => world.anonymous.post('/v1/auth/password', { email, password });
+
+/** Somebody with a session, an address, and a password if one is given. */
+async function person(password?: string) {
+  const { user_id } = await world.person();
+  const session = await signedInClient(world, user_id);
+  const { email } = (await session.get('/v1/me')).body as { email: string };
+  if (password !== undefined) {
+    assert.equal((await session.post('/v1/me/password', { new_password: password })).status, 200);
+  }
+  return { session, email, user_id };
+}
+
+test('somebody sets a password and signs in with it', async () => {
+  const { email, user_id } = await person(PASSWORD);
+  const answer = await signIn(` ${email.toUpperCase()}`, PASSWORD);
+  assert.equal(answer.status, 200);
+  assert.equal((await world.as(answer.body.access_token).get('/v1/me')).body.user_id, user_id);
+  const [row] = await query<{ phc: string }>(sql`select phc from passwords where user_id = ${user_id}`);
+  assert.match(row?.phc ?? '', /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+  const [audit] = await query<{ dump: string }>(sql`select string_agg(details::text, ' ') as dump from audit_events`);
+  assert.ok(audit && !audit.dump.includes('argon2') && !audit.dump.includes(PASSWORD));
+});
+
+test('a wrong password, an address without one and an address that nobody has get one answer', async () => {
+  const [withOne, without] = [await person(PASSWORD), await person()];
+  const answers = [
+    await signIn(withOne.email, `${PASSWORD}!`),
+    await signIn(without.email, PASSWORD),
+    await signIn('nobody@example.com', PASSWORD),
+    await signIn(withOne.email, ''),
+  ];
+  for (const { status, body } of answers) {
+    assert.equal(status, 401);
+    assert.deepEqual({ ...body, request_id: '' }, { ...answers[0]?.body, request_id: '' });
+  }
+});
+
+test('the same work is done whether or not there is a password', async () => {
+  const { email } = await person(PASSWORD);
+  const times = { there: [] as number[], gone: [] as number[] };
+  for (let i = 0; i < 9; i += 1) {
+    for (const [kind, address] of [
+      ['there', email],
+      ['gone', 'gone@example.com'],
+    ] as const) {
+      await query(sql`delete from password_guesses`);
+      const begin = performance.now();
+      await signIn(address, 'a wrong password');
+      times[kind].push(performance.now() - begin);
+    }
+  }
+  const median = (all: number[]) => all.toSorted((a, b) => a - b)[4] ?? 0;
+  const [there, gone] = [median(times.there), median(times.gone)];
+  assert.ok(gone > there / 2 && there > gone / 2, `a password that is there took ${there} ms, none ${gone} ms`);
+});
+
+test('whoever changes a password shows the present one, and signs out everybody else', async () => {
+  const { session, email, user_id } = await person(PASSWORD);
+  const other = await signedInClient(world, user_id);
+  const change = (current_password?: string) =>
+    session.post('/v1/me/password', { new_password: 'another horse battery', current_password });
+  for (const wrong of [undefined, '', 'wrong']) {
+    const { status, body } = await change(wrong);
+    assert.deepEqual([status, body.error], [403, 'forbidden']);
+  }
+  assert.equal((await other.get('/v1/me')).status, 200);
+  assert.equal((await change(PASSWORD)).status, 200);
+  assert.equal((await session.get('/v1/me')).status, 200);
+  assert.equal((await other.get('/v1/me')).status, 401);
+  assert.equal((await signIn(email, PASSWORD)).status, 401);
+  assert.equal((await signIn(email, 'another horse battery')).status, 200);
+});
+
+test('a password that is removed opens nothing; the session stays, and another can be set without the old one', async () => {
+  const { session, email } = await person(PASSWORD);
+  assert.equal((await session.send('DELETE', '/v1/me/password')).status, 204);
+  assert.equal((await session.send('DELETE', '/v1/me/password')).status, 404);
+  assert.equal((await signIn(email, PASSWORD)).status, 401);
+  assert.equal((await session.post('/v1/me/password', { new_password: 'another horse battery' })).status, 200);
+});
+
+test('a password has 12 to 128 characters of whatever kind, the same however they are composed, and is never echoed', async () => {
+  const { session, email } = await person();
+  const set = (new_password: string, current_password?: string) =>
+    session.post('/v1/me/password', { new_password, current_password });
+  for (const wrong of ['eleven-char', 'x'.repeat(129)]) {
+    const { status, body } = await set(wrong);
+    assert.equal(status, 422);
+    assert.ok(!JSON.stringify(body).includes(wrong.slice(0, 11)), 'a password must not come back');
+  }
+  // Six letters, each with an accent of its own.
+  assert.equal((await set('e\u0301'.repeat(6))).body.error, 'invalid_request');
+  const composed = 'caf\u00e9 \u{1f600} \ufb01ne day';
+  assert.equal((await set(composed)).status, 200);
+  assert.equal((await signIn(email, 'cafe\u0301 \u{1f600} fine day')).status, 200);
+  assert.equal((await set('\u{1f600}'.repeat(128), composed)).status, 200);
+  assert.equal((await signIn(email, '\u{1f600}'.repeat(128))).status, 200);
+});
+
+test('guesses at one address are slowed down, more with each, whoever asks how many at once', async () => {
+  const { email } = await person(PASSWORD);
+  for (const address of [email, 'guessed@example.com']) {
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => signIn(address, `guess ${i}`)));
+    const counts = (status: number) => answers.filter((answer) => answer.status === status).length;
+    assert.deepEqual([counts(401), counts(429)], [5, 15], `${address}: no more than five are judged`);
+    const refused = answers.find(({ status }) => status === 429);
+    assert.equal(refused?.body.error, 'rate_limited');
+    assertAbout(15, Number((await signIn(address, PASSWORD)).headers.get('retry-after')));
+  }
+  assert.equal((await signIn(email, PASSWORD)).status, 429, 'also the right one waits');
+  assert.equal((await signIn('somebody-else@example.com', PASSWORD)).status, 401, 'others do not wait');
+  const later = () => query(sql`update password_guesses set locked_until = now()`);
+  for (const wait of [30, 60, 120, 240, 480, 900, 900]) {
+    await later();
+    assert.equal((await signIn(email, 'wrong')).status, 401);
+    assertAbout(wait, Number((await signIn(email, 'wrong')).headers.get('retry-after')));
+  }
+  await later();
+  assert.equal((await signIn(email, PASSWORD)).status, 200);
+  assert.equal((await signIn(email, 'wrong')).status, 401, 'a right password puts the count back');
+});
+
+/** What is left of a wait a moment after it began. */
+function assertAbout(wait: number, left: number): void {
+  assert.ok(left <= wait && left > wait / 2, `of ${wait} seconds ${left} are left`);
+}
+
+test('an Idempotency-Key gives no free guess, at the door or inside', async () => {
+  const { session, email } = await person(PASSWORD);
+  const statuses = [];
+  for (let i = 0; i < 7; i += 1) {
+    const headers = { 'idempotency-key': `guess-${i}` };
+    const body = { email, password: 'wrong' };
+    statuses.push((await world.anonymous.post('/v1/auth/password', body, headers)).status);
+  }
+  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429]);
+  const change = { new_password: 'another horse battery', current_password: 'wrong' };
+  assert.equal((await session.post('/v1/me/password', change, { 'idempotency-key': 'inside' })).status, 429);
+  await query(sql`delete from password_guesses`);
+  const inside = [];
+  for (let i = 0; i < 7; i += 1) {
+    inside.push((await session.post('/v1/me/password', change, { 'idempotency-key': `inside-${i}` })).status);
+  }
+  assert.deepEqual(inside, [403, 403, 403, 403, 403, 429, 429]);
+});
+
+test('of many who change a password at once with the same old one, one does', async () => {
+  const { session } = await person(PASSWORD);
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, (_, i) =>
+      session.post('/v1/me/password', { new_password: `new horse battery ${i}`, current_password: PASSWORD }),
+    ),
+  );
+  assert.equal(answers.filter(({ status }) => status === 200).length, 1, JSON.stringify(answers.map((a) => a.body)));
+});
+
+test('whoever signs in at an issuer has no password here', async () => {
+  const { session, user_id } = await person();
+  await query(sql`update identities set issuer = 'https://id.example.com' where user_id = ${user_id}`);
+  const refused = await session.post('/v1/me/password', { new_password: PASSWORD });
+  assert.deepEqual([refused.status, refused.body.error], [403, 'forbidden']);
+});
+
+test('where passwords are off, everything about them is 403, and those that were set open nothing', async () => {
+  const off = await openWorld();
+  const { user_id } = await off.person('off@example.com');
+  const session = await signedInClient(off, user_id);
+  const refused = [
+    await off.anonymous.post('/v1/auth/password', { email: 'off@example.com', password: PASSWORD }),
+    await session.post('/v1/me/password', { new_password: PASSWORD }),
+    await session.send('DELETE', '/v1/me/password'),
+  ];
+  for (const { status, body } of refused) {
+    assert.deepEqual([status, body.error], [403, 'forbidden']);
+    assert.match(body.message, /PASSWORD_SIGN_IN/);
+  }
+  assert.deepEqual((await off.anonymous.get('/v1/auth/methods')).body, { methods: ['email'] });
+});

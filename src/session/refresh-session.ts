@@ -1,0 +1,58 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { anyone } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { newToken, tokenHash } from '../http/token.ts';
+import { ACCESS_END, FORGET_REFRESH_TOKENS, IDLE_END, tokensOf } from './new-session.ts';
+import { exampleTokens, signInRefused, Tokens } from './schema.ts';
+
+/**
+ * One of several who come with the same token marks it as used: the update waits for the others and looks again. Whoever
+ * comes with a used one, be it the thief or the robbed, ends the session for both.
+ */
+export const refreshSession = endpoint({
+  method: 'POST',
+  path: '/v1/auth/refresh',
+  summary: 'Refresh a session',
+  description:
+    'Answers new tokens; the ones before stop working. Refresh from one place at a time: a refresh token that comes a second time ends its session.',
+  access: anyone(),
+  event: 'session.refreshed',
+  body: Type.Object({ refresh_token: Type.String() }),
+  reply: Tokens,
+  errors: ['unauthorized'],
+  example: { body: { refresh_token: exampleTokens.refresh_token }, reply: exampleTokens },
+  run: async ({ body, origin, many }) => {
+    const hash = tokenHash('refresh', body.refresh_token);
+    if (!hash) throw signInRefused();
+    const access = newToken('access');
+    const refresh = newToken('refresh');
+    const [renewed] = await many<{ session_id: string }>({
+      spent: sql`
+        update refresh_tokens r set used_at = now() from sessions s
+        where r.token_hash = ${hash} and r.used_at is null and r.expires_at > now()
+          and s.session_id = r.session_id and s.revoked_at is null and s.expires_at > now()
+        returning r.token_hash, r.session_id`,
+      session: sql`
+        update sessions s set access_hash = ${access.hash}, access_expires_at = ${ACCESS_END}, last_used_at = now(),
+          address = ${origin.address}, user_agent = ${origin.user_agent}
+        from spent where s.session_id = spent.session_id and s.revoked_at is null
+        returning s.session_id, s.user_id`,
+      next: sql`
+        insert into refresh_tokens (token_hash, session_id, user_id, expires_at)
+        select ${refresh.hash}, session_id, user_id, ${IDLE_END} from session`,
+      forgotten: FORGET_REFRESH_TOKENS,
+      result: sql`select session_id, user_id from session`,
+    });
+    if (renewed) return tokensOf(renewed.session_id, access.secret, refresh.secret);
+    await many(
+      sql`
+        update sessions s set revoked_at = now() from refresh_tokens r
+        where r.token_hash = ${hash} and r.used_at is not null and s.session_id = r.session_id and s.revoked_at is null
+          and s.expires_at > now()
+        returning s.session_id, s.user_id`,
+      'session.reuse_detected',
+    );
+    throw signInRefused();
+  },
+});

@@ -1,0 +1,26 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { signedIn } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { notFound } from '../http/errors.ts';
+import { passwordsAreOff } from './password-rules.ts';
+
+/** The other ways to sign in stay; so do the sessions. */
+export const removePassword = endpoint({
+  method: 'DELETE',
+  path: '/v1/me/password',
+  summary: 'Remove the password',
+  access: signedIn({ session: true }),
+  event: 'password.removed',
+  status: 204,
+  reply: Type.Null(),
+  errors: ['forbidden', 'not_found'],
+  example: { reply: null },
+  run: async ({ many, refuse, services }) => {
+    if (!services.signIn.passwords) return refuse(passwordsAreOff());
+    const [removed] = await many(sql`
+      delete from passwords p using access a where p.user_id = a.user_id returning p.user_id`);
+    if (!removed) throw notFound('password');
+    return null;
+  },
+});

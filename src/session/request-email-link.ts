@@ -1,0 +1,69 @@
+import { Type } from 'typebox';
+import { raw, sql } from '../db/sql.ts';
+import { anyone } from '../http/access.ts';
+import { normalizeEmail } from '../http/email-address.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
+import { Record } from '../http/records.ts';
+import { newLinkSecret } from '../http/secrets.ts';
+import { OWN_ISSUER } from '../http/user-steps.ts';
+import { MailUnavailable } from '../providers/mail.ts';
+import { LINK_MINUTES, signInMail } from './sign-in-mail.ts';
+
+/** How many links an address is sent in an hour. */
+export const LINKS_PER_HOUR = 5;
+
+const LINK_END = raw(`now() + interval '${LINK_MINUTES} minutes'`);
+
+/**
+ * Whether the address is known shows neither in the answer nor in its time: the same statement writes the same row for
+ * every address, and the message goes out after the answer.
+ */
+export const requestEmailLink = endpoint({
+  method: 'POST',
+  path: '/v1/auth/email',
+  summary: 'Request a sign-in link',
+  description: `Sends a link that signs its reader in once, within ${LINK_MINUTES} minutes, to whoever may have one. The answer is the same for every address.`,
+  access: anyone(),
+  event: 'sign_in_link.requested',
+  body: Type.Object({ email: Type.String() }),
+  reply: Record({}),
+  errors: ['invalid_email', 'email_unavailable'],
+  example: { body: { email: 'ada@example.com' }, reply: {} },
+  run: async ({ body, many, services }) => {
+    const email = normalizeEmail(body.email);
+    if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
+    await checkMail(services.mail.check());
+    const { secret, hash } = newLinkSecret();
+    const isOpen = services.signIn.sign_up === 'open';
+    const [sent] = await many<{ email: string }>({
+      forgotten: sql`
+        delete from sign_in_links where email in (
+          select email from sign_in_links where expires_at < now() - interval '1 hour' and email <> ${email}
+          order by expires_at limit 100 for update skip locked)`,
+      allowed: sql`
+        select ${isOpen}::boolean
+          or exists (select from identities where issuer = ${OWN_ISSUER} and subject = ${email})
+          or is_invited(${email}) as yes`,
+      link: sql`
+        insert into sign_in_links as l (email, token_hash, expires_at, sent_at)
+        select ${email}::text, case when yes then ${hash}::bytea end, ${LINK_END}, array[now()] from allowed
+        on conflict (email) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at,
+          sent_at = array(select t from unnest(l.sent_at) t where t > now() - interval '1 hour') || now()
+        where (select count(*) from unnest(l.sent_at) t where t > now() - interval '1 hour') < ${LINKS_PER_HOUR}::int
+        returning l.email, l.token_hash`,
+      result: sql`select email from link where token_hash is not null`,
+    });
+    if (sent) services.mail.sendSoon(signInMail(services.publicUrl, email, secret));
+    return {};
+  },
+});
+
+async function checkMail(check: Promise<void>): Promise<void> {
+  try {
+    await check;
+  } catch (cause) {
+    if (!(cause instanceof MailUnavailable)) throw cause;
+    throw new ApiError('email_unavailable', 'The mail server does not answer. Try again in a moment.', { cause });
+  }
+}

@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { signedIn } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id } from '../http/records.ts';
+
+/** Holds for every request that begins after the answer, because a session is looked up each time. */
+export const revokeSession = endpoint({
+  method: 'DELETE',
+  path: '/v1/me/sessions/:session_id',
+  summary: 'Revoke a session',
+  access: signedIn({ session: true }),
+  event: 'session.revoked',
+  params: Type.Object({ session_id: Id }),
+  status: 204,
+  reply: Type.Null(),
+  example: { reply: null },
+  run: async ({ params, one }) => {
+    await one(sql`
+      update sessions s set revoked_at = now() from access a
+      where s.session_id = ${params.session_id} and s.user_id = a.user_id and s.revoked_at is null and s.expires_at > now()
+      returning s.session_id`);
+    return null;
+  },
+});

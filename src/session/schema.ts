@@ -1,0 +1,54 @@
+import { type Static, Type } from 'typebox';
+import { ApiError } from '../http/errors.ts';
+import { Flag, Id, Record, Timestamp } from '../http/records.ts';
+
+/** How long an access token is good. */
+export const ACCESS_SECONDS = 900;
+/** How long a session lasts without a refresh, and at the longest. */
+export const IDLE_DAYS = 30;
+export const SESSION_DAYS = 90;
+
+export const Tokens = Record({
+  access_token: Type.String({ description: 'Sent as Authorization: Bearer <access_token>.' }),
+  token_type: Type.String({ description: 'Bearer.' }),
+  expires_in: Type.Integer({ description: 'Seconds until the access token ends.' }),
+  refresh_token: Type.String({ description: 'Good for one refresh; a second use ends the session.' }),
+  session_id: Id,
+});
+export type Tokens = Static<typeof Tokens>;
+
+export const Session = Record({
+  session_id: Id,
+  created_at: Timestamp,
+  last_used_at: Timestamp,
+  expires_at: Timestamp,
+  address: Type.String({ description: 'The network address that it was last refreshed from.' }),
+  user_agent: Type.String(),
+  current: Flag,
+});
+export type Session = Static<typeof Session>;
+
+/** One answer for whatever is wrong with what somebody wants to sign in by: nothing tells the reasons apart. */
+export function signInRefused(cause?: unknown): ApiError {
+  return new ApiError('unauthorized', 'That does not sign anybody in, or not any more. Begin to sign in anew.', {
+    cause,
+  });
+}
+
+export const exampleTokens: Tokens = {
+  access_token: 'ibid_at_5uVq…',
+  token_type: 'Bearer',
+  expires_in: ACCESS_SECONDS,
+  refresh_token: 'ibid_rt_Zk3w…',
+  session_id: 'ses_01jd8w3v6xf3e8h2k9m4n5p6t1',
+};
+
+export const exampleSession: Session = {
+  session_id: exampleTokens.session_id,
+  created_at: '2026-11-21T05:29:32.104Z',
+  last_used_at: '2026-11-21T06:00:00.000Z',
+  expires_at: '2027-02-19T05:29:32.104Z',
+  address: '192.0.2.7',
+  user_agent: 'Mozilla/5.0',
+  current: true,
+};

@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { signedIn } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
+import { Record } from '../http/records.ts';
+import { OWN_ISSUER } from '../http/user-steps.ts';
+import { countGuess, forgetGuesses } from './password-guess.ts';
+import { GivenPassword, hashNewPassword, isPassword, NewPassword } from './password-hash.ts';
+import { passwordsAreOff } from './password-rules.ts';
+
+interface Facts {
+  user_id: string;
+  email: string | null;
+  phc: string | null;
+}
+
+/** Whoever else is signed in as this user has to show the new password. */
+export const setPassword = endpoint({
+  method: 'POST',
+  path: '/v1/me/password',
+  summary: 'Set a password',
+  description: 'Needs the present password if there is one. The other sessions of the user end.',
+  access: signedIn({ session: true }),
+  repeatable: false,
+  event: 'password.changed',
+  body: Type.Object({ new_password: NewPassword, current_password: Type.Optional(GivenPassword) }),
+  reply: Record({}),
+  errors: ['forbidden', 'conflict', 'rate_limited'],
+  example: { body: { new_password: 'correct horse battery staple' }, reply: {} },
+  run: async (context) => {
+    const { body, origin, look, many, refuse, services } = context;
+    if (!services.signIn.passwords) return refuse(passwordsAreOff());
+    const facts = await look<Facts>(sql`
+      select a.user_id, (select i.subject from identities i where i.user_id = a.user_id and i.issuer = ${OWN_ISSUER} limit 1)
+        as email, (select p.phc from passwords p where p.user_id = a.user_id) as phc
+      from access a`);
+    if (!facts?.email) {
+      throw new ApiError('forbidden', 'You sign in at another service, which keeps your password.');
+    }
+    const guess = { email: facts.email, address: origin.address };
+    if (facts.phc !== null) {
+      await countGuess(context, guess);
+      if (!(await isPassword(body.current_password ?? '', facts.phc))) {
+        throw new ApiError('forbidden', 'current_password is not the present password.');
+      }
+    }
+    const phc = await hashNewPassword(body.new_password);
+    const [changed] = await many({
+      // Only what was compared is replaced: of several who change it at once one does.
+      password: sql`
+        insert into passwords as p (user_id, phc) select user_id, ${phc} from access
+        on conflict (user_id) do update set phc = excluded.phc, changed_at = now() where p.phc = ${facts.phc}::text
+        returning p.user_id`,
+      others: sql`
+        update sessions s set revoked_at = now() from access a, password
+        where s.user_id = password.user_id and s.session_id <> a.credential_id and s.revoked_at is null`,
+      forgiven: forgetGuesses(guess),
+      result: sql`select user_id from password`,
+    });
+    if (!changed) throw new ApiError('conflict', 'The password was changed at the same time. Try again.');
+    return {};
+  },
+});

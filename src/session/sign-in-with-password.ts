@@ -1,0 +1,46 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { anyone } from '../http/access.ts';
+import { normalizeEmail } from '../http/email-address.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
+import { OWN_ISSUER } from '../http/user-steps.ts';
+import { newSession } from './new-session.ts';
+import { countGuess, forgetGuesses } from './password-guess.ts';
+import { GivenPassword, isPassword } from './password-hash.ts';
+import { passwordsAreOff } from './password-rules.ts';
+import { exampleTokens, signInRefused, Tokens } from './schema.ts';
+
+/** Takes as long for an address that nobody has, or that has no password, as for a wrong password. */
+export const signInWithPassword = endpoint({
+  method: 'POST',
+  path: '/v1/auth/password',
+  summary: 'Sign in with a password',
+  access: anyone(),
+  event: 'session.created',
+  body: Type.Object({ email: Type.String(), password: GivenPassword }),
+  reply: Tokens,
+  errors: ['unauthorized', 'forbidden', 'invalid_email', 'rate_limited'],
+  example: { body: { email: 'ada@example.com', password: 'correct horse battery staple' }, reply: exampleTokens },
+  run: async (context) => {
+    const { body, origin, look, many, services } = context;
+    if (!services.signIn.passwords) throw passwordsAreOff();
+    const email = normalizeEmail(body.email);
+    if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
+    const guess = { email, address: origin.address };
+    await countGuess(context, guess);
+    const known = await look<{ user_id: string; phc: string }>(sql`
+      select p.user_id, p.phc from passwords p join identities i on i.user_id = p.user_id
+      where i.issuer = ${OWN_ISSUER} and i.subject = ${email}`);
+    if (!(await isPassword(body.password, known?.phc)) || !known) throw signInRefused();
+    const session = newSession(origin);
+    const [made] = await many({
+      // The password may have been changed while this one was compared.
+      signing_in: sql`select user_id from passwords where user_id = ${known.user_id} and phc = ${known.phc} for share`,
+      forgiven: forgetGuesses(guess),
+      ...session.steps,
+    });
+    if (!made) throw signInRefused();
+    return session.tokens;
+  },
+});

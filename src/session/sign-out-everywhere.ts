@@ -1,0 +1,27 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { signedIn } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+
+export const signOutEverywhere = endpoint({
+  method: 'POST',
+  path: '/v1/auth/sign-out-everywhere',
+  summary: 'Sign out everywhere',
+  description: 'Ends all sessions of the user, this one too. API keys are not sessions: they stay.',
+  access: signedIn({ session: true }),
+  event: 'user.signed_out_everywhere',
+  status: 204,
+  reply: Type.Null(),
+  example: { reply: null },
+  run: async ({ many }) => {
+    await many({
+      ended: sql`
+        update sessions s set revoked_at = now() from access a
+        where s.user_id = a.user_id and s.revoked_at is null and s.expires_at > now()
+        returning s.session_id`,
+      // One record of it all.
+      result: sql`select array_agg(session_id order by session_id) as session_ids from ended`,
+    });
+    return null;
+  },
+});

@@ -1,0 +1,22 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { signedIn } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+
+/** Ends the session of the access token that asks, and with it its widget tokens. */
+export const signOut = endpoint({
+  method: 'POST',
+  path: '/v1/auth/sign-out',
+  summary: 'Sign out',
+  access: signedIn({ session: true }),
+  event: 'session.revoked',
+  status: 204,
+  reply: Type.Null(),
+  example: { reply: null },
+  run: async ({ many }) => {
+    await many(sql`
+      update sessions s set revoked_at = now() from access a where s.session_id = a.credential_id and s.revoked_at is null
+      returning s.session_id`);
+    return null;
+  },
+});

@@ -1,0 +1,116 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type JWTPayload, SignJWT } from 'jose';
+// @ts-expect-error The package has no types of its own.
+import { Provider } from 'oidc-provider';
+import { privateKeys } from './openid-provider.ts';
+
+export interface Account {
+  sub: string;
+  email?: string;
+  email_verified?: boolean;
+  name?: string;
+}
+
+/** A certified OpenID provider on a loopback port where people sign in, and what an evil one would do in its place. */
+export interface SignInProvider {
+  issuer: string;
+  /** What a browser does that is sent to this address by somebody with this account: answers where it is sent back to. */
+  browse(authorizationUrl: string, account: Account): Promise<string>;
+  /** From now on the token endpoint answers an ID token with these claims over the ordinary ones, rightly signed. */
+  forge(claims: JWTPayload | undefined): void;
+  /** How often the token endpoint was asked. */
+  exchanges(): number;
+  stop(): Promise<void>;
+}
+
+const CLIENTS = { confidential: 'secret-of-ibid', public: '' };
+
+/** `in_id_token`: the profile is in the ID token; else it is where the access token is shown. */
+export async function startSignInProvider(callback: string, in_id_token = false): Promise<SignInProvider> {
+  const accounts = new Map<string, Account>();
+  let present = '';
+  let forged: JWTPayload | undefined;
+  let exchanges = 0;
+  let handle: (request: IncomingMessage, response: ServerResponse) => unknown = () => undefined;
+  const server = createServer((request, response) => handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const key = privateKeys.RS256;
+  const provider = new Provider(issuer, {
+    clients: Object.entries(CLIENTS).map(([client_id, client_secret]) => ({
+      client_id,
+      redirect_uris: [callback],
+      ...(client_secret ? { client_secret } : { token_endpoint_auth_method: 'none' }),
+    })),
+    jwks: { keys: [{ ...key.export({ format: 'jwk' }), alg: 'RS256', use: 'sig', kid: 'sign-in' }] },
+    ttl: { Interaction: 600, Grant: 600, Session: 600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },
+    cookies: { keys: ['test'] },
+    conformIdTokenClaims: !in_id_token,
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
+    findAccount: (_context: unknown, accountId: string) => ({ accountId, claims: () => accounts.get(accountId) }),
+    // Whoever signs in here has agreed to everything.
+    loadExistingGrant: async ({ oidc }: { oidc: { client: { clientId: string }; session: { accountId: string } } }) => {
+      const grant = new provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
+      grant.addOIDCScope('openid email profile');
+      await grant.save();
+      return grant;
+    },
+  });
+  const ordinary = provider.callback();
+
+  async function answerForged(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for await (const _ of request);
+    const now = Math.floor(Date.now() / 1000);
+    const ordinaryClaims = { iss: issuer, aud: 'confidential', sub: 'forged', iat: now, exp: now + 300 };
+    const id_token = await new SignJWT({ ...ordinaryClaims, ...forged })
+      .setProtectedHeader({ alg: 'RS256', kid: 'sign-in' })
+      .sign(key);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ access_token: 'x', token_type: 'Bearer', id_token }));
+  }
+
+  handle = (request, response) => {
+    if (request.url?.startsWith('/interaction/')) {
+      return provider.interactionFinished(request, response, { login: { accountId: present } });
+    }
+    if (request.url === '/token') {
+      exchanges += 1;
+      if (forged) return answerForged(request, response);
+    }
+    return ordinary(request, response);
+  };
+
+  return {
+    issuer,
+    async browse(authorizationUrl, account) {
+      accounts.set(account.sub, account);
+      present = account.sub;
+      const cookies = new Map<string, string>();
+      let at = authorizationUrl;
+      while (!at.startsWith(callback)) {
+        const cookie = [...cookies].map((pair) => pair.join('=')).join('; ');
+        const response = await fetch(at, { redirect: 'manual', headers: { cookie } });
+        for (const set of response.headers.getSetCookie()) {
+          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+          cookies.set(name, value);
+        }
+        const next = response.headers.get('location');
+        if (next === null) throw new Error(`${at} sent the browser nowhere: ${await response.text()}`);
+        at = new URL(next, at).href;
+      }
+      return at;
+    },
+    forge(claims) {
+      forged = claims;
+    },
+    exchanges: () => exchanges,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,77 @@
+import { argon2Sync, randomBytes } from 'node:crypto';
+import { sql } from '../src/db/sql.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import type { SignInProvider } from './openid-sign-in.ts';
+import { nameOf } from './requests.ts';
+import { signedInClient, signInLink } from './signed-in.ts';
+import type { Actor } from './tenants.ts';
+import type { World } from './world.ts';
+
+export const PUBLIC_URL = 'https://wiki.example.com';
+
+const PASSWORD = 'correct horse battery staple';
+const PHC = cheapPhc();
+
+/** Options under which every way to sign in is on. */
+export function everyWayIn(provider: SignInProvider): Record<string, string> {
+  return {
+    PUBLIC_URL,
+    PASSWORD_SIGN_IN: 'on',
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: 'confidential',
+    OIDC_CLIENT_SECRET: 'secret-of-ibid',
+  };
+}
+
+/** What a request that signs somebody in or out uses up, there anew for the asker, by the names that bodies and paths use. */
+export async function freshSecrets(
+  world: World,
+  provider: SignInProvider,
+  endpoint: Endpoint,
+  { user_id }: Actor,
+): Promise<Record<string, string>> {
+  const { query } = world.db;
+  switch (nameOf(endpoint)) {
+    case 'POST /v1/auth/refresh':
+      return { refresh_token: (await signedInClient(world, user_id)).tokens.refresh_token };
+    case 'POST /v1/auth/email/complete':
+      return { token: await signInLink(world, user_id) };
+    case 'POST /v1/auth/password': {
+      await query(sql`insert into passwords (user_id, phc) values (${user_id}, ${PHC}) on conflict do nothing`);
+      await query(sql`update passwords set phc = ${PHC} where user_id = ${user_id}`);
+      const [row] = await query<{ email: string }>(
+        sql`select subject as email from identities where user_id = ${user_id}`,
+      );
+      return { email: row?.email ?? '', password: PASSWORD };
+    }
+    case 'POST /v1/auth/openid/complete': {
+      const { authorization_url, attempt } = (await world.anonymous.post('/v1/auth/openid')).body;
+      return { attempt, callback_url: await provider.browse(authorization_url, { sub: 'somebody' }) };
+    }
+    case 'POST /v1/me/password':
+      await query(sql`delete from passwords where user_id = ${user_id}`);
+      return {};
+    case 'DELETE /v1/me/password':
+      await query(sql`insert into passwords (user_id, phc) values (${user_id}, ${PHC}) on conflict do nothing`);
+      return {};
+    case 'DELETE /v1/me/sessions/:session_id':
+      return { session_id: (await signedInClient(world, user_id)).tokens.session_id };
+    default:
+      return {};
+  }
+}
+
+/** The least that Argon2id takes: what is tested with it is not how long it takes. */
+function cheapPhc(): string {
+  const nonce = randomBytes(16);
+  const hash = argon2Sync('argon2id', {
+    message: PASSWORD,
+    nonce,
+    memory: 8,
+    passes: 1,
+    parallelism: 1,
+    tagLength: 32,
+  });
+  const [salt, tag] = [nonce, hash].map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
+  return `$argon2id$v=19$m=8,t=1,p=1$${salt}$${tag}`;
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { sql } from '../src/db/sql.ts';
+import { sha256 } from '../src/http/secrets.ts';
+import type { Tokens } from '../src/session/schema.ts';
+import type { Client, World } from './world.ts';
+
+export interface SignedIn extends Client {
+  tokens: Tokens;
+}
+
+/** The secret of a sign-in link that counts, for the address of this user. */
+export async function signInLink(world: World, user_id: string): Promise<string> {
+  const secret = randomBytes(32).toString('base64url');
+  await world.db.query(sql`
+    insert into sign_in_links (email, token_hash, expires_at, sent_at)
+    select subject, ${sha256(secret)}::bytea, now() + interval '15 minutes', '{}' from identities
+    where user_id = ${user_id} and issuer = 'ibid'
+    on conflict (email) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at`);
+  return secret;
+}
+
+/** A new session of a user that this service knows by address, made as a reader of their mail makes it. */
+export async function signedInClient(
+  world: World,
+  user_id: string,
+  headers: Record<string, string> = {},
+): Promise<SignedIn> {
+  const token = await signInLink(world, user_id);
+  const answer = await world.anonymous.post('/v1/auth/email/complete', { token }, headers);
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  return { ...world.as(answer.body.access_token, user_id), tokens: answer.body };
+}
