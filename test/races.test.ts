@@ -7,6 +7,7 @@ import { newLinkSecret } from '../src/http/secrets.ts';
 import { AUDIENCE, startOpenIdProvider } from './openid-provider.ts';
 import { cleanUp } from './process.ts';
 import { type Race, testRaces } from './race.ts';
+import { signedInClient, signInLink } from './signed-in.ts';
 import { startTwoProcesses } from './two-processes.ts';
 import { type Answer, type Client, type Owner, waitForUpload } from './world.ts';
 
@@ -372,4 +373,38 @@ const creationRaces: Race[] = [
   },
 ];
 
-testRaces([...invitationRaces, ...ownerRaces, ...firstCallRaces, ...creationRaces], atBoth);
+const sessionRaces: Race[] = [
+  {
+    name: 'a refresh token is spent once, and whoever comes with it again ends its session',
+    async prepare() {
+      const { user_id } = await world.person();
+      const { tokens } = await signedInClient(world, user_id);
+      const { refresh_token } = tokens;
+      return {
+        call: (_, at) => at(world.anonymous).post('/v1/auth/refresh', { refresh_token }),
+        others: ['401 unauthorized'],
+        async check(answers) {
+          const [renewed] = succeeded(answers);
+          for (const client of atBoth(world.as(renewed?.body.access_token))) {
+            assert.equal((await client.get('/v1/me')).status, 401);
+          }
+          const records = await query(sql`
+            select 1 from audit_events where type = 'session.reuse_detected' and actor_id = ${user_id}`);
+          assert.equal(records.length, 1, 'that a token came again is one record');
+        },
+      };
+    },
+  },
+  {
+    name: 'a sign-in link signs in once',
+    async prepare() {
+      const token = await signInLink(world, (await world.person()).user_id);
+      return {
+        call: (_, at) => at(world.anonymous).post('/v1/auth/email/complete', { token }),
+        others: ['401 unauthorized'],
+      };
+    },
+  },
+];
+
+testRaces([...invitationRaces, ...ownerRaces, ...firstCallRaces, ...creationRaces, ...sessionRaces], atBoth);

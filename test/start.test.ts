@@ -43,7 +43,7 @@ test('options that are wrong are all named in one message, and a password in the
     },
     folder,
   );
-  for (const name of ['PORT', 'ROLE', 'MAX_FILE_SIZE', 'DATABASE_URL', 'OIDC_AUDIENCE']) {
+  for (const name of ['PORT', 'ROLE', 'MAX_FILE_SIZE', 'DATABASE_URL', 'OIDC_AUDIENCE', 'OIDC_CLIENT_ID']) {
     assert.ok(message.includes(name), `${name} must be named in: ${message}`);
   }
   assert.ok(!message.includes('secret'), message);
