@@ -3,7 +3,8 @@ import { sql } from '../src/db/sql.ts';
 import { WIDGETS, type Widget } from '../src/http/access.ts';
 import { newId } from '../src/http/ids.ts';
 import { type Permission, ROLES, type RoleSlug } from '../src/http/roles.ts';
-import { AUDIENCE, type OpenIdProvider, privateKeys } from './openid-provider.ts';
+import { newToken } from '../src/http/token.ts';
+import { AUDIENCE, privateKeys } from './openid-provider.ts';
 import type { Actor, Tenants } from './tenants.ts';
 
 /** Somebody of the matrix, and the letter that stands for them in it: capitals are active members. */
@@ -50,12 +51,13 @@ export interface CredentialKind {
 
 const ALL: readonly Permission[] = ROLES[0]?.permissions ?? [];
 
-/** Every kind of credential. Another way to sign in is another entry here. */
-export function credentialKinds(tenants: Tenants, openId: OpenIdProvider): CredentialKind[] {
+/** Every kind of credential. */
+export function credentialKinds(tenants: Tenants): CredentialKind[] {
   const { key, widgetToken, a, elsewhere } = tenants;
-  const identity = (actor: Actor, seconds: number) => identityToken(tenants, openId, actor, seconds);
+  const identity = (actor: Actor, seconds: number) => identityToken(tenants, actor, seconds);
   return [
     { name: 'personal key', live: 'everywhere', make: async ({ token }) => token },
+    { name: 'session', live: 'everywhere', make: (actor) => session(tenants, actor, 'live') },
     { name: 'identity token', live: 'everywhere', make: (actor) => identity(actor, 600) },
     {
       name: 'workspace key',
@@ -80,6 +82,13 @@ export function credentialKinds(tenants: Tenants, openId: OpenIdProvider): Crede
         make: (actor, _, workspace_id) => widgetToken(actor, widget, workspace_id),
       }),
     ),
+    { name: 'revoked session', live: 'dead', make: (actor) => session(tenants, actor, 'revoked') },
+    { name: 'expired session', live: 'dead', make: (actor) => session(tenants, actor, 'expired') },
+    {
+      name: 'tampered session',
+      live: 'dead',
+      make: async (actor) => tampered(await session(tenants, actor, 'live')),
+    },
     { name: 'revoked key', live: 'dead', make: ({ user_id }) => key(user_id, { dead: 'revoked' }) },
     { name: 'expired key', live: 'dead', make: ({ user_id }) => key(user_id, { dead: 'expired' }) },
     { name: 'tampered key', live: 'dead', make: async ({ token }) => tampered(token) },
@@ -93,6 +102,17 @@ export function credentialKinds(tenants: Tenants, openId: OpenIdProvider): Crede
   ];
 }
 
+/** The access token of a session; nothing else than a sign-in makes the row. */
+async function session({ world }: Tenants, { user_id }: Actor, state: 'live' | 'revoked' | 'expired'): Promise<string> {
+  const { secret, hash } = newToken('access');
+  const minutes = state === 'expired' ? -1 : 15;
+  await world.db.query(sql`
+    insert into sessions (session_id, user_id, access_hash, access_expires_at, address, user_agent, expires_at, revoked_at)
+    values (${newId('ses')}, ${user_id}, ${hash}, now() + make_interval(mins => ${minutes}), '', '', now() + interval '1 day',
+      case when ${state}::text = 'revoked' then now() end)`);
+  return secret;
+}
+
 /** Another character near the end, where the signature or the checksum is. */
 function tampered(token: string): string {
   const at = token.length - 3;
@@ -100,7 +120,8 @@ function tampered(token: string): string {
 }
 
 /** A token of the issuer for the actor, who becomes known to it under their own id. */
-async function identityToken({ world }: Tenants, { issuer }: OpenIdProvider, actor: Actor, seconds: number) {
+async function identityToken({ world, env }: Tenants, actor: Actor, seconds: number) {
+  const issuer = env.OIDC_ISSUER;
   const { db } = world;
   await db.query(sql`
     insert into identities (issuer, subject, user_id) values (${issuer}, ${actor.user_id}, ${actor.user_id})
@@ -118,7 +139,7 @@ async function identityToken({ world }: Tenants, { issuer }: OpenIdProvider, act
   };
   const profile = { email: user?.email, email_verified: true, name: user?.display_name };
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const input = `${part({ alg: 'ES256', typ: 'at+jwt', kid: 'first-ES256' })}.${part({ ...claims, ...profile })}`;
-  const signature = signBytes('sha256', Buffer.from(input), { key: privateKeys.ES256, dsaEncoding: 'ieee-p1363' });
+  const input = `${part({ alg: 'RS256', typ: 'at+jwt', kid: 'sign-in' })}.${part({ ...claims, ...profile })}`;
+  const signature = signBytes('sha256', Buffer.from(input), privateKeys.RS256);
   return `${input}.${signature.toString('base64url')}`;
 }

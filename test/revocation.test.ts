@@ -9,6 +9,7 @@ import { sha256 } from '../src/http/secrets.ts';
 import { ALGORITHMS, AUDIENCE, startOpenIdProvider } from './openid-provider.ts';
 import { cleanUp } from './process.ts';
 import { randomNumbers } from './random-numbers.ts';
+import { signedInClient } from './signed-in.ts';
 import { type Sent, startTraffic } from './traffic.ts';
 import { startTwoProcesses } from './two-processes.ts';
 import type { Answer, Client, World } from './world.ts';
@@ -32,10 +33,7 @@ interface Trial {
   revoke(through: World): Promise<Answer>;
 }
 
-/**
- * The ways in which access ends. Another kind of credential (a session that is signed out) is another entry: what it
- * opens before, and the call that ends it.
- */
+/** The ways in which access ends: what a credential opens before, and the call that ends it. */
 const WAYS: Record<string, () => Promise<Trial>> = {
   'a personal key that is revoked': async () => {
     const person = await member('admin');
@@ -55,6 +53,31 @@ const WAYS: Record<string, () => Promise<Trial>> = {
       requests: [...readsAndWrites(secret), atWidget(widget, 'developers')],
       revoke: (through) => through.as(owner.token).send('DELETE', `${path}/${key_id}`),
     };
+  },
+  'a session that signs out': async () => {
+    const { token } = await signedInClient(world, (await member('admin')).user_id);
+    return { requests: await everythingWith(token), revoke: (through) => through.as(token).post('/v1/auth/sign-out') };
+  },
+  'a session that somebody signs out from elsewhere': async () => {
+    const { user_id } = await member('admin');
+    const [here, there] = [await signedInClient(world, user_id), await signedInClient(world, user_id)];
+    return {
+      requests: await everythingWith(here.token),
+      revoke: (through) => through.as(there.token).post('/v1/auth/sign-out-everywhere'),
+    };
+  },
+  'a session that was refreshed, for the tokens of before': async () => {
+    const { token, tokens } = await signedInClient(world, (await member('admin')).user_id);
+    return {
+      // Widget tokens belong to the session, which goes on.
+      requests: readsAndWrites(token),
+      revoke: (through) => through.anonymous.post('/v1/auth/refresh', { refresh_token: tokens.refresh_token }),
+    };
+  },
+  'a session whose member is removed': async () => {
+    const { user_id, membership_id } = await member('admin');
+    const { token } = await signedInClient(world, user_id);
+    return { requests: await everythingWith(token), revoke: removing(membership_id) };
   },
   'a member who is removed': async () => {
     const person = await member('admin');
