@@ -32,7 +32,7 @@ export function anyone(): Access {
 
 /**
  * Any caller with a credential; the endpoint speaks of the caller's own things. `unrestricted`: not by a key that was
- * given only some permissions. `session`: by an access token of a session alone, so that no key that leaked can turn
+ * given only some permissions or is bound to a workspace. `session`: by an access token of a session alone, so that no key that leaked can turn
  * itself into a way to sign in, or see where its user is signed in.
  */
 export function signedIn(options: { unrestricted?: true; session?: true } = {}): Access {
@@ -151,7 +151,7 @@ export function accessStep(access: Access, params: Record<string, string>, crede
 function callerCondition(access: OwnThings, credential: Credential): Sql {
   if (access.on === 'anyone') return EVERYBODY;
   if (access.session && credential.kind !== 'session') return raw(' where false');
-  return access.unrestricted ? raw(' where c.granted is null') : EVERYBODY;
+  return access.unrestricted ? raw(' where c.granted is null and c.bound_workspace_id is null') : EVERYBODY;
 }
 
 /** Made once for each rule: the text does not change with the request. */

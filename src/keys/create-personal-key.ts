@@ -13,7 +13,7 @@ export const createPersonalKey = endpoint({
   body: ApiKeyWish,
   status: 201,
   reply: NewApiKey,
-  errors: ['invalid_name', 'invalid_request', 'key_is_workspace_bound'],
+  errors: ['invalid_name', 'invalid_request'],
   example: { body: { name: 'Import script' }, reply: exampleNewApiKey },
   run: ({ body, ...door }) => createKey(door, body),
 });

@@ -11,7 +11,7 @@ export const listPersonalKeys = endpoint({
   path: '/v1/me/api-keys',
   summary: 'List personal API keys',
   description: 'Masked, without those that were revoked.',
-  access: signedIn(),
+  access: signedIn({ unrestricted: true }),
   query: Paging,
   reply: Type.Array(ApiKey),
   example: { reply: [exampleApiKey] },
