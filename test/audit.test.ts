@@ -5,11 +5,11 @@ import { pino } from 'pino';
 import { ENDPOINTS } from '../src/app.ts';
 import type { Row } from '../src/db/db.ts';
 import { raw, sql } from '../src/db/sql.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
+import { type Endpoint, isRepeatable } from '../src/http/endpoint.ts';
 import { sha256 } from '../src/http/secrets.ts';
 import { startMailServer } from './mail-server.ts';
 import type { RawAnswer } from './raw-http.ts';
-import { type Ids, nameOf, pathParams, validRequest } from './requests.ts';
+import { type Ids, nameOf, pathParams, success, validRequest } from './requests.ts';
 import { type Actor, openTenants } from './tenants.ts';
 
 /** What the audit log says of every write, and the log of the process of every refusal. Nothing here names an endpoint. */
@@ -29,9 +29,14 @@ const TABLES: Record<string, [table: string, id: string]> = {
   api_key: ['api_keys', 'key_id'],
   wiki: ['wikis', 'wiki_id'],
   upload: ['uploads', 'upload_id'],
+  session: ['sessions', 'session_id'],
+  user: ['users', 'user_id'],
+  password: ['passwords', 'user_id'],
+  sign_in_link: ['sign_in_links', 'email'],
 };
 
-const WRITING = ENDPOINTS.filter(({ event }) => event);
+/** Those that succeed in a world with people in it. */
+const WRITING = ENDPOINTS.filter((endpoint) => endpoint.event && success(endpoint) < 400);
 const secrets = new Set<string>();
 
 interface Send {
@@ -46,11 +51,24 @@ async function send(endpoint: Endpoint, ids: Ids, token: string | undefined, hea
   return { answer: await tenants.ask(request, endpoint), request_id };
 }
 
+const isAboutCaller = ({ access }: Endpoint) => access.on === 'caller' || access.on === 'anyone';
+
 /** Somebody who may, and whose request changes something: a new person for what is about the caller. */
 async function whoMay(endpoint: Endpoint): Promise<Actor> {
-  if (endpoint.access.on !== 'caller') return owner;
+  if (!isAboutCaller(endpoint)) return owner;
   const { user_id, token } = await world.person();
-  return { name: 'a new person', user_id, token: String(token) };
+  const person = { name: 'a new person', user_id, token: String(token) };
+  return { ...person, token: await tokenFor(endpoint, person) };
+}
+
+/** With what a write was made, as its record says it. */
+async function credentialOf(endpoint: Endpoint, token: string): Promise<[kind: string, id: unknown]> {
+  if (endpoint.access.on === 'anyone') return ['none', null];
+  const hash = sha256(token);
+  const [key] = await db.query(sql`select key_id from api_keys where secret_hash = ${hash}`);
+  if (key) return ['key', key.key_id];
+  const [session] = await db.query(sql`select session_id from sessions where access_hash = ${hash}`);
+  return ['session', session?.session_id];
 }
 
 function recordsOf(request_id: string): Promise<Row[]> {
@@ -85,11 +103,12 @@ for (const endpoint of WRITING) {
     const record = records[0] as Row & { before: Row; after: Row };
     assert.equal(record.type, endpoint.event);
     assert.equal(record.target_kind, kind);
-    assert.equal(record.actor_id, actor.user_id);
-    const [used] = await db.query(sql`select key_id from api_keys where secret_hash = ${sha256(actor.token)}`);
-    assert.deepEqual([record.credential_kind, record.credential_id], ['key', used?.key_id]);
+    // Of who has no credential it says who they turned out to be, if that is known.
+    const target = endpoint.access.on === 'anyone' ? (await rowsOf(kind)).get(record.target_id) : undefined;
+    assert.equal(record.actor_id, endpoint.access.on === 'anyone' ? (target?.user_id ?? null) : actor.user_id);
+    assert.deepEqual([record.credential_kind, record.credential_id], await credentialOf(endpoint, actor.token));
     assert.equal(record.address, '127.0.0.1');
-    if (endpoint.access.on !== 'caller') assert.equal(record.workspace_id, a.workspace_id);
+    if (!isAboutCaller(endpoint)) assert.equal(record.workspace_id, a.workspace_id);
 
     const was = rowsBefore.get(record.target_id);
     const is = rowsAfter.get(record.target_id);
@@ -115,12 +134,15 @@ for (const endpoint of WRITING) {
 
   test(`${nameOf(endpoint)} leaves no record when it is refused, and one when it is sent again`, async () => {
     for (const token of [undefined, stranger.token, roles.viewer.token]) {
-      if (endpoint.access.on === 'caller' && token !== undefined) continue;
+      // Where nothing is refused for want of a credential, the tests of the feature say what leaves no record.
+      if (endpoint.access.on === 'anyone' || (endpoint.access.on === 'caller' && token !== undefined)) continue;
       const refused = await send(endpoint, a, token);
       assert.ok(refused.answer.status === 401 || refused.answer.status === 403, refused.answer.text);
       assert.deepEqual(await recordsOf(refused.request_id), []);
     }
-    if (endpoint.method === 'DELETE') return;
+    // Who has signed out cannot ask again.
+    const endsItself = endpoint.access.on === 'caller' && endpoint.access.session;
+    if (!isRepeatable(endpoint) || endsItself) return;
     const actor = await whoMay(endpoint);
     const request = validRequest(endpoint, await fresh(endpoint, actor), actor.token);
     const request_id = `audit-${randomUUID()}`;
@@ -153,7 +175,7 @@ function linesOf(request_id: string): LogLine[] {
 
 const WARN = 40;
 
-for (const endpoint of ENDPOINTS) {
+for (const endpoint of ENDPOINTS.filter(({ access }) => access.on !== 'anyone')) {
   test(`${nameOf(endpoint)} writes each refusal to the log exactly once, with who it was where that is known`, async () => {
     const [container] = pathParams(endpoint);
     const onObject = endpoint.access.on === 'workspace' || endpoint.access.on === 'wiki';

@@ -34,15 +34,14 @@ export async function freshSecrets(
   switch (nameOf(endpoint)) {
     case 'POST /v1/auth/refresh':
       return { refresh_token: (await signedInClient(world, user_id)).tokens.refresh_token };
+    case 'POST /v1/auth/email':
+      return { email: await addressOf(world, user_id) };
     case 'POST /v1/auth/email/complete':
       return { token: await signInLink(world, user_id) };
     case 'POST /v1/auth/password': {
       await query(sql`insert into passwords (user_id, phc) values (${user_id}, ${PHC}) on conflict do nothing`);
       await query(sql`update passwords set phc = ${PHC} where user_id = ${user_id}`);
-      const [row] = await query<{ email: string }>(
-        sql`select subject as email from identities where user_id = ${user_id}`,
-      );
-      return { email: row?.email ?? '', password: PASSWORD };
+      return { email: await addressOf(world, user_id), password: PASSWORD };
     }
     case 'POST /v1/auth/openid/complete': {
       const { authorization_url, attempt } = (await world.anonymous.post('/v1/auth/openid')).body;
@@ -59,6 +58,13 @@ export async function freshSecrets(
     default:
       return {};
   }
+}
+
+async function addressOf({ db }: World, user_id: string): Promise<string> {
+  const [row] = await db.query<{ email: string }>(
+    sql`select subject as email from identities where user_id = ${user_id}`,
+  );
+  return row?.email ?? '';
 }
 
 /** The least that Argon2id takes: what is tested with it is not how long it takes. */

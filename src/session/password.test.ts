@@ -28,7 +28,7 @@ test('somebody sets a password and signs in with it', async () => {
   assert.equal((await world.as(answer.body.access_token).get('/v1/me')).body.user_id, user_id);
   const [row] = await query<{ phc: string }>(sql`select phc from passwords where user_id = ${user_id}`);
   assert.match(row?.phc ?? '', /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
-  const [audit] = await query<{ dump: string }>(sql`select string_agg(details::text, ' ') as dump from audit_events`);
+  const [audit] = await query<{ dump: string }>(sql`select string_agg(e::text, ' ') as dump from audit_events e`);
   assert.ok(audit && !audit.dump.includes('argon2') && !audit.dump.includes(PASSWORD));
 });
 

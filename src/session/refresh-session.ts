@@ -4,7 +4,7 @@ import { anyone } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { newToken, tokenHash } from '../http/token.ts';
 import { ACCESS_END, FORGET_REFRESH_TOKENS, IDLE_END, tokensOf } from './new-session.ts';
-import { exampleTokens, signInRefused, Tokens } from './schema.ts';
+import { exampleTokens, sessionRecord, signInRefused, Tokens } from './schema.ts';
 
 /**
  * One of several who come with the same token marks it as used: the update waits for the others and looks again. Whoever
@@ -28,6 +28,9 @@ export const refreshSession = endpoint({
     const access = newToken('access');
     const refresh = newToken('refresh');
     const [renewed] = await many<{ session_id: string }>({
+      before: sql`
+        select ${sessionRecord} from sessions s join refresh_tokens r on r.session_id = s.session_id
+        where r.token_hash = ${hash}`,
       spent: sql`
         update refresh_tokens r set used_at = now() from sessions s
         where r.token_hash = ${hash} and r.used_at is null and r.expires_at > now()
@@ -37,7 +40,8 @@ export const refreshSession = endpoint({
         update sessions s set access_hash = ${access.hash}, access_expires_at = ${ACCESS_END}, last_used_at = now(),
           address = ${origin.address}, user_agent = ${origin.user_agent}
         from spent where s.session_id = spent.session_id and s.revoked_at is null
-        returning s.session_id, s.user_id`,
+        returning ${sessionRecord}`,
+      after: sql`select * from session`,
       next: sql`
         insert into refresh_tokens (token_hash, session_id, user_id, expires_at)
         select ${refresh.hash}, session_id, user_id, ${IDLE_END} from session`,
@@ -46,11 +50,16 @@ export const refreshSession = endpoint({
     });
     if (renewed) return tokensOf(renewed.session_id, access.secret, refresh.secret);
     await many(
-      sql`
-        update sessions s set revoked_at = now() from refresh_tokens r
-        where r.token_hash = ${hash} and r.used_at is not null and s.session_id = r.session_id and s.revoked_at is null
-          and s.expires_at > now()
-        returning s.session_id, s.user_id`,
+      {
+        before: sql`
+          select ${sessionRecord} from sessions s join refresh_tokens r on r.session_id = s.session_id
+          where r.token_hash = ${hash}`,
+        result: sql`
+          update sessions s set revoked_at = now() from refresh_tokens r
+          where r.token_hash = ${hash} and r.used_at is not null and s.session_id = r.session_id and s.revoked_at is null
+            and s.expires_at > now()
+          returning ${sessionRecord}`,
+      },
       'session.reuse_detected',
     );
     throw signInRefused();

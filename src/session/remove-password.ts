@@ -18,8 +18,11 @@ export const removePassword = endpoint({
   example: { reply: null },
   run: async ({ many, refuse, services }) => {
     if (!services.signIn.passwords) return refuse(passwordsAreOff());
-    const [removed] = await many(sql`
-      delete from passwords p using access a where p.user_id = a.user_id returning p.user_id`);
+    const [removed] = await many({
+      before: sql`select p.user_id, p.changed_at from passwords p join access a on a.user_id = p.user_id`,
+      removed: sql`delete from passwords p using access a where p.user_id = a.user_id returning 1`,
+      result: sql`select from removed`,
+    });
     if (!removed) throw notFound('password');
     return null;
   },

@@ -3,6 +3,7 @@ import { sql } from '../db/sql.ts';
 import { signedIn } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { Id } from '../http/records.ts';
+import { sessionRecord } from './schema.ts';
 
 /** Holds for every request that begins after the answer, because a session is looked up each time. */
 export const revokeSession = endpoint({
@@ -16,10 +17,16 @@ export const revokeSession = endpoint({
   reply: Type.Null(),
   example: { reply: null },
   run: async ({ params, one }) => {
-    await one(sql`
-      update sessions s set revoked_at = now() from access a
-      where s.session_id = ${params.session_id} and s.user_id = a.user_id and s.revoked_at is null and s.expires_at > now()
-      returning s.session_id`);
+    await one({
+      before: sql`
+        select ${sessionRecord} from sessions s join access a on a.user_id = s.user_id
+        where s.session_id = ${params.session_id}`,
+      revoked: sql`
+        update sessions s set revoked_at = now() from access a
+        where s.session_id = ${params.session_id} and s.user_id = a.user_id and s.revoked_at is null and s.expires_at > now()
+        returning 1`,
+      result: sql`select from revoked`,
+    });
     return null;
   },
 });

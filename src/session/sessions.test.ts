@@ -48,11 +48,9 @@ test('a refresh token that comes a second time ends the session for whoever has 
   assert.deepEqual([again.status, again.body.error], [401, 'unauthorized']);
   assert.equal(await isIn(world.as(renewed.body.access_token)), 401);
   assert.equal((await refresh(renewed.body.refresh_token)).status, 401);
-  const records = await query<{ actor_id: string; details: object }>(sql`
-    select actor_id, details from audit_events where type = 'session.reuse_detected' and actor_id = ${session.user_id}`);
-  assert.deepEqual(records, [
-    { actor_id: session.user_id, details: { session_id: session.tokens.session_id, user_id: session.user_id } },
-  ]);
+  const records = await query(sql`
+    select actor_id, target_id, after ->> 'state' as state from audit_events where type = 'session.reuse_detected' and actor_id = ${session.user_id}`);
+  assert.deepEqual(records, [{ actor_id: session.user_id, target_id: session.tokens.session_id, state: 'revoked' }]);
 });
 
 test('an Idempotency-Key does not keep a session that was robbed alive', async () => {
@@ -153,14 +151,17 @@ test('who signs out is out, and stays in elsewhere; who signs out everywhere is 
   assert.equal((await second.post('/v1/auth/sign-out-everywhere')).status, 204);
   assert.deepEqual([await isIn(second), await isIn(third)], [401, 401]);
   assert.equal(await isIn(person), 200, 'an API key is no session');
-  const records = await query<{ ids: string[] }>(sql`
-    select array(select jsonb_array_elements_text(coalesce(details -> 'session_ids', jsonb_build_array(details -> 'session_id')))) as ids
-    from audit_events where type = 'session.revoked' and actor_id = ${session.user_id} order by event_id`);
-  assert.deepEqual(
-    records.map(({ ids }) => ids),
-    [[session.tokens.session_id], [second.tokens.session_id, third.tokens.session_id]],
-    'every session that ends is in a record',
-  );
+  const records = await query(sql`
+    select type, target_id, before -> 'session_ids' as session_ids from audit_events
+    where actor_id = ${session.user_id} and type in ('session.revoked', 'user.signed_out_everywhere') order by event_id`);
+  assert.deepEqual(records, [
+    { type: 'session.revoked', target_id: session.tokens.session_id, session_ids: null },
+    {
+      type: 'user.signed_out_everywhere',
+      target_id: session.user_id,
+      session_ids: [second.tokens.session_id, third.tokens.session_id],
+    },
+  ]);
 });
 
 test('a key, of whatever kind, sees no session, ends none, and sets no password', async () => {

@@ -47,16 +47,17 @@ export const setPassword = endpoint({
     }
     const phc = await hashNewPassword(body.new_password);
     const [changed] = await many({
+      before: sql`select p.user_id, p.changed_at from passwords p join access a on a.user_id = p.user_id`,
       // Only what was compared is replaced: of several who change it at once one does.
       password: sql`
         insert into passwords as p (user_id, phc) select user_id, ${phc} from access
         on conflict (user_id) do update set phc = excluded.phc, changed_at = now() where p.phc = ${facts.phc}::text
-        returning p.user_id`,
+        returning p.user_id, p.changed_at`,
       others: sql`
         update sessions s set revoked_at = now() from access a, password
         where s.user_id = password.user_id and s.session_id <> a.credential_id and s.revoked_at is null`,
       forgiven: forgetGuesses(guess),
-      result: sql`select user_id from password`,
+      result: sql`select user_id, changed_at from password`,
     });
     if (!changed) throw new ApiError('conflict', 'The password was changed at the same time. Try again.');
     return {};

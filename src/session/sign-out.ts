@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { signedIn } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { sessionRecord } from './schema.ts';
 
 /** Ends the session of the access token that asks, and with it its widget tokens. */
 export const signOut = endpoint({
@@ -14,9 +15,12 @@ export const signOut = endpoint({
   reply: Type.Null(),
   example: { reply: null },
   run: async ({ many }) => {
-    await many(sql`
-      update sessions s set revoked_at = now() from access a where s.session_id = a.credential_id and s.revoked_at is null
-      returning s.session_id`);
+    await many({
+      before: sql`select ${sessionRecord} from sessions s join access a on a.credential_id = s.session_id`,
+      result: sql`
+        update sessions s set revoked_at = now() from access a where s.session_id = a.credential_id and s.revoked_at is null
+        returning ${sessionRecord}`,
+    });
     return null;
   },
 });
