@@ -54,7 +54,9 @@ function remark(access: Access): string {
       return 'no credential; one that is sent is not looked at';
     case 'caller':
       if (access.session) return 'only the access token of a session';
-      return access.unrestricted ? 'any token, any personal key that was given all permissions' : 'any key or access token';
+      return access.unrestricted
+        ? 'any token, any personal key that was given all permissions'
+        : 'any key or access token';
     case 'workspace':
       if (access.orOwnMembership) return 'whose own membership it is';
       return access.permission === '' ? 'any role' : '';

@@ -66,6 +66,14 @@ const WAYS: Record<string, () => Promise<Trial>> = {
       revoke: (through) => through.as(there.token).post('/v1/auth/sign-out-everywhere'),
     };
   },
+  'a session that another one of the same person ends': async () => {
+    const { user_id } = await member('admin');
+    const [ended, another] = [await signedInClient(world, user_id), await signedInClient(world, user_id)];
+    return {
+      requests: await everythingWith(ended.token),
+      revoke: (through) => through.as(another.token).send('DELETE', `/v1/me/sessions/${ended.tokens.session_id}`),
+    };
+  },
   'a session that was refreshed, for the tokens of before': async () => {
     const { token, tokens } = await signedInClient(world, (await member('admin')).user_id);
     return {
