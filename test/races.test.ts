@@ -334,7 +334,7 @@ const creationRaces: Race[] = [
         others: ['404 not_found'],
         async check() {
           const noted = await query(sql`
-            select 1 from audit_events where type = 'api_key.revoked' and details ->> 'key_id' = ${key_id}`);
+            select 1 from audit_events where type = 'api_key.revoked' and target_id = ${key_id}`);
           assert.equal(noted.length, 1, 'The audit log has it once.');
         },
       };
