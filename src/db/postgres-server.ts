@@ -129,11 +129,8 @@ export async function untilReady(server: Server, { connection, log }: Setup): Pr
   let last_sign = begin;
   let next_word = begin + 10_000;
   while (!server.isOver()) {
-    const code = await refusal(asSuperuser(connection));
-    if (code === undefined) {
-      await makeDatabase(connection);
-      return undefined;
-    }
+    const code = await refusal(connection);
+    if (code === undefined) return undefined;
     const now = performance.now();
     if (code === '28000') {
       throw new StartError(`PostgreSQL refuses its own user (${code}): its log in DATA_DIR says why.`);
@@ -151,42 +148,38 @@ export async function untilReady(server: Server, { connection, log }: Setup): Pr
   return server.ended;
 }
 
-/** undefined when a connection could be made, otherwise the code of the error. */
-async function refusal(connection: Connection): Promise<string | undefined> {
-  const client = new pg.Client({ ...connection, ssl: false, connectionTimeoutMillis: 10_000 });
-  // What befalls the connection is told by connect() already; without a listener it would end the process.
+/**
+ * Connects as the superuser that initdb made and sees to what the service needs. undefined when that is there, otherwise
+ * the code of what stood in the way: the server may be on its way up, and also down again.
+ */
+async function refusal({ host, port, database }: Connection): Promise<string | undefined> {
+  const superuser = { host, port, user: SUPERUSER, database: 'postgres', ssl: false };
+  const client = new pg.Client({ ...superuser, connectionTimeoutMillis: 10_000 });
+  // What befalls the connection is told by connect() and query() already; without a listener it would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
+    await makeDatabase(client, database);
     return undefined;
   } catch (error) {
-    return (error as { code?: string }).code ?? 'broken';
+    const { code = 'broken' } = error as { code?: string };
+    if (error instanceof pg.DatabaseError && !/^(28|57P)/.test(code)) throw error;
+    return code;
   } finally {
     await client.end();
   }
 }
 
-/** The superuser that initdb made, by the same socket. */
-function asSuperuser(connection: Connection): Connection {
-  return { ...connection, user: SUPERUSER, database: 'postgres' };
-}
-
-/** What the service needs there, made at the first start and looked after at each: a step that was done before is no error. */
-async function makeDatabase(connection: Connection): Promise<void> {
-  const client = new pg.Client({ ...asSuperuser(connection), ssl: false });
-  await client.connect();
-  try {
-    for (const [statement, done_already] of [
-      [`create role ${USER} login createdb`, '42710'],
-      [`create database ${connection.database} owner ${USER}`, '42P04'],
-      [`create role ${SERVICE_ROLE} nologin`, '42710'],
-      [`grant ${SERVICE_ROLE} to ${USER}`, ''],
-    ] as const) {
-      await client.query(statement).catch((error: { code?: string }) => {
-        if (error.code !== done_already) throw error;
-      });
-    }
-  } finally {
-    await client.end();
+/** Made at the first start and looked after at each: a step that was done before is no error. */
+async function makeDatabase(client: pg.Client, database: string): Promise<void> {
+  for (const [statement, done_already] of [
+    [`create role ${USER} login createdb`, '42710'],
+    [`create database ${database} owner ${USER}`, '42P04'],
+    [`create role ${SERVICE_ROLE} nologin`, '42710'],
+    [`grant ${SERVICE_ROLE} to ${USER}`, ''],
+  ] as const) {
+    await client.query(statement).catch((error: { code?: string }) => {
+      if (error.code !== done_already) throw error;
+    });
   }
 }
