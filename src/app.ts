@@ -21,10 +21,17 @@ import { listMembers } from './members/list-members.ts';
 import { reactivateMember } from './members/reactivate-member.ts';
 import { removeMember } from './members/remove-member.ts';
 import { transferOwnership } from './members/transfer-ownership.ts';
+import { createPage } from './pages/create-page.ts';
+import { editPage } from './pages/edit-page.ts';
 import { getPage } from './pages/get-page.ts';
 import { getPageByPath } from './pages/get-page-by-path.ts';
+import { getTree } from './pages/get-tree.ts';
+import { listChildren } from './pages/list-children.ts';
 import { listPages } from './pages/list-pages.ts';
+import { listTrash } from './pages/list-trash.ts';
+import { restorePage } from './pages/restore-page.ts';
 import { searchPages } from './pages/search-pages.ts';
+import { trashPage } from './pages/trash-page.ts';
 import { beginOpenId } from './session/begin-openid.ts';
 import { completeEmailLink } from './session/complete-email-link.ts';
 import { completeOpenId } from './session/complete-openid.ts';
@@ -120,7 +127,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
   searchSources,
   getSource,
   listPages,
+  createPage,
   searchPages,
   getPage,
   getPageByPath,
+  editPage,
+  trashPage,
+  restorePage,
+  listChildren,
+  getTree,
+  listTrash,
 ];

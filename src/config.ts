@@ -109,7 +109,8 @@ export const OPTIONS = {
   METRICS_PORT: option('A port of its own for /metrics (Prometheus); empty: none.', '', (value) =>
     value === '' ? undefined : port(value),
   ),
-  MAX_JSON_SIZE: option('The largest JSON body.', '1MiB', bytes),
+  MAX_JSON_SIZE: option('The largest JSON body, the text of a page not counted.', '1MiB', bytes),
+  MAX_MARKDOWN_SIZE: option('The longest text of a page.', '1536KiB', bytes),
   MAX_FILE_SIZE: option('The largest file of an upload.', '100MiB', bytes),
   MAX_UPLOAD_SIZE: option('The largest upload.', '1GiB', bytes),
   MAX_UPLOAD_FILES: option('The most files of an upload.', '1000', count),

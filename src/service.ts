@@ -25,6 +25,7 @@ import { ingestJob } from './ingest/ingest.job.ts';
 import { openSandbox } from './ingest/sandbox.ts';
 import { expireLeases } from './jobs/queue.ts';
 import { startWorker, type Worker } from './jobs/worker.ts';
+import { purgeTrash } from './pages/purge-trash.ts';
 import { type Blobs, openFolderBlobs } from './providers/blobs.ts';
 import { type IdentityProvider, openIdentityProvider } from './providers/identity.ts';
 import { openLogMail, openSmtpMail } from './providers/mail.ts';
@@ -50,6 +51,9 @@ export interface ServiceHooks {
   /** Changes the text of each statement. */
   rewrite?: (text: string) => string;
 }
+
+const PURGE_MS = 3_600_000;
+const RENDERING_THREADS = 2;
 
 /** Starts everything that the configuration asks for. Errors: StartError, whose message says what to do. */
 export async function startService(config: Config, log: Logger, hooks: ServiceHooks = {}): Promise<Service> {
@@ -93,13 +97,18 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     if (config.ROLE !== 'web') {
       const sandbox = openSandbox();
       stops.push(() => sandbox.close());
-      const started = startWorker({ db, kinds: [ingestJob({ blobs, sandbox, log })], log });
+      const chores = [{ name: 'purge the trash', every_ms: PURGE_MS, run: () => purgeTrash(db) }];
+      const started = startWorker({ db, kinds: [ingestJob({ blobs, sandbox, log })], chores, log });
       stops.push(() => started.stop());
       worker = started;
     }
     let address = '';
     if (config.ROLE !== 'worker') {
+      // Pages wait for each other, and never for the files of an upload.
+      const renderer = openSandbox({ threads: RENDERING_THREADS });
+      stops.push(() => renderer.close());
       const services = {
+        renderPage: renderer.render,
         blobs,
         plans,
         wakeWorker: () => worker?.wake(),
@@ -165,7 +174,7 @@ async function makeApp(
   config: Config,
   db: ServiceDb,
   log: Logger,
-  own: Pick<Services, 'blobs' | 'plans' | 'wakeWorker' | 'diskIsFull' | 'mail' | 'signIn'>,
+  own: Pick<Services, 'renderPage' | 'blobs' | 'plans' | 'wakeWorker' | 'diskIsFull' | 'mail' | 'signIn'>,
   identities: IdentityProvider | undefined,
 ): Promise<FastifyInstance> {
   const service = db.in(SERVICE);
@@ -182,6 +191,7 @@ async function makeApp(
       widgetTokens,
       limits: {
         json_bytes: config.MAX_JSON_SIZE,
+        markdown_bytes: config.MAX_MARKDOWN_SIZE,
         file_bytes: config.MAX_FILE_SIZE,
         upload_bytes: config.MAX_UPLOAD_SIZE,
         upload_files: config.MAX_UPLOAD_FILES,

@@ -40,6 +40,15 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/auth/openid/complete': 2,
   // Reads the present hash before it computes the new one.
   'POST /v1/me/password': 2,
+  // What its parent is, before the text is rendered; begin, the lock on the wiki, a free place, the page, links that
+  // waited for it, the page as it is read, commit.
+  'POST /v1/wikis/:wiki_id/pages': 8,
+  // The page as it is, before the text is rendered; the write, if it is still so; the page as it is read.
+  'PATCH /v1/wikis/:wiki_id/pages/:page_id': 3,
+  // begin, the lock on the wiki, the page with those below it, commit.
+  'DELETE /v1/wikis/:wiki_id/pages/:page_id': 4,
+  // begin, the lock on the wiki, the page and the one above, the write, links that waited, the page as it is read, commit.
+  'POST /v1/wikis/:wiki_id/pages/:page_id/restore': 7,
   // Refuses before a byte is read, and writes when all bytes are there.
   'POST /v1/wikis/:wiki_id/uploads': 2,
 };

@@ -179,7 +179,12 @@ async function fill(world: World, owner: Owner, word: string): Promise<Ids> {
 
 /** Whether a request of this endpoint that succeeds leaves its object, or its caller, other than it was. */
 function usesUp({ method, path }: Endpoint): boolean {
-  return method === 'DELETE' || /\/(revoke|transfer|lookup|accept)$/.test(path);
+  return (
+    method === 'DELETE' ||
+    (method === 'PATCH' && path.includes('/pages/')) ||
+    path.endsWith('/restore') ||
+    /\/(revoke|transfer|lookup|accept)$/.test(path)
+  );
 }
 
 async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, asker: Actor): Promise<Ids> {
@@ -218,7 +223,26 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
     insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value)
     values (${made.key_id}, ${personal ? null : workspace_id}, ${personal ? asker.user_id : owner.user_id}, 'test', ${key.hash},
       ${key.obfuscated})`);
-  return { ...a, ...made, token: secret };
+  const page_id = endpoint.path.includes('/pages/:page_id') ? await freshPage(db, a, owner, endpoint) : a.page_id;
+  return { ...a, ...made, page_id, token: secret };
+}
+
+/** A page at its first revision, in the trash where it is to be restored. */
+async function freshPage(db: Db, { wiki_id }: Ids, owner: Actor, endpoint: Endpoint): Promise<string> {
+  const page_id = newId('page');
+  const isTrashed = endpoint.path.endsWith('/restore');
+  await db.query(sql`
+    with page as (
+      insert into pages (wiki_id, page_id, path, slug, title, origin, revision, word_count, created_by, updated_by, trashed_at,
+        trashed_with)
+      select ${wiki_id}, id, s, s, 'Fresh', 'authored', 1, 1, ${owner.user_id}, ${owner.user_id},
+        case when ${isTrashed} then now() end, case when ${isTrashed} then id end
+      from (select ${page_id}::text as id, ${page_id.replace('_', '-')}::text as s) given
+      returning *
+    )
+    insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by)
+    select wiki_id, page_id, 1, title, 'Fresh', '<p>Fresh</p>', '[]', created_by from page`);
+  return page_id;
 }
 
 /** Puts the canary into every text of B that no request of its own could put it into. */

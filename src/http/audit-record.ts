@@ -13,6 +13,7 @@ const TARGETS = {
   user: 'user_id',
   password: 'user_id',
   sign_in_link: 'email',
+  page: 'page_id',
 } as const;
 
 export type TargetKind = keyof typeof TARGETS;

@@ -18,17 +18,22 @@ const RACES_MAX = 4;
  * leads to: itself, `-2`, `-3`, …, then with random characters, so that making one never fails. 400 `invalid_slug`
  * and 409 `slug_taken` (reserved words are taken) as values, for the caller to answer in the order of checks.
  */
-export function slugCandidates(given: string | null | undefined, name: string, fallback: string): string[] | ApiError {
+export function slugCandidates(
+  given: string | null | undefined,
+  name: string,
+  fallback: string,
+  reserved: ReadonlySet<string> = RESERVED_SLUGS,
+): string[] | ApiError {
   if (typeof given === 'string') {
     if (!isSlug(given)) {
       return new ApiError('invalid_slug', 'A slug is 1 to 48 of a-z, 0-9 and single dashes, neither first nor last.');
     }
-    return RESERVED_SLUGS.has(given) ? slugTaken(given) : [given];
+    return reserved.has(given) ? slugTaken(given) : [given];
   }
   const base = slugFrom(name, fallback);
   const numbered = Array.from({ length: NUMBERED }, (_, i) => (i === 0 ? base : numberedSlug(base, i + 1)));
   const random = Array.from({ length: RANDOM }, () => numberedSlug(base, randomInt(10 ** 9, 10 ** 10)));
-  return [...numbered, ...random].filter((slug) => !RESERVED_SLUGS.has(slug));
+  return [...numbered, ...random].filter((slug) => !reserved.has(slug));
 }
 
 /** The candidates of one attempt, from 0 to SLUG_ATTEMPTS. */

@@ -22,14 +22,16 @@ export interface Statements {
   many<T>(work: Work, event?: EventType): Promise<T[]>;
   /** The first row, or undefined; never leaves an audit record, also in a writing endpoint. */
   look<T>(work: Work): Promise<T | undefined>;
+  /** Writes what a write of the same transaction leads to; that one's audit record stands for both. */
+  follow(work: Work): Promise<void>;
 }
 
 /** The only way of an endpoint to the database. */
 export interface Door extends Statements {
   /**
-   * Several statements as one: the first locks the row that seats and roles are decided under (the workspace; the user
-   * for an endpoint on the caller), so that what the next ones read stays true until the end. An endpoint that anyone
-   * may call locks what it decides by itself.
+   * Several statements as one: the first locks the row that what follows is decided under (the workspace for seats and
+   * roles; the wiki for its tree; the user for an endpoint on the caller), so that what the next ones read stays true
+   * until the end. An endpoint that anyone may call locks what it decides by itself.
    */
   transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T>;
   /** Answers what is wrong with the request only to those who may make it: 401, 404 and 403 come first. */
@@ -120,19 +122,16 @@ export function openDoor(context: DoorContext): Door {
       },
       many: run,
       look: async <T>(work: Work) => (await rowsOf<T>(read(work)))[0],
+      follow: async (work) => void (await rowsOf(read(work))),
     };
   }
 
-  const lock =
-    access.on === 'caller'
-      ? sql`select 1 from users u join access a on a.user_id = u.user_id for update of u`
-      : sql`select 1 from workspaces w join access a on a.workspace_id = w.workspace_id for update of w`;
 
   return {
     ...statements(db.query, noteTheUse),
     transaction: (work) =>
       db.transaction(async (query) => {
-        if (access.on !== 'anyone') await query(sql`${guardSteps} ${lock}`);
+        if (access.on !== 'anyone') await query(sql`${guardSteps} ${LOCKS[access.on]}`);
         return work(statements(query, async () => undefined));
       }),
     async refuse(error) {
@@ -156,6 +155,16 @@ export async function requireCaller(db: ServiceDb, credential: Credential): Prom
   if (!caller) throw unauthorized();
   return caller;
 }
+
+const OF_WORKSPACE = raw('select 1 from workspaces w join access a on a.workspace_id = w.workspace_id for update of w');
+
+const LOCKS: Record<Exclude<Access['on'], 'anyone'>, Sql> = {
+  caller: raw('select 1 from users u join access a on a.user_id = u.user_id for update of u'),
+  workspace: OF_WORKSPACE,
+  widget: OF_WORKSPACE,
+  // What is written into the wiki refers to its row and need not wait.
+  wiki: raw('select 1 from wikis w join access a on a.wiki_id = w.wiki_id for no key update of w'),
+};
 
 /** 404 where the path names nothing, 403 where it names what row-level security hides from the caller. */
 function statusOf(path: Scope['path']): Sql {

@@ -1,4 +1,5 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
+import type { RenderPage } from '../pages/render.ts';
 import type { Blobs } from '../providers/blobs.ts';
 import type { Mail } from '../providers/mail.ts';
 import type { OpenIdSignIn } from '../providers/openid-sign-in.ts';
@@ -22,6 +23,8 @@ export interface Services {
   /** The catalogue of plans. */
   plans: readonly Plan[];
   widgetTokens: WidgetTokens;
+  /** Renders Markdown apart from the requests, within bounds. */
+  renderPage: RenderPage;
   /** Says that jobs were enqueued, so that a worker of this process need not wait for its next look. */
   wakeWorker: () => void;
   /** The disk is nearly full: writes are refused before the database itself would stop. */
@@ -42,6 +45,7 @@ export interface SignInOptions {
 /** Sizes in bytes. */
 export interface Limits {
   json_bytes: number;
+  markdown_bytes: number;
   file_bytes: number;
   upload_bytes: number;
   upload_files: number;
@@ -61,6 +65,8 @@ export interface Context<Params, Query, Body> extends Door {
   body: Body;
   credential: Credential;
   origin: Origin;
+  /** The request's If-Match, which names the state that a write was made from; undefined where there is none. */
+  if_match: string | undefined;
   /** The files of an endpoint that takes `multipart/form-data`, durable already. */
   files: readonly ReceivedFile[];
   /** The id of the workspace that an endpoint which `founds` may make; else "". */
@@ -100,6 +106,8 @@ export interface EndpointDefinition<
   body?: Body;
   /** `multipart`: the body is a stream of files. */
   takes?: 'multipart';
+  /** The body may hold a page's text, so it may be as long as that takes. */
+  holds?: 'markdown';
   /** It may make a workspace; row-level security then lets it see that one too. */
   founds?: true;
   /** The secret of the invitation that the request carries: it opens the workspace that it is for. */
@@ -109,6 +117,13 @@ export interface EndpointDefinition<
   reply: Reply;
   /** Codes beyond 401, 403, 404, 422 and 500 that it may answer. */
   errors?: readonly string[];
+  /**
+   * The answer has an ETag, and is 304 for a client that has it. What this gives (the revision, where there is one) stands
+   * in it before a hash of the answer, so that If-Match can name it.
+   */
+  etag?: (reply: Static<Reply>) => string;
+  /** Where a reader's browser is sent (308) when what it asked for is at another address now. */
+  movedTo?: (reply: Static<Reply>, params: Static<Params>) => string | undefined;
   also?: Record<string, Representation<Static<Reply>>>;
   /** Shown in openapi.json; a test validates them. */
   example: { body?: Static<Body>; reply: Static<Reply> };

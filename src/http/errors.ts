@@ -24,6 +24,7 @@ export const STATUS_OF = {
   member_inactive: 409,
   last_owner: 409,
   seat_limit_reached: 409,
+  edit_conflict: 409,
   idempotency_in_progress: 409,
   payload_too_large: 413,
   uri_too_long: 414,

@@ -13,7 +13,7 @@ import { type Caller, type IdempotentRequest, keepAnswer, readIdempotencyKey, ta
 import { newId } from './ids.ts';
 import { type ReceivedFile, receiveFiles } from './multipart.ts';
 import { nextLink } from './paging.ts';
-import { chooseMediaType } from './representation.ts';
+import { chooseMediaType, entityTag, isKnown } from './representation.ts';
 import { sha256 } from './secrets.ts';
 import { bodyCheck, queryReader } from './validation.ts';
 
@@ -21,6 +21,11 @@ export interface HandlerNeeds {
   db: ServiceDb;
   services: Services;
   log: Logger;
+}
+
+interface Input {
+  params: Record<string, string>;
+  query: Record<string, unknown>;
 }
 
 /** The way of every request of an endpoint: credential, input, door, reply; in the order of checks that decisions fix. */
@@ -38,7 +43,7 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
       await requireCaller(db, credential);
       throw forbidden();
     }
-    let input: { params: Record<string, string>; query: Record<string, unknown> };
+    let input: Input;
     try {
       input = {
         params: readParams(request.params as Record<string, string>, rest),
@@ -91,6 +96,7 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
         files,
         credential,
         origin: { address: request.ip, user_agent: userAgent(request) },
+        if_match: request.headers['if-match'],
         services,
         new_workspace_id: opened.new_workspace_id ?? '',
       });
@@ -102,7 +108,7 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
     }
 
     const key = repeatable ? readIdempotencyKey(request.headers) : undefined;
-    if (key === undefined) return send(request, reply, input.query, await run(own));
+    if (key === undefined) return send(request, reply, input, await run(own));
     const { method, url: path } = request;
     const fingerprint = sha256(JSON.stringify(endpoint.takes ? files.map(nameAndHash) : [request.body]));
     return own
@@ -119,23 +125,36 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
         if (!before) await keepAnswer(query, repeated, result);
         return result;
       })
-      .then((result) => send(request, reply, input.query, result));
+      .then((result) => send(request, reply, input, result));
   };
 
-  function send(request: FastifyRequest, reply: FastifyReply, query: Record<string, unknown>, result: unknown) {
+  function send(request: FastifyRequest, reply: FastifyReply, input: Input, result: unknown) {
     reply.code(status);
     if (status === 204) return reply.send();
     if (Array.isArray(result)) {
-      const link = nextLink(request.url, query, result.length);
+      const link = nextLink(request.url, input.query, result.length);
       if (link) reply.header('link', link);
     }
+    let represent: ((result: unknown) => string) | undefined;
     if (endpoint.also) {
       reply.header('vary', 'authorization, accept');
       const type = chooseMediaType(request.headers.accept, Object.keys(endpoint.also));
-      const represent = type === undefined ? undefined : endpoint.also[type];
-      if (represent) return reply.type(`${type}; charset=utf-8`).serializer(String).send(represent(result));
+      if (type !== undefined) {
+        const place = type === 'text/html' ? endpoint.movedTo?.(result, input.params) : undefined;
+        if (place !== undefined) return reply.redirect(place, 308);
+        reply.type(`${type}; charset=utf-8`);
+        represent = endpoint.also[type];
+      }
     }
-    return reply.send(result);
+    if (!endpoint.etag && !represent) return reply.send(result);
+    if (!represent) reply.type('application/json; charset=utf-8');
+    const text = represent ? represent(result) : reply.serialize(result as Record<string, unknown>);
+    if (endpoint.etag) {
+      const etag = entityTag(endpoint.etag(result), String(text));
+      reply.header('etag', etag);
+      if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
+    }
+    return reply.serializer(String).send(text);
   }
 }
 

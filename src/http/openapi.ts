@@ -133,7 +133,9 @@ const TAGS: Record<string, string> = {
   uploads: 'Files that are handed over.',
   jobs: 'The work that makes sources and pages of uploads.',
   sources: 'What was handed over, as it can be read and searched.',
-  pages: 'What readers see.',
+  pages: 'What readers see and writers write.',
+  tree: 'All pages of a wiki at once.',
+  trash: 'Pages that were deleted and can be restored.',
 };
 
 /** The OpenAPI 3.1 description, computed from the list of endpoints. */

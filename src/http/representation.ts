@@ -1,3 +1,17 @@
+import { createHash } from 'node:crypto';
+
+/** The ETag of a representation: what its maker wants to recognize it by (or ""), and a hash of it. */
+export function entityTag(prefix: string, text: string): string {
+  const hash = createHash('sha1').update(text).digest('base64url').slice(0, 16);
+  return `"${prefix === '' ? '' : `${prefix}-`}${hash}"`;
+}
+
+/** Whether If-None-Match names this ETag (RFC 9110, 13.1.2: weak comparison). */
+export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.split(',').some((known) => known.trim() === '*' || known.trim().replace(/^W\//, '') === etag);
+}
+
 /**
  * The media type that `Accept` prefers among those offered beside JSON, or undefined for JSON, which is also the answer
  * to whatever is not understood. RFC 9110, 12.5.1, where a wildcard means JSON: a browser names text/html and gets it,

@@ -12,7 +12,7 @@ import { HEADERS, requestId } from './answer-headers.ts';
 import { bodyTimeout, registerBodyParsers } from './body-parsers.ts';
 import { bearerToken, type Credential, type CredentialReader } from './credential.ts';
 import { requireCaller } from './door.ts';
-import type { Endpoint, Services } from './endpoint.ts';
+import type { Endpoint, Limits, Services } from './endpoint.ts';
 import { ApiError, notFound, toApiError, unauthorized } from './errors.ts';
 import { handlerOf } from './handler.ts';
 import { isOpenToAnybody, type RateLimits } from './rate-limits.ts';
@@ -132,12 +132,18 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       url: endpoint.path.replace(/\*[a-z_]+$/, '*'),
       config: { endpoint },
       ...(endpoint.status !== 204 && { schema: { response: { [endpoint.status ?? 200]: endpoint.reply } } }),
-      bodyLimit: endpoint.takes === 'multipart' ? services.limits.upload_bytes : services.limits.json_bytes,
+      bodyLimit: bodyLimit(endpoint, services.limits),
       handler: handlerOf(endpoint, { db, services, log }),
     });
   }
   refuseOtherMethods(app, options.endpoints, { isStray: true });
   return app;
+}
+
+/** JSON may write a character of a text in up to three times its bytes (`\\u044f` for я); only control characters take more. */
+function bodyLimit({ takes, holds }: Endpoint, limits: Limits): number {
+  if (takes === 'multipart') return limits.upload_bytes;
+  return holds === 'markdown' ? limits.json_bytes + 3 * limits.markdown_bytes : limits.json_bytes;
 }
 
 /** 405 with `Allow` for every method that a known path does not have. */

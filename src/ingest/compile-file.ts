@@ -1,3 +1,4 @@
+import { linksOf, type PageLink, withWikiLinks } from '../pages/page-links.ts';
 import { parseMarkdown, TooComplexError, withoutOverflow } from '../pages/parse-markdown.ts';
 import { oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from '../pages/plain-text.ts';
 import { renderTree } from '../pages/render.ts';
@@ -21,6 +22,8 @@ export interface CompiledFile extends Rendered {
   /** The uploaded files that it links to. */
   links: string[];
   plain_reason: PlainReason;
+  /** The paths of the wiki that its text links to. */
+  page_links: PageLink[];
 }
 
 /**
@@ -39,10 +42,16 @@ export function compileFile(
       onExtracted(extracted.markdown.length);
       const tree = parseMarkdown(extracted.markdown);
       const { markdown, links } = relinkMarkdown(extracted.markdown, tree, file, pages);
+      const page_links = linksOf(tree, markdown, file.page_path);
       const wiki = wikiOfUpload(file, pages);
       const rendered = renderTree(tree, wiki);
       const linked = [...new Set([...links, ...wiki.filesOf(rendered.wiki_links)])];
-      return finished(file, extracted, rendered, { markdown, links: linked, plain_reason: '' });
+      return finished(file, extracted, rendered, {
+        markdown,
+        links: linked,
+        page_links: withWikiLinks(page_links, rendered.wiki_links),
+        plain_reason: '',
+      });
     });
   } catch (error) {
     if (error instanceof TooComplexError) return compileAsIs(file, 'too_complex');
@@ -54,14 +63,19 @@ export function compileFile(
 export function compileAsIs(file: CompileInput, plain_reason: PlainReason): CompiledFile {
   const extracted = extractAsIs(file);
   const rendered = renderPlainText(extracted.text);
-  return finished(file, extracted, rendered, { markdown: extracted.markdown, links: [], plain_reason });
+  return finished(file, extracted, rendered, {
+    markdown: extracted.markdown,
+    links: [],
+    page_links: [],
+    plain_reason,
+  });
 }
 
 function finished(
   file: CompileInput,
   { kind, title, language, content_type }: Extracted,
   rendered: Rendered,
-  rest: Pick<CompiledFile, 'markdown' | 'links' | 'plain_reason'>,
+  rest: Pick<CompiledFile, 'markdown' | 'links' | 'page_links' | 'plain_reason'>,
 ): CompiledFile {
   return {
     ...rendered,

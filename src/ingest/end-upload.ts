@@ -11,6 +11,7 @@ interface Counts {
   known_sources: number;
   new_pages: number;
   updated_pages: number;
+  kept_pages: number;
 }
 
 /** Failures that a summary names; the rest is counted. */
@@ -26,7 +27,8 @@ export async function endUpload(query: Query, upload: { wiki_id: string; upload_
       count(*) filter (where new_source)::int as new_sources,
       count(*) filter (where kind = 'file' and status = 'done' and not new_source)::int as known_sources,
       count(*) filter (where page_change = 'new')::int as new_pages,
-      count(*) filter (where page_change = 'updated')::int as updated_pages
+      count(*) filter (where page_change = 'updated')::int as updated_pages,
+      count(*) filter (where page_change = 'kept')::int as kept_pages
     from upload_files where wiki_id = ${wiki_id} and upload_id = ${upload_id}`);
   const failures = await query<{ filename: string; error: string }>(sql`
     select filename, error from upload_files
@@ -61,6 +63,7 @@ export function summarize(counts: Counts, failures: { filename: string; error: s
     counts.known_sources > 0 && `${count(counts.known_sources, 'file')} already known (same bytes)`,
     count(counts.new_pages, 'new page'),
     counts.updated_pages > 0 && `${count(counts.updated_pages, 'page')} updated`,
+    counts.kept_pages > 0 && `${count(counts.kept_pages, 'page')} left as people edited them (now stale)`,
     counts.failed > 0 && `${count(counts.failed, 'file')} failed`,
   ].filter(Boolean);
   const named = failures.map(

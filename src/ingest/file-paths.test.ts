@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { cleanFilename } from '../http/filename.ts';
 import { isSlug } from '../http/slug.ts';
-import { parentPath, planPaths } from './file-paths.ts';
+import { folderOf } from '../pages/page-links.ts';
+import { planPaths } from './file-paths.ts';
 
 const nothing = () => undefined;
 
@@ -59,7 +60,7 @@ test('whatever the names, each file gets a path of its own that is well formed',
         const segments = path.split('/');
         assert.ok(segments.length <= 21, `${path} must be at most 20 folders deep`);
         assert.ok(segments.every(isSlug), `each segment of ${path} must be a slug`);
-        const parent = parentPath(path);
+        const parent = folderOf(path);
         const isThere = parent === '' || pages.includes(parent) || pageAt(parent) !== undefined;
         assert.ok(isThere, `the page ${parent} must be there for ${path} to lie below it`);
       }

@@ -68,11 +68,6 @@ export function planPaths(
   return { files, folders, folder_paths: folderPaths };
 }
 
-/** The path without its last segment; "" for a page at the root. */
-export function parentPath(path: string): string {
-  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
-}
-
 /** Twenty folders of the longest slugs leave less than a slug's length of the 1,024 characters of a path. */
 function slugBelow(parent: string, name: string): string {
   const slug = slugFrom(name, 'page');

@@ -28,7 +28,7 @@ interface Placed {
 
 /**
  * Decides once, before the first file is read, which page each file of an upload becomes: the page that the same file
- * name made before, else a new one. Answers where each file, and each folder, will be, for the links between them.
+ * name made before, wherever it is now, else a new one; a page in the trash stays there. Answers where each file, and each folder, will be, for the links between them.
  */
 export async function planUpload(query: Query, job: ClaimedJob): Promise<ReadonlyMap<string, string>> {
   const files = await query<FileRow>(sql`
@@ -48,12 +48,13 @@ export async function planUpload(query: Query, job: ClaimedJob): Promise<Readonl
 }
 
 async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<void> {
-  const existing = await query<PageRow>(sql`select page_id, path, origin from pages where wiki_id = ${job.wiki_id}`);
+  const existing = await query<PageRow>(sql`
+    select page_id, path, origin from pages where wiki_id = ${job.wiki_id} and trashed_at is null`);
   const pageAt = new Map(existing.map((page) => [page.path, page]));
   const earlier = await query<PageRow & { filename: string }>(sql`
     select distinct on (f.filename) f.filename, p.page_id, p.path, p.origin
     from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
-    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind = 'file' and p.origin = 'compiled'
+    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind = 'file' and p.origin = 'compiled' and p.trashed_at is null
       and f.filename = any (${files.map((file) => file.filename)}::text[])
     order by f.filename, f.upload_id desc`);
   const pageOf = new Map(earlier.map((page) => [page.filename, page]));

@@ -1,6 +1,6 @@
 import type { Html, Root } from 'mdast';
-import { visit } from '../pages/parse-markdown.ts';
 import { relativeAddress } from '../pages/wiki-links.ts';
+import { visit } from '../pages/parse-markdown.ts';
 
 interface Edit {
   start: number;
@@ -48,6 +48,8 @@ export function relinkMarkdown(
     node.url = target.address + fragment;
     edits.push({ start, end, text: target.address + asWritten(fragment, markdown.slice(start, end)) });
   });
+  edits.sort((a, b) => a.start - b.start);
+  moveDestinations(tree, edits);
   return { markdown: apply(edits, markdown), links: [...links] };
 }
 
@@ -97,6 +99,25 @@ function apply(edits: readonly Edit[], text: string): string {
     from = edit.end;
   }
   return result + text.slice(from);
+}
+
+/** Says of each destination where it stands after the edits, which are in the order of the text. */
+function moveDestinations(tree: Root, edits: readonly Edit[]): void {
+  if (edits.length === 0) return;
+  let longer = 0;
+  const longerFrom = edits.map(({ start, end, text }) => ({ end, by: (longer += text.length - (end - start)) }));
+  const moved = (place: number) => {
+    let low = 0;
+    for (let high = longerFrom.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if ((longerFrom[middle]?.end ?? 0) <= place) low = middle + 1;
+      else high = middle;
+    }
+    return place + (longerFrom[low - 1]?.by ?? 0);
+  };
+  visit(tree, ({ data }) => {
+    if (data?.destination) data.destination = [moved(data.destination[0]), moved(data.destination[1])];
+  });
 }
 
 function findTarget(

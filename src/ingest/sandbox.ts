@@ -96,7 +96,7 @@ export function openSandbox(
       if ('page' in answer) return answer.page;
       // Not even the thread could show it as it is, which takes hardly any time and memory. What is stored is no less.
       const plain_reason = 'failed' in answer ? plainReason(answer.failed) : 'failed';
-      return { ...renderPlainText(page.markdown), plain_reason };
+      return { ...renderPlainText(page.markdown), plain_reason, links: [] };
     },
     async close() {
       isClosed = true;

@@ -1,8 +1,10 @@
 import type { Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
+import { raw, sql } from '../db/sql.ts';
 import { newId } from '../http/ids.ts';
+import { searchVector } from '../pages/write-text.ts';
 import type { CompiledFile } from './compile-file.ts';
 import type { Output } from './sandbox.ts';
+import { type WrittenPage, writePages } from './write-pages.ts';
 
 export interface PendingFile {
   file_no: number;
@@ -26,7 +28,8 @@ interface WrittenFile {
   file_no: number;
   status: 'done' | 'failed';
   error: string;
-  page_change: '' | 'new' | 'updated' | 'same';
+  page_change: '' | WrittenPage['change'];
+  page_id: string;
   source_id: string | null;
   new_source: boolean;
 }
@@ -38,9 +41,6 @@ export interface UploadWrite {
   creator: string;
 }
 
-/** More of a text would not fit into its search vector. */
-const SEARCHED_CHARACTERS = 250_000;
-
 /** Writes the sources and pages of a batch of files, and what became of each file, in the caller's transaction. */
 export async function writeFiles(
   query: Query,
@@ -48,25 +48,28 @@ export async function writeFiles(
   compiled: readonly CompiledUploadFile[],
 ): Promise<void> {
   const sources = await writeSources(query, write, compiled);
-  const changes = await writePages(query, write, compiled);
-  await writePageSources(query, write, compiled, sources, changes);
-  await writeLinks(query, write, compiled);
+  const pages = await writePages(query, write, compiled);
+  await writePageSources(query, write, pages, sources);
+  await writeLinks(query, write, pages);
+  const pageOf = new Map(pages.map((page) => [page.file.file_no, page]));
   const rows: WrittenFile[] = compiled.map(({ file, result }) => {
     const source = sources.get(file.sha256);
     return {
       file_no: file.file_no,
       status: result.ok ? 'done' : 'failed',
       error: result.ok ? '' : `${result.code}: ${result.message}`,
-      page_change: changes.get(file.page_id) ?? '',
+      page_change: pageOf.get(file.file_no)?.change ?? '',
+      page_id: pageOf.get(file.file_no)?.page_id ?? file.page_id,
       source_id: result.ok ? (source?.source_id ?? null) : null,
       new_source: result.ok && source?.made_by === file.file_no,
     };
   });
   await query(sql`
     update upload_files f set status = r.status, error = r.error, page_change = r.page_change, source_id = r.source_id,
-      new_source = r.new_source
+      new_source = r.new_source, page_id = r.page_id
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as r (file_no int, status text, error text, page_change text, source_id text, new_source boolean)
+      as r (file_no int, status text, error text, page_change text, source_id text, new_source boolean,
+      page_id text)
     where f.wiki_id = ${write.wiki_id} and f.upload_id = ${write.upload_id} and f.file_no = r.file_no`);
 }
 
@@ -96,8 +99,7 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
       returning source_id, sha256
     ), texts as (
       insert into source_texts (wiki_id, source_id, text, search)
-      select ${write.wiki_id}, made.source_id, g.text, setweight(to_tsvector('english', g.title), 'A') ||
-        setweight(to_tsvector('english', left(g.text, ${SEARCHED_CHARACTERS})), 'B')
+      select ${write.wiki_id}, made.source_id, g.text, ${searchVector(raw('g.title'), raw('g.text'))}
       from made join given g on g.source_id = made.source_id
     )
     select source_id, sha256 from made`);
@@ -114,78 +116,16 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
   );
 }
 
-/** Makes the pages that are new, revises those whose text changed, leaves the others alone. */
-async function writePages(query: Query, write: UploadWrite, compiled: readonly CompiledUploadFile[]) {
-  const changes = new Map<string, 'new' | 'updated' | 'same'>();
-  const present = await query<{ page_id: string; revision: number; markdown: string; title: string }>(sql`
-    select p.page_id, p.revision, r.markdown, p.title from pages p
-    join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
-    where p.wiki_id = ${write.wiki_id} and p.page_id = any (${compiled.map(({ file }) => file.page_id)}::text[])`);
-  const presentOf = new Map(present.map((page) => [page.page_id, page]));
-  const rows = [];
-  for (const { file, page } of compiled) {
-    if (!page) continue;
-    const before = presentOf.get(file.page_id);
-    const same = before !== undefined && before.markdown === page.markdown && before.title === page.title;
-    changes.set(file.page_id, same ? 'same' : before ? 'updated' : 'new');
-    if (same) continue;
-    const at = file.page_path.lastIndexOf('/');
-    rows.push({
-      page_id: file.page_id,
-      path: file.page_path,
-      slug: file.page_path.slice(at + 1),
-      parent_path: at < 0 ? '' : file.page_path.slice(0, at),
-      position: file.file_no,
-      revision: (before?.revision ?? 0) + 1,
-      title: page.title,
-      description: page.description,
-      markdown: page.markdown,
-      html: page.html,
-      outline: page.outline,
-      word_count: page.word_count,
-      text: page.text,
-      parents_page_id: compiled.find((other) => at > 0 && other.file.page_path === file.page_path.slice(0, at))?.file
-        .page_id,
-    });
-  }
-  if (rows.length === 0) return changes;
-  await query(sql`
-    with given as (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, path text, slug text,
-        parent_path text, parents_page_id text, position int, revision int, title text, description text, markdown text,
-        html text, outline jsonb, word_count int, text text)
-    ), page as (
-      insert into pages (wiki_id, page_id, path, slug, title, description, parent_page_id, position, origin, revision,
-        word_count, created_by, updated_by)
-      select ${write.wiki_id}, g.page_id, g.path, g.slug, g.title, g.description,
-        coalesce(g.parents_page_id, (select p.page_id from pages p where p.wiki_id = ${write.wiki_id} and p.path = g.parent_path)),
-        g.position, 'compiled', g.revision, g.word_count, ${write.creator}, ${write.creator}
-      from given g
-      on conflict (wiki_id, page_id) do update set title = excluded.title, description = excluded.description,
-        revision = excluded.revision, word_count = excluded.word_count, updated_at = now(), updated_by = excluded.updated_by
-    ), revised as (
-      insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by)
-      select ${write.wiki_id}, page_id, revision, title, markdown, html, outline, ${write.creator} from given
-    )
-    insert into page_texts (wiki_id, page_id, text, search)
-    select ${write.wiki_id}, page_id, text, setweight(to_tsvector('english', title), 'A') ||
-      setweight(to_tsvector('english', left(text, ${SEARCHED_CHARACTERS})), 'B')
-    from given
-    on conflict (wiki_id, page_id) do update set text = excluded.text, search = excluded.search`);
-  return changes;
-}
-
 /** A page comes from the one source that it was last made from. */
 async function writePageSources(
   query: Query,
   write: UploadWrite,
-  compiled: readonly CompiledUploadFile[],
+  pages: readonly WrittenPage[],
   sources: Map<string, { source_id: string }>,
-  changes: Map<string, string>,
 ): Promise<void> {
-  const rows = compiled
-    .filter(({ file, result }) => file.kind === 'file' && result.ok && changes.has(file.page_id))
-    .map(({ file }) => ({ page_id: file.page_id, source_id: sources.get(file.sha256)?.source_id }));
+  const rows = pages
+    .filter(({ file, change, isOfFile }) => file.kind === 'file' && isOfFile && change !== 'kept')
+    .map(({ file, page_id }) => ({ page_id, source_id: sources.get(file.sha256)?.source_id }));
   if (rows.length === 0) return;
   await query(sql`
     delete from page_sources
@@ -199,18 +139,21 @@ async function writePageSources(
     update pages p set source_count = 1 from given g where p.wiki_id = ${write.wiki_id} and p.page_id = g.page_id`);
 }
 
-async function writeLinks(query: Query, write: UploadWrite, compiled: readonly CompiledUploadFile[]): Promise<void> {
-  const rows = compiled.flatMap(({ file, page }) =>
-    (page?.links ?? []).map((filename) => ({ from: file.page_id, filename })),
-  );
-  await query(sql`
-    delete from page_links
-    where wiki_id = ${write.wiki_id} and from_page_id = any (${compiled.map(({ file }) => file.page_id)}::text[])`);
+/** Links are written after the pages that they come from; where they lead may be written with a later batch. */
+async function writeLinks(query: Query, { wiki_id, upload_id }: UploadWrite, pages: readonly WrittenPage[]) {
+  const rows = pages
+    .filter(({ change }) => change === 'new' || change === 'updated')
+    .map(({ page_id, page }) => ({ page_id, links: page.page_links }));
   if (rows.length === 0) return;
   await query(sql`
-    insert into page_links (wiki_id, from_page_id, to_page_id)
-    select ${write.wiki_id}, g.from, f.page_id
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g ("from" text, filename text)
-    join upload_files f on f.wiki_id = ${write.wiki_id} and f.upload_id = ${write.upload_id} and f.filename = g.filename
-    on conflict do nothing`);
+    delete from page_links where wiki_id = ${wiki_id} and from_page_id = any (${rows.map((row) => row.page_id)}::text[])`);
+  await query(sql`
+    insert into page_links (wiki_id, from_page_id, to_path, to_page_id, places)
+    select ${wiki_id}, g.page_id, l.to_path, coalesce(
+      (select f.page_id from upload_files f
+        where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_path = l.to_path order by f.file_no limit 1),
+      (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.path = l.to_path and t.trashed_at is null),
+      (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = l.to_path)), l.places
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, links jsonb),
+      jsonb_to_recordset(g.links) as l (to_path text, places int[])`);
 }

@@ -17,6 +17,13 @@ export interface JobKind {
   giveUp(query: Query, job: ClaimedJob, error: string): Promise<void>;
 }
 
+/** Work that no job stands for: done at the start and again every so often, by every worker. */
+export interface Chore {
+  name: string;
+  every_ms: number;
+  run(): Promise<void>;
+}
+
 export interface Worker {
   /** Says that there is work, so that it need not wait for the next look. */
   wake(): void;
@@ -25,8 +32,14 @@ export interface Worker {
 }
 
 /** Works on one job at a time until stopped. Whatever fails, it goes on. */
-export function startWorker(options: { db: ServiceDb; kinds: readonly JobKind[]; log: Logger }): Worker {
-  const { db, kinds, log } = options;
+export function startWorker(options: {
+  db: ServiceDb;
+  kinds: readonly JobKind[];
+  chores?: readonly Chore[];
+  log: Logger;
+}): Worker {
+  const { db, kinds, chores = [], log } = options;
+  const due = new Map(chores.map((chore) => [chore, 0]));
   const names = kinds.map((kind) => kind.kind);
   const stopping = new AbortController();
   let rouse = () => {};
@@ -56,7 +69,20 @@ export function startWorker(options: { db: ServiceDb; kinds: readonly JobKind[];
       } catch (err) {
         log.warn({ err }, 'the worker could not claim or release a job; it tries again');
       }
-      if (!worked) await pause();
+      if (!worked) {
+        await doChores();
+        await pause();
+      }
+    }
+  }
+
+  async function doChores(): Promise<void> {
+    for (const [chore, at] of due) {
+      if (performance.now() < at || stopping.signal.aborted) continue;
+      due.set(chore, performance.now() + chore.every_ms);
+      await chore
+        .run()
+        .catch((err: unknown) => log.warn({ err, chore: chore.name }, 'a chore failed; it is done again'));
     }
   }
 

@@ -3,26 +3,42 @@ import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { Id } from '../http/records.ts';
-import { pageDocument } from './page-document.ts';
-import { exampleFullPage, FullPage, fullPageColumns } from './schema.ts';
+import { pageAddress, pageDocument } from './page-document.ts';
+import {
+  exampleFullPage,
+  FullPage,
+  type FullPageRow,
+  fullPageColumns,
+  isVisible,
+  pageTag,
+  shownPage,
+} from './schema.ts';
 
 export const getPageByPath = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/path/*page_path',
   summary: 'Get a page by its path',
-  description: 'JSON, or by Accept the Markdown (text/markdown) or a safe HTML document (text/html).',
+  description:
+    'JSON, or by Accept the Markdown (text/markdown) or a safe HTML document (text/html). A path that the page had before ' +
+    'leads to it too: `path` says where it is now, and a request for HTML is sent there (308).',
   access: onWiki('pages:read'),
   params: Type.Object({
     wiki_id: Id,
     page_path: Type.String({ description: 'Slugs joined by "/", as `path` has them.' }),
   }),
   reply: FullPage,
+  etag: pageTag,
+  movedTo: (page, { page_path }) => (page.path === page_path ? undefined : pageAddress(page)),
   also: { 'text/markdown': (page) => page.markdown, 'text/html': pageDocument },
   example: { reply: exampleFullPage },
-  run: ({ params, one }) =>
-    one(sql`
-      select ${fullPageColumns} from pages p
-      join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
-      where p.wiki_id = ${params.wiki_id} and p.path = ${params.page_path}
-    `),
+  run: async ({ params: { wiki_id, page_path }, one }) =>
+    shownPage(
+      await one<FullPageRow>(sql`
+        select ${fullPageColumns} from pages p
+        join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+        where p.wiki_id = ${wiki_id} and ${isVisible} and p.page_id = coalesce(
+          (select p.page_id from pages p where p.wiki_id = ${wiki_id} and p.path = ${page_path} and ${isVisible}),
+          (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = ${page_path}))
+      `),
+    ),
 });

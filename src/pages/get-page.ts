@@ -1,10 +1,7 @@
-import { Type } from 'typebox';
-import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Id } from '../http/records.ts';
 import { pageDocument } from './page-document.ts';
-import { exampleFullPage, FullPage, fullPageColumns } from './schema.ts';
+import { exampleFullPage, FullPage, type FullPageRow, fullPageById, PageParams, pageTag, shownPage } from './schema.ts';
 
 export const getPage = endpoint({
   method: 'GET',
@@ -12,14 +9,10 @@ export const getPage = endpoint({
   summary: 'Get a page',
   description: 'JSON, or by Accept the Markdown (text/markdown) or a safe HTML document (text/html).',
   access: onWiki('pages:read'),
-  params: Type.Object({ wiki_id: Id, page_id: Id }),
+  params: PageParams,
   reply: FullPage,
+  etag: pageTag,
   also: { 'text/markdown': (page) => page.markdown, 'text/html': pageDocument },
   example: { reply: exampleFullPage },
-  run: ({ params, one }) =>
-    one(sql`
-      select ${fullPageColumns} from pages p
-      join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
-      where p.wiki_id = ${params.wiki_id} and p.page_id = ${params.page_id}
-    `),
+  run: async ({ params, one }) => shownPage(await one<FullPageRow>(fullPageById(params))),
 });

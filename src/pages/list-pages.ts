@@ -2,23 +2,28 @@ import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Paging } from '../http/paging.ts';
+import { PAGING } from '../http/paging.ts';
 import { WikiParams } from '../wikis/schema.ts';
-import { examplePage, Page, pageColumns } from './schema.ts';
+import { examplePage, isVisible, Page, pageColumns } from './schema.ts';
 
 export const listPages = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages',
   summary: 'List pages',
+  description: 'Drafts are listed for those who may write; archived pages only where `status` asks for them.',
   access: onWiki('pages:read'),
   params: WikiParams,
-  query: Paging,
+  query: Type.Object({
+    ...PAGING,
+    status: Type.Optional(Type.Enum(['draft', 'published', 'archived'], { description: 'Only these.' })),
+  }),
   reply: Type.Array(Page),
   example: { reply: [examplePage] },
   // Walks the primary key of pages, so that the first page costs the same in a wiki of any size.
-  run: ({ params, query, many }) =>
+  run: ({ params, query: { status = null, limit, offset }, many }) =>
     many(sql`
-      select ${pageColumns} from pages p where p.wiki_id = ${params.wiki_id}
-      order by p.page_id limit ${query.limit} offset ${query.offset}
+      select ${pageColumns} from pages p where p.wiki_id = ${params.wiki_id} and ${isVisible}
+        and (p.status = ${status}::text or (${status}::text is null and p.status <> 'archived'))
+      order by p.page_id limit ${limit} offset ${offset}
     `),
 });

@@ -1,6 +1,7 @@
 import type { Root } from 'mdast';
 import { readFrontMatter } from './front-matter.ts';
 import { readPageText } from './page-text.ts';
+import { linksOf, type PageLink, withWikiLinks } from './page-links.ts';
 import { parseMarkdown, TooComplexError, withoutOverflow } from './parse-markdown.ts';
 import { countWords, oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from './plain-text.ts';
 import { safeTree, writeHtml } from './safe-html.ts';
@@ -29,8 +30,13 @@ export interface PageInput {
 }
 
 export interface RenderedPage extends Rendered {
+  /** The paths of the wiki that it links to. */
+  links: PageLink[];
   plain_reason: PlainReason;
 }
+
+/** Renders a page that somebody wrote; whatever its text holds there is one. */
+export type RenderPage = (page: PageInput) => Promise<RenderedPage>;
 
 /** As `renderMarkdown`, and says why a page is shown as plain text. */
 export function renderPage({ markdown, page_path, known }: PageInput): RenderedPage {
@@ -39,9 +45,12 @@ export function renderPage({ markdown, page_path, known }: PageInput): RenderedP
     return path === undefined ? undefined : { path };
   };
   try {
-    return { ...renderTree(parseMarkdown(markdown), { page_path, findPage }), plain_reason: '' };
+    const tree = parseMarkdown(markdown);
+    const links = linksOf(tree, markdown, page_path);
+    const rendered = renderTree(tree, { page_path, findPage });
+    return { ...rendered, links: withWikiLinks(links, rendered.wiki_links), plain_reason: '' };
   } catch (error) {
-    if (error instanceof TooComplexError) return { ...renderPlainText(markdown), plain_reason: 'too_complex' };
+    if (error instanceof TooComplexError) return { ...renderPlainText(markdown), plain_reason: 'too_complex', links: [] };
     throw error;
   }
 }

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { type Sql, sql } from '../db/sql.ts';
+import { holds } from '../http/access.ts';
 import { Flag, Id, Record, Text, Timestamp } from '../http/records.ts';
+import { type MovedLink, withPresentLinks } from './page-links.ts';
 
 const pageProperties = {
   page_id: Id,
@@ -10,7 +12,7 @@ const pageProperties = {
   title: Type.String(),
   description: Text,
   parent_page_id: Type.String({ default: '', description: '"" at the root.' }),
-  position: Type.Integer({ description: 'The place among its siblings.' }),
+  position: Type.Integer({ description: 'Siblings are ordered by it, then by page_id.' }),
   status: Type.Enum(['draft', 'published', 'archived']),
   origin: Type.Enum(['authored', 'compiled']),
   revision: Type.Integer(),
@@ -52,8 +54,28 @@ export const pageColumns: Sql = sql`
   p.page_id, p.wiki_id, p.path, p.slug, p.title, p.description, coalesce(p.parent_page_id, '') as parent_page_id, p.position,
   p.status, p.origin, p.revision, p.created_at, p.updated_at, p.created_by, p.updated_by, p.word_count, p.source_count, p.stale`;
 
-/** The columns of FullPage from a page `p` and its present revision `r`. */
-export const fullPageColumns: Sql = sql`${pageColumns}, r.markdown, r.html, r.outline,
+/** Whether the caller may see a page `p`: it is not in the trash, and who only reads sees no drafts. */
+export const isVisible: Sql = sql`(p.trashed_at is null and (p.status <> 'draft' or ${holds('pages:write')}))`;
+
+/** A full page as it is stored, with what its links need to be shown as they have to be now. */
+export interface FullPageRow extends FullPage {
+  folder: string;
+  moved: MovedLink[] | null;
+}
+
+/** The page as it is shown: links lead to where their pages are now. */
+export function shownPage({ moved, folder, ...page }: FullPageRow): FullPage {
+  return moved === null ? page : withPresentLinks(page, folder, moved);
+}
+
+/** The columns of FullPageRow from a page `p` and its present revision `r`. */
+export const fullPageColumns: Sql = sql`${pageColumns}, r.markdown, r.html, r.outline, r.folder,
+  (select json_agg(json_build_object('to_path', l.to_path, 'path', coalesce(t.path, l.to_path), 'places', l.places))
+    from page_links l
+    left join pages t on t.wiki_id = l.wiki_id and t.page_id = l.to_page_id and t.trashed_at is null
+      and (t.status <> 'draft' or ${holds('pages:write')})
+    where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id
+      and (t.path <> l.to_path or r.folder <> coalesce(p.parent_path, ''))) as moved,
   coalesce((
     select json_agg(json_build_object('source_id', s.source_id, 'title', s.title, 'filename', s.filename) order by s.source_id)
     from page_sources c join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id
@@ -87,3 +109,19 @@ export const exampleFullPage: FullPage = {
   outline: [{ level: 1, text: 'Setup', anchor: 'h-setup' }],
   citations: [{ source_id: 'source_01jd8w3v6xf3e8h2k9m4n5p6t1', title: 'Setup', filename: 'guide/setup.md' }],
 };
+
+/** A page of the wiki, in paths. */
+export const PageParams = Type.Object({ wiki_id: Id, page_id: Id });
+
+/** The present text of a page as it is read by its id, for the endpoints that answer it. */
+export function fullPageById({ wiki_id, page_id }: { wiki_id: string; page_id: string }): Sql {
+  return sql`
+    select ${fullPageColumns} from pages p
+    join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+    where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`;
+}
+
+/** If-Match names the revision that an ETag begins with. */
+export function pageTag({ revision }: { revision: number }): string {
+  return String(revision);
+}

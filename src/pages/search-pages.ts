@@ -1,11 +1,15 @@
 import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
+import { holds, onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { SearchQuery, searchSteps } from '../search/query.ts';
 import { beforeColumn, headingAt, headlineColumn, snippetHtml } from '../search/snippet.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { examplePage, type Page, PageHit, pageColumns } from './schema.ts';
+
+/** Searches find what is published, and drafts for those who may write. */
+const HIDDEN = sql`(p.trashed_at is not null or p.status = 'archived'
+  or (p.status = 'draft' and not ${holds('pages:write')}))`;
 
 interface HitRow extends Page {
   score: number;
@@ -37,7 +41,7 @@ export const searchPages = endpoint({
   },
   run: async ({ params, query, many }) => {
     const rows = await many<HitRow>({
-      ...searchSteps('page', params.wiki_id, query),
+      ...searchSteps('page', params.wiki_id, query, HIDDEN),
       result: sql`
         select ${pageColumns}, hits.score, h.headline, ${beforeColumn} as before, r.outline
         from hits

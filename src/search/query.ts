@@ -33,16 +33,24 @@ export function parseQuery(text: string): ParsedQuery {
 /**
  * The steps of a search over `<table>_texts`: `hits` with id, score, and what matched, ordered and cut. Words are OR-ed
  * and ranked, so that one word too many never empties the answer; a query of stop words alone looks at the titles.
- * `table` and `id` are names of the program's own.
+ * `hidden` is a condition on a row `p` of pages that is not to be found. `table` is a name of the program's own.
  */
 export function searchSteps(
   table: 'page' | 'source',
   wikiId: string,
   { query, limit, offset }: { query: string; limit: number; offset: number },
+  hidden?: Sql,
 ): { asked: Sql; hits: Sql } {
   const { words, phrases, excluded } = parseQuery(query);
   const id = raw(`${table}_id`);
   const texts = raw(`${table}_texts`);
+  // Looked up once for each search, in an index of pages that not everybody finds.
+  const isShown = (row: string) =>
+    hidden === undefined
+      ? raw('true')
+      : sql`${raw(row)}.page_id not in (
+          select p.page_id from pages p
+          where p.wiki_id = ${wikiId} and (p.trashed_at is not null or p.status <> 'published') and ${hidden})`;
   return {
     // plainto_tsquery takes any text; its lexemes hold no spaces, so only the operators are replaced.
     asked: sql`
@@ -52,7 +60,7 @@ export function searchSteps(
       select id, score from (
         select t.${id} as id, ts_rank('{0, 0, 0.4, 1}', t.search, a.words)::float8 as score
         from asked a join ${texts} t on t.search @@ a.words
-        where t.wiki_id = ${wikiId} and numnode(a.words) > 0
+        where t.wiki_id = ${wikiId} and numnode(a.words) > 0 and ${isShown('t')}
           and not exists (
             select from unnest(${phrases}::text[]) phrase
             where numnode(phraseto_tsquery('english', phrase)) > 0 and not t.search @@ phraseto_tsquery('english', phrase))
@@ -60,7 +68,7 @@ export function searchSteps(
             select from unnest(${excluded}::text[]) word where t.search @@ plainto_tsquery('english', word))
         union all
         select s.${id}, 1 from asked a join ${raw(`${table}s`)} s on position(a.title in lower(s.title)) > 0
-        where s.wiki_id = ${wikiId} and numnode(a.words) = 0 and a.title <> ''
+        where s.wiki_id = ${wikiId} and numnode(a.words) = 0 and a.title <> '' and ${isShown('s')}
       ) found
       order by score desc, id limit ${limit} offset ${offset}`,
   };

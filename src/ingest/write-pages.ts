@@ -1,0 +1,186 @@
+import { randomInt } from 'node:crypto';
+import type { Query } from '../db/db.ts';
+import { raw, sql } from '../db/sql.ts';
+import { newId } from '../http/ids.ts';
+import { numberedSlug } from '../http/slug.ts';
+import { folderOf } from '../pages/page-links.ts';
+import { searchVector } from '../pages/write-text.ts';
+import type { CompiledFile } from './compile-file.ts';
+import type { CompiledUploadFile, PendingFile, UploadWrite } from './write-files.ts';
+
+/** What became of the page of a file. */
+export interface WrittenPage {
+  file: PendingFile;
+  page: CompiledFile;
+  page_id: string;
+  /** kept: a person has edited it since, so the upload only marks it as stale. */
+  change: 'new' | 'updated' | 'same' | 'kept';
+  /** Whether the page shows the file, and is not that of a folder in its place. */
+  isOfFile: boolean;
+}
+
+interface PresentPage {
+  page_id: string;
+  path: string;
+  is_trashed: boolean;
+  revision: number;
+  title: string;
+  /** Whether a person made the present revision. */
+  is_edited: boolean;
+  /** What an upload last made of it. */
+  compiled_markdown: string;
+  compiled_title: string;
+}
+
+/** Where a new page is put. */
+interface Place {
+  parent_page_id: string | null;
+  parent_path: string | null;
+  slug: string;
+  path: string;
+}
+
+/**
+ * Makes the pages that are new, revises those whose text changed, leaves the others alone. Files were given their pages
+ * before the first one was read, and people go on meanwhile: under the lock of the wiki and of the pages it is seen what
+ * is there now. A page that was thrown away since is made anew, a path that was taken since is left to who took it.
+ */
+export async function writePages(
+  query: Query,
+  write: UploadWrite,
+  compiled: readonly CompiledUploadFile[],
+): Promise<WrittenPage[]> {
+  const { wiki_id } = write;
+  await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
+  const present = await readPresent(
+    query,
+    wiki_id,
+    compiled.map(({ file }) => file.page_id),
+  );
+  const findPlace = await openPlaces(query, write, compiled);
+  const written: WrittenPage[] = [];
+  const rows = [];
+  const stale: string[] = [];
+  for (const { file, result, page } of compiled) {
+    if (!page) continue;
+    const found = present.get(file.page_id);
+    const before = found?.is_trashed ? undefined : found;
+    const page_id = found?.is_trashed ? newId('page') : file.page_id;
+    const same = before?.compiled_markdown === page.markdown && before.compiled_title === page.title;
+    const change = !before ? 'new' : same ? 'same' : before.is_edited ? 'kept' : 'updated';
+    written.push({ file, page, page_id, change, isOfFile: result.ok });
+    if (change === 'kept') stale.push(page_id);
+    if (change === 'same' || change === 'kept') continue;
+    const place = before ? undefined : findPlace(file.page_path, page_id);
+    rows.push({
+      ...place,
+      page_id,
+      folder: folderOf(file.page_path),
+      position: file.file_no,
+      revision: (before?.revision ?? 0) + 1,
+      title: page.title,
+      description: page.description,
+      markdown: page.markdown,
+      html: page.html,
+      outline: page.outline,
+      word_count: page.word_count,
+      text: page.text,
+    });
+  }
+  if (stale.length > 0) {
+    await query(sql`update pages set stale = true where wiki_id = ${wiki_id} and page_id = any (${stale}::text[])`);
+  }
+  if (rows.length > 0) await writeRows(query, write, rows);
+  return written;
+}
+
+/** The pages as they are now, locked, so that nobody edits them until the batch is written. */
+async function readPresent(query: Query, wiki_id: string, page_ids: string[]): Promise<Map<string, PresentPage>> {
+  const pages = await query<PresentPage>(sql`
+    select p.page_id, p.path, p.trashed_at is not null as is_trashed, p.revision, p.title,
+      r.origin = 'authored' as is_edited, c.markdown as compiled_markdown, c.title as compiled_title
+    from (
+      select * from pages where wiki_id = ${wiki_id} and page_id = any (${page_ids}::text[]) order by page_id for no key update
+    ) p
+    join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+    left join lateral (
+      select c.markdown, c.title from revisions c
+      where c.wiki_id = p.wiki_id and c.page_id = p.page_id and c.origin = 'compiled' order by c.revision desc limit 1
+    ) c on true`);
+  return new Map(pages.map((page) => [page.page_id, page]));
+}
+
+/** Finds the places of new pages, each below the page that its folder has become, where no other page is. */
+async function openPlaces(query: Query, { wiki_id, upload_id }: UploadWrite, compiled: readonly CompiledUploadFile[]) {
+  const folders = [...new Set(compiled.map(({ file }) => folderOf(file.page_path)))];
+  const parents = await query<{ planned: string; page_id: string; path: string }>(sql`
+    select g.planned, p.page_id, p.path from unnest(${folders}::text[]) g (planned)
+    join pages p on p.wiki_id = ${wiki_id} and p.trashed_at is null and p.page_id = coalesce(
+      (select f.page_id from upload_files f join pages n on n.wiki_id = f.wiki_id and n.page_id = f.page_id
+        where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_path = g.planned and n.trashed_at is null
+        order by f.file_no limit 1),
+      (select n.page_id from pages n where n.wiki_id = ${wiki_id} and n.path = g.planned and n.trashed_at is null))`);
+  const pageAt = new Map(parents.map(({ planned, page_id, path }) => [planned, { page_id, path }]));
+  // Below a page that this batch makes nothing can be yet, so these are all that may be taken.
+  const candidates = compiled.flatMap(({ file }) => {
+    const parent = pageAt.get(folderOf(file.page_path));
+    return slugsOf(file.page_path).map((slug) => pathBelow(parent, slug));
+  });
+  const taken = await query<{ path: string }>(sql`
+    select p.path from pages p
+    where p.wiki_id = ${wiki_id} and p.trashed_at is null and p.path = any (${candidates}::text[])`);
+  const paths = new Set(taken.map(({ path }) => path));
+
+  return (planned: string, page_id: string): Place => {
+    const parent = pageAt.get(folderOf(planned));
+    for (const slug of [...slugsOf(planned), numberedSlug('page', randomInt(10 ** 9, 10 ** 10))]) {
+      const path = pathBelow(parent, slug);
+      if (paths.has(path)) continue;
+      paths.add(path);
+      // Pages of the same batch may lie below it.
+      pageAt.set(planned, { page_id, path });
+      return { parent_page_id: parent?.page_id ?? null, parent_path: parent?.path ?? null, slug, path };
+    }
+    throw new Error('every slug was taken');
+  };
+}
+
+/** The slugs that a page may have there, the planned one first. */
+function slugsOf(planned: string): string[] {
+  const slug = planned.slice(planned.lastIndexOf('/') + 1);
+  return [slug, ...Array.from({ length: 9 }, (_, i) => numberedSlug(slug, i + 2))];
+}
+
+function pathBelow(parent: { path: string } | undefined, slug: string): string {
+  return parent ? `${parent.path}/${slug}` : slug;
+}
+
+async function writeRows(query: Query, { wiki_id, creator }: UploadWrite, rows: readonly object[]): Promise<void> {
+  await query(sql`
+    with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, path text, slug text,
+        parent_path text, parent_page_id text, folder text, position int, revision int, title text, description text,
+        markdown text, html text, outline jsonb, word_count int, text text)
+    ), made as (
+      insert into pages (wiki_id, page_id, path, slug, title, description, parent_page_id, parent_path, position, origin,
+        revision, word_count, created_by, updated_by)
+      select ${wiki_id}, page_id, path, slug, title, description, parent_page_id, parent_path, position, 'compiled', revision,
+        word_count, ${creator}, ${creator}
+      from given where revision = 1
+    ), updated as (
+      update pages p set title = g.title, description = g.description, revision = g.revision, word_count = g.word_count,
+        stale = false, updated_at = now(), updated_by = ${creator}
+      from given g where p.wiki_id = ${wiki_id} and p.page_id = g.page_id and g.revision > 1
+    ), revised as (
+      insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by, origin, folder)
+      select ${wiki_id}, page_id, revision, title, markdown, html, outline, ${creator}, 'compiled', folder from given
+    ), linked as (
+      update page_links l set to_page_id = g.page_id from given g
+      where l.wiki_id = ${wiki_id} and l.to_path = g.path and g.revision = 1 and (l.to_page_id is null or not exists (
+        select from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null))
+    )
+    insert into page_texts (wiki_id, page_id, text, search)
+    select ${wiki_id}, page_id, text, ${searchVector(raw('title'), raw('text'))}
+    from given
+    on conflict (wiki_id, page_id) do update set text = excluded.text, search = excluded.search`);
+}

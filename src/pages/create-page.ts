@@ -1,0 +1,124 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { slugCandidates, slugTaken } from '../http/chosen-slug.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
+import { newId } from '../http/ids.ts';
+import { readTitle } from '../http/titles.ts';
+import { WikiParams } from '../wikis/schema.ts';
+import { asPathError, checkMarkdown, noSuchParent } from './page-input.ts';
+import { linkArrived } from './place-page.ts';
+import {
+  exampleFullPage,
+  FullPage,
+  type FullPageRow,
+  fullPageById,
+  pageColumns,
+  pageTag,
+  shownPage,
+} from './schema.ts';
+import { knownTargets } from './wiki-targets.ts';
+import { resolvedLinks, textSteps } from './write-text.ts';
+
+/** A page stands below the service's own addresses, so no word is reserved. */
+const NO_SLUGS: ReadonlySet<string> = new Set();
+
+interface Place {
+  parent_path: string | null;
+  slug: string | null;
+  position: number;
+}
+
+export const createPage = endpoint({
+  method: 'POST',
+  path: '/v1/wikis/:wiki_id/pages',
+  summary: 'Create a page',
+  description: 'The Markdown is kept exactly as it is sent. Without a slug the page gets a free one from its title.',
+  access: onWiki('pages:write'),
+  event: 'page.created',
+  params: WikiParams,
+  holds: 'markdown',
+  body: Type.Object({
+    title: Type.String({ minLength: 1 }),
+    markdown: Type.String(),
+    parent_page_id: Type.Optional(Type.String({ description: '"" or absent: the root.' })),
+    slug: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    status: Type.Optional(Type.Enum(['draft', 'published', 'archived'])),
+  }),
+  status: 201,
+  reply: FullPage,
+  etag: pageTag,
+  errors: ['invalid_title', 'invalid_slug', 'invalid_request', 'slug_taken'],
+  example: {
+    body: { title: 'Setup', markdown: exampleFullPage.markdown, slug: 'setup' },
+    reply: {
+      ...exampleFullPage,
+      path: 'setup',
+      parent_page_id: '',
+      origin: 'authored',
+      source_count: 0,
+      citations: [],
+    },
+  },
+  run: async ({ params: { wiki_id }, body, look, refuse, transaction, services }) => {
+    const title = readTitle(body.title);
+    if (title instanceof ApiError) return refuse(title);
+    const slugs = slugCandidates(body.slug, title, 'page', NO_SLUGS);
+    if (slugs instanceof ApiError) return refuse(slugs);
+    const tooLong = checkMarkdown(body.markdown, services.limits.markdown_bytes);
+    if (tooLong) return refuse(tooLong);
+    const { markdown, parent_page_id = '', status = 'published' } = body;
+    const page_id = newId('page');
+
+    const parentPath = sql`
+      select p.path from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${parent_page_id} and p.trashed_at is null`;
+    const seen = await look<Pick<Place, 'parent_path'>>(sql`select (${parentPath}) as parent_path`);
+    // Relative addresses lead from where the page is when it is written; should its parent move meanwhile, they are
+    // shown as they have to be then.
+    const folder = seen?.parent_path ?? '';
+    const known = await knownTargets(look, wiki_id, markdown);
+    const page_path = folder === '' ? 'page' : `${folder}/page`;
+    const rendered = await services.renderPage({ markdown, page_path, known });
+
+    return transaction(async (tx) => {
+      // No page comes, goes or moves while the wiki is locked, so what is found here stays true until the end.
+      const place = await tx.look<Place>(sql`
+        select at.parent_path,
+          (select c.slug from unnest(${slugs}::text[]) with ordinality c (slug, preference)
+            where not exists (
+              select from pages p where p.wiki_id = ${wiki_id} and p.trashed_at is null
+                and p.path = coalesce(at.parent_path || '/', '') || c.slug)
+            order by c.preference limit 1) as slug,
+          (select coalesce(max(s.position), -1) + 1 from pages s
+            where s.wiki_id = ${wiki_id} and s.parent_page_id is not distinct from nullif(${parent_page_id}, '')
+              and s.trashed_at is null)::int as position
+        from (select (${parentPath}) as parent_path) at`);
+      if (parent_page_id !== '' && (place?.parent_path ?? null) === null) throw noSuchParent();
+      const slug = place?.slug;
+      if (!place || !slug) throw slugTaken(slugs[0] ?? '');
+      const path = place.parent_path === null ? slug : `${place.parent_path}/${slug}`;
+      const { description, word_count } = rendered;
+      await tx
+        .one({
+          resolved: resolvedLinks(wiki_id, rendered.links),
+          edited: sql`
+            insert into pages as p (wiki_id, page_id, path, slug, title, description, parent_page_id, parent_path, position,
+              status, origin, revision, word_count, created_by, updated_by)
+            select a.wiki_id, ${page_id}, ${path}, ${slug}, ${title}, ${description}, nullif(${parent_page_id}, ''),
+              ${place.parent_path}::text, ${place.position}, ${status}, 'authored', 1, ${word_count}, a.user_id, a.user_id
+            from access a
+            returning p.*`,
+          ...textSteps(wiki_id, { markdown, folder, rendered }),
+          result: sql`select ${pageColumns} from edited p`,
+        })
+        .catch((error: unknown) => {
+          throw asPathError(error);
+        });
+      await linkArrived(tx, { wiki_id, page_id });
+      const made = await tx.look<FullPageRow>(fullPageById({ wiki_id, page_id }));
+      if (!made) throw new Error('a page that was made cannot be read');
+      return shownPage(made);
+    });
+  },
+});

@@ -1,0 +1,36 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id, Record } from '../http/records.ts';
+import { WikiParams } from '../wikis/schema.ts';
+import { examplePage, isVisible } from './schema.ts';
+
+const TreeEntry = Record({
+  page_id: Id,
+  parent_page_id: Type.String({ description: '"" at the root.' }),
+  slug: Type.String(),
+  title: Type.String(),
+  status: Type.Enum(['draft', 'published', 'archived']),
+});
+
+const { page_id, parent_page_id, slug, title, status } = examplePage;
+
+/** Lean, because it is all pages at once: a path is the slugs from the root, a position the order in the list. */
+export const getTree = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/tree',
+  summary: 'Get the tree of pages',
+  description: 'All pages of the wiki, siblings in their order; archived ones too, drafts for those who may write.',
+  access: onWiki('pages:read'),
+  params: WikiParams,
+  reply: Type.Array(TreeEntry),
+  etag: () => '',
+  example: { reply: [{ page_id, parent_page_id, slug, title, status }] },
+  run: ({ params, many }) =>
+    many(sql`
+      select p.page_id, coalesce(p.parent_page_id, '') as parent_page_id, p.slug, p.title, p.status
+      from pages p where p.wiki_id = ${params.wiki_id} and ${isVisible}
+      order by p.position, p.page_id
+    `),
+});

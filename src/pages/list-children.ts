@@ -1,0 +1,31 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { notFound } from '../http/errors.ts';
+import { Paging } from '../http/paging.ts';
+import { examplePage, isVisible, Page, PageParams, pageColumns } from './schema.ts';
+
+export const listChildren = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/pages/:page_id/children',
+  summary: "List a page's children",
+  description: 'The pages right below it, in their order; archived ones too.',
+  access: onWiki('pages:read'),
+  params: PageParams,
+  query: Paging,
+  reply: Type.Array(Page),
+  etag: () => '',
+  example: { reply: [examplePage] },
+  run: async ({ params: { wiki_id, page_id }, query, many }) => {
+    // The page's own row comes with them: a page without children is not a page that is not there.
+    const rows = await many<Page & { place: number }>(sql`
+      (select ${pageColumns}, 0 as place from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible})
+      union all
+      (select ${pageColumns}, 1 from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = ${page_id} and ${isVisible}
+        order by p.position, p.page_id limit ${query.limit} offset ${query.offset})
+      order by place, position, page_id`);
+    if (rows[0]?.place !== 0) throw notFound();
+    return rows.slice(1).map(({ place: _, ...page }) => page);
+  },
+});

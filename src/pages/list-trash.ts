@@ -1,0 +1,56 @@
+import { Type } from 'typebox';
+import { raw, sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Paging } from '../http/paging.ts';
+import { Id, Record, Timestamp } from '../http/records.ts';
+import { WikiParams } from '../wikis/schema.ts';
+import { TRASH_DAYS } from './purge-trash.ts';
+import { examplePage } from './schema.ts';
+
+const TrashedPage = Record({
+  page_id: Id,
+  wiki_id: Id,
+  path: Type.String({ description: 'Where it was.' }),
+  title: Type.String(),
+  page_count: Type.Integer({ description: 'How many pages come back with it, itself counted.' }),
+  trashed_at: Timestamp,
+  trashed_by: Id,
+  purge_at: Type.String({ description: 'When it is gone for good.' }),
+});
+
+export const listTrash = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/trash',
+  summary: 'List the trash',
+  description: 'The pages that were deleted, each with those below it.',
+  access: onWiki('pages:write'),
+  params: WikiParams,
+  query: Paging,
+  reply: Type.Array(TrashedPage),
+  example: {
+    reply: [
+      {
+        page_id: examplePage.page_id,
+        wiki_id: examplePage.wiki_id,
+        path: examplePage.path,
+        title: examplePage.title,
+        page_count: 1,
+        trashed_at: '2026-11-21T05:29:32.104Z',
+        trashed_by: examplePage.created_by,
+        purge_at: '2026-12-21T05:29:32.104Z',
+      },
+    ],
+  },
+  // Walks the index of hidden pages, which are few.
+  run: ({ params, query, many }) =>
+    many(sql`
+      select p.page_id, p.wiki_id, p.path, p.title, p.trashed_at, p.trashed_by,
+        p.trashed_at + interval '${raw(String(TRASH_DAYS))} days' as purge_at,
+        (select count(*)::int from pages c where c.wiki_id = ${params.wiki_id} and c.trashed_at is not null
+          and c.trashed_with = p.page_id) as page_count
+      from pages p
+      where p.wiki_id = ${params.wiki_id} and p.trashed_at is not null and p.trashed_with = p.page_id
+      order by p.page_id limit ${query.limit} offset ${query.offset}
+    `),
+});

@@ -1,0 +1,107 @@
+import type { Root } from 'mdast';
+import { visit } from './parse-markdown.ts';
+import type { WikiLinkTo } from './plain-text.ts';
+import { relativeAddress } from './wiki-links.ts';
+
+/** A path of the wiki that a page links to. */
+export interface PageLink {
+  to_path: string;
+  /** Where addresses of that path stand in the Markdown: [start, end, start, end, …), in UTF-16 units, without ? and #. */
+  places: number[];
+}
+
+/** A link whose written address leads elsewhere than to where its page is now. */
+export interface MovedLink extends PageLink {
+  /** Where the page is now. */
+  path: string;
+}
+
+/** Nobody writes so many by hand; each is a row. Those beyond still lead where they are written to. */
+const LINKS_MAX = 2_000;
+
+/** `<a …href="` and the address, in HTML as our serializer writes it, and in most that people write. */
+const HREF = /(<a(?:\s+[\w:-]+(?:="[^"]*")?)*?\s+href=")([^"]*)"/gi;
+
+/** The pages that a document links to by relative addresses, each path once. `page_path` is where the document is. */
+export function linksOf(tree: Root, markdown: string, page_path: string): PageLink[] {
+  const folder = folderOf(page_path);
+  const links = new Map<string, number[]>();
+
+  function add(url: string, place: number[]): void {
+    const to_path = pathOf(url, folder);
+    if (to_path === undefined) return;
+    const places = links.get(to_path);
+    if (places) places.push(...place);
+    else if (links.size < LINKS_MAX) links.set(to_path, place);
+  }
+
+  visit(tree, (node) => {
+    if (node.type === 'html') for (const [, , url = ''] of node.value.matchAll(HREF)) add(url, []);
+    if (node.type !== 'link' && node.type !== 'definition') return;
+    const [start, end] = node.data?.destination ?? [];
+    if (start === undefined || end === undefined) return;
+    const address = addressOf(node.url);
+    // An address with escapes in it is left as it was written.
+    const isPlain = markdown.slice(start, end).startsWith(address);
+    add(node.url, isPlain ? [start, start + address.length] : []);
+  });
+  return [...links].map(([to_path, places]) => ({ to_path, places }));
+}
+
+/**
+ * A page's text with the addresses of moved links as they have to be now: only these change. `folder` is where the
+ * written addresses start from, the page's path where they will.
+ */
+export function withPresentLinks<T extends { path: string; markdown: string; html: string }>(
+  page: T,
+  folder: string,
+  moved: readonly MovedLink[],
+): T {
+  const present = new Map(moved.map((link) => [link.to_path, relativeAddress(page.path, link.path)]));
+  const edits = moved
+    .flatMap(({ to_path, places }) =>
+      places.flatMap((start, i) => (i % 2 === 0 ? [{ start, end: places[i + 1] ?? start, to_path }] : [])),
+    )
+    .sort((a, b) => a.start - b.start);
+  let markdown = '';
+  let from = 0;
+  for (const { start, end, to_path } of edits) {
+    markdown += page.markdown.slice(from, start) + present.get(to_path);
+    from = end;
+  }
+  const html = page.html.replace(HREF, (whole, opening: string, url: string) => {
+    const address = present.get(pathOf(url, folder) ?? '');
+    return address === undefined ? whole : `${opening}${address}${url.slice(addressOf(url).length)}"`;
+  });
+  return { ...page, markdown: markdown + page.markdown.slice(from), html };
+}
+
+/** Links with those that were written as `[[Target]]` and lead to a page; in the Markdown these name no path. */
+export function withWikiLinks(links: readonly PageLink[], wikiLinks: readonly WikiLinkTo[]): PageLink[] {
+  const known = new Set(links.map(({ to_path }) => to_path));
+  const more = new Set(wikiLinks.map(({ path }) => path).filter((path) => path !== '' && !known.has(path)));
+  return [...links, ...[...more].map((to_path) => ({ to_path, places: [] }))];
+}
+
+/** The path without its last segment; "" for a page at the root. */
+export function folderOf(path: string): string {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+}
+
+function addressOf(url: string): string {
+  return /^[^?#]*/.exec(url)?.[0] ?? '';
+}
+
+/** The path of the wiki that a relative address names from a folder; undefined where it names nothing inside the wiki. */
+function pathOf(url: string, folder: string): string | undefined {
+  const address = addressOf(url);
+  // What is written otherwise than paths are (schemes, absolute addresses, file names) can be no page's.
+  if (!/^(?:\.{1,2}\/)*[a-z0-9-]+(?:\/[a-z0-9-]+)*$/.test(address)) return undefined;
+  const segments = folder === '' ? [] : folder.split('/');
+  for (const segment of address.split('/')) {
+    if (segment === '..' && segments.pop() === undefined) return undefined;
+    if (segment !== '.' && segment !== '..') segments.push(segment);
+  }
+  const path = segments.join('/');
+  return path.length <= 1_024 ? path : undefined;
+}

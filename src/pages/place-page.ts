@@ -1,0 +1,73 @@
+import { raw, type Sql, sql } from '../db/sql.ts';
+import type { Statements } from '../http/door.ts';
+
+/** The pages below a page, in the trash or not: page_id and path. */
+export function subtree(wiki_id: string, page_id: string, only: Sql = raw('true')): Sql {
+  return sql`
+    with recursive below as (
+      select c.page_id, c.path from pages c where c.wiki_id = ${wiki_id} and c.parent_page_id = ${page_id} and ${only}
+      union all
+      select c.page_id, c.path from below b
+      join pages c on c.wiki_id = ${wiki_id} and c.parent_page_id = b.page_id and ${only}
+    )
+    select page_id, path from below`;
+}
+
+/**
+ * The steps that take the pages of step `below` along when the page of step `edited` has moved from `old_path`, and note
+ * where they all were. `also` sets more of those below (as `c`).
+ */
+export function moveSteps(wiki_id: string, old_path: string, also: Sql = raw('')): Record<string, Sql> {
+  return {
+    moved: sql`
+      update pages c set path = e.path || right(c.path, -length(${old_path}::text)),
+        parent_path = e.path || right(c.parent_path, -length(${old_path}::text))${also}
+      from below b, edited e
+      where c.wiki_id = ${wiki_id} and c.page_id = b.page_id
+      returning c.page_id, b.path as old_path, c.path, c.trashed_at`,
+    remembered: sql`
+      insert into page_paths (wiki_id, path, page_id)
+      select ${wiki_id}, old_path, page_id from (
+        select page_id, ${old_path}::text as old_path, path, trashed_at from edited
+        union all select page_id, old_path, path, trashed_at from moved) arrived
+      where trashed_at is null and path <> old_path
+      on conflict (wiki_id, path) do update set page_id = excluded.page_id, moved_at = now()`,
+  };
+}
+
+/** The step that makes room at a position among siblings for the page of step `edited`, where another one is there. */
+export function roomStep(wiki_id: string, parent_page_id: string, page_id: string, position: number): Sql {
+  const sibling = parent_page_id === '' ? sql`s.parent_page_id is null` : sql`s.parent_page_id = ${parent_page_id}`;
+  const others = sql`s.wiki_id = ${wiki_id} and ${sibling} and s.page_id <> ${page_id} and s.trashed_at is null`;
+  return sql`
+    update pages s set position = s.position + 1 from edited e
+    where ${others} and s.position >= ${position}
+      and exists (select from pages s where ${others} and s.position = ${position})`;
+}
+
+/**
+ * Points links that waited for a page, or lead to one in the trash, at the page that is now at their path: the page and
+ * those below it. Runs under the lock of the wiki, so that no link and no page comes in between. The linking pages are
+ * locked before their links, as whoever edits them does.
+ */
+export async function linkArrived(tx: Statements, { wiki_id, page_id }: { wiki_id: string; page_id: string }) {
+  await tx.follow({
+    below: subtree(wiki_id, page_id),
+    arrived: sql`
+      select p.page_id, p.path from pages p join access a on a.wiki_id = p.wiki_id
+      where p.wiki_id = ${wiki_id} and p.trashed_at is null
+        and p.page_id in (select ${page_id}::text union all select b.page_id from below b)`,
+    waiting: sql`
+      select l.from_page_id, l.to_path, n.page_id
+      from arrived n
+      join page_links l on l.wiki_id = ${wiki_id} and l.to_path = n.path
+      join pages f on f.wiki_id = ${wiki_id} and f.page_id = l.from_page_id
+      where l.to_page_id is null or not exists (
+        select from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null)
+      order by l.from_page_id for no key update of f`,
+    result: sql`
+      update page_links l set to_page_id = w.page_id from waiting w
+      where l.wiki_id = ${wiki_id} and l.from_page_id = w.from_page_id and l.to_path = w.to_path
+      returning l.to_path`,
+  });
+}

@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import { raw, sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { subtree } from './place-page.ts';
+import { PageParams, pageColumns } from './schema.ts';
+
+export const trashPage = endpoint({
+  method: 'DELETE',
+  path: '/v1/wikis/:wiki_id/pages/:page_id',
+  summary: 'Delete a page',
+  description: 'Puts the page and the pages below it into the trash, where they can be restored from for 30 days.',
+  access: onWiki('pages:write'),
+  event: 'page.deleted',
+  params: PageParams,
+  status: 204,
+  reply: Type.Null(),
+  example: { reply: null },
+  run: ({ params: { wiki_id, page_id }, transaction }) =>
+    // Under the lock of the wiki, so that no page comes under one that goes.
+    transaction(async (tx) => {
+      await tx.one({
+        before: sql`
+          select ${pageColumns} from pages p join access a on a.wiki_id = p.wiki_id
+          where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null`,
+        below: subtree(wiki_id, page_id, raw('c.trashed_at is null')),
+        trashed: sql`
+          update pages p set trashed_at = now(), trashed_by = a.user_id, trashed_with = ${page_id}
+          from before, access a
+          where p.wiki_id = a.wiki_id and p.trashed_at is null
+            and p.page_id in (select ${page_id}::text union all select b.page_id from below b)
+          returning p.page_id`,
+        result: sql`select from trashed p where p.page_id = ${page_id}`,
+      });
+      return null;
+    }),
+});

@@ -1,0 +1,31 @@
+import { sql } from '../db/sql.ts';
+import type { Statements } from '../http/door.ts';
+import { slugFrom } from '../http/slug.ts';
+import { possibleWikiTargets } from './wiki-link-syntax.ts';
+
+/** More targets than anybody writes; those beyond are shown as missing. */
+const TARGETS_MAX = 2_000;
+
+/**
+ * The paths of the pages that a text may mean by its wiki links, by target: `[[Setup]]` is the page with that title, the
+ * one nearest to the root where there are several; `[[Guide/Setup]]`, or a slug, is the page at that path.
+ */
+export async function knownTargets(
+  look: Statements['look'],
+  wiki_id: string,
+  markdown: string,
+): Promise<ReadonlyMap<string, string>> {
+  const targets = possibleWikiTargets(markdown).slice(0, TARGETS_MAX);
+  if (targets.length === 0) return new Map();
+  const given = targets.map((target) => ({ target, path: target.split('/').map((part) => slugFrom(part, '-')).join('/') }));
+  const found = await look<{ paths: Record<string, string> | null }>(sql`
+    select json_object_agg(g.target, found.path) as paths
+    from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g (target text, path text)
+    cross join lateral (
+      select p.path, 0 as place from pages p where p.wiki_id = ${wiki_id} and p.path = g.path and p.trashed_at is null
+      union all
+      (select p.path, 1 from pages p where p.wiki_id = ${wiki_id} and lower(p.title) = lower(g.target) and p.trashed_at is null
+        order by length(p.path), p.page_id limit 1)
+      order by place limit 1) found`);
+  return new Map(Object.entries(found?.paths ?? {}));
+}

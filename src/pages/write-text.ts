@@ -1,0 +1,68 @@
+import { raw, type Sql, sql } from '../db/sql.ts';
+import type { PageLink } from './page-links.ts';
+import type { RenderedPage } from './render.ts';
+
+/** More of a text would not fit into its search vector. */
+export const SEARCHED_CHARACTERS = 250_000;
+
+/** The search vector of a page: `title` and `text` are columns or values. */
+export function searchVector(title: Sql, text: Sql): Sql {
+  return sql`setweight(to_tsvector('english', ${title}), 'A') ||
+    setweight(to_tsvector('english', left(${text}, ${raw(String(SEARCHED_CHARACTERS))})), 'B')`;
+}
+
+/**
+ * The page that each link means: the one that is at its path, else the one that was. Null where nothing is and nothing was.
+ */
+export function resolvedLinks(wiki_id: string, links: readonly PageLink[]): Sql {
+  return sql`
+    select g.to_path, g.places, coalesce(
+      (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.path = g.to_path and t.trashed_at is null),
+      (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = g.to_path)) as to_page_id
+    from jsonb_to_recordset(${JSON.stringify(links)}::jsonb) as g (to_path text, places int[])`;
+}
+
+/**
+ * The steps that write a new text as the present revision of the page that step `edited` (a row of pages, as it is after
+ * the write) answers: the revision, what searches look at, and the links of step `resolved`.
+ */
+export function textSteps(
+  wiki_id: string,
+  { markdown, folder, rendered }: { markdown: string; folder: string; rendered: RenderedPage },
+): Record<string, Sql> {
+  const { html, outline, text } = rendered;
+  return {
+    revised: sql`
+      insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by, origin, folder)
+      select e.wiki_id, e.page_id, e.revision, e.title, ${markdown}::text, ${html}::text, ${JSON.stringify(outline)}::jsonb,
+        e.updated_by, 'authored', ${folder}::text
+      from edited e`,
+    searched: sql`
+      insert into page_texts (wiki_id, page_id, text, search)
+      select e.wiki_id, e.page_id, ${text}::text, ${searchVector(raw('e.title'), sql`${text}::text`)} from edited e
+      on conflict (wiki_id, page_id) do update set text = excluded.text, search = excluded.search`,
+    unlinked: sql`
+      delete from page_links l using edited e
+      where l.wiki_id = ${wiki_id} and l.from_page_id = e.page_id
+        and not exists (select from resolved r where r.to_path = l.to_path)`,
+    // Somebody may just have made the page that was wanted.
+    linked: sql`
+      insert into page_links as l (wiki_id, from_page_id, to_path, to_page_id, places)
+      select e.wiki_id, e.page_id, r.to_path, r.to_page_id, r.places from edited e, resolved r
+      on conflict (wiki_id, from_page_id, to_path)
+      do update set to_page_id = coalesce(excluded.to_page_id, l.to_page_id), places = excluded.places`,
+  };
+}
+
+/** The steps that write a new title alone of the page that step `edited` answers: the text stays as it is. */
+export function titleSteps(wiki_id: string): Record<string, Sql> {
+  return {
+    revised: sql`
+      insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by, origin, folder)
+      select e.wiki_id, e.page_id, e.revision, e.title, r.markdown, r.html, r.outline, e.updated_by, 'authored', r.folder
+      from edited e join revisions r on r.wiki_id = ${wiki_id} and r.page_id = e.page_id and r.revision = e.revision - 1`,
+    searched: sql`
+      update page_texts t set search = ${searchVector(raw('e.title'), raw('t.text'))} from edited e
+      where t.wiki_id = ${wiki_id} and t.page_id = e.page_id`,
+  };
+}
