@@ -7,7 +7,7 @@ import { newId } from '../src/http/ids.ts';
 import { ROLES } from '../src/http/roles.ts';
 import { sha256 } from '../src/http/secrets.ts';
 import { newToken } from '../src/http/token.ts';
-import { type Ids, nameOf, pathParams, success, validRequest } from './requests.ts';
+import { type Ids, nameOf, pathParams, propertiesOf, success, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
 /** What holds beside the matrix (matrix.test.ts), for every endpoint of the list. Nothing here names an endpoint. */
@@ -117,7 +117,10 @@ for (const endpoint of ENDPOINTS) {
     };
     const sent = { ...request, path: request.path + query };
     if (endpoint.body) {
-      sent.body = JSON.stringify({ ...extra, ...rights, ...JSON.parse(String(request.body)) });
+      // A page has a status of its own.
+      const own = new Set(Object.keys(propertiesOf(endpoint.body)));
+      const foreign = Object.entries({ ...extra, ...rights }).filter(([name]) => !own.has(name));
+      sent.body = JSON.stringify({ ...Object.fromEntries(foreign), ...JSON.parse(String(request.body)) });
       sent.headers = { ...request.headers, 'content-length': String(Buffer.byteLength(sent.body)) };
     }
     const answer = await ask(sent, endpoint);

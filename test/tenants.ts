@@ -163,6 +163,12 @@ async function fill(world: World, owner: Owner, word: string): Promise<Ids> {
     from pages p join page_sources c using (wiki_id, page_id) join jobs j using (wiki_id), api_keys k
     where wiki_id = ${wiki_id} and p.path like '%/%' and k.workspace_id = ${workspace_id}`);
   assert.ok(row, 'an upload must lead to a page with a source');
+  const pages = `/v1/wikis/${wiki_id}/pages`;
+  const child = { title: word, markdown: `See [it](nothing-yet).\n`, parent_page_id: row.page_id };
+  await owner.post(pages, child);
+  const { body: deleted } = await owner.post(pages, child);
+  await owner.patch(`${pages}/${deleted.page_id}`, { slug: 'moved' });
+  await owner.send('DELETE', `${pages}/${deleted.page_id}`);
   return {
     ...row,
     workspace_id,
