@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseMarkdown } from '../pages/parse-markdown.ts';
-import { relativeAddress } from '../pages/wiki-links.ts';
 import { renderMarkdown, renderTree } from '../pages/render.ts';
+import { relativeAddress } from '../pages/wiki-links.ts';
 import { relinkMarkdown } from './relink.ts';
 
 const PAGES: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
 import type { Html, Root } from 'mdast';
-import { relativeAddress } from '../pages/wiki-links.ts';
 import { visit } from '../pages/parse-markdown.ts';
+import { relativeAddress } from '../pages/wiki-links.ts';
 
 interface Edit {
   start: number;

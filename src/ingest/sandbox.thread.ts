@@ -23,7 +23,9 @@ function answer(question: Question): Answer {
   try {
     if ('page' in question) {
       const { page } = question;
-      return { page: plain === '' ? renderPage(page) : { ...renderPlainText(page.markdown), plain_reason: plain, links: [] } };
+      return {
+        page: plain === '' ? renderPage(page) : { ...renderPlainText(page.markdown), plain_reason: plain, links: [] },
+      };
     }
     const { file } = question;
     const compiled =

@@ -1,7 +1,7 @@
 import type { Root } from 'mdast';
 import { readFrontMatter } from './front-matter.ts';
-import { readPageText } from './page-text.ts';
 import { linksOf, type PageLink, withWikiLinks } from './page-links.ts';
+import { readPageText } from './page-text.ts';
 import { parseMarkdown, TooComplexError, withoutOverflow } from './parse-markdown.ts';
 import { countWords, oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from './plain-text.ts';
 import { safeTree, writeHtml } from './safe-html.ts';
@@ -50,7 +50,8 @@ export function renderPage({ markdown, page_path, known }: PageInput): RenderedP
     const rendered = renderTree(tree, { page_path, findPage });
     return { ...rendered, links: withWikiLinks(links, rendered.wiki_links), plain_reason: '' };
   } catch (error) {
-    if (error instanceof TooComplexError) return { ...renderPlainText(markdown), plain_reason: 'too_complex', links: [] };
+    if (error instanceof TooComplexError)
+      return { ...renderPlainText(markdown), plain_reason: 'too_complex', links: [] };
     throw error;
   }
 }

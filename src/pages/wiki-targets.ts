@@ -17,7 +17,13 @@ export async function knownTargets(
 ): Promise<ReadonlyMap<string, string>> {
   const targets = possibleWikiTargets(markdown).slice(0, TARGETS_MAX);
   if (targets.length === 0) return new Map();
-  const given = targets.map((target) => ({ target, path: target.split('/').map((part) => slugFrom(part, '-')).join('/') }));
+  const given = targets.map((target) => ({
+    target,
+    path: target
+      .split('/')
+      .map((part) => slugFrom(part, '-'))
+      .join('/'),
+  }));
   const found = await look<{ paths: Record<string, string> | null }>(sql`
     select json_object_agg(g.target, found.path) as paths
     from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g (target text, path text)
