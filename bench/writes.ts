@@ -1,0 +1,145 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { runningPostgres } from '../src/db/postgres-running.ts';
+import { type Api, openApi } from './api.ts';
+import { median } from './compare.ts';
+import { someWords } from './corpus.ts';
+import { runRound } from './http-load.ts';
+import { cpuOf } from './processes.ts';
+import { makeKeyFor, startServiceProcess } from './service-process.ts';
+
+/** What writing costs in a wiki of 10,000 pages: edits by one and by eight writers, a move of 1,000 pages, the tree. */
+const PAGES = 10_000;
+const SUBTREE = 1_000;
+const ROUND_MS = 3_000;
+
+const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-writes-'));
+const data_dir = join(folder, 'data');
+const service = await startServiceProcess(data_dir);
+try {
+  const api = openApi(service.address, await makeKeyFor(data_dir, 'bench@example.com'));
+  const { overview } = await api.post('/v1/onboarding');
+  const { wiki_id } = overview.wikis[0];
+  await fill(wiki_id);
+  const tree: { page_id: string; parent_page_id: string; slug: string }[] = await api.get(`/v1/wikis/${wiki_id}/tree`);
+  if (tree.length !== PAGES) throw new Error(`the wiki has ${tree.length} pages, not ${PAGES}`);
+  for (const writers of [1, 8]) await measureEdits(api, wiki_id, tree, writers);
+  await measureMove(api, wiki_id, tree);
+  await measureTree(api, wiki_id);
+} finally {
+  await service.stop();
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** Ten pages at the root, 999 below each: 9 with 110 below each. */
+async function fill(wiki_id: string): Promise<void> {
+  const connection = runningPostgres(data_dir);
+  if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
+  const database = new Client(connection);
+  await database.connect();
+  const words = someWords(400).join(' ');
+  try {
+    await database.query('begin');
+    await database.query(
+      `insert into pages (wiki_id, page_id, path, slug, title, parent_page_id, parent_path, position, origin, revision, word_count,
+        created_by, updated_by)
+      select $1, 'page_bench' || n, coalesce(p || '/', '') || 'p' || n, 'p' || n, 'Page ' || n, 'page_bench' || parent, p, n,
+        'authored', 1, 400, 'user_bench', 'user_bench'
+      from generate_series(0, $2 - 1) n
+      cross join lateral (select case when n % $3 = 0 then null when n % $3 < 10 then n - n % $3
+        else n - n % $3 + 1 + n % 9 end as parent) a
+      cross join lateral (select case when parent is null then null when parent % $3 = 0 then 'p' || parent
+        else 'p' || (parent - parent % $3) || '/p' || parent end as p) b`,
+      [wiki_id, PAGES, SUBTREE],
+    );
+    await database.query(
+      `insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by)
+      select wiki_id, page_id, 1, title, $2, '<p>' || $2 || '</p>', '[]', created_by from pages where wiki_id = $1`,
+      [wiki_id, words],
+    );
+    await database.query(
+      `insert into page_texts (wiki_id, page_id, text, search)
+      select wiki_id, page_id, $2, to_tsvector('english', $2) from pages where wiki_id = $1`,
+      [wiki_id, words],
+    );
+    await database.query('commit');
+    await database.query('vacuum analyze');
+  } finally {
+    await database.end();
+  }
+}
+
+async function measureEdits(
+  api: Api,
+  wiki_id: string,
+  tree: readonly { page_id: string; slug: string }[],
+  writers: number,
+): Promise<void> {
+  const words = someWords(400);
+  let next = writers * 1_000;
+  const edit = async () => {
+    const { page_id, slug } = tree[next++ % tree.length] ?? { page_id: '', slug: '' };
+    const path = `/v1/wikis/${wiki_id}/pages/${page_id}`;
+    const { revision } = await api.get(path);
+    const markdown = `# Edited\n\n[one](${slug}) ${words.join(' ')} ${next}\n`;
+    const began = performance.now();
+    await send('PATCH', api, path, { markdown, base_revision: revision });
+    times.push(performance.now() - began);
+  };
+  let times: number[] = [];
+  await runRound(writers, 1_000, edit);
+  times = [];
+  const before = cpuOf(service.pid);
+  await runRound(writers, ROUND_MS, edit);
+  const after = cpuOf(service.pid);
+  const sorted = times.toSorted((a, b) => a - b);
+  const cpu = (name: 'own_ms' | 'children_ms') => ((after[name] - before[name]) / times.length).toFixed(2);
+  console.log(
+    `read and edit, ${writers} writer(s): ${Math.round((1_000 * times.length) / ROUND_MS)}/s, edit p50 ${median(times).toFixed(1)} ms, ` +
+      `p99 ${(sorted[Math.floor(0.99 * sorted.length)] ?? 0).toFixed(1)} ms, CPU of both ${cpu('own_ms')} + ${cpu('children_ms')} ms`,
+  );
+}
+
+async function measureMove(api: Api, wiki_id: string, tree: readonly { page_id: string; parent_page_id: string }[]) {
+  const [first, second] = tree.filter((page) => page.parent_page_id === '');
+  const times: number[] = [];
+  for (let i = 0; i < 10; i += 1) {
+    const began = performance.now();
+    await send('PATCH', api, `/v1/wikis/${wiki_id}/pages/${first?.page_id}`, {
+      parent_page_id: i % 2 === 0 ? second?.page_id : '',
+    });
+    times.push(performance.now() - began);
+  }
+  console.log(
+    `move of ${SUBTREE} pages: median ${median(times).toFixed(0)} ms, most ${Math.max(...times).toFixed(0)} ms (aim 200)`,
+  );
+}
+
+async function measureTree(api: Api, wiki_id: string): Promise<void> {
+  const times: number[] = [];
+  const before = cpuOf(service.pid);
+  for (let i = 0; i < 40; i += 1) {
+    const began = performance.now();
+    await fetch(`${api.address}/v1/wikis/${wiki_id}/tree`, { headers: { authorization: `Bearer ${api.token}` } }).then(
+      (answer) => answer.arrayBuffer(),
+    );
+    times.push(performance.now() - began);
+  }
+  const after = cpuOf(service.pid);
+  const cpu = (name: 'own_ms' | 'children_ms') => ((after[name] - before[name]) / times.length).toFixed(1);
+  console.log(
+    `tree of ${PAGES} pages: median ${median(times).toFixed(1)} ms (aim 30), CPU ${cpu('own_ms')} + ${cpu('children_ms')} ms`,
+  );
+}
+
+async function send(method: string, api: Api, path: string, body: unknown): Promise<void> {
+  const answer = await fetch(api.address + path, {
+    method,
+    headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path} answers ${answer.status}: ${text.slice(0, 300)}`);
+}
