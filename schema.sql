@@ -17,6 +17,11 @@ begin
     when 'key' then
       select k.user_id, k.workspace_id into me, bound from api_keys k
       where k.secret_hash = hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > now());
+    when 'session' then
+      select s.user_id into me from sessions s
+      where s.access_hash = hash and s.access_expires_at > now() and s.expires_at > now() and s.revoked_at is null;
+    when 'nobody' then
+      null;
     when 'identity' then
       select i.user_id into me from identities i where i.issuer = name and i.subject = second_name;
     when 'widget' then
@@ -50,6 +55,14 @@ begin
   perform set_config('ibid.user', coalesce(me, ''), true), set_config('ibid.wiki', coalesce(wiki, ''), true),
     set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
 end $function$;
+
+-- For sign-in: whether an address is invited anywhere, which nobody is told.
+CREATE OR REPLACE FUNCTION public.is_invited(address text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$ select exists (select from invitations where email = address and state = 'pending' and expires_at > now()) $function$;
 
 -- Statements of the service itself, which no tenant asked for: the queue, sign-in.
 CREATE OR REPLACE FUNCTION public.is_service()
@@ -377,6 +390,19 @@ create table migrations (
 );
 grant select on migrations to ibid_service;
 
+-- Sign-ins that are under way at the OpenID provider: state, nonce and verifier, encrypted under the secret that the client keeps.
+create table openid_attempts (
+  attempt_hash  bytea                     not null,
+  sealed        bytea                     not null,
+  expires_at    timestamp with time zone  not null,
+  PRIMARY KEY (attempt_hash)
+);
+CREATE INDEX openid_attempts_by_end ON openid_attempts USING btree (expires_at);
+grant delete, insert, select, update on openid_attempts to ibid_service;
+alter table openid_attempts enable row level security;
+create policy of_the_service on openid_attempts for all
+  using (( SELECT is_service()));
+
 -- Which page links where. to_page_id is the page that was meant; null while nothing is there.
 create table page_links (
   wiki_id       text       collate "C" not null,
@@ -482,6 +508,51 @@ alter table pages enable row level security;
 create policy of_the_wiki on pages for all
   using ((wiki_id = ( SELECT own_wiki())));
 
+-- Guesses in a row at the password of one e-mail address from one network address, counted before they are judged.
+create table password_guesses (
+  email         text                      collate "C" not null,
+  address       text                      collate "C" not null,
+  guesses       integer                   not null,
+  locked_until  timestamp with time zone  not null,
+  PRIMARY KEY (email, address)
+);
+CREATE INDEX password_guesses_by_end ON password_guesses USING btree (locked_until);
+grant delete, insert, select, update on password_guesses to ibid_service;
+alter table password_guesses enable row level security;
+create policy own_address on password_guesses for all
+  using ((( SELECT is_service()) OR (email IN ( SELECT i.subject FROM identities i WHERE (i.user_id = ( SELECT own_user()))))));
+
+-- Argon2id, as a PHC string, which names its own parameters.
+create table passwords (
+  user_id     text                      collate "C" not null,
+  phc         text                      not null,
+  changed_at  timestamp with time zone  not null default now(),
+  PRIMARY KEY (user_id),
+  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on passwords to ibid_service;
+alter table passwords enable row level security;
+create policy self on passwords for all
+  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
+
+-- Used ones stay until they would have expired, so that a second use is noticed: it ends the session.
+create table refresh_tokens (
+  token_hash  bytea                     not null,
+  session_id  text                      collate "C" not null,
+  user_id     text                      collate "C" not null,
+  created_at  timestamp with time zone  not null default now(),
+  expires_at  timestamp with time zone  not null,
+  used_at     timestamp with time zone,
+  PRIMARY KEY (token_hash),
+  FOREIGN KEY (session_id) REFERENCES sessions(session_id) ON DELETE CASCADE
+);
+CREATE INDEX refresh_tokens_by_end ON refresh_tokens USING btree (expires_at);
+CREATE INDEX refresh_tokens_by_session ON refresh_tokens USING btree (session_id);
+grant delete, insert, select, update on refresh_tokens to ibid_service;
+alter table refresh_tokens enable row level security;
+create policy self on refresh_tokens for all
+  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
+
 -- Every state of every page. The safe HTML is made once, when the revision is written.
 create table revisions (
   wiki_id     text                      collate "C" not null,
@@ -503,6 +574,44 @@ grant delete, insert, select, update on revisions to ibid_service;
 alter table revisions enable row level security;
 create policy of_the_wiki on revisions for all
   using ((wiki_id = ( SELECT own_wiki())));
+
+-- Somebody who signed in here. The present access token is kept as its SHA-256 alone; each refresh replaces it. expires_at is final: no refresh moves it.
+create table sessions (
+  session_id         text                      collate "C" not null,
+  user_id            text                      collate "C" not null,
+  access_hash        bytea                     not null,
+  access_expires_at  timestamp with time zone  not null,
+  address            text                      not null,
+  user_agent         text                      not null,
+  created_at         timestamp with time zone  not null default now(),
+  last_used_at       timestamp with time zone  not null default now(),
+  expires_at         timestamp with time zone  not null,
+  revoked_at         timestamp with time zone,
+  PRIMARY KEY (session_id),
+  UNIQUE (access_hash),
+  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE
+);
+CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
+CREATE INDEX sessions_by_user ON sessions USING btree (user_id, session_id);
+grant delete, insert, select, update on sessions to ibid_service;
+alter table sessions enable row level security;
+create policy self on sessions for all
+  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
+
+-- The newest link of an address; token_hash is null once it was used, or where none was sent. A row is made for whatever address is asked for, so that the time an answer takes tells nothing. sent_at: the requests of the last hour.
+create table sign_in_links (
+  email       text                        collate "C" not null,
+  token_hash  bytea,
+  expires_at  timestamp with time zone    not null,
+  sent_at     timestamp with time zone[]  not null,
+  PRIMARY KEY (email),
+  UNIQUE (token_hash)
+);
+CREATE INDEX sign_in_links_by_end ON sign_in_links USING btree (expires_at);
+grant delete, insert, select, update on sign_in_links to ibid_service;
+alter table sign_in_links enable row level security;
+create policy of_the_service on sign_in_links for all
+  using (( SELECT is_service()));
 
 -- What widget tokens are signed with, shared by all processes.
 create table signing_keys (
@@ -634,6 +743,17 @@ grant delete, insert, select, update on users to ibid_service;
 alter table users enable row level security;
 create policy self_and_colleagues on users for all
   using (((user_id = ( SELECT own_user())) OR ( SELECT is_service()) OR (user_id IN ( SELECT m.user_id FROM memberships m WHERE (m.workspace_id = ANY (( SELECT own_workspaces())::text[]))))));
+
+-- Links that starts have printed while there was no user. With the first user they are void.
+create table welcome_links (
+  token_hash  bytea                     not null,
+  created_at  timestamp with time zone  not null default now(),
+  PRIMARY KEY (token_hash)
+);
+grant delete, insert, select, update on welcome_links to ibid_service;
+alter table welcome_links enable row level security;
+create policy of_the_service on welcome_links for all
+  using (( SELECT is_service()));
 
 -- A wiki belongs to one workspace; access to all that it holds is decided here.
 create table wikis (

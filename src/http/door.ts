@@ -126,7 +126,6 @@ export function openDoor(context: DoorContext): Door {
     };
   }
 
-
   return {
     ...statements(db.query, noteTheUse),
     transaction: (work) =>
