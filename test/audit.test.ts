@@ -29,6 +29,7 @@ const TABLES: Record<string, [table: string, id: string]> = {
   api_key: ['api_keys', 'key_id'],
   wiki: ['wikis', 'wiki_id'],
   upload: ['uploads', 'upload_id'],
+  page: ['pages', 'page_id'],
   session: ['sessions', 'session_id'],
   user: ['users', 'user_id'],
   password: ['passwords', 'user_id'],

@@ -25,6 +25,8 @@ interface Trashed {
   parent_path: string | null;
 }
 
+const trashColumns = sql`p.trashed_at, p.trashed_by, p.trashed_with`;
+
 export const restorePage = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/pages/:page_id/restore',
@@ -54,7 +56,7 @@ export const restorePage = endpoint({
       await tx
         .one({
           before: sql`
-            select ${pageColumns} from pages p join access a on a.wiki_id = p.wiki_id
+            select ${pageColumns}, ${trashColumns} from pages p join access a on a.wiki_id = p.wiki_id
             where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is not null`,
           below: subtree(wiki_id, page_id),
           free: sql`
@@ -71,7 +73,7 @@ export const restorePage = endpoint({
             where p.wiki_id = a.wiki_id and p.page_id = before.page_id
             returning p.*`,
           ...moveSteps(wiki_id, page.path, backWith(page.trashed_with)),
-          result: sql`select ${pageColumns} from edited p`,
+          result: sql`select ${pageColumns}, ${trashColumns} from edited p`,
         })
         .catch((error: unknown) => {
           throw asPathError(error);
