@@ -25,7 +25,9 @@ interface Trashed {
   parent_path: string | null;
 }
 
-const trashColumns = sql`p.trashed_at, p.trashed_by, p.trashed_with`;
+/** For the audit log, in which what has no value is empty. */
+const trashColumns = sql`coalesce(to_jsonb(p.trashed_at), '""') as trashed_at, coalesce(p.trashed_by, '') as trashed_by,
+  coalesce(p.trashed_with, '') as trashed_with`;
 
 export const restorePage = endpoint({
   method: 'POST',
