@@ -22,12 +22,16 @@ import { reactivateMember } from './members/reactivate-member.ts';
 import { removeMember } from './members/remove-member.ts';
 import { transferOwnership } from './members/transfer-ownership.ts';
 import { createPage } from './pages/create-page.ts';
+import { diffRevisions } from './pages/diff-revisions.ts';
 import { editPage } from './pages/edit-page.ts';
 import { getPage } from './pages/get-page.ts';
 import { getPageByPath } from './pages/get-page-by-path.ts';
+import { getRevision } from './pages/get-revision.ts';
 import { getTree } from './pages/get-tree.ts';
+import { listBacklinks } from './pages/list-backlinks.ts';
 import { listChildren } from './pages/list-children.ts';
 import { listPages } from './pages/list-pages.ts';
+import { listRevisions } from './pages/list-revisions.ts';
 import { listTrash } from './pages/list-trash.ts';
 import { restorePage } from './pages/restore-page.ts';
 import { searchPages } from './pages/search-pages.ts';
@@ -137,4 +141,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listChildren,
   getTree,
   listTrash,
+  listRevisions,
+  getRevision,
+  diffRevisions,
+  listBacklinks,
 ];

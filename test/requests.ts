@@ -19,6 +19,9 @@ export interface Ids {
   page_id: string;
   page_path: string;
   session_id: string;
+  revision: string;
+  from_revision: string;
+  to_revision: string;
   /** The secret of a link: an invitation's, or whatever the endpoint takes. */
   token: string;
 }

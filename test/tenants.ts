@@ -74,8 +74,8 @@ export async function openTenants(more: Record<string, string> = {}, hooks?: Hoo
   const { db } = world;
   const canary = `canary${randomBytes(6).toString('hex')}`;
   const [ownerA, ownerB] = [await world.owner(), await world.owner(`${canary}@example.com`)];
-  const a = await fill(world, ownerA, 'ordinary');
-  const b = await fill(world, ownerB, canary);
+  const a = await fill(world, ownerA, 'ordinary', 1);
+  const b = await fill(world, ownerB, canary, 700_000_001);
   await plant(db, b, canary);
   const owner = { name: 'owner', user_id: ownerA.user_id, token: String(ownerA.token) };
   const actor = (name: string, client: Client): Actor => ({
@@ -140,8 +140,11 @@ export async function openTenants(more: Record<string, string> = {}, hooks?: Hoo
   };
 }
 
-/** A wiki with pages and sources, a member to work on, an invitation and a key; their ids by the names that paths use. */
-async function fill(world: World, owner: Owner, word: string): Promise<Ids> {
+/**
+ * A wiki with pages and sources, a member to work on, an invitation and a key; their ids by the names that paths use.
+ * `revision` is the number of the page's first revision, so that no two tenants need have the same.
+ */
+async function fill(world: World, owner: Owner, word: string, revision: number): Promise<Ids> {
   const { workspace_id, wiki_id } = owner;
   const spare = await world.member(workspace_id, 'member');
   const invited = await owner.post(`/v1/workspaces/${workspace_id}/members/invite`, {
@@ -169,8 +172,12 @@ async function fill(world: World, owner: Owner, word: string): Promise<Ids> {
   const { body: deleted } = await owner.post(pages, child);
   await owner.patch(`${pages}/${deleted.page_id}`, { slug: 'moved' });
   await owner.send('DELETE', `${pages}/${deleted.page_id}`);
+  await addRevision(world.db, wiki_id, row.page_id, revision);
   return {
     ...row,
+    revision: String(revision),
+    from_revision: String(revision),
+    to_revision: String(revision + 1),
     workspace_id,
     organization_id: workspace_id,
     wiki_id,
@@ -181,6 +188,18 @@ async function fill(world: World, owner: Owner, word: string): Promise<Ids> {
     session_id: (await signedInClient(world, owner.user_id)).tokens.session_id,
     token: randomBytes(32).toString('base64url'),
   };
+}
+
+/** Gives a page of one revision a second one, which says the same and more; the first one gets this number. */
+async function addRevision(db: Db, wiki_id: string, page_id: string, first: number): Promise<void> {
+  await db.query(sql`
+    update revisions set revision = ${first} where wiki_id = ${wiki_id} and page_id = ${page_id}`);
+  await db.query(sql`
+    insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by)
+    select wiki_id, page_id, revision + 1, title, markdown || 'And more.', html, outline, created_by
+    from revisions where wiki_id = ${wiki_id} and page_id = ${page_id}`);
+  await db.query(sql`
+    update pages set revision = ${first + 1} where wiki_id = ${wiki_id} and page_id = ${page_id}`);
 }
 
 /** Whether a request of this endpoint that succeeds leaves its object, or its caller, other than it was. */

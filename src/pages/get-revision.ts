@@ -1,0 +1,24 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id } from '../http/records.ts';
+import { exampleFullRevision, FullRevision, revisionColumns, revisionNumber } from './revision-schema.ts';
+import { isVisible } from './schema.ts';
+
+export const getRevision = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/pages/:page_id/revisions/:revision',
+  summary: 'Get a revision',
+  access: onWiki('pages:read'),
+  params: Type.Object({ wiki_id: Id, page_id: Id, revision: Type.String({ description: 'Its number.' }) }),
+  reply: FullRevision,
+  example: { reply: exampleFullRevision },
+  run: ({ params, one }) =>
+    one(sql`
+      select ${revisionColumns}, r.markdown, r.html, r.outline
+      from revisions r join pages p on p.wiki_id = r.wiki_id and p.page_id = r.page_id
+      where r.wiki_id = ${params.wiki_id} and r.page_id = ${params.page_id}
+        and r.revision = ${revisionNumber(params.revision)} and ${isVisible}
+    `),
+});

@@ -1,0 +1,29 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Paging } from '../http/paging.ts';
+import { listOfPage } from './list-of-page.ts';
+import { examplePage, isVisible, Page, PageParams, pageColumns } from './schema.ts';
+
+export const listBacklinks = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/pages/:page_id/backlinks',
+  summary: "List a page's backlinks",
+  description: 'The pages that link here.',
+  access: onWiki('pages:read'),
+  params: PageParams,
+  query: Paging,
+  reply: Type.Array(Page),
+  example: { reply: [examplePage] },
+  run: ({ params, query, many }) =>
+    listOfPage(
+      many,
+      params,
+      // A `p` of its own: the page that links. Walks page_links_back.
+      sql`select ${pageColumns} from pages p
+        where p.wiki_id = ${params.wiki_id} and ${isVisible} and p.page_id in (
+          select l.from_page_id from page_links l where l.wiki_id = ${params.wiki_id} and l.to_page_id = ${params.page_id})
+        order by p.page_id limit ${query.limit} offset ${query.offset}`,
+    ),
+});
