@@ -236,6 +236,26 @@ alter table api_keys enable row level security;
 create policy self_and_workspaces on api_keys for all
   using (((user_id = ( SELECT own_user())) OR (workspace_id = ANY (( SELECT own_workspaces())::text[]))));
 
+-- What a page has beside its text. The same bytes are one attachment of a page. content_type is found out from the bytes.
+create table attachments (
+  wiki_id        text                      collate "C" not null,
+  attachment_id  text                      collate "C" not null,
+  page_id        text                      collate "C" not null,
+  filename       text                      not null,
+  content_type   text                      not null,
+  byte_size      bigint                    not null,
+  sha256         text                      collate "C" not null,
+  created_at     timestamp with time zone  not null default now(),
+  created_by     text                      collate "C" not null,
+  PRIMARY KEY (wiki_id, attachment_id),
+  UNIQUE (wiki_id, page_id, sha256),
+  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on attachments to ibid_service;
+alter table attachments enable row level security;
+create policy of_the_wiki on attachments for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
 -- One record for each write, made by the statement that writes. before and after hold the fields that it changed: made, nothing before; deleted, nothing after. Never a secret or a hash of one.
 create table audit_events (
   event_id         text                      collate "C" not null,

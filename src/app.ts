@@ -1,3 +1,7 @@
+import { createAttachment } from './attachments/create-attachment.ts';
+import { deleteAttachment } from './attachments/delete-attachment.ts';
+import { getAttachment } from './attachments/get-attachment.ts';
+import { listAttachments } from './attachments/list-attachments.ts';
 import { listAuditEvents } from './audit/list-audit-events.ts';
 import { previewBilling } from './billing/preview-billing.ts';
 import type { Endpoint } from './http/endpoint.ts';
@@ -145,4 +149,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getRevision,
   diffRevisions,
   listBacklinks,
+  createAttachment,
+  listAttachments,
+  getAttachment,
+  deleteAttachment,
 ];

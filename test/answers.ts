@@ -5,7 +5,8 @@ import { describeApi } from '../src/http/openapi.ts';
 import type { RawAnswer, RawRequest } from './raw-http.ts';
 
 const HEADERS: Record<string, RegExp> = {
-  'cache-control': /^no-store$/,
+  // A file may be kept by its reader, who asks again each time whether it is still theirs.
+  'cache-control': /^(?:no-store|private, no-cache)$/,
   vary: /\bauthorization\b/,
   'content-security-policy': /^default-src 'none'/,
   'referrer-policy': /^no-referrer$/,

@@ -33,6 +33,7 @@ const CONTENT: Record<string, string[]> = {
   wikis: [...SHARED, 'workspaces/schema.ts'],
   jobs: [...SHARED, 'db/scope.ts', 'type db/db.ts', 'wikis/schema.ts'],
   pages: [...SHARED, 'db/scope.ts', 'type db/db.ts', 'wikis/schema.ts', 'search'],
+  attachments: [...SHARED, 'pages'],
   sources: [...SHARED, 'wikis/schema.ts', 'search', 'pages', 'type providers/blobs.ts'],
   uploads: [...SHARED, 'wikis/schema.ts', 'search', 'pages', 'sources', 'jobs', 'type providers/blobs.ts'],
   ingest: [

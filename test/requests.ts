@@ -19,6 +19,7 @@ export interface Ids {
   page_id: string;
   page_path: string;
   session_id: string;
+  attachment_id: string;
   revision: string;
   from_revision: string;
   to_revision: string;

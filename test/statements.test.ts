@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
 import { sendRaw } from './raw-http.ts';
 import { nameOf, success, validRequest } from './requests.ts';
@@ -51,14 +54,17 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/wikis/:wiki_id/pages/:page_id/restore': 7,
   // Refuses before a byte is read, and writes when all bytes are there.
   'POST /v1/wikis/:wiki_id/uploads': 2,
+  'POST /v1/wikis/:wiki_id/pages/:page_id/attachments': 2,
 };
 
 const wanted = (name: string) => MORE_THAN_ONE[name] ?? 1;
 
 // The second service has no worker, whose looks for work would be counted too.
 const DATABASE_URL = await makeDatabase();
-const tenants = await openTenants({ DATABASE_URL });
-const counted = await openWorld({ ...tenants.env, DATABASE_URL, ROLE: 'web' });
+const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-statements-'));
+after(() => rm(DATA_DIR, { recursive: true, force: true }));
+const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
+const counted = await openWorld({ ...tenants.env, DATABASE_URL, DATA_DIR, ROLE: 'web' });
 
 for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} sends no more than ${wanted(nameOf(endpoint))} statement(s) when it is called again`, async () => {

@@ -176,6 +176,7 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
   return {
     ...row,
     revision: String(revision),
+    attachment_id: await attach(world, owner, wiki_id, row.page_id, `Attached ${word}`),
     from_revision: String(revision),
     to_revision: String(revision + 1),
     workspace_id,
@@ -200,6 +201,22 @@ async function addRevision(db: Db, wiki_id: string, page_id: string, first: numb
     from revisions where wiki_id = ${wiki_id} and page_id = ${page_id}`);
   await db.query(sql`
     update pages set revision = ${first + 1} where wiki_id = ${wiki_id} and page_id = ${page_id}`);
+}
+
+/** Attaches a text to a page and answers the attachment's id. */
+async function attach(
+  world: World,
+  by: { token?: string | undefined },
+  wiki_id: string,
+  page_id: string,
+  text: string,
+) {
+  const body = new FormData();
+  body.append('file', new Blob([text]), 'note.txt');
+  const path = `/v1/wikis/${wiki_id}/pages/${page_id}/attachments`;
+  const attached = await world.as(by.token).send('POST', path, { body });
+  assert.equal(attached.status, 201, attached.body.message);
+  return String(attached.body.attachment_id);
 }
 
 /** Whether a request of this endpoint that succeeds leaves its object, or its caller, other than it was. */
@@ -249,13 +266,14 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
     values (${made.key_id}, ${personal ? null : workspace_id}, ${personal ? asker.user_id : owner.user_id}, 'test', ${key.hash},
       ${key.obfuscated})`);
   const page_id = endpoint.path.includes('/pages/:page_id') ? await freshPage(db, a, owner, endpoint) : a.page_id;
-  return { ...a, ...made, page_id, token: secret };
+  const attachment_id = endpoint.path.includes(':attachment_id') ? await freshAttachment(db, a) : a.attachment_id;
+  return { ...a, ...made, page_id, attachment_id, token: secret };
 }
 
 /** A page at its first revision, in the trash where it is to be restored. */
 async function freshPage(db: Db, { wiki_id }: Ids, owner: Actor, endpoint: Endpoint): Promise<string> {
   const page_id = newId('page');
-  const isTrashed = endpoint.path.endsWith('/restore');
+  const isTrashed = endpoint.path.endsWith(':page_id/restore');
   await db.query(sql`
     with page as (
       insert into pages (wiki_id, page_id, path, slug, title, origin, revision, word_count, created_by, updated_by, trashed_at,
@@ -268,6 +286,16 @@ async function freshPage(db: Db, { wiki_id }: Ids, owner: Actor, endpoint: Endpo
     insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by)
     select wiki_id, page_id, 1, title, 'Fresh', '<p>Fresh</p>', '[]', created_by from page`);
   return page_id;
+}
+
+/** An attachment like the one that there is, of bytes that nobody asks for. */
+async function freshAttachment(db: Db, { attachment_id }: Ids): Promise<string> {
+  const id = newId('attachment');
+  await db.query(sql`
+    insert into attachments (wiki_id, attachment_id, page_id, filename, content_type, byte_size, sha256, created_by)
+    select wiki_id, ${id}, page_id, filename, content_type, byte_size, ${randomBytes(32).toString('hex')}, created_by
+    from attachments where attachment_id = ${attachment_id}`);
+  return id;
 }
 
 /** Puts the canary into every text of B that no request of its own could put it into. */

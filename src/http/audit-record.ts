@@ -14,6 +14,7 @@ const TARGETS = {
   password: 'user_id',
   sign_in_link: 'email',
   page: 'page_id',
+  attachment: 'attachment_id',
 } as const;
 
 export type TargetKind = keyof typeof TARGETS;

@@ -108,12 +108,15 @@ export interface EndpointDefinition<
   takes?: 'multipart';
   /** The body may hold a page's text, so it may be as long as that takes. */
   holds?: 'markdown';
+  /** The most files that such a body may have; what uploads may have unless stated. */
+  files_max?: number;
   /** It may make a workspace; row-level security then lets it see that one too. */
   founds?: true;
   /** The secret of the invitation that the request carries: it opens the workspace that it is for. */
   invitation?: (input: { query: Static<Query>; body: Static<Body> }) => string;
   /** 200 unless stated. */
   status?: 200 | 201 | 204;
+  /** The schema of the JSON; `Bytes` for an endpoint that answers a file. */
   reply: Reply;
   /** Codes beyond 401, 403, 404, 422 and 500 that it may answer. */
   errors?: readonly string[];

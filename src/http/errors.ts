@@ -29,6 +29,7 @@ export const STATUS_OF = {
   payload_too_large: 413,
   uri_too_long: 414,
   unsupported_media_type: 415,
+  range_not_satisfiable: 416,
   expectation_failed: 417,
   validation_error: 422,
   rate_limited: 429,

@@ -20,6 +20,18 @@ export function cleanFilename(filename: string): string {
   return segments.slice(-(FOLDERS_MAX + 1)).join('/') || 'file';
 }
 
+/** The header for a file's name as RFC 6266 has it: once in ASCII, and once as it is where that differs. */
+export function contentDisposition(kind: 'inline' | 'attachment', filename: string): string {
+  // Browsers disagree about quotes, backslashes and percent signs in the first form.
+  const ascii = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  if (ascii === filename) return `${kind}; filename="${ascii}"`;
+  const encoded = encodeURIComponent(filename).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `${kind}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}
+
 function cutSegment(segment: string): string {
   if (Buffer.byteLength(segment) <= SEGMENT_BYTES) return segment;
   const extension = /\.[^.]{1,16}$/.exec(segment)?.[0] ?? '';

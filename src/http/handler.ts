@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Db, ServiceDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { isStorable } from './body.ts';
+import { Bytes, type StoredFile, sendBytes } from './bytes.ts';
 import { requestScope } from './caller-scope.ts';
 import type { Credential } from './credential.ts';
 import { openDoor, requireCaller } from './door.ts';
@@ -84,7 +85,9 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
     if (endpoint.takes === 'multipart') {
       // Whoever may not upload is refused before a byte is read.
       await openOn(own).look(sql`select 1`);
-      files = await receiveFiles(request.body as Readable, request.headers, services.blobs, services.limits);
+      const { upload_files } = services.limits;
+      const limits = { ...services.limits, upload_files: endpoint.files_max ?? upload_files };
+      files = await receiveFiles(request.body as Readable, request.headers, services.blobs, limits);
     }
 
     async function run(on: Db): Promise<unknown> {
@@ -129,6 +132,7 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
   };
 
   function send(request: FastifyRequest, reply: FastifyReply, input: Input, result: unknown) {
+    if (endpoint.reply === Bytes) return sendBytes(request, reply, services.blobs, result as StoredFile);
     reply.code(status);
     if (status === 204) return reply.send();
     if (Array.isArray(result)) {

@@ -11,6 +11,7 @@ export type IdPrefix =
   | 'upload'
   | 'job'
   | 'source'
+  | 'attachment'
   | 'key'
   | 'ses'
   | 'req'

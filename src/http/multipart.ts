@@ -96,7 +96,7 @@ function parse(
       onFile(filename, contentType, file);
     });
     busboy.on('filesLimit', () =>
-      fail(tooLarge(`An upload has at most ${limits.upload_files} files; send the rest in another.`)),
+      fail(tooLarge(`One request takes at most ${limits.upload_files} file(s); send the rest in others.`)),
     );
     busboy.on('error', (cause) =>
       fail(new ApiError('invalid_request', 'The body is not valid multipart/form-data.', { cause })),

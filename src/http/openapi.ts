@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { Access } from './access.ts';
+import { Bytes } from './bytes.ts';
 import { type Endpoint, isRepeatable } from './endpoint.ts';
 import { type ErrorCode, STATUS_OF } from './errors.ts';
 
@@ -39,6 +40,11 @@ const REASONS: Record<number, { description: string; message: string; code: Erro
     description: 'The body has another type than the endpoint takes.',
     code: 'unsupported_media_type',
     message: 'Send the body as Content-Type: application/json.',
+  },
+  416: {
+    description: 'The range is not in the file; Content-Range says how large it is.',
+    code: 'range_not_satisfiable',
+    message: 'The file has 100 bytes, and the range begins behind them.',
   },
   429: {
     description: 'Too many requests; Retry-After says when to try again.',
@@ -136,6 +142,7 @@ const TAGS: Record<string, string> = {
   pages: 'What readers see and writers write.',
   tree: 'All pages of a wiki at once.',
   trash: 'Pages that were deleted and can be restored.',
+  attachments: 'Pictures and files of pages.',
 };
 
 /** The OpenAPI 3.1 description, computed from the list of endpoints. */
@@ -174,7 +181,6 @@ export function describeApi(endpoints: readonly Endpoint[]) {
 }
 
 function operation(endpoint: Endpoint) {
-  const status = endpoint.status ?? 200;
   return {
     operationId: operationId(endpoint),
     summary: endpoint.summary,
@@ -189,32 +195,42 @@ function operation(endpoint: Endpoint) {
     ],
     ...requestBody(endpoint),
     responses: {
-      [status]: {
-        description: status === 201 ? 'Created.' : 'Done.',
-        headers: refs(RATE_LIMIT_HEADERS),
-        ...(status !== 204 && {
-          content: {
-            'application/json': { schema: endpoint.reply, example: endpoint.example.reply },
-            ...Object.fromEntries(
-              Object.entries(endpoint.also ?? {}).map(([type, represent]) => [
-                type,
-                { schema: { type: 'string' }, example: represent(endpoint.example.reply) },
-              ]),
-            ),
-          },
-        }),
-      },
+      ...success(endpoint),
       ...Object.fromEntries(errorStatuses(endpoint).map((code) => [code, { $ref: `#/components/responses/${code}` }])),
     },
   };
 }
 
+/** What it answers when all goes well, by status. */
+function success(endpoint: Endpoint) {
+  const headers = refs(RATE_LIMIT_HEADERS);
+  if (endpoint.reply === Bytes) {
+    const content = { '*/*': { schema: Bytes, example: 'The bytes of the file.' } };
+    return {
+      200: { description: 'The file. ETag is its hash; the type is found out from the bytes.', headers, content },
+      206: { description: 'The part of it that `Range` asks for.', headers, content },
+      304: { description: 'The client has it already, as If-None-Match says.', headers },
+    };
+  }
+  const status = endpoint.status ?? 200;
+  const description = status === 201 ? 'Created.' : 'Done.';
+  if (status === 204) return { 204: { description, headers } };
+  const others = Object.entries(endpoint.also ?? {}).map(([type, represent]) => [
+    type,
+    { schema: { type: 'string' }, example: represent(endpoint.example.reply) },
+  ]);
+  const content = {
+    'application/json': { schema: endpoint.reply, example: endpoint.example.reply },
+    ...Object.fromEntries(others),
+  };
+  return { [status]: { description, headers, content } };
+}
+
 function requestBody(endpoint: Endpoint) {
   if (endpoint.takes === 'multipart') {
-    const schema = {
-      type: 'object',
-      properties: { files: { type: 'array', items: { type: 'string', format: 'binary' } } },
-    };
+    const file = { type: 'string', format: 'binary' };
+    const properties = endpoint.files_max === 1 ? { file } : { files: { type: 'array', items: file } };
+    const schema = { type: 'object', properties };
     return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } };
   }
   if (!endpoint.body) return {};

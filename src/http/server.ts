@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import type { ServiceDb } from '../db/db.ts';
 import { HEADERS, requestId } from './answer-headers.ts';
 import { bodyTimeout, registerBodyParsers } from './body-parsers.ts';
+import { Bytes } from './bytes.ts';
 import { bearerToken, type Credential, type CredentialReader } from './credential.ts';
 import { requireCaller } from './door.ts';
 import type { Endpoint, Limits, Services } from './endpoint.ts';
@@ -131,7 +132,8 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       method: endpoint.method,
       url: endpoint.path.replace(/\*[a-z_]+$/, '*'),
       config: { endpoint },
-      ...(endpoint.status !== 204 && { schema: { response: { [endpoint.status ?? 200]: endpoint.reply } } }),
+      ...(endpoint.status !== 204 &&
+        endpoint.reply !== Bytes && { schema: { response: { [endpoint.status ?? 200]: endpoint.reply } } }),
       bodyLimit: bodyLimit(endpoint, services.limits),
       handler: handlerOf(endpoint, { db, services, log }),
     });

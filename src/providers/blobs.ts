@@ -11,6 +11,11 @@ export interface Blobs {
   receive(stream: Readable): Promise<ReceivedBlob>;
   /** The whole content. Errors: ENOENT where there is no such blob. */
   read(sha256: string): Promise<Buffer>;
+  /**
+   * The content, or the bytes from `start` to `end` (both included), as a stream that is open already. Whoever does not
+   * read it to its end destroys it. Errors: ENOENT where there is no such blob.
+   */
+  stream(sha256: string, range?: { start: number; end: number }): Promise<Readable>;
 }
 
 export interface ReceivedBlob {
@@ -60,6 +65,10 @@ export async function openFolderBlobs(folder: string): Promise<Blobs> {
       const chunks: Buffer[] = [];
       for await (const chunk of createReadStream(pathOf(sha256))) chunks.push(chunk as Buffer);
       return Buffer.concat(chunks);
+    },
+    async stream(sha256, range) {
+      const handle = await open(pathOf(sha256), 'r');
+      return handle.createReadStream(range);
     },
   };
 }

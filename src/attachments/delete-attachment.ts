@@ -1,0 +1,30 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { AttachmentParams, attachmentColumns } from './schema.ts';
+
+/** Only that the page has it is deleted: its bytes may be those of a source, or of another page's attachment. */
+export const deleteAttachment = endpoint({
+  method: 'DELETE',
+  path: '/v1/wikis/:wiki_id/attachments/:attachment_id',
+  summary: 'Delete an attachment',
+  description: 'What refers to it, in the page and in its history, then leads nowhere.',
+  access: onWiki('pages:write'),
+  event: 'attachment.deleted',
+  params: AttachmentParams,
+  status: 204,
+  reply: Type.Null(),
+  example: { reply: null },
+  run: async ({ params, one }) => {
+    await one({
+      a: sql`
+        delete from attachments a using access
+        where a.wiki_id = access.wiki_id and a.attachment_id = ${params.attachment_id}
+        returning a.*`,
+      before: sql`select ${attachmentColumns} from a`,
+      result: sql`select from before`,
+    });
+    return null;
+  },
+});

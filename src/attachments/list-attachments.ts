@@ -1,0 +1,26 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Paging } from '../http/paging.ts';
+import { listOfPage } from '../pages/list-of-page.ts';
+import { PageParams } from '../pages/schema.ts';
+import { Attachment, attachmentColumns, exampleAttachment } from './schema.ts';
+
+export const listAttachments = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/pages/:page_id/attachments',
+  summary: "List a page's attachments",
+  access: onWiki('pages:read'),
+  params: PageParams,
+  query: Paging,
+  reply: Type.Array(Attachment),
+  example: { reply: [exampleAttachment] },
+  run: ({ params, query, many }) =>
+    listOfPage(
+      many,
+      params,
+      sql`select ${attachmentColumns} from attachments a where a.wiki_id = p.wiki_id and a.page_id = p.page_id
+        order by a.attachment_id limit ${query.limit} offset ${query.offset}`,
+    ),
+});

@@ -1,0 +1,95 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Blobs } from '../providers/blobs.ts';
+import { ApiError } from './errors.ts';
+import { contentDisposition } from './filename.ts';
+import { isKnown } from './representation.ts';
+
+/** A stored file that an endpoint answers with. */
+export interface StoredFile {
+  sha256: string;
+  byte_size: number;
+  /** What the bytes are, whatever was said of them. */
+  content_type: string;
+  filename: string;
+  /** Whether a browser may show it; whatever could hold a script is only ever saved. */
+  inline: boolean;
+}
+
+/** The reply of an endpoint that answers the bytes of a StoredFile, streamed, in whole or in part (RFC 9110, 13 and 14). */
+export const Bytes = Type.Unsafe<StoredFile>({ type: 'string', contentMediaType: 'application/octet-stream' });
+
+/** How long a client may take none of the bytes; its connection and the open file are then given back. */
+const STALLED_MS = 60_000;
+
+/**
+ * Answers 200, 206, 304 or 416 by what the request asks for; everything that it needs of the file was permitted before.
+ * Errors: 416 `range_not_satisfiable`; 503 `storage_unavailable` where the store has lost or cannot read the file.
+ */
+export async function sendBytes(request: FastifyRequest, reply: FastifyReply, blobs: Blobs, file: StoredFile) {
+  const { headers } = request.raw;
+  const { sha256, byte_size } = file;
+  const etag = `"${sha256}"`;
+  // Kept by nobody between, and asked for again each time, so that whoever lost access gets it no more.
+  const ofEach = { etag, 'cache-control': 'private, no-cache' };
+  const isHead = request.method === 'HEAD';
+  if (isKnown(headers['if-none-match'], etag)) {
+    return reply
+      .code(304)
+      .headers(ofEach)
+      .send(isHead ? Readable.from([]) : undefined);
+  }
+  const ifRange = headers['if-range'];
+  const isOfThis = ifRange === undefined || ifRange === etag;
+  const range = !isHead && isOfThis ? readRange(headers.range, byte_size) : undefined;
+  if (range === 'nowhere') {
+    reply.header('content-range', `bytes */${byte_size}`);
+    throw new ApiError('range_not_satisfiable', `The file has ${byte_size} bytes, and the range begins behind them.`);
+  }
+  const stream = isHead ? Readable.from([]) : await open(blobs, sha256, range);
+  if (!isHead) reply.raw.setTimeout(STALLED_MS, () => request.raw.socket.destroy());
+  if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${byte_size}`);
+  return reply
+    .headers({
+      ...ofEach,
+      'accept-ranges': 'bytes',
+      'content-type': file.content_type,
+      'content-length': range ? range.end - range.start + 1 : byte_size,
+      'content-disposition': contentDisposition(file.inline ? 'inline' : 'attachment', file.filename),
+      'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+    })
+    .send(stream);
+}
+
+async function open(blobs: Blobs, sha256: string, range: ByteRange | undefined): Promise<Readable> {
+  try {
+    return await blobs.stream(sha256, range);
+  } catch (cause) {
+    throw new ApiError('storage_unavailable', 'The file store cannot give the file just now. Try again later.', {
+      cause,
+    });
+  }
+}
+
+/** From its first to its last byte, both counted from 0. */
+interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * The one range that `Range` asks for, cut at the end of the file; undefined where it asks for several or is none, which
+ * is then passed over, as RFC 9110, 14.2 has it; 'nowhere' where no byte of the file is in it.
+ */
+function readRange(header: string | undefined, size: number): ByteRange | 'nowhere' | undefined {
+  const [, first = '', last = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? [];
+  if (first === '') {
+    if (last === '' || size === 0) return undefined;
+    return Number(last) === 0 ? 'nowhere' : { start: Math.max(size - Number(last), 0), end: size - 1 };
+  }
+  const start = Number(first);
+  if (last !== '' && Number(last) < start) return undefined;
+  if (start >= size) return 'nowhere';
+  return { start, end: last === '' ? size - 1 : Math.min(Number(last), size - 1) };
+}
