@@ -75,9 +75,12 @@ function parse(
       reject(new ApiError('invalid_request', 'The multipart body has no boundary.', { cause }));
       return;
     }
+    let coming: Readable | undefined;
     const fail = (error: Error) => {
       stream.unpipe(busboy);
       stream.resume();
+      // Nobody brings the rest of it any more, and whoever receives it would wait for that for ever.
+      coming?.destroy(error);
       reject(error);
     };
     busboy.on('file', (_field, file, filename, _encoding, contentType) => {
@@ -93,6 +96,7 @@ function parse(
           ),
         );
       });
+      coming = file;
       onFile(filename, contentType, file);
     });
     busboy.on('filesLimit', () =>
@@ -108,9 +112,13 @@ function parse(
       if (bytes > limits.upload_bytes) fail(tooLarge(`An upload is at most ${mebibytes(limits.upload_bytes)}.`));
     });
     stream.on('error', fail);
-    stream.on('aborted', () =>
-      fail(new ApiError('invalid_request', 'The connection closed before the body was complete.')),
-    );
+    const failUnlessComplete = () => {
+      if (stream.readableEnded) return;
+      fail(new ApiError('invalid_request', 'The connection closed before the body was complete.'));
+    };
+    stream.on('close', failUnlessComplete);
+    // The client may have gone while the door was asked.
+    if (stream.destroyed) failUnlessComplete();
     stream.pipe(busboy);
   });
 }
