@@ -38,6 +38,7 @@ import { listPages } from './pages/list-pages.ts';
 import { listRevisions } from './pages/list-revisions.ts';
 import { listTrash } from './pages/list-trash.ts';
 import { restorePage } from './pages/restore-page.ts';
+import { restoreRevision } from './pages/restore-revision.ts';
 import { searchPages } from './pages/search-pages.ts';
 import { trashPage } from './pages/trash-page.ts';
 import { beginOpenId } from './session/begin-openid.ts';
@@ -148,6 +149,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listRevisions,
   getRevision,
   diffRevisions,
+  restoreRevision,
   listBacklinks,
   createAttachment,
   listAttachments,

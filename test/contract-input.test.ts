@@ -89,7 +89,7 @@ const UNDECODABLE: Record<string, string | Buffer> = {
 };
 
 /** A value for a field by its name that every schema takes and a rule behind the schema refuses, and the code of that. */
-const RULE_BREAKERS: Record<string, [string, string]> = {
+const RULE_BREAKERS: Record<string, [string | number, string]> = {
   name: ['   ', 'invalid_name'],
   title: [' \t ', 'invalid_title'],
   slug: ['Not a slug', 'invalid_slug'],
@@ -106,6 +106,7 @@ const RULE_BREAKERS: Record<string, [string, string]> = {
   password: ['a wrong password', 'unauthorized'],
   // Twelve characters that are six in the form NFKC.
   new_password: ['e\u0301'.repeat(6), 'invalid_request'],
+  base_revision: [2_000_000_000, 'edit_conflict'],
 };
 
 /** Where a secret is the credential, one that opens nothing is 401. */

@@ -20,6 +20,8 @@ export const createAttachment = endpoint({
   event: 'attachment.created',
   params: PageParams,
   takes: 'multipart',
+  receives: ({ wiki_id, page_id }) => sql`
+    select 1 from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`,
   files_max: 1,
   status: 201,
   reply: Attachment,

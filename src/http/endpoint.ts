@@ -1,4 +1,5 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
+import type { Sql } from '../db/sql.ts';
 import type { RenderPage } from '../pages/render.ts';
 import type { Blobs } from '../providers/blobs.ts';
 import type { Mail } from '../providers/mail.ts';
@@ -108,6 +109,8 @@ export interface EndpointDefinition<
   takes?: 'multipart';
   /** The body may hold a page's text, so it may be as long as that takes. */
   holds?: 'markdown';
+  /** What the files are for, as a statement that answers a row where it is there; asked before a byte is read. */
+  receives?: (params: Static<Params>) => Sql;
   /** The most files that such a body may have; what uploads may have unless stated. */
   files_max?: number;
   /** It may make a workspace; row-level security then lets it see that one too. */

@@ -9,7 +9,7 @@ import { requestScope } from './caller-scope.ts';
 import type { Credential } from './credential.ts';
 import { openDoor, requireCaller } from './door.ts';
 import { type Endpoint, isRepeatable, type Services } from './endpoint.ts';
-import { ApiError, forbidden, unauthorized } from './errors.ts';
+import { ApiError, forbidden, notFound, unauthorized } from './errors.ts';
 import { type Caller, type IdempotentRequest, keepAnswer, readIdempotencyKey, takeKey } from './idempotency.ts';
 import { newId } from './ids.ts';
 import { type ReceivedFile, receiveFiles } from './multipart.ts';
@@ -84,7 +84,8 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
     let files: ReceivedFile[] = [];
     if (endpoint.takes === 'multipart') {
       // Whoever may not upload is refused before a byte is read.
-      await openOn(own).look(sql`select 1`);
+      const there = await openOn(own).look(endpoint.receives?.(input.params) ?? sql`select 1`);
+      if (!there) throw notFound();
       const { upload_files } = services.limits;
       const limits = { ...services.limits, upload_files: endpoint.files_max ?? upload_files };
       files = await receiveFiles(request.body as Readable, request.headers, services.blobs, limits);

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { type Sql, sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { slugTaken } from '../http/chosen-slug.ts';
-import { endpoint } from '../http/endpoint.ts';
+import { type Context, endpoint } from '../http/endpoint.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import { isSlug } from '../http/slug.ts';
 import { asPathError, checkMarkdown, editConflict, noSuchParent, readOptionalTitle, revisionOf } from './page-input.ts';
@@ -24,7 +24,9 @@ import { resolvedLinks, textSteps, titleSteps } from './write-text.ts';
 /** How often a write starts anew because the page changed between its read and its write. */
 const ATTEMPTS = 20;
 
-interface Wish {
+type PageContext = Context<{ wiki_id: string; page_id: string }, unknown, unknown>;
+
+export interface Wish {
   title: string | undefined;
   markdown: string | undefined;
   slug: string | undefined;
@@ -33,6 +35,8 @@ interface Wish {
   position: number | undefined;
   status: FullPage['status'] | undefined;
   base_revision: number | undefined;
+  /** The path that the addresses of `markdown` start from, where that is not the one that the page lies under now. */
+  folder?: string;
 }
 
 /** The page as it is, and the place that it is wished to. */
@@ -47,6 +51,8 @@ interface Seen extends FullPageRow {
 interface Change {
   title: string;
   markdown: string | undefined;
+  /** The path that the addresses of `markdown` start from. */
+  folder: string;
   isRevision: boolean;
   path: string;
   parent_path: string;
@@ -85,50 +91,68 @@ export const editPage = endpoint({
     body: { markdown: exampleFullPage.markdown, title: 'Set up', base_revision: 1 },
     reply: { ...exampleFullPage, title: 'Set up', revision: 2 },
   },
-  run: async ({ params, body, if_match, look, many, refuse, transaction, services }) => {
+  run: async (context) => {
+    const { body, if_match, refuse, services } = context;
     const wish = readWish(body, if_match, services.limits.markdown_bytes);
-    if (wish instanceof ApiError) return refuse(wish);
-    const { wiki_id } = params;
-    const read = seenStatement(params, wish);
-    let rendered: RenderedPage | undefined;
-    let renderedAt = '';
-    let isLocked = wish.slug !== undefined || wish.parent_page_id !== undefined || wish.position !== undefined;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const seen = await look<Seen>(read);
-      if (!seen) throw notFound();
-      const change = changeOf(seen, wish);
-      if (!change) return shownPage(seen);
-      if (change.markdown !== undefined && (!rendered || renderedAt !== seen.path)) {
-        const known = await knownTargets(look, params.wiki_id, change.markdown);
-        rendered = await services.renderPage({ markdown: change.markdown, page_path: seen.path, known });
-        renderedAt = seen.path;
-      }
-      const steps = writeSteps(params, seen, change, rendered);
-      if (isLocked) {
-        const done = await transaction(async (tx) => {
-          const again = await tx.look<Seen>(read);
-          if (!again) throw notFound();
-          if (again.revision !== seen.revision || again.path !== seen.path) return undefined;
-          const now = changeOf(again, wish);
-          if (!now) return again;
-          await tx.one(writeSteps(params, again, now, rendered, true)).catch((error: unknown) => {
-            throw asPathError(error);
-          });
-          if (now.path !== again.path) await linkArrived(tx, params);
-          return tx.look<FullPageRow>(fullPageById(params));
-        });
-        if (done) return shownPage(done);
-      } else if ((await many(steps)).length > 0) {
-        const done = await look<FullPageRow>(fullPageById(params));
-        if (!done) throw notFound();
-        return shownPage(done);
-      }
-      // It links to a page that is not there: whoever makes that page at this moment must not miss the link.
-      isLocked ||= (rendered?.links.length ?? 0) > 0;
-    }
-    throw new ApiError('conflict', `The page of wiki ${wiki_id} changes too often just now. Try again in a moment.`);
+    return wish instanceof ApiError ? refuse(wish) : writeWish(context, wish);
   },
 });
+
+/**
+ * Makes the page as it is wished, as a new revision where its text or title changes, and answers it. Errors: 404; 409
+ * `edit_conflict` where `base_revision` is not the present one, `slug_taken` and `conflict`.
+ */
+export async function writeWish(
+  {
+    params,
+    look,
+    many,
+    transaction,
+    services,
+  }: Pick<PageContext, 'params' | 'look' | 'many' | 'transaction' | 'services'>,
+  wish: Wish,
+): Promise<FullPage> {
+  const { wiki_id } = params;
+  const read = seenStatement(params, wish);
+  let rendered: RenderedPage | undefined;
+  let renderedAt = '';
+  let isLocked = wish.slug !== undefined || wish.parent_page_id !== undefined || wish.position !== undefined;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const seen = await look<Seen>(read);
+    if (!seen) throw notFound();
+    const change = changeOf(seen, wish);
+    if (!change) return shownPage(seen);
+    if (change.markdown !== undefined && (!rendered || renderedAt !== seen.path)) {
+      const known = await knownTargets(look, params.wiki_id, change.markdown);
+      const page_path = [...(change.folder ? [change.folder] : []), seen.slug].join('/');
+      rendered = await services.renderPage({ markdown: change.markdown, page_path, known });
+      renderedAt = seen.path;
+    }
+    const steps = writeSteps(params, seen, change, rendered);
+    if (isLocked) {
+      const done = await transaction(async (tx) => {
+        const again = await tx.look<Seen>(read);
+        if (!again) throw notFound();
+        if (again.revision !== seen.revision || again.path !== seen.path) return undefined;
+        const now = changeOf(again, wish);
+        if (!now) return again;
+        await tx.one(writeSteps(params, again, now, rendered, true)).catch((error: unknown) => {
+          throw asPathError(error);
+        });
+        if (now.path !== again.path) await linkArrived(tx, params);
+        return tx.look<FullPageRow>(fullPageById(params));
+      });
+      if (done) return shownPage(done);
+    } else if ((await many(steps)).length > 0) {
+      const done = await look<FullPageRow>(fullPageById(params));
+      if (!done) throw notFound();
+      return shownPage(done);
+    }
+    // It links to a page that is not there: whoever makes that page at this moment must not miss the link.
+    isLocked ||= (rendered?.links.length ?? 0) > 0;
+  }
+  throw new ApiError('conflict', `The page of wiki ${wiki_id} changes too often just now. Try again in a moment.`);
+}
 
 function readWish(
   body: {
@@ -201,11 +225,16 @@ function changeOf(seen: Seen, wish: Wish): Change | undefined {
   if (path !== seen.path && seen.is_taken) throw slugTaken(slug);
   const position = wish.position === seen.position && path === seen.path ? undefined : wish.position;
   // Links that were shown with the present paths of their pages come back so, and are no change.
-  const isSame = wish.markdown === undefined || wish.markdown === seen.markdown || isAsShown(seen, wish.markdown);
+  const isSame =
+    wish.markdown === undefined ||
+    (wish.folder === undefined
+      ? wish.markdown === seen.markdown || isAsShown(seen, wish.markdown)
+      : wish.markdown === seen.markdown && wish.folder === seen.folder);
   const isRevision = !isSame || title !== seen.title;
   if (!isRevision && path === seen.path && position === undefined && status === seen.status) return undefined;
   const markdown = isSame ? undefined : wish.markdown;
-  return { title, markdown, isRevision, path, parent_path, slug, parent_page_id, position, status };
+  const { folder = seen.parent_path } = wish;
+  return { title, markdown, folder, isRevision, path, parent_path, slug, parent_page_id, position, status };
 }
 
 function isAsShown(seen: Seen, markdown: string): boolean {
@@ -216,11 +245,11 @@ function isAsShown(seen: Seen, markdown: string): boolean {
 function writeSteps(
   { wiki_id, page_id }: { wiki_id: string; page_id: string },
   seen: Seen,
-  { title, markdown, isRevision, path, parent_path, slug, parent_page_id, position, status }: Change,
+  { title, markdown, folder, isRevision, path, parent_path, slug, parent_page_id, position, status }: Change,
   rendered: RenderedPage | undefined,
   isLocked = false,
 ): Record<string, Sql> {
-  const text = markdown !== undefined && rendered ? { markdown, folder: seen.parent_path, rendered } : undefined;
+  const text = markdown !== undefined && rendered ? { markdown, folder, rendered } : undefined;
   const isMove = path !== seen.path;
   return {
     ...(text && { resolved: resolvedLinks(wiki_id, text.rendered.links) }),

@@ -1,9 +1,13 @@
-import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Id } from '../http/records.ts';
-import { exampleFullRevision, FullRevision, revisionColumns, revisionNumber } from './revision-schema.ts';
+import {
+  exampleFullRevision,
+  FullRevision,
+  RevisionParams,
+  revisionColumns,
+  revisionNumber,
+} from './revision-schema.ts';
 import { isVisible } from './schema.ts';
 
 export const getRevision = endpoint({
@@ -11,7 +15,7 @@ export const getRevision = endpoint({
   path: '/v1/wikis/:wiki_id/pages/:page_id/revisions/:revision',
   summary: 'Get a revision',
   access: onWiki('pages:read'),
-  params: Type.Object({ wiki_id: Id, page_id: Id, revision: Type.String({ description: 'Its number.' }) }),
+  params: RevisionParams,
   reply: FullRevision,
   example: { reply: exampleFullRevision },
   run: ({ params, one }) =>

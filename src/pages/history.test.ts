@@ -30,7 +30,15 @@ test('every state of a page is listed by its number and can be read, also after 
     ],
   );
   for (const entry of body) {
-    assert.deepEqual(Object.keys(entry), ['page_id', 'wiki_id', 'revision', 'title', 'created_at', 'created_by']);
+    assert.deepEqual(Object.keys(entry), [
+      'page_id',
+      'wiki_id',
+      'revision',
+      'title',
+      'origin',
+      'created_at',
+      'created_by',
+    ]);
     assert.equal(entry.created_by, owner.user_id);
   }
   const first = await owner.get(`${pages}/${page_id}/revisions/1`);
@@ -83,6 +91,49 @@ test('two revisions are compared by line and by word, in either direction', asyn
   assert.equal(back.body.hunks[0].lines.find(({ kind }: { kind: string }) => kind === 'added').text, 'The quick fox.');
   const same = await owner.get(`${pages}/${page_id}/revisions/2/diff/2`);
   assert.deepEqual([same.body.added, same.body.removed, same.body.hunks], [0, 0, []]);
+});
+
+test('an old state comes back as a new revision, and nothing of the history changes', async () => {
+  const { page_id } = await pageOf('back', ['# One\n\nSee [it](states).\n', '# Two\n']);
+  const at = `${pages}/${page_id}`;
+  const before = (await owner.get(`${at}/revisions/1`)).body;
+  const stale = await owner.post(`${at}/revisions/1/restore`, { base_revision: 1 });
+  assert.deepEqual([stale.status, stale.body.error], [409, 'edit_conflict']);
+  const restored = await owner.post(`${at}/revisions/1/restore`, { base_revision: 2 });
+  assert.equal(restored.status, 200, restored.body.message);
+  assert.equal(restored.body.revision, 3);
+  assert.equal(restored.body.title, 'One');
+  assert.deepEqual((await owner.get(at)).body, restored.body);
+  const third = (await owner.get(`${at}/revisions/3`)).body;
+  for (const field of ['title', 'markdown', 'html', 'outline']) assert.deepEqual(third[field], before[field], field);
+  assert.deepEqual((await owner.get(`${at}/revisions/1`)).body, before);
+  assert.equal((await owner.get(`${at}/revisions/2`)).body.title, 'Two');
+  assert.equal(
+    (await owner.get(`${pages}/search?query=One`)).body.some((hit: { page_id: string }) => hit.page_id === page_id),
+    true,
+  );
+  const again = await owner.post(`${at}/revisions/3/restore`, {});
+  assert.equal(again.body.revision, 3, 'what is so already is no revision');
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  assert.equal((await viewer.post(`${at}/revisions/1/restore`, {})).status, 403);
+});
+
+test('after a move, the links of a restored text lead to where they led', async () => {
+  const make = async (title: string, markdown: string, parent_page_id = '') =>
+    (await owner.post(pages, { title, markdown, parent_page_id, slug: title })).body;
+  const folder = await make('mv', 'Folder.');
+  const target = await make('mv-target', 'Target.', folder.page_id);
+  const page = await make('mv-page', 'See [it](mv-target).', folder.page_id);
+  const at = `${pages}/${page.page_id}`;
+  await owner.patch(at, { markdown: 'Nothing.', base_revision: 1 });
+  assert.equal((await owner.patch(at, { parent_page_id: '' })).status, 200);
+  const restored = await owner.post(`${at}/revisions/1/restore`, {});
+  assert.equal(restored.body.markdown, 'See [it](mv/mv-target).');
+  const backlinks = await owner.get(`${pages}/${target.page_id}/backlinks`);
+  assert.deepEqual(
+    backlinks.body.map(({ page_id }: { page_id: string }) => page_id),
+    [page.page_id],
+  );
 });
 
 test('the history of a draft is for those who may write', async () => {

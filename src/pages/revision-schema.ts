@@ -5,11 +5,19 @@ import { exampleFullPage, OutlineEntry } from './schema.ts';
 
 const RevisionNumber = Type.Integer({ description: 'From 1 on, in the order of writing.' });
 
+/** The path of one revision. */
+export const RevisionParams = Type.Object({
+  wiki_id: Id,
+  page_id: Id,
+  revision: Type.String({ description: 'Its number.' }),
+});
+
 const revisionProperties = {
   page_id: Id,
   wiki_id: Id,
   revision: RevisionNumber,
   title: Type.String(),
+  origin: Type.Enum(['authored', 'compiled'], { description: 'Whether a person wrote it or an upload made it.' }),
   created_at: Timestamp,
   created_by: Id,
 };
@@ -63,13 +71,13 @@ export const RevisionDiff = Record({
 export type RevisionDiff = Static<typeof RevisionDiff>;
 
 /** The columns of Revision from a revision `r`. */
-export const revisionColumns: Sql = sql`r.page_id, r.wiki_id, r.revision, r.title, r.created_at, r.created_by`;
+export const revisionColumns: Sql = sql`r.page_id, r.wiki_id, r.revision, r.title, r.origin, r.created_at, r.created_by`;
 
 /** The number that a path names; 0, which no revision has, for what is no number in its one spelling. */
 export function revisionNumber(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0;
 }
 
-const { page_id, wiki_id, title, created_at, created_by, markdown, html, outline } = exampleFullPage;
-export const exampleRevision: Revision = { page_id, wiki_id, revision: 1, title, created_at, created_by };
+const { page_id, wiki_id, title, origin, created_at, created_by, markdown, html, outline } = exampleFullPage;
+export const exampleRevision: Revision = { page_id, wiki_id, revision: 1, title, origin, created_at, created_by };
 export const exampleFullRevision: FullRevision = { ...exampleRevision, markdown, html, outline };
