@@ -33,6 +33,8 @@ test('what a file is comes from its content; name and declared type only choose 
     ['<p>x', 'a', '', 'text'],
     ['<!-- c --> <!DOCTYPE html><p>x', 'a.txt', 'text/plain', 'html'],
     ['<html><p>x', 'a.md', '', 'html'],
+    // With comments that could end in many places this would not come to an end.
+    ['<!-- --> '.repeat(100), 'a.md', '', 'markdown'],
     ['\ufeff<!doctype html><p>x', 'a', '', 'html'],
     ['MZ is how some letters begin', 'a.txt', '', 'text'],
     ['RIFF', 'a.pdf', 'application/pdf', 'text'],

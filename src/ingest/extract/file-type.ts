@@ -56,7 +56,7 @@ export function fileKind(file: { filename: string; content_type: string; bytes: 
   }
   // UTF-16 reads as letters with NULs between; no other text has any.
   const letters = start.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '');
-  if (/^\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html)[\s>]/is.test(letters)) return 'html';
+  if (/^\s*(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype html|html)[\s>]/is.test(letters)) return 'html';
   if (/\.(?:md|markdown|mdown|mkd|mdx)$/i.test(filename)) return 'markdown';
   if (/\.(?:html?|xhtml)$/i.test(filename)) return 'html';
   if (/\.[a-z0-9]{1,8}$/i.test(filename)) return 'text';
@@ -71,7 +71,7 @@ function typeByContent(start: string, filename: string): string | undefined {
   }
   // MP4, MOV, HEIC and AVIF begin with a length.
   if (start.slice(4, 8) === 'ftyp') return 'pictures and videos';
-  if (/^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype svg[^>]*>\s*)?<svg[\s>]/is.test(start)) {
+  if (/^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*(?:<!doctype svg[^>]*>\s*)?<svg[\s>]/is.test(start)) {
     return 'SVG pictures';
   }
   return undefined;
