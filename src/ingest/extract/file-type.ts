@@ -71,7 +71,11 @@ function typeByContent(start: string, filename: string): string | undefined {
   }
   // MP4, MOV, HEIC and AVIF begin with a length.
   if (start.slice(4, 8) === 'ftyp') return 'pictures and videos';
-  if (/^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*(?:<!doctype svg[^>]*>\s*)?<svg[\s>]/is.test(start)) {
+  if (
+    /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*(?:<!doctype svg[^>]*>\s*)?<svg[\s>]/is.test(
+      start,
+    )
+  ) {
     return 'SVG pictures';
   }
   return undefined;
