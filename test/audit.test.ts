@@ -30,6 +30,7 @@ const TABLES: Record<string, [table: string, id: string]> = {
   wiki: ['wikis', 'wiki_id'],
   upload: ['uploads', 'upload_id'],
   page: ['pages', 'page_id'],
+  attachment: ['attachments', 'attachment_id'],
   session: ['sessions', 'session_id'],
   user: ['users', 'user_id'],
   password: ['passwords', 'user_id'],

@@ -55,8 +55,8 @@ const MORE_THAN_ONE: Record<string, number> = {
   // Refuses before a byte is read, and writes when all bytes are there.
   'POST /v1/wikis/:wiki_id/uploads': 2,
   'POST /v1/wikis/:wiki_id/pages/:page_id/attachments': 2,
-  // The old state, and the page, which here is in it already.
-  'POST /v1/wikis/:wiki_id/pages/:page_id/revisions/:revision/restore': 2,
+  // The old state, the page, the write, the page as it is read.
+  'POST /v1/wikis/:wiki_id/pages/:page_id/revisions/:revision/restore': 4,
 };
 
 const wanted = (name: string) => MORE_THAN_ONE[name] ?? 1;

@@ -270,8 +270,8 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   return { ...a, ...made, page_id, attachment_id, token: secret };
 }
 
-/** A page at its first revision, in the trash where it is to be restored. */
-async function freshPage(db: Db, { wiki_id }: Ids, owner: Actor, endpoint: Endpoint): Promise<string> {
+/** A page at its first revision, in the trash where it is to be restored; at its second where the first one is. */
+async function freshPage(db: Db, { wiki_id, revision }: Ids, owner: Actor, endpoint: Endpoint): Promise<string> {
   const page_id = newId('page');
   const isTrashed = endpoint.path.endsWith(':page_id/restore');
   await db.query(sql`
@@ -285,6 +285,7 @@ async function freshPage(db: Db, { wiki_id }: Ids, owner: Actor, endpoint: Endpo
     )
     insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by)
     select wiki_id, page_id, 1, title, 'Fresh', '<p>Fresh</p>', '[]', created_by from page`);
+  if (endpoint.path.includes('/revisions/')) await addRevision(db, wiki_id, page_id, Number(revision));
   return page_id;
 }
 
