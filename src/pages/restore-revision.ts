@@ -3,10 +3,10 @@ import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ApiError, notFound } from '../http/errors.ts';
-import { writeWish } from './edit-page.ts';
 import { revisionOf } from './page-input.ts';
 import { RevisionParams, revisionNumber } from './revision-schema.ts';
 import { exampleFullPage, FullPage, isVisible, pageTag } from './schema.ts';
+import { writeWish } from './write-wish.ts';
 
 /** What was written since stays in the history: an old state comes back as a new one. */
 export const restoreRevision = endpoint({

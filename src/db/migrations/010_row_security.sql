@@ -30,6 +30,11 @@ begin
     when 'key' then
       select k.user_id, k.workspace_id into me, bound from api_keys k
       where k.secret_hash = hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > now());
+    when 'session' then
+      select s.user_id into me from sessions s
+      where s.access_hash = hash and s.access_expires_at > now() and s.expires_at > now() and s.revoked_at is null;
+    when 'nobody' then
+      null;
     when 'identity' then
       select i.user_id into me from identities i where i.issuer = name and i.subject = second_name;
     when 'widget' then
@@ -74,6 +79,10 @@ create function slug_is_taken(wanted text) returns boolean language sql stable s
 comment on function knows_workspace is 'For 403 and 404: whether there is such a workspace, also one that the caller cannot see.';
 comment on function knows_wiki is 'For 403 and 404: whether there is such a wiki, also one that the caller cannot see.';
 comment on function slug_is_taken is 'A workspace''s slug is unique over the service, so also those that the caller cannot see count.';
+
+create function is_invited(address text) returns boolean language sql stable security definer
+  as $$ select exists (select from invitations where email = address and state = 'pending' and expires_at > now()) $$;
+comment on function is_invited is 'For sign-in: whether an address is invited anywhere, which nobody is told.';
 
 -- A function that runs as its owner looks for tables where they are, and never in a schema that its caller chose.
 do $$
@@ -139,3 +148,27 @@ create policy anybody_adds on audit_events for insert with check (true);
 
 alter table signing_keys enable row level security;
 create policy of_the_service on signing_keys using ((select is_service()));
+
+-- Sign-in: what a user has is seen by that user's credentials; what is not anybody's yet, and what somebody is found by
+-- who signs in, by the service alone.
+grant select, insert, update, delete on
+  sessions, refresh_tokens, passwords, sign_in_links, password_guesses, openid_attempts, welcome_links to ibid_service;
+
+do $$
+declare
+  t record;
+begin
+  for t in select unnest(array['sessions', 'refresh_tokens', 'passwords']) as name loop
+    execute format('alter table %I enable row level security', t.name);
+    execute format('create policy self on %I using (user_id = (select own_user()) or (select is_service()))', t.name);
+  end loop;
+  for t in select unnest(array['sign_in_links', 'openid_attempts', 'welcome_links']) as name loop
+    execute format('alter table %I enable row level security', t.name);
+    execute format('create policy of_the_service on %I using ((select is_service()))', t.name);
+  end loop;
+end $$;
+
+-- Guesses at the own password are counted too where it is changed.
+alter table password_guesses enable row level security;
+create policy own_address on password_guesses
+  using ((select is_service()) or email in (select i.subject from identities i where i.user_id = (select own_user())));
