@@ -135,7 +135,7 @@ test('plain text reads the same as a page', () => {
   const lines = fc.array(
     fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 30 }),
-      fc.string({ unit: fc.constantFrom(...'#*_`~[]()<>|\\-+=.:!&1 \t'), maxLength: 12 }),
+      fc.string({ unit: fc.constantFrom(...'#*_`~[]()<>|\\-+=.:!&$1 \t'), maxLength: 12 }),
       fc.constantFrom(
         '',
         'word',
@@ -147,6 +147,9 @@ test('plain text reads the same as a page', () => {
         '---',
         '===',
         '&lt;',
+        '$$',
+        '$',
+        '[[x]]',
       ),
     ),
     { maxLength: 12 },

@@ -2,25 +2,15 @@ import type { Element, Nodes, Root } from 'hast';
 import type { Break, Root as Markdown, Nodes as MarkdownNodes, Paragraph, PhrasingContent } from 'mdast';
 import rehypeParse from 'rehype-parse';
 import rehypeRemark from 'rehype-remark';
-import remarkGfm from 'remark-gfm';
-import remarkStringify from 'remark-stringify';
 import { unified } from 'unified';
 import { refuseTooDeep, withoutOverflow } from '../../pages/parse-markdown.ts';
 import { oneLine, TITLE_MAX } from '../../pages/plain-text.ts';
 import { mainContent, unwrapLayout, withoutChrome } from './html-content.ts';
+import { markdownWriter } from './markdown-writer.ts';
 
 const parser = unified().use(rehypeParse).freeze();
 const converter = unified().use(rehypeRemark).freeze();
-const writer = unified()
-  .use(remarkGfm, { tablePipeAlign: false })
-  .use(remarkStringify, {
-    bullet: '-',
-    fences: true,
-    rule: '-',
-    // A dollar sign in HTML is one; only in Markdown it could begin mathematics.
-    unsafe: [{ character: '$', after: '[^\\s]', inConstruct: 'phrasing' }],
-  })
-  .freeze();
+const writer = markdownWriter({ tablePipeAlign: false });
 
 const BREAK: Break = { type: 'break' };
 

@@ -1,9 +1,7 @@
 import type { Code, Paragraph, PhrasingContent, Root } from 'mdast';
-import remarkGfm from 'remark-gfm';
-import remarkStringify from 'remark-stringify';
-import { unified } from 'unified';
+import { markdownWriter } from './markdown-writer.ts';
 
-const writer = unified().use(remarkGfm).use(remarkStringify, { bullet: '-', fences: true, rule: '-' }).freeze();
+const writer = markdownWriter();
 
 /** Escaping looks at every character many times; a text of this length is data or a log, and reads better as it is. */
 const PROSE_MAX = 256 * 1024;
