@@ -77,6 +77,17 @@ export interface Context<Params, Query, Body> extends Door {
 
 type Empty = TObject<Record<never, TSchema>>;
 
+/**
+ * A reply as JSON that the database wrote: for a list so long that most of the time would go to reading its rows and
+ * writing them again. It is sent as it is, so its statement names exactly the fields of the schema.
+ */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /** Another form of the same answer, chosen by `Accept`. */
 export type Representation<Reply> = (reply: Reply) => string;
 
@@ -133,7 +144,7 @@ export interface EndpointDefinition<
   also?: Record<string, Representation<Static<Reply>>>;
   /** Shown in openapi.json; a test validates them. */
   example: { body?: Static<Body>; reply: Static<Reply> };
-  run(context: Context<Static<Params>, Static<Query>, Static<Body>>): Promise<Static<Reply>>;
+  run(context: Context<Static<Params>, Static<Query>, Static<Body>>): Promise<Static<Reply> | JsonText>;
 }
 
 /** An endpoint as the list of endpoints holds it. */

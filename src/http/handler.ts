@@ -8,7 +8,7 @@ import { Bytes, type StoredFile, sendBytes } from './bytes.ts';
 import { requestScope } from './caller-scope.ts';
 import type { Credential } from './credential.ts';
 import { openDoor, requireCaller } from './door.ts';
-import { type Endpoint, isRepeatable, type Services } from './endpoint.ts';
+import { type Endpoint, isRepeatable, JsonText, type Services } from './endpoint.ts';
 import { ApiError, forbidden, notFound, unauthorized } from './errors.ts';
 import { type Caller, type IdempotentRequest, keepAnswer, readIdempotencyKey, takeKey } from './idempotency.ts';
 import { newId } from './ids.ts';
@@ -151,9 +151,14 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
         represent = endpoint.also[type];
       }
     }
-    if (!endpoint.etag && !represent) return reply.send(result);
+    if (!endpoint.etag && !represent && !(result instanceof JsonText)) return reply.send(result);
     if (!represent) reply.type('application/json; charset=utf-8');
-    const text = represent ? represent(result) : reply.serialize(result as Record<string, unknown>);
+    const text =
+      result instanceof JsonText
+        ? result.text
+        : represent
+          ? represent(result)
+          : reply.serialize(result as Record<string, unknown>);
     if (endpoint.etag) {
       const etag = entityTag(endpoint.etag(result), String(text));
       reply.header('etag', etag);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
-import { endpoint } from '../http/endpoint.ts';
+import { endpoint, JsonText } from '../http/endpoint.ts';
 import { Id, Record } from '../http/records.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { examplePage, isVisible } from './schema.ts';
@@ -27,10 +27,14 @@ export const getTree = endpoint({
   reply: Type.Array(TreeEntry),
   etag: () => '',
   example: { reply: [{ page_id, parent_page_id, slug, title, status }] },
-  run: ({ params, many }) =>
-    many(sql`
-      select p.page_id, coalesce(p.parent_page_id, '') as parent_page_id, p.slug, p.title, p.status
-      from pages p where p.wiki_id = ${params.wiki_id} and ${isVisible}
-      order by p.position, p.page_id
-    `),
+  run: async ({ params, one }) => {
+    const { pages } = await one<{ pages: string }>(sql`
+      select coalesce(json_agg(entry), '[]')::text as pages from (
+        select p.page_id, coalesce(p.parent_page_id, '') as parent_page_id, p.slug, p.title, p.status
+        from pages p where p.wiki_id = ${params.wiki_id} and ${isVisible}
+        order by p.position, p.page_id
+      ) entry
+    `);
+    return new JsonText(pages);
+  },
 });

@@ -109,24 +109,29 @@ export async function writeWish(
 function seenStatement(params: { wiki_id: string; page_id: string }, wish: Wish): Sql {
   const slug = wish.slug ?? null;
   const parent_page_id = wish.parent_page_id ?? null;
+  // `wished` is materialized, so that its path is a value and the page that lies there is found by pages_live_path.
   return sql`
     with page as (${fullPageById(params)}),
-    at as (
-      select p.parent_path,
+    parent as (
+      select coalesce(p.parent_path, '') as parent_path, p.slug,
         case when ${parent_page_id}::text is null then coalesce(p.parent_path, '')
           when ${parent_page_id}::text = '' then ''
           else (select n.path from pages n
             where n.wiki_id = ${params.wiki_id} and n.page_id = ${parent_page_id} and n.trashed_at is null)
-        end as wished_parent_path,
-        coalesce(${slug}::text, p.slug) as wished_slug
+        end as wished_parent_path
       from pages p where p.wiki_id = ${params.wiki_id} and p.page_id = ${params.page_id}
+    ),
+    wished as materialized (
+      select parent_path, wished_parent_path,
+        case wished_parent_path when '' then '' else wished_parent_path || '/' end || coalesce(${slug}::text, slug) as path
+      from parent
     )
-    select page.*, coalesce(at.parent_path, '') as parent_path, at.wished_parent_path,
+    select page.*, wished.parent_path, wished.wished_parent_path,
       exists (
-        select from pages o where o.wiki_id = ${params.wiki_id} and o.trashed_at is null and o.page_id <> ${params.page_id}
-          and o.path = case at.wished_parent_path when '' then '' else at.wished_parent_path || '/' end || at.wished_slug
+        select from pages o
+        where o.wiki_id = ${params.wiki_id} and o.trashed_at is null and o.path = wished.path and o.page_id <> ${params.page_id}
       ) as is_taken
-    from page, at`;
+    from page, wished`;
 }
 
 /** What there is to write; undefined where all is as it is wished. Throws what is wrong with the wish as things are. */
