@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
+import { growTables, wholeTablesRead } from './plans.ts';
 import { sendRaw } from './raw-http.ts';
 import { nameOf, success, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
@@ -97,4 +98,32 @@ test('every endpoint in the table exists', () => {
     Object.keys(MORE_THAN_ONE).filter((name) => !names.has(name)),
     [],
   );
+});
+
+/** What may read all of a wiki's pages, by a piece of its text. */
+const OF_MANY_PAGES = [
+  // The tree is all of them.
+  'json_agg(entry)',
+  // What moves with the page above it may be many pages, and many more that link to them.
+  'below as (',
+  // Ranking looks at all that matches.
+  'hits as (',
+];
+
+test('no statement of a request reads a whole table for the sake of a few rows, however large the wiki', async () => {
+  await growTables(tenants.world.db, tenants.a.wiki_id ?? '');
+  const readers: string[] = [];
+  for (const text of new Set(counted.statements)) {
+    if (/^(?:begin|commit|rollback)/.test(text)) continue;
+    if (OF_MANY_PAGES.some((piece) => text.includes(piece))) continue;
+    const tables = await wholeTablesRead(tenants.world.db, text);
+    if (tables.length > 0)
+      readers.push(
+        `${tables}: ${text
+          .trim()
+          .replace(/\s+/g, ' ')
+          .replace(/^.*?any \(c.granted\)\)\)\), /, '')}`,
+      );
+  }
+  assert.deepEqual(readers, []);
 });

@@ -114,12 +114,16 @@ async function readPresent(query: Query, wiki_id: string, page_ids: string[]): P
 async function openPlaces(query: Query, { wiki_id, upload_id }: UploadWrite, compiled: readonly CompiledUploadFile[]) {
   const folders = [...new Set(compiled.map(({ file }) => folderOf(file.page_path)))];
   const parents = await query<{ planned: string; page_id: string; path: string }>(sql`
-    select g.planned, p.page_id, p.path from unnest(${folders}::text[]) g (planned)
-    join pages p on p.wiki_id = ${wiki_id} and p.trashed_at is null and p.page_id = coalesce(
-      (select f.page_id from upload_files f join pages n on n.wiki_id = f.wiki_id and n.page_id = f.page_id
-        where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_path = g.planned and n.trashed_at is null
-        order by f.file_no limit 1),
-      (select n.page_id from pages n where n.wiki_id = ${wiki_id} and n.path = g.planned and n.trashed_at is null))`);
+    with found as materialized (
+      select g.planned, coalesce(
+        (select f.page_id from upload_files f join pages n on n.wiki_id = f.wiki_id and n.page_id = f.page_id
+          where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_path = g.planned and n.trashed_at is null
+          order by f.file_no limit 1),
+        (select n.page_id from pages n where n.wiki_id = ${wiki_id} and n.path = g.planned and n.trashed_at is null)) as page_id
+      from unnest(${folders}::text[]) g (planned)
+    )
+    select f.planned, p.page_id, p.path from found f
+    join pages p on p.wiki_id = ${wiki_id} and p.trashed_at is null and p.page_id = f.page_id`);
   const pageAt = new Map(parents.map(({ planned, page_id, path }) => [planned, { page_id, path }]));
   // Below a page that this batch makes nothing can be yet, so these are all that may be taken.
   const candidates = compiled.flatMap(({ file }) => {

@@ -8,7 +8,7 @@ import { newId } from '../http/ids.ts';
 import { readTitle } from '../http/titles.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { asPathError, checkMarkdown, noSuchParent } from './page-input.ts';
-import { linkArrived } from './place-page.ts';
+import { childrenOf, freeSlug, linkArrived } from './place-page.ts';
 import {
   exampleFullPage,
   FullPage,
@@ -83,17 +83,12 @@ export const createPage = endpoint({
 
     return transaction(async (tx) => {
       // No page comes, goes or moves while the wiki is locked, so what is found here stays true until the end.
+      // The last position is at one end of pages_by_parent, which for "is null" has to be said in full.
       const place = await tx.look<Place>(sql`
-        select at.parent_path,
-          (select c.slug from unnest(${slugs}::text[]) with ordinality c (slug, preference)
-            where not exists (
-              select from pages p where p.wiki_id = ${wiki_id} and p.trashed_at is null
-                and p.path = coalesce(at.parent_path || '/', '') || c.slug)
-            order by c.preference limit 1) as slug,
-          (select coalesce(max(s.position), -1) + 1 from pages s
-            where s.wiki_id = ${wiki_id} and s.parent_page_id is not distinct from nullif(${parent_page_id}, '')
-              and s.trashed_at is null)::int as position
-        from (select (${parentPath}) as parent_path) at`);
+        select (${parentPath}) as parent_path, (${freeSlug(wiki_id, slugs, sql`(${parentPath})`)}) as slug,
+          coalesce((
+            select s.position + 1 from pages s where ${childrenOf(wiki_id, parent_page_id)}
+            order by s.parent_page_id desc, s.position desc limit 1), 0)::int as position`);
       if (parent_page_id !== '' && (place?.parent_path ?? null) === null) throw noSuchParent();
       const slug = place?.slug;
       if (!place || !slug) throw slugTaken(slugs[0] ?? '');
@@ -115,7 +110,7 @@ export const createPage = endpoint({
         .catch((error: unknown) => {
           throw asPathError(error);
         });
-      await linkArrived(tx, { wiki_id, page_id });
+      await linkArrived(tx, { wiki_id, page_id, isNew: true });
       const made = await tx.look<FullPageRow>(fullPageById({ wiki_id, page_id }));
       if (!made) throw new Error('a page that was made cannot be read');
       return shownPage(made);

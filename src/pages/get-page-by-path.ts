@@ -33,12 +33,17 @@ export const getPageByPath = endpoint({
   example: { reply: exampleFullPage },
   run: async ({ params: { wiki_id, page_path }, one }) =>
     shownPage(
+      // Materialized, because under row-level security no coalesce may be the key of a look into an index.
       await one<FullPageRow>(sql`
-        select ${fullPageColumns} from pages p
+        with found as materialized (
+          select coalesce(
+            (select p.page_id from pages p where p.wiki_id = ${wiki_id} and p.path = ${page_path} and ${isVisible}),
+            (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = ${page_path})) as page_id
+        )
+        select ${fullPageColumns} from found
+        join pages p on p.wiki_id = ${wiki_id} and p.page_id = found.page_id
         join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
-        where p.wiki_id = ${wiki_id} and ${isVisible} and p.page_id = coalesce(
-          (select p.page_id from pages p where p.wiki_id = ${wiki_id} and p.path = ${page_path} and ${isVisible}),
-          (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = ${page_path}))
+        where ${isVisible}
       `),
     ),
 });

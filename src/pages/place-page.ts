@@ -37,8 +37,7 @@ export function moveSteps(wiki_id: string, old_path: string, also: Sql = raw('')
 
 /** The step that makes room at a position among siblings for the page of step `edited`, where another one is there. */
 export function roomStep(wiki_id: string, parent_page_id: string, page_id: string, position: number): Sql {
-  const sibling = parent_page_id === '' ? sql`s.parent_page_id is null` : sql`s.parent_page_id = ${parent_page_id}`;
-  const others = sql`s.wiki_id = ${wiki_id} and ${sibling} and s.page_id <> ${page_id} and s.trashed_at is null`;
+  const others = sql`${childrenOf(wiki_id, parent_page_id)} and s.page_id <> ${page_id}`;
   return sql`
     update pages s set position = s.position + 1 from edited e
     where ${others} and s.position >= ${position}
@@ -46,21 +45,51 @@ export function roomStep(wiki_id: string, parent_page_id: string, page_id: strin
 }
 
 /**
- * Points links that waited for a page, or lead to one in the trash, at the page that is now at their path: the page and
- * those below it. Runs under the lock of the wiki, so that no link and no page comes in between. The linking pages are
- * locked before their links, as whoever edits them does.
+ * The first of these slugs that no page below `parent_path` has (null at the root): one row, or none. The paths are
+ * materialized, because under row-level security a column may be the key of a look into an index, and not what is made of
+ * columns there and then.
  */
-export async function linkArrived(tx: Statements, { wiki_id, page_id }: { wiki_id: string; page_id: string }) {
+export function freeSlug(wiki_id: string, slugs: readonly string[], parent_path: Sql): Sql {
+  return sql`
+    with candidates as materialized (
+      select c.slug, c.preference, coalesce(${parent_path} || '/', '') || c.slug as path
+      from unnest(${slugs}::text[]) with ordinality c (slug, preference)
+    )
+    select c.slug from candidates c
+    where not exists (select from pages p where p.wiki_id = ${wiki_id} and p.trashed_at is null and p.path = c.path)
+    order by c.preference limit 1`;
+}
+
+/** The pages right below a page; at the root for "". */
+export function childrenOf(wiki_id: string, parent_page_id: string): Sql {
+  const below = parent_page_id === '' ? sql`s.parent_page_id is null` : sql`s.parent_page_id = ${parent_page_id}`;
+  return sql`s.wiki_id = ${wiki_id} and ${below} and s.trashed_at is null`;
+}
+
+/**
+ * Points links that waited for a page, or lead to one in the trash, at the page that is now at their path: the page and
+ * those below it, of which a new one has none. Runs under the lock of the wiki, so that no link and no page comes in
+ * between. The linking pages are locked before their links, as whoever edits them does.
+ */
+export async function linkArrived(
+  tx: Statements,
+  { wiki_id, page_id, isNew = false }: { wiki_id: string; page_id: string; isNew?: boolean },
+) {
+  const itself = sql`select ${page_id}::text as page_id`;
   await tx.follow({
-    below: subtree(wiki_id, page_id),
+    ...(!isNew && { below: subtree(wiki_id, page_id) }),
+    // Each "offset 0" has what belongs to a page looked up by its index: the planner cannot know that the pages are few.
     arrived: sql`
-      select p.page_id, p.path from pages p join access a on a.wiki_id = p.wiki_id
-      where p.wiki_id = ${wiki_id} and p.trashed_at is null
-        and p.page_id in (select ${page_id}::text union all select b.page_id from below b)`,
+      select p.page_id, p.path
+      from access a, (${isNew ? itself : sql`${itself} union all select b.page_id from below b`}) n
+      cross join lateral (
+        select p.* from pages p
+        where p.wiki_id = ${wiki_id} and p.page_id = n.page_id and p.trashed_at is null offset 0) p
+      where p.wiki_id = a.wiki_id`,
     waiting: sql`
       select l.from_page_id, l.to_path, n.page_id
       from arrived n
-      join page_links l on l.wiki_id = ${wiki_id} and l.to_path = n.path
+      cross join lateral (select * from page_links l where l.wiki_id = ${wiki_id} and l.to_path = n.path offset 0) l
       join pages f on f.wiki_id = ${wiki_id} and f.page_id = l.from_page_id
       where l.to_page_id is null or not exists (
         select from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null)

@@ -4,7 +4,7 @@ import { slugCandidates } from '../http/chosen-slug.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import { asPathError } from './page-input.ts';
-import { linkArrived, moveSteps, subtree } from './place-page.ts';
+import { freeSlug, linkArrived, moveSteps, subtree } from './place-page.ts';
 import {
   exampleFullPage,
   FullPage,
@@ -61,12 +61,7 @@ export const restorePage = endpoint({
             select ${pageColumns}, ${trashColumns} from pages p join access a on a.wiki_id = p.wiki_id
             where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is not null`,
           below: subtree(wiki_id, page_id),
-          free: sql`
-            select c.slug from unnest(${[page.slug, ...numbered]}::text[]) with ordinality c (slug, preference)
-            where not exists (
-              select from pages p where p.wiki_id = ${wiki_id} and p.trashed_at is null
-                and p.path = coalesce(${page.parent_path}::text || '/', '') || c.slug)
-            order by c.preference limit 1`,
+          free: freeSlug(wiki_id, [page.slug, ...numbered], sql`${page.parent_path}::text`),
           edited: sql`
             update pages p set trashed_at = null, trashed_by = null, trashed_with = null, slug = f.slug,
               parent_page_id = ${page.parent_page_id}::text, parent_path = ${page.parent_path}::text,

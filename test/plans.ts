@@ -1,0 +1,74 @@
+import type { OwnerDb } from '../src/db/db.ts';
+import { raw, sql } from '../src/db/sql.ts';
+
+/** So many rows that nobody reads them all for the sake of one. */
+const ROWS = 4_000;
+
+/** The tables that grow with a wiki, and the columns in which their rows differ; what others refer to comes first. */
+const DIFFER: Record<string, string[]> = {
+  pages: ['page_id', 'path', 'slug'],
+  revisions: ['page_id'],
+  page_texts: ['page_id'],
+  page_links: ['from_page_id', 'to_page_id', 'to_path'],
+  page_paths: ['path', 'page_id'],
+  attachments: ['attachment_id', 'page_id'],
+  uploads: ['upload_id'],
+  upload_files: ['upload_id', 'filename'],
+  sources: ['source_id', 'sha256'],
+  source_texts: ['source_id'],
+  page_sources: ['page_id', 'source_id'],
+  jobs: ['job_id', 'upload_id'],
+  audit_events: ['event_id'],
+};
+
+interface Plan {
+  'Node Type': string;
+  'Relation Name'?: string;
+  Plans?: Plan[];
+}
+
+/**
+ * Makes every table that grows with a wiki large in this wiki, by copies of a row that is in it. Throws for a table that is not known
+ * here, and for one that has no row.
+ */
+export async function growTables(db: OwnerDb, wiki_id: string): Promise<void> {
+  const ofWikis = await db.query<{ name: string }>(sql`
+    select table_name as name from information_schema.columns
+    where table_schema = current_schema() and column_name = 'wiki_id' and table_name <> 'wikis'`);
+  const unknown = ofWikis.map(({ name }) => name).filter((name) => !(name in DIFFER));
+  if (unknown.length > 0) throw new Error(`say in DIFFER of test/plans.ts in which columns rows differ of: ${unknown}`);
+  for (const [table, columns] of Object.entries(DIFFER)) {
+    const differing = columns.map((column) => `'${column}', 'more' || n`).join(', ');
+    const { length } = await db.query(sql`
+      insert into ${raw(table)} select (jsonb_populate_record(null::${raw(table)}, to_jsonb(t) || jsonb_build_object('wiki_id', ${wiki_id}::text, ${raw(differing)}))).*
+      from (select * from ${raw(table)} order by ${raw(columns[0] ?? '')} limit 1) t, generate_series(1, ${ROWS}::int) n
+      returning 1`);
+    if (length !== ROWS) throw new Error(`${table} has no row to make more of`);
+    // The planner is to know that one wiki has nearly all of it.
+    const owner = table === 'audit_events' ? 'workspace_id' : 'wiki_id';
+    await db.query(sql`alter table ${raw(table)} alter column ${raw(owner)} set (n_distinct = 1)`);
+    await db.query(sql`analyze ${raw(table)}`);
+  }
+}
+
+/** The tables that a statement of the service would read from the first row to the last. */
+export async function wholeTablesRead(db: OwnerDb, text: string): Promise<string[]> {
+  const values = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
+  const nulls = values === 0 ? '' : `(${Array(values).fill('null').join(', ')})`;
+  const [row] = await db.transaction(async (query, runScript) => {
+    await runScript('set local role ibid_service; set local plan_cache_mode = force_generic_plan');
+    await runScript(`prepare looked_at as ${text}`);
+    const rows = await query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      sql`explain (format json) execute looked_at${raw(nulls)}`,
+    );
+    await runScript('deallocate looked_at');
+    return rows;
+  });
+  return row ? scanned(row['QUERY PLAN'][0].Plan) : [];
+}
+
+function scanned(plan: Plan): string[] {
+  const name = plan['Relation Name'] ?? '';
+  const own = plan['Node Type'] === 'Seq Scan' && name in DIFFER ? [name] : [];
+  return [...own, ...(plan.Plans ?? []).flatMap(scanned)];
+}
