@@ -414,3 +414,35 @@ test('bytes that the store has lost are 503 and never a broken answer', async ()
   assert.equal(JSON.parse(lost.bytes.toString()).error, 'storage_unavailable');
   assert.equal(lost.headers.get('content-disposition'), null);
 });
+
+test('attachment:<id> in a text is shown as the address of the attachment, and kept as it was written', async () => {
+  const { body } = await attach(randomBytes(70), 'plan.png');
+  const reference = `attachment:${body.attachment_id}`;
+  const address = `${wiki}/attachments/${body.attachment_id}`;
+  const markdown = `![Plan](${reference}) [it](<${reference}>) [ref][r] <img src="${reference}"> [[Other]] [near](other)\n\n[r]: ${reference}\n`;
+  const made = await owner.post(`${wiki}/pages`, { title: 'Shows', markdown });
+  assert.equal(made.status, 201, JSON.stringify(made.body));
+  assert.equal(made.body.markdown, markdown);
+  assert.equal(made.body.html.split(`src="${address}"`).length, 3, made.body.html);
+  assert.equal(made.body.html.split(`href="${address}"`).length, 3, made.body.html);
+  assert.equal((await owner.get(address)).status, 200);
+  const moved = await owner.patch(`${wiki}/pages/${made.body.page_id}`, { parent_page_id: page, slug: 'below' });
+  assert.ok(moved.body.markdown.includes(reference) && moved.body.html.includes(`src="${address}"`));
+  const uploaded = await world.upload(owner, owner.wiki_id, { 'shown.md': `![x](${reference})\n` });
+  assert.equal(uploaded.body.status, 'completed');
+  const { body: shown } = await owner.get(`${wiki}/pages/path/shown`);
+  assert.ok(shown.html.includes(`src="${address}"`), shown.html);
+  assert.equal(shown.markdown, `![x](${reference})\n`);
+});
+
+test('what is not of the form of an attachment has no address', async () => {
+  const ids = ['', 'attachment_', 'page_01jd8w3v6xf3e8h2k9m4n5p6v1', 'attachment_01jd8w3v6xf3e8h2k9m4n5p6v1/../../x'];
+  for (const id of [...ids, 'attachment_01JD8W3V6XF3E8H2K9M4N5P6V1', 'attachment_01jd8w3v6xf3e8h2k9m4n5p6v1?x']) {
+    const made = await owner.post(`${wiki}/pages`, {
+      title: 'x',
+      markdown: `[a](<attachment:${id}>) ![b](<attachment:${id}>)`,
+    });
+    assert.match(made.body.html, /^<p><a>a<\/a> <img alt="b"[^>]*><\/p>$/, id);
+    assert.doesNotMatch(made.body.html, /attachment:|src=/, id);
+  }
+});

@@ -9,6 +9,7 @@ import { wikiOfUpload } from './upload-wiki.ts';
 export { titleFromFilename } from './extract/extract.ts';
 
 export interface CompileInput extends UploadedFile {
+  wiki_id: string;
   /** Where the page will be, from which its links are written. */
   page_path: string;
 }

@@ -21,24 +21,28 @@ const BATCH_BYTES = 4 * 2 ** 20;
 export function ingestJob(needs: { blobs: Blobs; sandbox: Sandbox; log: Logger }): JobKind {
   const { blobs, sandbox, log } = needs;
 
-  async function compile(file: PendingFile, pages: ReadonlyMap<string, string>): Promise<CompiledUploadFile> {
+  async function compile(
+    wiki_id: string,
+    file: PendingFile,
+    pages: ReadonlyMap<string, string>,
+  ): Promise<CompiledUploadFile> {
     if (file.kind === 'folder') {
-      const page = await folderPage(file, file.filename, pages);
+      const page = await folderPage(wiki_id, file, file.filename, pages);
       return { file, result: page, page: page.ok ? page : undefined };
     }
-    const result = await compileBytes(file, pages);
+    const result = await compileBytes(wiki_id, file, pages);
     if (result.ok) return { file, result, page: result };
     // Other pages lie under the page of this file, so the folder gets a page all the same.
     const folder = file.filename.slice(0, Math.max(file.filename.lastIndexOf('/'), 0));
-    const page = pages.get(folder) === file.page_path ? await folderPage(file, folder, pages) : undefined;
+    const page = pages.get(folder) === file.page_path ? await folderPage(wiki_id, file, folder, pages) : undefined;
     return { file, result, page: page?.ok ? page : undefined };
   }
 
-  async function compileBytes(file: PendingFile, pages: ReadonlyMap<string, string>): Promise<Output> {
+  async function compileBytes(wiki_id: string, file: PendingFile, pages: ReadonlyMap<string, string>): Promise<Output> {
     const { filename, content_type, page_path, sha256 } = file;
     try {
       const bytes = await blobs.read(sha256);
-      return await sandbox.run({ filename, content_type, bytes, page_path }, pages);
+      return await sandbox.run({ wiki_id, filename, content_type, bytes, page_path }, pages);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       log.error({ err: error, filename }, 'the bytes of an uploaded file are gone');
@@ -46,10 +50,15 @@ export function ingestJob(needs: { blobs: Blobs; sandbox: Sandbox; log: Logger }
     }
   }
 
-  function folderPage(file: PendingFile, folder: string, pages: ReadonlyMap<string, string>): Promise<Output> {
+  function folderPage(
+    wiki_id: string,
+    file: PendingFile,
+    folder: string,
+    pages: ReadonlyMap<string, string>,
+  ): Promise<Output> {
     const bytes = Buffer.from(`# ${titleFromFilename(`${folder}.md`).replace(/([\\`*_[\]<>#])/g, '\\$1')}\n`);
     return sandbox.run(
-      { filename: 'folder.md', content_type: 'text/markdown', bytes, page_path: file.page_path },
+      { wiki_id, filename: 'folder.md', content_type: 'text/markdown', bytes, page_path: file.page_path },
       pages,
     );
   }
@@ -67,7 +76,7 @@ export function ingestJob(needs: { blobs: Blobs; sandbox: Sandbox; log: Logger }
         const compiled: CompiledUploadFile[] = [];
         for (const file of batch) {
           if (stopping.aborted) break;
-          compiled.push(await compile(file, pages));
+          compiled.push(await compile(job.wiki_id, file, pages));
         }
         await writing;
         if (stopping.aborted) return;

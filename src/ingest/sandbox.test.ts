@@ -9,7 +9,7 @@ const CORPORA = new URL('../../../shared/corpora/', import.meta.url);
 
 function file(filename: string, content: string | Uint8Array): CompileInput {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-  return { filename, content_type: '', bytes, page_path: 'docs/page' };
+  return { wiki_id: '', filename, content_type: '', bytes, page_path: 'docs/page' };
 }
 
 /** Real files where they are; elsewhere a few of each kind. */

@@ -43,7 +43,13 @@ test('whatever a text is made of, compiling it changes no character of it', () =
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), (text) => {
       const given = `x${text.toWellFormed()}`.replaceAll('\0', '');
-      const file = { filename: 'a.md', content_type: 'text/markdown', bytes: Buffer.from(given), page_path: 'a' };
+      const file = {
+        wiki_id: '',
+        filename: 'a.md',
+        content_type: 'text/markdown',
+        bytes: Buffer.from(given),
+        page_path: 'a',
+      };
       assert.equal(compileFile(file, new Map()).markdown, read(given));
     }),
     { numRuns: 500 },

@@ -10,13 +10,14 @@ const named = new WeakMap<ReadonlyMap<string, string>, ReadonlyMap<string, strin
  * pages.
  */
 export function wikiOfUpload(
-  file: { page_path: string },
+  file: { wiki_id: string; page_path: string },
   pages: ReadonlyMap<string, string>,
 ): Wiki & { filesOf(links: readonly WikiLinkTo[]): string[] } {
   const names = named.get(pages) ?? namesOf(pages);
   named.set(pages, names);
   const fileNamed = (target: string) => names.get(keyOf(target));
   return {
+    wiki_id: file.wiki_id,
     page_path: file.page_path,
     findPage(target) {
       const path = pages.get(fileNamed(target) ?? '');

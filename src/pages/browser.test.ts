@@ -15,7 +15,7 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was tried in a real browser';
 
 const ORIGIN = 'http://wiki.test';
-const WIKI = { page_path: 'a/b', findPage: () => ({ path: 'a/c' }) };
+const WIKI = { wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9', page_path: 'a/b', findPage: () => ({ path: 'a/c' }) };
 const FRAGMENTS_OF_A_PAGE = 250;
 
 /** What happened in a page that should not have. */

@@ -79,7 +79,7 @@ export const createPage = endpoint({
     const folder = seen?.parent_path ?? '';
     const known = await knownTargets(look, wiki_id, markdown);
     const page_path = folder === '' ? 'page' : `${folder}/page`;
-    const rendered = await services.renderPage({ markdown, page_path, known });
+    const rendered = await services.renderPage({ wiki_id, markdown, page_path, known });
 
     return transaction(async (tx) => {
       // No page comes, goes or moves while the wiki is locked, so what is found here stays true until the end.

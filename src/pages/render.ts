@@ -23,6 +23,7 @@ export function renderMarkdown(markdown: string, wiki: Wiki = NO_WIKI): Rendered
 
 /** A page to be rendered in another thread, which no function can be given to. */
 export interface PageInput {
+  wiki_id: string;
   markdown: string;
   page_path: string;
   /** The paths of the pages that its wiki links may mean, by target (`possibleWikiTargets` names them beforehand). */
@@ -39,7 +40,7 @@ export interface RenderedPage extends Rendered {
 export type RenderPage = (page: PageInput) => Promise<RenderedPage>;
 
 /** As `renderMarkdown`, and says why a page is shown as plain text. */
-export function renderPage({ markdown, page_path, known }: PageInput): RenderedPage {
+export function renderPage({ wiki_id, markdown, page_path, known }: PageInput): RenderedPage {
   const findPage = (target: string) => {
     const path = known.get(target);
     return path === undefined ? undefined : { path };
@@ -47,7 +48,7 @@ export function renderPage({ markdown, page_path, known }: PageInput): RenderedP
   try {
     const tree = parseMarkdown(markdown);
     const links = linksOf(tree, markdown, page_path);
-    const rendered = renderTree(tree, { page_path, findPage });
+    const rendered = renderTree(tree, { wiki_id, page_path, findPage });
     return { ...rendered, links: withWikiLinks(links, rendered.wiki_links), plain_reason: '' };
   } catch (error) {
     if (error instanceof TooComplexError)

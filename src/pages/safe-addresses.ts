@@ -14,15 +14,16 @@ const PAGE = new URL('https://page.invalid/folder/page');
 
 /**
  * Puts ids under the prefix and makes them unique, has fragments of links within the wiki follow, and says of links to
- * other places that we do not vouch for them. Addresses that are not of the web lose their attribute.
+ * other places that we do not vouch for them. References to attachments become addresses in the wiki. Addresses that are
+ * not of the web lose their attribute.
  */
-export function settleIdsAndAddresses(tree: Root): void {
+export function settleIdsAndAddresses(tree: Root, wiki_id = ''): void {
   const elements: Element[] = [];
   collect(tree, elements, false);
   const ids = new Set<string>();
   const counts = new Map<string, number>();
   for (const element of elements) settleId(element, ids, counts);
-  for (const element of elements) settleAddresses(element, ids);
+  for (const element of elements) settleAddresses(element, ids, wiki_id);
 }
 
 function collect(parent: Root | Element, elements: Element[], isInLink: boolean): void {
@@ -107,7 +108,8 @@ function plainId(id: string): string {
     .toWellFormed();
 }
 
-function settleAddresses({ tagName, properties }: Element, ids: ReadonlySet<string>): void {
+function settleAddresses({ tagName, properties }: Element, ids: ReadonlySet<string>, wiki_id: string): void {
+  if (wiki_id !== '') resolveAttachment(properties, tagName === 'img' ? 'src' : 'href', wiki_id);
   if (tagName === 'img') {
     setAddress(properties, 'src', /^https?:$/);
     // A reader's visit is not told to whoever keeps the picture more than loading it does.
@@ -123,6 +125,14 @@ function settleAddresses({ tagName, properties }: Element, ids: ReadonlySet<stri
   const isElsewhere = url.host !== PAGE.host || /^[a-z]+:/.test(href);
   if (isElsewhere && url.protocol !== 'mailto:') properties.rel = ['nofollow', 'noopener', 'noreferrer'];
   if (!isElsewhere && !href.startsWith('/')) properties.href = settleFragment(href, ids);
+}
+
+/** As newId writes them; whether there is one of that id is not looked up. */
+const ATTACHMENT = /^attachment:(attachment_[0-9a-hjkmnp-tv-z]{26})$/;
+
+function resolveAttachment(properties: Properties, name: 'href' | 'src', wiki_id: string): void {
+  const [, attachment_id] = ATTACHMENT.exec(String(properties[name] ?? '')) ?? [];
+  if (attachment_id !== undefined) properties[name] = `/v1/wikis/${wiki_id}/attachments/${attachment_id}`;
 }
 
 /** The address without what browsers ignore in it, its scheme in lower case; removed if it is none of these schemes. */

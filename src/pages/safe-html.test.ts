@@ -11,7 +11,7 @@ import { sanitized, writeHtml } from './safe-html.ts';
 import { exampleFullPage } from './schema.ts';
 
 /** A wiki where every name is a page, so that attacks come to stand in addresses. */
-const WIKI = { page_path: 'a/b', findPage: () => ({ path: 'a/c' }) };
+const WIKI = { wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9', page_path: 'a/b', findPage: () => ({ path: 'a/c' }) };
 
 test('nothing that a text holds can run, load or post anything in a page', () => {
   for (const document of ATTACKS) assertSafe(renderMarkdown(document).html, document);

@@ -69,14 +69,14 @@ const SCHEMA: Schema = {
 export function safeTree(markdown: Markdown, wiki: Wiki = NO_WIKI): Root {
   const handlers = elementsOf(wiki);
   const tree = asRoot(toHast(markdown, { allowDangerousHtml: true, clobberPrefix: ID_PREFIX, handlers }));
-  if (!holdsRaw(tree)) return sanitized(tree);
+  if (!holdsRaw(tree)) return sanitized(tree, wiki);
   // What is taken out can leave a nesting behind that no browser keeps, so what is left is parsed once more.
-  return sanitized(parsed(sanitized(parsed(tree))));
+  return sanitized(parsed(sanitized(parsed(tree), wiki)), wiki);
 }
 
 /** The same rules for a tree of HTML, which is changed. A tree that is safe already comes out as it went in. */
-export function sanitized(tree: Root): Root {
-  settleIdsAndAddresses(tree);
+export function sanitized(tree: Root, { wiki_id }: Pick<Wiki, 'wiki_id'> = NO_WIKI): Root {
+  settleIdsAndAddresses(tree, wiki_id);
   return asRoot(sanitize(tree, SCHEMA));
 }
 

@@ -11,7 +11,7 @@ const KNOWN = new Map([
 ]);
 
 function render(markdown: string) {
-  return renderPage({ markdown, page_path: 'guide/start', known: KNOWN });
+  return renderPage({ wiki_id: '', markdown, page_path: 'guide/start', known: KNOWN });
 }
 
 test('a wiki link leads from the page to the page that it names, and to the heading there', () => {

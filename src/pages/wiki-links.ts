@@ -4,6 +4,8 @@ import type { WikiLinkTo } from './plain-text.ts';
 
 /** What a page knows of its wiki while it is rendered. */
 export interface Wiki {
+  /** Where references to attachments lead to; "" where there is no wiki. */
+  wiki_id: string;
   /** Where the page is, from which its links are written. */
   page_path: string;
   /** The page that an author means by `[[target]]`; undefined where there is none. */
@@ -11,7 +13,7 @@ export interface Wiki {
 }
 
 /** A wiki in which nothing is found. */
-export const NO_WIKI: Wiki = { page_path: '', findPage: () => undefined };
+export const NO_WIKI: Wiki = { wiki_id: '', page_path: '', findPage: () => undefined };
 
 /** The pages that a document links to as `[[Target]]`, each target once, in the order of the text. */
 export function wikiLinksOf(tree: Root, wiki: Wiki): WikiLinkTo[] {

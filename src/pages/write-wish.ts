@@ -78,7 +78,7 @@ export async function writeWish(
     if (change.markdown !== undefined && (!rendered || renderedAt !== seen.path)) {
       const known = await knownTargets(look, params.wiki_id, change.markdown);
       const page_path = [...(change.folder ? [change.folder] : []), seen.slug].join('/');
-      rendered = await services.renderPage({ markdown: change.markdown, page_path, known });
+      rendered = await services.renderPage({ wiki_id, markdown: change.markdown, page_path, known });
       renderedAt = seen.path;
     }
     if (isLocked) {
