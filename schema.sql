@@ -430,11 +430,16 @@ create table page_links (
   to_page_id    text       collate "C",
   to_path       text       collate "C" not null,
   places        integer[]  not null default '{}'::integer[],
+  wanted_title  text       collate "C",
+  wanted_path   text       collate "C",
   PRIMARY KEY (wiki_id, from_page_id, to_path),
+  CHECK (((wanted_title IS NULL) = (wanted_path IS NULL))),
   FOREIGN KEY (wiki_id, from_page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
 CREATE INDEX page_links_back ON page_links USING btree (wiki_id, to_page_id);
 CREATE INDEX page_links_wanted ON page_links USING btree (wiki_id, to_path);
+CREATE INDEX page_links_wanted_path ON page_links USING btree (wiki_id, wanted_path) WHERE (wanted_title IS NOT NULL);
+CREATE INDEX page_links_wanted_title ON page_links USING btree (wiki_id, wanted_title) WHERE (wanted_title IS NOT NULL);
 grant delete, insert, select, update on page_links to ibid_service;
 alter table page_links enable row level security;
 create policy of_the_wiki on page_links for all
@@ -507,6 +512,7 @@ create table pages (
   trashed_at      timestamp with time zone,
   trashed_by      text                      collate "C",
   trashed_with    text                      collate "C",
+  title_key       text                      collate "C" generated always as (lower(title)) stored,
   PRIMARY KEY (wiki_id, page_id),
   UNIQUE (wiki_id, page_id, path),
   CHECK ((origin = ANY (ARRAY['authored'::text, 'compiled'::text]))),
@@ -519,7 +525,7 @@ create table pages (
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
 CREATE INDEX pages_by_parent ON pages USING btree (wiki_id, parent_page_id, "position");
-CREATE INDEX pages_by_title ON pages USING btree (wiki_id, lower(title)) WHERE (trashed_at IS NULL);
+CREATE INDEX pages_by_title ON pages USING btree (wiki_id, title_key) WHERE (trashed_at IS NULL);
 CREATE INDEX pages_hidden ON pages USING btree (wiki_id, page_id) WHERE ((trashed_at IS NOT NULL) OR (status <> 'published'::text));
 CREATE INDEX pages_trashed_at ON pages USING btree (trashed_at) WHERE (trashed_at IS NOT NULL);
 CREATE UNIQUE INDEX pages_live_path ON pages USING btree (wiki_id, path) WHERE (trashed_at IS NULL);

@@ -39,9 +39,17 @@ export async function growTables(db: OwnerDb, wiki_id: string): Promise<void> {
   if (unknown.length > 0) throw new Error(`say in DIFFER of test/plans.ts in which columns rows differ of: ${unknown}`);
   for (const [table, columns] of Object.entries(DIFFER)) {
     const differing = columns.map((column) => `'${column}', 'more' || n`).join(', ');
+    const [written] = await db.query<{ columns: string }>(sql`
+      select string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns
+      where table_schema = current_schema() and table_name = ${table} and is_generated = 'NEVER'`);
+    const all = raw(written?.columns ?? '');
     const { length } = await db.query(sql`
-      insert into ${raw(table)} select (jsonb_populate_record(null::${raw(table)}, to_jsonb(t) || jsonb_build_object('wiki_id', ${wiki_id}::text, ${raw(differing)}))).*
-      from (select * from ${raw(table)} order by ${raw(columns[0] ?? '')} limit 1) t, generate_series(1, ${ROWS}::int) n
+      insert into ${raw(table)} (${all})
+      select ${all} from (
+        select (jsonb_populate_record(null::${raw(table)}, to_jsonb(t) ||
+          jsonb_build_object('wiki_id', ${wiki_id}::text, ${raw(differing)}))).*
+        from (select * from ${raw(table)} order by ${raw(columns[0] ?? '')} limit 1) t, generate_series(1, ${ROWS}::int) n
+      ) copies
       returning 1`);
     if (length !== ROWS) throw new Error(`${table} has no row to make more of`);
     // The planner is to know that one wiki has nearly all of it.

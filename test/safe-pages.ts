@@ -15,7 +15,7 @@ const TAGS = new Set(
 );
 const ATTRIBUTES = new Set(
   (
-    'align alt ariaDescribedBy ariaLabel checked className colSpan dataFootnoteBackref dataFootnoteRef dataFootnotes dataTarget ' +
+    'align alt ariaDescribedBy ariaLabel checked className colSpan dataFootnoteBackref dataFootnoteRef dataFootnotes dataTarget dataFragment ' +
     'dateTime dir disabled height href id lang loading open referrerPolicy rel rowSpan scope src start title type width'
   ).split(' '),
 );

@@ -47,8 +47,9 @@ const MORE_THAN_ONE: Record<string, number> = {
   // What its parent is, before the text is rendered; begin, the lock on the wiki, a free place, the page, links that
   // waited for it, the page as it is read, commit.
   'POST /v1/wikis/:wiki_id/pages': 8,
-  // The page as it is, before the text is rendered; the write, if it is still so; the page as it is read.
-  'PATCH /v1/wikis/:wiki_id/pages/:page_id': 3,
+  // The page as it is, before the text is rendered; for a new title begin, the lock on the wiki, the page again, the
+  // write, links that waited for this title, the page as it is read, commit.
+  'PATCH /v1/wikis/:wiki_id/pages/:page_id': 8,
   // begin, the lock on the wiki, the page with those below it, commit.
   'DELETE /v1/wikis/:wiki_id/pages/:page_id': 4,
   // begin, the lock on the wiki, the page and the one above, the write, links that waited, the page as it is read, commit.
@@ -92,6 +93,15 @@ for (const endpoint of ENDPOINTS) {
   });
 }
 
+test('an edit of a text alone is the page as it was, the write, and the page as it is read', async () => {
+  const client = counted.as(tenants.owner.token);
+  const pages = `/v1/wikis/${tenants.a.wiki_id}/pages`;
+  const { body } = await client.post(pages, { title: 'Edited', markdown: 'one' });
+  const before = counted.statements.length;
+  const edited = await client.patch(`${pages}/${body.page_id}`, { markdown: 'two', base_revision: 1 });
+  assert.deepEqual([edited.status, counted.statements.length - before], [200, 3]);
+});
+
 test('every endpoint in the table exists', () => {
   const names = new Set(ENDPOINTS.map(nameOf));
   assert.deepEqual(
@@ -111,7 +121,11 @@ const OF_MANY_PAGES = [
 ];
 
 test('no statement of a request reads a whole table for the sake of a few rows, however large the wiki', async () => {
-  await growTables(tenants.world.db, tenants.a.wiki_id ?? '');
+  const { owner, a } = tenants;
+  const markdown = '[[Ordinary]], [[Nowhere]], [a link](ordinary)';
+  const made = await counted.as(owner.token).post(`/v1/wikis/${a.wiki_id}/pages`, { title: 'Linked', markdown });
+  assert.equal(made.status, 201);
+  await growTables(tenants.world.db, a.wiki_id ?? '');
   const readers: string[] = [];
   for (const text of new Set(counted.statements)) {
     if (/^(?:begin|commit|rollback)/.test(text)) continue;

@@ -1,7 +1,7 @@
 import type { Query } from '../db/db.ts';
 import { raw, sql } from '../db/sql.ts';
 import { newId } from '../http/ids.ts';
-import { searchVector } from '../pages/write-text.ts';
+import { givenLinks, pageMeant, searchVector } from '../pages/write-text.ts';
 import type { CompiledFile } from './compile-file.ts';
 import type { Output } from './sandbox.ts';
 import { type WrittenPage, writePages } from './write-pages.ts';
@@ -148,12 +148,11 @@ async function writeLinks(query: Query, { wiki_id, upload_id }: UploadWrite, pag
   await query(sql`
     delete from page_links where wiki_id = ${wiki_id} and from_page_id = any (${rows.map((row) => row.page_id)}::text[])`);
   await query(sql`
-    insert into page_links (wiki_id, from_page_id, to_path, to_page_id, places)
+    insert into page_links (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path)
     select ${wiki_id}, g.page_id, l.to_path, coalesce(
       (select f.page_id from upload_files f
         where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_path = l.to_path order by f.file_no limit 1),
-      (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.path = l.to_path and t.trashed_at is null),
-      (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = l.to_path)), l.places
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, links jsonb),
-      jsonb_to_recordset(g.links) as l (to_path text, places int[])`);
+      ${pageMeant(wiki_id)}), l.places, l.wanted_title, l.wanted_path
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, links jsonb)
+    cross join lateral ${givenLinks(sql`g.links`)} l`);
 }

@@ -4,6 +4,7 @@ import { raw, sql } from '../db/sql.ts';
 import { newId } from '../http/ids.ts';
 import { numberedSlug } from '../http/slug.ts';
 import { folderOf } from '../pages/page-links.ts';
+import { linksThatMean } from '../pages/place-page.ts';
 import { searchVector } from '../pages/write-text.ts';
 import type { CompiledFile } from './compile-file.ts';
 import type { CompiledUploadFile, PendingFile, UploadWrite } from './write-files.ts';
@@ -179,9 +180,12 @@ async function writeRows(query: Query, { wiki_id, creator }: UploadWrite, rows: 
       insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by, origin, folder)
       select ${wiki_id}, page_id, revision, title, markdown, html, outline, ${creator}, 'compiled', folder from given
     ), linked as (
-      update page_links l set to_page_id = g.page_id from given g
-      where l.wiki_id = ${wiki_id} and l.to_path = g.path and g.revision = 1 and (l.to_page_id is null or not exists (
-        select from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null))
+      update page_links l set to_page_id = g.page_id
+      from (select page_id, path, lower(title) as title_key from given where revision = 1 offset 0) g
+      cross join lateral (${linksThatMean(wiki_id, 'g')} offset 0) w
+      where l.wiki_id = ${wiki_id} and l.from_page_id = w.from_page_id and l.to_path = w.to_path
+        and (l.to_page_id is null or not exists (
+          select from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null))
     )
     insert into page_texts (wiki_id, page_id, text, search)
     select ${wiki_id}, page_id, text, ${searchVector(raw('title'), raw('text'))}

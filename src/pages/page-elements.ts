@@ -42,8 +42,12 @@ function wikiLink({ target, heading, text: shown }: WikiLink, { page_path, findP
   const fragment = heading === '' ? '' : `#${encodeURIComponent(headingAnchor(heading).toWellFormed())}`;
   if (target === '') return element('a', { className: ['wiki'], href: fragment }, [text(shown)]);
   const page = findPage(target);
-  // Without an address it is no link yet; whoever shows the page can offer to write what it names.
-  if (!page) return element('a', { className: ['wiki', 'missing'], dataTarget: target }, [text(shown)]);
+  // Without an address it is no link yet; whoever shows the page can offer to write what it names, and once somebody has,
+  // withPresentLinks makes it one.
+  if (!page) {
+    const dataFragment = fragment === '' ? undefined : fragment;
+    return element('a', { className: ['wiki', 'missing'], dataTarget: target, dataFragment }, [text(shown)]);
+  }
   const href = relativeAddress(page_path, page.path) + fragment;
   return element('a', { className: ['wiki'], href }, [text(shown)]);
 }

@@ -1,11 +1,15 @@
 import type { Root } from 'mdast';
 import { visit } from './parse-markdown.ts';
 import type { WikiLinkTo } from './plain-text.ts';
-import { relativeAddress } from './wiki-links.ts';
+import { pathOfTarget, relativeAddress } from './wiki-links.ts';
 
 /** A path of the wiki that a page links to. */
 export interface PageLink {
+  /** Of a wiki link to no page, `[[target]]` as it was written, which no path is. */
   to_path: string;
+  /** Of such a link: what a page may be called, and where it may be, that it means. */
+  wanted_title?: string;
+  wanted_path?: string;
   /** Where addresses of that path stand in the Markdown: [start, end, start, end, …), in UTF-16 units, without ? and #. */
   places: number[];
 }
@@ -18,6 +22,9 @@ export interface MovedLink extends PageLink {
 
 /** Nobody writes so many by hand; each is a row. Those beyond still lead where they are written to. */
 const LINKS_MAX = 2_000;
+
+/** A wiki link to no page, as `page-elements.ts` and our serializer write it. */
+const MISSING = /<a class="wiki missing" data-target="([^"]*)"(?: data-fragment="(#[^"]*)")?>/g;
 
 /** `<a …href="` and the address, in HTML as our serializer writes it, and in most that people write. */
 const HREF = /(<a(?:\s+[\w:-]+(?:="[^"]*")?)*?\s+href=")([^"]*)"/gi;
@@ -63,24 +70,42 @@ export function withPresentLinks<T extends { path: string; markdown: string; htm
       places.flatMap((start, i) => (i % 2 === 0 ? [{ start, end: places[i + 1] ?? start, to_path }] : [])),
     )
     .sort((a, b) => a.start - b.start);
+  const arrived = (target: string) =>
+    moved.some((link) => link.to_path === target && link.path !== target) ? present.get(target) : undefined;
   let markdown = '';
   let from = 0;
   for (const { start, end, to_path } of edits) {
     markdown += page.markdown.slice(from, start) + present.get(to_path);
     from = end;
   }
-  const html = page.html.replace(HREF, (whole, opening: string, url: string) => {
-    const address = present.get(pathOf(url, folder) ?? '');
-    return address === undefined ? whole : `${opening}${address}${url.slice(addressOf(url).length)}"`;
-  });
+  const html = page.html
+    .replace(HREF, (whole, opening: string, url: string) => {
+      const address = present.get(pathOf(url, folder) ?? '');
+      return address === undefined ? whole : `${opening}${address}${url.slice(addressOf(url).length)}"`;
+    })
+    .replace(MISSING, (whole, target: string, fragment = '') => {
+      const address = arrived(
+        wantedKey(target.replace(/&#x([0-9A-F]+);/gi, (_, hex) => String.fromCodePoint(parseInt(hex, 16)))),
+      );
+      return address === undefined ? whole : `<a class="wiki" href="${address}${fragment}">`;
+    });
   return { ...page, markdown: markdown + page.markdown.slice(from), html };
 }
 
-/** Links with those that were written as `[[Target]]` and lead to a page; in the Markdown these name no path. */
+/** Links with those that were written as `[[Target]]`; in the Markdown these name no path. */
 export function withWikiLinks(links: readonly PageLink[], wikiLinks: readonly WikiLinkTo[]): PageLink[] {
-  const known = new Set(links.map(({ to_path }) => to_path));
-  const more = new Set(wikiLinks.map(({ path }) => path).filter((path) => path !== '' && !known.has(path)));
-  return [...links, ...[...more].map((to_path) => ({ to_path, places: [] }))];
+  const all = new Map(links.map((link) => [link.to_path, link]));
+  for (const { target, path } of wikiLinks) {
+    const to_path = path === '' ? wantedKey(target) : path;
+    if (all.has(to_path) || all.size >= LINKS_MAX) continue;
+    const wanted = path === '' && { wanted_title: target, wanted_path: pathOfTarget(target) };
+    all.set(to_path, { to_path, places: [], ...wanted });
+  }
+  return [...all.values()];
+}
+
+function wantedKey(target: string): string {
+  return `[[${target}]]`;
 }
 
 /** The path without its last segment; "" for a page at the root. */

@@ -66,8 +66,17 @@ export function childrenOf(wiki_id: string, parent_page_id: string): Sql {
   return sql`s.wiki_id = ${wiki_id} and ${below} and s.trashed_at is null`;
 }
 
+/** The links that mean a page, which is a row with path and title_key: by its path, or as `[[wiki links]]` name it. */
+export function linksThatMean(wiki_id: string, page: string): Sql {
+  const links = sql`select l.from_page_id, l.to_path, l.to_page_id from page_links l where l.wiki_id = ${wiki_id}`;
+  return sql`
+    ${links} and l.to_path = ${raw(page)}.path
+    union ${links} and l.wanted_title is not null and l.wanted_path = ${raw(page)}.path
+    union ${links} and l.wanted_title = ${raw(page)}.title_key`;
+}
+
 /**
- * Points links that waited for a page, or lead to one in the trash, at the page that is now at their path: the page and
+ * Points links that waited for a page, or lead to one in the trash, at the page that they mean now: the page and
  * those below it, of which a new one has none. Runs under the lock of the wiki, so that no link and no page comes in
  * between. The linking pages are locked before their links, as whoever edits them does.
  */
@@ -80,7 +89,7 @@ export async function linkArrived(
     ...(!isNew && { below: subtree(wiki_id, page_id) }),
     // Each "offset 0" has what belongs to a page looked up by its index: the planner cannot know that the pages are few.
     arrived: sql`
-      select p.page_id, p.path
+      select p.page_id, p.path, p.title_key
       from access a, (${isNew ? itself : sql`${itself} union all select b.page_id from below b`}) n
       cross join lateral (
         select p.* from pages p
@@ -89,7 +98,7 @@ export async function linkArrived(
     waiting: sql`
       select l.from_page_id, l.to_path, n.page_id
       from arrived n
-      cross join lateral (select * from page_links l where l.wiki_id = ${wiki_id} and l.to_path = n.path offset 0) l
+      cross join lateral (${linksThatMean(wiki_id, 'n')}) l
       join pages f on f.wiki_id = ${wiki_id} and f.page_id = l.from_page_id
       where l.to_page_id is null or not exists (
         select from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null)

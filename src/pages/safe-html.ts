@@ -28,6 +28,7 @@ const SCHEMA: Schema = {
       ['rel', 'nofollow', 'noopener', 'noreferrer'],
       ['className', 'data-footnote-backref', 'wiki', 'missing'],
       'dataTarget',
+      'dataFragment',
       'dataFootnoteBackref',
       'dataFootnoteRef',
       'ariaLabel',

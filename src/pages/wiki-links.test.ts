@@ -40,7 +40,7 @@ test('a wiki link leads from the page to the page that it names, and to the head
 test('a link to a page that is not there says so, leads nowhere, and is told of with the others', () => {
   const { html, wiki_links } = render('[[Nowhere]] and [[Nowhere#x|again]], [[constructor]]');
   assert.match(html, /<a class="wiki missing" data-target="Nowhere">Nowhere<\/a>/);
-  assert.match(html, /<a class="wiki missing" data-target="Nowhere">again<\/a>/);
+  assert.match(html, /<a class="wiki missing" data-target="Nowhere" data-fragment="#h-x">again<\/a>/);
   assert.deepEqual(wiki_links, [
     { target: 'Nowhere', path: '' },
     { target: 'constructor', path: '' },

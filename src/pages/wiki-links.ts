@@ -1,4 +1,5 @@
 import type { Root } from 'mdast';
+import { slugFrom } from '../http/slug.ts';
 import { visit } from './parse-markdown.ts';
 import type { WikiLinkTo } from './plain-text.ts';
 
@@ -23,6 +24,14 @@ export function wikiLinksOf(tree: Root, wiki: Wiki): WikiLinkTo[] {
     paths.set(node.target, wiki.findPage(node.target)?.path ?? '');
   });
   return [...paths].map(([target, path]) => ({ target, path }));
+}
+
+/** Where the page is that `[[Guide/Set up]]` names, if it names one by its place: guide/set-up. */
+export function pathOfTarget(target: string): string {
+  return target
+    .split('/')
+    .map((part) => slugFrom(part, '-'))
+    .join('/');
 }
 
 /** The address of a page as a reader's browser resolves it from another page's. */

@@ -1,7 +1,7 @@
 import { sql } from '../db/sql.ts';
 import type { Statements } from '../http/door.ts';
-import { slugFrom } from '../http/slug.ts';
 import { possibleWikiTargets } from './wiki-link-syntax.ts';
+import { pathOfTarget } from './wiki-links.ts';
 
 /** More targets than anybody writes; those beyond are shown as missing. */
 const TARGETS_MAX = 2_000;
@@ -17,20 +17,16 @@ export async function knownTargets(
 ): Promise<ReadonlyMap<string, string>> {
   const targets = possibleWikiTargets(markdown).slice(0, TARGETS_MAX);
   if (targets.length === 0) return new Map();
-  const given = targets.map((target) => ({
-    target,
-    path: target
-      .split('/')
-      .map((part) => slugFrom(part, '-'))
-      .join('/'),
-  }));
+  const given = targets.map((target) => ({ target, path: pathOfTarget(target) }));
   const found = await look<{ paths: Record<string, string> | null }>(sql`
     select json_object_agg(g.target, found.path) as paths
-    from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g (target text, path text)
+    from (
+      select target, path, lower(target) as title_key from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g (target text, path text)
+      offset 0) g
     cross join lateral (
       select p.path, 0 as place from pages p where p.wiki_id = ${wiki_id} and p.path = g.path and p.trashed_at is null
       union all
-      (select p.path, 1 from pages p where p.wiki_id = ${wiki_id} and lower(p.title) = lower(g.target) and p.trashed_at is null
+      (select p.path, 1 from pages p where p.wiki_id = ${wiki_id} and p.title_key = g.title_key and p.trashed_at is null
         order by length(p.path), p.page_id limit 1)
       order by place limit 1) found`);
   return new Map(Object.entries(found?.paths ?? {}));

@@ -11,15 +11,29 @@ export function searchVector(title: Sql, text: Sql): Sql {
     setweight(to_tsvector('english', left(${text}, ${raw(String(SEARCHED_CHARACTERS))})), 'B')`;
 }
 
+/** Links from their JSON, as rows that pages can be looked up by. */
+export function givenLinks(json: Sql): Sql {
+  return sql`(
+    select to_path, lower(wanted_title) as wanted_title, wanted_path, coalesce(wanted_path, to_path) as path, places
+    from jsonb_to_recordset(${json}) as g (to_path text, wanted_title text, wanted_path text, places int[]) offset 0)`;
+}
+
 /**
  * The page that each link means: the one that is at its path, else the one that was. Null where nothing is and nothing was.
  */
 export function resolvedLinks(wiki_id: string, links: readonly PageLink[]): Sql {
   return sql`
-    select g.to_path, g.places, coalesce(
-      (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.path = g.to_path and t.trashed_at is null),
-      (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = g.to_path)) as to_page_id
-    from jsonb_to_recordset(${JSON.stringify(links)}::jsonb) as g (to_path text, places int[])`;
+    select l.to_path, l.wanted_title, l.wanted_path, l.places, ${pageMeant(wiki_id)} as to_page_id
+    from ${givenLinks(sql`${JSON.stringify(links)}::jsonb`)} l`;
+}
+
+/** The id of the page that a link `l` of givenLinks means: the one at its path, the one of its title, the one that was. */
+export function pageMeant(wiki_id: string): Sql {
+  return sql`coalesce(
+    (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.path = l.path and t.trashed_at is null),
+    (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.title_key = l.wanted_title and t.trashed_at is null
+      order by length(t.path), t.page_id limit 1),
+    (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = l.path))`;
 }
 
 /**
@@ -47,8 +61,8 @@ export function textSteps(
         and not exists (select from resolved r where r.to_path = l.to_path)`,
     // Somebody may just have made the page that was wanted.
     linked: sql`
-      insert into page_links as l (wiki_id, from_page_id, to_path, to_page_id, places)
-      select e.wiki_id, e.page_id, r.to_path, r.to_page_id, r.places from edited e, resolved r
+      insert into page_links as l (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path)
+      select e.wiki_id, e.page_id, r.to_path, r.to_page_id, r.places, r.wanted_title, r.wanted_path from edited e, resolved r
       on conflict (wiki_id, from_page_id, to_path)
       do update set to_page_id = coalesce(excluded.to_page_id, l.to_page_id), places = excluded.places`,
   };

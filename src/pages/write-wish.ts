@@ -81,6 +81,8 @@ export async function writeWish(
       rendered = await services.renderPage({ wiki_id, markdown: change.markdown, page_path, known });
       renderedAt = seen.path;
     }
+    // Wiki links may have waited for a page of this title.
+    isLocked ||= change.title !== seen.title;
     if (isLocked) {
       const done = await transaction(async (tx) => {
         const again = await tx.look<Seen>(read);
@@ -91,7 +93,7 @@ export async function writeWish(
         await tx.one(writeSteps(params, again, now, rendered, true)).catch((error: unknown) => {
           throw asPathError(error);
         });
-        if (now.path !== again.path) await linkArrived(tx, params);
+        if (now.path !== again.path || now.title !== again.title) await linkArrived(tx, params);
         return tx.look<FullPageRow>(fullPageById(params));
       });
       if (done) return shownPage(done);

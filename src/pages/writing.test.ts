@@ -201,6 +201,45 @@ test('a link to a page that is not there yet leads to it, and follows it, once i
   assert.match(body.html, /href="a-name"/);
 });
 
+test('a wiki link to no page leads to the page that it means as soon as there is one, however that comes', async () => {
+  const wiki = await newWiki();
+  const markdown = '[[Set up#Über uns]], [[Guide/Tools]], [[“A” & <b>]], [[École]], [[Uploaded]]\n';
+  const { page_id, html } = await wiki.create('Start', { markdown });
+  assert.match(html, /^<p><a class="wiki missing" data-target="Set up" data-fragment="#h-%C3%BCber-uns">Set up#/);
+  const shown = async () => {
+    const { body } = await wiki.read(page_id);
+    assert.equal(body.markdown, markdown);
+    return [...body.html.matchAll(/<a class="wiki" href="([^"]*)">/g)].map(([, href]) => href);
+  };
+  assert.deepEqual(await shown(), []);
+  const setUp = await wiki.create('set UP', { slug: 'installation' });
+  assert.deepEqual(await shown(), ['installation#h-%C3%BCber-uns']);
+  const guide = await wiki.create('Guide');
+  const tools = await wiki.create('Gear', { slug: 'gear', parent_page_id: guide.page_id });
+  assert.equal((await wiki.edit(tools.page_id, { slug: 'tools' })).status, 200);
+  assert.deepEqual(await shown(), ['installation#h-%C3%BCber-uns', 'guide/tools']);
+  await wiki.edit(setUp.page_id, { parent_page_id: guide.page_id });
+  assert.deepEqual(await shown(), ['guide/installation#h-%C3%BCber-uns', 'guide/tools'], 'it goes on following');
+  const other = await wiki.create('Anything', { slug: 'other' });
+  assert.equal((await wiki.edit(other.page_id, { title: '“a” & <B>', base_revision: 1 })).status, 200);
+  const school = await wiki.create('ÉCOLE', { slug: 'school' });
+  await world.upload(owner, wiki.wiki_id, { 'uploaded.md': '# Uploaded\n\n[[Start]] and [[Not yet]]' });
+  const all = ['guide/installation#h-%C3%BCber-uns', 'guide/tools', 'other', 'school', 'uploaded'];
+  assert.deepEqual(await shown(), all);
+  await wiki.trash(school.page_id);
+  assert.deepEqual(await shown(), all.toSpliced(3, 1), 'what is in the trash is missing');
+  await wiki.restore(school.page_id);
+  assert.deepEqual(await shown(), all);
+  const backlinks = (await owner.get(`${wiki.pages}/${tools.page_id}/backlinks`)).body;
+  assert.deepEqual(
+    backlinks.map((page: { page_id: string }) => page.page_id),
+    [page_id],
+  );
+  await wiki.create('Not yet');
+  const uploaded = (await wiki.at('uploaded')).body.html;
+  assert.match(uploaded, /<a class="wiki" href="start">Start<\/a> and <a class="wiki" href="not-yet">Not yet<\/a>/);
+});
+
 test('a deleted page is gone for everybody with all that lies below it, and comes back whole', async () => {
   const wiki = await newWiki();
   const top = await wiki.create('Top');
