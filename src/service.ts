@@ -31,6 +31,8 @@ import { type IdentityProvider, openIdentityProvider } from './providers/identit
 import { openLogMail, openSmtpMail } from './providers/mail.ts';
 import { type OpenIdSignIn, openOpenIdSignIn } from './providers/openid-sign-in.ts';
 import { builtInPayments } from './providers/payments.ts';
+import { keepIndexes } from './search/keep-indexes.ts';
+import { reindexJob } from './search/reindex.job.ts';
 import { CALLBACK_PATH } from './session/openid.ts';
 import { offerWelcomeLink } from './session/welcome-link.ts';
 
@@ -53,6 +55,7 @@ export interface ServiceHooks {
 }
 
 const PURGE_MS = 3_600_000;
+const FOLD_MS = 1_000;
 const RENDERING_THREADS = 2;
 
 /** Starts everything that the configuration asks for. Errors: StartError, whose message says what to do. */
@@ -101,6 +104,12 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
       const started = startWorker({ db, kinds: [ingestJob({ blobs, sandbox, log })], chores, log });
       stops.push(() => started.stop());
       worker = started;
+      // By itself, so that what is written is soon folded also while a long upload is worked on.
+      const upkeep = [
+        { name: 'fold what was written into the search index', every_ms: FOLD_MS, run: () => keepIndexes(db) },
+      ];
+      const librarian = startWorker({ db, kinds: [reindexJob], chores: upkeep, log });
+      stops.push(() => librarian.stop());
     }
     let address = '';
     if (config.ROLE !== 'worker') {

@@ -29,7 +29,7 @@ const SCHEMAS = [...ORGANIZATION.map((feature) => `${feature}/schema.ts`), 'wiki
 
 /** Features of the content stand in one order: each may use those below it. */
 const CONTENT: Record<string, string[]> = {
-  search: SHARED,
+  search: [...SHARED, 'db/scope.ts', 'type db/db.ts', 'jobs'],
   wikis: [...SHARED, 'workspaces/schema.ts'],
   jobs: [...SHARED, 'db/scope.ts', 'type db/db.ts', 'wikis/schema.ts'],
   pages: [...SHARED, 'db/scope.ts', 'type db/db.ts', 'wikis/schema.ts', 'search'],
@@ -69,6 +69,7 @@ const ALLOWED: Record<string, string[]> = {
     'ingest',
     'session',
     'pages/purge-trash.ts',
+    'search',
     'webhooks',
   ],
   'main.ts': ['compiled-code.ts', 'config.ts', 'service.ts', 'db/postgres-error.ts'],

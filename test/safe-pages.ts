@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import type { Element, Root } from 'hast';
 import rehypeParse from 'rehype-parse';
 import { unified } from 'unified';
+import { bestPassage } from '../src/search/snippet.ts';
+import { tokenize } from '../src/search/tokenize.ts';
 
 export const parser = unified().use(rehypeParse, { fragment: true }).freeze();
 
@@ -59,4 +61,9 @@ export function assertSafe(html: string, source: string): void {
     }
     if (tagName === 'input') assert.deepEqual([properties.type, properties.disabled], ['checkbox', true], context);
   });
+}
+
+/** The passage that a search for every word of a text shows. */
+export function passageOfAllWords(text: string): string {
+  return bestPassage(text, new Set([...tokenize(text)].map(({ term }) => term))).snippet;
 }

@@ -1,7 +1,8 @@
 import type { Query } from '../db/db.ts';
-import { raw, sql } from '../db/sql.ts';
+import { sql } from '../db/sql.ts';
 import { newId } from '../http/ids.ts';
-import { givenLinks, pageMeant, searchVector } from '../pages/write-text.ts';
+import { givenLinks, pageMeant } from '../pages/write-text.ts';
+import { pendingBatch } from '../search/pending.ts';
 import type { CompiledFile } from './compile-file.ts';
 import type { Output } from './sandbox.ts';
 import { type WrittenPage, writePages } from './write-pages.ts';
@@ -98,9 +99,7 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
       on conflict (wiki_id, sha256) do nothing
       returning source_id, sha256
     ), texts as (
-      insert into source_texts (wiki_id, source_id, text, search)
-      select ${write.wiki_id}, made.source_id, g.text, ${searchVector(raw('g.title'), raw('g.text'))}
-      from made join given g on g.source_id = made.source_id
+      insert into source_texts (wiki_id, source_id, text) select ${write.wiki_id}, made.source_id, g.text from made join given g on g.source_id = made.source_id
     )
     select source_id, sha256 from made`);
   const found = await query<{ source_id: string; sha256: string }>(sql`
@@ -108,6 +107,13 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
     where wiki_id = ${write.wiki_id} and sha256 = any (${usable.map(({ file }) => file.sha256)}::text[])`);
   const makers = new Map(rows.map((row) => [row.source_id, row.file_no]));
   const madeIds = new Set(made.map((row) => row.source_id));
+  const indexed = usable.flatMap(({ result }, i) => {
+    const document_id = rows[i]?.source_id ?? '';
+    return result.ok && madeIds.has(document_id)
+      ? [{ document_id, version: 1, title: result.title, body: result.indexed }]
+      : [];
+  });
+  if (indexed.length > 0) await query(pendingBatch('source', write.wiki_id, indexed));
   return new Map(
     found.map(({ sha256, source_id }) => [
       sha256,

@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
 import type { Query } from '../db/db.ts';
-import { raw, sql } from '../db/sql.ts';
+import { sql } from '../db/sql.ts';
 import { newId } from '../http/ids.ts';
 import { numberedSlug } from '../http/slug.ts';
 import { folderOf } from '../pages/page-links.ts';
 import { linksThatMean } from '../pages/place-page.ts';
-import { searchVector } from '../pages/write-text.ts';
+import type { IndexedText } from '../search/document-terms.ts';
+import { pendingBatch } from '../search/pending.ts';
 import type { CompiledFile } from './compile-file.ts';
 import type { CompiledUploadFile, PendingFile, UploadWrite } from './write-files.ts';
 
@@ -86,6 +87,7 @@ export async function writePages(
       outline: page.outline,
       word_count: page.word_count,
       text: page.text,
+      indexed: page.indexed,
     });
   }
   if (stale.length > 0) {
@@ -160,10 +162,18 @@ function pathBelow(parent: { path: string } | undefined, slug: string): string {
   return parent ? `${parent.path}/${slug}` : slug;
 }
 
-async function writeRows(query: Query, { wiki_id, creator }: UploadWrite, rows: readonly object[]): Promise<void> {
+interface PageRow {
+  page_id: string;
+  revision: number;
+  title: string;
+  indexed: IndexedText;
+}
+
+async function writeRows(query: Query, { wiki_id, creator }: UploadWrite, rows: readonly PageRow[]): Promise<void> {
+  const given = rows.map(({ indexed, ...row }) => row);
   await query(sql`
     with given as (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, path text, slug text,
+      select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g (page_id text, path text, slug text,
         parent_path text, parent_page_id text, folder text, position int, revision int, title text, description text,
         markdown text, html text, outline jsonb, word_count int, text text)
     ), made as (
@@ -187,8 +197,13 @@ async function writeRows(query: Query, { wiki_id, creator }: UploadWrite, rows: 
         and (l.to_page_id is null or not exists (
           select from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null))
     )
-    insert into page_texts (wiki_id, page_id, text, search)
-    select ${wiki_id}, page_id, text, ${searchVector(raw('title'), raw('text'))}
-    from given
-    on conflict (wiki_id, page_id) do update set text = excluded.text, search = excluded.search`);
+    insert into page_texts (wiki_id, page_id, text) select ${wiki_id}, page_id, text from given
+    on conflict (wiki_id, page_id) do update set text = excluded.text`);
+  const documents = rows.map(({ page_id, revision, title, indexed }) => ({
+    document_id: page_id,
+    version: revision,
+    title,
+    body: indexed,
+  }));
+  await query(pendingBatch('page', wiki_id, documents));
 }

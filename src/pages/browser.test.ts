@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { ATTACKS, PLACED_ATTACKS } from '../../test/attacks.ts';
-import { snippetHtml } from '../search/snippet.ts';
+import { passageOfAllWords } from '../../test/safe-pages.ts';
 import { pageDocument } from './page-document.ts';
 import { renderMarkdown } from './render.ts';
 import { exampleFullPage } from './schema.ts';
@@ -107,7 +107,7 @@ function shown(attacks: readonly string[]): string {
   return attacks
     .map((attack) => {
       const { html, title, description, text } = renderMarkdown(attack, WIKI);
-      const snippets = [title, description, text].map((words) => `<p>${snippetHtml(`\u0002${words}\u0003`)}</p>`);
+      const snippets = [title, description, text].map((words) => `<p>${passageOfAllWords(words)}</p>`);
       return `<div>${html}</div>${snippets.join('')}`;
     })
     .join('\n');

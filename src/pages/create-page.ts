@@ -104,7 +104,7 @@ export const createPage = endpoint({
               ${place.parent_path}::text, ${place.position}, ${status}, 'authored', 1, ${word_count}, a.user_id, a.user_id
             from access a
             returning p.*`,
-          ...textSteps(wiki_id, { markdown, folder, rendered }),
+          ...textSteps(wiki_id, { title, markdown, folder, rendered }),
           result: sql`select ${pageColumns} from edited p`,
         })
         .catch((error: unknown) => {

@@ -1,3 +1,5 @@
+import { type IndexedText, indexBody } from '../search/document-terms.ts';
+
 /** What a page shows, and what search and the tree of pages need of it. Offsets and lengths are in UTF-16 units. */
 export interface Rendered {
   /** A safe fragment: nothing that the text holds can run in a reader's browser. */
@@ -5,6 +7,8 @@ export interface Rendered {
   /** Without markup, each block on a line of its own, code as it is, front matter left out. */
   text: string;
   outline: OutlineEntry[];
+  /** What searches need of the text. */
+  indexed: IndexedText;
   word_count: number;
   /** The title in the front matter, else the first heading, else "". At most 255 characters. */
   title: string;
@@ -50,6 +54,7 @@ export function renderPlainText(text: string): Rendered {
     html: `<pre>\n${escapeHtml(text)}</pre>`,
     text: searchable(text),
     outline: [],
+    indexed: indexBody(searchable(text)),
     word_count: countWords(text),
     title: '',
     description: oneLine(paragraph.slice(0, 10 * DESCRIPTION_MAX), DESCRIPTION_MAX),

@@ -1,4 +1,5 @@
 import type { Root } from 'mdast';
+import { indexBody } from '../search/document-terms.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { linksOf, type PageLink, withWikiLinks } from './page-links.ts';
 import { readPageText } from './page-text.ts';
@@ -67,6 +68,7 @@ export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
       html: writeHtml(tree),
       text,
       outline,
+      indexed: indexBody(text),
       word_count: countWords(text),
       title: front.title || oneLine(outline[0]?.text ?? '', TITLE_MAX),
       description: front.description || paragraph,

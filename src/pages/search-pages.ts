@@ -2,19 +2,21 @@ import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { holds, onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { SearchQuery, searchSteps } from '../search/query.ts';
-import { beforeColumn, headingAt, headlineColumn, snippetHtml } from '../search/snippet.ts';
+import { parseQuery, SearchQuery } from '../search/parse-query.ts';
+import { searchIndex } from '../search/search.ts';
+import { bestPassage, headingAt } from '../search/snippet.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { examplePage, type Page, PageHit, pageColumns } from './schema.ts';
 
 /** Searches find what is published, and drafts for those who may write. */
-const HIDDEN = sql`(p.trashed_at is not null or p.status = 'archived'
-  or (p.status = 'draft' and not ${holds('pages:write')}))`;
+const IS_FOUND = sql`(p.trashed_at is null and (p.status = 'published' or (p.status = 'draft' and ${holds('pages:write')})))`;
+
+/** So much of a text is looked at for a passage to show. */
+const PASSAGE_CHARACTERS = 100_000;
 
 interface HitRow extends Page {
   score: number;
-  headline: string;
-  before: string;
+  text: string;
   outline: { text: string; anchor: string; offset: number }[];
 }
 
@@ -39,23 +41,28 @@ export const searchPages = endpoint({
       },
     ],
   },
-  run: async ({ params, query, many }) => {
-    const rows = await many<HitRow>({
-      ...searchSteps('page', params.wiki_id, query, HIDDEN),
-      result: sql`
-        select ${pageColumns}, hits.score, h.headline, ${beforeColumn} as before, r.outline
-        from hits
-        cross join asked a
-        join pages p on p.wiki_id = ${params.wiki_id} and p.page_id = hits.id
-        join page_texts t on t.wiki_id = p.wiki_id and t.page_id = p.page_id
-        join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
-        cross join lateral (select ${headlineColumn} as headline) h
-        order by hits.score desc, hits.id`,
+  run: async ({ params: { wiki_id }, query, many }) => {
+    const parsed = parseQuery(query.query);
+    const { rows, terms } = await searchIndex<HitRow>(many, { wiki_id, kind: 'page' }, parsed, query, {
+      isVisible: IS_FOUND,
+      steps: {
+        hits: sql`
+          select p.page_id, case when lower(p.title) = lower(${parsed.text}) then c.score * 1.5 + 2 else c.score end as score
+          from candidates c join pages p on p.wiki_id = ${wiki_id} and p.page_id = c.id
+          where ${IS_FOUND}
+          order by score desc, p.page_id limit ${query.limit} offset ${query.offset}`,
+        result: sql`
+          select ${pageColumns}, h.score, left(t.text, ${PASSAGE_CHARACTERS}) as text, r.outline
+          from hits h
+          join pages p on p.wiki_id = ${wiki_id} and p.page_id = h.page_id
+          join page_texts t on t.wiki_id = ${wiki_id} and t.page_id = h.page_id
+          join revisions r on r.wiki_id = ${wiki_id} and r.page_id = h.page_id and r.revision = p.revision
+          order by h.score desc, h.page_id`,
+      },
     });
-    return rows.map(({ headline, before, outline, ...page }) => ({
-      ...page,
-      snippet: snippetHtml(headline),
-      ...headingAt(outline, before.length + Math.max(headline.indexOf('\u0002'), 0)),
-    }));
+    return rows.map(({ text, outline, ...page }) => {
+      const { snippet, offset } = bestPassage(text, terms);
+      return { ...page, snippet, ...headingAt(outline, offset) };
+    });
   },
 });

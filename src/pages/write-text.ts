@@ -1,15 +1,10 @@
 import { raw, type Sql, sql } from '../db/sql.ts';
+import { pendingStep } from '../search/pending.ts';
 import type { PageLink } from './page-links.ts';
 import type { RenderedPage } from './render.ts';
 
-/** More of a text would not fit into its search vector. */
-export const SEARCHED_CHARACTERS = 250_000;
-
-/** The search vector of a page: `title` and `text` are columns or values. */
-export function searchVector(title: Sql, text: Sql): Sql {
-  return sql`setweight(to_tsvector('english', ${title}), 'A') ||
-    setweight(to_tsvector('english', left(${text}, ${raw(String(SEARCHED_CHARACTERS))})), 'B')`;
-}
+/** What the index is told of the page that step `edited` answers. */
+const WRITTEN = raw('select e.wiki_id, e.page_id as document_id, e.revision as version from edited e');
 
 /** Links from their JSON, as rows that pages can be looked up by. */
 export function givenLinks(json: Sql): Sql {
@@ -42,7 +37,7 @@ export function pageMeant(wiki_id: string): Sql {
  */
 export function textSteps(
   wiki_id: string,
-  { markdown, folder, rendered }: { markdown: string; folder: string; rendered: RenderedPage },
+  { title, markdown, folder, rendered }: { title: string; markdown: string; folder: string; rendered: RenderedPage },
 ): Record<string, Sql> {
   const { html, outline, text } = rendered;
   return {
@@ -51,10 +46,10 @@ export function textSteps(
       select e.wiki_id, e.page_id, e.revision, e.title, ${markdown}::text, ${html}::text, ${JSON.stringify(outline)}::jsonb,
         e.updated_by, 'authored', ${folder}::text
       from edited e`,
-    searched: sql`
-      insert into page_texts (wiki_id, page_id, text, search)
-      select e.wiki_id, e.page_id, ${text}::text, ${searchVector(raw('e.title'), sql`${text}::text`)} from edited e
-      on conflict (wiki_id, page_id) do update set text = excluded.text, search = excluded.search`,
+    kept_text: sql`
+      insert into page_texts (wiki_id, page_id, text) select e.wiki_id, e.page_id, ${text}::text from edited e
+      on conflict (wiki_id, page_id) do update set text = excluded.text`,
+    indexed: pendingStep('page', { title, body: rendered.indexed }, WRITTEN),
     unlinked: sql`
       delete from page_links l using edited e
       where l.wiki_id = ${wiki_id} and l.from_page_id = e.page_id
@@ -69,14 +64,12 @@ export function textSteps(
 }
 
 /** The steps that write a new title alone of the page that step `edited` answers: the text stays as it is. */
-export function titleSteps(wiki_id: string): Record<string, Sql> {
+export function titleSteps(wiki_id: string, title: string): Record<string, Sql> {
   return {
     revised: sql`
       insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by, origin, folder)
       select e.wiki_id, e.page_id, e.revision, e.title, r.markdown, r.html, r.outline, e.updated_by, 'authored', r.folder
       from edited e join revisions r on r.wiki_id = ${wiki_id} and r.page_id = e.page_id and r.revision = e.revision - 1`,
-    searched: sql`
-      update page_texts t set search = ${searchVector(raw('e.title'), raw('t.text'))} from edited e
-      where t.wiki_id = ${wiki_id} and t.page_id = e.page_id`,
+    indexed: pendingStep('page', { title, body: undefined }, WRITTEN),
   };
 }

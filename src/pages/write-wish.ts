@@ -176,7 +176,7 @@ function writeSteps(
   rendered: RenderedPage | undefined,
   isLocked = false,
 ): Record<string, Sql> {
-  const text = markdown !== undefined && rendered ? { markdown, folder, rendered } : undefined;
+  const text = markdown !== undefined && rendered ? { title, markdown, folder, rendered } : undefined;
   const isMove = path !== seen.path;
   return {
     ...(text && { resolved: resolvedLinks(wiki_id, text.rendered.links) }),
@@ -198,7 +198,7 @@ function writeSteps(
       from before, access a
       where p.wiki_id = a.wiki_id and p.page_id = before.page_id
       returning p.*`,
-    ...(text ? textSteps(wiki_id, text) : isRevision ? titleSteps(wiki_id) : {}),
+    ...(text ? textSteps(wiki_id, text) : isRevision ? titleSteps(wiki_id, title) : {}),
     ...(isMove && moveSteps(wiki_id, seen.path)),
     ...(position !== undefined && { shifted: roomStep(wiki_id, parent_page_id, page_id, position) }),
     result: sql`select ${pageColumns} from edited p`,

@@ -41,8 +41,12 @@ async function checkWiki(wiki_id: string): Promise<void> {
       left join pages m on m.wiki_id = l.wiki_id and m.page_id = l.to_page_id and m.trashed_at is null
       where l.wiki_id = ${wiki_id} and m.page_id is null
     union all
-    select 'a search text that is not of the present title', p.title from pages p join page_texts s using (wiki_id, page_id)
-      where wiki_id = ${wiki_id} and p.title ~ '^[a-z]+$' and not s.search @@ plainto_tsquery('english', p.title)`);
+    select 'a search index that has not the present title', p.title from pages p
+      where p.wiki_id = ${wiki_id} and p.title ~ '^[a-z]+$' and position(' ^' || p.title || ':' in coalesce(
+        (select q.title_terms from search_pending q
+          where q.wiki_id = p.wiki_id and q.kind = 'page' and q.document_id = p.page_id order by q.version desc limit 1),
+        (select d.title_terms from search_documents d
+          where d.wiki_id = p.wiki_id and d.kind = 'page' and d.document_id = p.page_id), '')) = 0`);
   assert.deepEqual(wrong, []);
   const [tree] = await query<{ pages: number; reached: number }>(sql`
     with recursive reached as (

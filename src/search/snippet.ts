@@ -1,36 +1,86 @@
-import { raw, type Sql } from '../db/sql.ts';
+import { findTerms, type Match } from './find-words.ts';
 
-/** Characters that no stored text needs, so that marks survive the escaping of everything else. */
-const START = '\u0002';
-const STOP = '\u0003';
+/** How long a passage is, in UTF-16 units, and how much of it may stand before the first word that was found. */
+const PASSAGE = 240;
+const BEFORE = 60;
 
-/** A text that is longer is searched in its beginning for a passage to show. */
-const TEXT_MAX = 100_000;
+export interface Passage {
+  /** The passage as safe HTML: everything escaped, what matched in `<mark>`. */
+  snippet: string;
+  /** Where in the text the passage's first match stands; 0 where only the title matched. */
+  offset: number;
+}
 
-/** The passage of `t.text` that answers `a.words`, between control characters. */
-export const headlineColumn: Sql = raw(
-  `ts_headline('english', left(t.text, ${TEXT_MAX}), a.words, 'StartSel=' || chr(2) || ', StopSel=' || chr(3) || ', MaxWords=40, MinWords=20')`,
-);
+/** The passage of a text that holds the most of the terms, the first one of several. */
+export function bestPassage(text: string, terms: ReadonlySet<string>): Passage {
+  const matches = findTerms(text, terms);
+  let best: Match[] = [];
+  let bestWorth = 0;
+  let begin = 0;
+  for (let end = 0; end < matches.length; end += 1) {
+    while ((matches[end] as Match).end - (matches[begin] as Match).start > PASSAGE - BEFORE && begin < end) begin += 1;
+    const inside = matches.slice(begin, end + 1);
+    const worth = new Set(inside.map(({ term }) => term)).size + inside.length / 100;
+    if (worth > bestWorth) [best, bestWorth] = [inside, worth];
+  }
+  const offset = best[0]?.start ?? 0;
+  const start = wordStart(text, Math.max(0, offset - BEFORE), offset);
+  const end = wordEnd(text, Math.max(start + PASSAGE, best.at(-1)?.end ?? 0));
+  return { snippet: marked(text, start, end, matches), offset };
+}
 
-/** The text before the passage, whose length is the passage's place. */
-export const beforeColumn: Sql = raw(
-  `left(t.text, greatest(strpos(t.text, translate(h.headline, chr(2) || chr(3), '')) - 1, 0))`,
-);
+/** Where a word begins, at or behind `from`, and not behind `to`. */
+function wordStart(text: string, from: number, to: number): number {
+  if (from === 0) return 0;
+  const space = text.slice(from, to).search(/\s/u);
+  return space < 0 ? whole(text, from) : from + space + 1;
+}
 
-/** The passage as safe HTML: everything escaped, what matched in `<mark>`. */
-export function snippetHtml(headline: string): string {
-  return headline
+/** Where a word ends, at or before `to`; in the midst of one that is as long as a line. */
+function wordEnd(text: string, to: number): number {
+  if (to >= text.length) return text.length;
+  const space = text.slice(to - 40, to + 1).search(/\s\S*$/u);
+  return space < 0 ? whole(text, to) : to - 40 + space;
+}
+
+/** Never between the halves of a pair of surrogates. */
+function whole(text: string, at: number): number {
+  return /[\udc00-\udfff]/.test(text[at] ?? '') ? at - 1 : at;
+}
+
+function marked(text: string, start: number, end: number, matches: readonly Match[]): string {
+  let html = '';
+  let at = start;
+  for (const match of matches) {
+    if (match.start < at || match.end > end) {
+      // Pairs of neighbours overlap: what is left of the second one goes on the same mark.
+      if (match.start >= start && match.end > at && match.end <= end && html.endsWith(STOP)) {
+        html = html.slice(0, -STOP.length) + escaped(text.slice(at, match.end)) + STOP;
+        at = match.end;
+      }
+      continue;
+    }
+    html += `${escaped(text.slice(at, match.start))}${START}${escaped(text.slice(match.start, match.end))}${STOP}`;
+    at = match.end;
+  }
+  return html + escaped(text.slice(at, end));
+}
+
+const START = '<mark>';
+const STOP = '</mark>';
+
+/** A text as HTML in which it is nothing but text, in one line. */
+export function escaped(text: string): string {
+  return text
     .replace(/\s+/g, ' ')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;')
-    .replaceAll(START, '<mark>')
-    .replaceAll(STOP, '</mark>');
+    .replaceAll("'", '&#39;');
 }
 
-/** The last heading that starts at or before the end of the passage's beginning. */
+/** The last heading that starts at or before a place in the text. */
 export function headingAt(outline: { text: string; anchor: string; offset: number }[], offset: number) {
   let heading = { text: '', anchor: '' };
   for (const entry of outline) if (entry.offset <= offset) heading = entry;

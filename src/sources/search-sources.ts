@@ -1,11 +1,15 @@
 import { Type } from 'typebox';
-import { sql } from '../db/sql.ts';
+import { raw, sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { SearchQuery, searchSteps } from '../search/query.ts';
-import { beforeColumn, headlineColumn, snippetHtml } from '../search/snippet.ts';
+import { parseQuery, SearchQuery } from '../search/parse-query.ts';
+import { searchIndex } from '../search/search.ts';
+import { bestPassage } from '../search/snippet.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { exampleSource, type Source, SourceHit, sourceColumns } from './schema.ts';
+
+/** So much of a text is looked at for a passage to show. */
+const PASSAGE_CHARACTERS = 100_000;
 
 export const searchSources = endpoint({
   method: 'GET',
@@ -20,22 +24,32 @@ export const searchSources = endpoint({
   example: {
     reply: [{ ...exampleSource, score: 0.72, snippet: 'How to <mark>install</mark> Acme.', locator: 'offset:7' }],
   },
-  run: async ({ params, query, many }) => {
-    const rows = await many<Source & { score: number; headline: string; before: string }>({
-      ...searchSteps('source', params.wiki_id, query),
-      result: sql`
-        select ${sourceColumns}, hits.score, h.headline, ${beforeColumn} as before
-        from hits
-        cross join asked a
-        join sources s on s.wiki_id = ${params.wiki_id} and s.source_id = hits.id
-        join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id
-        cross join lateral (select ${headlineColumn} as headline) h
-        order by hits.score desc, hits.id`,
+  run: async ({ params: { wiki_id }, query, many }) => {
+    const parsed = parseQuery(query.query);
+    const { rows, terms } = await searchIndex<Source & { score: number; text: string }>(
+      many,
+      { wiki_id, kind: 'source' },
+      parsed,
+      query,
+      {
+        isVisible: raw('true'),
+        steps: {
+          hits: sql`
+            select s.source_id, case when lower(s.title) = lower(${parsed.text}) then c.score * 1.5 + 2 else c.score end as score
+            from candidates c join sources s on s.wiki_id = ${wiki_id} and s.source_id = c.id
+            order by score desc, s.source_id limit ${query.limit} offset ${query.offset}`,
+          result: sql`
+            select ${sourceColumns}, h.score, left(t.text, ${PASSAGE_CHARACTERS}) as text
+            from hits h
+            join sources s on s.wiki_id = ${wiki_id} and s.source_id = h.source_id
+            join source_texts t on t.wiki_id = ${wiki_id} and t.source_id = h.source_id
+            order by h.score desc, h.source_id`,
+        },
+      },
+    );
+    return rows.map(({ text, ...source }) => {
+      const { snippet, offset } = bestPassage(text, terms);
+      return { ...source, snippet, locator: `offset:${offset}` };
     });
-    return rows.map(({ headline, before, ...source }) => ({
-      ...source,
-      snippet: snippetHtml(headline),
-      locator: `offset:${before.length}`,
-    }));
   },
 });

@@ -1,0 +1,263 @@
+import type { Db, Query } from '../db/db.ts';
+import { raw, sql } from '../db/sql.ts';
+import { backwards, indexBody, indexTitle, readCounts, readWords } from './document-terms.ts';
+import { FIRST_PIVOTS, impactsOf, lengthOf, type Pivots } from './impacts.ts';
+import type { DocumentKind } from './pending.ts';
+import { type Block, CHUNK, decodeBlock, encodeBlock } from './postings.ts';
+
+/** What is folded in one transaction. */
+const FOLD_DOCUMENTS = 500;
+const FOLD_CHARACTERS = 4_000_000;
+
+/** Beyond this an average is no longer true enough; up to it ranking hardly changes. */
+const DRIFT = 1.5;
+/** So few documents that an average says little, and weighing all of them anew costs little. */
+const FEW_DOCUMENTS = 200;
+
+interface IndexRow extends Pivots {
+  next_no: number;
+  documents: number;
+  title_terms: number;
+  body_terms: number;
+}
+
+interface Pending {
+  document_id: string;
+  version: number;
+  /** Null: to be read from the document's text. */
+  title_terms: string | null;
+  body_terms: string | null;
+  vocabulary: string | null;
+  /** Null where the document is gone. */
+  title: string | null;
+  text: string | null;
+}
+
+interface Folded extends Pivots {
+  document_id: string;
+  document_no: number;
+  title_terms: string;
+  body_terms: string;
+}
+
+/** What a document is to be in the index. */
+interface Present {
+  document_id: string;
+  document_no: number;
+  is_gone: boolean;
+  title_terms: string;
+  body_terms: string;
+  words: string[];
+}
+
+/**
+ * Puts documents that wait into the index: one transaction, beside which everybody goes on reading and writing. Answers
+ * how many; 0 where none waits, or where somebody else is at it and this one is not to wait.
+ */
+export async function foldPending(
+  db: Db,
+  wiki_id: string,
+  kind: DocumentKind,
+  ifLocked: 'wait' | 'leave' = 'leave',
+): Promise<number> {
+  return db.transaction(async (query) => {
+    const index = await lockIndex(query, wiki_id, kind, ifLocked);
+    if (!index) return 0;
+    const pending = await takePending(query, wiki_id, kind);
+    if (pending.length === 0) return 0;
+    const ids = pending.map(({ document_id }) => document_id);
+    const before = await query<Folded>(sql`
+      select document_id, document_no, title_terms, body_terms, pivot_title, pivot_body from search_documents
+      where wiki_id = ${wiki_id} and kind = ${kind} and document_id = any (${ids}::text[])`);
+    const known = new Map(before.map((document) => [document.document_id, document]));
+    let { next_no } = index;
+    const present = pending.map((document): Present => {
+      const no = known.get(document.document_id)?.document_no;
+      return presentOf(document, no ?? (document.title === null ? -1 : next_no++));
+    });
+    const totals = totalsOf({ ...index, next_no }, before, present);
+    const averages = averagesOf(totals);
+    const isOff = isFar(averages, index);
+    const isYoung = index.documents <= FEW_DOCUMENTS;
+    const pivots = isOff && isYoung ? averages : index;
+    if (isOff && isYoung) {
+      // The others were weighed with averages of even fewer documents.
+      for (const other of await readOthers(query, wiki_id, kind, ids)) {
+        known.set(other.document_id, other);
+        present.push({ ...other, is_gone: false, words: [] });
+      }
+    }
+    await writePostings(query, wiki_id, kind, changesOf(known, present, pivots));
+    await writeDocuments(query, wiki_id, kind, present, pivots);
+    await query(sql`
+      delete from search_pending p using unnest(${ids}::text[], ${pending.map(({ version }) => version)}::int[]) t (id, version)
+      where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.document_id = t.id and p.version <= t.version`);
+    await query(sql`
+      update search_wikis set next_no = ${next_no}, documents = ${totals.documents}, title_terms = ${totals.title_terms},
+        body_terms = ${totals.body_terms}, pivot_title = ${pivots.pivot_title}, pivot_body = ${pivots.pivot_body},
+        is_stale = is_stale or ${isOff && !isYoung}
+      where wiki_id = ${wiki_id} and kind = ${kind}`);
+    return pending.length;
+  });
+}
+
+/** One folds a wiki at a time; who comes second has nothing to do. */
+async function lockIndex(
+  query: Query,
+  wiki_id: string,
+  kind: DocumentKind,
+  ifLocked: 'wait' | 'leave',
+): Promise<IndexRow | undefined> {
+  await query(sql`
+    insert into search_wikis (wiki_id, kind, pivot_title, pivot_body)
+    select ${wiki_id}, ${kind}, ${FIRST_PIVOTS.pivot_title}, ${FIRST_PIVOTS.pivot_body}
+    where exists (select from wikis where wiki_id = ${wiki_id}) on conflict do nothing`);
+  const [index] = await query<IndexRow>(sql`
+    select next_no, documents, title_terms, body_terms, pivot_title, pivot_body from search_wikis
+    where wiki_id = ${wiki_id} and kind = ${kind} for update ${raw(ifLocked === 'wait' ? '' : 'skip locked')}`);
+  return index;
+}
+
+/** The last version of each document, and its text where that is all there is. */
+async function takePending(query: Query, wiki_id: string, kind: DocumentKind): Promise<Pending[]> {
+  const [table, texts, id] = [raw(`${kind}s`), raw(`${kind}_texts`), raw(`${kind}_id`)];
+  return query<Pending>(sql`
+    with latest as (
+      select distinct on (document_id) * from search_pending where wiki_id = ${wiki_id} and kind = ${kind}
+      order by document_id, version desc limit ${FOLD_DOCUMENTS}
+    ), sized as (
+      select l.*, d.title, sum(coalesce(length(l.body_terms), 2000)) over (order by l.document_id) as characters
+      from latest l left join ${table} d on d.wiki_id = ${wiki_id} and d.${id} = l.document_id
+    )
+    select s.document_id, s.version, s.title_terms, s.body_terms, s.vocabulary, s.title,
+      case when s.body_terms is null then coalesce(t.text, '') end as text
+    from sized s left join ${texts} t on t.wiki_id = ${wiki_id} and t.${id} = s.document_id and s.body_terms is null
+    where s.characters - coalesce(length(s.body_terms), 2000) < ${FOLD_CHARACTERS}
+    order by s.document_id`);
+}
+
+function presentOf(pending: Pending, document_no: number): Present {
+  const { document_id, title, text } = pending;
+  if (title === null) return { document_id, document_no, is_gone: true, title_terms: '', body_terms: '', words: [] };
+  const head = pending.title_terms === null ? indexTitle(title) : undefined;
+  const body = text === null ? undefined : indexBody(text);
+  return {
+    document_id,
+    document_no,
+    is_gone: false,
+    title_terms: head?.terms ?? pending.title_terms ?? '',
+    body_terms: body?.terms ?? pending.body_terms ?? '',
+    words: [pending.vocabulary, head?.vocabulary, body?.vocabulary].flatMap((words) => readWords(words ?? '')),
+  };
+}
+
+function totalsOf(index: IndexRow, before: readonly Folded[], present: readonly Present[]): IndexRow {
+  const added = (documents: readonly { title_terms: string }[], part: 'title_terms' | 'body_terms') =>
+    (documents as readonly { title_terms: string; body_terms: string }[]).reduce(
+      (sum, document) => sum + lengthOf(readCounts(document[part])),
+      0,
+    );
+  return {
+    ...index,
+    documents: index.documents + present.filter(({ is_gone }) => !is_gone).length - before.length,
+    title_terms: index.title_terms + added(present, 'title_terms') - added(before, 'title_terms'),
+    body_terms: index.body_terms + added(present, 'body_terms') - added(before, 'body_terms'),
+  };
+}
+
+function averagesOf({ documents, title_terms, body_terms }: Omit<IndexRow, keyof Pivots>): Pivots {
+  if (documents === 0) return FIRST_PIVOTS;
+  return { pivot_title: Math.max(1, title_terms / documents), pivot_body: Math.max(1, body_terms / documents) };
+}
+
+function isFar(one: Pivots, other: Pivots): boolean {
+  const ratios = [one.pivot_title / other.pivot_title, one.pivot_body / other.pivot_body];
+  return ratios.some((ratio) => ratio > DRIFT || ratio < 1 / DRIFT);
+}
+
+function readOthers(query: Query, wiki_id: string, kind: DocumentKind, ids: readonly string[]): Promise<Folded[]> {
+  return query<Folded>(sql`
+    select document_id, document_no, title_terms, body_terms, pivot_title, pivot_body from search_documents
+    where wiki_id = ${wiki_id} and kind = ${kind} and document_id <> all (${ids}::text[])`);
+}
+
+/** Of each block of postings (term and chunk_no) the places that change; impact 0: no longer there. */
+type Changes = Map<string, { term: string; chunk_no: number; places: Block }>;
+
+function changesOf(known: ReadonlyMap<string, Folded>, present: readonly Present[], pivots: Pivots): Changes {
+  const changes: Changes = new Map();
+  for (const document of present) {
+    if (document.document_no < 0) continue;
+    const before = known.get(document.document_id);
+    const was: ReadonlyMap<string, number> = before ? impactsOf(before, before) : new Map();
+    const is = impactsOf(document, pivots);
+    const note = (term: string, impact: number) => {
+      const chunk_no = Math.floor(document.document_no / CHUNK);
+      const key = `${chunk_no} ${term}`;
+      let change = changes.get(key);
+      if (!change) changes.set(key, (change = { term, chunk_no, places: new Map() }));
+      change.places.set(document.document_no % CHUNK, impact);
+    };
+    for (const [term, impact] of is) if (was.get(term) !== impact) note(term, impact);
+    for (const term of was.keys()) if (!is.has(term)) note(term, 0);
+  }
+  return changes;
+}
+
+async function writePostings(query: Query, wiki_id: string, kind: DocumentKind, changes: Changes): Promise<void> {
+  const all = [...changes.values()];
+  if (all.length === 0) return;
+  const rows = await query<{ term: string; chunk_no: number; postings: Buffer }>(sql`
+    select p.term, p.chunk_no, p.postings
+    from unnest(${all.map(({ term }) => term)}::text[], ${all.map(({ chunk_no }) => chunk_no)}::int[]) c (term, chunk_no)
+    join search_postings p on p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = c.term and p.chunk_no = c.chunk_no`);
+  const blocks = new Map(rows.map(({ term, chunk_no, postings }) => [`${chunk_no} ${term}`, decodeBlock(postings)]));
+  const written: { term: string; chunk_no: number; postings: Buffer }[] = [];
+  const emptied: { term: string; chunk_no: number }[] = [];
+  for (const [key, { term, chunk_no, places }] of changes) {
+    const block: Block = blocks.get(key) ?? new Map();
+    for (const [place, impact] of places) {
+      if (impact === 0) block.delete(place);
+      else block.set(place, impact);
+    }
+    if (block.size > 0) written.push({ term, chunk_no, postings: encodeBlock(chunk_no, block) });
+    else if (blocks.has(key)) emptied.push({ term, chunk_no });
+  }
+  await query(sql`
+    insert into search_postings (wiki_id, kind, term, chunk_no, postings)
+    select ${wiki_id}, ${kind}, w.* from unnest(${written.map(({ term }) => term)}::text[],
+      ${written.map(({ chunk_no }) => chunk_no)}::int[], ${written.map(({ postings }) => postings)}::bytea[]) w
+    on conflict (wiki_id, kind, term, chunk_no) do update set postings = excluded.postings`);
+  if (emptied.length === 0) return;
+  await query(sql`
+    delete from search_postings p
+    using unnest(${emptied.map(({ term }) => term)}::text[], ${emptied.map(({ chunk_no }) => chunk_no)}::int[]) e (term, chunk_no)
+    where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = e.term and p.chunk_no = e.chunk_no`);
+}
+
+async function writeDocuments(
+  query: Query,
+  wiki_id: string,
+  kind: DocumentKind,
+  present: readonly Present[],
+  { pivot_title, pivot_body }: Pivots,
+): Promise<void> {
+  const gone = present.filter(({ is_gone }) => is_gone).map(({ document_id }) => document_id);
+  const there = present.filter(({ is_gone }) => !is_gone);
+  await query(sql`
+    delete from search_documents where wiki_id = ${wiki_id} and kind = ${kind} and document_id = any (${gone}::text[])`);
+  await query(sql`
+    insert into search_documents (wiki_id, kind, document_no, document_id, title_terms, body_terms, pivot_title, pivot_body)
+    select ${wiki_id}, ${kind}, w.*, ${pivot_title}, ${pivot_body}
+    from unnest(${there.map(({ document_no }) => document_no)}::int[], ${there.map(({ document_id }) => document_id)}::text[],
+      ${there.map(({ title_terms }) => title_terms)}::text[], ${there.map(({ body_terms }) => body_terms)}::text[]) w
+    on conflict (wiki_id, kind, document_no) do update set title_terms = excluded.title_terms, body_terms = excluded.body_terms,
+      pivot_title = excluded.pivot_title, pivot_body = excluded.pivot_body`);
+  const words = [...new Set(there.flatMap((document) => document.words))];
+  await query(sql`
+    insert into search_words (wiki_id, kind, word, backwards)
+    select ${wiki_id}, ${kind}, w.* from unnest(${words}::text[], ${words.map(backwards)}::text[]) w (word, backwards)
+    where not exists (
+      select from search_words k where k.wiki_id = ${wiki_id} and k.kind = ${kind} and k.word = w.word)
+    on conflict do nothing`);
+}

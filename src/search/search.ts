@@ -1,0 +1,89 @@
+import type { Sql } from '../db/sql.ts';
+import type { Statements } from '../http/door.ts';
+import { candidatesStep } from './candidates.ts';
+import { type Meant, meantWords } from './correct-words.ts';
+import type { ParsedQuery } from './parse-query.ts';
+import { type Found, rank, type Wanted } from './rank.ts';
+import { type Index, readIndex } from './read-index.ts';
+import { termOf } from './tokenize.ts';
+import { verified } from './verify.ts';
+
+/** Documents beyond those that are shown, in the place of those that are hidden from the caller. */
+const SPARE = 32;
+
+/** Of these the phrases and titles are looked at; a query with more hits that hold all words finds the best of them. */
+const VERIFIED = 500;
+
+/** A word that the query's last one is the beginning of counts less than one that was typed. */
+const COMPLETION_WEIGHT = 0.5;
+
+export interface Hits<Row> {
+  rows: Row[];
+  /** The terms that count, for the passages. */
+  terms: ReadonlySet<string>;
+}
+
+/**
+ * Searches an index: its postings are read and ranked, then `show` gives the statement that answers the rows of the
+ * step `candidates` (id and score) that the caller may see, best first and cut. Two statements; more for words that the
+ * wiki does not know, for phrases, and where many of the best are hidden.
+ */
+export async function searchIndex<Row>(
+  many: Statements['many'],
+  index: Index,
+  query: ParsedQuery,
+  { limit, offset }: { limit: number; offset: number },
+  show: { steps: Record<string, Sql>; isVisible: Sql },
+): Promise<Hits<Row>> {
+  const { found, wanted } = await understand(many, index, query);
+  const terms = new Set(wanted.terms.keys());
+  const isChecked = query.phrases.length > 0 || query.titles.length > 0;
+  for (let most = limit + offset + SPARE; ; most = found.index.next_no + found.pending.length) {
+    const ranked = rank(found, wanted, isChecked ? VERIFIED : most);
+    const best = isChecked ? await verified(many, index, ranked.best, query, show.isVisible) : ranked.best;
+    if (best.length === 0) return { rows: [], terms };
+    const rows = await many<Row>({ candidates: candidatesStep(index, best), ...show.steps });
+    if (rows.length >= limit || ranked.isAll || isChecked) return { rows, terms };
+  }
+}
+
+/** Reads what the index has for the words, and for what unknown ones may mean. */
+async function understand(
+  many: Statements['many'],
+  index: Index,
+  { words, phrases, excluded, titles }: ParsedQuery,
+): Promise<{ found: Found; wanted: Wanted; meant: Meant[] }> {
+  const counts = new Map<string, number>();
+  for (const { term } of words) counts.set(term, (counts.get(term) ?? 0) + 1);
+  const inPhrases = new Set(phrases.flat().map(termOf));
+  // Words that say nothing are in no index of texts, so that a phrase with them is only looked for in the text.
+  const required = [...new Set([...titles, ...[...inPhrases].filter((term) => counts.has(term))])];
+  const wanted: Wanted = { terms: counts, required, excluded };
+  const needed = [...new Set([...required, ...excluded.flat()])];
+  const found = await readIndex(many, index, [...counts.keys()], needed);
+  if (counts.size === 0) return { found, wanted, meant: [] };
+  const isKnown = (term: string) =>
+    found.terms.has(term) ||
+    found.pending.some(({ terms }) => terms && ` ${terms.title_terms}${terms.body_terms}`.includes(` ${term}:`));
+  const unknown = [...new Map(words.filter(({ term }) => !isKnown(term)).map((token) => [token.word, token])).values()];
+  const meant = await meantWords(
+    many,
+    index,
+    unknown.map(({ word }) => word),
+    words.at(-1)?.word ?? '',
+  );
+  if (meant.length === 0) return { found, wanted, meant };
+  const candidates = [...new Set(meant.flatMap((each) => each.words.map(termOf)))];
+  // All anew, so that all is of one moment.
+  const again = await readIndex(many, index, [...counts.keys(), ...candidates], needed);
+  for (const { unknown: word, how, words: candidates } of meant) {
+    const count = counts.get(termOf(word)) ?? 1;
+    const known = [...new Set(candidates.map(termOf))].filter((term) => again.terms.has(term) && !counts.has(term));
+    // Of several corrections the word that is used most is the likeliest.
+    known.sort((a, b) => (again.terms.get(b)?.documents ?? 0) - (again.terms.get(a)?.documents ?? 0));
+    for (const term of how === 'correction' ? known.slice(0, 1) : known) {
+      counts.set(term, how === 'correction' ? count : count * COMPLETION_WEIGHT);
+    }
+  }
+  return { found: again, wanted, meant };
+}
