@@ -35,8 +35,8 @@ function withoutOneFilter(text: string): string[] {
     });
 }
 
-/** Nothing in the first three belongs to a workspace; the texts are read only by way of their pages and sources. */
-const UNSECURED = ['idempotency_keys', 'limit_counts', 'migrations', 'page_texts', 'source_texts'];
+/** Nothing in them belongs to a workspace. */
+const UNSECURED = ['idempotency_keys', 'limit_counts', 'migrations'];
 
 interface Broken {
   tenants: Tenants;

@@ -57,6 +57,9 @@ const MORE_THAN_ONE: Record<string, number> = {
   // Refuses before a byte is read, and writes when all bytes are there.
   'POST /v1/wikis/:wiki_id/uploads': 2,
   'POST /v1/wikis/:wiki_id/pages/:page_id/attachments': 2,
+  // What the index has for the words; the pages or sources of the best, as far as they may be seen.
+  'GET /v1/wikis/:wiki_id/pages/search': 2,
+  'GET /v1/wikis/:wiki_id/sources/search': 2,
   // The old state, the page, the write, the page as it is read.
   'POST /v1/wikis/:wiki_id/pages/:page_id/revisions/:revision/restore': 4,
 };

@@ -10,6 +10,7 @@ import { type Permission, ROLES, type RoleSlug } from '../src/http/roles.ts';
 import { newLinkSecret } from '../src/http/secrets.ts';
 import { newToken } from '../src/http/token.ts';
 import { openWidgetTokens, type WidgetTokens } from '../src/http/widget-token.ts';
+import { foldPending } from '../src/search/fold.ts';
 import { checkAnswer, checkDeclared } from './answers.ts';
 import { startSignInProvider } from './openid-sign-in.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
@@ -89,6 +90,7 @@ export async function openTenants(more: Record<string, string> = {}, hooks?: Hoo
   }
   const tokens = await openWidgetTokens(db.query);
   const secrets = [canary, ...Object.values(b)];
+  for (const { wiki_id } of [a, b]) await foldAll(db, wiki_id);
   const before = await hashesOf(db, b);
   const leakIn = (request: RawRequest, answer: RawAnswer) => {
     const seen = JSON.stringify(answer.headers) + answer.text;
@@ -313,6 +315,11 @@ async function plant(db: Db, b: Ids, canary: string): Promise<void> {
     sql`update sources set title = ${canary}, language = ${canary} where wiki_id = ${wiki_id}`,
   ];
   for (const statement of statements) await db.query(statement);
+}
+
+/** The search index as it would soon be by itself, so that no row of it changes while it is looked whether any does. */
+async function foldAll(db: Db, wiki_id: string): Promise<void> {
+  for (const kind of ['page', 'source'] as const) while ((await foldPending(db, wiki_id, kind, 'wait')) > 0);
 }
 
 function unknownIds(ids: Ids): Ids {
