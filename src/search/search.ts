@@ -14,7 +14,7 @@ const SPARE = 32;
 /** Of these the phrases and titles are looked at; a query with more hits that hold all words finds the best of them. */
 const VERIFIED = 500;
 
-/** A word that the query's last one is the beginning of counts less than one that was typed. */
+/** A word that the query's last one is the beginning of weights less than one that was typed. */
 const COMPLETION_WEIGHT = 0.5;
 
 export interface Hits<Row> {
@@ -53,15 +53,15 @@ async function understand(
   index: Index,
   { words, phrases, excluded, titles }: ParsedQuery,
 ): Promise<{ found: Found; wanted: Wanted; meant: Meant[] }> {
-  const counts = new Map<string, number>();
-  for (const { term } of words) counts.set(term, (counts.get(term) ?? 0) + 1);
+  // Whoever writes a word twice does not mean it twice as much.
+  const weights = new Map(words.map(({ term }) => [term, 1]));
   const inPhrases = new Set(phrases.flat().map(termOf));
   // Words that say nothing are in no index of texts, so that a phrase with them is only looked for in the text.
-  const required = [...new Set([...titles, ...[...inPhrases].filter((term) => counts.has(term))])];
-  const wanted: Wanted = { terms: counts, required, excluded };
+  const required = [...new Set([...titles, ...[...inPhrases].filter((term) => weights.has(term))])];
+  const wanted: Wanted = { terms: weights, required, excluded };
   const needed = [...new Set([...required, ...excluded.flat()])];
-  const found = await readIndex(many, index, [...counts.keys()], needed);
-  if (counts.size === 0) return { found, wanted, meant: [] };
+  const found = await readIndex(many, index, [...weights.keys()], needed);
+  if (weights.size === 0) return { found, wanted, meant: [] };
   const isKnown = (term: string) =>
     found.terms.has(term) ||
     found.pending.some(({ terms }) => terms && ` ${terms.title_terms}${terms.body_terms}`.includes(` ${term}:`));
@@ -75,14 +75,13 @@ async function understand(
   if (meant.length === 0) return { found, wanted, meant };
   const candidates = [...new Set(meant.flatMap((each) => each.words.map(termOf)))];
   // All anew, so that all is of one moment.
-  const again = await readIndex(many, index, [...counts.keys(), ...candidates], needed);
-  for (const { unknown: word, how, words: candidates } of meant) {
-    const count = counts.get(termOf(word)) ?? 1;
-    const known = [...new Set(candidates.map(termOf))].filter((term) => again.terms.has(term) && !counts.has(term));
+  const again = await readIndex(many, index, [...weights.keys(), ...candidates], needed);
+  for (const { how, words: candidates } of meant) {
+    const known = [...new Set(candidates.map(termOf))].filter((term) => again.terms.has(term) && !weights.has(term));
     // Of several corrections the word that is used most is the likeliest.
     known.sort((a, b) => (again.terms.get(b)?.documents ?? 0) - (again.terms.get(a)?.documents ?? 0));
     for (const term of how === 'correction' ? known.slice(0, 1) : known) {
-      counts.set(term, how === 'correction' ? count : count * COMPLETION_WEIGHT);
+      weights.set(term, how === 'correction' ? 1 : COMPLETION_WEIGHT);
     }
   }
   return { found: again, wanted, meant };
