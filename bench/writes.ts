@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { runningPostgres } from '../src/db/postgres-running.ts';
 import { type Api, openApi } from './api.ts';
@@ -62,11 +63,17 @@ async function fill(wiki_id: string): Promise<void> {
       [wiki_id, words],
     );
     await database.query(
-      `insert into page_texts (wiki_id, page_id, text, search)
-      select wiki_id, page_id, $2, to_tsvector('english', $2) from pages where wiki_id = $1`,
+      'insert into page_texts (wiki_id, page_id, text) select wiki_id, page_id, $2 from pages where wiki_id = $1',
       [wiki_id, words],
     );
+    // The service reads the terms from the texts, as it does for what was there before it had an index.
+    await database.query(
+      `insert into search_pending (wiki_id, kind, document_id, version) select wiki_id, 'page', page_id, 1 from pages
+      where wiki_id = $1`,
+      [wiki_id],
+    );
     await database.query('commit');
+    while ((await database.query('select from search_pending limit 1')).rowCount) await delay(100);
     await database.query('vacuum analyze');
   } finally {
     await database.end();

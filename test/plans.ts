@@ -18,8 +18,14 @@ const DIFFER: Record<string, string[]> = {
   source_texts: ['source_id'],
   page_sources: ['page_id', 'source_id'],
   jobs: ['job_id', 'upload_id'],
+  search_documents: ['document_id', 'document_no'],
+  search_postings: ['term'],
+  search_words: ['word', 'backwards'],
   audit_events: ['event_id'],
 };
+
+/** One row for each wiki, and rows that are soon folded: every search reads all of its wiki. */
+const STAY_SMALL = ['search_wikis', 'search_pending'];
 
 interface Plan {
   'Node Type': string;
@@ -35,10 +41,12 @@ export async function growTables(db: OwnerDb, wiki_id: string): Promise<void> {
   const ofWikis = await db.query<{ name: string }>(sql`
     select table_name as name from information_schema.columns
     where table_schema = current_schema() and column_name = 'wiki_id' and table_name <> 'wikis'`);
-  const unknown = ofWikis.map(({ name }) => name).filter((name) => !(name in DIFFER));
+  const unknown = ofWikis.map(({ name }) => name).filter((name) => !(name in DIFFER) && !STAY_SMALL.includes(name));
   if (unknown.length > 0) throw new Error(`say in DIFFER of test/plans.ts in which columns rows differ of: ${unknown}`);
   for (const [table, columns] of Object.entries(DIFFER)) {
-    const differing = columns.map((column) => `'${column}', 'more' || n`).join(', ');
+    const differing = columns
+      .map((column) => `'${column}', ${column.endsWith('_no') ? '' : `'more' || `}n + 1000000`)
+      .join(', ');
     const [written] = await db.query<{ columns: string }>(sql`
       select string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns
       where table_schema = current_schema() and table_name = ${table} and is_generated = 'NEVER'`);
