@@ -1,5 +1,26 @@
 -- The schema that the migrations come to, to be read and compared. `npm run accept` rewrites it.
 
+-- Which of these blobs anything refers to. Every table that refers to blobs is named here.
+CREATE OR REPLACE FUNCTION public.blobs_in_use(hashes text[])
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select sha256 from upload_files where sha256 = any (hashes) union
+    select sha256 from sources where sha256 = any (hashes) union
+    select sha256 from attachments where sha256 = any (hashes) union
+    select sha256 from exports where sha256 = any (hashes) union
+    select sha256 from imports where sha256 = any (hashes) $function$;
+
+-- For the service's own housekeeping, which belongs to no wiki.
+CREATE OR REPLACE FUNCTION public.deleted_wikis()
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$ select wiki_id from wikis where workspace_id is null limit 100 $function$;
+
 -- Says for this transaction who asks and for what. It looks itself at the credential and the memberships, and not at what the guard of a statement found out. invitation: the hash of a link's secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be made.
 CREATE OR REPLACE FUNCTION public.enter(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text, invitation bytea, new_workspace text)
  RETURNS void
@@ -56,19 +77,15 @@ begin
     set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
 end $function$;
 
--- For the upkeep of indexes, which belongs to no wiki.
-CREATE OR REPLACE FUNCTION public.indexes_with_work(enough integer, age interval)
- RETURNS TABLE(wiki_id text, kind text, is_stale boolean)
+-- Which of these ids any wiki of the service has a page or an attachment under.
+CREATE OR REPLACE FUNCTION public.ids_in_use(ids text[])
+ RETURNS SETOF text
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-  (select p.wiki_id, p.kind, false from search_pending p group by p.wiki_id, p.kind
-    having count(*) >= enough or min(p.created_at) < now() - age limit 100)
-  union all
-  (select w.wiki_id, w.kind, true from search_wikis w where w.is_stale and not exists (
-      select from jobs j where j.wiki_id = w.wiki_id and j.kind = 'reindex' and j.status in ('queued', 'running')) limit 100)
-$function$;
+    select page_id from pages where page_id = any (ids) union all
+    select attachment_id from attachments where attachment_id = any (ids) $function$;
 
 -- For sign-in: whether an address is invited anywhere, which nobody is told.
 CREATE OR REPLACE FUNCTION public.is_invited(address text)
@@ -91,7 +108,7 @@ CREATE OR REPLACE FUNCTION public.knows_wiki(id text)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
-AS $function$ select exists (select from wikis where wiki_id = id) $function$;
+AS $function$ select exists (select from wikis where wiki_id = id and workspace_id is not null) $function$;
 
 -- For 403 and 404: whether there is such a workspace, also one that the caller cannot see.
 CREATE OR REPLACE FUNCTION public.knows_workspace(id text)
@@ -200,17 +217,6 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.remove_index()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  delete from search_postings where wiki_id = old.wiki_id and kind = old.kind;
-  delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
-  return null;
-end $function$;
-
 -- A timestamp as the API writes it, for records that are aggregated to JSON.
 CREATE OR REPLACE FUNCTION public.rfc3339(t timestamp with time zone)
  RETURNS text
@@ -276,6 +282,7 @@ create table attachments (
   UNIQUE (wiki_id, page_id, sha256),
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
+CREATE INDEX attachments_by_id ON attachments USING btree (attachment_id);
 grant delete, insert, select, update on attachments to ibid_service;
 alter table attachments enable row level security;
 create policy of_the_wiki on attachments for all
@@ -307,6 +314,24 @@ create policy anybody_adds on audit_events for insert
 create policy of_the_workspaces on audit_events for select
   using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
+-- What an export job has made: an archive in the blob store, to be had until expires_at. The id is that of the job; sha256 is empty until it has ended.
+create table exports (
+  wiki_id     text                      collate "C" not null,
+  export_id   text                      collate "C" not null,
+  created_by  text                      collate "C" not null,
+  filename    text                      not null,
+  sha256      text                      collate "C" not null default ''::text,
+  byte_size   bigint                    not null default 0,
+  expires_at  timestamp with time zone  not null default (now() + '7 days'::interval),
+  PRIMARY KEY (wiki_id, export_id),
+  FOREIGN KEY (wiki_id, export_id) REFERENCES jobs(wiki_id, job_id) ON DELETE CASCADE
+);
+CREATE INDEX exports_by_end ON exports USING btree (expires_at);
+grant delete, insert, select, update on exports to ibid_service;
+alter table exports enable row level security;
+create policy of_the_wiki on exports for all
+  using (((wiki_id = ( SELECT own_wiki())) OR ( SELECT is_service())));
+
 -- What a request with an Idempotency-Key was answered, for 24 hours. id is the SHA-256 of caller, endpoint and key; the answer is encrypted with what only the client knows.
 create table idempotency_keys (
   id           bytea                     not null,
@@ -331,6 +356,36 @@ grant delete, insert, select, update on identities to ibid_service;
 alter table identities enable row level security;
 create policy self on identities for all
   using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
+
+-- Authors in imported archives who are no members here: what the archive says of them, under ids that are nobody's.
+create table imported_people (
+  wiki_id  text  collate "C" not null,
+  user_id  text  collate "C" not null,
+  name     text  not null,
+  email    text  not null,
+  PRIMARY KEY (wiki_id, user_id),
+  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on imported_people to ibid_service;
+alter table imported_people enable row level security;
+create policy of_the_wiki on imported_people for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
+-- The archive that an import job reads. The id is that of the job.
+create table imports (
+  wiki_id     text    collate "C" not null,
+  import_id   text    collate "C" not null,
+  created_by  text    collate "C" not null,
+  filename    text    not null,
+  sha256      text    collate "C" not null,
+  byte_size   bigint  not null,
+  PRIMARY KEY (wiki_id, import_id),
+  FOREIGN KEY (wiki_id, import_id) REFERENCES jobs(wiki_id, job_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on imports to ibid_service;
+alter table imports enable row level security;
+create policy of_the_wiki on imports for all
+  using ((wiki_id = ( SELECT own_wiki())));
 
 -- A pending one past expires_at counts as expired wherever it is read; no timer writes that down. The secret of the link is kept as its SHA-256 alone.
 create table invitations (
@@ -503,16 +558,15 @@ create policy of_the_wiki on page_sources for all
 
 -- The plain text of the present revision, for search and snippets.
 create table page_texts (
-  wiki_id  text  collate "C" not null,
-  page_id  text  collate "C" not null,
-  text     text  not null,
+  wiki_id  text      collate "C" not null,
+  page_id  text      collate "C" not null,
+  text     text      not null,
+  search   tsvector  not null,
   PRIMARY KEY (wiki_id, page_id),
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
+CREATE INDEX page_texts_search ON page_texts USING gin (search) WITH (gin_pending_list_limit='256');
 grant delete, insert, select, update on page_texts to ibid_service;
-alter table page_texts enable row level security;
-create policy of_the_wiki on page_texts for all
-  using ((wiki_id = ( SELECT own_wiki())));
 
 -- What lists and trees need of a page; rows stay narrow because the text is in revisions.
 create table pages (
@@ -550,6 +604,7 @@ create table pages (
   FOREIGN KEY (wiki_id, parent_page_id, parent_path) REFERENCES pages(wiki_id, page_id, path) DEFERRABLE INITIALLY DEFERRED,
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
+CREATE INDEX pages_by_id ON pages USING btree (page_id);
 CREATE INDEX pages_by_parent ON pages USING btree (wiki_id, parent_page_id, "position");
 CREATE INDEX pages_by_title ON pages USING btree (wiki_id, title_key) WHERE (trashed_at IS NULL);
 CREATE INDEX pages_hidden ON pages USING btree (wiki_id, page_id) WHERE ((trashed_at IS NOT NULL) OR (status <> 'published'::text));
@@ -627,93 +682,6 @@ alter table revisions enable row level security;
 create policy of_the_wiki on revisions for all
   using ((wiki_id = ( SELECT own_wiki())));
 
--- What of each page and source is in search_postings, so that a change takes out exactly that. document_id: of a page or of a source.
-create table search_documents (
-  wiki_id      text     collate "C" not null,
-  kind         text     collate "C" not null,
-  document_no  integer  not null,
-  document_id  text     collate "C" not null,
-  title_terms  text     not null,
-  body_terms   text     not null,
-  pivot_title  real     not null,
-  pivot_body   real     not null,
-  PRIMARY KEY (wiki_id, kind, document_no),
-  UNIQUE (wiki_id, kind, document_id),
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
-);
-grant delete, insert, select, update on search_documents to ibid_service;
-alter table search_documents enable row level security;
-create policy of_the_wiki on search_documents for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Documents as they were last written, until they are folded into search_postings. Searches look at both. Rows are only added, so writers never wait for each other. Null: to be read from the document's text.
-create table search_pending (
-  wiki_id      text                      collate "C" not null,
-  kind         text                      collate "C" not null,
-  document_id  text                      collate "C" not null,
-  version      integer                   not null,
-  title_terms  text,
-  body_terms   text,
-  vocabulary   text,
-  created_at   timestamp with time zone  not null default now(),
-  PRIMARY KEY (wiki_id, kind, document_id, version),
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
-);
-grant delete, insert, select, update on search_pending to ibid_service;
-alter table search_pending enable row level security;
-create policy of_the_wiki on search_pending for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Which documents of 4,096 neighbours hold a term, and how much it weighs in each (src/search/postings.ts).
-create table search_postings (
-  wiki_id   text     collate "C" not null,
-  kind      text     collate "C" not null,
-  term      text     collate "C" not null,
-  chunk_no  integer  not null,
-  postings  bytea    not null,
-  PRIMARY KEY (wiki_id, kind, term, chunk_no)
-);
-grant delete, insert, select, update on search_postings to ibid_service;
-alter table search_postings enable row level security;
-create policy of_the_wiki on search_postings for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- What an index knows of its documents together. Its row's lock is held by whoever folds.
-create table search_wikis (
-  wiki_id      text     collate "C" not null,
-  kind         text     collate "C" not null,
-  next_no      integer  not null default 0,
-  documents    integer  not null default 0,
-  title_terms  bigint   not null default 0,
-  body_terms   bigint   not null default 0,
-  pivot_title  real     not null,
-  pivot_body   real     not null,
-  is_stale     boolean  not null default false,
-  PRIMARY KEY (wiki_id, kind),
-  CHECK ((kind = ANY (ARRAY['page'::text, 'source'::text]))),
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
-);
-CREATE INDEX search_wikis_stale ON search_wikis USING btree (wiki_id) WHERE is_stale;
-CREATE TRIGGER with_its_index AFTER DELETE ON search_wikis FOR EACH ROW EXECUTE FUNCTION remove_index();
-grant delete, insert, select, update on search_wikis to ibid_service;
-alter table search_wikis enable row level security;
-create policy of_the_wiki on search_wikis for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Words as they are written, for corrections: a word with one wrong letter begins or ends as the right one.
-create table search_words (
-  wiki_id    text  collate "C" not null,
-  kind       text  collate "C" not null,
-  word       text  collate "C" not null,
-  backwards  text  collate "C" not null,
-  PRIMARY KEY (wiki_id, kind, word)
-);
-CREATE INDEX search_words_backwards ON search_words USING btree (wiki_id, kind, backwards);
-grant delete, insert, select, update on search_words to ibid_service;
-alter table search_words enable row level security;
-create policy of_the_wiki on search_words for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
 -- Somebody who signed in here. The present access token is kept as its SHA-256 alone; each refresh replaces it. expires_at is final: no refresh moves it.
 create table sessions (
   session_id         text                      collate "C" not null,
@@ -766,16 +734,15 @@ create policy of_the_service on signing_keys for all
 
 -- The plain text of a source, for search and snippets.
 create table source_texts (
-  wiki_id    text  collate "C" not null,
-  source_id  text  collate "C" not null,
-  text       text  not null,
+  wiki_id    text      collate "C" not null,
+  source_id  text      collate "C" not null,
+  text       text      not null,
+  search     tsvector  not null,
   PRIMARY KEY (wiki_id, source_id),
   FOREIGN KEY (wiki_id, source_id) REFERENCES sources(wiki_id, source_id) ON DELETE CASCADE
 );
+CREATE INDEX source_texts_search ON source_texts USING gin (search) WITH (gin_pending_list_limit='256');
 grant delete, insert, select, update on source_texts to ibid_service;
-alter table source_texts enable row level security;
-create policy of_the_wiki on source_texts for all
-  using ((wiki_id = ( SELECT own_wiki())));
 
 -- What was handed over. The same bytes are one source of a wiki, however often they come.
 create table sources (
@@ -898,21 +865,22 @@ create policy of_the_service on welcome_links for all
 -- A wiki belongs to one workspace; access to all that it holds is decided here.
 create table wikis (
   wiki_id       text                      collate "C" not null,
-  workspace_id  text                      collate "C" not null,
+  workspace_id  text                      collate "C",
   slug          text                      collate "C" not null,
   title         text                      not null,
   description   text                      not null default ''::text,
   created_by    text                      collate "C" not null,
   created_at    timestamp with time zone  not null default now(),
   PRIMARY KEY (wiki_id),
-  UNIQUE (workspace_id, slug),
   FOREIGN KEY (created_by) REFERENCES users(user_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
+CREATE INDEX wikis_deleted ON wikis USING btree (wiki_id) WHERE (workspace_id IS NULL);
+CREATE UNIQUE INDEX wikis_by_slug ON wikis USING btree (workspace_id, slug) WHERE (workspace_id IS NOT NULL);
 grant delete, insert, select, update on wikis to ibid_service;
 alter table wikis enable row level security;
 create policy of_the_workspaces on wikis for all
-  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
+  using (((workspace_id = ANY (( SELECT own_workspaces())::text[])) OR ((workspace_id IS NULL) AND (wiki_id = ( SELECT own_wiki())))));
 
 -- The owning entity, also called organization. Its row is locked where seats or roles are decided.
 create table workspaces (

@@ -4,7 +4,10 @@ import { getAttachment } from './attachments/get-attachment.ts';
 import { listAttachments } from './attachments/list-attachments.ts';
 import { listAuditEvents } from './audit/list-audit-events.ts';
 import { previewBilling } from './billing/preview-billing.ts';
+import { createExport } from './exports/create-export.ts';
+import { getExportContent } from './exports/get-export-content.ts';
 import type { Endpoint } from './http/endpoint.ts';
+import { createImport } from './imports/create-import.ts';
 import { acceptInvitation } from './invitations/accept-invitation.ts';
 import { inviteMember } from './invitations/invite-member.ts';
 import { listInvitations } from './invitations/list-invitations.ts';
@@ -67,6 +70,7 @@ import { enterpriseWidget } from './widgets/enterprise-widget.ts';
 import { issueWidgetToken } from './widgets/issue-widget-token.ts';
 import { profileWidget } from './widgets/profile-widget.ts';
 import { createWiki } from './wikis/create-wiki.ts';
+import { deleteWiki } from './wikis/delete-wiki.ts';
 import { getWiki } from './wikis/get-wiki.ts';
 import { listWikis } from './wikis/list-wikis.ts';
 import { renameWiki } from './wikis/rename-wiki.ts';
@@ -127,6 +131,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   createWiki,
   getWiki,
   renameWiki,
+  deleteWiki,
+  createExport,
+  getExportContent,
+  createImport,
   createUpload,
   listUploads,
   getUpload,

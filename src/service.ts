@@ -15,12 +15,15 @@ import { StartError, startPostgres } from './db/postgres.ts';
 import { toStartError } from './db/postgres-error.ts';
 import { prepareDatabase } from './db/prepare-database.ts';
 import { SERVICE } from './db/scope.ts';
+import { exportJob } from './exports/export.job.ts';
+import { sweepFiles } from './exports/sweep-files.ts';
 import { credentialReader } from './http/credential.ts';
-import type { Services } from './http/endpoint.ts';
+import type { Limits, Services } from './http/endpoint.ts';
 import { openRateLimits, type Rates } from './http/rate-limits.ts';
 import { makeServer } from './http/server.ts';
 import { registerServiceRoutes } from './http/service-routes.ts';
 import { openWidgetTokens } from './http/widget-token.ts';
+import { importJob } from './imports/import.job.ts';
 import { ingestJob } from './ingest/ingest.job.ts';
 import { openSandbox } from './ingest/sandbox.ts';
 import { expireLeases } from './jobs/queue.ts';
@@ -35,6 +38,7 @@ import { keepIndexes } from './search/keep-indexes.ts';
 import { reindexJob } from './search/reindex.job.ts';
 import { CALLBACK_PATH } from './session/openid.ts';
 import { offerWelcomeLink } from './session/welcome-link.ts';
+import { removeDeletedWikis } from './wikis/remove-deleted.ts';
 
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 
@@ -56,6 +60,8 @@ export interface ServiceHooks {
 
 const PURGE_MS = 3_600_000;
 const FOLD_MS = 1_000;
+const DELETED_MS = 60_000;
+const SWEEP_MS = 6 * 3_600_000;
 const RENDERING_THREADS = 2;
 
 /** Starts everything that the configuration asks for. Errors: StartError, whose message says what to do. */
@@ -98,10 +104,19 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     const blobs = await openBlobs(config);
     let worker: Worker | undefined;
     if (config.ROLE !== 'web') {
-      const sandbox = openSandbox();
+      const sandbox = openSandbox({ threads: RENDERING_THREADS });
       stops.push(() => sandbox.close());
-      const chores = [{ name: 'purge the trash', every_ms: PURGE_MS, run: () => purgeTrash(db) }];
-      const started = startWorker({ db, kinds: [ingestJob({ blobs, sandbox, log })], chores, log });
+      const chores = [
+        { name: 'purge the trash', every_ms: PURGE_MS, run: () => purgeTrash(db) },
+        { name: 'take away deleted wikis', every_ms: DELETED_MS, run: () => removeDeletedWikis(db) },
+        { name: 'sweep exports and files', every_ms: SWEEP_MS, run: () => sweepFiles(db, blobs) },
+      ];
+      const kinds = [
+        ingestJob({ blobs, sandbox, log }),
+        exportJob({ blobs }),
+        importJob({ blobs, sandbox, limits: limitsOf(config) }),
+      ];
+      const started = startWorker({ db, kinds, chores, log });
       stops.push(() => started.stop());
       worker = started;
       // By itself, so that what is written is soon folded also while a long upload is worked on.
@@ -198,13 +213,7 @@ async function makeApp(
       publicUrl: publicUrlOf(config),
       payments: builtInPayments(),
       widgetTokens,
-      limits: {
-        json_bytes: config.MAX_JSON_SIZE,
-        markdown_bytes: config.MAX_MARKDOWN_SIZE,
-        file_bytes: config.MAX_FILE_SIZE,
-        upload_bytes: config.MAX_UPLOAD_SIZE,
-        upload_files: config.MAX_UPLOAD_FILES,
-      },
+      limits: limitsOf(config),
       rates,
     },
     limits:
@@ -219,6 +228,16 @@ async function makeApp(
   });
   registerServiceRoutes(app, { endpoints: ENDPOINTS, query: service.query, version: VERSION });
   return app;
+}
+
+function limitsOf(config: Config): Limits {
+  return {
+    json_bytes: config.MAX_JSON_SIZE,
+    markdown_bytes: config.MAX_MARKDOWN_SIZE,
+    file_bytes: config.MAX_FILE_SIZE,
+    upload_bytes: config.MAX_UPLOAD_SIZE,
+    upload_files: config.MAX_UPLOAD_FILES,
+  };
 }
 
 function ratesOf(config: Config): Rates | undefined {

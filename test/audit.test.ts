@@ -31,6 +31,8 @@ const TABLES: Record<string, [table: string, id: string]> = {
   upload: ['uploads', 'upload_id'],
   page: ['pages', 'page_id'],
   attachment: ['attachments', 'attachment_id'],
+  export: ['jobs', 'job_id'],
+  import: ['jobs', 'job_id'],
   session: ['sessions', 'session_id'],
   user: ['users', 'user_id'],
   password: ['passwords', 'user_id'],

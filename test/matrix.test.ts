@@ -15,7 +15,7 @@ const PERSONS = ['personal key', 'session', 'identity token'];
 const MAY_NOT = [401, 403, 404];
 
 /** Permissions that wait for their endpoint: remove one from here when it has one. */
-const WITHOUT_ENDPOINT: Permission[] = ['pages:comment', 'wikis:export', 'workspace:delete'];
+const WITHOUT_ENDPOINT: Permission[] = ['pages:comment', 'workspace:delete'];
 
 function tell({ endpoint, target, credential, actor, outcome }: Cell): string {
   return `${nameOf(endpoint)}, ${target}, ${actor?.name ?? 'nobody'} with ${credential}: ${outcome}`;

@@ -2,12 +2,11 @@ import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
 import { type Access, WIDGETS } from '../src/http/access.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
-import { newId } from '../src/http/ids.ts';
 import type { Permission } from '../src/http/roles.ts';
 import { type CredentialKind, credentialKinds, type MatrixActor, makeActors } from './matrix-actors.ts';
 import { AUDIENCE } from './openid-provider.ts';
 import { type Ids, nameOf, pathParams, propertiesOf, validRequest, withBody } from './requests.ts';
-import { openTenants, type Tenants } from './tenants.ts';
+import { freshWiki, openTenants, type Tenants } from './tenants.ts';
 
 /** One request of the matrix and what it was answered: the status, and the code where it was refused. */
 export interface Cell {
@@ -105,17 +104,14 @@ async function targetsOf(
   }
   if (access.on === 'wiki' && access.orCreator) {
     const made = new Map<string, string>();
-    for (const { user_id } of actors) {
-      const wiki_id = newId('wiki');
-      made.set(user_id, wiki_id);
-      await world.db.query(sql`
-        insert into wikis (wiki_id, workspace_id, slug, title, created_by)
-        values (${wiki_id}, ${a.workspace_id}, ${wiki_id.slice(-20)}, 'Own', ${user_id})`);
-    }
-    targets['own, created by the caller'] = async (actor) => ({
-      ...a,
-      wiki_id: made.get(actor?.user_id ?? '') ?? a.wiki_id,
-    });
+    for (const { user_id } of actors) made.set(user_id, await freshWiki(world.db, a.workspace_id, user_id));
+    targets['own, created by the caller'] = async (actor) => {
+      const user_id = actor?.user_id ?? '';
+      // Whoever may deletes it, and is asked again with another credential.
+      const isGone = endpoint.method === 'DELETE' && made.has(user_id);
+      const wiki_id = isGone ? await freshWiki(world.db, a.workspace_id, user_id) : made.get(user_id);
+      return { ...a, wiki_id: wiki_id ?? a.wiki_id };
+    };
   }
   return targets;
 }

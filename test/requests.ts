@@ -20,6 +20,7 @@ export interface Ids {
   page_path: string;
   session_id: string;
   attachment_id: string;
+  export_id: string;
   revision: string;
   from_revision: string;
   to_revision: string;

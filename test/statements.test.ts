@@ -60,6 +60,8 @@ const MORE_THAN_ONE: Record<string, number> = {
   // What the index has for the words; the pages or sources of the best, as far as they may be seen.
   'GET /v1/wikis/:wiki_id/pages/search': 2,
   'GET /v1/wikis/:wiki_id/sources/search': 2,
+  // Refuses before a byte is read, looks whether there are pages where it is the archive of a wiki, and writes.
+  'POST /v1/wikis/:wiki_id/imports': 2,
   // The old state, the page, the write, the page as it is read.
   'POST /v1/wikis/:wiki_id/pages/:page_id/revisions/:revision/restore': 4,
 };

@@ -14,7 +14,7 @@ import { foldPending } from '../src/search/fold.ts';
 import { checkAnswer, checkDeclared } from './answers.ts';
 import { startSignInProvider } from './openid-sign-in.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
-import type { Ids } from './requests.ts';
+import { type Ids, nameOf } from './requests.ts';
 import { everyWayIn, freshSecrets, PUBLIC_URL } from './sign-in-secrets.ts';
 import { signedInClient } from './signed-in.ts';
 import { type Client, type Hooks, type Owner, openWorld, type World } from './world.ts';
@@ -178,6 +178,7 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
   return {
     ...row,
     revision: String(revision),
+    export_id: await exportWiki(owner, wiki_id),
     attachment_id: await attach(world, owner, wiki_id, row.page_id, `Attached ${word}`),
     from_revision: String(revision),
     to_revision: String(revision + 1),
@@ -203,6 +204,17 @@ async function addRevision(db: Db, wiki_id: string, page_id: string, first: numb
     from revisions where wiki_id = ${wiki_id} and page_id = ${page_id}`);
   await db.query(sql`
     update pages set revision = ${first + 1} where wiki_id = ${wiki_id} and page_id = ${page_id}`);
+}
+
+/** Exports a wiki and answers the id of the export when it is there. */
+async function exportWiki(owner: Owner, wiki_id: string): Promise<string> {
+  const { body } = await owner.post(`/v1/wikis/${wiki_id}/exports`);
+  for (;;) {
+    const { body: job } = await owner.get(`/v1/wikis/${wiki_id}/jobs/${body.job_id}`);
+    if (!job.finished_at) continue;
+    assert.equal(job.status, 'completed', job.error);
+    return job.job_id;
+  }
 }
 
 /** Attaches a text to a page and answers the attachment's id. */
@@ -269,7 +281,9 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
       ${key.obfuscated})`);
   const page_id = endpoint.path.includes('/pages/:page_id') ? await freshPage(db, a, owner, endpoint) : a.page_id;
   const attachment_id = endpoint.path.includes(':attachment_id') ? await freshAttachment(db, a) : a.attachment_id;
-  return { ...a, ...made, page_id, attachment_id, token: secret };
+  const wiki_id =
+    nameOf(endpoint) === 'DELETE /v1/wikis/:wiki_id' ? await freshWiki(db, workspace_id, owner.user_id) : a.wiki_id;
+  return { ...a, ...made, wiki_id, page_id, attachment_id, token: secret };
 }
 
 /** A page at its first revision, in the trash where it is to be restored; at its second where the first one is. */
@@ -289,6 +303,15 @@ async function freshPage(db: Db, { wiki_id, revision }: Ids, owner: Actor, endpo
     select wiki_id, page_id, 1, title, 'Fresh', '<p>Fresh</p>', '[]', created_by from page`);
   if (endpoint.path.includes('/revisions/')) await addRevision(db, wiki_id, page_id, Number(revision));
   return page_id;
+}
+
+/** An empty wiki of this workspace. */
+export async function freshWiki(db: Db, workspace_id: string, created_by: string): Promise<string> {
+  const wiki_id = newId('wiki');
+  await db.query(sql`
+    insert into wikis (wiki_id, workspace_id, slug, title, created_by)
+    values (${wiki_id}, ${workspace_id}, ${wiki_id.slice(-20)}, 'Fresh', ${created_by})`);
+  return wiki_id;
 }
 
 /** An attachment like the one that there is, of bytes that nobody asks for. */

@@ -13,6 +13,12 @@ export interface Db {
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
 }
 
+/** The database in a scope of the service. */
+export interface ScopedDb extends Db {
+  /** As `transaction`, but every statement sees what was there when the first one ran, and none can write. */
+  snapshot<T>(work: (query: Query) => Promise<T>): Promise<T>;
+}
+
 /** The database as its owner sees it: for migrations, the operator's commands and tests. */
 export interface OwnerDb extends Db {
   /** Runs a text of several statements without values, a migration, and what notes it, in one transaction. */
@@ -22,7 +28,7 @@ export interface OwnerDb extends Db {
 
 /** The database as the service sees it: nothing but what a scope opens. */
 export interface ServiceDb {
-  in(scope: Scope): Db;
+  in(scope: Scope): ScopedDb;
   close(): Promise<void>;
 }
 
@@ -107,19 +113,26 @@ export function openServiceDb(options: DbOptions): ServiceDb {
     options: `${SESSION_SETTINGS} -c role=${SERVICE_ROLE}`,
     onConnect: async (client) => void (await client.query(PREPARE_ENTER)),
   });
+  const entering = <T>(scope: Scope, begin: string, work: (query: Query) => Promise<T>): Promise<T> =>
+    inTransaction(
+      pool,
+      options,
+      (client) => {
+        let entered = false;
+        return work(async <R>(statement: Sql) => {
+          const config = prepare(statement);
+          if (entered) return (await client.query(config)).rows as R[];
+          entered = true;
+          return (await sendEntered(client, scope, config)).rows as R[];
+        });
+      },
+      begin,
+    );
   return {
     in: (scope) => ({
       query: async <T>(statement: Sql) => (await sendEntered(pool, scope, prepare(statement))).rows as T[],
-      transaction: (work) =>
-        inTransaction(pool, options, (client) => {
-          let entered = false;
-          return work(async <T>(statement: Sql) => {
-            const config = prepare(statement);
-            if (entered) return (await client.query(config)).rows as T[];
-            entered = true;
-            return (await sendEntered(client, scope, config)).rows as T[];
-          });
-        }),
+      transaction: (work) => entering(scope, 'begin', work),
+      snapshot: (work) => entering(scope, 'begin isolation level repeatable read read only', work),
     }),
     close,
   };
@@ -166,6 +179,7 @@ async function inTransaction<T>(
   pool: pg.Pool,
   options: DbOptions,
   work: (client: pg.PoolClient) => Promise<T>,
+  begin = 'begin',
 ): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
@@ -175,8 +189,8 @@ async function inTransaction<T>(
   };
   client.on('error', onError);
   try {
-    options.observe?.('begin', []);
-    await client.query('begin');
+    options.observe?.(begin, []);
+    await client.query(begin);
     const result = await work(client);
     options.observe?.('commit', []);
     await client.query('commit');

@@ -15,6 +15,8 @@ const TARGETS = {
   sign_in_link: 'email',
   page: 'page_id',
   attachment: 'attachment_id',
+  export: 'job_id',
+  import: 'job_id',
 } as const;
 
 export type TargetKind = keyof typeof TARGETS;

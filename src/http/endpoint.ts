@@ -124,6 +124,8 @@ export interface EndpointDefinition<
   receives?: (params: Static<Params>) => Sql;
   /** The most files that such a body may have; what uploads may have unless stated. */
   files_max?: number;
+  /** A file may be as large as a whole upload: for archives. */
+  file_max?: 'upload';
   /** It may make a workspace; row-level security then lets it see that one too. */
   founds?: true;
   /** The secret of the invitation that the request carries: it opens the workspace that it is for. */

@@ -86,8 +86,12 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
       // Whoever may not upload is refused before a byte is read.
       const there = await openOn(own).look(endpoint.receives?.(input.params) ?? sql`select 1`);
       if (!there) throw notFound();
-      const { upload_files } = services.limits;
-      const limits = { ...services.limits, upload_files: endpoint.files_max ?? upload_files };
+      const { upload_files, file_bytes, upload_bytes } = services.limits;
+      const limits = {
+        ...services.limits,
+        upload_files: endpoint.files_max ?? upload_files,
+        file_bytes: endpoint.file_max === 'upload' ? upload_bytes : file_bytes,
+      };
       files = await receiveFiles(request.body as Readable, request.headers, services.blobs, limits);
     }
 

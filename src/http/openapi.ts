@@ -137,6 +137,8 @@ const TAGS: Record<string, string> = {
   billing: 'What a plan would cost.',
   wikis: 'Wikis of a workspace.',
   uploads: 'Files that are handed over.',
+  exports: 'Archives of a wiki.',
+  imports: 'Archives that become pages.',
   jobs: 'The work that makes sources and pages of uploads.',
   sources: 'What was handed over, as it can be read and searched.',
   pages: 'What readers see and writers write.',

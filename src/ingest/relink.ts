@@ -2,6 +2,9 @@ import type { Html, Root } from 'mdast';
 import { visit } from '../pages/parse-markdown.ts';
 import { relativeAddress } from '../pages/wiki-links.ts';
 
+/** What a file that is no page is mapped to: the reference that stands in Markdown for it, with its id behind. */
+export const ATTACHMENT = 'attachment:';
+
 interface Edit {
   start: number;
   end: number;
@@ -18,7 +21,7 @@ interface Target {
  * Points relative links between uploaded files at their pages, as relative addresses from this page's path, the way a
  * browser resolves them; a fragment stays, a query, which means nothing to a page, does not. Only addresses change:
  * every other character of `markdown` stays, and a link to no uploaded file stays as it is. `tree`, which is
- * `markdown` parsed, is changed in the same way. `pages` maps files and folders of the upload to the paths of their pages.
+ * `markdown` parsed, is changed in the same way. `pages` maps files and folders of the upload to the paths of their pages, or to `attachment:<id>`.
  * Answers the new Markdown and the files that it links to, each once, in the order of the text.
  */
 export function relinkMarkdown(
@@ -132,7 +135,8 @@ function findTarget(
     const filename = namedFile(joined(file.filename, candidate), pages);
     const page = filename === undefined ? undefined : pages.get(filename);
     if (filename !== undefined && page !== undefined) {
-      return { filename, address: relativeAddress(file.page_path, page) };
+      const address = page.startsWith(ATTACHMENT) ? page : relativeAddress(file.page_path, page);
+      return { filename, address };
     }
   }
   return undefined;

@@ -19,11 +19,15 @@ export interface ClaimedJob {
 /** The job was taken over by another worker: whatever this one was about to write is not to be written. */
 export class LeaseLost extends Error {}
 
-/** The step of a statement that enqueues a job about an upload that the same statement makes. */
-export function enqueueStep(job: { wiki_id: string; job_id: string; upload_id: string; kind: string }, from: Sql): Sql {
+/** The step of a statement that enqueues a job, for each row of `from`: what the same statement makes, or `access`. */
+export function enqueueStep(
+  job: { wiki_id: string; job_id: string; upload_id: string | null; kind: string },
+  from: Sql,
+): Sql {
   return sql`
     insert into jobs (wiki_id, job_id, upload_id, kind)
-    select ${job.wiki_id}, ${job.job_id}, ${job.upload_id}, ${job.kind} from ${from}`;
+    select ${job.wiki_id}, ${job.job_id}, ${job.upload_id}, ${job.kind} from ${from}
+    returning *`;
 }
 
 /**
@@ -79,6 +83,17 @@ export async function advanceJob(query: Query, job: ClaimedJob, progress: number
   `);
 }
 
+/**
+ * Holds the job and says how far it is, for work that begins anew after each failure: were they counted anew as well, one
+ * that always fails at the same place would never be given up.
+ */
+export async function showProgress(query: Query, job: ClaimedJob, progress: number): Promise<void> {
+  await holdJob(query, job);
+  await query(sql`
+    update jobs set progress = ${progress}, updated_at = now() where wiki_id = ${job.wiki_id} and job_id = ${job.job_id}
+  `);
+}
+
 /** Ends the job in a transaction of its work. */
 export async function endJob(
   query: Query,
@@ -88,7 +103,7 @@ export async function endJob(
   await holdJob(query, job);
   await query(sql`
     update jobs set status = ${end.status}, summary = ${end.summary}, error = ${end.error}, progress = 100,
-      lease_until = null, updated_at = now(), finished_at = now()
+      lease_until = null, updated_at = now(), finished_at = clock_timestamp()
     where wiki_id = ${job.wiki_id} and job_id = ${job.job_id}
   `);
 }

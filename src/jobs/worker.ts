@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Db, Query, ServiceDb } from '../db/db.ts';
+import type { Query, ScopedDb, ServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/scope.ts';
 import { toApiError } from '../http/errors.ts';
 import { type ClaimedJob, claimJob, FAILURES_MAX, holdJob, LeaseLost, releaseJob } from './queue.ts';
@@ -12,7 +12,7 @@ const HEARTBEAT_MS = 3_000;
 export interface JobKind {
   kind: string;
   /** Works until the end, or stops early when `stopping` is aborted. What it throws is a failed attempt. */
-  run(db: Db, job: ClaimedJob, stopping: AbortSignal): Promise<void>;
+  run(db: ScopedDb, job: ClaimedJob, stopping: AbortSignal): Promise<void>;
   /** Ends a job that failed too often. */
   giveUp(query: Query, job: ClaimedJob, error: string): Promise<void>;
 }
@@ -86,7 +86,7 @@ export function startWorker(options: {
     }
   }
 
-  async function work(db: Db, job: ClaimedJob): Promise<void> {
+  async function work(db: ScopedDb, job: ClaimedJob): Promise<void> {
     const kind = kinds.find((candidate) => candidate.kind === job.kind);
     if (!kind) throw new Error(`there is no job kind ${job.kind}`);
     const heartbeat = setInterval(() => {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -16,6 +16,11 @@ export interface Blobs {
    * read it to its end destroys it. Errors: ENOENT where there is no such blob.
    */
   stream(sha256: string, range?: { start: number; end: number }): Promise<Readable>;
+  /**
+   * Takes away what nothing refers to and nobody has kept for `age_ms`, and answers how many blobs that were. `inUse` says
+   * which of some hashes something refers to. Whoever keeps a blob has `age_ms` to write down what refers to it.
+   */
+  sweep(age_ms: number, inUse: (sha256s: string[]) => Promise<ReadonlySet<string>>): Promise<number>;
 }
 
 export interface ReceivedBlob {
@@ -70,6 +75,7 @@ export async function openFolderBlobs(folder: string): Promise<Blobs> {
       const handle = await open(pathOf(sha256), 'r');
       return handle.createReadStream(range);
     },
+    sweep: (age_ms, inUse) => sweep(folder, age_ms, inUse),
   };
 }
 
@@ -83,7 +89,7 @@ async function removeAbandoned(incoming: string): Promise<void> {
 }
 
 async function keep(temporary: string, path: string): Promise<void> {
-  if (await exists(path)) {
+  if (await touch(path)) {
     await rm(temporary, { force: true });
     // Whoever brought the same bytes a moment ago may not have come to this yet.
     await sync(dirname(path));
@@ -99,6 +105,54 @@ async function keep(temporary: string, path: string): Promise<void> {
   await sync(folder);
 }
 
+/** Says that somebody counts on a blob from now on; false where there is none. */
+async function touch(path: string): Promise<boolean> {
+  const now = new Date();
+  return utimes(path, now, now).then(() => true, falseIfGone);
+}
+
+/**
+ * A blob is first moved to where nobody finds it, and looked at there: whoever has kept it before that has touched it, so
+ * that it is moved back, and whoever comes after does not find it and stores it anew.
+ */
+async function sweep(
+  folder: string,
+  age_ms: number,
+  inUse: (sha256s: string[]) => Promise<ReadonlySet<string>>,
+): Promise<number> {
+  const condemned = join(folder, 'condemned');
+  await mkdir(condemned, { recursive: true });
+  const pathOf = (sha256: string) => join(folder, sha256.slice(0, 2), sha256);
+  // A process that was killed in between has left them there.
+  for (const name of await readdir(condemned)) await rename(join(condemned, name), pathOf(name)).catch(falseIfGone);
+  const isOld = async (path: string) => {
+    const found = await stat(path).catch(falseIfGone);
+    return found !== false && found.mtimeMs < Date.now() - age_ms;
+  };
+  let swept = 0;
+  for (const prefix of (await readdir(folder)).filter((name) => /^[0-9a-f]{2}$/.test(name))) {
+    const old: string[] = [];
+    for (const name of await readdir(join(folder, prefix))) if (await isOld(pathOf(name))) old.push(name);
+    const used = old.length === 0 ? new Set() : await inUse(old);
+    for (const name of old.filter((one) => !used.has(one))) {
+      const moved = join(condemned, name);
+      if ((await rename(pathOf(name), moved).catch(falseIfGone)) === false) continue;
+      if (await isOld(moved)) {
+        await rm(moved, { force: true });
+        swept += 1;
+      } else {
+        await rename(moved, pathOf(name)).catch(falseIfGone);
+      }
+    }
+  }
+  return swept;
+}
+
+function falseIfGone(error: NodeJS.ErrnoException): false {
+  if (error.code === 'ENOENT') return false;
+  throw error;
+}
+
 async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -109,11 +163,5 @@ async function sync(path: string): Promise<void> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return false;
-      throw error;
-    },
-  );
+  return stat(path).then(() => true, falseIfGone);
 }

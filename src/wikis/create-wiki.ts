@@ -47,7 +47,7 @@ export const createWiki = endpoint({
           insert into wikis (wiki_id, workspace_id, slug, title, description, created_by)
           select ${newId('wiki')}, access.workspace_id, free.slug, ${title}, ${description}, access.user_id
           from access, free
-          on conflict (workspace_id, slug) do nothing
+          on conflict (workspace_id, slug) where workspace_id is not null do nothing
           returning wiki_id, workspace_id, slug, title, description`,
       });
       if (made) return made;

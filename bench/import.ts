@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import yazl from 'yazl';
+import { type Api, openApi } from './api.ts';
+import { shortPages } from './corpus.ts';
+import { cpuOf, memoryOf } from './processes.ts';
+import { makeKeyFor, startServiceProcess } from './service-process.ts';
+
+/** How fast a ZIP of Markdown becomes a wiki, a wiki an archive, and the archive a wiki. Argument: how many pages. */
+const PAGES = Number(process.argv[2] ?? 10_000);
+const FOLDER = 100;
+
+const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-import-'));
+const data_dir = join(folder, 'data');
+const service = await startServiceProcess(data_dir);
+try {
+  const api = openApi(service.address, await makeKeyFor(data_dir, 'bench@example.com'));
+  const { overview, workspace } = await api.post('/v1/onboarding');
+  const [first] = overview.wikis;
+  const { wiki_id: second } = await post(api, `/v1/workspaces/${workspace.workspace_id}/wikis`, { title: 'Second' });
+  await measure(api, first.wiki_id, `import of ${PAGES} Markdown files`, await importOf(first.wiki_id, await notes()));
+  const made = await api.post(`/v1/wikis/${first.wiki_id}/exports`);
+  await measure(api, first.wiki_id, 'export', made.job_id);
+  const archive = await fetch(`${api.address}/v1/wikis/${first.wiki_id}/exports/${made.job_id}/content`, {
+    headers: { authorization: `Bearer ${api.token}` },
+  }).then((answer) => answer.arrayBuffer());
+  await measure(api, second, 'import of that archive', await importOf(second, Buffer.from(archive)));
+  const hits = await api.get(`/v1/wikis/${second}/pages/search?query=${encodeURIComponent('archive')}&limit=1`);
+  if (hits.length !== 1) throw new Error('what was imported is not found');
+
+  async function importOf(wiki_id: string, zip: Buffer): Promise<string> {
+    const form = new FormData();
+    form.append('file', new Blob([new Uint8Array(zip)]), 'notes.zip');
+    return (await post(api, `/v1/wikis/${wiki_id}/imports`, form)).job_id;
+  }
+} finally {
+  await service.stop();
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** Real short pages, over and over, in folders of a hundred. */
+function notes(): Promise<Buffer> {
+  const texts = Object.values(shortPages());
+  const zip = new yazl.ZipFile();
+  for (let i = 0; i < PAGES; i += 1) {
+    const text = `${texts[i % texts.length]}\nSee [the next one](page-${(i + 1) % PAGES}.md).\n`;
+    zip.addBuffer(Buffer.from(text), `folder-${Math.floor(i / FOLDER)}/page-${i}.md`);
+  }
+  zip.end();
+  return buffer(zip.outputStream);
+}
+
+/** Waits for the job's end; prints how fast it was, in each quarter of its way too, and what it took. */
+async function measure(api: Api, wiki_id: string, name: string, job_id: string): Promise<void> {
+  const before = { ...cpuOf(service.pid), rss: rss() };
+  const began = performance.now();
+  const quarters: number[] = [];
+  let most = before.rss;
+  for (;;) {
+    const job = await api.get(`/v1/wikis/${wiki_id}/jobs/${job_id}`);
+    most = Math.max(most, rss());
+    while (job.progress >= 25 * (quarters.length + 1)) quarters.push(performance.now() - began);
+    if (job.finished_at) {
+      if (job.status !== 'completed') throw new Error(`${name} failed: ${job.error}`);
+      const ms = Date.parse(job.finished_at) - Date.parse(job.started_at);
+      const cpu = cpuOf(service.pid);
+      const parts = quarters.map((at, i) => `${((at - (quarters[i - 1] ?? 0)) / 1_000).toFixed(1)} s`);
+      console.log(
+        `${name}: ${(ms / 1_000).toFixed(1)} s, ${Math.round((1_000 * PAGES) / ms)} pages/s; quarters ${parts.join(', ')}; ` +
+          `CPU ${((cpu.own_ms - before.own_ms) / 1_000).toFixed(1)} + ${((cpu.children_ms - before.children_ms) / 1_000).toFixed(1)} s; ` +
+          `memory ${before.rss} to at most ${most} MiB; ${job.summary}`,
+      );
+      return;
+    }
+    await sleep(50);
+  }
+}
+
+/** Memory of the service's own process, in MiB. */
+function rss(): number {
+  return Math.round(memoryOf(service.pid).own_pss_mb);
+}
+
+async function post(api: Api, path: string, body: object): Promise<{ wiki_id: string; job_id: string }> {
+  const isForm = body instanceof FormData;
+  const answer = await fetch(api.address + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${api.token}`, ...(!isForm && { 'content-type': 'application/json' }) },
+    body: isForm ? body : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`POST ${path} answers ${answer.status}: ${text.slice(0, 300)}`);
+  return JSON.parse(text);
+}

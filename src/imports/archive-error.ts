@@ -1,0 +1,13 @@
+/** An archive cannot be imported. The code and the text become the error of the job, so the text says what to do. */
+export class ArchiveError extends Error {
+  readonly code: 'invalid_archive' | 'archive_too_large' | 'conflict';
+
+  constructor(code: ArchiveError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+export function invalid(message: string, cause?: unknown): ArchiveError {
+  return new ArchiveError('invalid_archive', message, { cause });
+}

@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import { raw, sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { WikiParams } from './schema.ts';
+
+/** From this statement on the wiki belongs to no workspace: nobody sees it or anything in it, and no job goes on in it. */
+export const deleteWiki = endpoint({
+  method: 'DELETE',
+  path: '/v1/wikis/:wiki_id',
+  summary: 'Delete a wiki',
+  description:
+    'For good, with its pages, their history, attachments and sources; export it before. Its slug is free again.',
+  access: onWiki('wikis:manage', { orCreator: true }),
+  event: 'wiki.deleted',
+  params: WikiParams,
+  status: 204,
+  reply: Type.Null(),
+  example: { reply: null },
+  run: async ({ one }) => {
+    await one({
+      // Before the wiki, as whoever works on a job has its row locked first.
+      stopped: sql`
+        update jobs j set status = 'cancelled', lease_until = null, updated_at = now(), finished_at = now() from access a
+        where j.wiki_id = a.wiki_id and j.status in ('queued', 'running') returning j.job_id`,
+      before: sql`
+        select w.wiki_id, w.workspace_id, w.slug, w.title, w.description
+        from wikis w join access a on a.wiki_id = w.wiki_id, (select count(*) from stopped) s
+        for no key update of w`,
+      removed: sql`
+        update wikis w set workspace_id = null from before b
+        where w.wiki_id = b.wiki_id and w.workspace_id is not null returning w.wiki_id`,
+      result: raw('select from removed'),
+    });
+    return null;
+  },
+});
