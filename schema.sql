@@ -87,6 +87,20 @@ AS $function$
     select page_id from pages where page_id = any (ids) union all
     select attachment_id from attachments where attachment_id = any (ids) $function$;
 
+-- For the upkeep of indexes, which belongs to no wiki.
+CREATE OR REPLACE FUNCTION public.indexes_with_work(enough integer, age interval)
+ RETURNS TABLE(wiki_id text, kind text, is_stale boolean)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  (select p.wiki_id, p.kind, false from search_pending p group by p.wiki_id, p.kind
+    having count(*) >= enough or min(p.created_at) < now() - age limit 100)
+  union all
+  (select w.wiki_id, w.kind, true from search_wikis w where w.is_stale and not exists (
+      select from jobs j where j.wiki_id = w.wiki_id and j.kind = 'reindex' and j.status in ('queued', 'running')) limit 100)
+$function$;
+
 -- For sign-in: whether an address is invited anywhere, which nobody is told.
 CREATE OR REPLACE FUNCTION public.is_invited(address text)
  RETURNS boolean
@@ -214,6 +228,17 @@ begin
   then
     raise exception 'the workspace would be left without an active owner' using errcode = 'IBOWN';
   end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.remove_index()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  delete from search_postings where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
   return null;
 end $function$;
 
@@ -558,15 +583,16 @@ create policy of_the_wiki on page_sources for all
 
 -- The plain text of the present revision, for search and snippets.
 create table page_texts (
-  wiki_id  text      collate "C" not null,
-  page_id  text      collate "C" not null,
-  text     text      not null,
-  search   tsvector  not null,
+  wiki_id  text  collate "C" not null,
+  page_id  text  collate "C" not null,
+  text     text  not null,
   PRIMARY KEY (wiki_id, page_id),
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
-CREATE INDEX page_texts_search ON page_texts USING gin (search) WITH (gin_pending_list_limit='256');
 grant delete, insert, select, update on page_texts to ibid_service;
+alter table page_texts enable row level security;
+create policy of_the_wiki on page_texts for all
+  using ((wiki_id = ( SELECT own_wiki())));
 
 -- What lists and trees need of a page; rows stay narrow because the text is in revisions.
 create table pages (
@@ -682,6 +708,93 @@ alter table revisions enable row level security;
 create policy of_the_wiki on revisions for all
   using ((wiki_id = ( SELECT own_wiki())));
 
+-- What of each page and source is in search_postings, so that a change takes out exactly that. document_id: of a page or of a source.
+create table search_documents (
+  wiki_id      text     collate "C" not null,
+  kind         text     collate "C" not null,
+  document_no  integer  not null,
+  document_id  text     collate "C" not null,
+  title_terms  text     not null,
+  body_terms   text     not null,
+  pivot_title  real     not null,
+  pivot_body   real     not null,
+  PRIMARY KEY (wiki_id, kind, document_no),
+  UNIQUE (wiki_id, kind, document_id),
+  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on search_documents to ibid_service;
+alter table search_documents enable row level security;
+create policy of_the_wiki on search_documents for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
+-- Documents as they were last written, until they are folded into search_postings. Searches look at both. Rows are only added, so writers never wait for each other. Null: to be read from the document's text.
+create table search_pending (
+  wiki_id      text                      collate "C" not null,
+  kind         text                      collate "C" not null,
+  document_id  text                      collate "C" not null,
+  version      integer                   not null,
+  title_terms  text,
+  body_terms   text,
+  vocabulary   text,
+  created_at   timestamp with time zone  not null default now(),
+  PRIMARY KEY (wiki_id, kind, document_id, version),
+  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on search_pending to ibid_service;
+alter table search_pending enable row level security;
+create policy of_the_wiki on search_pending for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
+-- Which documents of 4,096 neighbours hold a term, and how much it weighs in each (src/search/postings.ts).
+create table search_postings (
+  wiki_id   text     collate "C" not null,
+  kind      text     collate "C" not null,
+  term      text     collate "C" not null,
+  chunk_no  integer  not null,
+  postings  bytea    not null,
+  PRIMARY KEY (wiki_id, kind, term, chunk_no)
+);
+grant delete, insert, select, update on search_postings to ibid_service;
+alter table search_postings enable row level security;
+create policy of_the_wiki on search_postings for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
+-- What an index knows of its documents together. Its row's lock is held by whoever folds.
+create table search_wikis (
+  wiki_id      text     collate "C" not null,
+  kind         text     collate "C" not null,
+  next_no      integer  not null default 0,
+  documents    integer  not null default 0,
+  title_terms  bigint   not null default 0,
+  body_terms   bigint   not null default 0,
+  pivot_title  real     not null,
+  pivot_body   real     not null,
+  is_stale     boolean  not null default false,
+  PRIMARY KEY (wiki_id, kind),
+  CHECK ((kind = ANY (ARRAY['page'::text, 'source'::text]))),
+  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
+);
+CREATE INDEX search_wikis_stale ON search_wikis USING btree (wiki_id) WHERE is_stale;
+CREATE TRIGGER with_its_index AFTER DELETE ON search_wikis FOR EACH ROW EXECUTE FUNCTION remove_index();
+grant delete, insert, select, update on search_wikis to ibid_service;
+alter table search_wikis enable row level security;
+create policy of_the_wiki on search_wikis for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
+-- Words as they are written, for corrections: a word with one wrong letter begins or ends as the right one.
+create table search_words (
+  wiki_id    text  collate "C" not null,
+  kind       text  collate "C" not null,
+  word       text  collate "C" not null,
+  backwards  text  collate "C" not null,
+  PRIMARY KEY (wiki_id, kind, word)
+);
+CREATE INDEX search_words_backwards ON search_words USING btree (wiki_id, kind, backwards);
+grant delete, insert, select, update on search_words to ibid_service;
+alter table search_words enable row level security;
+create policy of_the_wiki on search_words for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
 -- Somebody who signed in here. The present access token is kept as its SHA-256 alone; each refresh replaces it. expires_at is final: no refresh moves it.
 create table sessions (
   session_id         text                      collate "C" not null,
@@ -734,15 +847,16 @@ create policy of_the_service on signing_keys for all
 
 -- The plain text of a source, for search and snippets.
 create table source_texts (
-  wiki_id    text      collate "C" not null,
-  source_id  text      collate "C" not null,
-  text       text      not null,
-  search     tsvector  not null,
+  wiki_id    text  collate "C" not null,
+  source_id  text  collate "C" not null,
+  text       text  not null,
   PRIMARY KEY (wiki_id, source_id),
   FOREIGN KEY (wiki_id, source_id) REFERENCES sources(wiki_id, source_id) ON DELETE CASCADE
 );
-CREATE INDEX source_texts_search ON source_texts USING gin (search) WITH (gin_pending_list_limit='256');
 grant delete, insert, select, update on source_texts to ibid_service;
+alter table source_texts enable row level security;
+create policy of_the_wiki on source_texts for all
+  using ((wiki_id = ( SELECT own_wiki())));
 
 -- What was handed over. The same bytes are one source of a wiki, however often they come.
 create table sources (
