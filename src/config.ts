@@ -79,6 +79,11 @@ export const OPTIONS = {
   DATA_DIR: option('Where files and, without DATABASE_URL, the database are kept.', 'data', (value) => resolve(value)),
   DATABASE_URL: option('A PostgreSQL (15 or later) to use instead of an own one.', '', url('postgres:', 'postgresql:')),
   PUBLIC_URL: option('Where users reach the service; links are made of it.', '', url('http:', 'https:')),
+  STORAGE_URL: option(
+    'A bucket for files instead of DATA_DIR, as s3://key:secret@host:port/bucket?region=…&path_style=true.',
+    '',
+    url('s3:'),
+  ),
   OIDC_ISSUER: option(
     'An OpenID Connect issuer that people sign in at, or whose access tokens are accepted.',
     '',

@@ -81,6 +81,8 @@ export async function openWorld(env: Record<string, string> = {}, hooks: Hooks =
   const config = readConfig({
     PORT: '0',
     DATA_DIR: join(folder, 'data'),
+    // A test runs others again with it, on a bucket.
+    STORAGE_URL: process.env.IBID_TEST_STORAGE_URL,
     // Tests ask more than anybody may; those that are about limits turn them on.
     RATE_LIMITS: 'off',
     ...env,

@@ -1,3 +1,5 @@
+import { StorageUnavailable } from '../providers/blobs.ts';
+
 /** Every machine-readable code and its status. Codes only grow. */
 export const STATUS_OF = {
   invalid_request: 400,
@@ -26,6 +28,8 @@ export const STATUS_OF = {
   seat_limit_reached: 409,
   edit_conflict: 409,
   idempotency_in_progress: 409,
+  upload_state: 409,
+  precondition_failed: 412,
   payload_too_large: 413,
   uri_too_long: 414,
   unsupported_media_type: 415,
@@ -34,6 +38,7 @@ export const STATUS_OF = {
   validation_error: 422,
   rate_limited: 429,
   headers_too_large: 431,
+  checksum_mismatch: 460,
   internal_error: 500,
   billing_unavailable: 503,
   email_unavailable: 503,
@@ -124,6 +129,7 @@ export function toApiError(error: unknown): ApiError {
   const code = readCode(error);
   const refused = REFUSED.exec(code);
   if (refused) return refused[1] === '401' ? unauthorized() : refused[1] === '403' ? forbidden() : notFound();
+  if (error instanceof StorageUnavailable) return storageUnavailable(error);
   const kept = SECOND_LINE[code];
   if (kept) return kept(error);
   if (code === '53100') {
@@ -174,6 +180,17 @@ function fromFramework(code: string, cause: unknown): ApiError {
         cause,
       });
   }
+}
+
+/** What the file store throws when it cannot work, with a file system's codes too, as 503; any other error as it is. */
+export function toStorageError(error: unknown): unknown {
+  const isAway = /^(ENOSPC|EDQUOT|EIO|EROFS|EACCES|EMFILE|ENOENT)$/.test(readCode(error));
+  if (error instanceof StorageUnavailable || isAway) return storageUnavailable(error);
+  return error;
+}
+
+function storageUnavailable(cause: unknown): ApiError {
+  return new ApiError('storage_unavailable', 'The file store cannot do that just now. Try again later.', { cause });
 }
 
 export function unsupportedMediaType(cause?: unknown, wanted = 'application/json'): ApiError {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { Blobs, ReceivedBlob } from '../providers/blobs.ts';
 import type { Limits } from './endpoint.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, toStorageError } from './errors.ts';
 
 export interface ReceivedFile {
   /** As the client named it. */
@@ -47,7 +47,7 @@ export async function receiveFiles(
         await settled?.blob.discard();
       }),
     );
-    throw asStorageError(error);
+    throw toStorageError(error);
   }
 }
 
@@ -129,14 +129,6 @@ function tooLarge(message: string): ApiError {
 
 function mebibytes(bytes: number): string {
   return `${Math.round(bytes / 2 ** 20)} MiB`;
-}
-
-function asStorageError(error: unknown): unknown {
-  const code = (error as NodeJS.ErrnoException).code;
-  if (error instanceof ApiError || !/^(ENOSPC|EDQUOT|EIO|EROFS|EACCES|EMFILE|ENOENT)$/.test(code ?? '')) return error;
-  return new ApiError('storage_unavailable', 'The file store cannot take the files just now. Try again later.', {
-    cause: error,
-  });
 }
 
 /** Runs `work` on all items, at most `width` at a time. */

@@ -1,0 +1,128 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Blobs, openIncoming } from './blobs.ts';
+
+/** Blobs in a folder: `<folder>/ab/abcdef…`, each fsynced with its folder before it counts as kept; parts in `parts`. */
+export async function openFolderBlobs(folder: string): Promise<Blobs> {
+  const receive = await openIncoming(join(folder, 'incoming'));
+  const parts = join(folder, 'parts');
+  await mkdir(parts, { recursive: true });
+  const pathOf = (sha256: string) => join(folder, sha256.slice(0, 2), sha256);
+
+  return {
+    async receive(stream) {
+      const { path, sha256, byte_size, discard } = await receive(stream);
+      return {
+        sha256,
+        byte_size,
+        discard,
+        keep: () => keep(path, pathOf(sha256)),
+        keepAsPart: (name) => move(path, join(parts, name)),
+      };
+    },
+    async read(sha256) {
+      const chunks: Buffer[] = [];
+      for await (const chunk of createReadStream(pathOf(sha256))) chunks.push(chunk as Buffer);
+      return Buffer.concat(chunks);
+    },
+    async stream(sha256, range) {
+      const handle = await open(pathOf(sha256), 'r');
+      return handle.createReadStream(range);
+    },
+    sweep: (age_ms, inUse) => sweep(folder, age_ms, inUse),
+    parts: {
+      async stream(name) {
+        const handle = await open(join(parts, name), 'r');
+        return handle.createReadStream();
+      },
+      remove: (name) => rm(join(parts, name), { force: true }),
+      async *olderThan(ms) {
+        for (const name of await readdir(parts)) {
+          // One that is gone already is not old.
+          const { mtimeMs } = await stat(join(parts, name)).catch(() => ({ mtimeMs: Date.now() }));
+          if (mtimeMs < Date.now() - ms) yield name;
+        }
+      },
+    },
+  };
+}
+
+async function keep(temporary: string, path: string): Promise<void> {
+  if (!(await touch(path))) return move(temporary, path);
+  await rm(temporary, { force: true });
+  // Whoever brought the same bytes a moment ago may not have come to this yet.
+  await sync(dirname(path));
+}
+
+async function move(temporary: string, path: string): Promise<void> {
+  await sync(temporary);
+  const folder = dirname(path);
+  if (!(await exists(folder))) {
+    await mkdir(folder, { recursive: true });
+    await sync(dirname(folder));
+  }
+  await rename(temporary, path);
+  await sync(folder);
+}
+
+/** Says that somebody counts on a blob from now on; false where there is none. */
+async function touch(path: string): Promise<boolean> {
+  const now = new Date();
+  return utimes(path, now, now).then(() => true, falseIfGone);
+}
+
+/**
+ * A blob is first moved to where nobody finds it, and looked at there: whoever has kept it before that has touched it, so
+ * that it is moved back, and whoever comes after does not find it and stores it anew.
+ */
+async function sweep(
+  folder: string,
+  age_ms: number,
+  inUse: (sha256s: string[]) => Promise<ReadonlySet<string>>,
+): Promise<number> {
+  const condemned = join(folder, 'condemned');
+  await mkdir(condemned, { recursive: true });
+  const pathOf = (sha256: string) => join(folder, sha256.slice(0, 2), sha256);
+  // A process that was killed in between has left them there.
+  for (const name of await readdir(condemned)) await rename(join(condemned, name), pathOf(name)).catch(falseIfGone);
+  const isOld = async (path: string) => {
+    const found = await stat(path).catch(falseIfGone);
+    return found !== false && found.mtimeMs < Date.now() - age_ms;
+  };
+  let swept = 0;
+  for (const prefix of (await readdir(folder)).filter((name) => /^[0-9a-f]{2}$/.test(name))) {
+    const old: string[] = [];
+    for (const name of await readdir(join(folder, prefix))) if (await isOld(pathOf(name))) old.push(name);
+    const used = old.length === 0 ? new Set() : await inUse(old);
+    for (const name of old.filter((one) => !used.has(one))) {
+      const moved = join(condemned, name);
+      if ((await rename(pathOf(name), moved).catch(falseIfGone)) === false) continue;
+      if (await isOld(moved)) {
+        await rm(moved, { force: true });
+        swept += 1;
+      } else {
+        await rename(moved, pathOf(name)).catch(falseIfGone);
+      }
+    }
+  }
+  return swept;
+}
+
+function falseIfGone(error: NodeJS.ErrnoException): false {
+  if (error.code === 'ENOENT') return false;
+  throw error;
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(() => true, falseIfGone);
+}

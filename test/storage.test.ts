@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { startS3Server } from './s3-server.ts';
+
+const s3 = await startS3Server();
+after(() => s3.stop());
+
+/** The tests of what goes through the file store; and those of them that are about files in a folder. */
+const FILES = ['uploads/uploads', 'uploads/resumable', 'attachments/attachments'];
+const OF_FOLDERS = 'that the store has lost|^parts of a folder';
+
+test('what is promised of uploads and attachments holds where files are in a bucket too', async () => {
+  const files = FILES.map((name) => new URL(`../src/${name}.test.ts`, import.meta.url).pathname);
+  const args = ['--test', '--test-concurrency=1', '--test-reporter=tap', `--test-skip-pattern=${OF_FOLDERS}`, ...files];
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const run = promisify(execFile)(process.execPath, args, {
+    env: { ...env, IBID_TEST_STORAGE_URL: s3.url },
+    maxBuffer: 2 ** 26,
+  });
+  const { stdout } = await run.catch((error: { stdout: string }) => assert.fail(error.stdout.slice(-20_000)));
+  const passed = Number(/^# pass (\d+)/m.exec(stdout)?.[1]);
+  assert.ok(passed >= 20, `so few tests were run: ${stdout.slice(-1_000)}`);
+});
