@@ -127,6 +127,8 @@ async function standOf(query: Query, job: ClaimedJob, more: number): Promise<{ c
 }
 
 async function finish(query: Query, job: ClaimedJob, error: string): Promise<void> {
+  // The job's row is locked before the upload's, as whoever cancels it does.
+  await holdJob(query, job);
   const end = await endUpload(query, { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' }, error);
   await endJob(query, job, end);
 }

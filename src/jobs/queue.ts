@@ -108,9 +108,9 @@ export async function endJob(
   `);
 }
 
-/** Puts the job back: after a failure with growing pauses (1 s, 4 s, 9 s, …), on an orderly stop at once. */
-export async function releaseJob(db: Db, job: ClaimedJob, failure: string | undefined): Promise<void> {
-  const pause = failure === undefined ? 0 : job.failures ** 2;
+/** Puts the job back: after a failure with growing pauses (1 s, 4 s, 9 s, …), where it was none at once or after a pause in seconds. */
+export async function releaseJob(db: Db, job: ClaimedJob, failure: string | undefined, wait = 0): Promise<void> {
+  const pause = failure === undefined ? wait : job.failures ** 2;
   await db.query(sql`
     update jobs set status = 'queued', lease_until = null, updated_at = now(), error = ${failure ?? ''},
       failures = failures - ${failure === undefined ? 1 : 0}, run_after = now() + make_interval(secs => ${pause})

@@ -8,10 +8,13 @@ import { type ClaimedJob, claimJob, FAILURES_MAX, holdJob, LeaseLost, releaseJob
 const LOOK_MS = 1_000;
 const HEARTBEAT_MS = 3_000;
 
+/** How long a job waits for what was away from it. */
+const AWAY_SECONDS = 2;
+
 /** What a kind of job does; the database is what is visible of the job's wiki. Both end the job themselves, in the transaction of their last write. */
 export interface JobKind {
   kind: string;
-  /** Works until the end, or stops early when `stopping` is aborted. What it throws is a failed attempt. */
+  /** Works until the end, or stops early when `stopping` is aborted: on an orderly stop, and when the job was cancelled or taken over. What it throws is a failed attempt. */
   run(db: ScopedDb, job: ClaimedJob, stopping: AbortSignal): Promise<void>;
   /** Ends a job that failed too often. */
   giveUp(query: Query, job: ClaimedJob, error: string): Promise<void>;
@@ -89,20 +92,34 @@ export function startWorker(options: {
   async function work(db: ScopedDb, job: ClaimedJob): Promise<void> {
     const kind = kinds.find((candidate) => candidate.kind === job.kind);
     if (!kind) throw new Error(`there is no job kind ${job.kind}`);
+    // Its worker ended so often without a word that it is the job which ends it.
+    if (job.failures > FAILURES_MAX) {
+      log.error({ job_id: job.job_id, failures: job.failures }, 'a job is given up: whatever worked on it ended');
+      const text = 'worker_lost: given up, because each process that worked on it ended';
+      await db.transaction((query) => kind.giveUp(query, job, text));
+      return;
+    }
+    const lost = new AbortController();
     const heartbeat = setInterval(() => {
-      holdJob(db.query, job).catch((err) => log.warn({ err, job_id: job.job_id }, 'a heartbeat failed'));
+      holdJob(db.query, job).catch((err) => {
+        log.warn({ err, job_id: job.job_id }, 'a heartbeat failed');
+        if (err instanceof LeaseLost) lost.abort();
+      });
     }, HEARTBEAT_MS);
     try {
-      await kind.run(db, job, stopping.signal);
+      await kind.run(db, job, AbortSignal.any([stopping.signal, lost.signal]));
       if (stopping.signal.aborted) await releaseJob(db, job, undefined);
     } catch (err) {
       if (err instanceof LeaseLost) {
-        log.warn({ job_id: job.job_id }, 'another worker took the job over');
+        log.warn({ job_id: job.job_id }, 'another worker took the job over, or it was cancelled');
         return;
       }
-      if (databaseWasAway(err)) {
-        log.warn({ err, job_id: job.job_id }, 'the database went away from a job, which is taken up again');
-        await releaseJob(db, job, undefined);
+      if (somethingWasAway(err)) {
+        log.warn(
+          { err, job_id: job.job_id },
+          'the database or the file store went away from a job, which is taken up again',
+        );
+        await releaseJob(db, job, undefined, AWAY_SECONDS);
         return;
       }
       log.error({ err, job_id: job.job_id, failures: job.failures }, 'a job failed');
@@ -129,7 +146,7 @@ export function startWorker(options: {
 }
 
 /** No fault of the job, so no attempt that failed; a statement that takes too long is one. */
-function databaseWasAway(error: unknown): boolean {
+function somethingWasAway(error: unknown): boolean {
   const timedOut = (error as { code?: string }).code === '57014';
-  return !timedOut && toApiError(error).code === 'database_unavailable';
+  return !timedOut && /^(database|storage)_unavailable$/.test(toApiError(error).code);
 }

@@ -1,0 +1,38 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError, notFound } from '../http/errors.ts';
+import { Id, withoutNulls } from '../http/records.ts';
+import { cancelJobs, failUpload } from './cancel-steps.ts';
+import { exampleJob, Job, jobColumns } from './schema.ts';
+
+/** An upload whose job is cancelled has failed; it can be retried, which makes a new job. */
+export const cancelJob = endpoint({
+  method: 'POST',
+  path: '/v1/wikis/:wiki_id/jobs/:job_id/cancel',
+  summary: 'Cancel a job',
+  description: 'What it has made stays. Its upload has failed then, and can be retried.',
+  access: onWiki('uploads:create'),
+  event: 'job.cancelled',
+  params: Type.Object({ wiki_id: Id, job_id: Id }),
+  reply: Job,
+  errors: ['conflict'],
+  example: { reply: { ...exampleJob, status: 'cancelled', error: 'cancelled: the job was cancelled', summary: '' } },
+  run: async ({ params, many, look }) => {
+    const { wiki_id, job_id } = params;
+    const ofJob = sql`j.wiki_id = ${wiki_id} and j.job_id = ${job_id}`;
+    const [cancelled] = await many<Job>({
+      before: sql`
+        select j.job_id, j.status, j.error, j.updated_at, j.finished_at
+        from jobs j join access on access.wiki_id = j.wiki_id where ${ofJob} and j.finished_at is null`,
+      stopped: cancelJobs(sql`before`, sql`${ofJob} and j.job_id = before.job_id`),
+      upload: failUpload(wiki_id, sql`stopped`, sql`select count(*) from stopped`),
+      after: sql`select j.job_id, j.status, j.error, j.updated_at, j.finished_at from stopped j`,
+      result: sql`select ${jobColumns} from stopped j`,
+    });
+    if (cancelled) return withoutNulls(cancelled);
+    if (!(await look(sql`select 1 from jobs j where ${ofJob}`))) throw notFound();
+    throw new ApiError('conflict', 'The job has ended already.');
+  },
+});

@@ -1,0 +1,63 @@
+import type { Query } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+
+/** Says when jobs change, on whatever process they run. */
+export interface JobChanges {
+  /** Calls back after each change of a job; answers how to stop that. */
+  watch(job: { wiki_id: string; job_id: string }, onChange: () => void): () => void;
+}
+
+const LOOK_MS = 500;
+
+interface Watched {
+  wiki_id: string;
+  job_id: string;
+  /** Of the row when it was looked at last. */
+  version: string | undefined;
+  callbacks: Set<() => void>;
+}
+
+/**
+ * One look at all watched jobs of the process, twice a second while there are any: a look by key costs less than a
+ * connection that listens, and needs none of its own.
+ */
+export function openJobChanges(query: Query, onFailure: (error: unknown) => void): JobChanges {
+  const watched = new Map<string, Watched>();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function look(): Promise<void> {
+    const jobs = [...watched.values()];
+    timer = undefined;
+    if (jobs.length === 0) return;
+    try {
+      const rows = await query<{ job_id: string; version: string }>(sql`
+        select j.job_id, j.xmin::text as version
+        from unnest(${jobs.map(({ wiki_id }) => wiki_id)}::text[], ${jobs.map(({ job_id }) => job_id)}::text[])
+          as w (wiki_id, job_id) join jobs j on j.wiki_id = w.wiki_id and j.job_id = w.job_id`);
+      const versions = new Map(rows.map(({ job_id, version }) => [job_id, version]));
+      for (const job of jobs) {
+        const version = versions.get(job.job_id);
+        if (version === job.version) continue;
+        job.version = version;
+        for (const callback of job.callbacks) callback();
+      }
+    } catch (error) {
+      onFailure(error);
+    }
+    timer ??= setTimeout(() => void look(), LOOK_MS);
+  }
+
+  return {
+    watch({ wiki_id, job_id }, onChange) {
+      const key = `${wiki_id} ${job_id}`;
+      const job = watched.get(key) ?? { wiki_id, job_id, version: undefined, callbacks: new Set() };
+      watched.set(key, job);
+      job.callbacks.add(onChange);
+      timer ??= setTimeout(() => void look(), LOOK_MS);
+      return () => {
+        job.callbacks.delete(onChange);
+        if (job.callbacks.size === 0) watched.delete(key);
+      };
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Events } from '../http/events.ts';
+import { fieldsOf, Id } from '../http/records.ts';
+import { exampleJob, Job, jobColumns } from './schema.ts';
+
+export const streamJob = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/jobs/:job_id/events',
+  summary: 'Follow a job',
+  description:
+    'Server-sent events named "job", each with the Job as its data: the present state, then each change, until the job has ended.',
+  access: onWiki('sources:read'),
+  params: Type.Object({ wiki_id: Id, job_id: Id }),
+  reads: { 'Last-Event-ID': 'The id of the last event that the client has seen; the same state is not sent again.' },
+  reply: Events,
+  errors: ['rate_limited'],
+  example: {
+    reply: {
+      name: 'job',
+      first: exampleJob,
+      read: async () => exampleJob,
+      isLast: () => true,
+      watch: () => () => undefined,
+    },
+  },
+  run: async ({ params, services, one }) => {
+    const read = async () =>
+      fieldsOf(
+        Job,
+        await one<Job>(sql`
+          select ${jobColumns} from jobs j where j.wiki_id = ${params.wiki_id} and j.job_id = ${params.job_id}`),
+      );
+    return {
+      name: 'job',
+      first: await read(),
+      read,
+      isLast: (state) => 'finished_at' in state,
+      watch: (onChange) => services.jobChanges.watch(params, onChange),
+    };
+  },
+});
