@@ -259,6 +259,23 @@ CREATE OR REPLACE FUNCTION public.slug_is_taken(wanted text)
  SET search_path TO 'public', 'pg_temp'
 AS $function$ select exists (select from workspaces where slug = wanted) $function$;
 
+-- Sources that an upload has made until now, and not until the statement began: the statement may have waited for the job's last write.
+CREATE OR REPLACE FUNCTION public.sources_made(wiki text, upload text)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return (select count(*) from upload_files f where f.wiki_id = wiki and f.upload_id = upload and f.new_source);
+end $function$;
+
+-- For the service's own housekeeping, which belongs to no wiki.
+CREATE OR REPLACE FUNCTION public.wikis_with_forgotten_uploads(age interval)
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$ select distinct wiki_id from uploads where status = 'uploading' and updated_at < now() - age limit 100 $function$;
+
 -- For the service's own housekeeping, which belongs to no wiki.
 CREATE OR REPLACE FUNCTION public.wikis_with_old_trash(age interval)
  RETURNS SETOF text
@@ -899,32 +916,55 @@ create policy of_the_workspaces on subscriptions for all
 
 -- Each file of an upload and what became of it; a worker that takes over goes on with the pending ones. page_path and page_id are decided once, before the first file is read. A row of kind folder is the page of a folder that no file is the page of.
 create table upload_files (
-  wiki_id       text     collate "C" not null,
-  upload_id     text     collate "C" not null,
-  file_no       integer  not null,
-  kind          text     collate "C" not null default 'file'::text,
-  filename      text     not null,
-  content_type  text     not null,
-  byte_size     bigint   not null,
-  sha256        text     collate "C" not null,
-  status        text     collate "C" not null default 'pending'::text,
-  error         text     not null default ''::text,
-  page_path     text     collate "C" not null default ''::text,
-  page_id       text     collate "C",
-  page_change   text     collate "C" not null default ''::text,
-  source_id     text     collate "C",
-  new_source    boolean  not null default false,
+  wiki_id          text     collate "C" not null,
+  upload_id        text     collate "C" not null,
+  file_no          integer  not null,
+  kind             text     collate "C" not null default 'file'::text,
+  filename         text     not null,
+  content_type     text     not null,
+  byte_size        bigint   not null,
+  sha256           text     collate "C" not null,
+  status           text     collate "C" not null default 'pending'::text,
+  error            text     not null default ''::text,
+  page_path        text     collate "C" not null default ''::text,
+  page_id          text     collate "C",
+  page_change      text     collate "C" not null default ''::text,
+  source_id        text     collate "C",
+  new_source       boolean  not null default false,
+  file_id          text     collate "C",
+  received         bigint   not null default 0,
+  promised_sha256  text     collate "C" not null default ''::text,
   PRIMARY KEY (wiki_id, upload_id, file_no),
+  CHECK (((received >= 0) AND (received <= byte_size))),
   CHECK ((kind = ANY (ARRAY['file'::text, 'folder'::text]))),
   CHECK ((page_change = ANY (ARRAY[''::text, 'new'::text, 'updated'::text, 'same'::text, 'kept'::text]))),
   CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text]))),
   FOREIGN KEY (wiki_id, upload_id) REFERENCES uploads(wiki_id, upload_id) ON DELETE CASCADE
 );
 CREATE INDEX upload_files_by_name ON upload_files USING btree (wiki_id, filename) WHERE (status = 'done'::text);
+CREATE UNIQUE INDEX upload_files_by_id ON upload_files USING btree (wiki_id, upload_id, file_id);
 grant delete, insert, select, update on upload_files to ibid_service;
 alter table upload_files enable row level security;
 create policy of_the_wiki on upload_files for all
   using ((wiki_id = ( SELECT own_wiki())));
+
+-- Where the bytes of a file lie that is not whole yet: parts in the file store, by name. A part that no row names is nobody's.
+create table upload_parts (
+  wiki_id    text     collate "C" not null,
+  upload_id  text     collate "C" not null,
+  file_no    integer  not null,
+  start_at   bigint   not null,
+  byte_size  bigint   not null,
+  name       text     collate "C" not null,
+  PRIMARY KEY (wiki_id, upload_id, file_no, start_at),
+  CHECK ((byte_size > 0)),
+  FOREIGN KEY (wiki_id, upload_id) REFERENCES uploads(wiki_id, upload_id) ON DELETE CASCADE
+);
+CREATE INDEX upload_parts_by_name ON upload_parts USING btree (name);
+grant delete, insert, select, update on upload_parts to ibid_service;
+alter table upload_parts enable row level security;
+create policy of_the_wiki on upload_parts for all
+  using (((wiki_id = ( SELECT own_wiki())) OR ( SELECT is_service())));
 
 -- uploading, queued, then completed or failed; status_label is computed when read.
 create table uploads (
@@ -943,6 +983,7 @@ create table uploads (
   CHECK ((status = ANY (ARRAY['uploading'::text, 'queued'::text, 'completed'::text, 'failed'::text]))),
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
+CREATE INDEX uploads_waiting ON uploads USING btree (updated_at) WHERE (status = 'uploading'::text);
 grant delete, insert, select, update on uploads to ibid_service;
 alter table uploads enable row level security;
 create policy of_the_wiki on uploads for all

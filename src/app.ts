@@ -14,8 +14,10 @@ import { listInvitations } from './invitations/list-invitations.ts';
 import { lookupInvitation } from './invitations/lookup-invitation.ts';
 import { resendInvitation } from './invitations/resend-invitation.ts';
 import { revokeInvitation } from './invitations/revoke-invitation.ts';
+import { cancelJob } from './jobs/cancel-job.ts';
 import { getJob } from './jobs/get-job.ts';
 import { listJobs } from './jobs/list-jobs.ts';
+import { streamJob } from './jobs/stream-job.ts';
 import { createPersonalKey } from './keys/create-personal-key.ts';
 import { createWorkspaceKey } from './keys/create-workspace-key.ts';
 import { listPersonalKeys } from './keys/list-personal-keys.ts';
@@ -62,9 +64,15 @@ import { signOutEverywhere } from './session/sign-out-everywhere.ts';
 import { getSource } from './sources/get-source.ts';
 import { listSources } from './sources/list-sources.ts';
 import { searchSources } from './sources/search-sources.ts';
+import { cancelUpload } from './uploads/cancel-upload.ts';
+import { completeUpload } from './uploads/complete-upload.ts';
 import { createUpload } from './uploads/create-upload.ts';
+import { describeTus } from './uploads/describe-tus.ts';
+import { getFile } from './uploads/get-file.ts';
 import { getUpload } from './uploads/get-upload.ts';
 import { listUploads } from './uploads/list-uploads.ts';
+import { receiveBytes } from './uploads/receive-bytes.ts';
+import { retryUpload } from './uploads/retry-upload.ts';
 import { developersWidget } from './widgets/developers-widget.ts';
 import { enterpriseWidget } from './widgets/enterprise-widget.ts';
 import { issueWidgetToken } from './widgets/issue-widget-token.ts';
@@ -138,8 +146,16 @@ export const ENDPOINTS: readonly Endpoint[] = [
   createUpload,
   listUploads,
   getUpload,
+  describeTus,
+  getFile,
+  receiveBytes,
+  completeUpload,
+  cancelUpload,
+  retryUpload,
   listJobs,
   getJob,
+  streamJob,
+  cancelJob,
   listSources,
   searchSources,
   getSource,

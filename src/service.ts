@@ -26,19 +26,23 @@ import { openWidgetTokens } from './http/widget-token.ts';
 import { importJob } from './imports/import.job.ts';
 import { ingestJob } from './ingest/ingest.job.ts';
 import { openSandbox } from './ingest/sandbox.ts';
+import { openJobChanges } from './jobs/job-changes.ts';
 import { expireLeases } from './jobs/queue.ts';
 import { startWorker, type Worker } from './jobs/worker.ts';
 import { purgeTrash } from './pages/purge-trash.ts';
-import { type Blobs, openFolderBlobs } from './providers/blobs.ts';
+import type { Blobs } from './providers/blobs.ts';
+import { openFolderBlobs } from './providers/folder-blobs.ts';
 import { type IdentityProvider, openIdentityProvider } from './providers/identity.ts';
 import { openLogMail, openSmtpMail } from './providers/mail.ts';
 import { type OpenIdSignIn, openOpenIdSignIn } from './providers/openid-sign-in.ts';
 import { builtInPayments } from './providers/payments.ts';
+import { openS3Blobs, readS3Url } from './providers/s3-blobs.ts';
 import { keepIndexes } from './search/keep-indexes.ts';
 import { reindexJob } from './search/reindex.job.ts';
 import { CALLBACK_PATH } from './session/openid.ts';
 import { offerWelcomeLink } from './session/welcome-link.ts';
 import { removeDeletedWikis } from './wikis/remove-deleted.ts';
+import { forgetUploads } from './uploads/forget-uploads.ts';
 
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 
@@ -62,6 +66,7 @@ const PURGE_MS = 3_600_000;
 const FOLD_MS = 1_000;
 const DELETED_MS = 60_000;
 const SWEEP_MS = 6 * 3_600_000;
+const FORGET_MS = 600_000;
 const RENDERING_THREADS = 2;
 
 /** Starts everything that the configuration asks for. Errors: StartError, whose message says what to do. */
@@ -101,7 +106,8 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     // Nobody else can be at work in this DATA_DIR, so whoever held a job is gone.
     if (postgres) await expireLeases(db.in(SERVICE).query);
 
-    const blobs = await openBlobs(config);
+    const { blobs, close: closeBlobs } = await openBlobs(config);
+    stops.push(async () => closeBlobs());
     let worker: Worker | undefined;
     if (config.ROLE !== 'web') {
       const sandbox = openSandbox({ threads: RENDERING_THREADS });
@@ -110,6 +116,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
         { name: 'purge the trash', every_ms: PURGE_MS, run: () => purgeTrash(db) },
         { name: 'take away deleted wikis', every_ms: DELETED_MS, run: () => removeDeletedWikis(db) },
         { name: 'sweep exports and files', every_ms: SWEEP_MS, run: () => sweepFiles(db, blobs) },
+        { name: 'forget uploads', every_ms: FORGET_MS, run: () => forgetUploads(db, blobs) },
       ];
       const kinds = [
         ingestJob({ blobs, sandbox, log }),
@@ -136,6 +143,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
         blobs,
         plans,
         wakeWorker: () => worker?.wake(),
+        jobChanges: openJobChanges(db.in(SERVICE).query, (err) => log.warn({ err }, 'jobs could not be watched')),
         diskIsFull: () => postgres?.diskIsFull() ?? false,
         mail: config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM, log) : openLogMail(log),
         signIn: { sign_up: config.SIGN_UP, passwords: config.PASSWORD_SIGN_IN === 'on', openid },
@@ -186,11 +194,15 @@ function dataDirError(cause: unknown, folder: string): StartError {
   );
 }
 
-async function openBlobs(config: Config): Promise<Blobs> {
+async function openBlobs({ STORAGE_URL, DATA_DIR }: Config): Promise<{ blobs: Blobs; close(): void }> {
+  const place = orStartError(() => (STORAGE_URL === undefined ? undefined : readS3Url(STORAGE_URL)));
+  const folder = join(DATA_DIR, 'blobs');
   try {
-    return await openFolderBlobs(join(config.DATA_DIR, 'blobs'));
+    if (!place) return { blobs: await openFolderBlobs(folder), close: () => undefined };
+    const blobs = await openS3Blobs(place, join(folder, 'incoming'));
+    return { blobs, close: blobs.close };
   } catch (cause) {
-    throw dataDirError(cause, config.DATA_DIR);
+    throw dataDirError(cause, DATA_DIR);
   }
 }
 
@@ -198,7 +210,10 @@ async function makeApp(
   config: Config,
   db: ServiceDb,
   log: Logger,
-  own: Pick<Services, 'renderPage' | 'blobs' | 'plans' | 'wakeWorker' | 'diskIsFull' | 'mail' | 'signIn'>,
+  own: Pick<
+    Services,
+    'renderPage' | 'blobs' | 'plans' | 'wakeWorker' | 'jobChanges' | 'diskIsFull' | 'mail' | 'signIn'
+  >,
   identities: IdentityProvider | undefined,
 ): Promise<FastifyInstance> {
   const service = db.in(SERVICE);

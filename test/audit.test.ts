@@ -29,6 +29,7 @@ const TABLES: Record<string, [table: string, id: string]> = {
   api_key: ['api_keys', 'key_id'],
   wiki: ['wikis', 'wiki_id'],
   upload: ['uploads', 'upload_id'],
+  job: ['jobs', 'job_id'],
   page: ['pages', 'page_id'],
   attachment: ['attachments', 'attachment_id'],
   export: ['jobs', 'job_id'],

@@ -14,6 +14,7 @@ export interface Ids {
   user_id: string;
   key_id: string;
   upload_id: string;
+  file_id: string;
   job_id: string;
   source_id: string;
   page_id: string;
@@ -92,6 +93,7 @@ export function validRequest(endpoint: Endpoint, ids: Ids, token?: string): RawR
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
   };
   if (endpoint.takes === 'multipart') return withMultipart(request, 'note.md', `# Note ${randomUUID()}\n`);
+  if (endpoint.takes === 'bytes') return withBytes(request, 'x');
   return endpoint.body ? withJson(request, JSON.stringify(validBody(endpoint, ids))) : request;
 }
 
@@ -104,6 +106,11 @@ export function withJson(request: RawRequest, body: string | Buffer, type = 'app
 export function withBody(request: RawRequest, body: string | Buffer, type: string): RawRequest {
   const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) };
   return { ...request, headers: { ...headers, ...(type !== '' && { 'content-type': type }) }, body };
+}
+
+function withBytes(request: RawRequest, bytes: string): RawRequest {
+  const sent = withBody(request, bytes, 'application/offset+octet-stream');
+  return { ...sent, headers: { ...sent.headers, 'tus-resumable': '1.0.0', 'upload-offset': '0' } };
 }
 
 function withMultipart(request: RawRequest, filename: string, content: string): RawRequest {

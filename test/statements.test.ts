@@ -62,6 +62,8 @@ const MORE_THAN_ONE: Record<string, number> = {
   'GET /v1/wikis/:wiki_id/sources/search': 2,
   // Refuses before a byte is read, looks whether there are pages where it is the archive of a wiki, and writes.
   'POST /v1/wikis/:wiki_id/imports': 2,
+  // Which file the bytes are of, and when they are durable that they count.
+  'PATCH /v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id': 2,
   // The old state, the page, the write, the page as it is read.
   'POST /v1/wikis/:wiki_id/pages/:page_id/revisions/:revision/restore': 4,
 };

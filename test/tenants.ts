@@ -186,12 +186,19 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
     organization_id: workspace_id,
     wiki_id,
     upload_id: uploaded.body.upload_id,
+    file_id: await fileIdOf(world.db, uploaded.body.upload_id),
     membership_id: spare.membership_id,
     invitation_id: invited.body.invitation_id,
     user_id: owner.user_id,
     session_id: (await signedInClient(world, owner.user_id)).tokens.session_id,
     token: randomBytes(32).toString('base64url'),
   };
+}
+
+async function fileIdOf(db: Db, upload_id: string): Promise<string> {
+  const [file] = await db.query<{ file_id: string }>(sql`
+    select file_id from upload_files where upload_id = ${upload_id} and file_no = 0`);
+  return file?.file_id ?? '';
 }
 
 /** Gives a page of one revision a second one, which says the same and more; the first one gets this number. */
@@ -239,6 +246,8 @@ function usesUp({ method, path }: Endpoint): boolean {
     method === 'DELETE' ||
     (method === 'PATCH' && path.includes('/pages/')) ||
     path.endsWith('/restore') ||
+    /\/(complete|cancel|retry)$/.test(path) ||
+    (method === 'PATCH' && path.includes('/files/')) ||
     /\/(revoke|transfer|lookup|accept)$/.test(path)
   );
 }
@@ -283,7 +292,8 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   const attachment_id = endpoint.path.includes(':attachment_id') ? await freshAttachment(db, a) : a.attachment_id;
   const wiki_id =
     nameOf(endpoint) === 'DELETE /v1/wikis/:wiki_id' ? await freshWiki(db, workspace_id, owner.user_id) : a.wiki_id;
-  return { ...a, ...made, wiki_id, page_id, attachment_id, token: secret };
+  const work = /\/(uploads|jobs)\//.test(endpoint.path) ? await freshWork(db, a, owner, endpoint) : {};
+  return { ...a, ...made, ...work, wiki_id, page_id, attachment_id, token: secret };
 }
 
 /** A page at its first revision, in the trash where it is to be restored; at its second where the first one is. */
@@ -312,6 +322,29 @@ export async function freshWiki(db: Db, workspace_id: string, created_by: string
     insert into wikis (wiki_id, workspace_id, slug, title, created_by)
     values (${wiki_id}, ${workspace_id}, ${wiki_id.slice(-20)}, 'Fresh', ${created_by})`);
   return wiki_id;
+}
+
+/**
+ * An upload of one file: one that waits for its bytes, has them all, has a job that waits for long, or has failed. There
+ * is no such content, so that nothing is made of it.
+ */
+async function freshWork(db: Db, { wiki_id }: Ids, owner: Actor, { path }: Endpoint): Promise<Partial<Ids>> {
+  const ids = { upload_id: newId('upload'), file_id: newId('file'), job_id: newId('job') };
+  const isOpen = /\/(files\/|complete$)/.test(path.replace(':file_id', ''));
+  const status = isOpen ? 'uploading' : path.endsWith('/retry') ? 'failed' : 'queued';
+  const sha256 = path.includes('/files/') ? '' : randomBytes(32).toString('hex');
+  await db.query(sql`
+    with upload as (
+      insert into uploads (wiki_id, upload_id, status, finished_at, created_by)
+      values (${wiki_id}, ${ids.upload_id}, ${status}, case when ${status} = 'failed' then now() end, ${owner.user_id})
+      returning *
+    ), file as (
+      insert into upload_files (wiki_id, upload_id, file_no, file_id, filename, content_type, byte_size, sha256)
+      select wiki_id, upload_id, 0, ${ids.file_id}, 'fresh.md', '', 1000, ${sha256} from upload
+    )
+    insert into jobs (wiki_id, job_id, upload_id, kind, run_after)
+    select wiki_id, ${ids.job_id}, upload_id, 'ingest', now() + interval '1 day' from upload where status = 'queued'`);
+  return ids;
 }
 
 /** An attachment like the one that there is, of bytes that nobody asks for. */

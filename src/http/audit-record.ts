@@ -9,6 +9,7 @@ const TARGETS = {
   api_key: 'key_id',
   wiki: 'wiki_id',
   upload: 'upload_id',
+  job: 'job_id',
   session: 'session_id',
   user: 'user_id',
   password: 'user_id',

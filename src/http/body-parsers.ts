@@ -6,28 +6,34 @@ import { unsupportedMediaType } from './errors.ts';
 /** How long a JSON body may take to arrive, and how long an upload may pause. */
 const BODY_MS = 30_000;
 
-/** JSON is decoded here; multipart is handed on as a stream to the endpoints that take it; nothing else is read. */
+/** The media types of bodies that are streams. */
+export const TYPE_OF = { multipart: 'multipart/form-data', bytes: 'application/offset+octet-stream' };
+
+/** JSON is decoded here; what endpoints take as a stream is handed on as one; nothing else is read. */
 export function registerBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
     async (request: FastifyRequest, bytes: Buffer) => {
-      if (request.routeOptions.config.endpoint?.takes === 'multipart')
-        throw unsupportedMediaType(undefined, 'multipart/form-data');
+      const endpoint = request.routeOptions.config.endpoint;
+      if (endpoint?.takes && !endpoint.body) throw unsupportedMediaType(undefined, TYPE_OF[endpoint.takes]);
       return decodeJson(bytes);
     },
   );
-  app.addContentTypeParser('multipart/form-data', (request, payload, done) => {
-    if (request.routeOptions.config.endpoint?.takes === 'multipart') done(null, payload);
-    else done(unsupportedMediaType());
-  });
+  for (const [takes, type] of Object.entries(TYPE_OF)) {
+    app.addContentTypeParser(type, (request, payload, done) => {
+      const endpoint = request.routeOptions.config.endpoint;
+      if (endpoint?.takes === takes) done(null, payload);
+      else done(unsupportedMediaType(undefined, endpoint?.takes && TYPE_OF[endpoint.takes]));
+    });
+  }
   app.addContentTypeParser('*', (request, payload, done) => {
     const endpoint = request.routeOptions.config.endpoint;
     if (endpoint?.body || endpoint?.takes) {
       // Neither a body nor a type: the field that is missing says more than the type.
       if (endpoint.body && request.headers['content-length'] === '0') done(null, undefined);
-      else done(unsupportedMediaType(undefined, endpoint.takes ? 'multipart/form-data' : undefined));
+      else done(unsupportedMediaType(undefined, endpoint.takes && TYPE_OF[endpoint.takes]));
       return;
     }
     // The endpoint has no body, so whatever was sent is passed over.
@@ -42,7 +48,7 @@ export function bodyTimeout(request: FastifyRequest, endpoint: Endpoint): void {
   const { socket } = raw;
   if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return;
   const cut = () => socket.destroy();
-  if (endpoint.takes === 'multipart') {
+  if (endpoint.takes) {
     raw.setTimeout(BODY_MS, cut);
     raw.once('end', () => raw.setTimeout(0));
     return;

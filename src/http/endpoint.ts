@@ -1,5 +1,7 @@
+import type { Readable } from 'node:stream';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Sql } from '../db/sql.ts';
+import type { JobChanges } from '../jobs/job-changes.ts';
 import type { RenderPage } from '../pages/render.ts';
 import type { Blobs } from '../providers/blobs.ts';
 import type { Mail } from '../providers/mail.ts';
@@ -26,6 +28,8 @@ export interface Services {
   widgetTokens: WidgetTokens;
   /** Renders Markdown apart from the requests, within bounds. */
   renderPage: RenderPage;
+  /** Says when jobs change. */
+  jobChanges: JobChanges;
   /** Says that jobs were enqueued, so that a worker of this process need not wait for its next look. */
   wakeWorker: () => void;
   /** The disk is nearly full: writes are refused before the database itself would stop. */
@@ -68,8 +72,12 @@ export interface Context<Params, Query, Body> extends Door {
   origin: Origin;
   /** The request's If-Match, which names the state that a write was made from; undefined where there is none. */
   if_match: string | undefined;
+  /** One of the headers that the endpoint `reads`; undefined where the client sent none. */
+  header(name: string): string | undefined;
   /** The files of an endpoint that takes `multipart/form-data`, durable already. */
   files: readonly ReceivedFile[];
+  /** The body of an endpoint that takes `bytes`. */
+  bytes: Readable;
   /** The id of the workspace that an endpoint which `founds` may make; else "". */
   new_workspace_id: string;
   services: Services;
@@ -97,7 +105,7 @@ export interface EndpointDefinition<
   Body extends TSchema = Empty,
   Reply extends TSchema = TSchema,
 > {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'OPTIONS';
   /** As in the router: `:name` is a segment, `*name` is all the rest of the path. */
   path: string;
   /** What it does, in two to five words. */
@@ -116,10 +124,19 @@ export interface EndpointDefinition<
   params?: Params;
   query?: Query;
   body?: Body;
-  /** `multipart`: the body is a stream of files. */
-  takes?: 'multipart';
+  /**
+   * `multipart`: the body is a stream of files, or, where there is a schema for `body` too, JSON instead.
+   * `bytes`: it is a stream of bytes that belong where the request's headers say (tus).
+   */
+  takes?: 'multipart' | 'bytes';
+  /** The request's own headers that count here, with what they mean. */
+  reads?: Record<string, string>;
   /** The body may hold a page's text, so it may be as long as that takes. */
   holds?: 'markdown';
+  /** Headers of every answer, also of a refusal. */
+  always?: Record<string, string>;
+  /** Headers of the answer beside its body. */
+  headers?: (reply: Static<Reply>) => Record<string, string>;
   /** What the files are for, as a statement that answers a row where it is there; asked before a byte is read. */
   receives?: (params: Static<Params>) => Sql;
   /** The most files that such a body may have; what uploads may have unless stated. */
@@ -132,7 +149,7 @@ export interface EndpointDefinition<
   invitation?: (input: { query: Static<Query>; body: Static<Body> }) => string;
   /** 200 unless stated. */
   status?: 200 | 201 | 204;
-  /** The schema of the JSON; `Bytes` for an endpoint that answers a file. */
+  /** The schema of the JSON; `Bytes` for an endpoint that answers a file, `Events` for one that answers states as they come. */
   reply: Reply;
   /** Codes beyond 401, 403, 404, 422 and 500 that it may answer. */
   errors?: readonly string[];

@@ -1,15 +1,17 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Db, ServiceDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { isStorable } from './body.ts';
+import { TYPE_OF } from './body-parsers.ts';
 import { Bytes, type StoredFile, sendBytes } from './bytes.ts';
 import { requestScope } from './caller-scope.ts';
-import type { Credential } from './credential.ts';
+import { type Credential, subjectOf } from './credential.ts';
 import { openDoor, requireCaller } from './door.ts';
 import { type Endpoint, isRepeatable, JsonText, type Services } from './endpoint.ts';
-import { ApiError, forbidden, notFound, unauthorized } from './errors.ts';
+import { ApiError, forbidden, notFound, unauthorized, unsupportedMediaType } from './errors.ts';
+import { type EventStreams, Events, type States } from './events.ts';
 import { type Caller, type IdempotentRequest, keepAnswer, readIdempotencyKey, takeKey } from './idempotency.ts';
 import { newId } from './ids.ts';
 import { type ReceivedFile, receiveFiles } from './multipart.ts';
@@ -22,6 +24,7 @@ export interface HandlerNeeds {
   db: ServiceDb;
   services: Services;
   log: Logger;
+  streams: EventStreams;
 }
 
 interface Input {
@@ -30,9 +33,13 @@ interface Input {
 }
 
 /** The way of every request of an endpoint: credential, input, door, reply; in the order of checks that decisions fix. */
-export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeeds) {
+export function handlerOf(endpoint: Endpoint, { db, services, log, streams }: HandlerNeeds) {
   const readQuery = endpoint.query ? queryReader(endpoint.query) : () => ({});
-  const checkBody = endpoint.body ? bodyCheck(endpoint.body) : () => undefined;
+  const checkBody = endpoint.body
+    ? bodyCheck(endpoint.body)
+    : () => {
+        if (endpoint.takes) throw unsupportedMediaType(undefined, TYPE_OF[endpoint.takes]);
+      };
   const rest = /\*([a-z_]+)$/.exec(endpoint.path)?.[1];
   const status = endpoint.status ?? 200;
   const repeatable = isRepeatable(endpoint);
@@ -50,7 +57,7 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
         params: readParams(request.params as Record<string, string>, rest),
         query: readQuery(rawQuery(request)),
       };
-      checkBody(request.body);
+      if (!isStream(request.body)) checkBody(request.body);
     } catch (error) {
       await requireCaller(db, credential);
       request.callerKnown = true;
@@ -76,13 +83,14 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
       });
     // From here on a refusal is the door's own, which has looked at the credential.
     request.callerKnown = true;
-    if (endpoint.event && services.diskIsFull()) {
+    if ((endpoint.event || endpoint.takes) && services.diskIsFull()) {
       await openOn(own).refuse(
         new ApiError('storage_unavailable', 'The disk of the service is nearly full. Try again later.'),
       );
     }
     let files: ReceivedFile[] = [];
-    if (endpoint.takes === 'multipart') {
+    const stream = isStream(request.body) ? request.body : undefined;
+    if (endpoint.takes === 'multipart' && stream) {
       // Whoever may not upload is refused before a byte is read.
       const there = await openOn(own).look(endpoint.receives?.(input.params) ?? sql`select 1`);
       if (!there) throw notFound();
@@ -92,7 +100,7 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
         upload_files: endpoint.files_max ?? upload_files,
         file_bytes: endpoint.file_max === 'upload' ? upload_bytes : file_bytes,
       };
-      files = await receiveFiles(request.body as Readable, request.headers, services.blobs, limits);
+      files = await receiveFiles(stream, request.headers, services.blobs, limits);
     }
 
     async function run(on: Db): Promise<unknown> {
@@ -102,6 +110,8 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
         ...input,
         body: request.body,
         files,
+        bytes: stream ?? Readable.from([]),
+        header: (name) => headerOf(request, name),
         credential,
         origin: { address: request.ip, user_agent: userAgent(request) },
         if_match: request.headers['if-match'],
@@ -118,7 +128,7 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
     const key = repeatable ? readIdempotencyKey(request.headers) : undefined;
     if (key === undefined) return send(request, reply, input, await run(own));
     const { method, url: path } = request;
-    const fingerprint = sha256(JSON.stringify(endpoint.takes ? files.map(nameAndHash) : [request.body]));
+    const fingerprint = sha256(JSON.stringify(stream ? files.map(nameAndHash) : [request.body]));
     return own
       .transaction(async (query) => {
         const on: Db = { query, transaction: (work) => work(query) };
@@ -137,8 +147,12 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
   };
 
   function send(request: FastifyRequest, reply: FastifyReply, input: Input, result: unknown) {
+    if (endpoint.reply === Events) {
+      return streams.send(request, reply, result as States, subjectOf(credentialFor(endpoint, request)).join(' '));
+    }
     if (endpoint.reply === Bytes) return sendBytes(request, reply, services.blobs, result as StoredFile);
     reply.code(status);
+    if (endpoint.headers) reply.headers(endpoint.headers(result));
     if (status === 204) return reply.send();
     if (Array.isArray(result)) {
       const link = nextLink(request.url, input.query, result.length);
@@ -170,6 +184,15 @@ export function handlerOf(endpoint: Endpoint, { db, services, log }: HandlerNeed
     }
     return reply.serializer(String).send(text);
   }
+}
+
+function isStream(body: unknown): body is Readable {
+  return body instanceof Readable;
+}
+
+function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name.toLowerCase()];
+  return Array.isArray(value) ? value.join(', ') : value;
 }
 
 /** A widget token opens widgets alone, and nothing else opens a widget. */

@@ -9,6 +9,7 @@ export type IdPrefix =
   | 'wiki'
   | 'page'
   | 'upload'
+  | 'file'
   | 'job'
   | 'source'
   | 'attachment'

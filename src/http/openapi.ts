@@ -1,8 +1,10 @@
 import type { TSchema } from 'typebox';
 import type { Access } from './access.ts';
+import { TYPE_OF } from './body-parsers.ts';
 import { Bytes } from './bytes.ts';
 import { type Endpoint, isRepeatable } from './endpoint.ts';
 import { type ErrorCode, STATUS_OF } from './errors.ts';
+import { Events } from './events.ts';
 
 /** The version of the V1 API; within /v1 it stays. */
 const API_VERSION = '0.4.0';
@@ -31,6 +33,11 @@ const REASONS: Record<number, { description: string; message: string; code: Erro
     code: 'conflict',
     message: 'This conflicts with what is there.',
   },
+  412: {
+    description: 'The request speaks another version of the protocol; Tus-Version names the one that is spoken here.',
+    code: 'precondition_failed',
+    message: 'Send Tus-Resumable: 1.0.0.',
+  },
   413: {
     description: 'The body is too large.',
     code: 'payload_too_large',
@@ -50,6 +57,11 @@ const REASONS: Record<number, { description: string; message: string; code: Erro
     description: 'Too many requests; Retry-After says when to try again.',
     code: 'rate_limited',
     message: 'Too many requests. Try again in 42 seconds.',
+  },
+  460: {
+    description: 'The bytes are not those that the checksum is of; none of them was kept.',
+    code: 'checksum_mismatch',
+    message: 'The bytes do not have the checksum of Upload-Checksum. Send them again.',
   },
   503: {
     description: 'Something that the service needs does not answer just now; Retry-After says when to try again.',
@@ -194,6 +206,13 @@ function operation(endpoint: Endpoint) {
       ...parameters(endpoint.params, 'path'),
       ...parameters(endpoint.query, 'query'),
       ...(isRepeatable(endpoint) ? [IDEMPOTENCY_KEY] : []),
+      ...Object.entries(endpoint.reads ?? {}).map(([name, description]) => ({
+        name,
+        in: 'header',
+        required: false,
+        description,
+        schema: { type: 'string' },
+      })),
     ],
     ...requestBody(endpoint),
     responses: {
@@ -214,6 +233,13 @@ function success(endpoint: Endpoint) {
       304: { description: 'The client has it already, as If-None-Match says.', headers },
     };
   }
+  if (endpoint.reply === Events) {
+    const content = { 'text/event-stream': { schema: Events, example: 'id: …\nevent: job\ndata: {…}\n\n' } };
+    return {
+      200: { description: 'The present state, and each that follows.', headers, content },
+      204: { description: 'The client has seen the last state, as Last-Event-ID says.', headers },
+    };
+  }
   const status = endpoint.status ?? 200;
   const description = status === 201 ? 'Created.' : 'Done.';
   if (status === 204) return { 204: { description, headers } };
@@ -229,19 +255,14 @@ function success(endpoint: Endpoint) {
 }
 
 function requestBody(endpoint: Endpoint) {
-  if (endpoint.takes === 'multipart') {
-    const file = { type: 'string', format: 'binary' };
-    const properties = endpoint.files_max === 1 ? { file } : { files: { type: 'array', items: file } };
-    const schema = { type: 'object', properties };
-    return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } };
-  }
-  if (!endpoint.body) return {};
-  return {
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: endpoint.body, example: endpoint.example.body } },
-    },
+  const file = { type: 'string', format: 'binary' };
+  const properties = endpoint.files_max === 1 ? { file } : { files: { type: 'array', items: file } };
+  const content = {
+    ...(endpoint.takes === 'multipart' && { [TYPE_OF.multipart]: { schema: { type: 'object', properties } } }),
+    ...(endpoint.takes === 'bytes' && { [TYPE_OF.bytes]: { schema: file } }),
+    ...(endpoint.body && { 'application/json': { schema: endpoint.body, example: endpoint.example.body } }),
   };
+  return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };
 }
 
 /** What any endpoint may answer, by what it is made of, and what it says itself. */

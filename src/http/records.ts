@@ -20,3 +20,9 @@ export function withoutNulls<T extends object>(row: T): T {
   for (const name in row) if (row[name] !== null) record[name] = row[name];
   return record;
 }
+
+/** Of a row the fields of a record that have a value: for a reply that may be one of several records. */
+export function fieldsOf<T extends object>(record: { properties: object }, row: T): T {
+  const names = Object.keys(record.properties) as (keyof T)[];
+  return Object.fromEntries(names.filter((name) => row[name] !== null).map((name) => [name, row[name]])) as T;
+}

@@ -1,4 +1,5 @@
 import { METHODS } from 'node:http';
+import { Readable } from 'node:stream';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -15,6 +16,7 @@ import { bearerToken, type Credential, type CredentialReader } from './credentia
 import { requireCaller } from './door.ts';
 import type { Endpoint, Limits, Services } from './endpoint.ts';
 import { ApiError, notFound, toApiError, unauthorized } from './errors.ts';
+import { Events, openEventStreams } from './events.ts';
 import { handlerOf } from './handler.ts';
 import { isOpenToAnybody, type RateLimits } from './rate-limits.ts';
 import { refuseUndecodable, refuseWhatIsNoRequest } from './undecodable.ts';
@@ -94,6 +96,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     const { endpoint, isStray } = request.routeOptions.config;
     if (isStray) await limits?.admitStray(request, reply);
     if (!endpoint) return;
+    if (endpoint.always) reply.headers(endpoint.always);
     if (isOpenToAnybody(endpoint)) {
       await limits?.admitAnybody(request, reply);
       // Who needs no credential cannot be refused for want of one.
@@ -119,6 +122,8 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     });
   }
 
+  const streams = openEventStreams();
+  app.addHook('preClose', async () => streams.end());
   app.setErrorHandler(async (error, request, reply) => {
     const answer = await afterCallerCheck(toApiError(error), request, db);
     return sendError(request, reply, answer, log, await actorOf(answer, request, db));
@@ -133,9 +138,10 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       url: endpoint.path.replace(/\*[a-z_]+$/, '*'),
       config: { endpoint },
       ...(endpoint.status !== 204 &&
-        endpoint.reply !== Bytes && { schema: { response: { [endpoint.status ?? 200]: endpoint.reply } } }),
+        endpoint.reply !== Bytes &&
+        endpoint.reply !== Events && { schema: { response: { [endpoint.status ?? 200]: endpoint.reply } } }),
       bodyLimit: bodyLimit(endpoint, services.limits),
-      handler: handlerOf(endpoint, { db, services, log }),
+      handler: handlerOf(endpoint, { db, services, log, streams }),
     });
   }
   refuseOtherMethods(app, options.endpoints, { isStray: true });
@@ -143,8 +149,9 @@ export function makeServer(options: ServerOptions): FastifyInstance {
 }
 
 /** JSON may write a character of a text in up to three times its bytes (`\\u044f` for я); only control characters take more. */
-function bodyLimit({ takes, holds }: Endpoint, limits: Limits): number {
-  if (takes === 'multipart') return limits.upload_bytes;
+function bodyLimit({ takes, body, holds }: Endpoint, limits: Limits): number {
+  // What comes as a stream is counted by who reads it.
+  if (takes && !body) return limits.upload_bytes;
   return holds === 'markdown' ? limits.json_bytes + 3 * limits.markdown_bytes : limits.json_bytes;
 }
 
@@ -199,6 +206,12 @@ async function actorOf({ status }: ApiError, request: FastifyRequest, db: Servic
   }
 }
 
+/** How much of the request's body may still come. */
+function unreadBytes({ body, headers }: FastifyRequest): number {
+  if (body !== undefined && !(body instanceof Readable && !body.readableEnded)) return 0;
+  return Number(headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : Infinity));
+}
+
 function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError, log: Logger, actor: object = {}) {
   const { code, message, detail, status, retry_after } = error;
   const request_id = request.id;
@@ -212,7 +225,7 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (retry_after !== undefined) reply.header('retry-after', retry_after);
   // What is left of a refused body is not read: the connection ends with the answer.
-  if (status === 413 || (request.body === undefined && Number(request.headers['content-length'] ?? 0) > 65_536)) {
+  if (status === 413 || unreadBytes(request) > 65_536) {
     reply.header('connection', 'close');
   }
   const body = { ...(detail !== undefined && { detail }), error: code, message, request_id };

@@ -1,11 +1,13 @@
+import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { cleanFilename } from '../http/filename.ts';
 import { newId } from '../http/ids.ts';
-import { withoutNulls } from '../http/records.ts';
+import { fieldsOf } from '../http/records.ts';
 import { enqueueStep } from '../jobs/queue.ts';
 import { WikiParams } from '../wikis/schema.ts';
+import { AnnouncedFiles, AnnouncedUpload, announceFiles, exampleFiles } from './announce-files.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 
 /** Whoever may not upload is refused before a byte is read; the bytes are durable before the answer. */
@@ -14,16 +16,18 @@ export const createUpload = endpoint({
   path: '/v1/wikis/:wiki_id/uploads',
   summary: 'Upload files',
   description:
-    'Each form field with a file name is a file; a name may hold folders ("guide/setup.md"). A job makes sources and pages of them.',
+    'As a form each field with a file name is a file; a name may hold folders ("guide/setup.md"). A job makes sources and pages of them. As JSON the files are announced: their bytes come by tus 1.0, in any number of requests, and then the upload is completed.',
   access: onWiki('uploads:create'),
   event: 'upload.created',
   limit: 'uploads',
   params: WikiParams,
   takes: 'multipart',
+  body: AnnouncedFiles,
   status: 201,
-  reply: Upload,
+  reply: Type.Union([Upload, AnnouncedUpload]),
   errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
   example: {
+    body: exampleFiles,
     reply: {
       ...exampleUpload,
       finished_at: undefined,
@@ -33,9 +37,12 @@ export const createUpload = endpoint({
       summary: '',
     },
   },
-  run: async ({ params, files, services, one }) => {
+  run: async (context) => {
+    const { params, body, files, services, one } = context;
+    if (files.length === 0) return announceFiles(params.wiki_id, body, context);
     const rows = files.map(({ filename, content_type, blob }, file_no) => ({
       file_no,
+      file_id: newId('file'),
       filename: cleanFilename(filename),
       content_type: content_type.slice(0, 255),
       byte_size: blob.byte_size,
@@ -49,14 +56,14 @@ export const createUpload = endpoint({
         select access.wiki_id, ${upload_id}, 'queued', access.user_id from access
         returning *`,
       files: sql`
-        insert into upload_files (wiki_id, upload_id, file_no, filename, content_type, byte_size, sha256)
-        select u.wiki_id, u.upload_id, f.file_no, f.filename, f.content_type, f.byte_size, f.sha256
+        insert into upload_files (wiki_id, upload_id, file_no, file_id, filename, content_type, byte_size, received, sha256)
+        select u.wiki_id, u.upload_id, f.file_no, f.file_id, f.filename, f.content_type, f.byte_size, f.byte_size, f.sha256
         from upload u, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-          as f (file_no int, filename text, content_type text, byte_size bigint, sha256 text)`,
+          as f (file_no int, file_id text, filename text, content_type text, byte_size bigint, sha256 text)`,
       job: enqueueStep({ wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
       result: sql`select ${uploadColumns} from upload u`,
     });
     services.wakeWorker();
-    return withoutNulls(made);
+    return fieldsOf(Upload, made);
   },
 });

@@ -1,0 +1,42 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError, notFound } from '../http/errors.ts';
+import { Id, withoutNulls } from '../http/records.ts';
+import { cancelJobs, failUpload } from '../jobs/cancel-steps.ts';
+import { exampleUpload, Upload, uploadColumns } from './schema.ts';
+
+/** What was made of the files until then stays; a worker that is at it finds its job taken away. */
+export const cancelUpload = endpoint({
+  method: 'POST',
+  path: '/v1/wikis/:wiki_id/uploads/:upload_id/cancel',
+  summary: 'Cancel an upload',
+  description: 'It takes no more bytes and its job stops. Pages that were made of it stay.',
+  access: onWiki('uploads:create'),
+  event: 'upload.cancelled',
+  params: Type.Object({ wiki_id: Id, upload_id: Id }),
+  reply: Upload,
+  errors: ['upload_state'],
+  example: {
+    reply: { ...exampleUpload, status: 'failed', status_label: 'failed', error: 'cancelled: the upload was cancelled' },
+  },
+  run: async ({ params, many, look }) => {
+    const { wiki_id, upload_id } = params;
+    const ofUpload = sql`u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`;
+    const [cancelled] = await many<Upload>({
+      before: sql`
+        select u.upload_id, u.status, u.error, u.source_count, u.finished_at, u.updated_at
+        from uploads u join access on access.wiki_id = u.wiki_id where ${ofUpload} and u.finished_at is null`,
+      stopped: cancelJobs(sql`before`, sql`j.upload_id = before.upload_id and j.wiki_id = ${wiki_id}`),
+      upload: failUpload(wiki_id, sql`before`, sql`select count(*) from stopped`),
+      parts: sql`
+        delete from upload_parts p using upload u where p.wiki_id = u.wiki_id and p.upload_id = u.upload_id`,
+      after: sql`select u.upload_id, u.status, u.error, u.source_count, u.finished_at, u.updated_at from upload u`,
+      result: sql`select ${uploadColumns} from upload u`,
+    });
+    if (cancelled) return withoutNulls(cancelled);
+    if (!(await look(sql`select 1 from uploads u where ${ofUpload}`))) throw notFound();
+    throw new ApiError('upload_state', 'The upload has ended already.');
+  },
+});

@@ -1,0 +1,72 @@
+import { Type } from 'typebox';
+import { raw, sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError, notFound } from '../http/errors.ts';
+import { newId } from '../http/ids.ts';
+import { Id, withoutNulls } from '../http/records.ts';
+import { enqueueStep } from '../jobs/queue.ts';
+import { exampleUpload, Upload, uploadColumns } from './schema.ts';
+import { settleFile } from './settle-file.ts';
+import { isOpen, takesNoBytes, type UploadFile } from './upload-file.ts';
+
+/** Says that all bytes were sent. Files that the process which took their last bytes could not settle are settled here. */
+export const completeUpload = endpoint({
+  method: 'POST',
+  path: '/v1/wikis/:wiki_id/uploads/:upload_id/complete',
+  summary: 'Complete an upload',
+  description: 'When the bytes of all its files were sent: a job makes sources and pages of them.',
+  access: onWiki('uploads:create'),
+  event: 'upload.queued',
+  params: Type.Object({ wiki_id: Id, upload_id: Id }),
+  reply: Upload,
+  errors: ['upload_state', 'checksum_mismatch', 'storage_unavailable'],
+  example: {
+    reply: { ...exampleUpload, finished_at: undefined, status: 'queued', status_label: 'running', source_count: 0 },
+  },
+  run: async (context) => {
+    const { params, services, many, look } = context;
+    const { wiki_id, upload_id } = params;
+    const queue = async () => {
+      const [upload] = await many<Upload>({
+        before: sql`
+          select u.upload_id, u.status, u.updated_at from uploads u join access on access.wiki_id = u.wiki_id
+          where u.upload_id = ${upload_id} and ${isOpen} and not exists (
+            select from upload_files f
+            where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind = 'file' and f.sha256 = '')`,
+        upload: sql`
+          update uploads u set status = 'queued', updated_at = now() from before
+          where u.wiki_id = ${wiki_id} and u.upload_id = before.upload_id and u.status = 'uploading'
+          returning u.*`,
+        job: enqueueStep({ wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
+        after: raw('select upload_id, status, updated_at from upload'),
+        result: sql`select ${uploadColumns} from upload u`,
+      });
+      if (upload) services.wakeWorker();
+      return upload && withoutNulls(upload);
+    };
+    const queued = await queue();
+    if (queued) return queued;
+
+    const upload = await look<Pick<UploadFile, 'is_open' | 'upload_error'>>(sql`
+      select ${isOpen} as is_open, u.error as upload_error from uploads u
+      where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`);
+    if (!upload) throw notFound();
+    if (!upload.is_open) throw takesNoBytes(upload);
+    // Not `many`, which in a writing endpoint would leave a record.
+    const files = await look<{ files: UploadFile[] }>(sql`
+      select coalesce(jsonb_agg(f order by f.file_no), '[]') as files from upload_files f
+      where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.kind = 'file' and f.sha256 = ''`);
+    for (const file of files?.files ?? []) {
+      const { filename, received, byte_size } = file;
+      if (received < byte_size) {
+        const text = `Bytes are missing: "${filename.slice(0, 100)}" has ${received} of ${byte_size}.`;
+        throw new ApiError('upload_state', text);
+      }
+      await settleFile(context, file);
+    }
+    const settled = await queue();
+    if (!settled) throw new ApiError('upload_state', 'The upload changed meanwhile. Look at it again.');
+    return settled;
+  },
+});

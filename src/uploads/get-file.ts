@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { notFound } from '../http/errors.ts';
+import { Id, Record } from '../http/records.ts';
+import { requireTus, TUS, TUS_RESUMABLE } from './tus.ts';
+import { FileParams, fileOf, takesNoBytes, type UploadFile } from './upload-file.ts';
+
+/** HEAD of it is how tus asks where to go on. */
+export const getFile = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id',
+  summary: 'Get a file of an upload',
+  description: 'How many of its bytes are there: also as `Upload-Offset`, which HEAD answers too (tus 1.0).',
+  access: onWiki('uploads:create'),
+  params: FileParams,
+  reads: { 'Tus-Resumable': TUS_RESUMABLE },
+  always: TUS,
+  reply: Record({ file_id: Id, filename: Type.String(), byte_size: Type.Integer(), received: Type.Integer() }),
+  headers: ({ byte_size, received }) => ({ 'upload-offset': String(received), 'upload-length': String(byte_size) }),
+  errors: ['upload_state', 'precondition_failed'],
+  example: {
+    reply: {
+      file_id: 'file_01jd8w3v6xf3e8h2k9m4n5p6x1',
+      filename: 'guide/setup.md',
+      byte_size: 1_234,
+      received: 1_000,
+    },
+  },
+  run: async ({ params, header, look }) => {
+    const file = await look<UploadFile>(fileOf(params));
+    if (!file) throw notFound();
+    requireTus(header, false);
+    if (!file.is_open && file.upload_error !== '') throw takesNoBytes(file);
+    return file;
+  },
+});

@@ -1,0 +1,155 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import { raw, sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { type Context, endpoint } from '../http/endpoint.ts';
+import { ApiError, notFound, toStorageError } from '../http/errors.ts';
+import type { ReceivedBlob } from '../providers/blobs.ts';
+import { type BodyParts, bodyParts } from './body-parts.ts';
+import { refusePromise, settleFile } from './settle-file.ts';
+import { type Checksum, readChecksum, readOffset, requireTus, TUS, TUS_RESUMABLE } from './tus.ts';
+import { expiryFromNow, FileParams, fileOf, isOpen, takesNoBytes, type UploadFile } from './upload-file.ts';
+
+/** After so many bytes what came is made durable and counts; a process that is killed loses no more than that. */
+const PART_BYTES = 8 * 2 ** 20;
+
+type Params = { wiki_id: string; upload_id: string; file_id: string };
+type Asked = Pick<Context<Params, unknown, unknown>, 'params' | 'services' | 'look' | 'many'>;
+
+/**
+ * Bytes become parts in the file store, each durable and under a name of its own before a statement says that it is the
+ * next of the file; that statement asks the access rule anew. So of several at once one goes on, and none harms another.
+ */
+export const receiveBytes = endpoint({
+  method: 'PATCH',
+  path: '/v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id',
+  summary: 'Send bytes of a file',
+  description: 'tus 1.0: bytes from `Upload-Offset` on. Whatever of them came counts, also when the connection breaks.',
+  access: onWiki('uploads:create'),
+  repeatable: false,
+  params: FileParams,
+  takes: 'bytes',
+  reads: {
+    'Tus-Resumable': TUS_RESUMABLE,
+    'Upload-Offset': 'How many bytes the file has already.',
+    'Upload-Checksum':
+      'An algorithm (sha256, sha1 or md5), a space, and the digest of this body in base64; other bytes are refused.',
+  },
+  always: TUS,
+  status: 204,
+  reply: Type.Object({ received: Type.Integer() }),
+  headers: ({ received }) => ({ 'upload-offset': String(received), 'upload-expires': expiryFromNow() }),
+  errors: [
+    'invalid_request',
+    'upload_state',
+    'precondition_failed',
+    'payload_too_large',
+    'unsupported_media_type',
+    'checksum_mismatch',
+    'storage_unavailable',
+  ],
+  example: { reply: { received: 1_234 } },
+  run: async (context) => {
+    const { params, header, look, bytes } = context;
+    const file = await look<UploadFile>(fileOf(params));
+    if (!file) throw notFound();
+    requireTus(header);
+    const offset = readOffset(header);
+    const checksum = readChecksum(header);
+    if (!file.is_open) throw takesNoBytes(file);
+    if (offset !== file.received) throw isElsewhere(file);
+    if (Number(header('Content-Length') ?? 0) > file.byte_size - offset) throw tooLong(file);
+    const body = bodyParts(bytes);
+    const received = checksum
+      ? await receiveAtOnce(context, file, body, checksum)
+      : await receiveInParts(context, file, body);
+    if (body.failure() !== undefined) {
+      throw new ApiError('invalid_request', 'The connection closed before the body was complete.');
+    }
+    if (received === file.byte_size) await settleFile(context, file);
+    return { received };
+  },
+});
+
+async function receiveInParts(context: Asked, file: UploadFile, body: BodyParts): Promise<number> {
+  let at = file.received;
+  while (await body.hasMore()) {
+    const blob = await receive(context, body.next(Math.min(PART_BYTES, file.byte_size - at)));
+    at = await keep(context, file, at, blob, body);
+  }
+  return at;
+}
+
+/** Of bytes with a checksum none counts before all were checked. */
+async function receiveAtOnce(context: Asked, file: UploadFile, body: BodyParts, checksum: Checksum): Promise<number> {
+  const hash = createHash(checksum.algorithm);
+  const hashed = async function* () {
+    for await (const chunk of body.next(file.byte_size - file.received)) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  };
+  const blob = await receive(context, hashed());
+  if (!hash.digest().equals(checksum.digest)) {
+    await blob.discard();
+    throw new ApiError('checksum_mismatch', 'The bytes do not have the checksum of Upload-Checksum. Send them again.');
+  }
+  if (blob.byte_size > 0) return keep(context, file, file.received, blob, body);
+  await blob.discard();
+  return file.received;
+}
+
+function receive({ services }: Asked, bytes: AsyncIterable<Buffer>): Promise<ReceivedBlob> {
+  return services.blobs.receive(Readable.from(bytes, { objectMode: false })).catch((error) => {
+    throw toStorageError(error);
+  });
+}
+
+/** Makes bytes durable and then counts them as the file's next ones. Answers how many it has now. */
+async function keep(context: Asked, file: UploadFile, at: number, blob: ReceivedBlob, body: BodyParts) {
+  const { services, params, look } = context;
+  const received = at + blob.byte_size;
+  const isWhole = at === 0 && received === file.byte_size;
+  const name = `${file.file_id}.${at}.${randomUUID()}`;
+  try {
+    if (received === file.byte_size && (await body.hasMore())) throw tooLong(file);
+    if (isWhole) await refusePromise(context, file, blob.sha256);
+    await (isWhole ? blob.keep() : blob.keepAsPart(name));
+  } catch (error) {
+    await blob.discard();
+    throw toStorageError(error);
+  }
+  const counted = await look<{ received: number }>({
+    upload: sql`
+      update uploads u set updated_at = now() from access
+      where u.wiki_id = access.wiki_id and u.upload_id = ${params.upload_id} and ${isOpen}
+      returning u.wiki_id, u.upload_id`,
+    file: sql`
+      update upload_files f set received = ${received}, sha256 = ${isWhole ? blob.sha256 : ''} from upload u
+      where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.file_no = ${file.file_no} and f.received = ${at}
+      returning f.wiki_id, f.upload_id, f.file_no, f.received`,
+    ...(!isWhole && {
+      part: sql`
+        insert into upload_parts (wiki_id, upload_id, file_no, start_at, byte_size, name)
+        select wiki_id, upload_id, file_no, ${at}::bigint, ${blob.byte_size}::bigint, ${name} from file`,
+    }),
+    result: raw('select received from file'),
+  });
+  if (counted) return received;
+  if (!isWhole) await services.blobs.parts.remove(name);
+  const now = await look<UploadFile>(fileOf(params));
+  if (!now) throw notFound();
+  throw now.is_open ? isElsewhere(now) : takesNoBytes(now);
+}
+
+function isElsewhere({ received }: UploadFile): ApiError {
+  return new ApiError('conflict', `The file has ${received} bytes: go on with Upload-Offset: ${received}.`);
+}
+
+function tooLong({ filename, byte_size }: UploadFile): ApiError {
+  return new ApiError(
+    'payload_too_large',
+    `"${filename.slice(0, 100)}" was announced with ${byte_size} bytes, and these go beyond.`,
+  );
+}

@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+import { raw, sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError, notFound } from '../http/errors.ts';
+import { newId } from '../http/ids.ts';
+import { Id, withoutNulls } from '../http/records.ts';
+import { enqueueStep } from '../jobs/queue.ts';
+import { exampleUpload, Upload, uploadColumns } from './schema.ts';
+
+/** Files that became something stay; all others are worked on again, by a new job. */
+export const retryUpload = endpoint({
+  method: 'POST',
+  path: '/v1/wikis/:wiki_id/uploads/:upload_id/retry',
+  summary: 'Retry an upload',
+  description: 'A failed upload whose bytes are all there is worked on again.',
+  access: onWiki('uploads:create'),
+  event: 'upload.retried',
+  params: Type.Object({ wiki_id: Id, upload_id: Id }),
+  reply: Upload,
+  errors: ['upload_state'],
+  example: {
+    reply: { ...exampleUpload, finished_at: undefined, status: 'queued', status_label: 'running', summary: '' },
+  },
+  run: async ({ params, services, many, look }) => {
+    const { wiki_id, upload_id } = params;
+    const ofUpload = sql`u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`;
+    const [queued] = await many<Upload>({
+      before: sql`
+        select u.upload_id, u.status, u.summary, u.error, u.updated_at, to_jsonb(u.finished_at) as finished_at
+        from uploads u join access on access.wiki_id = u.wiki_id
+        where ${ofUpload} and u.status = 'failed' and not exists (
+          select from upload_files f
+          where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind = 'file' and f.sha256 = '')`,
+      upload: sql`
+        update uploads u set status = 'queued', summary = '', error = '', updated_at = now(), finished_at = null
+        from before where ${ofUpload} and u.upload_id = before.upload_id and u.status = 'failed'
+        returning u.*`,
+      files: sql`
+        update upload_files f set status = 'pending', error = '' from upload u
+        where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.status = 'failed'`,
+      job: enqueueStep({ wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
+      // It has no end again.
+      after: raw(`select upload_id, status, summary, error, updated_at, '""'::jsonb as finished_at from upload`),
+      result: sql`select ${uploadColumns} from upload u`,
+    });
+    if (queued) {
+      services.wakeWorker();
+      return withoutNulls(queued);
+    }
+    const upload = await look<{ status: string }>(sql`select u.status from uploads u where ${ofUpload}`);
+    if (!upload) throw notFound();
+    throw new ApiError(
+      'upload_state',
+      upload.status === 'failed'
+        ? 'Not all bytes of this upload were sent, so it cannot be worked on. Make a new one.'
+        : 'Only an upload that has failed can be tried again.',
+    );
+  },
+});

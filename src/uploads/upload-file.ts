@@ -1,0 +1,50 @@
+import { Type } from 'typebox';
+import { raw, type Sql, sql } from '../db/sql.ts';
+import { ApiError } from '../http/errors.ts';
+import { Id } from '../http/records.ts';
+
+export const FileParams = Type.Object({ wiki_id: Id, upload_id: Id, file_id: Id });
+
+/** How long an upload waits for its next bytes. */
+export const WAITS = raw("interval '24 hours'");
+const WAITS_MS = 24 * 3_600_000;
+
+/** A file of an upload `u` that still takes bytes. */
+export const isOpen = raw(`(u.status = 'uploading' and u.updated_at > now() - interval '24 hours')`);
+
+/** A file of an upload, and how far it is. */
+export interface UploadFile {
+  file_no: number;
+  file_id: string;
+  filename: string;
+  byte_size: number;
+  received: number;
+  /** '' until all bytes are there and were checked. */
+  sha256: string;
+  promised_sha256: string;
+  is_open: boolean;
+  upload_error: string;
+}
+
+export function fileOf({ wiki_id, upload_id, file_id }: { wiki_id: string; upload_id: string; file_id: string }): Sql {
+  return sql`
+    select f.file_no, f.file_id, f.filename, f.byte_size, f.received, f.sha256, f.promised_sha256, ${isOpen} as is_open,
+      case when u.status = 'uploading' and not ${isOpen} then 'expired: no bytes came for 24 hours' else u.error end
+        as upload_error
+    from upload_files f join uploads u on u.wiki_id = f.wiki_id and u.upload_id = f.upload_id
+    where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.file_id = ${file_id}`;
+}
+
+/** When a file that took bytes just now is given up, as HTTP writes times. */
+export function expiryFromNow(): string {
+  return new Date(Date.now() + WAITS_MS).toUTCString();
+}
+
+/** The upload takes no bytes: it failed, or has all that it announced. */
+export function takesNoBytes({ upload_error }: Pick<UploadFile, 'upload_error'>): ApiError {
+  const why = upload_error.replace(/^\w+: /, '');
+  return new ApiError(
+    'upload_state',
+    why === '' ? 'This upload has all its bytes.' : `This upload has failed (${why}). Make a new one.`,
+  );
+}
