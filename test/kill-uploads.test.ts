@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { sql } from '../src/db/sql.ts';
+import { cleanUp, freePort, makeFolder, type ServiceProcess, spawnService, until, worldOfProcess } from './process.ts';
+import { randomNumbers } from './random-numbers.ts';
+import { type Announced, announce, patch, type SentFile, sha256Of } from './resumable.ts';
+import { type Answer, makeDatabase, type Owner } from './world.ts';
+
+/** UPLOAD_KILLS: how often the service or the worker is killed. KILL_SEED: the moments of an earlier run, as far as chance has them. */
+const KILLS = Number(process.env.UPLOAD_KILLS || 6);
+const SEED = Number(process.env.KILL_SEED || randomInt(2 ** 31));
+const CLIENTS = 2;
+const MIB = 2 ** 20;
+/** A kill comes at most so long after what it kills was ready. */
+const MOMENT_MS = 700;
+
+const database = await makeDatabase();
+const data_dir = join(await makeFolder(), 'data');
+const address = `http://127.0.0.1:${await freePort()}`;
+const random = randomNumbers(SEED);
+const world = worldOfProcess(address, database);
+cleanUp(() => world.db.close());
+const { query } = world.db;
+
+const start = async (role: 'web' | 'worker'): Promise<ServiceProcess> => {
+  const { port: PORT } = new URL(address);
+  const service = spawnService({ DATABASE_URL: database, DATA_DIR: data_dir, ROLE: role, PORT, LOG_LEVEL: 'warn' });
+  await service.ready;
+  return service;
+};
+
+/** Asks until there is an answer that is no 503: whoever was killed is soon there again. */
+async function insist(ask: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await ask().catch(() => undefined);
+    if (answer && answer.status < 500) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Sends a file in pieces of any length, each where the service says that it is; nothing that it acknowledged may be gone. */
+async function send(owner: Owner, { path, content }: SentFile, size: () => number): Promise<void> {
+  let acknowledged = 0;
+  for (;;) {
+    const head = await insist(() => owner.send('HEAD', path));
+    assert.equal(head.status, 200);
+    const at = Number(head.headers.get('upload-offset'));
+    assert.ok(at >= acknowledged, `${acknowledged} bytes were acknowledged, and ${at} are there`);
+    if (at === content.length) return;
+    const answer = await patch(owner, path, at, content.subarray(at, at + size())).catch(() => undefined);
+    if (answer?.status === 204) acknowledged = Number(answer.headers.get('upload-offset'));
+    else if (answer) assert.ok(answer.status === 409 || answer.status === 503, JSON.stringify(answer.body));
+  }
+}
+
+async function uploadOnce(owner: Owner, numbers: () => number): Promise<Announced> {
+  // No text, so that nothing is made of it: what counts is that its bytes arrive.
+  const large = Buffer.alloc(1 + Math.floor(numbers() * 12 * MIB), `\0${numbers()}`);
+  const contents: Record<string, Buffer> = { 'large.bin': large };
+  for (const name of ['a', 'b', 'c']) contents[`${name}.md`] = Buffer.from(`# ${name}\n\n${numbers()}\n`);
+  let upload: Announced | undefined;
+  while (!upload) upload = await announce(owner, owner.wiki_id, contents).catch(() => undefined);
+  for (const file of upload.files) await send(owner, file, () => Math.ceil(numbers() * 3 * MIB));
+  const { path } = upload;
+  const completed = await insist(() => owner.post(`${path}/complete`));
+  // An answer that was lost on the way leaves the upload queued.
+  assert.ok(completed.status === 200 || completed.body.error === 'upload_state', JSON.stringify(completed.body));
+  return upload;
+}
+
+test('an upload and its job go on after the service or the worker is killed at any moment, and nothing is lost or made twice', async (t) => {
+  const running = { web: await start('web'), worker: await start('worker') };
+  const uploads: { owner: Owner; upload: Announced }[] = [];
+  const failures: unknown[] = [];
+  let stopping = false;
+  const clients = await Promise.all(Array.from({ length: CLIENTS }, () => world.owner()));
+  const sending = clients.map(async (owner, i) => {
+    const numbers = randomNumbers(SEED + i + 1);
+    while (!stopping) uploads.push({ owner, upload: await uploadOnce(owner, numbers) });
+  });
+  for (const client of sending) client.catch((error) => failures.push(error));
+
+  for (let kill = 0; kill < KILLS && failures.length === 0; kill += 1) {
+    const role = random() < 0.5 ? 'web' : 'worker';
+    await new Promise((resolve) => setTimeout(resolve, random() * MOMENT_MS));
+    running[role].kill('SIGKILL');
+    await running[role].ended;
+    // What a lease would take ten seconds for; and a job that was killed by us is none that kills.
+    if (role === 'worker') {
+      await query(sql`update jobs set lease_until = now(), failures = 0 where status = 'running'`);
+    }
+    running[role] = await start(role);
+  }
+  stopping = true;
+  await Promise.all(sending);
+  await until('every upload that was completed has ended', async () => {
+    const [row] = await query<{ open: number }>(sql`select count(*)::int as open from uploads where status = 'queued'`);
+    return row?.open === 0;
+  });
+
+  for (const { owner, upload } of uploads) {
+    const { body } = await owner.get(upload.path);
+    assert.deepEqual([body.status, body.source_count], ['completed', 3], JSON.stringify(body));
+    const files = await query<{ filename: string; sha256: string }>(sql`
+      select filename, sha256 from upload_files where upload_id = ${upload.upload_id} and kind = 'file' order by file_no`);
+    assert.deepEqual(
+      files.map(({ filename, sha256 }) => [filename, sha256]),
+      upload.files.map(({ filename, content }) => [filename, sha256Of(content)]),
+    );
+    for (const { sha256 } of files) {
+      const stored = await readFile(join(data_dir, 'blobs', sha256.slice(0, 2), sha256));
+      assert.equal(sha256Of(stored), sha256, 'the stored bytes must be those that were sent');
+    }
+    const [counted] = await query(sql`
+      select (select count(*)::int from jobs where upload_id = ${upload.upload_id}) as jobs,
+        (select count(*)::int from sources where upload_id = ${upload.upload_id}) as sources,
+        (select count(*)::int from upload_parts where upload_id = ${upload.upload_id}) as parts,
+        array(select type from audit_events where target_id = ${upload.upload_id} order by event_id) as events`);
+    const events = ['upload.created', 'upload.queued', 'upload.completed'];
+    assert.deepEqual(counted, { jobs: 1, sources: 3, parts: 0, events });
+  }
+  for (const owner of clients) {
+    const sent = uploads.filter((entry) => entry.owner === owner).length;
+    const [counted] = await query(sql`
+      select (select count(*)::int from pages where wiki_id = ${owner.wiki_id}) as pages,
+        (select count(*)::int from revisions where wiki_id = ${owner.wiki_id}) as revisions`);
+    // The same three pages each time, with a revision of each upload.
+    assert.deepEqual(counted, { pages: sent > 0 ? 3 : 0, revisions: 3 * sent });
+  }
+  const attempts = await query<{ n: number }>(sql`select coalesce(sum(attempt), 0)::int as n from jobs`);
+  t.diagnostic(
+    `seed ${SEED}: ${KILLS} kills; ${uploads.length} uploads, 0 lost, 0 twice; ${attempts[0]?.n} attempts of jobs`,
+  );
+  assert.ok(uploads.length > 0);
+});
