@@ -188,7 +188,10 @@ const SPECIFIED: Record<string, Shape> = {
   'GET /v1/wikis/:wiki_id/jobs': [Job],
   'GET /v1/workspaces/:workspace_id/wikis': [Wiki],
   'POST /v1/workspaces/:workspace_id/wikis': Wiki,
-  'POST /v1/wikis/:wiki_id/uploads': Upload,
+  'POST /v1/wikis/:wiki_id/uploads': {
+    0: Upload,
+    1: { upload: Upload, files: [{ file_id: 'string', filename: 'string', upload_url: 'string' }] },
+  },
 };
 
 interface Schema {
@@ -202,7 +205,11 @@ interface Schema {
 }
 
 function shapeOf(schema: Schema, what: string): Shape {
-  if (schema.anyOf) return schema.anyOf.map((branch) => shapeOf(branch, what)).join('|');
+  if (schema.anyOf) {
+    const shapes = schema.anyOf.map((branch) => shapeOf(branch, what));
+    // One of several records, each by its place.
+    return shapes.every((shape) => typeof shape === 'string') ? shapes.join('|') : Object.fromEntries(shapes.entries());
+  }
   if (schema.enum) return typeof schema.enum[0];
   if (schema.type === 'array') return [shapeOf(schema.items ?? {}, what)];
   if (schema.type !== 'object') return String(schema.type);

@@ -7,7 +7,7 @@ import { newId } from '../src/http/ids.ts';
 import { ROLES } from '../src/http/roles.ts';
 import { sha256 } from '../src/http/secrets.ts';
 import { newToken } from '../src/http/token.ts';
-import { type Ids, nameOf, pathParams, propertiesOf, success, validRequest } from './requests.ts';
+import { type Ids, nameOf, pathParams, propertiesOf, success, validBody, validRequest, withJson } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
 /** What holds beside the matrix (matrix.test.ts), for every endpoint of the list. Nothing here names an endpoint. */
@@ -99,7 +99,8 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'anyone'))
 
 for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} ignores whose id a body or a query names beside the path`, async () => {
-    const request = validRequest(endpoint, await fresh(endpoint, owner), await tokenFor(endpoint, owner));
+    const ids = await fresh(endpoint, owner);
+    const request = validRequest(endpoint, ids, await tokenFor(endpoint, owner));
     const extra = {
       workspace_id: b.workspace_id,
       organization_id: b.workspace_id,
@@ -115,13 +116,13 @@ for (const endpoint of ENDPOINTS) {
       status: 'active',
       is_admin: true,
     };
-    const sent = { ...request, path: request.path + query };
+    let sent = { ...request, path: request.path + query };
     if (endpoint.body) {
       // A page has a status of its own.
       const own = new Set(Object.keys(propertiesOf(endpoint.body)));
       const foreign = Object.entries({ ...extra, ...rights }).filter(([name]) => !own.has(name));
-      sent.body = JSON.stringify({ ...Object.fromEntries(foreign), ...JSON.parse(String(request.body)) });
-      sent.headers = { ...request.headers, 'content-length': String(Buffer.byteLength(sent.body)) };
+      const body = { ...Object.fromEntries(foreign), ...validBody(endpoint, ids) };
+      sent = withJson(sent, JSON.stringify(body));
     }
     const answer = await ask(sent, endpoint);
     assert.equal(answer.status, success(endpoint), answer.text);
