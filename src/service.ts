@@ -41,8 +41,8 @@ import { keepIndexes } from './search/keep-indexes.ts';
 import { reindexJob } from './search/reindex.job.ts';
 import { CALLBACK_PATH } from './session/openid.ts';
 import { offerWelcomeLink } from './session/welcome-link.ts';
-import { removeDeletedWikis } from './wikis/remove-deleted.ts';
 import { forgetUploads } from './uploads/forget-uploads.ts';
+import { removeDeletedWikis } from './wikis/remove-deleted.ts';
 
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 

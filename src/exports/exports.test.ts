@@ -8,7 +8,7 @@ import { ended, exported, newWiki, unzipped } from '../../test/archives.ts';
 import { makeDatabase, openWorld } from '../../test/world.ts';
 import { openServiceDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { openFolderBlobs } from '../providers/blobs.ts';
+import { openFolderBlobs } from '../providers/folder-blobs.ts';
 import { removeDeletedWikis } from '../wikis/remove-deleted.ts';
 import { sweepFiles } from './sweep-files.ts';
 
