@@ -86,7 +86,7 @@ async function rowsOf(kind: string): Promise<Map<unknown, Row>> {
   // In the order in which jsonb has the keys, and with its spelling of times, as the record has them.
   const rows = await db.query<{ row: Row }>(sql`
     select to_jsonb(t) - (select coalesce(array_agg(column_name::text), '{}') from information_schema.columns
-      where table_schema = 'public' and table_name = ${table} and data_type = 'bytea') as row
+      where table_schema = 'public' and table_name = ${table} and (data_type = 'bytea' or is_generated = 'ALWAYS')) as row
     from ${raw(table)} t`);
   return new Map(rows.map(({ row }) => [row[id], row]));
 }
