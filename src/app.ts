@@ -38,10 +38,12 @@ import { getPageByPath } from './pages/get-page-by-path.ts';
 import { getRevision } from './pages/get-revision.ts';
 import { getTree } from './pages/get-tree.ts';
 import { listBacklinks } from './pages/list-backlinks.ts';
+import { listBranches } from './pages/list-branches.ts';
 import { listChildren } from './pages/list-children.ts';
 import { listPages } from './pages/list-pages.ts';
 import { listRevisions } from './pages/list-revisions.ts';
 import { listTrash } from './pages/list-trash.ts';
+import { previewPage } from './pages/preview-page.ts';
 import { restorePage } from './pages/restore-page.ts';
 import { restoreRevision } from './pages/restore-revision.ts';
 import { searchPages } from './pages/search-pages.ts';
@@ -51,6 +53,7 @@ import { completeEmailLink } from './session/complete-email-link.ts';
 import { completeOpenId } from './session/complete-openid.ts';
 import { makeFirstOwner } from './session/first-owner.ts';
 import { getMe } from './session/get-me.ts';
+import { keepInBrowser } from './session/keep-in-browser.ts';
 import { listMethods } from './session/list-methods.ts';
 import { listSessions } from './session/list-sessions.ts';
 import { refreshSession } from './session/refresh-session.ts';
@@ -98,6 +101,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   completeOpenId,
   makeFirstOwner,
   refreshSession,
+  keepInBrowser,
   signOut,
   signOutEverywhere,
   getMe,
@@ -161,6 +165,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getSource,
   listPages,
   createPage,
+  previewPage,
   searchPages,
   getPage,
   getPageByPath,
@@ -169,6 +174,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   restorePage,
   listChildren,
   getTree,
+  listBranches,
   listTrash,
   listRevisions,
   getRevision,

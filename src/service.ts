@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import type { PoolConfig } from 'pg';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { registerWeb } from '../web/web.ts';
 import { ENDPOINTS } from './app.ts';
 import { loadPlans } from './billing/plans.ts';
 import type { Config } from './config.ts';
@@ -241,6 +242,7 @@ async function makeApp(
     trustedProxies: config.TRUSTED_PROXIES,
     log,
   });
+  registerWeb(app, { publicUrl: publicUrlOf(config), formBytes: config.MAX_JSON_SIZE + 3 * config.MAX_MARKDOWN_SIZE });
   registerServiceRoutes(app, { endpoints: ENDPOINTS, query: service.query, version: VERSION });
   return app;
 }

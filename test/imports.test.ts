@@ -89,6 +89,7 @@ const ALLOWED: Record<string, string[]> = {
   ...Object.fromEntries(ORGANIZATION.map((feature) => [feature, [...SHARED, ...SCHEMAS, 'providers']])),
   'app.ts': ['type http/endpoint.ts', ...ORGANIZATION, ...Object.keys(CONTENT)],
   'service.ts': [
+    '../web/web.ts',
     'app.ts',
     'type config.ts',
     'db',
@@ -110,6 +111,9 @@ const ALLOWED: Record<string, string[]> = {
   cli: ['config.ts', 'db', 'http'],
 };
 
+/** What a page of the web application needs besides the API: to read a cookie, and to say what went wrong. */
+const WEB_MAY = ['../src/http/browser-cookie.ts', '../src/http/errors.ts'];
+
 interface Import {
   from: string;
   to: string;
@@ -120,10 +124,10 @@ const SRC = fileURLToPath(new URL('../src/', import.meta.url));
 const files = globSync('**/*.ts', { cwd: SRC })
   .filter((file) => !file.endsWith('.test.ts'))
   .sort();
-const imports = files.flatMap(importsOf);
+const imports = files.flatMap((file) => importsOf(file));
 
-function importsOf(from: string): Import[] {
-  const text = readFileSync(join(SRC, from), 'utf8');
+function importsOf(from: string, root = SRC): Import[] {
+  const text = readFileSync(join(root, from), 'utf8');
   const statements = [
     ...text.matchAll(/^(?:import|export)\s(?<type>type\s)?[^;]*?from '(?<path>\.[^']+)'/gm),
     ...text.matchAll(/\b(?<type>)import\('(?<path>\.[^']+)'\)/g),
@@ -156,6 +160,22 @@ test('every file imports only what stands below it', () => {
     [],
     'move what is needed down to where both may reach it; ALLOWED in this file says who may import whom',
   );
+});
+
+const WEB = fileURLToPath(new URL('../web/', import.meta.url));
+
+test('the web application knows the public API, and of its inside only how records are shaped', () => {
+  const files = globSync('**/*.ts', { cwd: WEB }).filter((file) => !file.endsWith('.test.ts'));
+  const wrong = files
+    .flatMap((file) => importsOf(file, WEB))
+    .filter(({ to }) => to.startsWith('../'))
+    .filter(({ to, isType }) => !WEB_MAY.includes(to) && !(isType && /^\.\.\/src\/\w+\/(?:\w+-)?schema\.ts$/.test(to)))
+    .map(({ from, to }) => `${from} → ${to}`);
+  assert.deepEqual(wrong, [], 'ask the API for it (web/api.ts)');
+  const elements = files.filter((file) => file.startsWith('elements/')).flatMap((file) => importsOf(file, WEB));
+  const outside = elements.filter(({ to }) => !to.startsWith('elements/')).map(({ from, to }) => `${from} → ${to}`);
+  assert.deepEqual(outside, [], 'what runs in a browser stands alone');
+  assert.ok(files.length > 20 && elements.length > 5, 'the files and their imports must be found');
 });
 
 test('every folder of src has its place in the house', () => {

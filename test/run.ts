@@ -15,7 +15,7 @@ const env = {
   IBID_TEST_DATABASE_URL: postgres ? addressOf(postgres.connection) : process.env.DATABASE_URL,
 };
 
-const tests = files.length > 0 ? files : globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort();
+const tests = files.length > 0 ? files : globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts']).sort();
 const runner = spawn(process.execPath, ['--test', '--test-concurrency=2', '--test-timeout=240000', ...tests], {
   stdio: 'inherit',
   env,

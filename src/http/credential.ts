@@ -10,7 +10,7 @@ import { looksLikeWidgetToken, type WidgetClaims, type WidgetTokens } from './wi
 /** What a request was authenticated with, checked as far as that goes without the database. */
 export type Credential =
   | { kind: 'key'; hash: Buffer }
-  /** The access token of a session. */
+  /** The access token of a session, or the secret that a browser keeps of one. */
   | { kind: 'session'; hash: Buffer }
   | { kind: 'identity'; identity: Identity }
   | { kind: 'widget'; claims: WidgetClaims }
@@ -44,9 +44,14 @@ export function bearerToken(request: IncomingMessage): string | undefined {
   return /^bearer ([\x21-\x7e]+)$/i.exec(header)?.[1];
 }
 
+/** Tokens of ours, which no issuer is asked about. */
+const OWN_KINDS = ['key', 'access', 'refresh', 'browser'] as const;
+
 export interface CredentialReader {
   /** 401 for anything but a key, a session's or an issuer's access token, or a widget token, that may be good. */
   read(token: string): Promise<Credential>;
+  /** The same for what a browser has in its cookie, which opens nothing as a token. */
+  readCookie(token: string): Credential;
 }
 
 export function credentialReader(options: {
@@ -61,7 +66,7 @@ export function credentialReader(options: {
       if (key) return { kind: 'key', hash: key };
       const access = tokenHash('access', token);
       if (access) return { kind: 'session', hash: access };
-      if (claimsToBe('key', token) || claimsToBe('access', token)) throw unauthorized();
+      if (OWN_KINDS.some((kind) => claimsToBe(kind, token))) throw unauthorized();
       if (looksLikeWidgetToken(token)) {
         const claims = await widgetTokens.verify(token);
         if (!claims) throw unauthorized();
@@ -71,6 +76,11 @@ export function credentialReader(options: {
       if (!identity) throw unauthorized();
       await rememberUser(query, identity);
       return { kind: 'identity', identity };
+    },
+    readCookie(token) {
+      const hash = tokenHash('browser', token);
+      if (!hash) throw unauthorized();
+      return { kind: 'session', hash };
     },
   };
 }

@@ -6,6 +6,7 @@ import { auditStep, type EventType } from './audit-record.ts';
 import { callerScope, requestPath } from './caller-scope.ts';
 import type { Credential } from './credential.ts';
 import { type ApiError, forbidden, notFound, unauthorized } from './errors.ts';
+import { SESSION_IDLE_DAYS } from './token.ts';
 
 /**
  * The work of a statement: one piece of SQL, or named steps (CTEs) of which the last is the result. It may use the
@@ -188,9 +189,15 @@ function noteUse(access: Access, credential: Credential): Sql {
   return access.on === 'caller' ? USED_LONG_AGO : USED_LONG_AGO_OR_ELSEWHERE;
 }
 
+/** A browser's session that is used goes on for so long. */
+const BROWSER_IDLE_END = raw(`now() + interval '${SESSION_IDLE_DAYS} days'`);
+
 function noteStep(credential: Credential): Sql {
   return credential.kind === 'session'
-    ? sql`update sessions s set last_used_at = now() from caller c where s.session_id = c.credential_id and not c.used_lately`
+    ? sql`
+        update sessions s set last_used_at = now(),
+          access_expires_at = case when s.in_browser then ${BROWSER_IDLE_END} else s.access_expires_at end
+        from caller c where s.session_id = c.credential_id and not c.used_lately`
     : sql`update api_keys k set last_used_at = now() from caller c where k.key_id = c.credential_id and not c.used_lately`;
 }
 

@@ -155,6 +155,8 @@ const TAGS: Record<string, string> = {
   sources: 'What was handed over, as it can be read and searched.',
   pages: 'What readers see and writers write.',
   tree: 'All pages of a wiki at once.',
+  branches: 'The tree of pages, branch by branch.',
+  preview: 'What a text would be as a page.',
   trash: 'Pages that were deleted and can be restored.',
   attachments: 'Pictures and files of pages.',
 };

@@ -11,6 +11,7 @@ import type { Logger } from 'pino';
 import type { ServiceDb } from '../db/db.ts';
 import { HEADERS, requestId } from './answer-headers.ts';
 import { bodyTimeout, registerBodyParsers } from './body-parsers.ts';
+import { browserToken } from './browser-cookie.ts';
 import { Bytes } from './bytes.ts';
 import { bearerToken, type Credential, type CredentialReader } from './credential.ts';
 import { requireCaller } from './door.ts';
@@ -103,10 +104,11 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       request.callerKnown = true;
       request.credential = { kind: 'none' };
     } else {
-      const token = bearerToken(request.raw);
-      await limits?.admitToken(request, reply, token);
-      if (token === undefined) throw unauthorized();
-      const credential = await credentials.read(token);
+      const bearer = bearerToken(request.raw);
+      const cookie = bearer === undefined ? browserToken(request.raw, services.publicUrl) : undefined;
+      await limits?.admitToken(request, reply, bearer ?? cookie);
+      if (bearer === undefined && cookie === undefined) throw unauthorized();
+      const credential = cookie === undefined ? await credentials.read(bearer ?? '') : credentials.readCookie(cookie);
       await limits?.admitCredential(request, reply, endpoint, credential);
       request.credential = credential;
     }

@@ -3,7 +3,10 @@ import { crc32 } from 'node:zlib';
 import { sha256 } from './secrets.ts';
 
 /** The kinds of tokens that are random and looked up by their hash, and what each begins with. */
-const PREFIXES = { key: 'ibid_live_', access: 'ibid_at_', refresh: 'ibid_rt_' } as const;
+const PREFIXES = { key: 'ibid_live_', access: 'ibid_at_', refresh: 'ibid_rt_', browser: 'ibid_bs_' } as const;
+/** How long a session lasts that nobody uses. */
+export const SESSION_IDLE_DAYS = 30;
+
 export type TokenKind = keyof typeof PREFIXES;
 
 const FORM = /^([0-9A-Za-z]{28})([0-9a-z]{7})$/;

@@ -2,13 +2,13 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 import type { Statements } from '../http/door.ts';
 import type { Origin } from '../http/endpoint.ts';
 import { newId } from '../http/ids.ts';
-import { newToken } from '../http/token.ts';
+import { newToken, SESSION_IDLE_DAYS } from '../http/token.ts';
 import { type Profile, USER_OF_STEPS, userSteps } from '../http/user-steps.ts';
-import { ACCESS_SECONDS, IDLE_DAYS, SESSION_DAYS, type Tokens } from './schema.ts';
+import { ACCESS_SECONDS, SESSION_DAYS, type Tokens } from './schema.ts';
 
-/** What `now()` comes to when an access token or an idle session ends; a session's own end comes before both. */
+/** What `now()` comes to when an access token or a session that nobody uses ends; a session's own end comes before both. */
 export const ACCESS_END: Sql = raw(`now() + interval '${ACCESS_SECONDS} seconds'`);
-export const IDLE_END: Sql = raw(`now() + interval '${IDLE_DAYS} days'`);
+export const IDLE_END: Sql = raw(`now() + interval '${SESSION_IDLE_DAYS} days'`);
 
 export interface NewSession {
   /** Steps behind one named `signing_in` (user_id): they write the session of that user. No row there, no session. */

@@ -5,8 +5,7 @@ import { Flag, Id, Record, Timestamp } from '../http/records.ts';
 
 /** How long an access token is good. */
 export const ACCESS_SECONDS = 900;
-/** How long a session lasts without a refresh, and at the longest. */
-export const IDLE_DAYS = 30;
+/** How long a session lasts at the longest. */
 export const SESSION_DAYS = 90;
 
 export const Tokens = Record({

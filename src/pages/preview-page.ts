@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Record } from '../http/records.ts';
+import { WikiParams } from '../wikis/schema.ts';
+import { checkMarkdown } from './page-input.ts';
+import { exampleFullPage, OutlineEntry } from './schema.ts';
+import { knownTargets } from './wiki-targets.ts';
+
+const { markdown, html, outline, path } = exampleFullPage;
+
+/** What somebody writes is shown as it will be read, because it is made by what makes pages. Nothing is kept. */
+export const previewPage = endpoint({
+  method: 'POST',
+  path: '/v1/wikis/:wiki_id/preview',
+  summary: 'Preview a page',
+  description: 'The HTML that a text would become as a page at `page_path`, which its relative links lead from.',
+  access: onWiki('pages:write'),
+  repeatable: false,
+  params: WikiParams,
+  holds: 'markdown',
+  body: Type.Object({ markdown: Type.String(), page_path: Type.Optional(Type.String({ maxLength: 4_096 })) }),
+  reply: Record({ html: Type.String({ description: 'Safe to show.' }), outline: Type.Array(OutlineEntry) }),
+  example: { body: { markdown, page_path: path }, reply: { html, outline } },
+  run: async ({ params: { wiki_id }, body, look, refuse, services }) => {
+    const { markdown, page_path = 'page' } = body;
+    const tooLong = checkMarkdown(markdown, services.limits.markdown_bytes);
+    if (tooLong) return refuse(tooLong);
+    await look(sql`select 1`);
+    const known = await knownTargets(look, wiki_id, markdown);
+    const { html, outline } = await services.renderPage({ markdown, page_path, known });
+    return { html, outline };
+  },
+});

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { AssetAddresses } from './visit.ts';
+
+export interface Assets extends AssetAddresses {
+  /** A file as this client takes it, or undefined where there is none of the name or of this version. */
+  read(version: string, name: string, acceptEncoding: string): Promise<AssetFile | undefined>;
+  close(): Promise<void>;
+}
+
+export interface AssetFile {
+  bytes: Buffer;
+  type: string;
+  encoding: 'br' | 'gzip' | undefined;
+}
+
+interface Made {
+  type: string;
+  plain: Buffer;
+  br: Promise<Buffer>;
+  gzip: Promise<Buffer>;
+}
+
+const WEB = fileURLToPath(new URL('./', import.meta.url));
+
+/** What is made for browsers, and of which file. A name in front of a slash names all that one makes. */
+const ENTRIES: Record<string, string> = {
+  'style.css': 'style.css',
+  'reader.js': 'elements/reader.ts',
+  'editor.js': 'elements/editor.ts',
+  'upload.js': 'elements/upload.ts',
+  'math.js': 'elements/math.ts',
+};
+
+const TYPES: Record<string, string> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  woff2: 'font/woff2',
+};
+
+/**
+ * The browser's part of the web application. Each file is bundled when it is first asked for, and kept. The address
+ * names a hash of all that goes into it, the pinned bundler and libraries included, so it may be kept for ever by others.
+ */
+export function openAssets(): Assets {
+  const version = hashOfSources();
+  const made = new Map<string, Promise<Map<string, Made>>>();
+  let wasUsed = false;
+
+  async function bundle(entry: string): Promise<Map<string, Made>> {
+    wasUsed = true;
+    const { build } = await import('esbuild');
+    const { outputFiles } = await build({
+      entryPoints: [{ in: join(WEB, ENTRIES[entry] ?? ''), out: entry.replace(/\.\w+$/, '') }],
+      outdir: '/',
+      bundle: true,
+      minify: true,
+      write: false,
+      format: 'esm',
+      target: ['es2022'],
+      assetNames: `${entry.replace(/\.\w+$/, '')}/[name]-[hash]`,
+      loader: { '.woff2': 'file', '.woff': 'empty', '.ttf': 'empty' },
+      legalComments: 'none',
+      logLevel: 'silent',
+    });
+    return new Map(outputFiles.map(({ path, contents }) => [path.slice(1), packed(path, Buffer.from(contents))]));
+  }
+
+  return {
+    of: (name) => `/assets/${version}/${name}`,
+    async read(asked, name, acceptEncoding) {
+      const folder = name.split('/', 1)[0] ?? '';
+      const entry = Object.keys(ENTRIES).find(
+        (key) => key === name || key.replace(/\.\w+$/, '') === folder.replace(/\.\w+$/, ''),
+      );
+      if (asked !== version || entry === undefined) return undefined;
+      let files = made.get(entry);
+      if (!files) {
+        files = bundle(entry);
+        made.set(entry, files);
+        files.catch(() => made.delete(entry));
+      }
+      const file = (await files).get(name);
+      if (!file) return undefined;
+      const encoding = /\bbr\b/.test(acceptEncoding) ? 'br' : /\bgzip\b/.test(acceptEncoding) ? 'gzip' : undefined;
+      return { bytes: encoding ? await file[encoding] : file.plain, type: file.type, encoding };
+    },
+    async close() {
+      // The bundler is a process of its own, which would go on without us.
+      if (wasUsed) await (await import('esbuild')).stop();
+    },
+  };
+}
+
+/** 12 hex digits of a hash of the sources and of the pinned packages. */
+function hashOfSources(): string {
+  const hash = createHash('sha256');
+  const files = globSync('{style.css,elements/**/*.ts,elements/**/*.css}', { cwd: WEB }).sort();
+  for (const file of [...files, '../package-lock.json', 'assets.ts']) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(WEB, file)))
+      .update('\0');
+  }
+  return hash.digest('hex').slice(0, 12);
+}
+
+function packed(path: string, plain: Buffer): Made {
+  const type = TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length };
+  let br: Promise<Buffer> | undefined;
+  let gz: Promise<Buffer> | undefined;
+  return {
+    type,
+    plain,
+    get br() {
+      return (br ??= promisify(brotliCompress)(plain, { params }));
+    },
+    get gzip() {
+      return (gz ??= promisify(gzip)(plain, { level: 9 }));
+    },
+  };
+}

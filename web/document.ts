@@ -1,0 +1,34 @@
+import { type Content, type Html, html, nothing } from './html.ts';
+import type { Visit } from './visit.ts';
+
+export interface Parts {
+  title: string;
+  body: Content;
+  /** Scripts besides the reader's, by name. */
+  scripts?: readonly string[];
+  head?: Content;
+  /** What the body is about, for the style sheet. */
+  kind: 'wiki' | 'plain' | 'write';
+}
+
+/** A whole document. All that is in it works without its scripts. */
+export function documentOf({ theme, assets }: Visit, { title, body, scripts = [], head, kind }: Parts): Html {
+  const loaded = [...new Set(['reader.js', ...scripts])];
+  return html`<!doctype html>
+<html lang="en" data-theme="${theme}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="${theme === 'auto' ? 'light dark' : theme}">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${assets.of('style.css')}">
+${loaded.includes('math.js') && html`<link rel="stylesheet" href="${assets.of('math.css')}">`}
+${loaded.map((name) => html`<script type="module" src="${assets.of(name)}"></script>\n`)}${head ?? nothing}
+</head>
+<body class="${kind}">
+${body}
+</body>
+</html>
+`;
+}

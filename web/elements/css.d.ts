@@ -1,0 +1,2 @@
+// A style sheet that a script names is bundled beside it.
+declare module '*.css';

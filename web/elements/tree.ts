@@ -1,0 +1,96 @@
+import { ask } from './ask.ts';
+
+interface Branch {
+  page_id: string;
+  parent_page_id: string;
+  path: string;
+  title: string;
+  status: string;
+  has_children: boolean;
+}
+
+const SHOWN = 100;
+
+const roots = document.querySelector<HTMLElement>('.tree-roots');
+
+// Opens a branch in its place; what is below is asked for once, then.
+roots?.addEventListener('click', async (event) => {
+  const twist = (event.target as Element).closest<HTMLAnchorElement>('a.twist');
+  const item = twist?.closest<HTMLLIElement>('li');
+  if (!twist || !item || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const isOpen = item.classList.toggle('open');
+  twist.setAttribute('aria-expanded', String(isOpen));
+  const list = item.querySelector(':scope > ul');
+  if (list) (list as HTMLElement).hidden = !isOpen;
+  else await fill(item, twist);
+});
+
+for (const twist of roots?.querySelectorAll('a.twist') ?? []) {
+  twist.setAttribute('role', 'button');
+  twist.setAttribute('aria-expanded', String(twist.closest('li')?.classList.contains('open') ?? false));
+}
+
+async function fill(item: HTMLLIElement, twist: HTMLAnchorElement): Promise<void> {
+  const page = item.dataset.page ?? '';
+  try {
+    const branches = await ask<Branch[]>(
+      'GET',
+      `${roots?.dataset.api}/branches?page_id=${encodeURIComponent(page)}&limit=${SHOWN}`,
+    );
+    const list = document.createElement('ul');
+    const below = branches.filter(({ parent_page_id }) => parent_page_id === page);
+    list.append(...below.map(entry));
+    if (below.length >= SHOWN) {
+      const more = document.createElement('li');
+      more.className = 'more';
+      more.append(link(twist.href, 'All pages here…'));
+      list.append(more);
+    }
+    item.append(list);
+  } catch {
+    // The list of what is below can be read as a page of its own.
+    location.href = twist.href;
+  }
+}
+
+function entry({ page_id, path, title, status, has_children }: Branch): HTMLLIElement {
+  const item = document.createElement('li');
+  const row = document.createElement('span');
+  row.className = 'row';
+  const root = roots?.dataset.root ?? '';
+  if (has_children) {
+    item.dataset.page = page_id;
+    const twist = link(`${root}/-/pages/${path}`, '', 'twist');
+    twist.setAttribute('role', 'button');
+    twist.setAttribute('aria-expanded', 'false');
+    twist.setAttribute('aria-label', `Pages below ${title}`);
+    const icon = roots?.querySelector('a.twist svg')?.cloneNode(true);
+    if (icon) twist.append(icon);
+    row.append(twist);
+  } else {
+    const gap = document.createElement('span');
+    gap.className = 'twist';
+    row.append(gap);
+  }
+  row.append(link(`${root}/${path}`, title, 'leaf'));
+  if (status !== 'published') {
+    const tag = document.createElement('span');
+    tag.className = 'tag';
+    tag.textContent = status;
+    row.append(tag);
+  }
+  item.append(row);
+  return item;
+}
+
+function link(href: string, text: string, className = ''): HTMLAnchorElement {
+  const anchor = document.createElement('a');
+  anchor.href = href;
+  anchor.textContent = text;
+  if (className !== '') anchor.className = className;
+  return anchor;
+}
+
+// A page deep in the tree is where the reader looks first.
+roots?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });

@@ -1,0 +1,42 @@
+/** A piece of HTML that is safe to send: all that came from people was escaped when it was made. */
+export class Html {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+  toString(): string {
+    return this.text;
+  }
+}
+
+export type Content = Html | string | number | false | null | undefined | readonly Content[];
+
+/** The only way to write HTML: whatever is put in is escaped, unless it is Html itself. `false` and nothing are nothing. */
+export function html(strings: TemplateStringsArray, ...values: Content[]): Html {
+  let text = strings[0] ?? '';
+  for (const [i, value] of values.entries()) text += textOf(value) + (strings[i + 1] ?? '');
+  return new Html(text);
+}
+
+/** HTML that the API made safe: a page's text, a snippet. Nothing else may come in here. */
+export function fromApi(safe: string): Html {
+  return new Html(safe);
+}
+
+export const nothing = new Html('');
+
+function textOf(value: Content): string {
+  if (value instanceof Html) return value.text;
+  if (value === false || value === null || value === undefined) return '';
+  if (Array.isArray(value)) return value.map(textOf).join('');
+  return escape(String(value));
+}
+
+function escape(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}

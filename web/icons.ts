@@ -1,0 +1,21 @@
+import { fromApi, type Html, html } from './html.ts';
+
+/** Drawn on 16 by 16, in the colour of the text around. */
+const PATHS = {
+  search: '<circle cx="7" cy="7" r="4.5"/><path d="M10.5 10.5 14 14"/>',
+  plus: '<path d="M8 3v10M3 8h10"/>',
+  upload: '<path d="M8 10.5V2.5M4.5 5.5 8 2l3.5 3.5M2.5 10v3.5h11V10"/>',
+  edit: '<path d="m10.5 2.5 3 3L6 13l-3.5.5L3 10z"/>',
+  history: '<path d="M2.5 8A5.5 5.5 0 1 0 4.3 3.9L2.5 5.5M2.5 2.5v3h3M8 5v3.2l2.2 1.3"/>',
+  menu: '<path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11"/>',
+  chevron: '<path d="m6 4 4 4-4 4"/>',
+  page: '<path d="M4 2h5l3 3v9H4zM9 2v3h3"/>',
+  trash: '<path d="M3 4.5h10M6.5 4V2.5h3V4M4.5 4.5l.5 9h6l.5-9"/>',
+  theme: '<circle cx="8" cy="8" r="5.5"/><path d="M8 2.5v11a5.5 5.5 0 0 0 0-11z" fill="currentColor"/>',
+  source: '<path d="M3.5 2.5h9v11h-9zM6 5.5h4M6 8h4M6 10.5h2"/>',
+  link: '<path d="M6.5 9.5 9.5 6.5M7 4.5l1-1a3 3 0 0 1 4.2 4.2l-1 1M9 11.5l-1 1a3 3 0 0 1-4.2-4.2l1-1"/>',
+} as const;
+
+export function icon(name: keyof typeof PATHS): Html {
+  return html`<svg class="icon" viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.4" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${fromApi(PATHS[name])}</svg>`;
+}

@@ -1,0 +1,120 @@
+import { documentOf } from './document.ts';
+import { type Content, type Html, html, nothing } from './html.ts';
+import { icon } from './icons.ts';
+import type { Place } from './place.ts';
+import type { Visit } from './visit.ts';
+
+export interface Frame {
+  title: string;
+  main: Content;
+  /** The tree of pages. */
+  tree?: Content;
+  /** What stands beside the text: its outline. */
+  aside?: Content;
+  scripts?: readonly string[];
+  head?: Content;
+  /** What was searched for. */
+  query?: string;
+  kind?: 'wiki' | 'write';
+}
+
+/** The frame of every page of a wiki: where one is, how to search, what one may do, and the tree. */
+export function inWiki(visit: Visit, place: Place, frame: Frame): Html {
+  const { wiki, workspace } = place;
+  return documentOf(visit, {
+    title: `${frame.title} · ${wiki.title}`,
+    kind: frame.kind ?? 'wiki',
+    scripts: [...(frame.scripts ?? []), ...(place.may('uploads:create') ? ['upload.js'] : [])],
+    head: frame.head,
+    body: html`
+<a class="skip" href="#main">Skip to the text</a>
+<header class="top">
+  <a class="brand" href="${place.at()}"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${wiki.title}</span></a>
+  <form class="find" role="search" action="${place.to('search')}">
+    <label for="find" class="sr-only">Search ${wiki.title}</label>
+    ${icon('search')}
+    <input id="find" name="query" type="search" placeholder="Search" autocomplete="off" value="${frame.query ?? ''}" required maxlength="1024">
+    <kbd aria-hidden="true">Ctrl K</kbd>
+  </form>
+  <nav class="do" aria-label="Actions">
+    ${place.may('uploads:create') && html`<a class="button quiet" href="${place.to('upload')}" title="Upload files">${icon('upload')}<span>Upload</span></a>`}
+    ${place.may('pages:write') && html`<a class="button quiet" href="${place.to('new')}" title="Write a new page">${icon('plus')}<span>New page</span></a>`}
+    ${youMenu(visit, place)}
+  </nav>
+</header>
+<div class="frame">
+  ${frame.tree === undefined ? nothing : treePanel(place, frame.tree)}
+  <main id="main" tabindex="-1">${frame.main}</main>
+  ${frame.aside ?? nothing}
+</div>
+<ibid-palette data-wiki="${wiki.wiki_id}" data-root="${place.at()}"></ibid-palette>
+${place.may('uploads:create') && html`<ibid-drop data-wiki="${wiki.wiki_id}" data-to="${place.to('upload')}"></ibid-drop>`}
+<footer class="end">${workspace.name} · <a href="/docs">API</a></footer>`,
+  });
+}
+
+function treePanel(place: Place, tree: Content): Html {
+  return html`<nav class="tree" aria-label="Pages">
+    <details class="tree-fold" open>
+      <summary>${icon('menu')} Pages</summary>
+      ${tree}
+      <ul class="tree-more">
+        ${place.may('sources:read') && html`<li><a href="${place.to('sources')}">${icon('source')} Sources</a></li>`}
+        ${place.may('pages:write') && html`<li><a href="${place.to('trash')}">${icon('trash')} Trash</a></li>`}
+      </ul>
+    </details>
+  </nav>`;
+}
+
+function youMenu(visit: Visit, { user, workspace, wiki, overview }: Place): Html {
+  const others = overview.wikis.filter(({ wiki_id }) => wiki_id !== wiki.wiki_id).slice(0, 20);
+  const slugOf = new Map(overview.session.organizations.map((it) => [it.organization_id, it.slug]));
+  return html`<details class="menu">
+    <summary aria-label="You and your wikis"><span class="face" aria-hidden="true">${initial(user.display_name || user.email)}</span></summary>
+    <div class="menu-box">
+      <p class="menu-who"><strong>${user.display_name}</strong><br><span>${user.email}</span><br><span>${workspace.role} of ${workspace.name}</span></p>
+      ${others.length > 0 && html`<ul>${others.map((it) => html`<li><a href="/${slugOf.get(it.organization_id) ?? ''}/${it.slug}">${it.title}</a></li>`)}</ul>`}
+      ${themeForm(visit)}
+      <form method="post" action="/sign-out"><button class="button quiet wide">Sign out</button></form>
+    </div>
+  </details>`;
+}
+
+const THEMES = { auto: 'Auto', light: 'Light', dark: 'Dark' } as const;
+
+export function themeForm({ theme, request }: Visit): Html {
+  return html`<form class="theme" method="post" action="/theme" aria-label="Colours">
+    <input type="hidden" name="next" value="${request.method === 'GET' ? request.url : '/'}">
+    ${Object.entries(THEMES).map(([value, name]) => html`<button name="theme" value="${value}" aria-pressed="${String(value === theme)}">${name}</button>`)}
+  </form>`;
+}
+
+function initial(name: string): string {
+  return [...name.trim()][0]?.toLocaleUpperCase() ?? '?';
+}
+
+/** A page outside of any wiki: signing in, a welcome, a problem. */
+export function alone(
+  visit: Visit,
+  { title, main, scripts }: { title: string; main: Content; scripts?: string[] },
+): Html {
+  return documentOf(visit, {
+    title: `${title} · Ibid`,
+    kind: 'plain',
+    ...(scripts && { scripts }),
+    body: html`<main id="main" class="card"><p class="mark big" aria-hidden="true">ib.</p>${main}</main>`,
+  });
+}
+
+/** What went wrong with what was sent, above the form that sends it again. */
+export function refusal(problem: { message: string; request_id: string } | undefined): Content {
+  return (
+    problem !== undefined &&
+    html`<div class="note bad" role="alert"><p>${problem.message}</p><p class="small">Request <code>${problem.request_id}</code></p></div>`
+  );
+}
+
+/** A time for people, in words that a script could make their own. */
+export function time(at: string): Html {
+  return html`<time datetime="${at}" title="${at}">${at.slice(0, 10)} ${at.slice(11, 16)}</time>`;
+}

@@ -1,0 +1,162 @@
+import type { FullRevision, Revision, RevisionDiff } from '../../src/pages/revision-schema.ts';
+import type { FullPage } from '../../src/pages/schema.ts';
+import { type Content, html, nothing } from '../html.ts';
+import { inWiki, time } from '../layout.ts';
+import { findPlace, inApi, type Place, pathOf } from '../place.ts';
+import { branchesAround, treeOf, wayTo } from '../tree.ts';
+import type { Visit, WebRoute } from '../visit.ts';
+import { breadcrumbs, hasMath, pageText } from './read-page.ts';
+
+const LISTED = 50;
+
+interface Person {
+  user_id: string;
+  display_name: string;
+}
+
+async function found(visit: Visit) {
+  const place = await findPlace(visit);
+  const page = await visit.api.get<FullPage>(`${place.api}/pages/path/${inApi(pathOf(visit))}`);
+  return { place, page, api: `${place.api}/pages/${page.page_id}` };
+}
+
+function numberIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name) ?? '';
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+}
+
+/** The revisions of a page, the newest first; one of them as it was; or what changed between two. */
+export const history: WebRoute = {
+  method: 'GET',
+  path: '/:workspace/:wiki/-/history/*',
+  run: async (visit) => {
+    const { place, page, api } = await found(visit);
+    const { query } = visit;
+    const one = numberIn(query, 'revision');
+    const [from, to] = [numberIn(query, 'from'), numberIn(query, 'to')];
+    const branches = await branchesAround(visit.api, place, page.page_id);
+    const frame = (title: string, main: Content, more: object = {}) => ({
+      page: inWiki(visit, place, {
+        title,
+        tree: treeOf(place, branches, page.page_id),
+        main: html`${breadcrumbs(place, [...wayTo(branches, page.page_id), { path: '', title: 'History' }])}${main}`,
+        ...more,
+      }),
+    });
+    if (one !== undefined) {
+      const revision = await visit.api.get<FullRevision>(`${api}/revisions/${one}`);
+      return {
+        ...frame(`${revision.title}, revision ${one}`, oldText(place, page, revision), {
+          head: html`<base href="${place.at(page.path)}">`,
+          scripts: hasMath(revision.html) ? ['math.js'] : [],
+        }),
+        hasDiagrams: revision.html.includes('<pre class="mermaid"'),
+      };
+    }
+    if (from !== undefined && to !== undefined) {
+      const diff = await visit.api.get<RevisionDiff>(`${api}/revisions/${from}/diff/${to}`);
+      return frame(`${page.title}: what changed`, comparison(place, page, diff));
+    }
+    const before = Math.min(numberIn(query, 'before') ?? page.revision + 1, page.revision + 1);
+    const offset = Math.max(0, before - 1 - LISTED);
+    const [revisions, people] = await Promise.all([
+      visit.api.get<Revision[]>(`${api}/revisions?limit=${before - 1 - offset}&offset=${offset}`),
+      visit.api.get<{ members: Person[] }>(`/v1/workspaces/${place.workspace.organization_id}/members`),
+    ]);
+    const names = new Map(people.members.map(({ user_id, display_name }) => [user_id, display_name]));
+    return frame(`${page.title}: history`, listing(place, page, revisions.reverse(), names, offset));
+  },
+};
+
+function listing(
+  place: Place,
+  page: FullPage,
+  revisions: Revision[],
+  names: Map<string, string>,
+  older: number,
+): Content {
+  const address = place.to('history', page.path);
+  const isOne = revisions.length < 2 && older === 0;
+  return html`<article><h1>History of ${page.title}</h1>
+    <form action="${address}">
+      ${!isOne && html`<p><button class="button">Compare the two that are chosen</button></p>`}
+      <table class="history"><thead><tr>${!isOne && html`<th scope="col">From</th><th scope="col">To</th>`}<th scope="col">Revision</th><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th></tr></thead><tbody>
+      ${revisions.map(
+        (it, i) => html`<tr>${
+          !isOne &&
+          html`<td><input type="radio" name="from" value="${it.revision}" aria-label="From revision ${it.revision}"${i === Math.min(1, revisions.length - 1) && html` checked`}></td>
+          <td><input type="radio" name="to" value="${it.revision}" aria-label="To revision ${it.revision}"${i === 0 && html` checked`}></td>`
+        }<td><a href="${address}?revision=${it.revision}">${it.revision}</a>${it.revision === page.revision && html` <span class="tag">present</span>`}</td>
+        <td>${time(it.created_at)}</td><td>${names.get(it.created_by) ?? 'somebody who left'}</td>
+        <td>${it.origin === 'compiled' ? 'made from an upload' : 'written'}${it.title !== page.title && `, as “${it.title}”`}</td></tr>`,
+      )}</tbody></table>
+    </form>
+    ${older > 0 && html`<p><a class="button" href="${address}?before=${older + 1}">Older</a></p>`}</article>`;
+}
+
+function oldText(place: Place, page: FullPage, revision: FullRevision): Content {
+  const isPresent = revision.revision === page.revision;
+  const address = place.to('history', page.path);
+  return html`<article>
+    <div class="note"><p>Revision ${revision.revision} of ${time(revision.created_at)}${isPresent && ', the present one'}.</p>
+      <p class="row-of-buttons"><a class="button" href="${address}">All revisions</a>
+      ${!isPresent && html`<a class="button" href="${address}?from=${revision.revision}&amp;to=${page.revision}">Compare with the present</a>`}
+      ${!isPresent && place.may('pages:write') && restoreForm(place, page, revision.revision)}</p></div>
+    <h1>${revision.title}</h1>
+    <div class="prose">${pageText(place, revision)}</div></article>`;
+}
+
+function restoreForm(place: Place, page: FullPage, revision: number): Content {
+  return html`<form method="post" action="${place.to('history', page.path)}">
+    <input type="hidden" name="revision" value="${revision}"><input type="hidden" name="base_revision" value="${page.revision}">
+    <button class="button">Restore this text</button></form>`;
+}
+
+/** An old text comes back as a new revision; what was written since stays in the history. */
+export const restoreOldText: WebRoute = {
+  method: 'POST',
+  path: '/:workspace/:wiki/-/history/*',
+  run: async (visit) => {
+    const { place, page, api } = await found(visit);
+    const revision = numberIn(visit.form, 'revision') ?? 0;
+    const base_revision = numberIn(visit.form, 'base_revision');
+    await visit.api.post(`${api}/revisions/${revision}/restore`, { base_revision });
+    return { redirect: place.at(page.path) };
+  },
+};
+
+function comparison(place: Place, page: FullPage, diff: RevisionDiff): Content {
+  const { from_revision, to_revision, added, removed, from_title, to_title } = diff;
+  const address = place.to('history', page.path);
+  return html`<article><h1>What changed in ${page.title}</h1>
+    <p>From revision <a href="${address}?revision=${from_revision}">${from_revision}</a> to <a href="${address}?revision=${to_revision}">${to_revision}</a>:
+      ${added} ${added === 1 ? 'line' : 'lines'} added, ${removed} removed. <a href="${address}">All revisions</a></p>
+    ${from_title !== to_title && html`<p>The title was “${from_title}” and became “${to_title}”.</p>`}
+    ${diffTable(diff)}</article>`;
+}
+
+/** Lines as they are in the text, with what was taken and what was put in its place. */
+export function diffTable({ hunks, coarse, truncated }: Pick<RevisionDiff, 'hunks' | 'coarse' | 'truncated'>): Content {
+  if (hunks.length === 0) return html`<p class="empty">The texts are the same.</p>`;
+  return html`${coarse && html`<p class="note">The texts have little in common: all between their equal ends is shown as replaced.</p>`}
+    ${truncated && html`<p class="note">More changed than is shown here.</p>`}
+    ${hunks.map((hunk) => {
+      let from = hunk.from_line;
+      let to = hunk.to_line;
+      return html`<div class="scroll" tabindex="0" role="group" aria-label="Changed lines from ${hunk.to_line} on"><table class="diff"><tbody>${hunk.lines.map(
+        (line) => {
+          const numbers = line.kind === 'added' ? ['', to++] : line.kind === 'removed' ? [from++, ''] : [from++, to++];
+          const sign = line.kind === 'added' ? '+' : line.kind === 'removed' ? '−' : ' ';
+          const text =
+            line.segments.length === 0
+              ? line.text
+              : line.segments.map(({ kind, text }) =>
+                  kind === 'same' ? text : kind === 'added' ? html`<ins>${text}</ins>` : html`<del>${text}</del>`,
+                );
+          return html`<tr class="${line.kind}"><td class="no">${numbers[0]}</td><td class="no">${numbers[1]}</td><td class="sign">${sign}${
+            line.kind === 'context' ? nothing : html`<span class="sr-only">${line.kind}</span>`
+          }</td><td class="line">${text}</td></tr>`;
+        },
+      )}</tbody></table></div>`;
+    })}`;
+}

@@ -1,0 +1,72 @@
+import { Problem } from '../api.ts';
+import { type Content, html } from '../html.ts';
+import { alone, refusal } from '../layout.ts';
+import type { Visit, WebRoute } from '../visit.ts';
+
+interface Invitation {
+  workspace_name: string;
+  inviter_name: string;
+  email: string;
+  role: string;
+  state: string;
+}
+
+const ADDRESS = '/invitations/accept';
+
+async function shown(visit: Visit, token: string, status = 200, note: Content = false) {
+  const query = new URLSearchParams({ token });
+  const invitation = await visit.api.get<Invitation>(`/v1/invitations/lookup?${query}`);
+  const me = await whoIsThere(visit);
+  return { status, page: alone(visit, { title: 'Invitation', main: main(invitation, token, me, note) }) };
+}
+
+async function whoIsThere({ api }: Visit): Promise<string | undefined> {
+  try {
+    return (await api.get<{ email: string }>('/v1/me')).email;
+  } catch (error) {
+    if (error instanceof Problem && error.status === 401) return undefined;
+    throw error;
+  }
+}
+
+function main(invitation: Invitation, token: string, me: string | undefined, note: Content): Content {
+  const { workspace_name, inviter_name, email, role, state } = invitation;
+  const head = html`<h1>Join ${workspace_name}</h1>
+    <p>${inviter_name} invites <strong>${email}</strong> to be a ${role} of ${workspace_name}.</p>${note}`;
+  if (state !== 'pending') {
+    return html`${head}<p>This invitation is ${state}. ${state === 'accepted' ? 'You are in.' : `Ask ${inviter_name} for a new one.`}</p>
+      <p><a class="button" href="/">To your wikis</a></p>`;
+  }
+  const next = `${ADDRESS}?${new URLSearchParams({ token })}`;
+  if (me === undefined) {
+    return html`${head}<p>Sign in with that address first.</p>
+      <p><a class="button main wide" href="/sign-in?next=${encodeURIComponent(next)}">Sign in</a></p>`;
+  }
+  if (me !== email) {
+    return html`${head}<p>You are signed in as <strong>${me}</strong>. Sign out, and sign in with the address that was invited.</p>
+      <form method="post" action="/sign-out"><button class="button wide">Sign out</button></form>`;
+  }
+  return html`${head}<form method="post" action="${ADDRESS}"><input type="hidden" name="token" value="${token}">
+    <button class="button main wide" autofocus>Accept</button></form>`;
+}
+
+export const invitation: WebRoute = {
+  method: 'GET',
+  path: ADDRESS,
+  run: (visit) => shown(visit, visit.query.get('token') ?? ''),
+};
+
+export const acceptInvitation: WebRoute = {
+  method: 'POST',
+  path: ADDRESS,
+  run: async (visit) => {
+    const token = visit.form.get('token') ?? '';
+    try {
+      const { slug } = await visit.api.post<{ slug: string }>('/v1/invitations/accept', { token });
+      return { redirect: `/${slug}` };
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status === 401) throw error;
+      return shown(visit, token, error.status, refusal(error));
+    }
+  },
+};

@@ -1,0 +1,36 @@
+import type { Problem } from '../api.ts';
+import { html } from '../html.ts';
+import { alone } from '../layout.ts';
+import type { Shown, Visit } from '../visit.ts';
+
+const TITLES: Record<number, string> = {
+  401: 'You are not signed in',
+  403: 'This is not yours to do',
+  404: 'Nothing is here',
+  409: 'Something changed meanwhile',
+  413: 'This is too large',
+  429: 'Too fast',
+  503: 'Not just now',
+};
+
+const ADVICE: Record<number, string> = {
+  403: 'Ask somebody who manages the workspace whether your role should allow it.',
+  404: 'The address may be mistyped, the page may have been deleted, or you may not be a member there.',
+  429: 'Wait a moment, then load the page again.',
+  503: 'Load the page again in a moment. What you wrote is kept by this browser where it was in the editor.',
+};
+
+/** What happened, what to do, and the request's id for whoever looks into it. */
+export function problemPage(visit: Visit, { status, message, request_id }: Problem): Shown & { page: unknown } {
+  return {
+    status,
+    page: alone(visit, {
+      title: TITLES[status] ?? 'That did not work',
+      main: html`<h1>${TITLES[status] ?? 'That did not work'}</h1>
+        <p>${message}</p>
+        <p>${ADVICE[status] ?? 'Go back and try again.'}</p>
+        <p><a class="button" href="/">To your wikis</a></p>
+        <p class="small">Request <code>${request_id}</code></p>`,
+    }),
+  };
+}

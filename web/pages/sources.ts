@@ -1,0 +1,70 @@
+import type { Source } from '../../src/sources/schema.ts';
+import { type Content, html } from '../html.ts';
+import { icon } from '../icons.ts';
+import { inWiki, time } from '../layout.ts';
+import { findPlace } from '../place.ts';
+import { branchesAround, treeOf } from '../tree.ts';
+import type { WebRoute } from '../visit.ts';
+
+const SHOWN = 100;
+
+export const sources: WebRoute = {
+  method: 'GET',
+  path: '/:workspace/:wiki/-/sources',
+  run: async (visit) => {
+    const place = await findPlace(visit);
+    const given = visit.query.get('offset') ?? '0';
+    const offset = /^\d{1,7}$/.test(given) ? Number(given) : 0;
+    const [branches, list] = await Promise.all([
+      branchesAround(visit.api, place),
+      visit.api.get<Source[]>(`${place.api}/sources?limit=${SHOWN}&offset=${offset}`),
+    ]);
+    return {
+      page: inWiki(visit, place, {
+        title: 'Sources',
+        tree: treeOf(place, branches),
+        main: html`<article><h1>Sources</h1>
+          <p>What was handed over, and pages were made from.</p>
+          ${
+            list.length === 0
+              ? html`<p class="empty">Nothing was uploaded yet.${place.may('uploads:create') && html` <a href="${place.to('upload')}">Upload files</a>`}</p>`
+              : html`<div class="scroll" tabindex="0" role="group" aria-label="Sources"><table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">Pages</th><th scope="col">Since</th></tr></thead><tbody>
+                ${list.map((it) => html`<tr><td><a href="${place.to('sources', it.source_id)}">${it.filename}</a></td><td>${size(it.byte_size)}</td><td>${it.page_count}</td><td>${time(it.created_at)}</td></tr>`)}
+                </tbody></table></div>`
+          }
+          ${list.length === SHOWN && html`<p><a class="button" href="${place.to('sources')}?offset=${offset + SHOWN}">More</a></p>`}
+          <p>${place.may('sources:read') && html`<a href="${place.to('uploads')}">All uploads</a>`}</p></article>`,
+      }),
+    };
+  },
+};
+
+export const source: WebRoute = {
+  method: 'GET',
+  path: '/:workspace/:wiki/-/sources/:source_id',
+  run: async (visit) => {
+    const place = await findPlace(visit);
+    const [branches, it] = await Promise.all([
+      branchesAround(visit.api, place),
+      visit.api.get<Source>(`${place.api}/sources/${encodeURIComponent(visit.params.source_id ?? '')}`),
+    ]);
+    const row = (name: string, value: Content) => html`<dt>${name}</dt><dd>${value}</dd>`;
+    return {
+      page: inWiki(visit, place, {
+        title: it.title,
+        tree: treeOf(place, branches),
+        main: html`<article><p class="small"><a href="${place.to('sources')}">Sources</a></p><h1>${icon('source')} ${it.title}</h1>
+          <dl class="facts">${row('File', it.filename)}${row('Kind', it.content_type)}${row('Size', size(it.byte_size))}
+          ${row('Pages made from it', it.page_count)}${row('Handed over', time(it.created_at))}
+          ${row('Upload', html`<a href="${place.to('uploads', it.upload_id)}">What became of it</a>`)}
+          ${row('SHA-256', html`<code>${it.sha256}</code>`)}</dl></article>`,
+      }),
+    };
+  },
+};
+
+export function size(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  const unit = bytes < 1_000_000 ? 1_000 : 1_000_000;
+  return `${(bytes / unit).toFixed(1)} ${unit === 1_000 ? 'kB' : 'MB'}`;
+}

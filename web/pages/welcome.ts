@@ -1,0 +1,66 @@
+import { Problem } from '../api.ts';
+import { type Content, html } from '../html.ts';
+import { alone, refusal } from '../layout.ts';
+import type { Overview } from '../place.ts';
+import type { Visit, WebRoute } from '../visit.ts';
+import { firstAddress } from './home.ts';
+import { keptIn } from './sign-in.ts';
+
+function form(visit: Visit, token: string, withPassword: boolean, note: Content = false): Content {
+  const given = (name: string) => visit.form.get(name) ?? '';
+  return html`<h1>Welcome to Ibid</h1>
+    <p>You are the first one here. Say who you are; then hand over a folder, and it becomes a wiki.</p>
+    ${note}
+    <form method="post" action="/welcome" class="stack">
+      <input type="hidden" name="token" value="${token}">
+      <label>Your name <input name="display_name" required maxlength="100" autocomplete="name" autofocus value="${given('display_name')}"></label>
+      <label>Your e-mail <input name="email" type="email" required maxlength="254" autocomplete="username" value="${given('email')}"></label>
+      <label>Name of your workspace <span class="hint">a team, a project, yourself</span>
+        <input name="workspace" maxlength="100" autocomplete="organization" value="${given('workspace')}"></label>
+      ${withPassword && html`<label>Password <span class="hint">or leave it, and sign in by links in your mail</span><input name="password" type="password" autocomplete="new-password"></label>`}
+      <button class="button main wide">Make my wiki</button>
+    </form>`;
+}
+
+/** The link that the service's first start prints. */
+export const welcome: WebRoute = {
+  method: 'GET',
+  path: '/welcome',
+  run: async (visit) => {
+    const token = visit.query.get('token');
+    const { methods } = await visit.api.get<{ methods: string[] }>('/v1/auth/methods');
+    const main =
+      token === null
+        ? html`<h1>Welcome to Ibid</h1><p>Open the link that the start of the service printed: it ends in <code>/welcome?token=…</code>. A new start prints a new one, as long as nobody is here.</p><p><a class="button" href="/sign-in">I have signed in before</a></p>`
+        : form(visit, token, methods.includes('password'));
+    return { page: alone(visit, { title: 'Welcome', main }) };
+  },
+};
+
+export const makeFirstUser: WebRoute = {
+  method: 'POST',
+  path: '/welcome',
+  run: async (visit) => {
+    const { form: fields, api } = visit;
+    const field = (name: string) => (fields.get(name) ?? '').trim();
+    const password = fields.get('password') ?? '';
+    try {
+      const tokens = await api.post<{ access_token: string }>('/v1/auth/first-owner', {
+        token: field('token'),
+        email: field('email'),
+        display_name: field('display_name'),
+        ...(password !== '' && { password }),
+      });
+      const own = api.as(tokens.access_token);
+      if (field('workspace') === '') await own.post('/v1/onboarding');
+      else await own.post('/v1/workspaces', { name: field('workspace') });
+      const overview = await own.get<Overview>('/v1/overview');
+      return { redirect: `${firstAddress(overview)}/-/upload?first`, cookies: [await keptIn(visit, tokens)] };
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const { methods } = await api.get<{ methods: string[] }>('/v1/auth/methods');
+      const main = form(visit, field('token'), methods.includes('password'), refusal(error));
+      return { status: error.status, page: alone(visit, { title: 'Welcome', main }) };
+    }
+  },
+};

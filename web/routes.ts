@@ -1,0 +1,56 @@
+import { history, restoreOldText } from './pages/history.ts';
+import { begin, beginWorkspace, chooseTheme, home, workspace } from './pages/home.ts';
+import { acceptInvitation, invitation } from './pages/invitation.ts';
+import { readPage } from './pages/read-page.ts';
+import { search } from './pages/search.ts';
+import { beginOpenId, completeOpenId, sendSignIn, signIn, signInByLink, signOut } from './pages/sign-in.ts';
+import { source, sources } from './pages/sources.ts';
+import { restoreFromTrash, throwAway, trash } from './pages/trash.ts';
+import { oneUpload, sendUpload, upload, uploads } from './pages/upload.ts';
+import { makeFirstUser, welcome } from './pages/welcome.ts';
+import { branchPages, rootPages, wikiHome } from './pages/wiki-home.ts';
+import { editPage, newPage, saveEdit, saveNewPage } from './pages/write-page.ts';
+import type { WebRoute } from './visit.ts';
+
+/** The whole web application: what is not in this list does not exist. */
+export const ROUTES: readonly WebRoute[] = [
+  home,
+  // coming in
+  signIn,
+  sendSignIn,
+  signInByLink,
+  beginOpenId,
+  completeOpenId,
+  signOut,
+  welcome,
+  makeFirstUser,
+  invitation,
+  acceptInvitation,
+  begin,
+  beginWorkspace,
+  chooseTheme,
+  // reading
+  workspace,
+  wikiHome,
+  readPage,
+  rootPages,
+  branchPages,
+  history,
+  search,
+  sources,
+  source,
+  // writing
+  newPage,
+  saveNewPage,
+  editPage,
+  saveEdit,
+  restoreOldText,
+  throwAway,
+  trash,
+  restoreFromTrash,
+  // handing over
+  upload,
+  sendUpload,
+  uploads,
+  oneUpload,
+];

@@ -1,0 +1,63 @@
+import type { Api } from './api.ts';
+import { type Content, html, nothing } from './html.ts';
+import { icon } from './icons.ts';
+import type { Place } from './place.ts';
+
+/** A page in the tree, as /branches lists it. */
+export interface Branch {
+  page_id: string;
+  parent_page_id: string;
+  path: string;
+  title: string;
+  status: string;
+  has_children: boolean;
+}
+
+/** How many pages of a branch are shown at once. */
+export const SHOWN = 100;
+
+export function branchesAround(api: Api, place: Place, page_id = '', offset = 0): Promise<Branch[]> {
+  return api.get(
+    `${place.api}/branches?${new URLSearchParams({ page_id, limit: String(SHOWN), offset: String(offset) })}`,
+  );
+}
+
+/** The tree as far as it is open around a page. Branches open with a script, and without one as one goes there. */
+export function treeOf(place: Place, branches: readonly Branch[], current = ''): Content {
+  if (branches.length === 0) {
+    return html`<p class="empty">No pages yet.${place.may('pages:write') && html` <a href="${place.to('new')}">Write one</a>${place.may('uploads:create') && html` or <a href="${place.to('upload')}">upload files</a>`}.`}</p>`;
+  }
+  const below = Map.groupBy(branches, ({ parent_page_id }) => parent_page_id);
+  const way = new Set<string>();
+  const byId = new Map(branches.map((branch) => [branch.page_id, branch]));
+  for (let at = byId.get(current); at; at = byId.get(at.parent_page_id)) way.add(at.page_id);
+  const level = (parent: string): Content => {
+    const entries = below.get(parent);
+    if (!entries) return nothing;
+    const path = byId.get(parent)?.path ?? '';
+    return html`<ul>${entries.map((branch) => entry(branch))}${
+      entries.length >= SHOWN && html`<li class="more"><a href="${place.to('pages', path)}">All pages here…</a></li>`
+    }</ul>`;
+  };
+  const entry = (branch: Branch): Content => {
+    const isOpen = way.has(branch.page_id) && below.has(branch.page_id);
+    const here = branch.page_id === current;
+    return html`<li${branch.has_children && html` data-page="${branch.page_id}"`}${isOpen && html` class="open"`}>
+      <span class="row">${
+        branch.has_children
+          ? html`<a class="twist" href="${place.to('pages', branch.path)}" aria-label="Pages below ${branch.title}">${icon('chevron')}</a>`
+          : html`<span class="twist"></span>`
+      }<a class="leaf" href="${place.at(branch.path)}"${here && html` aria-current="page"`}>${branch.title}</a>${
+        branch.status !== 'published' && html`<span class="tag">${branch.status}</span>`
+      }</span>${isOpen && level(branch.page_id)}</li>`;
+  };
+  return html`<div class="tree-roots" data-root="${place.at()}" data-api="${place.api}">${level('')}</div>`;
+}
+
+/** The pages above one, from the root on. */
+export function wayTo(branches: readonly Branch[], page_id: string): Branch[] {
+  const byId = new Map(branches.map((branch) => [branch.page_id, branch]));
+  const way: Branch[] = [];
+  for (let at = byId.get(page_id); at; at = byId.get(at.parent_page_id)) way.unshift(at);
+  return way;
+}

@@ -1,0 +1,50 @@
+import type { FastifyRequest } from 'fastify';
+import type { Api } from './api.ts';
+import type { Html } from './html.ts';
+
+export type Theme = 'auto' | 'light' | 'dark';
+
+/** Somebody's browser asks for a page. */
+export interface Visit {
+  api: Api;
+  request: FastifyRequest;
+  /** The path as it was asked for, without its query. */
+  path: string;
+  params: Record<string, string>;
+  query: URLSearchParams;
+  /** The fields of a form that was sent; empty for a read. */
+  form: URLSearchParams;
+  theme: Theme;
+  assets: AssetAddresses;
+  /** Where people reach the service, without a slash at the end. */
+  publicUrl: string;
+  /** The name of the cookie that stands for a session. */
+  sessionCookie: string;
+}
+
+export interface AssetAddresses {
+  /** The address of a file that was made for browsers: style.css, reader.js, … */
+  of(name: string): string;
+}
+
+export interface Cookie {
+  name: string;
+  value: string;
+  /** 0 takes the cookie away; undefined: until the browser is closed. */
+  seconds?: number;
+}
+
+export type Shown = { status?: number; cookies?: readonly Cookie[] } & (
+  | { page: Html /** Diagrams draw themselves with styles of their own. */; hasDiagrams?: boolean }
+  | { redirect: string }
+);
+
+/** A page of the web application, or what a form of one does. */
+export interface WebRoute {
+  method: 'GET' | 'POST';
+  /** As in the router. */
+  path: string;
+  /** The form may hold files, which `run` hands on unread. */
+  takes?: 'files';
+  run(visit: Visit): Promise<Shown>;
+}

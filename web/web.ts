@@ -1,0 +1,159 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { browserCookieName, cookieOf, isFromOurPages } from '../src/http/browser-cookie.ts';
+import { ApiError, toApiError } from '../src/http/errors.ts';
+import { apiFor, Problem } from './api.ts';
+import { type Assets, openAssets } from './assets.ts';
+import { problemPage } from './pages/problem.ts';
+import { ROUTES } from './routes.ts';
+import type { Cookie, Shown, Theme, Visit, WebRoute } from './visit.ts';
+
+export interface WebOptions {
+  publicUrl: string;
+  /** The most that a form may hold; the text of a page as a form sends it. */
+  formBytes: number;
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+
+/**
+ * What people open in a browser, beside the API: every page asks the API in this process, and knows nothing else. The
+ * routes are there for whoever takes HTML, so that a program that mistypes an address gets the API's answer.
+ */
+export function registerWeb(app: FastifyInstance, options: WebOptions): void {
+  const assets = openAssets();
+  app.addHook('onClose', () => assets.close());
+  app.addConstraintStrategy({
+    name: 'reads',
+    storage: () => {
+      const stored = new Map<unknown, unknown>();
+      return { get: (key) => (stored.get(key) as never) ?? null, set: (key, value) => void stored.set(key, value) };
+    },
+    deriveConstraint: (request) => (request.headers.accept?.includes('text/html') ? 'html' : undefined),
+    validate: () => undefined,
+  });
+  app.register(async (web) => {
+    web.removeContentTypeParser(['multipart/form-data', '*']);
+    web.addContentTypeParser(FORM, { parseAs: 'string', bodyLimit: options.formBytes }, (_request, body, done) =>
+      done(null, new URLSearchParams(body as string)),
+    );
+    web.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
+    web.setErrorHandler((error, request, reply) => sendProblem(web, assets, options, error, request, reply));
+    for (const route of ROUTES) {
+      web.route({
+        method: route.method,
+        url: route.path,
+        constraints: { reads: 'html' },
+        handler: async (request, reply) => {
+          if (route.method === 'POST' && !isFromOurPages(request.raw, options.publicUrl)) throw fromElsewhere();
+          const visit = visitOf(web, assets, options, request);
+          // No workspace is called so: whoever follows a link into the API with a browser is told what the API says.
+          if (visit.params.workspace === 'v1') throw noSuchRoute();
+          return send(reply, options, await run(route, visit));
+        },
+      });
+    }
+  });
+  app.get('/assets/:version/*', async (request, reply) => {
+    const { version = '', '*': name = '' } = request.params as Record<string, string>;
+    const file = await assets.read(version, name, request.headers['accept-encoding'] ?? '');
+    if (!file)
+      throw new ApiError('not_found', 'There is no such file of the web application.', { detail: 'Not Found' });
+    reply.headers({
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-type': file.type,
+      vary: 'accept-encoding',
+      ...(file.encoding && { 'content-encoding': file.encoding }),
+    });
+    return reply.send(file.bytes);
+  });
+}
+
+async function run(route: WebRoute, visit: Visit): Promise<Shown> {
+  try {
+    return await route.run(visit);
+  } catch (error) {
+    // Whoever is not signed in, or not any more, gets where they wanted to go when they are.
+    if (!(error instanceof Problem) || error.status !== 401 || route.path.startsWith('/sign-in')) throw error;
+    const wanted = route.method === 'GET' ? visit.request.url : visit.path;
+    return { redirect: `/sign-in?next=${encodeURIComponent(wanted)}` };
+  }
+}
+
+function visitOf(app: FastifyInstance, assets: Assets, { publicUrl }: WebOptions, request: FastifyRequest): Visit {
+  const at = request.url.indexOf('?');
+  const theme = cookieOf(request.raw, 'theme');
+  return {
+    api: apiFor(app, request),
+    request,
+    path: at < 0 ? request.url : request.url.slice(0, at),
+    params: (request.params ?? {}) as Record<string, string>,
+    query: new URLSearchParams(at < 0 ? '' : request.url.slice(at + 1)),
+    form: request.body instanceof URLSearchParams ? request.body : new URLSearchParams(),
+    theme: theme === 'light' || theme === 'dark' ? (theme satisfies Theme) : 'auto',
+    assets,
+    publicUrl,
+    sessionCookie: browserCookieName(publicUrl),
+  };
+}
+
+/** Nothing but our own scripts runs, and our own styles; pictures may come from where a page's writer says. */
+function policy(hasDiagrams: boolean): string {
+  const style = hasDiagrams ? "'self' 'unsafe-inline'" : "'self'";
+  return (
+    `default-src 'none'; script-src 'self'; style-src ${style}; img-src 'self' https: http: data: blob:; font-src 'self'; ` +
+    `connect-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors 'none'`
+  );
+}
+
+function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: Shown) {
+  reply.headers({
+    'content-security-policy': policy('page' in shown && shown.hasDiagrams === true),
+    // With none at all, browsers would not say where a form comes from.
+    'referrer-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+    'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+    vary: 'accept, cookie',
+  });
+  for (const cookie of shown.cookies ?? []) reply.header('set-cookie', cookieText(cookie, publicUrl));
+  if ('redirect' in shown) return reply.redirect(shown.redirect, shown.status ?? 303);
+  return reply
+    .code(shown.status ?? 200)
+    .type('text/html; charset=utf-8')
+    .serializer(String)
+    .send(shown.page.text);
+}
+
+function cookieText({ name, value, seconds }: Cookie, publicUrl: string): string {
+  const secure = publicUrl.startsWith('https:') ? '; Secure' : '';
+  const age = seconds === undefined ? '' : `; Max-Age=${seconds}`;
+  return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${age}${secure}`;
+}
+
+function noSuchRoute(): ApiError {
+  return new ApiError('not_found', 'There is no such route.', { detail: 'Not Found' });
+}
+
+function fromElsewhere(): ApiError {
+  return new ApiError('forbidden', 'This form was sent from another site. Open the page here and send it again.');
+}
+
+async function sendProblem(
+  app: FastifyInstance,
+  assets: Assets,
+  options: WebOptions,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const problem = error instanceof Problem ? error : problemOf(toApiError(error), request);
+  if (!(error instanceof Problem) && problem.status >= 500) {
+    request.log.error({ err: error, request_id: request.id }, 'a page could not be shown');
+  }
+  const visit = visitOf(app, assets, options, request);
+  const cookies = problem.status === 401 ? [{ name: browserCookieName(options.publicUrl), value: '', seconds: 0 }] : [];
+  return send(reply, options, { ...problemPage(visit, problem), cookies });
+}
+
+function problemOf({ status, code, message }: ApiError, { id }: FastifyRequest): Problem {
+  return new Problem(status, { error: code, message, request_id: id });
+}
