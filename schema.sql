@@ -824,6 +824,7 @@ create table sessions (
   last_used_at       timestamp with time zone  not null default now(),
   expires_at         timestamp with time zone  not null,
   revoked_at         timestamp with time zone,
+  in_browser         boolean                   not null default false,
   PRIMARY KEY (session_id),
   UNIQUE (access_hash),
   FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE
