@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   });
   process.stdout.write(
     service.address
-      ? `Ibid serves ${service.address} (API description at ${service.address}/docs)\n`
+      ? `Ibid serves ${service.address} (API description at ${service.address}/docs)\n${beginning(service.welcome)}`
       : 'Ibid works on jobs\n',
   );
   compiled.write();
@@ -44,6 +44,10 @@ async function main(): Promise<void> {
     log.error({ err }, 'the stop was not orderly');
     process.exit(1);
   }
+}
+
+function beginning(link: string | undefined): string {
+  return link === undefined ? '' : `\nNobody is here yet. Open this link in a browser to begin:\n\n  ${link}\n\n`;
 }
 
 main().catch((error: unknown) => {

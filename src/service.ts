@@ -50,6 +50,8 @@ export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json'
 export interface Service {
   /** Where the API answers, for example http://127.0.0.1:8080; "" for a worker. */
   address: string;
+  /** The link by which somebody becomes the first user; undefined where there is one. */
+  welcome: string | undefined;
   /** The pid of the supervised PostgreSQL, where there is one. */
   postgresPid(): number | undefined;
   /** Lets requests and the present step of a job end, then stops everything in the reverse order of its start. */
@@ -135,6 +137,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
       stops.push(() => librarian.stop());
     }
     let address = '';
+    let welcome: string | undefined;
     if (config.ROLE !== 'worker') {
       // Pages wait for each other, and never for the files of an upload.
       const renderer = openSandbox({ threads: RENDERING_THREADS });
@@ -153,14 +156,16 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
       const app = await makeApp(config, db, log, services, identities);
       stops.push(() => app.close());
       address = await listen(app, config);
-      const link = await offerWelcomeLink(db.in(SERVICE).query, publicUrlOf(config));
-      if (link) log.info({ link }, `Nobody can sign in yet. Whoever opens this link is the first user: ${link}`);
+      welcome = await offerWelcomeLink(db.in(SERVICE).query, publicUrlOf(config));
+      if (welcome) {
+        log.info({ link: welcome }, `Nobody can sign in yet. Whoever opens this link is the first user: ${welcome}`);
+      }
     }
     if (config.METRICS_PORT !== undefined) {
       const metrics = await serveMetrics(config.HOST, config.METRICS_PORT);
       stops.push(() => new Promise((resolve) => metrics.close(resolve)));
     }
-    return { address, postgresPid: () => postgres?.pid, stop };
+    return { address, welcome, postgresPid: () => postgres?.pid, stop };
   } catch (error) {
     await stop().catch((err: unknown) => log.error({ err }, 'the stop after a start that failed was not orderly'));
     throw error;

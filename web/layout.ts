@@ -29,7 +29,7 @@ export function inWiki(visit: Visit, place: Place, frame: Frame): Html {
     body: html`
 <a class="skip" href="#main">Skip to the text</a>
 <header class="top">
-  <a class="brand" href="${place.at()}"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${wiki.title}</span></a>
+  <a class="brand" href="${place.at()}" aria-label="${wiki.title}: its first page"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${wiki.title}</span></a>
   <form class="find" role="search" action="${place.to('search')}">
     <label for="find" class="sr-only">Search ${wiki.title}</label>
     ${icon('search')}

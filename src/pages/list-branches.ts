@@ -2,7 +2,6 @@ import { type Static, Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { notFound } from '../http/errors.ts';
 import { PAGING } from '../http/paging.ts';
 import { Id, Record } from '../http/records.ts';
 import { WikiParams } from '../wikis/schema.ts';
@@ -26,13 +25,15 @@ export const listBranches = endpoint({
   summary: 'List the branches around a page',
   description:
     'The pages right below `page_id`, those below each page above it, and those at the root; of each no more than `limit`, ' +
-    'but always the way to `page_id`. With an `offset` the next ones right below `page_id` (without one: at the root) alone.',
+    'but always the way to `page_id`. With an `offset` those right below `page_id` alone. Where it names no page there is the ' +
+    'root.',
   access: onWiki('pages:read'),
   params: WikiParams,
-  query: Type.Object({ ...PAGING, page_id: Type.String({ default: '', description: '"" is the root.' }) }),
+  query: Type.Object({ ...PAGING, page_id: Type.Optional(Type.String({ description: '"" or absent: the root.' })) }),
   reply: Type.Array(BranchEntry),
   example: { reply: [{ page_id, parent_page_id, path, title, status, has_children: true }] },
-  run: async ({ params: { wiki_id }, query: { page_id, limit, offset }, many }) => {
+  run: async ({ params: { wiki_id }, query: { page_id = '', limit, offset }, many }) => {
+    const isWhole = sql`${offset === 0}::boolean`;
     const rows = await many<Static<typeof BranchEntry> & { is_shown: boolean }>(sql`
       with recursive way as (
         select p.page_id, p.parent_page_id from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}
@@ -43,21 +44,20 @@ export const listBranches = endpoint({
         select page_id from way
         union
         (select p.page_id from pages p
-          where p.wiki_id = ${wiki_id} and p.parent_page_id is null and ${isVisible} and (${offset} = 0 or ${page_id} = '')
+          where p.wiki_id = ${wiki_id} and p.parent_page_id is null and ${isVisible} and (${isWhole} or ${page_id} = '')
           order by p.position, p.page_id limit ${limit} offset ${offset})
         union
         select c.page_id from way w cross join lateral (
           select p.page_id from pages p
           where p.wiki_id = ${wiki_id} and p.parent_page_id = w.page_id and ${isVisible}
-            and (${offset} = 0 or w.page_id = ${page_id})
+            and (${isWhole} or w.page_id = ${page_id})
           order by p.position, p.page_id limit ${limit} offset ${offset}) c
       )
       select p.page_id, coalesce(p.parent_page_id, '') as parent_page_id, p.path, p.title, p.status,
         exists (select from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible}) as has_children,
-        ${offset} = 0 or coalesce(p.parent_page_id, '') = ${page_id} as is_shown
+        ${isWhole} or coalesce(p.parent_page_id, '') = ${page_id} as is_shown
       from entries e join pages p on p.wiki_id = ${wiki_id} and p.page_id = e.page_id
       order by p.position, p.page_id`);
-    if (page_id !== '' && !rows.some((row) => row.page_id === page_id)) throw notFound('page');
     return rows.filter((row) => row.is_shown);
   },
 });

@@ -31,7 +31,7 @@ export type Session = Static<typeof Session>;
 /** What the audit log says of a session `s`, before and after a write. */
 export const sessionRecord: Sql = sql`
   s.session_id, s.user_id, case when s.revoked_at is null then 'active' else 'revoked' end as state, s.created_at,
-  s.last_used_at, s.access_expires_at, s.expires_at, s.revoked_at, s.address, s.user_agent`;
+  s.last_used_at, s.access_expires_at, s.expires_at, s.revoked_at, s.in_browser, s.address, s.user_agent`;
 
 /** One answer for whatever is wrong with what somebody wants to sign in by: nothing tells the reasons apart. */
 export function signInRefused(cause?: unknown): ApiError {

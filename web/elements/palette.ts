@@ -61,7 +61,7 @@ export class Palette extends LitElement {
     li[aria-selected='true'] { background: var(--accent-soft); }
     .where, .snippet { color: var(--ink-2); font-size: 0.875rem; }
     .snippet { display: -webkit-box; -webkit-line-clamp: 2; line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden; }
-    mark { background: var(--mark); color: inherit; }
+    mark { background: var(--mark); color: var(--ink); }
     p { margin: 0; padding: 0.8rem 1.25rem; color: var(--ink-2); font-size: 0.9rem; }
     .keys { border-top: 1px solid var(--line); font-size: 0.8rem; }
   `;

@@ -80,7 +80,7 @@ function listing(
   return html`<article><h1>History of ${page.title}</h1>
     <form action="${address}">
       ${!isOne && html`<p><button class="button">Compare the two that are chosen</button></p>`}
-      <table class="history"><thead><tr>${!isOne && html`<th scope="col">From</th><th scope="col">To</th>`}<th scope="col">Revision</th><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th></tr></thead><tbody>
+      <div class="scroll" tabindex="0" role="group" aria-label="Revisions"><table class="history"><thead><tr>${!isOne && html`<th scope="col">From</th><th scope="col">To</th>`}<th scope="col">Revision</th><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th></tr></thead><tbody>
       ${revisions.map(
         (it, i) => html`<tr>${
           !isOne &&
@@ -89,7 +89,7 @@ function listing(
         }<td><a href="${address}?revision=${it.revision}">${it.revision}</a>${it.revision === page.revision && html` <span class="tag">present</span>`}</td>
         <td>${time(it.created_at)}</td><td>${names.get(it.created_by) ?? 'somebody who left'}</td>
         <td>${it.origin === 'compiled' ? 'made from an upload' : 'written'}${it.title !== page.title && `, as “${it.title}”`}</td></tr>`,
-      )}</tbody></table>
+      )}</tbody></table></div>
     </form>
     ${older > 0 && html`<p><a class="button" href="${address}?before=${older + 1}">Older</a></p>`}</article>`;
 }
