@@ -29,7 +29,7 @@ export const previewPage = endpoint({
     if (tooLong) return refuse(tooLong);
     await look(sql`select 1`);
     const known = await knownTargets(look, wiki_id, markdown);
-    const { html, outline } = await services.renderPage({ markdown, page_path, known });
+    const { html, outline } = await services.renderPage({ wiki_id, markdown, page_path, known });
     return { html, outline };
   },
 });
