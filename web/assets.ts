@@ -34,6 +34,7 @@ const ENTRIES: Record<string, string> = {
   'editor.js': 'elements/editor.ts',
   'upload.js': 'elements/upload.ts',
   'math.js': 'elements/math.ts',
+  'rich-text.js': 'elements/rich-text.ts',
 };
 
 const TYPES: Record<string, string> = {

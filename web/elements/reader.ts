@@ -1,11 +1,13 @@
 import './palette.ts';
 import './tree.ts';
+import { dropWhatWasSaved } from './draft.ts';
 import { followOutline } from './outline.ts';
 
 // Says to the style sheet that what needs a script is there.
 document.documentElement.classList.add('scripted');
 
 followOutline();
+dropWhatWasSaved();
 
 // On a narrow screen the tree stands above the text, so it begins closed.
 const fold = document.querySelector<HTMLDetailsElement>('.tree-fold');

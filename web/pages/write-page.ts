@@ -47,7 +47,7 @@ function editor(
       main: html`${breadcrumbs(place, [...way, { path: '', title: page ? 'Edit' : 'New page' }])}
         <h1 class="sr-only">${title}</h1>
         ${note}
-        <ibid-editor data-wiki="${place.wiki.wiki_id}" data-page="${page?.page_id ?? ''}" data-parent="${draft.parent_page_id}" data-path="${page_path}" data-root="${place.at()}">
+        <ibid-editor data-wiki="${place.wiki.wiki_id}" data-page="${page?.page_id ?? ''}" data-parent="${draft.parent_page_id}" data-path="${page_path}" data-root="${place.at()}"${note !== false && html` data-fresh`}>
         <form method="post" action="${visit.path}" class="editor">
           <input type="hidden" name="parent_page_id" value="${draft.parent_page_id}">
           ${draft.base_revision !== undefined && html`<input type="hidden" name="base_revision" value="${draft.base_revision}">`}
