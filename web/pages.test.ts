@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from '../src/db/sql.ts';
+import { signedInClient } from '../test/signed-in.ts';
+import { type Answer, openWorld } from '../test/world.ts';
+import { ROUTES } from './routes.ts';
+
+const world = await openWorld();
+const HOSTILE = `"><img src=x onerror=alert(1)><script>alert(2)</script>'&lt;`;
+
+/** Somebody's browser without scripts: it keeps a cookie, takes HTML and sends forms. */
+async function browserOf(user_id: string) {
+  const client = await signedInClient(world, user_id);
+  const { body } = await client.post('/v1/auth/browser');
+  const cookie = `ibid=${body.browser_secret}`;
+  return {
+    cookie,
+    open: (path: string) => visit('GET', path, { cookie }),
+    submit: (path: string, fields: Record<string, string>) =>
+      visit('POST', path, { cookie, 'sec-fetch-site': 'same-origin' }, new URLSearchParams(fields)),
+  };
+}
+
+function visit(method: string, path: string, headers: Record<string, string>, body?: URLSearchParams): Promise<Answer> {
+  return world.anonymous.send(method, path, {
+    headers: { accept: 'text/html', ...headers },
+    redirect: 'manual',
+    ...(body && { body }),
+  });
+}
+
+const owner = await world.owner('mallory@example.com');
+await world.db.query(sql`update users set display_name = ${HOSTILE} where user_id = ${owner.user_id}`);
+const workspace = (await owner.post('/v1/workspaces', { name: HOSTILE.slice(0, 100), slug: 'hostile' })).body;
+const wiki = (await owner.post(`/v1/workspaces/${workspace.workspace_id}/wikis`, { title: HOSTILE, slug: 'w' })).body;
+const api = `/v1/wikis/${wiki.wiki_id}`;
+const page = (
+  await owner.post(`${api}/pages`, {
+    title: HOSTILE,
+    slug: 'page',
+    markdown: `${HOSTILE}\n\n[[${HOSTILE}]] [[Nowhere & "co"]]`,
+  })
+).body;
+await owner.post(`${api}/pages`, {
+  title: `${HOSTILE} below`,
+  slug: 'below',
+  parent_page_id: page.page_id,
+  markdown: '[up](../page)',
+});
+const upload = await world.upload(owner, wiki.wiki_id, {
+  [`${HOSTILE.replaceAll('/', '')}.md`]: `# ${HOSTILE}\n\nword`,
+});
+const [source] = (await owner.get(`${api}/sources`)).body;
+const me = await browserOf(owner.user_id);
+
+const PAGES = [
+  '',
+  '/page',
+  '/page/below',
+  '/-/pages',
+  '/-/pages/page',
+  '/-/history/page',
+  '/-/history/page?revision=1',
+  '/-/history/page?from=1&to=1',
+  `/-/search?query=${encodeURIComponent(HOSTILE)}`,
+  '/-/search?query=word',
+  '/-/sources',
+  `/-/sources/${source.source_id}`,
+  '/-/new',
+  `/-/new?title=${encodeURIComponent(HOSTILE)}&parent=${page.page_id}`,
+  '/-/edit/page',
+  '/-/trash',
+  '/-/upload',
+  '/-/upload?first',
+  '/-/uploads',
+  `/-/uploads/${upload.body.upload_id}`,
+  `/${encodeURIComponent(HOSTILE.replaceAll('/', ''))}`,
+].map((path) => `/hostile/w${path}`);
+
+test('no page shows as markup what people wrote, runs a script of its own or takes a style from elsewhere', async () => {
+  for (const path of [
+    ...PAGES,
+    '/hostile',
+    '/welcome?token=%22%3E%3Cscript%3E',
+    '/sign-in?token=%22%3E%3Cscript%3E&next=/%22%3E',
+  ]) {
+    const { status, headers, body } = await me.open(path);
+    assert.ok(status === 200 || status === 404 || status === 303, `${path}: ${status} ${body}`);
+    const policy = headers.get('content-security-policy') ?? '';
+    assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self';/, path);
+    assert.match(policy, /frame-ancestors 'none'/, path);
+    // What stands in quotes is a value, in which these characters are nothing.
+    const outside = String(body).replace(/="[^"]*"/g, '=""');
+    assert.equal(
+      /<img src=x|<script>|<[^>]*onerror/.exec(outside),
+      null,
+      `${path} holds what somebody wrote, as markup`,
+    );
+    const own = /<style|<[^>]*\sstyle=|<script(?! type="" src=""><\/script>)/.exec(outside);
+    assert.equal(own, null, `${path} holds a script or style in its text`);
+  }
+});
+
+test('a link to a page that is not there leads to where it is written', async () => {
+  const { body } = await me.open('/hostile/w/page');
+  const [, address] = /data-target="Nowhere[^"]*" href="([^"]+)"/.exec(body) ?? [];
+  assert.ok(address, body);
+  const form = await me.open(address.replaceAll('&amp;', '&'));
+  assert.match(form.body, /name="title"[^>]* value="Nowhere &amp; &quot;co&quot;"/);
+});
+
+test('no form is taken from another site, whoever is signed in', async () => {
+  for (const { method, path } of ROUTES) {
+    if (method !== 'POST') continue;
+    const url = path.replace(':workspace', 'hostile').replace(':wiki', 'w').replace('*', 'page');
+    const fields = new URLSearchParams({
+      title: 'x',
+      markdown: 'x',
+      page_id: page.page_id,
+      base_revision: '1',
+      revision: '1',
+    });
+    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }, {}] as Record<
+      string,
+      string
+    >[]) {
+      const { status, body } = await visit(method, url, { cookie: me.cookie, ...headers }, fields);
+      assert.equal(status, 403, `${path}: ${body.slice(0, 300)}`);
+    }
+  }
+  assert.equal((await owner.get(`${api}/pages/${page.page_id}`)).body.revision, 1);
+});
+
+test('after signing in one goes on only to addresses of ours', async () => {
+  for (const next of [
+    'https://evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    '/\t/evil.example',
+    'javascript:alert(1)',
+    '',
+  ]) {
+    const { body } = await me.open(`/sign-in?next=${encodeURIComponent(next)}`);
+    assert.match(body, /name="next" value="\/"/, next);
+  }
+  const { headers } = await visit('GET', '/hostile/w/page', {});
+  assert.equal(headers.get('location'), '/sign-in?next=%2Fhostile%2Fw%2Fpage');
+});
+
+test('a path of before leads to where the page is now', async () => {
+  const moved = (await owner.post(`${api}/pages`, { title: 'Moved', slug: 'before', markdown: '' })).body;
+  await owner.patch(`${api}/pages/${moved.page_id}`, { slug: 'after' });
+  const { status, headers } = await me.open('/hostile/w/before');
+  assert.deepEqual([status, headers.get('location')], [308, '/hostile/w/after']);
+  assert.equal((await me.open('/hostile/w/after/')).headers.get('location'), '/hostile/w/after');
+});
+
+test("what is somebody else's is as if it were not there", async () => {
+  const stranger = await world.owner();
+  const theirs = await browserOf(stranger.user_id);
+  for (const path of [...PAGES, '/hostile']) assert.equal((await theirs.open(path)).status, 404, path);
+});
+
+test('who only reads is offered nothing else, and refused it', async () => {
+  const viewer = await world.member(workspace.workspace_id, 'viewer');
+  const theirs = await browserOf(viewer.user_id);
+  const { body } = await theirs.open('/hostile/w/page');
+  for (const action of ['edit', 'new', 'upload', 'trash']) assert.ok(!body.includes(`/-/${action}`), action);
+  const refused = await theirs.submit('/hostile/w/-/edit/page', {
+    title: 'x',
+    markdown: 'x',
+    base_revision: '1',
+    status: 'published',
+  });
+  assert.equal(refused.status, 403);
+  assert.match(refused.body, /Request <code>req_/);
+});
+
+test('without a script two who edit at once are brought together, and nothing of either is lost', async () => {
+  const base = ['one', 'two', 'three', 'four', 'five'].join('\n\n');
+  await me.submit('/hostile/w/-/new', {
+    title: 'Together',
+    markdown: base.replaceAll('\n', '\r\n'),
+    status: 'published',
+  });
+  const form = await me.open('/hostile/w/-/edit/together');
+  assert.match(form.body, /<textarea[^>]*>\none\n\ntwo/);
+  const edit = (markdown: string, base_revision: string) =>
+    me.submit('/hostile/w/-/edit/together', { title: 'Together', markdown, base_revision, status: 'published' });
+  assert.equal((await edit(base.replace('one', 'ONE'), '1')).status, 303);
+  const apart = await edit(base.replace('five', 'FIVE'), '1');
+  assert.equal(apart.status, 409);
+  assert.match(apart.body, /Somebody saved this page while you wrote/);
+  assert.match(apart.body, /name="base_revision" value="2"/);
+  const [, text = ''] = /<textarea[^>]*>\n([^<]*)<\/textarea>/.exec(apart.body) ?? [];
+  assert.equal(text, base.replace('one', 'ONE').replace('five', 'FIVE'));
+  assert.equal((await edit(text, '2')).status, 303);
+  const both = await edit(base.replace('one', 'won'), '1');
+  assert.match(both.body, /&lt;&lt;&lt;&lt;&lt;&lt;&lt; yours\nwon\n=======\nONE\n&gt;/);
+  const saved = (await owner.get(`${api}/pages/path/together`)).body;
+  assert.deepEqual([saved.revision, saved.markdown], [3, text], 'a conflict writes nothing');
+});
+
+test('a deleted page says so, and comes back by a button', async () => {
+  const gone = (await owner.post(`${api}/pages`, { title: 'Gone', markdown: '' })).body;
+  assert.equal((await me.submit('/hostile/w/-/delete', { page_id: gone.page_id })).status, 303);
+  const missing = await me.open('/hostile/w/gone');
+  assert.equal(missing.status, 404);
+  assert.match(missing.body, /is in the trash/);
+  const restored = await me.submit('/hostile/w/-/trash', { page_id: gone.page_id });
+  assert.deepEqual([restored.status, restored.headers.get('location')], [303, '/hostile/w/gone']);
+});
+
+test('an old text comes back by a button', async () => {
+  const made = (await owner.post(`${api}/pages`, { title: 'Old', markdown: 'first' })).body;
+  await owner.patch(`${api}/pages/${made.page_id}`, { markdown: 'second', base_revision: 1 });
+  assert.match((await me.open('/hostile/w/-/history/old?revision=1')).body, /Restore this text/);
+  assert.equal((await me.submit('/hostile/w/-/history/old', { revision: '1', base_revision: '2' })).status, 303);
+  assert.equal((await owner.get(`${api}/pages/${made.page_id}`)).body.markdown, 'first');
+});
+
+test('files are handed over without a script too', async () => {
+  const form = new FormData();
+  form.append('files', new Blob(['# By hand\n']), 'hand/by-hand.md');
+  const headers = { accept: 'text/html', cookie: me.cookie, 'sec-fetch-site': 'same-origin' };
+  const sent = await world.anonymous.send('POST', '/hostile/w/-/upload', { headers, body: form, redirect: 'manual' });
+  assert.equal(sent.status, 303, sent.body);
+  assert.equal((await me.open(String(sent.headers.get('location')))).status, 200);
+  const refused = await world.anonymous.send('POST', '/hostile/w/-/upload', {
+    headers: { ...headers, 'content-type': 'multipart/form-data; boundary=x' },
+    body: '--x--\r\n',
+  });
+  assert.equal(refused.status, 400, refused.body);
+  assert.match(refused.body, /Request <code>/);
+});
+
+test('an invitation is accepted by whom it is for', async () => {
+  const guest = await world.person('guest@example.com');
+  const { body: invited } = await owner.post(`/v1/workspaces/${workspace.workspace_id}/members/invite`, {
+    email: 'guest@example.com',
+    role: 'viewer',
+  });
+  assert.equal(invited.state, 'pending');
+  const nobody = await visit('GET', '/invitations/accept?token=nothing', {});
+  assert.equal(nobody.status, 404);
+  assert.match(nobody.body, /There is no such/);
+  assert.equal((await browserOf(guest.user_id).then((browser) => browser.open('/'))).headers.get('location'), '/begin');
+});
+
+test('a program that mistypes an address gets the answer of the API', async () => {
+  for (const path of ['/nothing', '/hostile/w', '/v1/nothing']) {
+    const { status, body } = await owner.get(path);
+    assert.deepEqual([status, body.detail], [404, 'Not Found'], path);
+  }
+  const inBrowser = await me.open('/v1/nothing/here');
+  assert.equal(inBrowser.status, 404);
+  assert.match(String(inBrowser.headers.get('content-type')), /text\/html/);
+});
+
+test('what browsers load is small, kept for ever and there in one version alone', async () => {
+  const { body } = await me.open('/hostile/w/page');
+  const files = [...body.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map((match) => String(match[1]));
+  assert.ok(files.length >= 3);
+  let script = 0;
+  for (const file of files) {
+    const answer = await fetch(world.address + file, { headers: { 'accept-encoding': 'br' } });
+    assert.equal(answer.status, 200, file);
+    assert.match(String(answer.headers.get('cache-control')), /immutable/);
+    assert.equal(answer.headers.get('content-encoding'), 'br');
+    if (file.endsWith('.js')) script += Number(answer.headers.get('content-length'));
+  }
+  assert.ok(script > 0 && script < 50 * 1024, `${script} bytes of script to read a page`);
+  for (const wrong of [
+    '/assets/000000000000/reader.js',
+    '/assets/x/../../package.json',
+    files[0]?.replace('style', 'nothing'),
+  ]) {
+    assert.equal((await owner.get(String(wrong))).status, 404, wrong);
+  }
+});
