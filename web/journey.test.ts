@@ -123,13 +123,53 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
     await assertGood(page, 'search');
   });
 
-  await t.test('a page is written, edited, and its history is there', async () => {
+  await t.test('what somebody writes is shown beside, kept while it is not saved, and saved', async () => {
     await page.goto(`${world.address}/engine-co/main/guide/setup`);
     await page.getByRole('link', { name: 'Edit' }).click();
-    await page.getByLabel('Title').fill('Setting up');
+    const text = page.getByRole('textbox', { name: 'Text, in Markdown' });
+    await text.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('\nOil it **well**.');
+    await page.locator('.preview strong').getByText('well').waitFor();
+    await page.getByText('Kept in this browser').waitFor();
+    await page.reload();
+    await page.getByText('What you wrote and did not save is back').waitFor();
+    await text.getByText('Oil it').waitFor();
     await assertGood(page, 'editor');
+    await page.getByLabel('Title').fill('Setting up');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.waitForURL('**/engine-co/main/guide/setup');
+    await page.locator('.prose strong').getByText('well').waitFor();
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await text.waitFor();
+    assert.equal(await page.getByText('did not save is back').count(), 0, 'what was saved is no draft any more');
+  });
+
+  await t.test('two tabs that edit at once are brought together', async () => {
+    const other = await context.newPage();
+    watch(other, complaints);
+    const address = `${world.address}/engine-co/main/-/edit/guide/use`;
+    for (const tab of [page, other]) {
+      await tab.goto(address);
+      await tab.getByRole('textbox', { name: 'Text, in Markdown' }).click();
+    }
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('\nSlowly.');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.waitForURL('**/engine-co/main/guide/use');
+    await other.keyboard.press('Control+Home');
+    await other.keyboard.type('Carefully.\n\n');
+    await other.getByRole('button', { name: 'Save', exact: true }).click();
+    await other.getByText('Somebody saved this page while you wrote').waitFor();
+    await assertGood(other, 'conflict');
+    await other.getByRole('button', { name: 'Save', exact: true }).click();
+    await other.waitForURL('**/engine-co/main/guide/use');
+    for (const word of ['Carefully.', 'Slowly.']) await other.locator('.prose').getByText(word).waitFor();
+    await other.close();
+  });
+
+  await t.test('the history says what changed', async () => {
+    await page.goto(`${world.address}/engine-co/main/guide/setup`);
     await page.getByRole('link', { name: 'History' }).click();
     await page.getByText('present').waitFor();
     await assertGood(page, 'history');
@@ -163,6 +203,6 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
     assert.match(page.url(), /\/sign-in\?next=%2Fengine-co%2Fmain%2Fguide%2Fsetup$/);
   });
 
-  const expected = complaints.filter((line) => !line.includes('404 (Not Found)'));
+  const expected = complaints.filter((line) => !/40[49] \((?:Not Found|Conflict)\)/.test(line));
   assert.deepEqual(expected, [], 'nothing may fail or be forbidden in a page');
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
+import { sha256 } from '../src/http/secrets.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { type Answer, openWorld } from '../test/world.ts';
 import { ROUTES } from './routes.ts';
@@ -234,17 +235,23 @@ test('files are handed over without a script too', async () => {
   assert.match(refused.body, /Request <code>/);
 });
 
-test('an invitation is accepted by whom it is for', async () => {
+test('an invitation is accepted by whom it is for, when they have signed in', async () => {
   const guest = await world.person('guest@example.com');
-  const { body: invited } = await owner.post(`/v1/workspaces/${workspace.workspace_id}/members/invite`, {
-    email: 'guest@example.com',
-    role: 'viewer',
-  });
-  assert.equal(invited.state, 'pending');
-  const nobody = await visit('GET', '/invitations/accept?token=nothing', {});
-  assert.equal(nobody.status, 404);
-  assert.match(nobody.body, /There is no such/);
-  assert.equal((await browserOf(guest.user_id).then((browser) => browser.open('/'))).headers.get('location'), '/begin');
+  const invite = { email: 'guest@example.com', role: 'viewer' };
+  const { body: invited } = await owner.post(`/v1/workspaces/${workspace.workspace_id}/members/invite`, invite);
+  await world.db.query(sql`
+    update invitations set secret_hash = ${sha256('of the mail')} where invitation_id = ${invited.invitation_id}`);
+  const address = '/invitations/accept?token=of%20the%20mail';
+  assert.equal((await visit('GET', '/invitations/accept?token=nothing', {})).status, 404);
+  assert.match((await visit('GET', address, {})).body, /Sign in with that address first/);
+  assert.match((await me.open(address)).body, /Sign out, and sign in with the address that was invited/);
+  const theirs = await browserOf(guest.user_id);
+  assert.equal((await theirs.open('/')).headers.get('location'), '/begin');
+  assert.match((await theirs.open(address)).body, /Accept/);
+  const accepted = await theirs.submit('/invitations/accept', { token: 'of the mail' });
+  assert.deepEqual([accepted.status, accepted.headers.get('location')], [303, '/hostile']);
+  assert.equal((await theirs.open('/hostile/w/page')).status, 200);
+  assert.match((await theirs.open(address)).body, /You are in/);
 });
 
 test('a program that mistypes an address gets the answer of the API', async () => {

@@ -86,8 +86,7 @@ class Editor extends HTMLElement {
   }
 
   connectedCallback(): void {
-    const was = { title: this.#title.value, markdown: this.#area.value };
-    this.#bringBack(was);
+    this.#bringBack({ title: this.#title.defaultValue, markdown: this.#area.defaultValue });
     const host = document.createElement('div');
     const shadow = host.attachShadow({ mode: 'open' });
     const view = new EditorView({
@@ -148,11 +147,15 @@ class Editor extends HTMLElement {
   /** What was not saved the last time; beside a note of the service the form itself is the newest there is. */
   #bringBack(was: { title: string; markdown: string }): void {
     const draft = readDraft(this.#key);
-    if (!draft) return;
+    // Whoever is quick has begun before this was loaded, and a browser that reloads fills its forms by itself.
+    const isTyped = this.#title.value !== was.title || this.#area.value !== was.markdown;
+    if (!draft) return isTyped ? this.#changed() : undefined;
     if (this.dataset.fresh !== undefined) return this.#keep();
     if (draft.title === was.title && draft.markdown === was.markdown) return dropDraft(this.#key);
-    this.#title.value = draft.title;
-    this.#area.value = draft.markdown;
+    if (!isTyped) {
+      this.#title.value = draft.title;
+      this.#area.value = draft.markdown;
+    }
     const base = this.#base?.value ?? '';
     if (this.#base) this.#base.value = draft.base_revision;
     const note = document.createElement('div');
