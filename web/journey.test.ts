@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,12 +7,9 @@ import { after, test } from 'node:test';
 import { AxeBuilder } from '@axe-core/playwright';
 import { pino } from 'pino';
 import { chromium, type Page } from 'playwright-core';
+import { CHROMIUM } from '../test/browser.ts';
 import { openWorld, type World } from '../test/world.ts';
 
-/** Where browsers are installed; playwright-core brings none. */
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
 const skip = CHROMIUM ? false : 'Chromium is not installed, so that no journey was made in a real browser';
 
 const lines: string[] = [];
@@ -125,7 +121,7 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
 
   await t.test('what somebody writes is shown beside, kept while it is not saved, and saved', async () => {
     await page.goto(`${world.address}/engine-co/main/guide/setup`);
-    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
     const text = page.getByRole('textbox', { name: 'Text, in Markdown' });
     await text.click();
     await page.keyboard.press('Control+End');
@@ -140,7 +136,7 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.waitForURL('**/engine-co/main/guide/setup');
     await page.locator('.prose strong').getByText('well').waitFor();
-    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
     await text.waitFor();
     assert.equal(await page.getByText('did not save is back').count(), 0, 'what was saved is no draft any more');
   });

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { ATTACKS, PLACED_ATTACKS } from '../../test/attacks.ts';
+import { CHROMIUM } from '../../test/browser.ts';
 import { passageOfAllWords } from '../../test/safe-pages.ts';
 import { pageDocument } from './page-document.ts';
 import { renderMarkdown } from './render.ts';
 import { exampleFullPage } from './schema.ts';
 
-/** Where browsers are installed; playwright-core brings none. */
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
 const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was tried in a real browser';
 
 const ORIGIN = 'http://wiki.test';

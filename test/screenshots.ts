@@ -1,0 +1,54 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { chromium } from 'playwright-core';
+import { readConfig } from '../src/config.ts';
+import { startService } from '../src/service.ts';
+import { CHROMIUM } from './browser.ts';
+
+/** Makes the pictures of the README: the documentation of Ibid as a wiki in Ibid. `npm run screenshots`. */
+if (!CHROMIUM) throw new Error('Install Chromium first: the pictures are taken in a real browser.');
+const root = fileURLToPath(new URL('../', import.meta.url));
+const folder = await mkdtemp(join(tmpdir(), 'ibid-pictures-'));
+const service = await startService(
+  readConfig({ PORT: '0', DATA_DIR: folder, RATE_LIMITS: 'off' }),
+  pino({ level: 'error' }),
+);
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+try {
+  const context = await browser.newContext({ viewport: { width: 1_280, height: 760 }, reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  await page.goto(`${service.address}/welcome${new URL(service.welcome ?? '').search}`);
+  await page.getByLabel('Your name').fill('Ada Lovelace');
+  await page.getByLabel('Your e-mail').fill('ada@example.com');
+  await page.getByLabel('Name of your workspace').fill('Ibid');
+  await page.getByRole('button', { name: 'Make my wiki' }).click();
+  const input = page.locator('input[type=file]:not([webkitdirectory])');
+  await input.waitFor({ state: 'attached' });
+  await page.locator('html.scripted').waitFor();
+  const decisions = await readdir(join(root, 'docs/decisions'));
+  const files = [
+    ...['ARCHITECTURE.md', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((name) => [name, join(root, name)]),
+    ...decisions.map((name) => [`docs/${name}`, join(root, 'docs/decisions', name)]),
+  ] as [string, string][];
+  const payload = files.map(async ([name, path]) => ({
+    name: name.split('/').at(-1) ?? name,
+    mimeType: 'text/markdown',
+    buffer: await readFile(path),
+  }));
+  await input.setInputFiles(await Promise.all(payload));
+  await page.getByRole('link', { name: 'Read the wiki' }).click();
+  await page.locator('.doors').getByRole('link', { name: 'Architecture' }).click();
+  await page.locator('.prose').waitFor();
+  await page.screenshot({ path: join(root, 'docs/images/reading.png') });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.getByRole('link', { name: 'Edit', exact: true }).click();
+  await page.locator('.preview h2').first().waitFor();
+  await page.screenshot({ path: join(root, 'docs/images/writing.png') });
+} finally {
+  await browser.close();
+  await service.stop();
+  await rm(folder, { recursive: true, force: true });
+}
