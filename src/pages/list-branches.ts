@@ -32,32 +32,33 @@ export const listBranches = endpoint({
   query: Type.Object({ ...PAGING, page_id: Type.Optional(Type.String({ description: '"" or absent: the root.' })) }),
   reply: Type.Array(BranchEntry),
   example: { reply: [{ page_id, parent_page_id, path, title, status, has_children: true }] },
-  run: async ({ params: { wiki_id }, query: { page_id = '', limit, offset }, many }) => {
+  run: ({ params: { wiki_id }, query: { page_id = '', limit, offset }, many }) => {
     const isWhole = sql`${offset === 0}::boolean`;
-    const rows = await many<Static<typeof BranchEntry> & { is_shown: boolean }>(sql`
+    const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position`;
+    // Each step up and each branch is a walk of an index: the limits keep the planner from reading all pages at once.
+    return many<Static<typeof BranchEntry>>(sql`
       with recursive way as (
-        select p.page_id, p.parent_page_id from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}
+        select ${columns} from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}
         union all
-        select p.page_id, p.parent_page_id from way w
-        join pages p on p.wiki_id = ${wiki_id} and p.page_id = w.parent_page_id where p.trashed_at is null
-      ), entries as (
-        select page_id from way
+        select p.* from way w cross join lateral (
+          select ${columns} from pages p
+          where p.wiki_id = ${wiki_id} and p.page_id = w.parent_page_id and p.trashed_at is null limit 1) p
+      )
+      select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status,
+        exists (select from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible}) as has_children
+      from (
+        select * from way where ${isWhole}
         union
-        (select p.page_id from pages p
+        (select ${columns} from pages p
           where p.wiki_id = ${wiki_id} and p.parent_page_id is null and ${isVisible} and (${isWhole} or ${page_id} = '')
           order by p.position, p.page_id limit ${limit} offset ${offset})
         union
-        select c.page_id from way w cross join lateral (
-          select p.page_id from pages p
+        select c.* from way w cross join lateral (
+          select ${columns} from pages p
           where p.wiki_id = ${wiki_id} and p.parent_page_id = w.page_id and ${isVisible}
             and (${isWhole} or w.page_id = ${page_id})
           order by p.position, p.page_id limit ${limit} offset ${offset}) c
-      )
-      select p.page_id, coalesce(p.parent_page_id, '') as parent_page_id, p.path, p.title, p.status,
-        exists (select from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible}) as has_children,
-        ${isWhole} or coalesce(p.parent_page_id, '') = ${page_id} as is_shown
-      from entries e join pages p on p.wiki_id = ${wiki_id} and p.page_id = e.page_id
-      order by p.position, p.page_id`);
-    return rows.filter((row) => row.is_shown);
+      ) e
+      order by e.position, e.page_id`);
   },
 });
