@@ -583,12 +583,18 @@ alter table page_paths enable row level security;
 create policy of_the_wiki on page_paths for all
   using ((wiki_id = ( SELECT own_wiki())));
 
--- Which sources a page was made from.
+-- Which sources a page was made from, and for each block of it, in its order, which part of the source's text it shows.
 create table page_sources (
-  wiki_id    text  collate "C" not null,
-  page_id    text  collate "C" not null,
-  source_id  text  collate "C" not null,
+  wiki_id      text       collate "C" not null,
+  page_id      text       collate "C" not null,
+  source_id    text       collate "C" not null,
+  starts       integer[]  not null default '{}'::integer[],
+  ends         integer[]  not null default '{}'::integer[],
+  first_pages  integer[]  not null default '{}'::integer[],
+  last_pages   integer[]  not null default '{}'::integer[],
+  hashes       bytea      not null default '\x'::bytea,
   PRIMARY KEY (wiki_id, page_id, source_id),
+  CHECK (((cardinality(ends) = cardinality(starts)) AND (length(hashes) = (32 * cardinality(starts))) AND ((cardinality(first_pages) = 0) OR (cardinality(first_pages) = cardinality(starts))) AND (cardinality(last_pages) = cardinality(first_pages)))),
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE,
   FOREIGN KEY (wiki_id, source_id) REFERENCES sources(wiki_id, source_id) ON DELETE CASCADE
 );

@@ -25,6 +25,7 @@ import { makeServer } from './http/server.ts';
 import { registerServiceRoutes } from './http/service-routes.ts';
 import { openWidgetTokens } from './http/widget-token.ts';
 import { importJob } from './imports/import.job.ts';
+import { openDocumentReader } from './ingest/document-reader.ts';
 import { ingestJob } from './ingest/ingest.job.ts';
 import { openSandbox } from './ingest/sandbox.ts';
 import { openJobChanges } from './jobs/job-changes.ts';
@@ -121,8 +122,10 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
         { name: 'sweep exports and files', every_ms: SWEEP_MS, run: () => sweepFiles(db, blobs) },
         { name: 'forget uploads', every_ms: FORGET_MS, run: () => forgetUploads(db, blobs) },
       ];
+      const reader = openDocumentReader();
+      stops.push(() => reader.close());
       const kinds = [
-        ingestJob({ blobs, sandbox, log }),
+        ingestJob({ blobs, reader, sandbox, log }),
         exportJob({ blobs }),
         importJob({ blobs, sandbox, limits: limitsOf(config) }),
       ];

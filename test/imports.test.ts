@@ -53,6 +53,7 @@ const CONTENT: Record<string, string[]> = {
     'search',
     'pages',
     'sources',
+    'attachments',
     'uploads',
     'jobs',
     'type db/db.ts',
@@ -108,7 +109,7 @@ const ALLOWED: Record<string, string[]> = {
     'webhooks',
   ],
   'main.ts': ['compiled-code.ts', 'config.ts', 'service.ts', 'db/postgres-error.ts'],
-  cli: ['config.ts', 'db', 'http'],
+  cli: ['config.ts', 'db', 'http', 'providers/blobs.ts', 'sources'],
 };
 
 /** What a page of the web application needs besides the API: to read a cookie, and to say what went wrong. */

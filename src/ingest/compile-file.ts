@@ -2,7 +2,15 @@ import { linksOf, type PageLink, withWikiLinks } from '../pages/page-links.ts';
 import { parseMarkdown, TooComplexError, withoutOverflow } from '../pages/parse-markdown.ts';
 import { oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from '../pages/plain-text.ts';
 import { renderTree } from '../pages/render.ts';
-import { type Extracted, extract, extractAsIs, titleFromFilename, type UploadedFile } from './extract/extract.ts';
+import { type Citations, citeBlocks } from './cite-blocks.ts';
+import {
+  checked,
+  type Extracted,
+  extract,
+  extractAsIs,
+  titleFromFilename,
+  type UploadedFile,
+} from './extract/extract.ts';
 import { relinkMarkdown } from './relink.ts';
 import { wikiOfUpload } from './upload-wiki.ts';
 
@@ -12,6 +20,8 @@ export interface CompileInput extends UploadedFile {
   wiki_id: string;
   /** Where the page will be, from which its links are written. */
   page_path: string;
+  /** What a document holds that was read before, apart from here; its `bytes` are then empty. */
+  document?: Extracted;
 }
 
 /** A file as the page that it becomes. */
@@ -25,6 +35,9 @@ export interface CompiledFile extends Rendered {
   plain_reason: PlainReason;
   /** The paths of the wiki that its text links to. */
   page_links: PageLink[];
+  /** All that the file says: the page's text, and behind it what the page leaves out. */
+  source_text: string;
+  citations: Citations;
 }
 
 /**
@@ -39,7 +52,7 @@ export function compileFile(
 ): CompiledFile {
   try {
     return withoutOverflow(() => {
-      const extracted = extract(file);
+      const extracted = file.document ? checked(file.document) : extract(file);
       onExtracted(extracted.markdown.length);
       const tree = parseMarkdown(extracted.markdown);
       const { markdown, links } = relinkMarkdown(extracted.markdown, tree, file, pages);
@@ -62,7 +75,7 @@ export function compileFile(
 
 /** A file as a page that shows its text as it is. Throws an ExtractError for one that is no text. */
 export function compileAsIs(file: CompileInput, plain_reason: PlainReason): CompiledFile {
-  const extracted = extractAsIs(file);
+  const extracted = file.document ? asIs(checked(file.document)) : extractAsIs(file);
   const rendered = renderPlainText(extracted.text);
   return finished(file, extracted, rendered, {
     markdown: extracted.markdown,
@@ -72,9 +85,13 @@ export function compileAsIs(file: CompileInput, plain_reason: PlainReason): Comp
   });
 }
 
+function asIs(document: Extracted): Extracted & { text: string } {
+  return { ...document, text: document.markdown };
+}
+
 function finished(
   file: CompileInput,
-  { kind, title, language, content_type }: Extracted,
+  { kind, title, language, content_type, block_pages, rest: left_out = '' }: Extracted,
   rendered: Rendered,
   rest: Pick<CompiledFile, 'markdown' | 'links' | 'page_links' | 'plain_reason'>,
 ): CompiledFile {
@@ -83,6 +100,8 @@ function finished(
     ...rest,
     kind,
     content_type,
+    source_text: left_out === '' ? rendered.text : `${rendered.text}\n${left_out}`,
+    citations: citeBlocks(rendered, block_pages),
     // HTML names itself in its head, and its first heading is often that of the site.
     title: title || rendered.title || oneLine(titleFromFilename(file.filename), TITLE_MAX),
     language: rendered.language || language,

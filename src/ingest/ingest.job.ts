@@ -1,13 +1,10 @@
-import type { Logger } from 'pino';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { advanceJob, type ClaimedJob, endJob, holdJob } from '../jobs/queue.ts';
 import type { JobKind } from '../jobs/worker.ts';
-import type { Blobs } from '../providers/blobs.ts';
-import { titleFromFilename } from './compile-file.ts';
+import { type CompilingNeeds, fileCompiler } from './compile-upload-file.ts';
 import { endUpload } from './end-upload.ts';
 import { planUpload } from './plan-upload.ts';
-import type { Output, Sandbox } from './sandbox.ts';
 import { type CompiledUploadFile, type PendingFile, writeFiles } from './write-files.ts';
 
 /** What is written in one transaction: enough to be fast, little enough that a crash undoes little. */
@@ -18,51 +15,7 @@ const BATCH_BYTES = 4 * 2 ** 20;
  * Makes sources and pages of an upload's files. Each batch is one transaction that also notes which files are done, so
  * that whoever takes over after a crash goes on behind it and nothing is made twice.
  */
-export function ingestJob(needs: { blobs: Blobs; sandbox: Sandbox; log: Logger }): JobKind {
-  const { blobs, sandbox, log } = needs;
-
-  async function compile(
-    wiki_id: string,
-    file: PendingFile,
-    pages: ReadonlyMap<string, string>,
-  ): Promise<CompiledUploadFile> {
-    if (file.kind === 'folder') {
-      const page = await folderPage(wiki_id, file, file.filename, pages);
-      return { file, result: page, page: page.ok ? page : undefined };
-    }
-    const result = await compileBytes(wiki_id, file, pages);
-    if (result.ok) return { file, result, page: result };
-    // Other pages lie under the page of this file, so the folder gets a page all the same.
-    const folder = file.filename.slice(0, Math.max(file.filename.lastIndexOf('/'), 0));
-    const page = pages.get(folder) === file.page_path ? await folderPage(wiki_id, file, folder, pages) : undefined;
-    return { file, result, page: page?.ok ? page : undefined };
-  }
-
-  async function compileBytes(wiki_id: string, file: PendingFile, pages: ReadonlyMap<string, string>): Promise<Output> {
-    const { filename, content_type, page_path, sha256 } = file;
-    try {
-      const bytes = await blobs.read(sha256);
-      return await sandbox.run({ wiki_id, filename, content_type, bytes, page_path }, pages);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      log.error({ err: error, filename }, 'the bytes of an uploaded file are gone');
-      return { ok: false, code: 'bytes_missing', message: 'the stored bytes are gone; upload the file again' };
-    }
-  }
-
-  function folderPage(
-    wiki_id: string,
-    file: PendingFile,
-    folder: string,
-    pages: ReadonlyMap<string, string>,
-  ): Promise<Output> {
-    const bytes = Buffer.from(`# ${titleFromFilename(`${folder}.md`).replace(/([\\`*_[\]<>#])/g, '\\$1')}\n`);
-    return sandbox.run(
-      { wiki_id, filename: 'folder.md', content_type: 'text/markdown', bytes, page_path: file.page_path },
-      pages,
-    );
-  }
-
+export function ingestJob(needs: CompilingNeeds): JobKind {
   return {
     kind: 'ingest',
     async run(db, job, stopping) {
@@ -70,13 +23,14 @@ export function ingestJob(needs: { blobs: Blobs; sandbox: Sandbox; log: Logger }
         await holdJob(query, job);
         return planUpload(query, job);
       });
+      const compile = fileCompiler(needs, db.query, job, pages);
       // While one batch is written, the next one is compiled.
       let writing: Promise<unknown> = Promise.resolve();
       for (const batch of batchesOf(await pendingFiles(db.query, job))) {
         const compiled: CompiledUploadFile[] = [];
         for (const file of batch) {
           if (stopping.aborted) break;
-          compiled.push(await compile(job.wiki_id, file, pages));
+          compiled.push(await compile(file));
         }
         await writing;
         if (stopping.aborted) return;

@@ -4,6 +4,7 @@ import { newId } from '../http/ids.ts';
 import { givenLinks, pageMeant } from '../pages/write-text.ts';
 import { pendingBatch } from '../search/pending.ts';
 import type { CompiledFile } from './compile-file.ts';
+import type { PlacedPicture } from './pictures.ts';
 import type { Output } from './sandbox.ts';
 import { type WrittenPage, writePages } from './write-pages.ts';
 
@@ -23,6 +24,8 @@ export interface CompiledUploadFile {
   file: PendingFile;
   result: Output;
   page: CompiledFile | undefined;
+  /** What the page shows and is not stored as an attachment yet. */
+  pictures: readonly PlacedPicture[];
 }
 
 interface WrittenFile {
@@ -52,6 +55,7 @@ export async function writeFiles(
   const pages = await writePages(query, write, compiled);
   await writePageSources(query, write, pages, sources);
   await writeLinks(query, write, pages);
+  await writePictures(query, write, compiled, pages);
   const pageOf = new Map(pages.map((page) => [page.file.file_no, page]));
   const rows: WrittenFile[] = compiled.map(({ file, result }) => {
     const source = sources.get(file.sha256);
@@ -83,7 +87,7 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
       title: result.title,
       content_type: result.content_type,
       language: result.language,
-      text: result.text,
+      text: result.source_text,
     }),
     source_id: newId('source'),
   }));
@@ -131,18 +135,41 @@ async function writePageSources(
 ): Promise<void> {
   const rows = pages
     .filter(({ file, change, isOfFile }) => file.kind === 'file' && isOfFile && change !== 'kept')
-    .map(({ file, page_id }) => ({ page_id, source_id: sources.get(file.sha256)?.source_id }));
+    .map(({ file, page_id, page }) => ({ page_id, source_id: sources.get(file.sha256)?.source_id, ...page.citations }));
   if (rows.length === 0) return;
   await query(sql`
     delete from page_sources
     where wiki_id = ${write.wiki_id} and page_id = any (${rows.map((row) => row.page_id)}::text[])`);
   await query(sql`
     with given as (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, source_id text)
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, source_id text, starts int[],
+        ends int[], first_pages int[], last_pages int[], hashes text)
     ), linked as (
-      insert into page_sources (wiki_id, page_id, source_id) select ${write.wiki_id}, page_id, source_id from given
+      insert into page_sources (wiki_id, page_id, source_id, starts, ends, first_pages, last_pages, hashes)
+      select ${write.wiki_id}, page_id, source_id, starts, ends, first_pages, last_pages, decode(hashes, 'hex') from given
     )
-    update pages p set source_count = 1 from given g where p.wiki_id = ${write.wiki_id} and p.page_id = g.page_id`);
+    update pages p set source_count = 1, stale = false from given g where p.wiki_id = ${write.wiki_id} and p.page_id = g.page_id`);
+}
+
+async function writePictures(
+  query: Query,
+  { wiki_id, creator }: UploadWrite,
+  compiled: readonly CompiledUploadFile[],
+  pages: readonly WrittenPage[],
+): Promise<void> {
+  const pageOf = new Map(pages.map((page) => [page.file.file_no, page]));
+  const rows = compiled.flatMap(({ file, pictures }) => {
+    const page = pageOf.get(file.file_no);
+    if (page?.change !== 'new' && page?.change !== 'updated') return [];
+    return pictures.map((picture) => ({ ...picture, page_id: page.page_id }));
+  });
+  if (rows.length === 0) return;
+  await query(sql`
+    insert into attachments (wiki_id, attachment_id, page_id, filename, content_type, byte_size, sha256, created_by)
+    select ${wiki_id}, attachment_id, page_id, filename, content_type, byte_size, sha256, ${creator}
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (attachment_id text, page_id text, filename text,
+      content_type text, byte_size bigint, sha256 text)
+    on conflict (wiki_id, page_id, sha256) do nothing`);
 }
 
 /** Links are written after the pages that they come from; where they lead may be written with a later batch. */

@@ -1,5 +1,5 @@
 import type { Element, Root } from 'hast';
-import { DESCRIPTION_MAX, type OutlineEntry, oneLine, searchable } from './plain-text.ts';
+import { DESCRIPTION_MAX, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
 import { ID_PREFIX } from './safe-addresses.ts';
 
 /** Elements that begin and end a line of text; every other one is inside a line. */
@@ -10,14 +10,25 @@ const BLOCKS = new Set(
   ).split(' '),
 );
 
+/** What holds blocks that are cited one by one. */
+const CONTAINERS = new Set('dl ol section table tbody tfoot thead ul'.split(' '));
+
 const FOOTNOTE_LABEL = `${ID_PREFIX}footnote-label`;
 
 /**
  * The text of a page as people read it: a line for each block, spaces as a browser shows them, code as it is; with where
- * its headings start, and its first paragraph. Marks of footnotes, which are part of no word, are left out.
+ * its headings start, its first paragraph, and where its blocks stand, items of lists and rows of tables each for itself. Marks of footnotes, which are part of no word, are left out.
  */
-export function readPageText(tree: Root): { text: string; outline: OutlineEntry[]; paragraph: string } {
+export function readPageText(tree: Root): {
+  text: string;
+  outline: OutlineEntry[];
+  paragraph: string;
+  blocks: TextBlock[];
+} {
   const outline: OutlineEntry[] = [];
+  const blocks: TextBlock[] = [];
+  /** How many of the document's own blocks have begun. */
+  let parts = 0;
   let text = '';
   let paragraph = '';
   /** What has to come before the next character: a line break wins over a space, and neither comes first or last. */
@@ -40,14 +51,25 @@ export function readPageText(tree: Root): { text: string; outline: OutlineEntry[
     add(value.replace(/\n+$/, ''));
   }
 
-  function read(node: Element | Root, isCode: boolean): void {
+  /** `isOutermost`: what is in it is not part of a block yet. */
+  function read(node: Element | Root, isCode: boolean, isOutermost: boolean): void {
     for (const child of node.children) {
+      const start = nextOffset();
       if (child.type === 'text') (isCode ? addCode : addInline)(child.value);
-      if (child.type === 'element') readElement(child, isCode);
+      if (child.type === 'element') {
+        if (node.type === 'root') parts += 1;
+        readElement(child, isCode, isOutermost);
+      }
+      if (isOutermost && child.type === 'text' && text.length > start)
+        blocks.push({ start, end: text.length, part: parts - 1 });
     }
   }
 
-  function readElement(element: Element, isCode: boolean): void {
+  function nextOffset(): number {
+    return text === '' ? 0 : text.length + gap.length;
+  }
+
+  function readElement(element: Element, isCode: boolean, isOutermost: boolean): void {
     const { tagName, properties } = element;
     if (properties.id === FOOTNOTE_LABEL) return;
     if (properties.dataFootnoteRef !== undefined || properties.dataFootnoteBackref !== undefined) return;
@@ -56,8 +78,10 @@ export function readPageText(tree: Root): { text: string; outline: OutlineEntry[
     if (tagName === 'td' || tagName === 'th') gap ||= ' ';
     const isBlock = BLOCKS.has(tagName);
     if (isBlock) gap = '\n';
-    const start = text === '' ? 0 : text.length + gap.length;
-    read(element, isCode || tagName === 'pre');
+    const isContainer = isOutermost && CONTAINERS.has(tagName);
+    const start = nextOffset();
+    read(element, isCode || tagName === 'pre', isContainer);
+    if (isOutermost && !isContainer && text.length > start) blocks.push({ start, end: text.length, part: parts - 1 });
     if (/^h[1-6]$/.test(tagName)) {
       const heading = oneLine(text.slice(start), Number.POSITIVE_INFINITY);
       const anchor = String(properties.id ?? '');
@@ -67,8 +91,11 @@ export function readPageText(tree: Root): { text: string; outline: OutlineEntry[
     if (isBlock) gap = '\n';
   }
 
-  read(tree, false);
-  return { text: text.trimEnd(), outline, paragraph };
+  read(tree, false, true);
+  const trimmed = text.trimEnd();
+  const last = blocks.at(-1);
+  if (last) last.end = Math.min(last.end, trimmed.length);
+  return { text: trimmed, outline, paragraph, blocks };
 }
 
 /** The words of an element without its pictures, which at the top of a document are badges more often than not. */

@@ -16,8 +16,18 @@ export interface Rendered {
   description: string;
   /** The front matter's `lang`, else "". */
   language: string;
+  /** Where its blocks stand in `text`, in its order. */
+  blocks: TextBlock[];
   /** The pages that it links to as `[[Target]]`, each target once, in the order of the text. */
   wiki_links: WikiLinkTo[];
+}
+
+/** A paragraph, a heading, an item of a list, a row of a table: [start, end) in the text. */
+export interface TextBlock {
+  start: number;
+  end: number;
+  /** Which of the blocks that the document itself consists of it belongs to, from 0. */
+  part: number;
 }
 
 export interface WikiLinkTo {
@@ -59,6 +69,7 @@ export function renderPlainText(text: string): Rendered {
     title: '',
     description: oneLine(paragraph.slice(0, 10 * DESCRIPTION_MAX), DESCRIPTION_MAX),
     language: '',
+    blocks: [{ start: 0, end: searchable(text).length, part: 0 }],
     wiki_links: [],
   };
 }

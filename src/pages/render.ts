@@ -62,13 +62,14 @@ export function renderPage({ wiki_id, markdown, page_path, known }: PageInput): 
 export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
   return withoutOverflow(() => {
     const tree = safeTree(markdown, wiki);
-    const { text, outline, paragraph } = readPageText(tree);
+    const { text, outline, paragraph, blocks } = readPageText(tree);
     const front = readFrontMatter(markdown);
     return {
       html: writeHtml(tree),
       text,
       outline,
       indexed: indexBody(text),
+      blocks,
       word_count: countWords(text),
       title: front.title || oneLine(outline[0]?.text ?? '', TITLE_MAX),
       description: front.description || paragraph,

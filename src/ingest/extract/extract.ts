@@ -1,6 +1,7 @@
+import { csvToMarkdown } from './csv.ts';
 import { decodeHtml, decodeText } from './decode.ts';
 import { ExtractError } from './extract-error.ts';
-import { fileKind, type Kind } from './file-type.ts';
+import { type DocumentKind, fileKind, type Kind, type TextKind } from './file-type.ts';
 import { htmlToMarkdown } from './html.ts';
 import { textAsCode, textToMarkdown } from './text.ts';
 
@@ -22,13 +23,55 @@ export interface Extracted {
   language: string;
   /** What the file is, whatever was declared. */
   content_type: string;
+  /** Of a file that has pages itself (PDF): for each block of the Markdown the pages that it is from. */
+  block_pages?: readonly PageRange[];
+  /** Text of the file that the Markdown leaves out; lines. */
+  rest?: string;
+  /** The pictures that the Markdown shows as `attachment:<name>`, until they are attachments of a page. */
+  pictures?: readonly Picture[];
+}
+
+/** What a document holds that is read in a process of its own. */
+export interface ExtractedDocument extends Extracted {
+  kind: DocumentKind;
+}
+
+/** A picture that a document holds. */
+export interface Picture {
+  /** Made of its content, so that the same document always has the same names; 37 characters. */
+  name: string;
+  bytes: Uint8Array;
+}
+
+/** Pages of a document, counted from 1, both included. */
+export interface PageRange {
+  first_page: number;
+  last_page: number;
 }
 
 /** A page's Markdown, in bytes of UTF-8. */
 const MARKDOWN_MAX = 1.5 * 2 ** 20;
 
 /** HTML carries much that is not read; UTF-16 takes two bytes where UTF-8 takes one. */
-const FILE_MAX: Record<Kind, number> = { html: 8 * 2 ** 20, markdown: 2 * MARKDOWN_MAX, text: 2 * MARKDOWN_MAX };
+const FILE_MAX: Record<TextKind, number> = {
+  html: 8 * 2 ** 20,
+  markdown: 2 * MARKDOWN_MAX,
+  text: 2 * MARKDOWN_MAX,
+  csv: 16 * 2 ** 20,
+};
+
+const CONTENT_TYPES: Record<TextKind, string> = {
+  html: 'text/html',
+  markdown: 'text/markdown',
+  text: 'text/plain',
+  csv: 'text/csv',
+};
+
+/** No text that is read here is larger than this, in bytes. */
+export const TEXT_MAX = Math.max(...Object.values(FILE_MAX));
+
+/** What a page leaves out of its source, in UTF-16 units: kept so that it can be found, and no more than a page may have. */
+const REST_MAX = 1_000_000;
 
 /**
  * The document that a file is, as Markdown. The same bytes, name and type always come to the same. Throws an
@@ -36,15 +79,17 @@ const FILE_MAX: Record<Kind, number> = { html: 8 * 2 ** 20, markdown: 2 * MARKDO
  */
 export function extract(file: UploadedFile): Extracted {
   const kind = checkedKind(file);
+  const content_type = CONTENT_TYPES[kind];
   if (kind === 'html') {
     const { markdown, title, language } = htmlToMarkdown(decodeHtml(file.bytes, file.content_type));
-    return checked({ kind, markdown, title, language, content_type: 'text/html' });
+    return checked({ kind, markdown, title, language, content_type });
   }
   const text = decodeText(file.bytes);
-  if (kind === 'markdown') {
-    return checked({ kind, markdown: text, title: '', language: '', content_type: 'text/markdown' });
-  }
-  return checked({ kind, markdown: textToMarkdown(text), title: '', language: '', content_type: 'text/plain' });
+  const plain = { kind, title: '', language: '', content_type };
+  if (kind === 'markdown') return checked({ ...plain, markdown: text });
+  if (kind === 'text') return checked({ ...plain, markdown: textToMarkdown(text) });
+  const { markdown, rest } = csvToMarkdown(text);
+  return checked({ ...plain, markdown, rest: rest.slice(0, REST_MAX) });
 }
 
 /** The text of a file as it stands, whatever its kind, and as Markdown that shows just that. Throws ExtractError. */
@@ -52,8 +97,7 @@ export function extractAsIs(file: UploadedFile): Extracted & { text: string } {
   const kind = checkedKind(file);
   const text = kind === 'html' ? decodeHtml(file.bytes, file.content_type) : decodeText(file.bytes);
   const markdown = kind === 'markdown' ? text : textAsCode(text);
-  const content_type = { html: 'text/html', markdown: 'text/markdown', text: 'text/plain' }[kind];
-  return { ...checked({ kind, markdown, title: '', language: '', content_type }), text };
+  return { ...checked({ kind, markdown, title: '', language: '', content_type: CONTENT_TYPES[kind] }), text };
 }
 
 /** `guides/first-steps.md` reads "first steps". */
@@ -66,14 +110,15 @@ export function titleFromFilename(filename: string): string {
   return words || name;
 }
 
-function checkedKind(file: UploadedFile): Kind {
+function checkedKind(file: UploadedFile): TextKind {
   if (file.bytes.length === 0) throw new ExtractError('empty_file', 'the file is empty; upload one with text in it');
   const kind = fileKind(file);
   if (file.bytes.length > FILE_MAX[kind]) throw tooLarge();
   return kind;
 }
 
-function checked(extracted: Extracted): Extracted {
+/** Throws an ExtractError where there is nothing to show, or more than a page can have. */
+export function checked(extracted: Extracted): Extracted {
   const { markdown } = extracted;
   if (markdown.trim() === '') {
     throw new ExtractError('empty_file', 'the file has no text to show; upload one with text in it');

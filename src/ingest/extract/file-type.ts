@@ -1,13 +1,12 @@
 import { ExtractError } from './extract-error.ts';
 
-/** What can be read. */
-export type Kind = 'markdown' | 'text' | 'html';
+/** What can be read: texts here, the others in a process of their own. */
+export type TextKind = 'markdown' | 'text' | 'html' | 'csv';
+export type DocumentKind = 'pdf' | 'docx' | 'epub';
+export type Kind = TextKind | DocumentKind;
 
 /** How files that are no text begin, in Latin-1, and what people call them. */
 const SIGNATURES: readonly [start: string, name: string][] = [
-  ['%PDF-', 'PDF files'],
-  ['PK\x03\x04', 'ZIP archives'],
-  ['PK\x05\x06', 'ZIP archives'],
   ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'Office files'],
   ['{\\rtf', 'RTF files'],
   ['\x89PNG\r\n\x1a\n', 'pictures'],
@@ -35,39 +34,45 @@ const SIGNATURES: readonly [start: string, name: string][] = [
 /** Beginnings that a text could have as well; they only count with a byte that no text has. */
 const AMBIGUOUS = new Set(['RIFF', 'ID3', 'OggS', 'BZh', 'MZ']);
 
-const ZIP_NAMES: readonly [ending: RegExp, name: string][] = [
-  [/\.do[ct][xm]$/i, 'Word files'],
-  [/\.xl[st][xm]$/i, 'Excel files'],
-  [/\.p[po][ts][xm]$/i, 'PowerPoint files'],
-  [/\.od[tsp]$/i, 'OpenDocument files'],
-  [/\.epub$/i, 'EPUB books'],
-];
+/** How a PDF begins, and whatever is packed as a ZIP archive: Word documents, EPUB books, archives. */
+const DOCUMENTS = ['%PDF-', 'PK\x03\x04', 'PK\x05\x06'];
+
+/** Whether a file is one for `readDocument`, from its first bytes. */
+export function isDocument(start: Uint8Array): boolean {
+  const letters = Buffer.from(start.subarray(0, 8)).toString('latin1');
+  return DOCUMENTS.some((known) => letters.startsWith(known));
+}
 
 /**
  * What kind of text a file is. The content decides; name and declared type only choose between kinds of text, and a text
  * that nothing is known of is plain text. Throws ExtractError (unsupported_type).
  */
-export function fileKind(file: { filename: string; content_type: string; bytes: Uint8Array }): Kind {
+export function fileKind(file: { filename: string; content_type: string; bytes: Uint8Array }): TextKind {
   const { filename, content_type } = file;
   const start = Buffer.from(file.bytes.subarray(0, 1_024)).toString('latin1');
-  const type = typeByContent(start, filename);
+  const type = typeByContent(start);
   if (type) {
-    throw new ExtractError('unsupported_type', `${type} cannot be read yet; upload Markdown, plain text or HTML`);
+    throw new ExtractError(
+      'unsupported_type',
+      `${type} cannot be read yet; upload Markdown, plain text, HTML, PDF, Word or CSV`,
+    );
   }
   // UTF-16 reads as letters with NULs between; no other text has any.
   const letters = start.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '');
   if (/^\s*(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype html|html)[\s>]/is.test(letters)) return 'html';
   if (/\.(?:md|markdown|mdown|mkd|mdx)$/i.test(filename)) return 'markdown';
   if (/\.(?:html?|xhtml)$/i.test(filename)) return 'html';
+  if (/\.(?:csv|tsv)$/i.test(filename)) return 'csv';
   if (/\.[a-z0-9]{1,8}$/i.test(filename)) return 'text';
   if (/^text\/(?:x-)?markdown\b/i.test(content_type)) return 'markdown';
+  if (/^text\/(?:csv|tab-separated-values)\b/i.test(content_type)) return 'csv';
   return /^(?:text\/html|application\/xhtml\+xml)\b/i.test(content_type) ? 'html' : 'text';
 }
 
-function typeByContent(start: string, filename: string): string | undefined {
+function typeByContent(start: string): string | undefined {
   const [signature, name] = SIGNATURES.find(([known]) => start.startsWith(known)) ?? [];
   if (signature !== undefined && !(AMBIGUOUS.has(signature) && !start.includes('\0'))) {
-    return signature.startsWith('PK') ? (ZIP_NAMES.find(([ending]) => ending.test(filename))?.[1] ?? name) : name;
+    return name;
   }
   // MP4, MOV, HEIC and AVIF begin with a length.
   if (start.slice(4, 8) === 'ftyp') return 'pictures and videos';

@@ -54,6 +54,32 @@ function isChrome({ tagName, properties, children }: Element, isOutermost: boole
   return tagName === 'a' && more.length === 0 && only?.type === 'text' && /^[¶#§]$/.test(only.value.trim());
 }
 
+/** Word has a paragraph in every cell, and seldom says which row is the head; in Markdown a cell is a line, in place. */
+export function unwrapCells(content: Root): void {
+  const headed = new Set<Element>();
+  visit(content, (cell) => {
+    if (cell.tagName === 'table') headOf(cell, headed);
+    if (cell.tagName !== 'td' && cell.tagName !== 'th') return;
+    if (!cell.children.every((child) => child.type === 'element' && child.tagName === 'p')) return;
+    cell.children = (cell.children as Element[]).flatMap((paragraph, i): Element['children'] =>
+      i === 0 ? paragraph.children : [{ type: 'text', value: ' ' }, ...paragraph.children],
+    );
+  });
+}
+
+/** Makes the first row of a table that has no head its head. */
+function headOf(table: Element, seen: Set<Element>): void {
+  let first: Element | undefined;
+  let hasHead = false;
+  visit(table, (element) => {
+    if (element.tagName === 'tr') first ??= element;
+    if (element.tagName === 'th') hasHead = true;
+  });
+  if (!first || hasHead || seen.has(first)) return;
+  seen.add(first);
+  for (const cell of first.children) if (cell.type === 'element' && cell.tagName === 'td') cell.tagName = 'th';
+}
+
 /** Turns tables that only place things beside each other into plain blocks, innermost first, in place. */
 export function unwrapLayout(content: Root): void {
   let spanned = 0;

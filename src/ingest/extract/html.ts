@@ -5,11 +5,13 @@ import rehypeRemark from 'rehype-remark';
 import { unified } from 'unified';
 import { refuseTooDeep, withoutOverflow } from '../../pages/parse-markdown.ts';
 import { oneLine, TITLE_MAX } from '../../pages/plain-text.ts';
-import { mainContent, unwrapLayout, withoutChrome } from './html-content.ts';
+import { mainContent, unwrapCells, unwrapLayout, withoutChrome } from './html-content.ts';
+import { footnoteHandlers } from './html-footnotes.ts';
 import { markdownWriter } from './markdown-writer.ts';
 
 const parser = unified().use(rehypeParse).freeze();
 const converter = unified().use(rehypeRemark).freeze();
+const documentConverter = unified().use(rehypeRemark, { handlers: footnoteHandlers }).freeze();
 const writer = markdownWriter({ tablePipeAlign: false });
 
 const BREAK: Break = { type: 'break' };
@@ -17,9 +19,13 @@ const BREAK: Break = { type: 'break' };
 /**
  * What an HTML document says, as Markdown: the contents of <main>, else of its one <article>, else of <body>, without
  * scripts, forms and navigation. Title and language are the document's own, "" where it has none. Throws a
- * TooComplexError for what is nested beyond measure.
+ * TooComplexError for what is nested beyond measure. `isDocument`: it was made of a Word document, so its tables hold
+ * data, its footnotes are footnotes, and its pictures are `attachment:<name>`.
  */
-export function htmlToMarkdown(html: string): { markdown: string; title: string; language: string } {
+export function htmlToMarkdown(
+  html: string,
+  { isDocument = false } = {},
+): { markdown: string; title: string; language: string } {
   return withoutOverflow(() => {
     const document = parser.parse(html);
     refuseTooDeep(document);
@@ -27,9 +33,10 @@ export function htmlToMarkdown(html: string): { markdown: string; title: string;
     const base = URL.parse(String(findElement(document, 'base')?.properties.href));
     const lang = findElement(document, 'html')?.properties.lang;
     const content = withoutChrome(mainContent(document));
+    if (isDocument) unwrapCells(content);
     unwrapLayout(content);
-    const tree: Markdown = converter.runSync(content);
-    dropUnsafe(tree, base);
+    const tree: Markdown = (isDocument ? documentConverter : converter).runSync(content);
+    dropUnsafe(tree, base, isDocument);
     splitAtBlankLines(tree);
     return {
       markdown: writer.stringify(tree),
@@ -43,13 +50,14 @@ export function htmlToMarkdown(html: string): { markdown: string; title: string;
  * Resolves addresses against <base>. Links that lead to nothing of the web are unwrapped, pictures that are not of the
  * web (or hold their own bytes) are dropped: nothing here would run when rendered, but there is no point in keeping it.
  */
-function dropUnsafe(node: MarkdownNodes, base: URL | null): void {
+function dropUnsafe(node: MarkdownNodes, base: URL | null, hasPictures: boolean): void {
   if (!('children' in node)) return;
   const children = node.children as MarkdownNodes[];
   const kept = children.flatMap((child): MarkdownNodes[] => {
-    dropUnsafe(child, base);
+    dropUnsafe(child, base, hasPictures);
     if (child.type === 'html') return [];
     if (child.type !== 'image' && child.type !== 'link') return [child];
+    if (hasPictures && child.type === 'image' && child.url.startsWith('attachment:')) return [child];
     child.url = webAddress(child.url, base);
     if (child.url !== '') return [child];
     return child.type === 'link' ? child.children : [];

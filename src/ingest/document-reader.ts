@@ -1,0 +1,138 @@
+import type { Readable } from 'node:stream';
+import { type Static, Type } from 'typebox';
+import { Check } from 'typebox/value';
+import type { ExtractedDocument } from './extract/extract.ts';
+import type { Frame } from './frames.ts';
+import { type Broken, type ReadingBounds, type ReadingProcess, startReadingProcess } from './reading-process.ts';
+
+export type ReadDocument = { ok: true; document: ExtractedDocument } | { ok: false; code: string; message: string };
+
+export interface DocumentReader {
+  /**
+   * Reads a PDF or a Word document in a process apart. `owner` is the upload that it is part of: documents of one upload
+   * may share a process, so a hostile one could at most change what comes of others that the same person sent with it.
+   * Never throws for what a document holds; throws if the reader is closed or no process can be started.
+   */
+  read(document: { owner: string; byte_size: number; open(): Promise<Readable> }): Promise<ReadDocument>;
+  /** Ends the processes; what still waits or runs is refused. */
+  close(): Promise<void>;
+}
+
+/** What a process may answer; everything else is a crash. */
+export const ReadAnswer = Type.Union([
+  Type.Object({
+    ok: Type.Literal(true),
+    document: Type.Object({
+      kind: Type.Enum(['pdf', 'docx', 'epub']),
+      markdown: Type.String(),
+      title: Type.String(),
+      language: Type.String(),
+      content_type: Type.String({ maxLength: 255 }),
+      block_pages: Type.Array(
+        Type.Object({ first_page: Type.Integer({ minimum: 1 }), last_page: Type.Integer({ minimum: 1 }) }),
+      ),
+    }),
+    pictures: Type.Array(Type.Object({ name: Type.String(), byte_size: Type.Integer({ minimum: 0 }) })),
+  }),
+  Type.Object({ ok: Type.Literal(false), code: Type.String(), message: Type.String() }),
+]);
+export type ReadAnswer = Static<typeof ReadAnswer>;
+
+const BROKEN: Record<Broken, string> = {
+  crashed: 'the file cannot be read: reading it failed; save it anew, or upload its text',
+  too_slow: 'the file takes too long to read; split it, and upload its parts',
+  out_of_memory: 'the file takes too much memory to read; split it, and upload its parts',
+  too_long: 'what the file holds is too much for a page; split it, and upload its parts',
+};
+
+/** After so many documents a process is replaced: whatever it kept of them is gone. */
+const DOCUMENTS_MAX = 100;
+
+/** Processes that read documents, started when there is one to read and ended when there has been none for a while. */
+export function openDocumentReader(
+  options: Partial<ReadingBounds> & { processes?: number; idle_ms?: number } = {},
+): DocumentReader {
+  const { processes = 2, idle_ms = 10_000 } = options;
+  const { document_ms = 25_000, memory_mb = 384, output_bytes = 64 * 2 ** 20 } = options;
+  const bounds = { document_ms, memory_mb, output_bytes };
+  const free: Seat[] = Array.from({ length: processes }, () => ({ owner: '', process: undefined, idle: undefined }));
+  const all = [...free];
+  const waiting: ((seat: Seat) => void)[] = [];
+  let isClosed = false;
+
+  async function seatFor(owner: string): Promise<Seat> {
+    const at = free.findIndex((seat) => seat.owner === owner);
+    const [seat] = at >= 0 ? free.splice(at, 1) : free.splice(0, 1);
+    return seat ?? new Promise((resolve) => waiting.push(resolve));
+  }
+
+  function giveBack(seat: Seat): void {
+    seat.idle = setTimeout(() => endSeat(seat), idle_ms).unref();
+    const next = waiting.shift();
+    if (next) next(seat);
+    else free.unshift(seat);
+  }
+
+  async function processOf(seat: Seat, owner: string): Promise<ReadingProcess> {
+    clearTimeout(seat.idle);
+    if (seat.owner !== owner || (seat.process?.asked ?? 0) >= DOCUMENTS_MAX) await endSeat(seat);
+    if (isClosed) throw closed();
+    seat.owner = owner;
+    seat.process ??= await startReadingProcess(bounds);
+    return seat.process;
+  }
+
+  return {
+    async read({ owner, byte_size, open }) {
+      if (isClosed) throw closed();
+      const seat = await seatFor(owner);
+      try {
+        const asked = await processOf(seat, owner);
+        const answer = await asked.ask(await open(), byte_size);
+        if (isClosed) throw closed();
+        const read = readAnswer(answer);
+        if (!read.isSound) await endSeat(seat);
+        return read.answer;
+      } finally {
+        giveBack(seat);
+      }
+    },
+    async close() {
+      isClosed = true;
+      await Promise.all(all.map(endSeat));
+    },
+  };
+}
+
+/** A place for a process, and for whom it works. */
+interface Seat {
+  owner: string;
+  process: ReadingProcess | undefined;
+  idle: NodeJS.Timeout | undefined;
+}
+
+async function endSeat(seat: Seat): Promise<void> {
+  clearTimeout(seat.idle);
+  const ending = seat.process;
+  seat.process = undefined;
+  await ending?.end();
+}
+
+function readAnswer(answer: Frame | Broken): { isSound: boolean; answer: ReadDocument } {
+  if (typeof answer === 'string') {
+    return { isSound: false, answer: { ok: false, code: 'unreadable', message: BROKEN[answer] } };
+  }
+  const { header, body } = answer;
+  if (!Check(ReadAnswer, header)) return readAnswer('crashed');
+  if (!header.ok) return { isSound: true, answer: header };
+  let at = 0;
+  const pictures = header.pictures.map(({ name, byte_size }) => ({
+    name,
+    bytes: body.subarray(at, (at += byte_size)),
+  }));
+  return { isSound: true, answer: { ok: true, document: { ...header.document, pictures } } };
+}
+
+function closed(): Error {
+  return new Error('the reader of documents is closed');
+}

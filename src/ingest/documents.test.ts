@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { pdfOf } from '../../test/pdf.ts';
+import { type Owner, openWorld } from '../../test/world.ts';
+import { docxOf, wordParagraph } from '../../test/zip.ts';
+import { sql } from '../db/sql.ts';
+
+const world = await openWorld();
+const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
+
+/** Real documents where they are; elsewhere one of each format. */
+function documents(): Record<string, Buffer> {
+  if (existsSync(CORPORA)) {
+    return Object.fromEntries(readdirSync(CORPORA).map((name) => [name, readFileSync(new URL(name, CORPORA))]));
+  }
+  return {
+    'tracemonkey.pdf': pdfOf([[['Trace-based compilation', 50, 700, 20]]]),
+    'simple-list.docx': docxOf(wordParagraph('Apple')),
+    'empty.pdf': pdfOf([[]]),
+    'testWORD_truncated.docx': docxOf(wordParagraph('x')).subarray(0, 500),
+  };
+}
+
+async function errors(upload_id: string): Promise<Map<string, string>> {
+  const rows = await world.db.query<{ filename: string; error: string }>(sql`
+    select filename, error from upload_files where upload_id = ${upload_id} and kind = 'file'`);
+  return new Map(rows.map(({ filename, error }) => [filename, error]));
+}
+
+async function page(owner: Owner, path: string) {
+  const { status, body } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/${path}`);
+  assert.equal(status, 200, `there must be a page ${path}`);
+  return body;
+}
+
+test('every document becomes a page, or fails alone with a reason that says what to do', async (t) => {
+  const owner = await world.owner();
+  const files = documents();
+  const started = performance.now();
+  const { body: upload } = await world.upload(owner, owner.wiki_id, files);
+  t.diagnostic(`${Object.keys(files).length} documents in ${Math.round(performance.now() - started)} ms`);
+  assert.equal(upload.status, 'completed');
+  const found = await errors(upload.upload_id);
+  assert.equal(found.size, Object.keys(files).length);
+  for (const [filename, error] of found) {
+    if (error !== '') assert.match(error, /^\w+: .*(?:upload|pack|split|save)/, `${filename} must say what to do`);
+  }
+  assert.match(found.get('empty.pdf') ?? '', /^empty_file: the PDF holds no text \(it may be a scan\)/);
+  assert.match(found.get('testWORD_truncated.docx') ?? '', /^unreadable: the archive is damaged/);
+  const { body: sources } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources?limit=100`);
+  const types = new Map(
+    sources.map((each: { filename: string; content_type: string }) => [each.filename, each.content_type]),
+  );
+  assert.equal(types.get('tracemonkey.pdf'), 'application/pdf');
+  assert.equal(
+    types.get('simple-list.docx'),
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  );
+});
+
+test('pictures of a document become attachments of its page, and stay the same when it comes again', async () => {
+  const owner = await world.owner();
+  const pixel = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  const body = (text: string) =>
+    `${wordParagraph(text)}<w:p><w:r><w:drawing><wp:inline><a:graphic><a:graphicData><pic:pic><pic:blipFill><a:blip r:embed="i1"/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>`;
+  const relation =
+    '<Relationship Id="i1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/image" Target="media/pixel.png"/>';
+  const document = (text: string) => docxOf(body(text), relation, [['word/media/pixel.png', pixel]]);
+  await world.upload(owner, owner.wiki_id, { 'paper.docx': document('One') });
+  const first = await page(owner, 'paper');
+  const { body: attachments } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${first.page_id}/attachments`);
+  assert.equal(attachments.length, 1);
+  const [{ attachment_id, content_type, byte_size }] = attachments;
+  assert.deepEqual([content_type, byte_size], ['image/png', pixel.length]);
+  assert.equal(first.markdown, `One\n\n![](attachment:${attachment_id})\n`);
+  await world.upload(owner, owner.wiki_id, { 'paper.docx': document('Two') });
+  const second = await page(owner, 'paper');
+  assert.equal(second.markdown, `Two\n\n![](attachment:${attachment_id})\n`);
+});
+
+test('a table of values is a table, of a large one its beginning, and all of it can be found', async () => {
+  const owner = await world.owner();
+  const rows = Array.from({ length: 3_000 }, (_, i) => `${i},"name, ${i}",zebra${i}\n`).join('');
+  const { body: upload } = await world.upload(owner, owner.wiki_id, {
+    'small.csv': 'name;size\n"a ""b"" | c";1\n\n;2\n',
+    'large.csv': `number,name,animal\n${rows}`,
+    'broken.csv': 'a,b\n"never closed,1\n',
+  });
+  const small = await page(owner, 'small');
+  assert.equal(small.markdown, '| name | size |\n| - | - |\n| a "b" \\| c | 1 |\n| | 2 |\n');
+  const large = await page(owner, 'large');
+  assert.match(large.markdown, /\| 999 \| name, 999 \| zebra999 \|\n\nThis page shows the first 1,000 of 3,000 rows; /);
+  const { body: hits } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/search?query=zebra2999`);
+  assert.deepEqual(
+    hits.map(({ filename }: { filename: string }) => filename),
+    ['large.csv'],
+  );
+  const found = await errors(upload.upload_id);
+  assert.match(found.get('broken.csv') ?? '', /^unreadable: a quote in the CSV file is never closed/);
+});

@@ -1,0 +1,29 @@
+import { readDocx } from './docx.ts';
+import type { ExtractedDocument } from './extract.ts';
+import { ExtractError } from './extract-error.ts';
+import { readPdf } from './pdf.ts';
+import { openZip } from './zip.ts';
+
+/** What all parts of a packed document may come to; a sensible one has a few megabytes of text. */
+const UNPACKED_MAX = 256 * 2 ** 20;
+
+/** A document in one of the formats that only a process apart from the service opens. Throws an ExtractError. */
+export async function readDocument(bytes: Uint8Array): Promise<ExtractedDocument> {
+  if (Buffer.from(bytes.buffer, bytes.byteOffset, 5).toString('latin1') === '%PDF-') return readPdf(bytes);
+  const entries = openZip(bytes);
+  const names = new Set(entries.map(({ name }) => name));
+  if (names.has('word/document.xml')) {
+    let left = UNPACKED_MAX;
+    for (const entry of entries) left -= entry.read(left).length;
+    return readDocx(bytes);
+  }
+  const type = names.has('xl/workbook.xml')
+    ? 'Excel files'
+    : names.has('ppt/presentation.xml')
+      ? 'PowerPoint files'
+      : 'Such archives';
+  throw new ExtractError(
+    'unsupported_type',
+    `${type} cannot be read yet; upload its text as Markdown, HTML, PDF, Word or CSV`,
+  );
+}

@@ -1,0 +1,48 @@
+import type { Element } from 'hast';
+import { defaultHandlers, type Handle, type State } from 'hast-util-to-mdast';
+import type { FootnoteDefinition, FootnoteReference, Link, Nodes } from 'mdast';
+
+/** How a Word document's HTML names its notes: `footnote-1` at the end, `footnote-ref-1` in the text. */
+const REFERENCE = /^((?:foot|end)note)-ref-(\d+)$/;
+const NOTE = /^((?:foot|end)note)-(\d+)$/;
+
+/** Notes as notes, instead of as links to a list at the end. */
+export const footnoteHandlers: Record<string, Handle> = {
+  a(state: State, node: Element): Nodes[] | Nodes | undefined {
+    const label = labelOf(node, REFERENCE);
+    if (label === undefined) return defaultHandlers.a(state, node) as Link;
+    return { type: 'footnoteReference', identifier: label, label } satisfies FootnoteReference;
+  },
+  ol(state: State, node: Element): Nodes[] | Nodes | undefined {
+    const items = node.children.filter((child) => child.type === 'element');
+    if (items.length === 0 || !items.every((item) => labelOf(item, NOTE) !== undefined)) {
+      return defaultHandlers.ol(state, node);
+    }
+    return items.map((item): FootnoteDefinition => {
+      const label = labelOf(item, NOTE) ?? '';
+      return {
+        type: 'footnoteDefinition',
+        identifier: label,
+        label,
+        children: state.toFlow(state.all(withoutWayBack(item))),
+      };
+    });
+  },
+};
+
+function labelOf(node: Element, form: RegExp): string | undefined {
+  const [, kind, number] = form.exec(String(node.properties.id ?? '')) ?? [];
+  return number === undefined ? undefined : kind === 'endnote' ? `end-${number}` : number;
+}
+
+/** Without the arrow back to the text, which a page has of its own. */
+function withoutWayBack(node: Element): Element {
+  const children = node.children.filter((child) => {
+    return !(
+      child.type === 'element' &&
+      child.tagName === 'a' &&
+      /note-ref-\d+$/.test(String(child.properties.href ?? ''))
+    );
+  });
+  return { ...node, children: children.map((child) => (child.type === 'element' ? withoutWayBack(child) : child)) };
+}

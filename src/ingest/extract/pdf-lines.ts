@@ -1,0 +1,150 @@
+/** A run of text as a PDF places it; lengths are in points, y grows upwards. */
+export interface PlacedText {
+  text: string;
+  x: number;
+  y: number;
+  width: number;
+  size: number;
+  /** Where it leads; "" where it is no link. */
+  url: string;
+}
+
+export interface Run {
+  text: string;
+  url: string;
+}
+
+/** Words that stand beside each other, up to a gap that is wider than any between words. */
+export interface Line {
+  runs: Run[];
+  x: number;
+  right: number;
+  y: number;
+  size: number;
+}
+
+/** Wider gaps than this many letters' heights stand between columns and cells, not between words. */
+const CELL_GAP = 1.6;
+
+/** From this gap on there is a space between two runs, whether the PDF says so or not. */
+const WORD_GAP = 0.13;
+
+/** Fewer long lines than these make no column. */
+const PROSE_LINES = 5;
+
+/** Puts runs together to lines, in the order in which the PDF has them. */
+export function linesOf(texts: readonly PlacedText[]): Line[] {
+  const lines: Line[] = [];
+  let line: Line | undefined;
+  for (const text of texts) {
+    if (text.text.trim() === '') continue;
+    if (line && continues(line, text)) {
+      const gap = text.x - line.right;
+      const isApart = gap > WORD_GAP * Math.max(line.size, text.size);
+      const last = line.runs.at(-1);
+      const needsSpace = isApart && !/\s$/.test(last?.text ?? '') && !/^\s/.test(text.text);
+      addRun(line.runs, needsSpace ? ` ${text.text}` : text.text, text.url);
+      line.right = Math.max(line.right, text.x + text.width);
+      // A raised number is smaller than its line, and an initial larger; the longer part says what the line is.
+      if (text.width > line.right - line.x - text.width) line.size = text.size;
+      continue;
+    }
+    line = {
+      runs: [{ text: text.text, url: text.url }],
+      x: text.x,
+      right: text.x + text.width,
+      y: text.y,
+      size: text.size,
+    };
+    lines.push(line);
+  }
+  return lines;
+}
+
+function continues(line: Line, text: PlacedText): boolean {
+  const height = Math.max(line.size, text.size);
+  if (Math.abs(text.y - line.y) > 0.5 * height) return false;
+  const gap = text.x - line.right;
+  return gap > -0.5 * height && gap < CELL_GAP * height;
+}
+
+/** Adds to runs of a text, so that neighbours with the same address are one. */
+export function addRun(runs: Run[], text: string, url: string): void {
+  const last = runs.at(-1);
+  if (last && last.url === url) last.text += text;
+  else runs.push({ text, url });
+}
+
+export function wordsOf(line: { runs: readonly Run[] }): string {
+  return line.runs
+    .map(({ text }) => text)
+    .join('')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/**
+ * The lines in the order in which they are read: columns of prose from left to right, between lines that span them.
+ * Short pieces beside each other are cells of a table and stay in their rows.
+ */
+export function inReadingOrder(lines: readonly Line[]): Line[][] {
+  const gutter = findGutter(lines);
+  if (gutter === undefined) return [rowsDown(lines).flat()];
+  const columns: Line[][] = [];
+  let band: Line[] = [];
+  let spanning: Line[] = [];
+  const end = () => {
+    const left = band.filter((line) => line.right <= gutter + 1);
+    const right = band.filter((line) => line.right > gutter + 1);
+    if (band.length > 0) columns.push(...inReadingOrder(left), ...inReadingOrder(right));
+    if (spanning.length > 0) columns.push(spanning);
+    band = [];
+    spanning = [];
+  };
+  for (const row of rowsDown(lines)) {
+    const spans = row.some((line) => line.x < gutter && line.right > gutter + 1);
+    if (spans ? band.length > 0 : spanning.length > 0) end();
+    (spans ? spanning : band).push(...row);
+  }
+  end();
+  return columns.filter((column) => column.length > 0);
+}
+
+/** From the top down, and from left to right in a row. */
+function rowsDown(lines: readonly Line[]): Line[][] {
+  const sorted = [...lines].sort((a, b) => b.y - a.y);
+  const rows: Line[][] = [];
+  for (const line of sorted) {
+    const row = rows.at(-1);
+    const first = row?.[0];
+    if (row && first && Math.abs(first.y - line.y) <= 0.4 * Math.max(first.size, line.size)) row.push(line);
+    else rows.push([line]);
+  }
+  for (const row of rows) row.sort((a, b) => a.x - b.x);
+  return rows;
+}
+
+/** Where a column of prose begins that stands beside another one; undefined where there are no columns. */
+function findGutter(lines: readonly Line[]): number | undefined {
+  if (lines.length < 8) return undefined;
+  const left = Math.min(...lines.map((line) => line.x));
+  const right = Math.max(...lines.map((line) => line.right));
+  const width = right - left;
+  if (width <= 0) return undefined;
+  let best: { at: number; prose: number } | undefined;
+  for (const edge of new Set(lines.map((line) => Math.round(line.x)))) {
+    const at = edge - 3;
+    if (at < left + 0.2 * width || at > left + 0.8 * width) continue;
+    const before = lines.filter((line) => line.right <= at + 1);
+    const behind = lines.filter((line) => line.x >= at && line.x < at + 6);
+    const prose = Math.min(proseOf(before, at - left), proseOf(behind, right - at));
+    const crossing = lines.filter((line) => line.x < at && line.right > at + 1).length;
+    if (prose >= PROSE_LINES && crossing < 4 * prose && prose > (best?.prose ?? 0)) best = { at, prose };
+  }
+  return best?.at;
+}
+
+/** How many lines are about as wide as the column would be. */
+function proseOf(column: readonly Line[], width: number): number {
+  return column.filter((line) => line.right - line.x > 0.6 * width && wordsOf(line).length > 15).length;
+}

@@ -1,0 +1,47 @@
+import type { Readable } from 'node:stream';
+
+/** A message between the service and a process that reads documents: a header, and bytes that it says what they are. */
+export interface Frame {
+  header: unknown;
+  body: Buffer;
+}
+
+/** Both lengths, then both parts. */
+export function frameOf(header: unknown, body: readonly Uint8Array[] = []): Buffer {
+  const json = Buffer.from(JSON.stringify(header));
+  const lengths = Buffer.alloc(8);
+  lengths.writeUInt32LE(json.length, 0);
+  lengths.writeUInt32LE(
+    body.reduce((sum, part) => sum + part.length, 0),
+    4,
+  );
+  return Buffer.concat([lengths, json, ...body]);
+}
+
+/** The frames of a stream, one after the other. Throws where one is longer than `max` bytes, before it is received. */
+export async function* framesOf(stream: Readable, max: number): AsyncGenerator<Frame> {
+  let chunks: Buffer[] = [];
+  let held = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk as Buffer);
+    held += (chunk as Buffer).length;
+    for (;;) {
+      if (held < 8) break;
+      if ((chunks[0]?.length ?? 0) < 8) chunks = [Buffer.concat(chunks)];
+      const [first = Buffer.alloc(0)] = chunks;
+      const headerLength = first.readUInt32LE(0);
+      const length = 8 + headerLength + first.readUInt32LE(4);
+      if (length > max) throw new FrameTooLong();
+      if (held < length) break;
+      const all = Buffer.concat(chunks);
+      yield {
+        header: JSON.parse(all.toString('utf8', 8, 8 + headerLength)),
+        body: all.subarray(8 + headerLength, length),
+      };
+      chunks = [all.subarray(length)];
+      held -= length;
+    }
+  }
+}
+
+export class FrameTooLong extends Error {}

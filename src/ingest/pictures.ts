@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { SNIFFED_BYTES, sniffType } from '../attachments/sniff-type.ts';
+import type { Query } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { newId } from '../http/ids.ts';
+import type { Blobs } from '../providers/blobs.ts';
+import type { Extracted } from './extract/extract.ts';
+
+/** A picture of a document that is stored, and becomes an attachment of its page when that is written. */
+export interface PlacedPicture {
+  attachment_id: string;
+  filename: string;
+  content_type: string;
+  byte_size: number;
+  sha256: string;
+}
+
+/**
+ * Stores the pictures of a document and points its Markdown at the attachments that they will be, or that they are since
+ * the page was last made, so that the same document stays the same page.
+ */
+export async function placePictures(
+  query: Query,
+  blobs: Blobs,
+  page: { wiki_id: string; page_id: string },
+  { pictures = [], ...document }: Extracted,
+): Promise<{ document: Extracted; pictures: PlacedPicture[] }> {
+  if (pictures.length === 0) return { document, pictures: [] };
+  const known = await query<{ sha256: string; attachment_id: string }>(sql`
+    select sha256, attachment_id from attachments where wiki_id = ${page.wiki_id} and page_id = ${page.page_id}`);
+  const ids = new Map(known.map(({ sha256, attachment_id }) => [sha256, attachment_id]));
+  const placed: PlacedPicture[] = [];
+  let { markdown } = document;
+  for (const { name, bytes } of pictures) {
+    const sha256 = hash('sha256', bytes);
+    const attachment_id = ids.get(sha256) ?? newId('attachment');
+    markdown = markdown.replaceAll(`attachment:${name}`, `attachment:${attachment_id}`);
+    if (ids.has(sha256)) continue;
+    ids.set(sha256, attachment_id);
+    const blob = await blobs.receive(Readable.from([bytes]));
+    await blob.keep();
+    const content_type = await sniffType(bytes.subarray(0, SNIFFED_BYTES));
+    const ending = /^image\/([a-z]+)/.exec(content_type)?.[1] ?? 'bin';
+    placed.push({
+      attachment_id,
+      filename: `picture-${placed.length + 1}.${ending}`,
+      content_type,
+      byte_size: bytes.length,
+      sha256,
+    });
+  }
+  return { document: { ...document, markdown }, pictures: placed };
+}

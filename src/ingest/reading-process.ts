@@ -1,0 +1,151 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Frame, framesOf } from './frames.ts';
+
+export interface ReadingBounds {
+  /** By the clock, for one document. */
+  document_ms: number;
+  /** Of JavaScript's objects; of bytes besides them half as much, and what the program itself takes. */
+  memory_mb: number;
+  /** What one document may come to. */
+  output_bytes: number;
+}
+
+/** Why a document was given up: the process ended, or a bound was broken. */
+export type Broken = 'crashed' | 'too_slow' | 'out_of_memory' | 'too_long';
+
+export interface ReadingProcess {
+  /** One document at a time. What it answers comes from a process that read a hostile file: nothing of it is believed. */
+  ask(document: Readable, byte_size: number): Promise<Frame | Broken>;
+  /** How many documents it was asked for. */
+  readonly asked: number;
+  end(): Promise<void>;
+}
+
+const POLL_MS = 50;
+const PROGRAM_MB = 150;
+const STARTING_MS = 20_000;
+const SOURCE = fileURLToPath(new URL('..', import.meta.url));
+const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+
+/**
+ * How a process is started that may read this program and its packages, and nothing else: no other file, no other process,
+ * no thread, no code made of text, no environment; and no network, which Linux sees to where it lets users have
+ * namespaces, and else only JavaScript does (`no-network.ts`).
+ */
+export async function confined(program: URL, memory_mb: number): Promise<[command: string, ...args: string[]]> {
+  const node: [string, ...string[]] = [
+    process.execPath,
+    '--permission',
+    `--allow-fs-read=${SOURCE}*`,
+    `--allow-fs-read=${PACKAGES}/*`,
+    `--allow-fs-read=${fileURLToPath(new URL('../../package.json', import.meta.url))}`,
+    '--disallow-code-generation-from-strings',
+    `--max-old-space-size=${memory_mb}`,
+    '--no-warnings',
+    fileURLToPath(program),
+  ];
+  return (await canUnshare()) ? ['unshare', '--user', '--net', '--map-root-user', ...node] : node;
+}
+
+/** Starts a process that reads documents. Throws where none can be started. */
+export async function startReadingProcess(bounds: ReadingBounds): Promise<ReadingProcess> {
+  const [program, ...args] = await confined(new URL('./reading.process.ts', import.meta.url), bounds.memory_mb);
+  const child = spawn(program, args, {
+    env: { PATH: process.env.PATH },
+    cwd: PACKAGES,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const { stdin, stdout, pid } = child as ChildProcess & { stdin: Writable; stdout: Readable };
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+    child.once('error', () => resolve());
+  });
+  // A process that ended does not read any more; that it ended is told by its output.
+  stdin.on('error', () => undefined);
+  const frames = framesOf(stdout, bounds.output_bytes);
+  let asked = 0;
+
+  async function end(): Promise<void> {
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  async function bounded(send: () => Promise<unknown>, ms: number): Promise<Frame | Broken> {
+    let broken: Broken | undefined;
+    const give_up = (why: Broken) => {
+      broken ??= why;
+      child.kill('SIGKILL');
+    };
+    const clock = setTimeout(() => give_up('too_slow'), ms);
+    const poll = setInterval(async () => {
+      if ((await residentMb(pid)) > PROGRAM_MB + 1.5 * bounds.memory_mb) give_up('out_of_memory');
+    }, POLL_MS);
+    try {
+      const [next] = await Promise.all([frames.next(), send().catch(() => undefined)]);
+      if (!next.done) return next.value;
+    } catch {
+      // A frame that is too long, or is none.
+      broken ??= 'too_long';
+    } finally {
+      clearTimeout(clock);
+      clearInterval(poll);
+    }
+    await end();
+    // V8 aborts when its heap is full.
+    return broken ?? (child.signalCode === 'SIGABRT' || child.exitCode === 134 ? 'out_of_memory' : 'crashed');
+  }
+
+  const ready = await bounded(() => Promise.resolve(), STARTING_MS);
+  if (typeof ready === 'string') {
+    throw new Error(`no process for reading documents could be started (${ready}): ${program} ${args.join(' ')}`);
+  }
+  return {
+    end,
+    get asked() {
+      return asked;
+    },
+    ask(document, byte_size) {
+      asked += 1;
+      return bounded(() => send(stdin, document, byte_size), bounds.document_ms);
+    },
+  };
+}
+
+async function send(stdin: Writable, document: Readable, byte_size: number): Promise<void> {
+  const header = Buffer.from('{}');
+  const lengths = Buffer.alloc(8);
+  lengths.writeUInt32LE(header.length, 0);
+  lengths.writeUInt32LE(byte_size, 4);
+  stdin.write(Buffer.concat([lengths, header]));
+  for await (const chunk of document) {
+    if (stdin.destroyed) return;
+    if (!stdin.write(chunk)) await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
+  }
+}
+
+/** What a process holds of the machine's memory; 0 where the system does not tell, and the bound of its heap has to do. */
+async function residentMb(pid: number | undefined): Promise<number> {
+  try {
+    const [, pages = '0'] = (await readFile(`/proc/${pid}/statm`, 'latin1')).split(' ');
+    return (Number(pages) * 4_096) / 2 ** 20;
+  } catch {
+    // Ended, or no Linux.
+    return 0;
+  }
+}
+
+let unshares: Promise<boolean> | undefined;
+
+/** Whether this user may start a process in a network of its own; asked once. */
+export function canUnshare(): Promise<boolean> {
+  unshares ??= promisify(execFile)('unshare', ['--user', '--net', '--map-root-user', 'true']).then(
+    () => true,
+    () => false,
+  );
+  return unshares;
+}

@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import { forgetNetwork } from '../src/ingest/no-network.ts';
+
+/** Tries what a process that reads documents may not do, and prints what it could. Arguments: a port, and "bare" to keep the network as the system leaves it. */
+const [, , port = '0', network] = process.argv;
+if (network !== 'bare') forgetNetwork();
+
+const ATTEMPTS: Record<string, () => unknown> = {
+  'read a file': () => readFileSync('/etc/passwd'),
+  'write a file': () => writeFileSync('/tmp/ibid-confined-probe', ''),
+  'start a process': () => execFileSync('true'),
+  'start a thread': () => new Worker('1', { eval: true }),
+  'run text as code': () => new Function('return 1')(),
+  'see the environment': () =>
+    Object.keys(process.env).filter((name) => !['PATH', 'PWD'].includes(name)).length || refuse(),
+  'look into its program': () => process.permission.has('fs.read', '/etc') || refuse(),
+  connect: () =>
+    new Promise((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1', () => resolve('connected'));
+      socket.once('error', reject);
+    }),
+};
+
+function refuse(): never {
+  throw new Error('refused');
+}
+
+const could: string[] = [];
+for (const [name, attempt] of Object.entries(ATTEMPTS)) {
+  try {
+    await attempt();
+    could.push(name);
+  } catch {
+    // Refused, as it should be.
+  }
+}
+process.stdout.write(JSON.stringify(could));
+process.exit();

@@ -1,0 +1,67 @@
+import { crc32, deflateRawSync } from 'node:zlib';
+
+/** A ZIP archive of files by name, packed; `names` in the archive are just those that are given. */
+export function zipOf(files: readonly (readonly [name: string, content: string | Uint8Array])[]): Buffer {
+  const parts: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let offset = 0;
+  for (const [name, content] of files) {
+    const bytes = Buffer.from(content);
+    const packed = deflateRawSync(bytes);
+    const path = Buffer.from(name);
+    // Version, flags (names are UTF-8), method, time and date, checksum, both sizes, length of the name, no extra.
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(0x800, 2);
+    common.writeUInt16LE(8, 4);
+    common.writeUInt32LE(crc32(bytes), 10);
+    common.writeUInt32LE(packed.length, 14);
+    common.writeUInt32LE(bytes.length, 18);
+    common.writeUInt16LE(path.length, 22);
+    const tail = Buffer.alloc(14);
+    tail.writeUInt32LE(offset, 10);
+    parts.push(Buffer.from('PK\x03\x04'), common, path, packed);
+    directory.push(Buffer.from('PK\x01\x02\x14\0'), common, tail, path);
+    offset += 30 + path.length + packed.length;
+  }
+  const list = Buffer.concat(directory);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06');
+  end.writeUInt16LE(files.length, 8);
+  end.writeUInt16LE(files.length, 10);
+  end.writeUInt32LE(list.length, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...parts, list, end]);
+}
+
+/** A Word document with this XML in its body; `relations` are what it refers to, `parts` what it holds besides. */
+export function docxOf(
+  body: string,
+  relations = '',
+  parts: readonly (readonly [name: string, content: Uint8Array])[] = [],
+): Buffer {
+  const types = 'http://schemas.openxmlformats.org/package/2006';
+  const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+  return zipOf([
+    [
+      '[Content_Types].xml',
+      `<Types xmlns="${types}/content-types"><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`,
+    ],
+    [
+      '_rels/.rels',
+      `<Relationships xmlns="${types}/relationships"><Relationship Id="r1" Type="${office}/officeDocument" Target="word/document.xml"/></Relationships>`,
+    ],
+    ['word/_rels/document.xml.rels', `<Relationships xmlns="${types}/relationships">${relations}</Relationships>`],
+    [
+      'word/document.xml',
+      `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="${office}" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><w:body>${body}</w:body></w:document>`,
+    ],
+    ...parts,
+  ]);
+}
+
+/** A paragraph of a Word document. */
+export function wordParagraph(text: string, style = ''): string {
+  const properties = style === '' ? '' : `<w:pPr><w:pStyle w:val="${style}"/></w:pPr>`;
+  return `<w:p>${properties}<w:r><w:t>${text}</w:t></w:r></w:p>`;
+}
