@@ -64,11 +64,17 @@ import { setPassword } from './session/set-password.ts';
 import { signInWithPassword } from './session/sign-in-with-password.ts';
 import { signOut } from './session/sign-out.ts';
 import { signOutEverywhere } from './session/sign-out-everywhere.ts';
+import { deleteSource } from './sources/delete-source.ts';
+import { getCoverage } from './sources/get-coverage.ts';
 import { getSource } from './sources/get-source.ts';
+import { getSourceContent } from './sources/get-source-content.ts';
+import { getSourceText } from './sources/get-source-text.ts';
+import { listCitations } from './sources/list-citations.ts';
 import { listSources } from './sources/list-sources.ts';
 import { searchSources } from './sources/search-sources.ts';
 import { cancelUpload } from './uploads/cancel-upload.ts';
 import { completeUpload } from './uploads/complete-upload.ts';
+import { verifySource } from './sources/verify-source.ts';
 import { createUpload } from './uploads/create-upload.ts';
 import { describeTus } from './uploads/describe-tus.ts';
 import { getFile } from './uploads/get-file.ts';
@@ -163,6 +169,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listSources,
   searchSources,
   getSource,
+  getSourceText,
+  getSourceContent,
+  getCoverage,
+  verifySource,
+  deleteSource,
   listPages,
   createPage,
   previewPage,
@@ -181,6 +192,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   diffRevisions,
   restoreRevision,
   listBacklinks,
+  listCitations,
   createAttachment,
   listAttachments,
   getAttachment,

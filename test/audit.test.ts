@@ -34,6 +34,7 @@ const TABLES: Record<string, [table: string, id: string]> = {
   attachment: ['attachments', 'attachment_id'],
   export: ['jobs', 'job_id'],
   import: ['jobs', 'job_id'],
+  source: ['sources', 'source_id'],
   session: ['sessions', 'session_id'],
   user: ['users', 'user_id'],
   password: ['passwords', 'user_id'],

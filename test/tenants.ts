@@ -293,7 +293,9 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   const wiki_id =
     nameOf(endpoint) === 'DELETE /v1/wikis/:wiki_id' ? await freshWiki(db, workspace_id, owner.user_id) : a.wiki_id;
   const work = /\/(uploads|jobs)\//.test(endpoint.path) ? await freshWork(db, a, owner, endpoint) : {};
-  return { ...a, ...made, ...work, wiki_id, page_id, attachment_id, token: secret };
+  const source_id =
+    endpoint.method === 'DELETE' && endpoint.path.includes(':source_id') ? await freshSource(db, a) : a.source_id;
+  return { ...a, ...made, ...work, wiki_id, page_id, attachment_id, source_id, token: secret };
 }
 
 /** A page at its first revision, in the trash where it is to be restored; at its second where the first one is. */
@@ -354,6 +356,16 @@ async function freshAttachment(db: Db, { attachment_id }: Ids): Promise<string> 
     insert into attachments (wiki_id, attachment_id, page_id, filename, content_type, byte_size, sha256, created_by)
     select wiki_id, ${id}, page_id, filename, content_type, byte_size, ${randomBytes(32).toString('hex')}, created_by
     from attachments where attachment_id = ${attachment_id}`);
+  return id;
+}
+
+/** A source like the one that there is, of bytes that nobody asks for. */
+async function freshSource(db: Db, { source_id }: Ids): Promise<string> {
+  const id = newId('source');
+  await db.query(sql`
+    insert into sources (wiki_id, source_id, upload_id, title, filename, content_type, byte_size, sha256)
+    select wiki_id, ${id}, upload_id, title, filename, content_type, byte_size, ${randomBytes(32).toString('hex')}
+    from sources where source_id = ${source_id}`);
   return id;
 }
 

@@ -1,11 +1,15 @@
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
+import { openFolderBlobs } from '../providers/blobs.ts';
 import { printKey } from './key.ts';
+import { verifySources } from './verify.ts';
 import { UsageError, withDatabase } from './with-database.ts';
 
 const USAGE = `Usage:
   ibid key --email ADDRESS [--name NAME]                        a personal API key of that user, who is made if new
   ibid key --email ADDRESS --workspace WORKSPACE_ID [--name NAME]   a key that is bound to a workspace of that user
+  ibid verify [--wiki WIKI_ID]                                  whether every page still shows what its sources say
 
 It speaks to the database of DATA_DIR or DATABASE_URL, as the service does.
 `;
@@ -17,6 +21,7 @@ async function main(): Promise<void> {
       email: { type: 'string' },
       workspace: { type: 'string' },
       name: { type: 'string', default: 'ibid key' },
+      wiki: { type: 'string', default: '' },
       help: { type: 'boolean' },
     },
   });
@@ -24,11 +29,20 @@ async function main(): Promise<void> {
     process.stdout.write(USAGE);
     return;
   }
+  const config = readConfig(process.env);
+  if (positionals.join(' ') === 'verify') {
+    const blobs = await openFolderBlobs(join(config.DATA_DIR, 'blobs'));
+    const print = (line: string) => void process.stdout.write(`${line}\n`);
+    await withDatabase(config, async (db) => {
+      if (!(await verifySources(db, blobs, values.wiki, print))) process.exitCode = 1;
+    });
+    return;
+  }
   if (positionals.join(' ') !== 'key')
     throw new UsageError(`there is no command "${positionals.join(' ')}".\n\n${USAGE}`);
   const { email, workspace, name } = values;
   if (email === undefined) throw new UsageError(`say whose key it is: --email ADDRESS.\n\n${USAGE}`);
-  await withDatabase(readConfig(process.env), (db) => printKey(db, { email, name, workspace_id: workspace ?? null }));
+  await withDatabase(config, (db) => printKey(db, { email, name, workspace_id: workspace ?? null }));
 }
 
 main().catch((error: unknown) => {

@@ -18,6 +18,7 @@ const TARGETS = {
   attachment: 'attachment_id',
   export: 'job_id',
   import: 'job_id',
+  source: 'source_id',
 } as const;
 
 export type TargetKind = keyof typeof TARGETS;

@@ -1,16 +1,14 @@
-import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Id } from '../http/records.ts';
-import { exampleSource, Source, sourceColumns } from './schema.ts';
+import { exampleSource, Source, SourceParams, sourceColumns } from './schema.ts';
 
 export const getSource = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/sources/:source_id',
   summary: 'Get a source',
   access: onWiki('sources:read'),
-  params: Type.Object({ wiki_id: Id, source_id: Id }),
+  params: SourceParams,
   reply: Source,
   example: { reply: exampleSource },
   run: ({ params, one }) =>

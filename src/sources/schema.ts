@@ -28,6 +28,9 @@ export const SourceHit = Record({
   locator: Type.String({ description: 'Where in the source: the character offset of the passage in its text.' }),
 });
 
+/** The path of one source. */
+export const SourceParams = Type.Object({ wiki_id: Id, source_id: Id });
+
 /** The columns of Source from a source `s`. A source is written when it is usable, so it is always ready. */
 export const sourceColumns: Sql = sql`
   s.source_id, s.wiki_id, s.upload_id, s.title, s.filename, s.content_type, s.byte_size, s.sha256, s.language,

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { getDocument } from 'unpdf/pdfjs';
+import { pdfOf } from '../../test/pdf.ts';
+import { type Owner, openWorld } from '../../test/world.ts';
+import { docxOf, wordParagraph } from '../../test/zip.ts';
+import { verifySources } from '../cli/verify.ts';
+import { sql } from '../db/sql.ts';
+import { openFolderBlobs } from '../providers/blobs.ts';
+
+const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-citations-'));
+after(() => rm(DATA_DIR, { recursive: true, force: true }));
+const world = await openWorld({ DATA_DIR });
+const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
+
+/** Real documents where they are; elsewhere one of each format. */
+function documents(): Record<string, string | Buffer> {
+  if (existsSync(CORPORA)) {
+    return Object.fromEntries(readdirSync(CORPORA).map((name) => [name, readFileSync(new URL(name, CORPORA))]));
+  }
+  return {
+    'a.pdf': pdfOf([
+      [
+        ['A title', 50, 700, 20],
+        ['A paragraph on the first page.', 50, 660],
+      ],
+      [['And the second.', 50, 700]],
+    ]),
+    'a.docx': docxOf(`${wordParagraph('Apple', 'Heading1')}${wordParagraph('Pear')}`),
+    'a.md': '# T\n\nText[^1].\n\n- one\n- two\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n[^1]: note\n',
+    'a.html': '<h1>T</h1><p>Text <b>bold</b></p><pre>code\n  </pre>',
+    'a.txt': 'One\n\nTwo\n',
+    'a.csv': 'a,b\n1,2\n',
+  };
+}
+
+interface Citation {
+  source_id: string;
+  filename: string;
+  block: number;
+  start: number;
+  end: number;
+  first_page: number;
+  last_page: number;
+  quote: string;
+  sha256: string;
+  verified: boolean;
+}
+
+async function all<T>(owner: Owner, path: string): Promise<T[]> {
+  const records: T[] = [];
+  for (;;) {
+    const { status, body } = await owner.get(`/v1/wikis/${owner.wiki_id}/${path}?limit=500&offset=${records.length}`);
+    assert.equal(status, 200, JSON.stringify(body));
+    records.push(...body);
+    if (body.length < 500) return records;
+  }
+}
+
+function letters(text: string): string {
+  return text.normalize('NFKC').replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** What each page of a PDF says, as the library itself reads it: letters only, in the order of the file. */
+async function lettersOfPages(bytes: Uint8Array): Promise<string[]> {
+  const document = await getDocument({ data: new Uint8Array(bytes), useSystemFonts: false, verbosity: 0 }).promise;
+  const pages: string[] = [];
+  for (let number = 1; number <= document.numPages; number += 1) {
+    const { items } = await (await document.getPage(number)).getTextContent();
+    pages.push(letters(items.map((item) => ('str' in item ? item.str : '')).join('')));
+  }
+  return pages;
+}
+
+test('every block of every document leads to its place in the source, and its hash is that of what is there', async (t) => {
+  const owner = await world.owner();
+  const files = documents();
+  await world.upload(owner, owner.wiki_id, files);
+  const pages = await all<{ page_id: string; title: string; word_count: number }>(owner, 'pages');
+  let blocks = 0;
+  for (const page of pages) {
+    const citations = await all<Citation>(owner, `pages/${page.page_id}/citations`);
+    const source_id = citations[0]?.source_id;
+    if (page.word_count === 0) continue;
+    assert.ok(source_id, `${page.title} must cite its source`);
+    const { body: text } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/text`);
+    for (const { verified, start, end, quote, sha256, block } of citations) {
+      const where = `block ${block} of ${page.title}`;
+      assert.ok(verified, `${where} must verify`);
+      assert.equal(text.text.slice(start, end), quote, where);
+      assert.equal(hash('sha256', quote), sha256, where);
+      assert.notEqual(quote.trim(), '', where);
+    }
+    const { body: coverage } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/coverage`);
+    assert.deepEqual(
+      [coverage.covered, coverage.uncovered],
+      [coverage.length, []],
+      `${page.title} must show all of it`,
+    );
+    const { body: verification } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/verification`);
+    assert.deepEqual(verification, {
+      source_id,
+      file: 'intact',
+      citations: citations.length,
+      verified: citations.length,
+      stale_pages: [],
+    });
+    blocks += citations.length;
+  }
+  t.diagnostic(`${pages.length} pages, ${blocks} blocks, all verified`);
+});
+
+test('what a block of a PDF says stands on the page of the PDF that it names', async (t) => {
+  const owner = await world.owner();
+  const files = Object.entries(documents()).filter(([name]) => name.endsWith('.pdf'));
+  await world.upload(owner, owner.wiki_id, Object.fromEntries(files));
+  const pages = await all<{ page_id: string }>(owner, 'pages');
+  const citations = (
+    await Promise.all(pages.map(({ page_id }) => all<Citation>(owner, `pages/${page_id}/citations`)))
+  ).flat();
+  const words = { all: 0, found: 0 };
+  for (const [filename, bytes] of files) {
+    const cited = citations.filter((citation) => citation.filename === filename);
+    if (cited.length === 0) continue;
+    const onPage = await lettersOfPages(bytes as Buffer);
+    for (const { first_page, last_page, quote, block } of cited) {
+      assert.ok(
+        1 <= first_page && first_page <= last_page && last_page <= onPage.length,
+        `block ${block} of ${filename}`,
+      );
+      const there = onPage.slice(first_page - 1, last_page).join('');
+      for (const word of quote.split(/\s+/).map(letters)) {
+        if (word.length < 4) continue;
+        words.all += 1;
+        if (there.includes(word)) words.found += 1;
+      }
+    }
+  }
+  t.diagnostic(`${words.found} of ${words.all} words of four letters or more stand on their page`);
+  // A word that is broken over two columns or pages does not stand in one piece in the file.
+  assert.ok(words.all > 0 && words.found > 0.995 * words.all, `only ${words.found} of ${words.all} words were found`);
+});
+
+test('a source that is deleted leaves exactly its pages stale, and comes back with the same file', async () => {
+  const owner = await world.owner();
+  const files = { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n', 'c.md': '# C\n\nThree.\n' };
+  await world.upload(owner, owner.wiki_id, files);
+  const sources = await all<{ source_id: string; filename: string }>(owner, 'sources');
+  const b = sources.find(({ filename }) => filename === 'b.md');
+  const gone = await owner.send('DELETE', `/v1/wikis/${owner.wiki_id}/sources/${b?.source_id}`);
+  assert.equal(gone.status, 204);
+  const staleOf = async () =>
+    (await all<{ path: string; stale: boolean; source_count: number }>(owner, 'pages')).map(
+      ({ path, stale, source_count }) => [path, stale, source_count],
+    );
+  assert.deepEqual(await staleOf(), [
+    ['a', false, 1],
+    ['b', true, 0],
+    ['c', false, 1],
+  ]);
+  const { body: page } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/b`);
+  assert.deepEqual(page.citations, []);
+  await world.upload(owner, owner.wiki_id, { 'b.md': files['b.md'] });
+  assert.deepEqual((await staleOf())[1], ['b', false, 1]);
+});
+
+test('a text of a source that is altered fails exactly the citations of it', async () => {
+  const owner = await world.owner();
+  await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n\nOne.\n\nTwo.\n', 'b.md': '# B\n\nThree.\n' });
+  const sources = await all<{ source_id: string; filename: string }>(owner, 'sources');
+  const [a, b] = sources.map(({ source_id }) => source_id);
+  await world.db.query(sql`update source_texts set text = replace(text, 'Two', 'Too') where source_id = ${a ?? ''}`);
+  const pages = await all<{ page_id: string; path: string }>(owner, 'pages');
+  const pageA = pages.find(({ path }) => path === 'a')?.page_id;
+  const of = async (source_id = '') =>
+    (await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/verification`)).body;
+  assert.deepEqual(await of(a), { source_id: a, file: 'intact', citations: 3, verified: 2, stale_pages: [pageA] });
+  assert.deepEqual(await of(b), { source_id: b, file: 'intact', citations: 2, verified: 2, stale_pages: [] });
+  const citations = await all<Citation>(owner, `pages/${pageA}/citations`);
+  assert.deepEqual(
+    citations.map(({ quote, verified }) => [quote, verified]),
+    [
+      ['A', true],
+      ['One.', true],
+      ['Too.', false],
+    ],
+  );
+});
+
+test('whoever runs the service verifies all sources at once, and pages that do not verify are stale', async () => {
+  const owner = await world.owner();
+  await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n', 'c.md': '# C\n' });
+  const blobs = await openFolderBlobs(join(DATA_DIR, 'blobs'));
+  const verify = async () => {
+    const lines: string[] = [];
+    const isSound = await verifySources(world.db, blobs, owner.wiki_id, (line) => lines.push(line));
+    return { isSound, lines };
+  };
+  assert.deepEqual(await verify(), {
+    isSound: true,
+    lines: ['3 sources, 5 blocks of pages: 5 verified, 0 sources not as they were'],
+  });
+  const [, b, c] = await all<{ source_id: string; sha256: string }>(owner, 'sources');
+  await world.db.query(sql`update source_texts set text = 'B\nToo.' where source_id = ${b?.source_id ?? ''}`);
+  const file = c?.sha256 ?? '';
+  await writeFile(join(DATA_DIR, 'blobs', file.slice(0, 2), file), 'something else');
+  const { isSound, lines } = await verify();
+  assert.equal(isSound, false);
+  assert.match(lines[0] ?? '', /b\.md: the file is intact; 1 of 2 blocks are not as they were$/);
+  assert.match(lines[1] ?? '', /c\.md: the file is altered; 0 of 1 blocks are not as they were$/);
+  const pages = await all<{ path: string; stale: boolean }>(owner, 'pages');
+  assert.deepEqual(
+    pages.map(({ path, stale }) => [path, stale]),
+    [
+      ['a', false],
+      ['b', true],
+      ['c', false],
+    ],
+  );
+});
+
+test('a block that a person changes is theirs: it cites nothing, and its place in the source is uncovered', async () => {
+  const owner = await world.owner();
+  await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n\nOne stands.\n\nTwo is changed.\n\nThree stands.\n' });
+  const [page] = await all<{ page_id: string }>(owner, 'pages');
+  const edited = await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${page?.page_id}`, {
+    base_revision: 1,
+    markdown: '# A\n\nMine.\n\nOne stands.\n\nTwo was changed.\n\nThree stands.\n',
+  });
+  assert.equal(edited.status, 200);
+  const citations = await all<Citation>(owner, `pages/${page?.page_id}/citations`);
+  assert.deepEqual(
+    citations.map(({ quote }) => quote),
+    ['A', 'One stands.', 'Three stands.'],
+  );
+  const source = `/v1/wikis/${owner.wiki_id}/sources/${citations[0]?.source_id}`;
+  const { body: coverage } = await owner.get(`${source}/coverage`);
+  assert.deepEqual(coverage.uncovered, [{ start: 14, end: 29, excerpt: 'Two is changed.' }]);
+  const { body: part } = await owner.get(`${source}/text?start=14&end=29`, { accept: 'text/plain' });
+  assert.equal(part, 'Two is changed.');
+});
+
+test('the rows of a large table that its page leaves out are what its coverage names', async () => {
+  const owner = await world.owner();
+  const rows = Array.from({ length: 1_500 }, (_, i) => `row${i},x\n`).join('');
+  await world.upload(owner, owner.wiki_id, { 'a.csv': `name,value\n${rows}` });
+  const [source] = await all<{ source_id: string }>(owner, 'sources');
+  const { body } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source?.source_id}/coverage`);
+  assert.equal(body.uncovered.length, 1);
+  assert.match(body.uncovered[0].excerpt, /^\s*row1000 x\nrow1001 x\n/);
+});
+
+test('a source gives its file back byte for byte, to be saved and never shown', async () => {
+  const owner = await world.owner();
+  const pdf = pdfOf([[['A title', 50, 700, 20]]]);
+  await world.upload(owner, owner.wiki_id, { 'folder/a.pdf': pdf });
+  const [source] = await all<{ source_id: string; sha256: string }>(owner, 'sources');
+  const response = await fetch(`${world.address}/v1/wikis/${owner.wiki_id}/sources/${source?.source_id}/content`, {
+    headers: { authorization: `Bearer ${owner.token}` },
+  });
+  assert.deepEqual(Buffer.from(await response.arrayBuffer()), pdf);
+  assert.equal(response.headers.get('content-type'), 'application/pdf');
+  assert.match(response.headers.get('content-disposition') ?? '', /^attachment; filename="?a\.pdf/);
+});

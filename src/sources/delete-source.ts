@@ -1,0 +1,36 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { SourceParams, sourceColumns } from './schema.ts';
+
+/** The stored bytes stay: they may be those of another wiki's source, or of an attachment. */
+export const deleteSource = endpoint({
+  method: 'DELETE',
+  path: '/v1/wikis/:wiki_id/sources/:source_id',
+  summary: 'Delete a source',
+  description: 'Its pages stay as they are, and are stale: nobody can look up any more where they come from.',
+  access: onWiki('uploads:create'),
+  event: 'source.deleted',
+  params: SourceParams,
+  status: 204,
+  reply: Type.Null(),
+  example: { reply: null },
+  run: async ({ params, one }) => {
+    await one({
+      before: sql`
+        select ${sourceColumns} from sources s join access on access.wiki_id = s.wiki_id
+        where s.source_id = ${params.source_id}`,
+      pages: sql`
+        update pages p set stale = true, source_count = greatest(source_count - 1, 0) from before b
+        where p.wiki_id = b.wiki_id and p.page_id in (
+          select c.page_id from page_sources c where c.wiki_id = b.wiki_id and c.source_id = b.source_id)
+        returning p.page_id`,
+      s: sql`
+        delete from sources s using before b where s.wiki_id = b.wiki_id and s.source_id = b.source_id
+        returning s.source_id`,
+      result: sql`select from before`,
+    });
+    return null;
+  },
+});

@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id, Record } from '../http/records.ts';
+import { type CitationRow, citationColumns, citedBlocks, gapsBetween, shownBlocks } from './cited-blocks.ts';
+import { exampleSource, SourceParams } from './schema.ts';
+
+/** How much of a part that no page shows is quoted. */
+const EXCERPT = 200;
+
+const Coverage = Record({
+  source_id: Id,
+  length: Type.Integer({ description: "Of the source's text, in UTF-16 units." }),
+  covered: Type.Integer({ description: 'How much of it pages show; line breaks between blocks count as shown.' }),
+  uncovered: Type.Array(
+    Record({ start: Type.Integer(), end: Type.Integer(), excerpt: Type.String({ description: 'How it begins.' }) }),
+    { description: 'The parts that no page shows, in order.' },
+  ),
+});
+
+export const getCoverage = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/sources/:source_id/coverage',
+  summary: 'Get what pages show of a source',
+  description: 'Pages in the trash show nothing, and neither does a block that a person has changed.',
+  access: onWiki('sources:read'),
+  params: SourceParams,
+  reply: Coverage,
+  example: { reply: { source_id: exampleSource.source_id, length: 26, covered: 26, uncovered: [] } },
+  run: async ({ params, one }) => {
+    const { text, pages } = await one<{ text: string; pages: (CitationRow & { page_text: string })[] }>(sql`
+      select t.text, coalesce((
+        select json_agg(l) from (
+          select ${citationColumns}, x.text as page_text
+          from page_sources c
+          join pages p on p.wiki_id = c.wiki_id and p.page_id = c.page_id and p.trashed_at is null
+          join page_texts x on x.wiki_id = c.wiki_id and x.page_id = c.page_id
+          where c.wiki_id = s.wiki_id and c.source_id = s.source_id
+        ) l), '[]') as pages
+      from sources s join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id
+      where s.wiki_id = ${params.wiki_id} and s.source_id = ${params.source_id}`);
+    const shown = pages.flatMap(({ page_text, ...row }) => shownBlocks(citedBlocks(row, text), page_text));
+    const gaps = gapsBetween(shown, text.length)
+      .map((gap) => trimmed(text, gap))
+      .filter(([start, end]) => start < end);
+    return {
+      source_id: params.source_id,
+      length: text.length,
+      covered: text.length - gaps.reduce((sum, [start, end]) => sum + end - start, 0),
+      uncovered: gaps.map(([start, end]) => ({
+        start,
+        end,
+        excerpt: text.slice(start, Math.min(end, start + EXCERPT)),
+      })),
+    };
+  },
+});
+
+/** A part of a text without the line breaks around it. */
+function trimmed(text: string, [start, end]: [number, number]): [number, number] {
+  const part = text.slice(start, end);
+  return [start + part.length - part.trimStart().length, end - part.length + part.trimEnd().length];
+}

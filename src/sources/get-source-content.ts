@@ -1,0 +1,25 @@
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { Bytes } from '../http/bytes.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { exampleSource, type Source, SourceParams, sourceColumns } from './schema.ts';
+
+/** Never shown by a browser, only saved: a source may be anything that somebody found somewhere. */
+export const getSourceContent = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/sources/:source_id/content',
+  summary: "Get a source's file",
+  description: 'The bytes as they were uploaded, or with `Range` a part of them.',
+  access: onWiki('sources:read'),
+  params: SourceParams,
+  reply: Bytes,
+  errors: ['range_not_satisfiable', 'storage_unavailable'],
+  example: { reply: { ...exampleSource, inline: false } },
+  run: async ({ params, one }) => {
+    const { sha256, byte_size, content_type, filename } = await one<Source>(sql`
+      select ${sourceColumns} from sources s
+      where s.wiki_id = ${params.wiki_id} and s.source_id = ${params.source_id}`);
+    const name = filename.slice(filename.lastIndexOf('/') + 1);
+    return { sha256, byte_size, content_type, filename: name, inline: false };
+  },
+});

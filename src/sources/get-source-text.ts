@@ -1,0 +1,41 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id, Record } from '../http/records.ts';
+import { exampleSource, SourceParams } from './schema.ts';
+
+const SourceText = Record({
+  source_id: Id,
+  start: Type.Integer({ description: 'Where the part begins, in UTF-16 units.' }),
+  end: Type.Integer(),
+  length: Type.Integer({ description: 'Of the whole text.' }),
+  text: Type.String(),
+});
+
+export const getSourceText = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/sources/:source_id/text',
+  summary: "Get a source's text",
+  description:
+    'What was read from the file, without markup, a line for each block: the text that the offsets of citations and of searches count in. By Accept also as text/plain.',
+  access: onWiki('sources:read'),
+  params: SourceParams,
+  query: Type.Object({
+    start: Type.Integer({ minimum: 0, default: 0, description: 'Where to begin, in UTF-16 units.' }),
+    end: Type.Integer({ minimum: 0, default: 2 ** 31 - 1, description: 'Where to end; behind the end is the end.' }),
+  }),
+  reply: SourceText,
+  also: { 'text/plain': ({ text }) => text },
+  example: {
+    reply: { source_id: exampleSource.source_id, start: 6, end: 26, length: 26, text: 'How to install Acme.' },
+  },
+  run: async ({ params, query, one }) => {
+    const { text } = await one<{ text: string }>(sql`
+      select t.text from sources s join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id
+      where s.wiki_id = ${params.wiki_id} and s.source_id = ${params.source_id}`);
+    const start = Math.min(query.start, text.length);
+    const end = Math.max(start, Math.min(query.end, text.length));
+    return { source_id: params.source_id, start, end, length: text.length, text: text.slice(start, end) };
+  },
+});
