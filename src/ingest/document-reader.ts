@@ -2,10 +2,24 @@ import type { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import { Check } from 'typebox/value';
 import type { ExtractedDocument } from './extract/extract.ts';
+import { BYTES_MAX, FILES_MAX, tooMuch } from './extract/unpack.ts';
 import type { Frame } from './frames.ts';
 import { type Broken, type ReadingBounds, type ReadingProcess, startReadingProcess } from './reading-process.ts';
 
 export type ReadDocument = { ok: true; document: ExtractedDocument } | { ok: false; code: string; message: string };
+
+export interface Document {
+  /** The upload that it is part of. */
+  owner: string;
+  byte_size: number;
+  open(): Promise<Readable>;
+}
+
+/** A file out of an archive, or why it cannot be had. `name` is as the archive has it. */
+export type UnpackedFile = { name: string } & (
+  | { ok: true; bytes: Buffer }
+  | { ok: false; code: string; message: string }
+);
 
 export interface DocumentReader {
   /**
@@ -13,7 +27,15 @@ export interface DocumentReader {
    * may share a process, so a hostile one could at most change what comes of others that the same person sent with it.
    * Never throws for what a document holds; throws if the reader is closed or no process can be started.
    */
-  read(document: { owner: string; byte_size: number; open(): Promise<Readable> }): Promise<ReadDocument>;
+  read(document: Document): Promise<ReadDocument>;
+  /**
+   * Hands over the files of a ZIP archive one after the other, and waits for each to be taken. Answers "document" for
+   * one that is a document instead, and otherwise why no more could be unpacked, or "" where all were.
+   */
+  unpack(
+    archive: Document,
+    take: (file: UnpackedFile) => Promise<void>,
+  ): Promise<{ is: 'archive' | 'document' } | { is: 'broken'; code: string; message: string }>;
   /** Ends the processes; what still waits or runs is refused. */
   close(): Promise<void>;
 }
@@ -37,6 +59,19 @@ export const ReadAnswer = Type.Union([
   Type.Object({ ok: Type.Literal(false), code: Type.String(), message: Type.String() }),
 ]);
 export type ReadAnswer = Static<typeof ReadAnswer>;
+
+/** What a process may answer when it unpacks: files, and then an end. */
+export const Packed = Type.Union([
+  Type.Object({ ok: Type.Literal(true), is: Type.Literal('file'), name: Type.String() }),
+  Type.Object({ ok: Type.Literal(true), is: Type.Enum(['end', 'document']) }),
+  Type.Object({
+    ok: Type.Literal(false),
+    name: Type.Optional(Type.String()),
+    code: Type.String(),
+    message: Type.String(),
+  }),
+]);
+export type Packed = Static<typeof Packed>;
 
 const BROKEN: Record<Broken, string> = {
   crashed: 'the file cannot be read: reading it failed; save it anew, or upload its text',
@@ -88,11 +123,48 @@ export function openDocumentReader(
       const seat = await seatFor(owner);
       try {
         const asked = await processOf(seat, owner);
-        const answer = await asked.ask(await open(), byte_size);
+        const answer = await asked.ask('read', await open(), byte_size);
         if (isClosed) throw closed();
         const read = readAnswer(answer);
         if (!read.isSound) await endSeat(seat);
         return read.answer;
+      } finally {
+        giveBack(seat);
+      }
+    },
+    async unpack({ owner, byte_size, open }, take) {
+      if (isClosed) throw closed();
+      const seat = await seatFor(owner);
+      try {
+        const asked = await processOf(seat, owner);
+        let files = 0;
+        let bytes = 0;
+        let answer = await asked.ask('unpack', await open(), byte_size);
+        for (;;) {
+          if (isClosed) throw closed();
+          const broken = typeof answer === 'string' ? answer : Check(Packed, answer.header) ? undefined : 'crashed';
+          if (broken || typeof answer === 'string') {
+            await endSeat(seat);
+            return { is: 'broken', code: 'unreadable', message: BROKEN[broken ?? 'crashed'] };
+          }
+          const header = answer.header as Packed;
+          if (header.ok && header.is !== 'file') return { is: header.is === 'end' ? 'archive' : 'document' };
+          const { name } = header;
+          if (!header.ok && name === undefined) return { is: 'broken', code: header.code, message: header.message };
+          const file: UnpackedFile = header.ok
+            ? { ok: true, name: header.name, bytes: answer.body }
+            : { ...header, name: name ?? '' };
+          files += 1;
+          bytes += answer.body.length;
+          // The process has looked at that itself, and is not believed.
+          if (files > FILES_MAX || bytes > BYTES_MAX) {
+            await endSeat(seat);
+            const { code, message } = tooMuch();
+            return { is: 'broken', code, message };
+          }
+          await take(file);
+          answer = await asked.next();
+        }
       } finally {
         giveBack(seat);
       }

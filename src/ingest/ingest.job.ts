@@ -5,6 +5,7 @@ import type { JobKind } from '../jobs/worker.ts';
 import { type CompilingNeeds, fileCompiler } from './compile-upload-file.ts';
 import { endUpload } from './end-upload.ts';
 import { planUpload } from './plan-upload.ts';
+import { unpackArchives } from './unpack-archives.ts';
 import { type CompiledUploadFile, type PendingFile, writeFiles } from './write-files.ts';
 
 /** What is written in one transaction: enough to be fast, little enough that a crash undoes little. */
@@ -19,6 +20,7 @@ export function ingestJob(needs: CompilingNeeds): JobKind {
   return {
     kind: 'ingest',
     async run(db, job, stopping) {
+      await unpackArchives(needs, db, job);
       const pages = await db.transaction(async (query) => {
         await holdJob(query, job);
         return planUpload(query, job);

@@ -33,11 +33,11 @@ interface Placed {
 export async function planUpload(query: Query, job: ClaimedJob): Promise<ReadonlyMap<string, string>> {
   const files = await query<FileRow>(sql`
     select file_no, kind, filename, page_path from upload_files
-    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} order by file_no`);
+    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and ${isPlanned} order by file_no`);
   if (files.some((file) => file.page_path === '')) await place(query, job, files);
   const placed = await query<FileRow>(sql`
     select kind, filename, page_path from upload_files
-    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} order by file_no desc`);
+    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and ${isPlanned} order by file_no desc`);
   const pages = new Map<string, string>();
   for (const { kind, filename, page_path } of placed) {
     pages.set(filename, page_path);
@@ -46,6 +46,9 @@ export async function planUpload(query: Query, job: ClaimedJob): Promise<Readonl
   }
   return pages;
 }
+
+/** What has a page or may get one: no archive, and nothing that could not be unpacked. */
+const isPlanned = sql`(kind <> 'archive' and not (status = 'failed' and page_path = ''))`;
 
 async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<void> {
   const existing = await query<PageRow>(sql`
@@ -66,13 +69,16 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<v
     fresh.map((file) => file.filename),
     (path) => pageAt.get(path)?.origin,
   );
+  const freshAt = new Map(fresh.map((file, at) => [file, at]));
   const placed: Placed[] = [];
   for (const [i, file] of files.entries()) {
     const known = isRepeat[i] ? undefined : pageOf.get(file.filename);
-    const page_path = known?.path ?? plan.files[fresh.indexOf(file)] ?? '';
+    const page_path = known?.path ?? plan.files[freshAt.get(file) ?? -1] ?? '';
     placed.push({ ...file, page_path, page_id: known?.page_id ?? pageAt.get(page_path)?.page_id ?? '' });
   }
-  let file_no = files.length;
+  const [used] = await query<{ file_no: number }>(sql`
+    select max(file_no) as file_no from upload_files where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id}`);
+  let file_no = (used?.file_no ?? -1) + 1;
   for (const [page_path, name] of plan.folders) {
     const filename = [...plan.folder_paths].find(([, path]) => path === page_path)?.[0] ?? name;
     if (!pageAt.has(page_path)) placed.push({ file_no: file_no++, kind: 'folder', filename, page_path, page_id: '' });

@@ -18,9 +18,14 @@ export interface ReadingBounds {
 /** Why a document was given up: the process ended, or a bound was broken. */
 export type Broken = 'crashed' | 'too_slow' | 'out_of_memory' | 'too_long';
 
+/** What it is asked to do with a file. */
+export type Task = 'read' | 'unpack';
+
 export interface ReadingProcess {
   /** One document at a time. What it answers comes from a process that read a hostile file: nothing of it is believed. */
-  ask(document: Readable, byte_size: number): Promise<Frame | Broken>;
+  ask(task: Task, document: Readable, byte_size: number): Promise<Frame | Broken>;
+  /** What it answers further. */
+  next(): Promise<Frame | Broken>;
   /** How many documents it was asked for. */
   readonly asked: number;
   end(): Promise<void>;
@@ -109,15 +114,16 @@ export async function startReadingProcess(bounds: ReadingBounds): Promise<Readin
     get asked() {
       return asked;
     },
-    ask(document, byte_size) {
+    ask(task, document, byte_size) {
       asked += 1;
-      return bounded(() => send(stdin, document, byte_size), bounds.document_ms);
+      return bounded(() => send(stdin, task, document, byte_size), bounds.document_ms);
     },
+    next: () => bounded(() => Promise.resolve(), bounds.document_ms),
   };
 }
 
-async function send(stdin: Writable, document: Readable, byte_size: number): Promise<void> {
-  const header = Buffer.from('{}');
+async function send(stdin: Writable, task: Task, document: Readable, byte_size: number): Promise<void> {
+  const header = Buffer.from(JSON.stringify({ task }));
   const lengths = Buffer.alloc(8);
   lengths.writeUInt32LE(header.length, 0);
   lengths.writeUInt32LE(byte_size, 4);

@@ -17,13 +17,15 @@ export async function readDocument(bytes: Uint8Array): Promise<ExtractedDocument
     for (const entry of entries) left -= entry.read(left).length;
     return readDocx(bytes);
   }
-  const type = names.has('xl/workbook.xml')
-    ? 'Excel files'
-    : names.has('ppt/presentation.xml')
-      ? 'PowerPoint files'
-      : 'Such archives';
+  const office = names.has('xl/workbook.xml') ? 'Excel' : names.has('ppt/presentation.xml') ? 'PowerPoint' : undefined;
+  if (office) {
+    throw new ExtractError(
+      'unsupported_type',
+      `${office} files cannot be read yet; upload their text as Markdown, HTML, PDF, Word or CSV`,
+    );
+  }
   throw new ExtractError(
     'unsupported_type',
-    `${type} cannot be read yet; upload its text as Markdown, HTML, PDF, Word or CSV`,
+    'the file is an archive and no document; upload it by itself as a .zip file, and not inside of another archive',
   );
 }

@@ -4,6 +4,8 @@ import { ExtractError } from './extract-error.ts';
 export interface ZipEntry {
   /** As the archive has it: nothing is ever written under it. */
   name: string;
+  /** How many bytes it says that it has; it is not read beyond them. */
+  size: number;
   /** Its bytes. Throws an ExtractError for what is damaged, encrypted or larger than `max`. */
   read(max: number): Buffer;
 }
@@ -17,7 +19,7 @@ const LOCAL_ENTRY = 0x04034b50;
 
 /**
  * The files of a ZIP archive, as its directory at the end lists them; folders are left out. No size that the archive
- * states is believed: what is read is bounded. Throws an ExtractError.
+ * states is believed: nothing is read beyond it. Throws an ExtractError.
  */
 export function openZip(bytes: Uint8Array): ZipEntry[] {
   const zip = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -34,6 +36,7 @@ export function openZip(bytes: Uint8Array): ZipEntry[] {
     const flags = zip.readUInt16LE(at + 8);
     const method = zip.readUInt16LE(at + 10);
     const size = zip.readUInt32LE(at + 20);
+    const unpacked = zip.readUInt32LE(at + 24);
     const nameLength = zip.readUInt16LE(at + 28);
     const mode = zip.readUInt32LE(at + 38) >>> 16;
     const start = zip.readUInt32LE(at + 42);
@@ -44,7 +47,14 @@ export function openZip(bytes: Uint8Array): ZipEntry[] {
     if (name.endsWith('/') || isLink) continue;
     if (starts.has(start)) throw damaged();
     starts.add(start);
-    entries.push({ name, read: (max) => readEntry(zip, { start, size, method, flags }, max) });
+    entries.push({
+      name,
+      size: unpacked,
+      read: (max) => {
+        if (unpacked > max) throw tooLarge();
+        return readEntry(zip, { start, size, method, flags }, unpacked);
+      },
+    });
   }
   return entries;
 }
@@ -62,15 +72,16 @@ function readEntry(
   if (from + size > zip.length) throw damaged();
   const packed = zip.subarray(from, from + size);
   if (method === 0) {
-    if (size > max) throw tooLarge();
+    if (size > max) throw damaged();
     return packed;
   }
   if (method !== 8)
     throw new ExtractError('unreadable', 'the file is packed in an unusual way; pack it as a plain ZIP');
   try {
-    return inflateRawSync(packed, { maxOutputLength: max });
-  } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge() : damaged();
+    return inflateRawSync(packed, { maxOutputLength: Math.max(max, 1) });
+  } catch {
+    // Also what unpacks to more than it says.
+    throw damaged();
   }
 }
 

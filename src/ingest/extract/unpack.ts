@@ -1,0 +1,40 @@
+import { ExtractError } from './extract-error.ts';
+import { openZip, type ZipEntry } from './zip.ts';
+
+/** What a single file of an archive may unpack to, in bytes. */
+const FILE_MAX = 32 * 2 ** 20;
+
+/** All files of an archive, and how many bytes they say that they come to: a small archive can hold as much as anybody likes. */
+export const FILES_MAX = 20_000;
+export const BYTES_MAX = 2 ** 30;
+
+/** What systems put into archives beside the files that somebody packed. */
+const CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.[^./]|Thumbs\.db$|desktop\.ini$)/i;
+
+/** What a packed document has in it that a plain archive has not. */
+const OF_DOCUMENTS = [
+  'word/document.xml',
+  'META-INF/container.xml',
+  'xl/workbook.xml',
+  'ppt/presentation.xml',
+  'content.xml',
+];
+
+/** The files of a ZIP archive; undefined for a document that only is packed as one. Throws an ExtractError. */
+export function filesIn(bytes: Uint8Array): { name: string; read(): Buffer }[] | undefined {
+  const entries = openZip(bytes);
+  if (isPackedDocument(entries)) return undefined;
+  const files = entries.filter(({ name }) => !CLUTTER.test(name));
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  if (files.length > FILES_MAX || total > BYTES_MAX) throw tooMuch();
+  return files.map((entry) => ({ name: entry.name, read: () => entry.read(FILE_MAX) }));
+}
+
+export function tooMuch(): ExtractError {
+  const most = `${FILES_MAX.toLocaleString('en')} files or ${BYTES_MAX / 2 ** 30} GiB`;
+  return new ExtractError('too_large', `the archive has more than ${most} in it; split it into several`);
+}
+
+function isPackedDocument(entries: readonly ZipEntry[]): boolean {
+  return entries.some(({ name }) => OF_DOCUMENTS.includes(name));
+}

@@ -1,0 +1,120 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { Db, Query } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { cleanFilename } from '../http/filename.ts';
+import { type ClaimedJob, holdJob } from '../jobs/queue.ts';
+import type { CompilingNeeds } from './compile-upload-file.ts';
+import type { UnpackedFile } from './document-reader.ts';
+import { isDocument } from './extract/file-type.ts';
+
+/** Files that are written to the disk at a time. */
+const WRITING_MAX = 16;
+
+interface Candidate {
+  file_no: number;
+  filename: string;
+  byte_size: number;
+  sha256: string;
+}
+
+/** A row of upload_files to be. */
+interface PackedRow {
+  filename: string;
+  byte_size: number;
+  sha256: string;
+  status: 'pending' | 'failed';
+  error: string;
+}
+
+/**
+ * Puts the files of an upload's ZIP archives into the upload, as if they had been uploaded with their folders, beside the
+ * archive. What was unpacked is written in one transaction for each archive, before any page is planned. An archive in an
+ * archive stays one, and fails.
+ */
+export async function unpackArchives(
+  { blobs, reader }: Pick<CompilingNeeds, 'blobs' | 'reader'>,
+  db: Pick<Db, 'query' | 'transaction'>,
+  job: ClaimedJob,
+): Promise<void> {
+  for (const archive of await candidates(db.query, job)) {
+    // Whatever is packed begins in the same way; the endings of documents only save looking into each of them.
+    if (/\.(?:do[ct][xm]|xl[st][xm]|p[po][ts][xm]|od[tsp]|epub)$/i.test(archive.filename)) continue;
+    const start = await buffer(await blobs.stream(archive.sha256, { start: 0, end: 7 }));
+    if (!isDocument(start) || start.subarray(0, 2).toString('latin1') !== 'PK') continue;
+    await unpackArchive(archive);
+  }
+
+  async function unpackArchive({ file_no, filename, byte_size, sha256 }: Candidate): Promise<void> {
+    const folder = filename.slice(0, filename.lastIndexOf('/') + 1);
+    const rows: PackedRow[] = [];
+    const writing = new Set<Promise<unknown>>();
+    const failures: unknown[] = [];
+
+    async function keep(row: PackedRow, content: Buffer): Promise<void> {
+      const blob = await blobs.receive(Readable.from([content]));
+      await blob.keep();
+      row.sha256 = blob.sha256;
+    }
+
+    async function take(file: UnpackedFile): Promise<void> {
+      const row: PackedRow = {
+        filename: cleanFilename(folder + file.name),
+        byte_size: file.ok ? file.bytes.length : 0,
+        sha256: '',
+        status: file.ok ? 'pending' : 'failed',
+        error: file.ok ? '' : `${file.code}: ${file.message}`,
+      };
+      rows.push(row);
+      if (!file.ok) return;
+      const written = keep(row, file.bytes)
+        .catch((error: unknown) => failures.push(error))
+        .finally(() => writing.delete(written));
+      writing.add(written);
+      if (writing.size >= WRITING_MAX) await Promise.race(writing);
+    }
+
+    const open = () => blobs.stream(sha256);
+    const unpacked = await reader.unpack({ owner: job.upload_id ?? '', byte_size, open }, take);
+    await Promise.all(writing);
+    if (failures.length > 0) throw failures[0];
+    if (unpacked.is === 'document') return;
+    if (unpacked.is === 'broken') await fail(file_no, `${unpacked.code}: ${unpacked.message}`);
+    else if (rows.length === 0)
+      await fail(file_no, 'empty_file: the archive has no files in it; pack some and upload it again');
+    else await db.transaction((query) => insertRows(query, file_no, rows));
+  }
+
+  async function fail(file_no: number, error: string): Promise<void> {
+    await db.transaction(async (query) => {
+      await holdJob(query, job);
+      await query(sql`
+        update upload_files set status = 'failed', error = ${error}
+        where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and file_no = ${file_no}`);
+    });
+  }
+
+  async function insertRows(query: Query, file_no: number, rows: readonly PackedRow[]): Promise<void> {
+    await holdJob(query, job);
+    await query(sql`
+      with archive as (
+        update upload_files set kind = 'archive', status = 'done'
+        where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and file_no = ${file_no}
+      )
+      insert into upload_files (wiki_id, upload_id, file_no, filename, content_type, byte_size, sha256, status, error)
+      select ${job.wiki_id}, ${job.upload_id}, last.file_no + g.n, g.filename, '', g.byte_size, g.sha256, g.status, g.error
+      from (select max(file_no) as file_no from upload_files where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id}) last,
+        rows from (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+          as (filename text, byte_size bigint, sha256 text, status text, error text))
+          with ordinality as g (filename, byte_size, sha256, status, error, n)`);
+  }
+}
+
+/** The files that are not planned yet. */
+function candidates(query: Query, { wiki_id, upload_id }: ClaimedJob): Promise<Candidate[]> {
+  return query<Candidate>(sql`
+    select file_no, filename, byte_size, sha256 from upload_files
+    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status = 'pending' and page_path = ''
+      and byte_size >= 22
+    order by file_no`);
+}
