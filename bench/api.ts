@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Files } from './corpus.ts';
 
 /** The API with a credential. Anything but a success is an error: a measurement needs every request to do its work. */
 export interface Api {
@@ -9,7 +8,10 @@ export interface Api {
   get(path: string): Promise<any>;
   post(path: string, body?: unknown): Promise<any>;
   /** Uploads the files and waits for the end of the job; `seconds` is the time from the answer to the end. */
-  upload(wiki_id: string, files: Files): Promise<{ upload: any; receive_seconds: number; seconds: number }>;
+  upload(
+    wiki_id: string,
+    files: Record<string, string | Uint8Array>,
+  ): Promise<{ upload: any; receive_seconds: number; seconds: number }>;
 }
 
 export function openApi(address: string, token: string): Api {
@@ -29,7 +31,7 @@ export function openApi(address: string, token: string): Api {
       body === undefined ? send('POST', path) : send('POST', path, JSON.stringify(body), 'application/json'),
     async upload(wiki_id, files) {
       const form = new FormData();
-      for (const [name, text] of Object.entries(files)) form.append('files', new Blob([text]), name);
+      for (const [name, text] of Object.entries(files)) form.append('files', new Blob([text as string]), name);
       const begin = performance.now();
       const { upload_id } = await send('POST', `/v1/wikis/${wiki_id}/uploads`, form);
       const answered = performance.now();

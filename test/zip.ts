@@ -1,22 +1,34 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
+/** What was packed before, by its content: a bomb has the same content many times. */
+const packedBefore = new WeakMap<object, { crc: number; packed: Buffer }>();
+
+function pack(content: string | Uint8Array): { crc: number; packed: Buffer } {
+  const key = typeof content === 'string' ? undefined : content;
+  const known = key && packedBefore.get(key);
+  if (known) return known;
+  const bytes = Buffer.from(content);
+  const made = { crc: crc32(bytes), packed: deflateRawSync(bytes) };
+  if (key) packedBefore.set(key, made);
+  return made;
+}
+
 /** A ZIP archive of files by name, packed; `names` in the archive are just those that are given. */
 export function zipOf(files: readonly (readonly [name: string, content: string | Uint8Array])[]): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
   for (const [name, content] of files) {
-    const bytes = Buffer.from(content);
-    const packed = deflateRawSync(bytes);
+    const { crc, packed } = pack(content);
     const path = Buffer.from(name);
     // Version, flags (names are UTF-8), method, time and date, checksum, both sizes, length of the name, no extra.
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(0x800, 2);
     common.writeUInt16LE(8, 4);
-    common.writeUInt32LE(crc32(bytes), 10);
+    common.writeUInt32LE(crc, 10);
     common.writeUInt32LE(packed.length, 14);
-    common.writeUInt32LE(bytes.length, 18);
+    common.writeUInt32LE(Buffer.byteLength(content), 18);
     common.writeUInt16LE(path.length, 22);
     const tail = Buffer.alloc(14);
     tail.writeUInt32LE(offset, 10);

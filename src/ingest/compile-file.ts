@@ -2,6 +2,7 @@ import { linksOf, type PageLink, withWikiLinks } from '../pages/page-links.ts';
 import { parseMarkdown, TooComplexError, withoutOverflow } from '../pages/parse-markdown.ts';
 import { oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from '../pages/plain-text.ts';
 import { renderTree } from '../pages/render.ts';
+import { type IndexedText, indexBody } from '../search/document-terms.ts';
 import { type Citations, citeBlocks } from './cite-blocks.ts';
 import {
   checked,
@@ -37,6 +38,7 @@ export interface CompiledFile extends Rendered {
   page_links: PageLink[];
   /** All that the file says: the page's text, and behind it what the page leaves out. */
   source_text: string;
+  source_indexed: IndexedText;
   citations: Citations;
 }
 
@@ -95,12 +97,14 @@ function finished(
   rendered: Rendered,
   rest: Pick<CompiledFile, 'markdown' | 'links' | 'page_links' | 'plain_reason'>,
 ): CompiledFile {
+  const source_text = left_out === '' ? rendered.text : `${rendered.text}\n${left_out}`;
   return {
     ...rendered,
     ...rest,
     kind,
     content_type,
-    source_text: left_out === '' ? rendered.text : `${rendered.text}\n${left_out}`,
+    source_text,
+    source_indexed: left_out === '' ? rendered.indexed : indexBody(source_text),
     citations: citeBlocks(rendered, block_pages),
     // HTML names itself in its head, and its first heading is often that of the site.
     title: title || rendered.title || oneLine(titleFromFilename(file.filename), TITLE_MAX),

@@ -132,6 +132,38 @@ test('a Word document keeps headings, tables, links and footnotes', async () => 
   );
 });
 
+test('a book is its chapters in their order, with its title and pictures', async () => {
+  const picture = Buffer.from('not really a picture');
+  const book = (more: readonly (readonly [string, string | Buffer])[] = []) =>
+    zipOf([
+      ['mimetype', 'application/epub+zip'],
+      ['META-INF/container.xml', '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>'],
+      [
+        'OPS/book.opf',
+        `<package><metadata><dc:title>The Book</dc:title><dc:language>en</dc:language></metadata><manifest>
+        <item id="two" href="text/two.xhtml"/><item id="one" href="text/one%20.xhtml"/></manifest>
+        <spine><itemref idref="one"/><itemref idref="two"/><itemref idref="gone"/></spine></package>`,
+      ],
+      [
+        'OPS/text/one .xhtml',
+        '<html><body><h1>One</h1><p>See <a href="two.xhtml">the next</a>.</p><img src="../p.png"/><img src="../../../etc/passwd"/></body></html>',
+      ],
+      ['OPS/text/two.xhtml', '<html><body><h1>Two</h1><table><tr><td>a</td><td>b</td></tr></table></body></html>'],
+      ['OPS/p.png', picture],
+      ...more,
+    ]);
+  const answer = await read(book());
+  assert.ok(answer.ok);
+  const { markdown, title, language, pictures = [] } = answer.document;
+  assert.deepEqual([title, language, pictures.map(({ bytes }) => Buffer.from(bytes))], ['The Book', 'en', [picture]]);
+  assert.equal(
+    markdown,
+    `# One\n\nSee the next.\n\n![](attachment:${pictures[0]?.name})\n\n# Two\n\n| a | b |\n| - | - |\n`,
+  );
+  assert.match(await refusal(book([['META-INF/rights.xml', '<rights/>']])), /^unreadable: the book is protected/);
+  assert.match(await refusal(zipOf([['META-INF/container.xml', '<x/>']])), /^unreadable: the book is damaged/);
+});
+
 test('what a document only refers to is never fetched: no file, no address', async () => {
   let connections = 0;
   const canary = createServer((socket) => {

@@ -12,6 +12,9 @@ import { type CompiledUploadFile, type PendingFile, writeFiles } from './write-f
 const BATCH_FILES = 50;
 const BATCH_BYTES = 4 * 2 ** 20;
 
+/** One is read while another is rendered, and a third comes from the disk. */
+const AT_ONCE = 3;
+
 /**
  * Makes sources and pages of an upload's files. Each batch is one transaction that also notes which files are done, so
  * that whoever takes over after a crash goes on behind it and nothing is made twice.
@@ -29,11 +32,7 @@ export function ingestJob(needs: CompilingNeeds): JobKind {
       // While one batch is written, the next one is compiled.
       let writing: Promise<unknown> = Promise.resolve();
       for (const batch of batchesOf(await pendingFiles(db.query, job))) {
-        const compiled: CompiledUploadFile[] = [];
-        for (const file of batch) {
-          if (stopping.aborted) break;
-          compiled.push(await compile(file));
-        }
+        const compiled = await compileAll(batch, compile, stopping);
         await writing;
         if (stopping.aborted) return;
         writing = db.transaction(async (query) => {
@@ -49,6 +48,24 @@ export function ingestJob(needs: CompilingNeeds): JobKind {
     },
     giveUp: finish,
   };
+}
+
+/** The files of a batch in its order, a few at a time: documents are read in several processes. */
+async function compileAll(
+  batch: readonly PendingFile[],
+  compile: (file: PendingFile) => Promise<CompiledUploadFile>,
+  stopping: AbortSignal,
+): Promise<CompiledUploadFile[]> {
+  const compiled: CompiledUploadFile[] = [];
+  const waiting = [...batch.entries()];
+  const lanes = Array.from({ length: AT_ONCE }, async () => {
+    for (let next = waiting.shift(); next && !stopping.aborted; next = waiting.shift()) {
+      const [at, file] = next;
+      compiled[at] = await compile(file);
+    }
+  });
+  await Promise.all(lanes);
+  return compiled;
 }
 
 function pendingFiles(query: Query, job: ClaimedJob): Promise<PendingFile[]> {

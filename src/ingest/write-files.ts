@@ -114,7 +114,7 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
   const indexed = usable.flatMap(({ result }, i) => {
     const document_id = rows[i]?.source_id ?? '';
     return result.ok && madeIds.has(document_id)
-      ? [{ document_id, version: 1, title: result.title, body: result.indexed }]
+      ? [{ document_id, version: 1, title: result.title, body: result.source_indexed }]
       : [];
   });
   if (indexed.length > 0) await query(pendingBatch('source', write.wiki_id, indexed));

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { forgetStep } from '../search/pending.ts';
 import { SourceParams, sourceColumns } from './schema.ts';
 
 /** The stored bytes stay: they may be those of another wiki's source, or of an attachment. */
@@ -29,6 +30,7 @@ export const deleteSource = endpoint({
       s: sql`
         delete from sources s using before b where s.wiki_id = b.wiki_id and s.source_id = b.source_id
         returning s.source_id`,
+      forgotten: forgetStep('source', params.wiki_id, sql`select source_id from s`),
       result: sql`select from before`,
     });
     return null;

@@ -1,4 +1,5 @@
 import { readDocx } from './docx.ts';
+import { readEpub } from './epub.ts';
 import type { ExtractedDocument } from './extract.ts';
 import { ExtractError } from './extract-error.ts';
 import { readPdf } from './pdf.ts';
@@ -17,6 +18,7 @@ export async function readDocument(bytes: Uint8Array): Promise<ExtractedDocument
     for (const entry of entries) left -= entry.read(left).length;
     return readDocx(bytes);
   }
+  if (names.has('META-INF/container.xml')) return readEpub(entries);
   const office = names.has('xl/workbook.xml') ? 'Excel' : names.has('ppt/presentation.xml') ? 'PowerPoint' : undefined;
   if (office) {
     throw new ExtractError(

@@ -19,12 +19,12 @@ const BREAK: Break = { type: 'break' };
 /**
  * What an HTML document says, as Markdown: the contents of <main>, else of its one <article>, else of <body>, without
  * scripts, forms and navigation. Title and language are the document's own, "" where it has none. Throws a
- * TooComplexError for what is nested beyond measure. `isDocument`: it was made of a Word document, so its tables hold
- * data, its footnotes are footnotes, and its pictures are `attachment:<name>`.
+ * TooComplexError for what is nested beyond measure. Of what a document holds (Word, EPUB) tables are data, notes are
+ * notes, pictures are where `pictureAt` says ("" for nowhere), and links lead to the web or nowhere.
  */
 export function htmlToMarkdown(
   html: string,
-  { isDocument = false } = {},
+  pictureAt?: (address: string) => string,
 ): { markdown: string; title: string; language: string } {
   return withoutOverflow(() => {
     const document = parser.parse(html);
@@ -33,10 +33,10 @@ export function htmlToMarkdown(
     const base = URL.parse(String(findElement(document, 'base')?.properties.href));
     const lang = findElement(document, 'html')?.properties.lang;
     const content = withoutChrome(mainContent(document));
-    if (isDocument) unwrapCells(content);
+    if (pictureAt) unwrapCells(content);
     unwrapLayout(content);
-    const tree: Markdown = (isDocument ? documentConverter : converter).runSync(content);
-    dropUnsafe(tree, base, isDocument);
+    const tree: Markdown = (pictureAt ? documentConverter : converter).runSync(content);
+    dropUnsafe(tree, base, pictureAt);
     splitAtBlankLines(tree);
     return {
       markdown: writer.stringify(tree),
@@ -50,15 +50,16 @@ export function htmlToMarkdown(
  * Resolves addresses against <base>. Links that lead to nothing of the web are unwrapped, pictures that are not of the
  * web (or hold their own bytes) are dropped: nothing here would run when rendered, but there is no point in keeping it.
  */
-function dropUnsafe(node: MarkdownNodes, base: URL | null, hasPictures: boolean): void {
+function dropUnsafe(node: MarkdownNodes, base: URL | null, pictureAt: ((address: string) => string) | undefined): void {
   if (!('children' in node)) return;
   const children = node.children as MarkdownNodes[];
   const kept = children.flatMap((child): MarkdownNodes[] => {
-    dropUnsafe(child, base, hasPictures);
+    dropUnsafe(child, base, pictureAt);
     if (child.type === 'html') return [];
     if (child.type !== 'image' && child.type !== 'link') return [child];
-    if (hasPictures && child.type === 'image' && child.url.startsWith('attachment:')) return [child];
-    child.url = webAddress(child.url, base);
+    if (pictureAt && child.type === 'image') child.url = pictureAt(child.url);
+    else if (pictureAt && !/^[a-z][a-z0-9+.-]*:/i.test(child.url)) child.url = '';
+    else child.url = webAddress(child.url, base);
     if (child.url !== '') return [child];
     return child.type === 'link' ? child.children : [];
   });

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pdfOf } from '../test/pdf.ts';
+import { zipOf } from '../test/zip.ts';
+import { type Api, openApi } from './api.ts';
+import { shortPages } from './corpus.ts';
+import { runRound } from './http-load.ts';
+import { memoryOf } from './processes.ts';
+import { makeKeyFor, startServiceProcess } from './service-process.ts';
+
+/** What uploads cost: small texts, PDFs, ten thousand files in an archive; what readers of pages notice, and the memory. */
+const PAPERS = 12;
+const IN_ARCHIVE = 10_000;
+const CORPORA = new URL('../../shared/corpora/documents/tracemonkey.pdf', import.meta.url);
+
+const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-ingest-'));
+const data_dir = join(folder, 'data');
+const service = await startServiceProcess(data_dir);
+try {
+  const api = openApi(service.address, await makeKeyFor(data_dir, 'bench@example.com'));
+  const { overview } = await api.post('/v1/onboarding');
+  const { wiki_id } = overview.wikis[0];
+  const texts = shortPages();
+  const count = Object.keys(texts).length;
+  await api.upload(wiki_id, { 'first.md': '# The first starts what is started only once\n' });
+  const plain = await api.upload(await newWiki(api), texts);
+  console.log(`${count} small Markdown files: ${rate(count, plain.seconds)} files/s`);
+  const packed = await api.upload(await newWiki(api), { 'texts.zip': zipOf(Object.entries(texts)) });
+  console.log(`the same in a ZIP archive: ${rate(count, packed.seconds)} files/s`);
+
+  const [page] = await api.get(`/v1/wikis/${wiki_id}/pages?limit=1`);
+  const read = () =>
+    runRound(1, 3_000, () => api.get(`/v1/wikis/${wiki_id}/pages/${page.page_id}`).then(() => undefined));
+  const idle = await read();
+  const { name, bytes, pages } = paper();
+  // A comment behind its end makes each copy a file of its own.
+  const papers = Object.fromEntries(
+    Array.from({ length: PAPERS }, (_, i) => [`paper-${i}.pdf`, Buffer.concat([bytes, Buffer.from(`\n%${i}\n`)])]),
+  );
+  const reading = api.upload(await newWiki(api), papers);
+  const busy = await read();
+  const { seconds } = await reading;
+  console.log(`${PAPERS} times ${name} (${pages} pages): ${rate(PAPERS * pages, seconds)} pages/s`);
+  console.log(
+    `a page is read meanwhile: p50 ${ms(busy.p50_ms)}, p99 ${ms(busy.p99_ms)}; before: p50 ${ms(idle.p50_ms)}, p99 ${ms(idle.p99_ms)}`,
+  );
+
+  const many = zipOf(
+    Array.from({ length: IN_ARCHIVE }, (_, i) => [
+      `n${i % 100}/page-${i}.md`,
+      `# Page ${i}\n\nThe text of page ${i}.\n`,
+    ]),
+  );
+  const before = memoryOf(service.pid).own_pss_mb;
+  let most = before;
+  const watch = setInterval(() => {
+    most = Math.max(most, memoryOf(service.pid).own_pss_mb);
+  }, 200);
+  const archive = await api.upload(await newWiki(api), { 'many.zip': many });
+  clearInterval(watch);
+  console.log(
+    `${IN_ARCHIVE} files in a ZIP archive: ${rate(IN_ARCHIVE, archive.seconds)} files/s; the service's memory rose from ${Math.round(before)} to at most ${Math.round(most)} MB`,
+  );
+} finally {
+  await service.stop();
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function newWiki(api: Api): Promise<string> {
+  const { workspace_id } = (await api.get('/v1/workspaces'))[0];
+  return (await api.post(`/v1/workspaces/${workspace_id}/wikis`, { title: 'Bench' })).wiki_id;
+}
+
+/** A paper of two columns where it is; elsewhere one of as many pages. */
+function paper(): { name: string; bytes: Buffer; pages: number } {
+  if (existsSync(CORPORA)) return { name: 'tracemonkey.pdf', bytes: readFileSync(CORPORA), pages: 14 };
+  const line = 'A line of some sixty letters, of which a page has about fifty.';
+  const page = Array.from({ length: 50 }, (_, i) => [line, 50, 780 - 14 * i] as const);
+  return { name: 'a plain paper', bytes: pdfOf(Array.from({ length: 14 }, () => page)), pages: 14 };
+}
+
+function rate(n: number, seconds: number): string {
+  return (n / seconds).toFixed(0);
+}
+
+function ms(value: number): string {
+  return `${value.toFixed(1)} ms`;
+}

@@ -1,0 +1,96 @@
+import { posix } from 'node:path';
+import type { Element, Nodes } from 'hast';
+import rehypeParse from 'rehype-parse';
+import { unified } from 'unified';
+import { decodeHtml } from './decode.ts';
+import { collectPictures } from './document-pictures.ts';
+import type { ExtractedDocument } from './extract.ts';
+import { ExtractError } from './extract-error.ts';
+import { htmlToMarkdown } from './html.ts';
+import type { ZipEntry } from './zip.ts';
+
+/** Of one file of a book; a chapter is seldom longer than a tenth of it. */
+const CHAPTER_MAX = 8 * 2 ** 20;
+const CHAPTERS_MAX = 2_000;
+
+const parser = unified().use(rehypeParse, { fragment: true }).freeze();
+
+/**
+ * What an EPUB book says: its chapters in the order of its spine, with its own title and language, and the pictures that
+ * it holds. Throws an ExtractError for one that is broken or protected.
+ */
+export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
+  const byName = new Map(entries.map((entry) => [entry.name, entry]));
+  if (byName.has('META-INF/rights.xml')) {
+    throw new ExtractError('unreadable', 'the book is protected against copying; upload one that is not');
+  }
+  const read = (name: string) => byName.get(name)?.read(CHAPTER_MAX);
+  const packagePath = attribute(elementsOf(read('META-INF/container.xml'), 'rootfile')[0], 'full-path', 'fullPath');
+  const bytes = read(packagePath);
+  const items = new Map(elementsOf(bytes, 'item').map((item) => [attribute(item, 'id'), attribute(item, 'href')]));
+  const spine = elementsOf(bytes, 'itemref').map((item) => items.get(attribute(item, 'idref')) ?? '');
+  const { pictures, add } = collectPictures();
+  const chapters: string[] = [];
+  for (const href of spine.slice(0, CHAPTERS_MAX)) {
+    const name = placeOf(packagePath, href);
+    const chapter = read(name);
+    if (!chapter) continue;
+    const pictureAt = (address: string) => {
+      const picture = read(placeOf(name, address));
+      return picture ? add(picture) : '';
+    };
+    chapters.push(htmlToMarkdown(decodeHtml(chapter, ''), pictureAt).markdown.trim());
+  }
+  if (chapters.length === 0) {
+    throw new ExtractError(
+      'unreadable',
+      'the book is damaged and cannot be read; save it anew as EPUB and upload it again',
+    );
+  }
+  const markdown = `${chapters.filter((chapter) => chapter !== '').join('\n\n')}\n`;
+  const title = wordsOf(elementsOf(bytes, 'dc:title')[0]).replace(/\s+/g, ' ').trim().slice(0, 255);
+  const language =
+    /^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i.exec(wordsOf(elementsOf(bytes, 'dc:language')[0]).trim())?.[0] ?? '';
+  return {
+    kind: 'epub',
+    markdown,
+    title,
+    language: language.slice(0, 35),
+    content_type: 'application/epub+zip',
+    pictures,
+  };
+}
+
+/** Where an address leads from inside a file of the book; outside of the book there is nothing. */
+function placeOf(from: string, address: string): string {
+  const [path = ''] = address.split(/[?#]/, 1);
+  try {
+    return posix.join(posix.dirname(from), decodeURIComponent(path));
+  } catch {
+    // A percent sign that encodes nothing is a percent sign.
+    return posix.join(posix.dirname(from), path);
+  }
+}
+
+/** XML of this kind reads as HTML does, but for elements that close themselves: what lies in them is looked into as well. */
+function elementsOf(xml: Buffer | undefined, name: string): Element[] {
+  if (!xml) return [];
+  const found: Element[] = [];
+  const open: Nodes[] = [parser.parse(decodeHtml(xml, ''))];
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (!('children' in node)) continue;
+    if (node.type === 'element' && node.tagName === name) found.push(node);
+    open.push(...[...node.children].reverse());
+  }
+  return found;
+}
+
+function attribute(element: Element | undefined, ...names: string[]): string {
+  const name = names.find((each) => element?.properties[each] !== undefined);
+  return name === undefined ? '' : String(element?.properties[name]);
+}
+
+function wordsOf(element: Element | undefined): string {
+  const [text] = element?.children ?? [];
+  return text?.type === 'text' ? text.value : '';
+}
