@@ -194,6 +194,10 @@ test('what a document only refers to is never fetched: no file, no address', asy
   }
 });
 
+const PAGES_LOOP = Buffer.from(
+  '%PDF-1.7\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Count 1000000/Kids[2 0 R 2 0 R]>>\nendobj\ntrailer\n<</Root 1 0 R>>\n%%EOF',
+);
+
 test('a document that unpacks to more than there is room for, or that is broken, is refused, and the next is read', async () => {
   const zeros = Buffer.alloc(300 * 2 ** 20);
   const bombs: [name: string, bytes: Buffer, reason: RegExp][] = [
@@ -201,6 +205,7 @@ test('a document that unpacks to more than there is room for, or that is broken,
     ['a PDF with a page of 300 MiB', pdfOfContents([zeros]), /^(?:empty_file|unreadable): /],
     ['half an archive', SOUND.subarray(0, SOUND.length / 2), /^unreadable: the archive is damaged/],
     ['half a PDF', Buffer.from('%PDF-1.7\n1 0 obj\n<</Type'), /^unreadable: the PDF is damaged/],
+    ['a PDF whose pages hold themselves', PAGES_LOOP, /^(?:empty_file|unreadable|too_large): /],
     ['an Excel file', zipOf([['xl/workbook.xml', '<x/>']]), /^unsupported_type: Excel files cannot be read yet/],
     ['a Word document of nothing', zipOf([['word/document.xml', '']]), /^unreadable: the Word document is damaged/],
   ];

@@ -88,7 +88,7 @@ export function openDocumentReader(
   options: Partial<ReadingBounds> & { processes?: number; idle_ms?: number } = {},
 ): DocumentReader {
   const { processes = 2, idle_ms = 10_000 } = options;
-  const { document_ms = 25_000, memory_mb = 384, output_bytes = 64 * 2 ** 20 } = options;
+  const { document_ms = 20_000, memory_mb = 384, output_bytes = 64 * 2 ** 20 } = options;
   const bounds = { document_ms, memory_mb, output_bytes };
   const free: Seat[] = Array.from({ length: processes }, () => ({ owner: '', process: undefined, idle: undefined }));
   const all = [...free];

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { type Frame, framesOf } from './frames.ts';
 
 export interface ReadingBounds {
-  /** By the clock, for one document. */
+  /** For one document: what the process computes, where the system tells (Linux); else by the clock. */
   document_ms: number;
   /** Of JavaScript's objects; of bytes besides them half as much, and what the program itself takes. */
   memory_mb: number;
@@ -32,7 +32,13 @@ export interface ReadingProcess {
 }
 
 const POLL_MS = 50;
+
+/** A machine that is this much busier than a process alone would make it is beyond being waited for. */
+const WAITING_MAX = 10;
 const PROGRAM_MB = 150;
+
+/** All that a process may compute: a hundred documents at their bound. */
+const COMPUTING_S = 2_600;
 const STARTING_MS = 20_000;
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
@@ -54,7 +60,19 @@ export async function confined(program: URL, memory_mb: number): Promise<[comman
     '--no-warnings',
     fileURLToPath(program),
   ];
-  return (await canUnshare()) ? ['unshare', '--user', '--net', '--map-root-user', ...node] : node;
+  if (!(await canUnshare())) return node;
+  // Whoever starts it kills it in time; if that one is killed itself, the process has an end all the same.
+  return [
+    'sh',
+    '-c',
+    `ulimit -t ${COMPUTING_S}; exec "$@"`,
+    'sh',
+    'unshare',
+    '--user',
+    '--net',
+    '--map-root-user',
+    ...node,
+  ];
 }
 
 /** Starts a process that reads documents. Throws where none can be started. */
@@ -86,9 +104,12 @@ export async function startReadingProcess(bounds: ReadingBounds): Promise<Readin
       broken ??= why;
       child.kill('SIGKILL');
     };
-    const clock = setTimeout(() => give_up('too_slow'), ms);
+    const began = await computedMs(pid);
+    // What the rest of the machine does is not held against a document, but nobody waits for ever.
+    const clock = setTimeout(() => give_up('too_slow'), began === undefined ? ms : WAITING_MAX * ms);
     const poll = setInterval(async () => {
       if ((await residentMb(pid)) > PROGRAM_MB + 1.5 * bounds.memory_mb) give_up('out_of_memory');
+      if (((await computedMs(pid)) ?? 0) - (began ?? 0) > ms) give_up('too_slow');
     }, POLL_MS);
     try {
       const [next] = await Promise.all([frames.next(), send().catch(() => undefined)]);
@@ -142,6 +163,19 @@ async function residentMb(pid: number | undefined): Promise<number> {
   } catch {
     // Ended, or no Linux.
     return 0;
+  }
+}
+
+/** What a process has computed so far; undefined where the system does not tell. */
+async function computedMs(pid: number | undefined): Promise<number | undefined> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+    // Behind the name, which may hold anything: the 12th and the 13th are times in hundredths of a second.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return 10 * (Number(fields[11]) + Number(fields[12]));
+  } catch {
+    // Ended, or no Linux.
+    return undefined;
   }
 }
 
