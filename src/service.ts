@@ -2,7 +2,7 @@ import crypto from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { PoolConfig } from 'pg';
 import type { Logger } from 'pino';
@@ -33,12 +33,12 @@ import { expireLeases } from './jobs/queue.ts';
 import { startWorker, type Worker } from './jobs/worker.ts';
 import { purgeTrash } from './pages/purge-trash.ts';
 import type { Blobs } from './providers/blobs.ts';
-import { openFolderBlobs } from './providers/folder-blobs.ts';
 import { type IdentityProvider, openIdentityProvider } from './providers/identity.ts';
 import { openLogMail, openSmtpMail } from './providers/mail.ts';
+import { openStore } from './providers/open-store.ts';
 import { type OpenIdSignIn, openOpenIdSignIn } from './providers/openid-sign-in.ts';
 import { builtInPayments } from './providers/payments.ts';
-import { openS3Blobs, readS3Url } from './providers/s3-blobs.ts';
+import { readS3Url } from './providers/s3-blobs.ts';
 import { keepIndexes } from './search/keep-indexes.ts';
 import { reindexJob } from './search/reindex.job.ts';
 import { CALLBACK_PATH } from './session/openid.ts';
@@ -205,11 +205,8 @@ function dataDirError(cause: unknown, folder: string): StartError {
 
 async function openBlobs({ STORAGE_URL, DATA_DIR }: Config): Promise<{ blobs: Blobs; close(): void }> {
   const place = orStartError(() => (STORAGE_URL === undefined ? undefined : readS3Url(STORAGE_URL)));
-  const folder = join(DATA_DIR, 'blobs');
   try {
-    if (!place) return { blobs: await openFolderBlobs(folder), close: () => undefined };
-    const blobs = await openS3Blobs(place, join(folder, 'incoming'));
-    return { blobs, close: blobs.close };
+    return await openStore(place, DATA_DIR);
   } catch (cause) {
     throw dataDirError(cause, DATA_DIR);
   }

@@ -109,7 +109,7 @@ const ALLOWED: Record<string, string[]> = {
     'webhooks',
   ],
   'main.ts': ['compiled-code.ts', 'config.ts', 'service.ts', 'db/postgres-error.ts'],
-  cli: ['config.ts', 'db', 'http', 'providers/blobs.ts', 'sources'],
+  cli: ['config.ts', 'db', 'http', 'providers', 'sources'],
 };
 
 /** What a page of the web application needs besides the API: to read a cookie, and to say what went wrong. */

@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
-import { openFolderBlobs } from '../providers/blobs.ts';
+import { openStore } from '../providers/open-store.ts';
+import { readS3Url } from '../providers/s3-blobs.ts';
 import { printKey } from './key.ts';
 import { verifySources } from './verify.ts';
 import { UsageError, withDatabase } from './with-database.ts';
@@ -31,11 +31,13 @@ async function main(): Promise<void> {
   }
   const config = readConfig(process.env);
   if (positionals.join(' ') === 'verify') {
-    const blobs = await openFolderBlobs(join(config.DATA_DIR, 'blobs'));
+    const { STORAGE_URL, DATA_DIR } = config;
+    const { blobs, close } = await openStore(STORAGE_URL === undefined ? undefined : readS3Url(STORAGE_URL), DATA_DIR);
     const print = (line: string) => void process.stdout.write(`${line}\n`);
     await withDatabase(config, async (db) => {
       if (!(await verifySources(db, blobs, values.wiki, print))) process.exitCode = 1;
     });
+    close();
     return;
   }
   if (positionals.join(' ') !== 'key')

@@ -1,0 +1,15 @@
+import { join } from 'node:path';
+import type { Blobs } from './blobs.ts';
+import { openFolderBlobs } from './folder-blobs.ts';
+import { openS3Blobs, type S3Place } from './s3-blobs.ts';
+
+/** Where files are kept: in this bucket, else in a folder of DATA_DIR. Errors: those of the file system. */
+export async function openStore(
+  place: S3Place | undefined,
+  data_dir: string,
+): Promise<{ blobs: Blobs; close(): void }> {
+  const folder = join(data_dir, 'blobs');
+  if (!place) return { blobs: await openFolderBlobs(folder), close: () => undefined };
+  const blobs = await openS3Blobs(place, join(folder, 'incoming'));
+  return { blobs, close: blobs.close };
+}
