@@ -654,7 +654,7 @@ create table pages (
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
 CREATE INDEX pages_by_id ON pages USING btree (page_id);
-CREATE INDEX pages_by_parent ON pages USING btree (wiki_id, parent_page_id, "position");
+CREATE INDEX pages_by_parent ON pages USING btree (wiki_id, parent_page_id, "position", page_id);
 CREATE INDEX pages_by_title ON pages USING btree (wiki_id, title_key) WHERE (trashed_at IS NULL);
 CREATE INDEX pages_hidden ON pages USING btree (wiki_id, page_id) WHERE ((trashed_at IS NOT NULL) OR (status <> 'published'::text));
 CREATE INDEX pages_trashed_at ON pages USING btree (trashed_at) WHERE (trashed_at IS NOT NULL);

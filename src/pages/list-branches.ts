@@ -35,7 +35,8 @@ export const listBranches = endpoint({
   run: ({ params: { wiki_id }, query: { page_id = '', limit, offset }, many }) => {
     const isWhole = sql`${offset === 0}::boolean`;
     const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position`;
-    // Each step up and each branch is a walk of an index: the limits keep the planner from reading all pages at once.
+    // Each step up and each branch is a walk of an index, which the order names in full; the limits keep the planner from
+    // reading all pages at once.
     return many<Static<typeof BranchEntry>>(sql`
       with recursive way as (
         select ${columns} from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}
@@ -45,19 +46,21 @@ export const listBranches = endpoint({
           where p.wiki_id = ${wiki_id} and p.page_id = w.parent_page_id and p.trashed_at is null limit 1) p
       )
       select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status,
-        exists (select from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible}) as has_children
+        coalesce((
+          select true from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible} limit 1
+        ), false) as has_children
       from (
         select * from way where ${isWhole}
         union
         (select ${columns} from pages p
           where p.wiki_id = ${wiki_id} and p.parent_page_id is null and ${isVisible} and (${isWhole} or ${page_id} = '')
-          order by p.position, p.page_id limit ${limit} offset ${offset})
+          order by p.parent_page_id, p.position, p.page_id limit ${limit} offset ${offset})
         union
         select c.* from way w cross join lateral (
           select ${columns} from pages p
           where p.wiki_id = ${wiki_id} and p.parent_page_id = w.page_id and ${isVisible}
             and (${isWhole} or w.page_id = ${page_id})
-          order by p.position, p.page_id limit ${limit} offset ${offset}) c
+          order by p.parent_page_id, p.position, p.page_id limit ${limit} offset ${offset}) c
       ) e
       order by e.position, e.page_id`);
   },
