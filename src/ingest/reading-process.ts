@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -88,6 +88,8 @@ export async function startReadingProcess(bounds: ReadingBounds): Promise<Readin
     child.once('close', () => resolve());
     child.once('error', () => resolve());
   });
+  // Whoever reads pages comes before whoever waits for an upload.
+  if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   // A process that ended does not read any more; that it ended is told by its output.
   stdin.on('error', () => undefined);
   const frames = framesOf(stdout, bounds.output_bytes);
@@ -137,13 +139,22 @@ export async function startReadingProcess(bounds: ReadingBounds): Promise<Readin
     },
     ask(task, document, byte_size) {
       asked += 1;
-      return bounded(() => send(stdin, task, document, byte_size), bounds.document_ms);
+      return bounded(() => send({ stdin, ended }, task, document, byte_size), bounds.document_ms);
     },
     next: () => bounded(() => Promise.resolve(), bounds.document_ms),
   };
 }
 
-async function send(stdin: Writable, task: Task, document: Readable, byte_size: number): Promise<void> {
+function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => stream.once('drain', () => resolve()));
+}
+
+async function send(
+  { stdin, ended }: { stdin: Writable; ended: Promise<void> },
+  task: Task,
+  document: Readable,
+  byte_size: number,
+): Promise<void> {
   const header = Buffer.from(JSON.stringify({ task }));
   const lengths = Buffer.alloc(8);
   lengths.writeUInt32LE(header.length, 0);
@@ -151,7 +162,7 @@ async function send(stdin: Writable, task: Task, document: Readable, byte_size: 
   stdin.write(Buffer.concat([lengths, header]));
   for await (const chunk of document) {
     if (stdin.destroyed) return;
-    if (!stdin.write(chunk)) await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
+    if (!stdin.write(chunk)) await Promise.race([drained(stdin), ended]);
   }
 }
 
