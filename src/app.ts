@@ -47,6 +47,7 @@ import { previewPage } from './pages/preview-page.ts';
 import { restorePage } from './pages/restore-page.ts';
 import { restoreRevision } from './pages/restore-revision.ts';
 import { searchPages } from './pages/search-pages.ts';
+import { suggestPages } from './pages/suggest-pages.ts';
 import { trashPage } from './pages/trash-page.ts';
 import { beginOpenId } from './session/begin-openid.ts';
 import { completeEmailLink } from './session/complete-email-link.ts';
@@ -178,6 +179,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   createPage,
   previewPage,
   searchPages,
+  suggestPages,
   getPage,
   getPageByPath,
   editPage,

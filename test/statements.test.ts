@@ -64,6 +64,8 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/wikis/:wiki_id/imports': 2,
   // Which file the bytes are of, and when they are durable that they count.
   'PATCH /v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id': 2,
+  // The titles that were begun; their pages, as far as they may be seen.
+  'GET /v1/wikis/:wiki_id/suggest': 2,
   // The old state, the page, the write, the page as it is read.
   'POST /v1/wikis/:wiki_id/pages/:page_id/revisions/:revision/restore': 4,
 };

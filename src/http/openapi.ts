@@ -154,6 +154,7 @@ const TAGS: Record<string, string> = {
   jobs: 'The work that makes sources and pages of uploads.',
   sources: 'What was handed over, as it can be read and searched.',
   pages: 'What readers see and writers write.',
+  suggest: 'What may be meant by what is being typed.',
   tree: 'All pages of a wiki at once.',
   branches: 'The tree of pages, branch by branch.',
   preview: 'What a text would be as a page.',

@@ -57,6 +57,9 @@ export const pageColumns: Sql = sql`
 /** Whether the caller may see a page `p`: it is not in the trash, and who only reads sees no drafts. */
 export const isVisible: Sql = sql`(p.trashed_at is null and (p.status <> 'draft' or ${holds('pages:write')}))`;
 
+/** Whether searches find a page `p` for the caller: what is published, and drafts for those who may write. */
+export const IS_FOUND: Sql = sql`(p.trashed_at is null and (p.status = 'published' or (p.status = 'draft' and ${holds('pages:write')})))`;
+
 /** A full page as it is stored, with what its links need to be shown as they have to be now. */
 export interface FullPageRow extends FullPage {
   folder: string;

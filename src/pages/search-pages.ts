@@ -1,15 +1,12 @@
 import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
-import { holds, onWiki } from '../http/access.ts';
+import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { parseQuery, SearchQuery } from '../search/parse-query.ts';
 import { searchIndex } from '../search/search.ts';
 import { bestPassage, headingAt } from '../search/snippet.ts';
 import { WikiParams } from '../wikis/schema.ts';
-import { examplePage, type Page, PageHit, pageColumns } from './schema.ts';
-
-/** Searches find what is published, and drafts for those who may write. */
-const IS_FOUND = sql`(p.trashed_at is null and (p.status = 'published' or (p.status = 'draft' and ${holds('pages:write')})))`;
+import { examplePage, IS_FOUND, type Page, PageHit, pageColumns } from './schema.ts';
 
 /** So much of a text is looked at for a passage to show. */
 const PASSAGE_CHARACTERS = 100_000;

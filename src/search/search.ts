@@ -1,7 +1,7 @@
 import type { Sql } from '../db/sql.ts';
 import type { Statements } from '../http/door.ts';
 import { candidatesStep } from './candidates.ts';
-import { type Meant, meantWords } from './correct-words.ts';
+import { meantWords } from './correct-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
 import { type Found, rank, type Wanted } from './rank.ts';
 import { type Index, readIndex } from './read-index.ts';
@@ -14,7 +14,7 @@ const SPARE = 32;
 /** Of these the phrases and titles are looked at; a query with more hits that hold all words finds the best of them. */
 const VERIFIED = 500;
 
-/** A word that the query's last one is the beginning of weights less than one that was typed. */
+/** A word that the query's last one is the beginning of counts less than one that was typed. */
 const COMPLETION_WEIGHT = 0.5;
 
 export interface Hits<Row> {
@@ -47,12 +47,19 @@ export async function searchIndex<Row>(
   }
 }
 
+interface Understood {
+  found: Found;
+  wanted: Wanted;
+  /** Words that the wiki does not know, and what each is likely to have been meant as. */
+  corrected: ReadonlyMap<string, string>;
+}
+
 /** Reads what the index has for the words, and for what unknown ones may mean. */
-async function understand(
+export async function understand(
   many: Statements['many'],
   index: Index,
   { words, phrases, excluded, titles }: ParsedQuery,
-): Promise<{ found: Found; wanted: Wanted; meant: Meant[] }> {
+): Promise<Understood> {
   // Whoever writes a word twice does not mean it twice as much.
   const weights = new Map(words.map(({ term }) => [term, 1]));
   const inPhrases = new Set(phrases.flat().map(termOf));
@@ -61,7 +68,7 @@ async function understand(
   const wanted: Wanted = { terms: weights, required, excluded };
   const needed = [...new Set([...required, ...excluded.flat()])];
   const found = await readIndex(many, index, [...weights.keys()], needed);
-  if (weights.size === 0) return { found, wanted, meant: [] };
+  if (weights.size === 0) return { found, wanted, corrected: new Map() };
   const isKnown = (term: string) =>
     found.terms.has(term) ||
     found.pending.some(({ terms }) => terms && ` ${terms.title_terms}${terms.body_terms}`.includes(` ${term}:`));
@@ -72,17 +79,20 @@ async function understand(
     unknown.map(({ word }) => word),
     words.at(-1)?.word ?? '',
   );
-  if (meant.length === 0) return { found, wanted, meant };
+  if (meant.length === 0) return { found, wanted, corrected: new Map() };
   const candidates = [...new Set(meant.flatMap((each) => each.words.map(termOf)))];
   // All anew, so that all is of one moment.
   const again = await readIndex(many, index, [...weights.keys(), ...candidates], needed);
-  for (const { how, words: candidates } of meant) {
-    const known = [...new Set(candidates.map(termOf))].filter((term) => again.terms.has(term) && !weights.has(term));
+  const documentsOf = (word: string) => again.terms.get(termOf(word))?.documents ?? 0;
+  const corrected = new Map<string, string>();
+  for (const { unknown: word, how, words: others } of meant) {
     // Of several corrections the word that is used most is the likeliest.
-    known.sort((a, b) => (again.terms.get(b)?.documents ?? 0) - (again.terms.get(a)?.documents ?? 0));
-    for (const term of how === 'correction' ? known.slice(0, 1) : known) {
-      weights.set(term, how === 'correction' ? 1 : COMPLETION_WEIGHT);
+    const known = others.filter((other) => documentsOf(other) > 0).sort((a, b) => documentsOf(b) - documentsOf(a));
+    if (known[0] !== undefined) corrected.set(word, known[0]);
+    for (const other of how === 'correction' ? known.slice(0, 1) : known) {
+      const term = termOf(other);
+      if (!weights.has(term)) weights.set(term, how === 'correction' ? 1 : COMPLETION_WEIGHT);
     }
   }
-  return { found: again, wanted, meant };
+  return { found: again, wanted, corrected };
 }

@@ -1,0 +1,71 @@
+import { type Static, Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Record } from '../http/records.ts';
+import { candidatesStep } from '../search/candidates.ts';
+import { completeTitles } from '../search/complete-titles.ts';
+import { parseQuery } from '../search/parse-query.ts';
+import { understand } from '../search/search.ts';
+import { tokenize } from '../search/tokenize.ts';
+import { WikiParams } from '../wikis/schema.ts';
+import { IS_FOUND } from './schema.ts';
+
+/** Titles beyond those that are shown, in the place of those that are hidden from the caller. */
+const SPARE = 50;
+
+const Suggestion = Record({
+  kind: Type.Enum(['page', 'query'], {
+    description: 'page: one whose title was begun; query: what was probably meant.',
+  }),
+  text: Type.String({ description: 'The title of the page, or the query to search for instead.' }),
+  page_id: Type.String({ default: '', description: '"" for a query.' }),
+  path: Type.String({ default: '', description: '"" for a query.' }),
+});
+
+/** It has no quota of searches, because it is asked at each keystroke and costs less than reading a page. */
+export const suggestPages = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/suggest',
+  summary: 'Suggest pages',
+  description:
+    'For what is being typed: pages whose titles hold its words, of which the last may be unfinished. Where there is none ' +
+    'and the wiki does not know a word, the query with the words that were probably meant.',
+  access: onWiki('pages:read'),
+  params: WikiParams,
+  query: Type.Object({
+    query: Type.String({ minLength: 1, maxLength: 1_024, description: 'What was typed so far; any text.' }),
+    limit: Type.Integer({ minimum: 1, maximum: 50, default: 10, description: 'How many suggestions at most.' }),
+  }),
+  reply: Type.Array(Suggestion),
+  example: {
+    reply: [{ kind: 'page', text: 'Setup', page_id: 'page_01jd8w3v6xf3e8h2k9m4n5p6s1', path: 'guide/setup' }],
+  },
+  run: async ({ params: { wiki_id }, query: { query: text, limit }, many }) => {
+    const index = { wiki_id, kind: 'page' } as const;
+    const candidates = await completeTitles(many, index, text, limit + SPARE);
+    const pages =
+      candidates.length === 0
+        ? []
+        : await many<Static<typeof Suggestion>>({
+            candidates: candidatesStep(index, candidates),
+            result: sql`
+              select 'page' as kind, p.title as text, p.page_id, p.path
+              from candidates c join pages p on p.wiki_id = ${wiki_id} and p.page_id = c.id
+              where ${IS_FOUND}
+              order by starts_with(lower(p.title), lower(${text.trim()})) desc, c.score desc, p.page_id limit ${limit}`,
+          });
+    if (pages.length > 0) return pages;
+    const { corrected } = await understand(many, index, parseQuery(text));
+    if (corrected.size === 0) return [];
+    let meant = '';
+    let at = 0;
+    for (const { word, start, end } of tokenize(text)) {
+      const other = corrected.get(word);
+      if (other === undefined) continue;
+      meant += text.slice(at, start) + other;
+      at = end;
+    }
+    return [{ kind: 'query' as const, text: meant + text.slice(at), page_id: '', path: '' }];
+  },
+});
