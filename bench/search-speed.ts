@@ -45,9 +45,15 @@ export async function measureSpeed(
     ['search, 18 words', paths('pages/search?limit=10&', long), 1],
     ['search, first 10', paths('pages/search?limit=10&', queries), 8],
     ['suggest', paths('suggest?', titles), 1],
+    // What the machine makes of a read of one record at the same time.
+    ['page by id', numbers(200).map((n) => `/v1/wikis/${wiki_id}/pages/page_bench${n}`), 1],
   ] as const) {
     await printRound(service, api, name, requests, clients);
   }
+}
+
+function numbers(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => String(i).padStart(7, '0'));
 }
 
 async function printRound(service: ServiceProcess, api: Api, name: string, paths: readonly string[], clients: number) {

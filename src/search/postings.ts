@@ -43,6 +43,21 @@ export function readBlocks(bytes: Buffer, each: (document_no: number, impact: nu
   }
 }
 
+/** Adds each document's impact, times a weight, to its score. As readBlocks, without a call for each posting. */
+export function addImpacts(bytes: Buffer, weight: number, scores: Float32Array): void {
+  let at = 0;
+  while (at < bytes.length) {
+    const first = ((bytes[at] as number) | ((bytes[at + 1] as number) << 8)) * CHUNK;
+    const count = (bytes[at + 2] as number) | ((bytes[at + 3] as number) << 8);
+    const impacts = at + HEADER_BYTES + 2 * count;
+    for (let i = 0, place = at + HEADER_BYTES; i < count; i += 1, place += 2) {
+      const no = first + ((bytes[place] as number) | ((bytes[place + 1] as number) << 8));
+      scores[no] = (scores[no] as number) + weight * (bytes[impacts + i] as number);
+    }
+    at = impacts + count;
+  }
+}
+
 export function decodeBlock(bytes: Buffer): Block {
   const block: Block = new Map();
   readBlocks(bytes, (document_no, impact) => block.set(document_no % CHUNK, impact));

@@ -1,6 +1,6 @@
 import { readCounts } from './document-terms.ts';
 import { FIRST_PIVOTS, impactsOf, type Pivots } from './impacts.ts';
-import { readBlocks } from './postings.ts';
+import { addImpacts, readBlocks } from './postings.ts';
 
 /** What the index answers to a query's terms, all of one moment. */
 export interface Found {
@@ -56,14 +56,13 @@ export function rank(
   wanted: Wanted,
   most: number,
 ): { best: Candidate[]; isAll: boolean } {
-  const scores = new Float32Array(index.next_no);
+  const scores = emptyScores(index.next_no);
   const weights = new Map<string, number>();
   for (const [term, count] of wanted.terms) {
     const found = terms.get(term);
     const weight = count * rarityOf(found?.documents ?? 0, index.documents) * UNIT;
     weights.set(term, weight);
-    if (found?.postings)
-      readBlocks(found.postings, (no, impact) => (scores[no] = (scores[no] as number) + weight * impact));
+    if (found?.postings) addImpacts(found.postings, weight, scores);
   }
   const lacks = (no: number) => (scores[no] = 0);
   if (wanted.required.length > 0) {
@@ -87,6 +86,14 @@ export function rank(
   }
   candidates.sort((a, b) => b.score - a.score || a.document_no - b.document_no);
   return { best: candidates.slice(0, most), isAll: floor === 0 && candidates.length <= most };
+}
+
+/** Ranking never waits for anything, so one array serves all searches; a new one for each would soon be garbage by the megabyte. */
+let room = new Float32Array(4_096);
+
+function emptyScores(documents: number): Float32Array {
+  if (room.length < documents) room = new Float32Array(2 * documents);
+  return room.subarray(0, documents).fill(0);
 }
 
 /** How many of the terms each document holds. */

@@ -5,10 +5,10 @@ import { documentsIn } from './postings.ts';
 import { type Found, NOTHING_FOUND, type PendingDocument } from './rank.ts';
 
 /**
- * Of the terms of a query the rarest are read, up to so many bytes (about half a million postings), which bounds what a
+ * Of the terms of a query the rarest are read, up to so many bytes (about 200,000 postings), which bounds what a
  * query of a thousand common words costs.
  */
-const BYTES_READ = 1_500_000;
+const BYTES_READ = 600_000;
 
 export type Index = { wiki_id: string; kind: DocumentKind };
 

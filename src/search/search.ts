@@ -38,13 +38,15 @@ export async function searchIndex<Row>(
   const { found, wanted } = await understand(many, index, query);
   const terms = new Set(wanted.terms.keys());
   const isChecked = query.phrases.length > 0 || query.titles.length > 0;
-  for (let most = limit + offset + SPARE; ; most = found.index.next_no + found.pending.length) {
-    const ranked = rank(found, wanted, isChecked ? VERIFIED : most);
+  const all = found.index.next_no + found.pending.length + 1;
+  for (const most of [isChecked ? VERIFIED : limit + offset + SPARE, all]) {
+    const ranked = rank(found, wanted, most);
     const best = isChecked ? await verified(many, index, ranked.best, query, show.isVisible) : ranked.best;
     if (best.length === 0) return { rows: [], terms };
     const rows = await many<Row>({ candidates: candidatesStep(index, best), ...show.steps });
-    if (rows.length >= limit || ranked.isAll || isChecked) return { rows, terms };
+    if (rows.length >= limit || ranked.isAll || isChecked || most === all) return { rows, terms };
   }
+  return { rows: [], terms };
 }
 
 interface Understood {
