@@ -37,8 +37,8 @@ create table search_postings (
   chunk_no int not null,
   postings bytea not null,
   primary key (wiki_id, kind, term, chunk_no)
-) with (fillfactor = 80, toast_tuple_target = 8160);
--- Blocks stay in their rows as long as they fit. They hardly compress, and trying costs more than it saves.
+) with (fillfactor = 80);
+-- Numbers and impacts hardly compress, and trying costs more than it saves.
 alter table search_postings alter column postings set storage external;
 comment on table search_postings is 'Which documents of 4,096 neighbours hold a term, and how much it weighs in each (src/search/postings.ts).';
 
