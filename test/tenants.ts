@@ -154,7 +154,7 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
     role: 'viewer',
   });
   const uploaded = await world.upload(owner, wiki_id, {
-    [`${word}/setup.md`]: `# Setup ${word}\n\nThe word ${word} is here.\n`,
+    [`${word}/setup.md`]: `# Setup word ${word}\n\nThe word ${word} is here.\n`,
     [`${word}/README.md`]: `# ${word}\n\nSee [setup](setup.md).\n`,
   });
   assert.equal(
