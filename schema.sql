@@ -943,7 +943,7 @@ create table upload_files (
   promised_sha256  text     collate "C" not null default ''::text,
   PRIMARY KEY (wiki_id, upload_id, file_no),
   CHECK (((received >= 0) AND (received <= byte_size))),
-  CHECK ((kind = ANY (ARRAY['file'::text, 'folder'::text]))),
+  CHECK ((kind = ANY (ARRAY['file'::text, 'folder'::text, 'archive'::text]))),
   CHECK ((page_change = ANY (ARRAY[''::text, 'new'::text, 'updated'::text, 'same'::text, 'kept'::text]))),
   CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text]))),
   FOREIGN KEY (wiki_id, upload_id) REFERENCES uploads(wiki_id, upload_id) ON DELETE CASCADE
