@@ -41,7 +41,9 @@ const PROGRAM_MB = 150;
 const COMPUTING_S = 2_600;
 const STARTING_MS = 20_000;
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
+/** Where they are, and where one of them really is: the folder may be a link, or belong to what this was installed into. */
 const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+const PACKAGES_LINKED = /^.*?\/node_modules(?=\/)/.exec(fileURLToPath(import.meta.resolve('unpdf')))?.[0] ?? PACKAGES;
 
 /**
  * How a process is started that may read this program and its packages, and nothing else: no other file, no other process,
@@ -53,7 +55,7 @@ export async function confined(program: URL, memory_mb: number): Promise<[comman
     process.execPath,
     '--permission',
     `--allow-fs-read=${SOURCE}*`,
-    `--allow-fs-read=${PACKAGES}/*`,
+    ...[...new Set([PACKAGES, PACKAGES_LINKED])].map((folder) => `--allow-fs-read=${folder}*`),
     `--allow-fs-read=${fileURLToPath(new URL('../../package.json', import.meta.url))}`,
     '--disallow-code-generation-from-strings',
     `--max-old-space-size=${memory_mb}`,
@@ -80,7 +82,7 @@ export async function startReadingProcess(bounds: ReadingBounds): Promise<Readin
   const [program, ...args] = await confined(new URL('./reading.process.ts', import.meta.url), bounds.memory_mb);
   const child = spawn(program, args, {
     env: { PATH: process.env.PATH },
-    cwd: PACKAGES,
+    cwd: PACKAGES_LINKED,
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const { stdin, stdout, pid } = child as ChildProcess & { stdin: Writable; stdout: Readable };
