@@ -196,7 +196,7 @@ test('a file that cannot be read fails alone and is named with what to do; the o
   assert.deepEqual(body.map((page: { path: string }) => page.path).sort(), ['good', 'sub', 'sub/child']);
   const failed = await world.upload(someone, someone.wiki_id, { 'paper.pdf': '%PDF-1.7\n' });
   assert.deepEqual([failed.body.status, failed.body.status_label], ['failed', 'failed']);
-  assert.match(failed.body.error, /^unsupported_type: PDF files/);
+  assert.match(failed.body.error, /^unreadable: the PDF is damaged/);
   const jobs = await someone.get(`/v1/wikis/${someone.wiki_id}/jobs?status=failed`);
   assert.equal(jobs.body[0].error, failed.body.error);
 });
