@@ -103,11 +103,12 @@ export function startWorker(options: {
     const heartbeat = setInterval(() => {
       holdJob(db.query, job).catch((err) => {
         log.warn({ err, job_id: job.job_id }, 'a heartbeat failed');
-        if (err instanceof LeaseLost) lost.abort();
+        if (err instanceof LeaseLost) lost.abort(err);
       });
     }, HEARTBEAT_MS);
     try {
       await kind.run(db, job, AbortSignal.any([stopping.signal, lost.signal]));
+      lost.signal.throwIfAborted();
       if (stopping.signal.aborted) await releaseJob(db, job, undefined);
     } catch (err) {
       if (err instanceof LeaseLost) {

@@ -92,6 +92,8 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
     },
   });
   const keyOf = (sha256: string) => `${prefix}blobs/${sha256.slice(0, 2)}/${sha256}`;
+  /** Contents that are being stored just now, by their key. */
+  const keeping = new Map<string, Promise<void>>();
   const partOf = (name: string) => `${prefix}parts/${name}`;
 
   async function put(Key: string, { path, byte_size }: Incoming): Promise<void> {
@@ -121,6 +123,10 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
     }
   }
 
+  async function putOnce(Key: string, file: Incoming): Promise<void> {
+    if (!(await isThere(Key, file.byte_size))) await put(Key, file);
+  }
+
   async function isThere(Key: string, byte_size: number): Promise<boolean> {
     try {
       const { ContentLength } = await client.send(new HeadObjectCommand({ Bucket, Key }));
@@ -146,7 +152,11 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
       const file = await receive(stream);
       const keepAt = async (key: string, isContent: boolean) => {
         try {
-          if (!isContent || !(await isThere(key, file.byte_size))) await put(key, file);
+          // Those who bring the same bytes at once take turns: the first one stores them.
+          while (isContent && keeping.has(key)) await keeping.get(key)?.catch(() => undefined);
+          const kept = isContent ? putOnce(key, file) : put(key, file);
+          if (isContent) keeping.set(key, kept);
+          await kept.finally(() => keeping.get(key) === kept && keeping.delete(key));
         } catch (error) {
           throw asUnavailable(error);
         }
