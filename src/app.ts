@@ -3,6 +3,7 @@ import { deleteAttachment } from './attachments/delete-attachment.ts';
 import { getAttachment } from './attachments/get-attachment.ts';
 import { listAttachments } from './attachments/list-attachments.ts';
 import { listAuditEvents } from './audit/list-audit-events.ts';
+import { listPlans } from './billing/list-plans.ts';
 import { previewBilling } from './billing/preview-billing.ts';
 import { createExport } from './exports/create-export.ts';
 import { getExportContent } from './exports/get-export-content.ts';
@@ -50,6 +51,7 @@ import { searchPages } from './pages/search-pages.ts';
 import { suggestPages } from './pages/suggest-pages.ts';
 import { trashPage } from './pages/trash-page.ts';
 import { beginOpenId } from './session/begin-openid.ts';
+import { changeName } from './session/change-name.ts';
 import { completeEmailLink } from './session/complete-email-link.ts';
 import { completeOpenId } from './session/complete-openid.ts';
 import { makeFirstOwner } from './session/first-owner.ts';
@@ -83,9 +85,12 @@ import { getUpload } from './uploads/get-upload.ts';
 import { listUploads } from './uploads/list-uploads.ts';
 import { receiveBytes } from './uploads/receive-bytes.ts';
 import { retryUpload } from './uploads/retry-upload.ts';
+import { changeWidgetOrigins } from './widgets/change-widget-origins.ts';
 import { developersWidget } from './widgets/developers-widget.ts';
 import { enterpriseWidget } from './widgets/enterprise-widget.ts';
+import { getWidgetOrigins } from './widgets/get-widget-origins.ts';
 import { issueWidgetToken } from './widgets/issue-widget-token.ts';
+import { mayBeFramed } from './widgets/may-be-framed.ts';
 import { profileWidget } from './widgets/profile-widget.ts';
 import { createWiki } from './wikis/create-wiki.ts';
 import { deleteWiki } from './wikis/delete-wiki.ts';
@@ -112,6 +117,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   signOut,
   signOutEverywhere,
   getMe,
+  changeName,
   listSessions,
   revokeSession,
   setPassword,
@@ -144,6 +150,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   profileWidget,
   enterpriseWidget,
   developersWidget,
+  getWidgetOrigins,
+  changeWidgetOrigins,
+  mayBeFramed,
+  listPlans,
   previewBilling,
   // wikis and what they hold
   listWikis,

@@ -106,6 +106,8 @@ const RULE_BREAKERS: Record<string, [unknown, string]> = {
   password: ['a wrong password', 'unauthorized'],
   // Twelve characters that are six in the form NFKC.
   new_password: ['e\u0301'.repeat(6), 'invalid_request'],
+  widget_origins: [['https://example.com/page'], 'invalid_request'],
+  display_name: ['   ', 'invalid_name'],
   base_revision: [2_000_000_000, 'edit_conflict'],
   files: [[{ filename: 'large.md', byte_size: 2 ** 40 }], 'payload_too_large'],
 };

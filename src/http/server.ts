@@ -21,6 +21,7 @@ import { Events, openEventStreams } from './events.ts';
 import { handlerOf } from './handler.ts';
 import { isOpenToAnybody, type RateLimits } from './rate-limits.ts';
 import { refuseUndecodable, refuseWhatIsNoRequest } from './undecodable.ts';
+import { openWidgetCors } from './widget-cors.ts';
 
 export interface ServerOptions {
   endpoints: readonly Endpoint[];
@@ -82,6 +83,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('callerKnown', false);
   app.decorateRequest('credential', undefined);
   registerBodyParsers(app);
+  const cors = openWidgetCors(db);
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(HEADERS);
@@ -96,6 +98,10 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     }
     const { endpoint, isStray } = request.routeOptions.config;
     if (isStray) await limits?.admitStray(request, reply);
+    if (isStray && cors.isPreflight(request)) {
+      await cors.answerPreflight(request, reply);
+      return reply.send();
+    }
     if (!endpoint) return;
     if (endpoint.always) reply.headers(endpoint.always);
     if (isOpenToAnybody(endpoint)) {
@@ -143,6 +149,14 @@ export function makeServer(options: ServerOptions): FastifyInstance {
         endpoint.reply !== Bytes &&
         endpoint.reply !== Events && { schema: { response: { [endpoint.status ?? 200]: endpoint.reply } } }),
       bodyLimit: bodyLimit(endpoint, services.limits),
+      ...(endpoint.access.on === 'widget' && {
+        onSend: async (request: FastifyRequest, reply: FastifyReply) => {
+          // Without a word of this, a browser shows the answer to nobody else's page.
+          await cors
+            .mark(request, reply)
+            .catch((err) => log.warn({ err, request_id: request.id }, 'no origin was looked up'));
+        },
+      }),
       handler: handlerOf(endpoint, { db, services, log, streams }),
     });
   }

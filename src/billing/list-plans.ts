@@ -1,0 +1,61 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWorkspace } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Flag, Id, Record, Text } from '../http/records.ts';
+import { toMajorUnits } from '../providers/money.ts';
+
+const Plan = Record({
+  plan_id: Type.String(),
+  name: Type.String(),
+  description: Text,
+  interval: Type.String({ description: 'month, year, or "" where nothing is charged by the calendar.' }),
+  currency: Type.String({ description: 'ISO 4217 in lower case.' }),
+  unit_price: Type.Number({ description: 'For each seat and interval, in major units.' }),
+  seats: Type.Integer({ description: 'Seats that come with it; 0 where they are unlimited.' }),
+  unlimited: Flag,
+  checkout: Type.String({ description: 'How one comes to it: none, subscription or contact_sales.' }),
+  current: Type.Boolean({ default: false, description: 'The workspace is on it.' }),
+});
+
+export const listPlans = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/:workspace_id/plans',
+  summary: 'List plans',
+  description: 'The catalogue of plans, and which of them the workspace is on.',
+  access: onWorkspace('billing:manage'),
+  params: Type.Object({ workspace_id: Id }),
+  reply: Type.Array(Plan),
+  example: {
+    reply: [
+      {
+        plan_id: 'team_monthly',
+        name: 'Team',
+        description: 'For teams that write together, paid every month.',
+        interval: 'month',
+        currency: 'usd',
+        unit_price: 8,
+        seats: 1,
+        unlimited: false,
+        checkout: 'subscription',
+        current: true,
+      },
+    ],
+  },
+  run: async ({ one, services }) => {
+    const { plan_id } = await one<{ plan_id: string | null }>(sql`
+      select s.plan_id from access a left join subscriptions s on s.workspace_id = a.workspace_id`);
+    return services.plans.map((plan) => ({
+      plan_id: plan.plan_id,
+      name: plan.name,
+      description: plan.description,
+      interval: plan.interval ?? '',
+      currency: plan.currency,
+      unit_price: toMajorUnits(plan.unit_amount, plan.currency),
+      seats: plan.seats,
+      unlimited: plan.unlimited,
+      checkout: plan.checkout,
+      current: plan.plan_id === plan_id,
+    }));
+  },
+});

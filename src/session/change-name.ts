@@ -1,0 +1,36 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { signedIn } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError } from '../http/errors.ts';
+import { readName } from '../http/titles.ts';
+import { OWN_ISSUER } from '../http/user-steps.ts';
+import { exampleUser, User } from '../workspaces/schema.ts';
+
+/** Of who signs in at another service, that one says the name, and would say it again. */
+export const changeName = endpoint({
+  method: 'PATCH',
+  path: '/v1/me',
+  summary: "Change the caller's name",
+  access: signedIn({ unrestricted: true }),
+  event: 'user.updated',
+  body: Type.Object({ display_name: Type.String({ minLength: 1 }) }),
+  reply: User,
+  errors: ['invalid_name', 'forbidden'],
+  example: { body: { display_name: 'Ada Lovelace' }, reply: exampleUser },
+  run: async ({ body, many, refuse }) => {
+    const name = readName(body.display_name);
+    if (name instanceof ApiError) return refuse(name);
+    const [changed] = await many<User>({
+      before: sql`
+        select u.user_id, u.email, u.display_name, u.avatar_url from users u join access a on a.user_id = u.user_id
+        where not exists (select from identities i where i.user_id = u.user_id and i.issuer <> ${OWN_ISSUER})
+        for update of u`,
+      result: sql`
+        update users u set display_name = ${name} from before where u.user_id = before.user_id
+        returning u.user_id, u.email, u.display_name, u.avatar_url`,
+    });
+    if (!changed) throw new ApiError('forbidden', 'You sign in at another service: change your name there.');
+    return changed;
+  },
+});

@@ -1,0 +1,19 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWorkspace } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Id } from '../http/records.ts';
+import { exampleWidgetOrigins, WidgetOrigins, widgetOriginsColumns } from './schema.ts';
+
+export const getWidgetOrigins = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/:workspace_id/widget-origins',
+  summary: 'Get the widget origins',
+  description: "The other sites whose pages may show this workspace's widgets.",
+  access: onWorkspace('developers:manage'),
+  params: Type.Object({ workspace_id: Id }),
+  reply: WidgetOrigins,
+  example: { reply: exampleWidgetOrigins },
+  run: ({ one }) =>
+    one(sql`select ${widgetOriginsColumns} from access a join workspaces w on w.workspace_id = a.workspace_id`),
+});

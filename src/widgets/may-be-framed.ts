@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { anyone } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { Record } from '../http/records.ts';
+
+/** A frame is asked for before its token is known. Whoever asks learns no more than a preflight tells them. */
+export const mayBeFramed = endpoint({
+  method: 'GET',
+  path: '/v1/widget-frames',
+  summary: 'May a site frame widgets',
+  description:
+    'Whether the workspace allows pages of this origin to show its widgets; no where there is no such workspace.',
+  access: anyone(),
+  query: Type.Object({
+    workspace_id: Type.Optional(Type.String({ maxLength: 64, description: 'Without one the answer is no.' })),
+    origin: Type.Optional(
+      Type.String({ maxLength: 300, description: 'As browsers write it: `https://host[:port]`. Without one: no.' }),
+    ),
+  }),
+  reply: Record({ allowed: Type.Boolean() }),
+  example: { reply: { allowed: true } },
+  run: ({ query: { workspace_id = '', origin = '' }, one }) =>
+    one(sql`select widget_origin_is_allowed(${origin}, ${workspace_id}) as allowed from access`),
+});

@@ -1,0 +1,51 @@
+import { type Static, Type } from 'typebox';
+import { raw, type Sql } from '../db/sql.ts';
+import { ApiError } from '../http/errors.ts';
+import { Id, Record } from '../http/records.ts';
+
+/** The most origins that a workspace allows. */
+const ORIGINS_MAX = 50;
+
+export const WidgetOrigins = Record({
+  workspace_id: Id,
+  widget_origins: Type.Array(Type.String(), {
+    description: 'Sites as `https://host[:port]`, sorted. Their pages may show the widgets; no other may.',
+  }),
+});
+export type WidgetOrigins = Static<typeof WidgetOrigins>;
+
+export const exampleWidgetOrigins: WidgetOrigins = {
+  workspace_id: 'org_01jd8w3v6xf3e8h2k9m4n5p6q7',
+  widget_origins: ['https://intranet.example.com'],
+};
+
+/** The columns of WidgetOrigins from a workspace `w`. */
+export const widgetOriginsColumns: Sql = raw('w.workspace_id, w.widget_origins');
+
+/** Origins as browsers write them, each once and sorted; 400 `invalid_request` for anything that is not one. */
+export function readOrigins(given: readonly string[]): string[] | ApiError {
+  if (given.length > ORIGINS_MAX) {
+    return new ApiError('invalid_request', `A workspace allows at most ${ORIGINS_MAX} origins.`);
+  }
+  const origins = new Set<string>();
+  for (const text of given) {
+    const origin = readOrigin(text.trim());
+    if (origin === undefined) {
+      return new ApiError(
+        'invalid_request',
+        `"${text.slice(0, 100)}" is no origin. Write scheme, host and, where it is not the usual one, port: https://www.example.com`,
+      );
+    }
+    origins.add(origin);
+  }
+  return [...origins].sort();
+}
+
+function readOrigin(text: string): string | undefined {
+  if (text.length > 300 || !/^https?:\/\/[^/?#@*\\\s]+\/?$/i.test(text)) return undefined;
+  try {
+    return new URL(text).origin;
+  } catch {
+    return undefined;
+  }
+}
