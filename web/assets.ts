@@ -7,6 +7,8 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { AssetAddresses } from './visit.ts';
 
 export interface Assets extends AssetAddresses {
+  /** Of all that is made for browsers, together. */
+  readonly version: string;
   /** A file as this client takes it, or undefined where there is none of the name or of this version. */
   read(version: string, name: string, acceptEncoding: string): Promise<AssetFile | undefined>;
   close(): Promise<void>;
@@ -33,6 +35,9 @@ const ENTRIES: Record<string, string> = {
   'reader.js': 'elements/reader.ts',
   'editor.js': 'elements/editor.ts',
   'upload.js': 'elements/upload.ts',
+  'settings.js': 'elements/settings.ts',
+  'widgets.js': 'elements/widgets.ts',
+  'frame.js': 'elements/frame.ts',
   'math.js': 'elements/math.ts',
   'rich-text.js': 'elements/rich-text.ts',
 };
@@ -72,6 +77,7 @@ export function openAssets(): Assets {
   }
 
   return {
+    version,
     of: (name) => `/assets/${version}/${name}`,
     async read(asked, name, acceptEncoding) {
       const folder = name.split('/', 1)[0] ?? '';
@@ -100,7 +106,7 @@ export function openAssets(): Assets {
 /** 12 hex digits of a hash of the sources and of the pinned packages. */
 function hashOfSources(): string {
   const hash = createHash('sha256');
-  const files = globSync('{style.css,elements/**/*.ts,elements/**/*.css}', { cwd: WEB }).sort();
+  const files = globSync('{*.css,elements/**/*.ts,elements/**/*.css}', { cwd: WEB }).sort();
   for (const file of [...files, '../package-lock.json', 'assets.ts']) {
     hash
       .update(`${file}\0`)

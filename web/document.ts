@@ -8,7 +8,7 @@ export interface Parts {
   scripts?: readonly string[];
   head?: Content;
   /** What the body is about, for the style sheet. */
-  kind: 'wiki' | 'plain' | 'write';
+  kind: 'wiki' | 'plain' | 'write' | 'framed';
 }
 
 /** A whole document. All that is in it works without its scripts. */

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { after, test } from 'node:test';
-import { AxeBuilder } from '@axe-core/playwright';
 import { pino } from 'pino';
-import { chromium, type Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
 import { CHROMIUM } from '../test/browser.ts';
+import { assertGood, watch } from '../test/good-page.ts';
 import { openWorld, type World } from '../test/world.ts';
 
 const skip = CHROMIUM ? false : 'Chromium is not installed, so that no journey was made in a real browser';
@@ -25,34 +25,6 @@ async function openFresh(): Promise<{ world: World; link: string }> {
   const world = await openWorld({}, { log: pino({ level: 'info' }, sink) });
   const token = /welcome\?token=([\w-]+)/.exec(lines.join(''))?.[1];
   return { world, link: `${world.address}/welcome?token=${token}` };
-}
-
-/** What no page may show: scripts that fail, what the policy forbids, and what is not there. */
-function watch(page: Page, complaints: string[]): void {
-  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(`${page.url()}: ${message.text()}`);
-  });
-}
-
-/** Fails for whatever keeps somebody out, in light and in dark, and for a page that is wider than its window. */
-async function assertGood(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    const { violations } = await new AxeBuilder({ page })
-      .withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'])
-      .analyze();
-    const grave = violations.filter(({ impact }) => impact === 'critical' || impact === 'serious');
-    const said = grave.map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`,
-    );
-    assert.deepEqual(said, [], `${name}, ${colorScheme}`);
-  }
-  for (const width of [360, 768, 1_440]) {
-    await page.setViewportSize({ width, height: 900 });
-    const wider = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-    assert.ok(Number(wider) <= 0, `${name} is ${wider} px wider than a window of ${width}`);
-  }
 }
 
 test('somebody who never saw it gets from the printed link to a wiki of their own files, and works in it', {

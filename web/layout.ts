@@ -61,18 +61,24 @@ function treePanel(place: Place, tree: Content): Html {
       <ul class="tree-more">
         ${place.may('sources:read') && html`<li><a href="${place.to('sources')}">${icon('source')} Sources</a></li>`}
         ${place.may('pages:write') && html`<li><a href="${place.to('trash')}">${icon('trash')} Trash</a></li>`}
+        ${place.may('wikis:export') && html`<li><a href="${place.to('transfer')}">${icon('upload')} Export and import</a></li>`}
       </ul>
     </details>
   </nav>`;
 }
 
-function youMenu(visit: Visit, { user, workspace, wiki, overview }: Place): Html {
-  const others = overview.wikis.filter(({ wiki_id }) => wiki_id !== wiki.wiki_id).slice(0, 20);
+interface You extends Pick<Place, 'user' | 'workspace' | 'overview'> {
+  wiki?: Place['wiki'] | undefined;
+}
+
+export function youMenu(visit: Visit, { user, workspace, wiki, overview }: You): Html {
+  const others = overview.wikis.filter(({ wiki_id }) => wiki_id !== wiki?.wiki_id).slice(0, 20);
   const slugOf = new Map(overview.session.organizations.map((it) => [it.organization_id, it.slug]));
   return html`<details class="menu">
     <summary aria-label="You and your wikis"><span class="face" aria-hidden="true">${initial(user.display_name || user.email)}</span></summary>
     <div class="menu-box">
-      <p class="menu-who"><strong>${user.display_name}</strong><br><span>${user.email}</span><br><span>${workspace.role} of ${workspace.name}</span></p>
+      <p class="menu-who"><strong>${user.display_name}</strong><br><span>${user.email}</span>${workspace.role !== '' && html`<br><span>${workspace.role} of ${workspace.name}</span>`}</p>
+      <ul>${workspace.permissions.includes('members:read') && html`<li><a href="/${workspace.slug}/-/members">Settings of ${workspace.name}</a></li>`}<li><a href="/me">Your profile</a></li></ul>
       ${others.length > 0 && html`<ul>${others.map((it) => html`<li><a href="/${slugOf.get(it.organization_id) ?? ''}/${it.slug}">${it.title}</a></li>`)}</ul>`}
       ${themeForm(visit)}
       <form method="post" action="/sign-out"><button class="button quiet wide">Sign out</button></form>

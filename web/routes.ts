@@ -3,11 +3,20 @@ import { begin, beginWorkspace, chooseTheme, home, workspace } from './pages/hom
 import { acceptInvitation, invitation } from './pages/invitation.ts';
 import { readPage } from './pages/read-page.ts';
 import { search } from './pages/search.ts';
+import { audit } from './pages/settings/audit.ts';
+import { billing } from './pages/settings/billing.ts';
+import { changeOwnKeys, changeWorkspaceKeys, ownKeys, workspaceKeys } from './pages/settings/keys.ts';
+import { changeMembers, members } from './pages/settings/members.ts';
+import { changeProfile, profile } from './pages/settings/profile.ts';
+import { changeWidgets, widgets } from './pages/settings/widgets.ts';
+import { changeWikis, wikis } from './pages/settings/wikis.ts';
 import { beginOpenId, completeOpenId, sendSignIn, signIn, signInByLink, signOut } from './pages/sign-in.ts';
 import { source, sources } from './pages/sources.ts';
+import { beginExport, beginImport, transfer } from './pages/transfer.ts';
 import { restoreFromTrash, throwAway, trash } from './pages/trash.ts';
 import { oneUpload, sendUpload, upload, uploads } from './pages/upload.ts';
 import { makeFirstUser, welcome } from './pages/welcome.ts';
+import { widgetFrame } from './pages/widget-frame.ts';
 import { branchPages, rootPages, wikiHome } from './pages/wiki-home.ts';
 import { editPage, newPage, saveEdit, saveNewPage } from './pages/write-page.ts';
 import type { WebRoute } from './visit.ts';
@@ -53,4 +62,23 @@ export const ROUTES: readonly WebRoute[] = [
   sendUpload,
   uploads,
   oneUpload,
+  transfer,
+  beginExport,
+  beginImport,
+  // settings
+  wikis,
+  changeWikis,
+  members,
+  changeMembers,
+  workspaceKeys,
+  changeWorkspaceKeys,
+  widgets,
+  changeWidgets,
+  billing,
+  audit,
+  profile,
+  changeProfile,
+  ownKeys,
+  changeOwnKeys,
+  widgetFrame,
 ];

@@ -53,6 +53,7 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
       });
     }
   });
+  serveWidgets(app, assets);
   app.get('/assets/:version/*', async (request, reply) => {
     const { version = '', '*': name = '' } = request.params as Record<string, string>;
     const file = await assets.read(version, name, request.headers['accept-encoding'] ?? '');
@@ -64,6 +65,28 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
       vary: 'accept-encoding',
       ...(file.encoding && { 'content-encoding': file.encoding }),
     });
+    return reply.send(file.bytes);
+  });
+}
+
+/**
+ * The module of the widgets, at an address that does not change: pages of other sites name it. It holds nothing of
+ * anybody, so any page may load it; what the widgets show is between their token and the API.
+ */
+function serveWidgets(app: FastifyInstance, assets: Assets): void {
+  app.get('/widgets.js', async (request, reply) => {
+    const etag = `W/"${assets.version}"`;
+    reply.headers({
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+      'cache-control': 'public, max-age=300',
+      vary: 'accept-encoding',
+      etag,
+    });
+    if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+    const file = await assets.read(assets.version, 'widgets.js', request.headers['accept-encoding'] ?? '');
+    if (!file) throw new Error('the widgets are not among what is made for browsers');
+    reply.headers({ 'content-type': file.type, ...(file.encoding && { 'content-encoding': file.encoding }) });
     return reply.send(file.bytes);
   });
 }
@@ -97,17 +120,17 @@ function visitOf(app: FastifyInstance, assets: Assets, { publicUrl }: WebOptions
 }
 
 /** Nothing but our own scripts runs, and our own styles; pictures may come from where a page's writer says. */
-function policy(hasDiagrams: boolean): string {
+function policy({ hasDiagrams = false, framedBy = "'none'" }: { hasDiagrams?: boolean; framedBy?: string }): string {
   const style = hasDiagrams ? "'self' 'unsafe-inline'" : "'self'";
   return (
     `default-src 'none'; script-src 'self'; style-src ${style}; img-src 'self' https: http: data: blob:; font-src 'self'; ` +
-    `connect-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors 'none'`
+    `connect-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors ${framedBy}`
   );
 }
 
 function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: Shown) {
   reply.headers({
-    'content-security-policy': policy('page' in shown && shown.hasDiagrams === true),
+    'content-security-policy': policy('page' in shown ? shown : {}),
     // With none at all, browsers would not say where a form comes from.
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',

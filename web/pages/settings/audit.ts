@@ -1,0 +1,125 @@
+import type { AuditEvent } from '../../../src/audit/schema.ts';
+import type { Member } from '../../../src/members/schema.ts';
+import { type Html, html } from '../../html.ts';
+import { time } from '../../layout.ts';
+import { settingsPage } from '../../settings.ts';
+import type { Visit } from '../../visit.ts';
+import type { MembersList } from './members.ts';
+
+const SHOWN = 50;
+const DAY_MS = 86_400_000;
+
+interface Filters {
+  type: string;
+  actor_id: string;
+  /** Days as YYYY-MM-DD, or "". */
+  after: string;
+  before: string;
+}
+
+export const [audit] = settingsPage({
+  path: '/:workspace/-/audit',
+  title: 'Audit log',
+  said: {},
+  deeds: {},
+  async main(visit, at) {
+    const filters = filtersOf(visit);
+    const offset = /^\d{1,9}$/.test(visit.query.get('offset') ?? '') ? Number(visit.query.get('offset')) : 0;
+    const [events, { members }] = await Promise.all([
+      visit.api.get<AuditEvent[]>(`${at.api}/audit-events?${asked(filters, offset)}`),
+      visit.api.get<MembersList>(`${at.api}/members`),
+    ]);
+    const page = (to: number) => `${visit.path}?${new URLSearchParams({ ...filters, offset: String(to) })}`;
+    return html`<p class="lead">Every change in ${at.workspace.name}, oldest first: who, what, and from where.</p>
+      ${form(filters, members)}
+      ${events.length === 0 ? html`<p class="empty">Nothing ${offset > 0 ? 'more ' : ''}happened that fits. Choose an earlier day, or clear the other fields.</p>` : table(events, members)}
+      <p class="row-of-buttons">${offset > 0 && html`<a class="button" href="${page(Math.max(0, offset - SHOWN))}">Earlier</a>`}
+      ${events.length === SHOWN && html`<a class="button" href="${page(offset + SHOWN)}">Later</a>`}</p>`;
+  },
+});
+
+/** A log of years begins where it is most likely looked into: in the last week. */
+function filtersOf({ query }: Visit): Filters {
+  const lastWeek = new Date(Date.now() - 7 * DAY_MS).toISOString().slice(0, 10);
+  return {
+    type: query.get('type')?.trim() ?? '',
+    actor_id: query.get('actor_id') ?? '',
+    after: query.get('after') ?? lastWeek,
+    before: query.get('before') ?? '',
+  };
+}
+
+function asked({ type, actor_id, after, before }: Filters, offset: number): URLSearchParams {
+  const day = (text: string, later = 0) => {
+    const at = Date.parse(`${text}T00:00:00Z`);
+    return Number.isNaN(at) ? text : new Date(at + later).toISOString();
+  };
+  return new URLSearchParams({
+    limit: String(SHOWN),
+    offset: String(offset),
+    ...(type !== '' && { type }),
+    ...(actor_id !== '' && { actor_id }),
+    ...(after !== '' && { after: day(after) }),
+    ...(before !== '' && { before: day(before, DAY_MS) }),
+  });
+}
+
+function form({ type, actor_id, after, before }: Filters, members: readonly Member[]): Html {
+  return html`<form class="fields">
+    <label>From <input type="date" name="after" value="${after}"></label>
+    <label>To <input type="date" name="before" value="${before}"></label>
+    <label>Who <select name="actor_id"><option value="">anybody</option>${members.map(({ user_id, display_name, email }) => html`<option value="${user_id}"${user_id === actor_id && html` selected`}>${display_name || email}</option>`)}</select></label>
+    <label>What <input name="type" list="types" placeholder="anything" value="${type}" maxlength="100" autocomplete="off"></label>
+    <datalist id="types">${TYPES.map((it) => html`<option value="${it}"></option>`)}</datalist>
+    <button class="button">Show</button></form>`;
+}
+
+/** The ones that are looked for most; any other can be typed. */
+const TYPES = [
+  'api_key.created',
+  'api_key.revoked',
+  'invitation.created',
+  'invitation.accepted',
+  'organization_membership.updated',
+  'organization_membership.deleted',
+  'page.updated',
+  'upload.created',
+  'wiki.renamed',
+  'workspace.transferred',
+  'workspace.updated',
+];
+
+function table(events: readonly AuditEvent[], members: readonly Member[]): Html {
+  const nameOf = new Map(members.map(({ user_id, display_name, email }) => [user_id, display_name || email]));
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Changes"><table class="log"><thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th></tr></thead>
+    <tbody>${events.map(
+      (
+        it,
+      ) => html`<tr><td>${time(it.created_at)}</td><td>${it.actor_id === '' ? 'the service' : (nameOf.get(it.actor_id) ?? html`<code>${it.actor_id}</code>`)}</td>
+      <td><details><summary>${breakable(it.type)}</summary>${details(it)}</details></td></tr>`,
+    )}</tbody></table></div>`;
+}
+
+/** A name of several words, which may go on in the next line behind each. */
+function breakable(name: string): Html {
+  return html`${name.split(/(?<=[._])/).map((part) => html`${part}<wbr>`)}`;
+}
+
+function details({
+  target_kind,
+  target_id,
+  changes,
+  address,
+  request_id,
+  credential_kind,
+  credential_id,
+}: AuditEvent): Html {
+  const fields = [...new Set([...Object.keys(changes.before), ...Object.keys(changes.after)])];
+  const value = (record: object, name: string) => {
+    const found = (record as Record<string, unknown>)[name];
+    return found === undefined ? '–' : typeof found === 'string' ? found : JSON.stringify(found);
+  };
+  return html`<dl class="facts small"><dt>${target_kind}</dt><dd><code>${target_id}</code></dd>
+    <dt>By</dt><dd>${credential_kind} <code>${credential_id}</code> from ${address}</dd><dt>Request</dt><dd><code>${request_id}</code></dd>
+    ${fields.map((name) => html`<dt>${name}</dt><dd>${value(changes.before, name)} → ${value(changes.after, name)}</dd>`)}</dl>`;
+}

@@ -1,0 +1,108 @@
+import type { ApiKey } from '../../../src/keys/schema.ts';
+import { type Content, type Html, html } from '../../html.ts';
+import { time } from '../../layout.ts';
+import { deedButton, guarded, hidden, inSettings, type Settings, settingsPage } from '../../settings.ts';
+import type { Shown, Visit } from '../../visit.ts';
+
+/** As many as one answer of the API may hold. */
+const SHOWN = 500;
+
+interface Keys {
+  path: string;
+  title: string;
+  about: string;
+  api(at: Settings): string;
+  /** What the maker may do, which a key can be narrowed to. */
+  permissions(at: Settings): string[];
+}
+
+function keysPage(keys: Keys) {
+  const [read, write] = settingsPage({
+    path: keys.path,
+    title: keys.title,
+    said: { revoked: 'The key is revoked: it opens nothing any more.' },
+    deeds: {
+      make: async (visit, at) => made(visit, at, keys),
+      async revoke(visit, at) {
+        await visit.api.delete(`${keys.api(at)}/${encodeURIComponent(visit.form.get('key_id') ?? '')}`);
+        return 'revoked';
+      },
+    },
+    main: (visit, at) => main(visit, at, keys),
+  });
+  return [read, write] as const;
+}
+
+async function main(visit: Visit, at: Settings, keys: Keys): Promise<Content> {
+  const list = await visit.api.get<ApiKey[]>(`${keys.api(at)}?limit=${SHOWN}`);
+  return html`<p class="lead">${keys.about}</p>
+    ${makeForm(visit, keys.permissions(at))}
+    <h2>Keys</h2>
+    ${list.length === 0 ? html`<p class="empty">There are no keys yet. Make one above, and use it as <code>Authorization: Bearer …</code>.</p>` : html`<ul class="people">${list.map(entry)}</ul>`}
+    ${list.length === SHOWN && html`<p class="empty">These are the ${SHOWN} oldest. The API lists them all.</p>`}`;
+}
+
+function makeForm({ form }: Visit, permissions: string[]): Html {
+  return html`<form method="post" aria-label="Make a key">${hidden({ do: 'make' })}
+    <div class="fields"><label class="grow">Name <input name="name" required maxlength="100" autocomplete="off" placeholder="What it is for" value="${form.get('name') ?? ''}"></label>
+    <label>Ends <select name="days"><option value="30">in 30 days</option><option value="90" selected>in 90 days</option><option value="365">in a year</option><option value="">never</option></select></label>
+    <button class="button main">Make a key</button></div>
+    <details class="narrow"><summary>Narrow what it may do</summary>
+      <p class="small">Chosen: only that. Nothing chosen: all that you may do.</p>
+      <div class="choices">${permissions.map((it) => html`<label><input type="checkbox" name="permission" value="${it}"${form.getAll('permission').includes(it) && html` checked`}> ${it}</label>`)}</div></details></form>`;
+}
+
+function entry({ key_id, name, obfuscated_value, permissions, created_at, expires_at, last_used_at }: ApiKey): Html {
+  return html`<li><div class="who"><strong>${name}</strong> <code>${obfuscated_value}</code>
+    <span class="small">Made ${time(created_at)} · ${last_used_at === undefined ? 'not used yet' : html`last used ${time(last_used_at)}`} · ${expires_at === undefined ? 'does not end' : html`ends ${time(expires_at)}`}</span>
+    ${permissions.length > 0 && html`<span class="small">May only: ${permissions.join(', ')}</span>`}</div>
+    ${guarded(
+      html`Revoke<span class="sr-only"> ${name}</span>`,
+      'Whatever uses this key stops working at once. It cannot be taken back.',
+      deedButton('revoke', { key_id }, html`Revoke the key<span class="sr-only"> ${name}</span>`, 'bad'),
+    )}</li>`;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The secret is in this one answer and nowhere else, so it is shown at once and not behind a redirect. */
+async function made(visit: Visit, at: Settings, keys: Keys): Promise<Shown> {
+  const { form } = visit;
+  const permissions = form.getAll('permission');
+  const days = Number(form.get('days') ?? '');
+  const key = await visit.api.post<ApiKey & { secret: string }>(keys.api(at), {
+    name: form.get('name') ?? '',
+    ...(permissions.length > 0 && { permissions }),
+    ...(days > 0 && days <= 3_650 && { expires_at: new Date(Date.now() + days * DAY_MS).toISOString() }),
+  });
+  return {
+    page: inSettings(
+      visit,
+      at,
+      'Your new key',
+      html`<p class="lead">This is <strong>${key.name}</strong>. It is shown this once: keep it where you keep passwords.</p>
+        <p class="secret"><code id="secret" tabindex="0">${key.secret}</code><button class="button main" type="button" data-copy="secret" hidden>Copy</button></p>
+        <p class="small" role="status" id="copied"></p>
+        <h2>Try it</h2>
+        <pre class="snippet" tabindex="0"><code>curl -H "Authorization: Bearer $KEY" ${visit.publicUrl}/v1/workspaces</code></pre>
+        <p><a class="button" href="${visit.path}">I have kept it</a></p>`,
+    ),
+  };
+}
+
+export const [workspaceKeys, changeWorkspaceKeys] = keysPage({
+  path: '/:workspace/-/keys',
+  title: 'API keys',
+  about: 'For programs that work in this workspace and nowhere else. A key may never do more than the one who made it.',
+  api: (at) => `${at.api}/api-keys`,
+  permissions: (at) => at.workspace.permissions,
+});
+
+export const [ownKeys, changeOwnKeys] = keysPage({
+  path: '/me/keys',
+  title: 'Your API keys',
+  about: 'For programs that act as you, in all workspaces that you are in.',
+  api: () => '/v1/me/api-keys',
+  permissions: ({ overview }) =>
+    [...new Set(overview.session.organizations.flatMap(({ permissions }) => permissions))].sort(),
+});

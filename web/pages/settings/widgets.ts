@@ -1,0 +1,63 @@
+import { type Html, html } from '../../html.ts';
+import { hidden, type Settings, settingsPage, widgetToken } from '../../settings.ts';
+import type { Visit } from '../../visit.ts';
+
+const WIDGETS = [
+  { widget: 'profile', name: 'Profile', needs: '', shows: 'Who somebody is, and the workspaces that they are in.' },
+  {
+    widget: 'enterprise',
+    name: 'Enterprise',
+    needs: 'enterprise:manage',
+    shows: 'The seats, and what each role may do and who holds it.',
+  },
+  { widget: 'developers', name: 'Developers', needs: 'developers:manage', shows: "The workspace's API keys, masked." },
+];
+
+export const [widgets, changeWidgets] = settingsPage({
+  path: '/:workspace/-/widgets',
+  title: 'Widgets',
+  scripts: ['widgets.js'],
+  said: { saved: 'Saved. Pages of these sites may show the widgets from now on, and no others.' },
+  deeds: {
+    async origins(visit, at) {
+      const widget_origins = (visit.form.get('origins') ?? '').split(/[\s,]+/).filter((line) => line !== '');
+      await visit.api.patch(`${at.api}/widget-origins`, { widget_origins });
+      return 'saved';
+    },
+  },
+  async main(visit, at) {
+    const { widget_origins } = await visit.api.get<{ widget_origins: string[] }>(`${at.api}/widget-origins`);
+    const text = visit.form.get('origins') ?? widget_origins.join('\n');
+    const mine = WIDGETS.filter(({ needs }) => needs === '' || at.may(needs));
+    return html`<p class="lead">Parts of ${at.workspace.name} that you can show in pages of your own.</p>
+      <h2>Sites that may show them</h2>
+      <form method="post" class="stack">${hidden({ do: 'origins' })}
+        <label>Origins, one a line <textarea name="origins" rows="4" spellcheck="false" placeholder="https://intranet.example.com" aria-describedby="origins-hint">${text}</textarea></label>
+        <p class="hint" id="origins-hint">Scheme and host, and the port where it is not the usual one. ${widget_origins.length === 0 && 'No site is allowed yet, so the widgets work on these pages alone.'}</p>
+        <p class="row-of-buttons"><button class="button main">Save</button></p></form>
+      <h2>How</h2>
+      <ol class="steps"><li>Your server asks for a token: <code>POST ${visit.publicUrl}${at.api}/widget-token</code> with <code>{"widget":"profile"}</code> and the API key of the one who looks at the page. The token is good for an hour, and for that widget only.</li>
+      <li>Your page loads the module and names the element:</li></ol>
+      ${snippet(visit)}
+      <p class="small">Colours and type follow <code>--ibid-paper</code>, <code>--ibid-ink</code>, <code>--ibid-ink-2</code>, <code>--ibid-line</code>, <code>--ibid-accent</code>, <code>--ibid-radius</code> and <code>--ibid-font</code>. Light or dark is your page's <code>color-scheme</code>. When a token has ended, the element says so by the event <code>ibid-token-ended</code>: give it a new <code>token</code> then.</p>
+      <p class="small">A page that may run no other scripts shows the same in a frame, with the token behind the <code>#</code>: <code>${visit.publicUrl}/-/widgets/${at.workspace.organization_id}/profile#token=…</code></p>
+      ${await Promise.all(mine.map((it) => shown(visit, at, it)))}`;
+  },
+});
+
+function snippet({ publicUrl }: Visit): Html {
+  const text = `<script type="module" src="${publicUrl}/widgets.js"></script>\n<ibid-profile token="…"></ibid-profile>`;
+  return html`<div class="with-copy"><pre class="snippet" tabindex="0"><code id="snippet">${text}</code></pre><button class="button" type="button" data-copy="snippet" hidden>Copy</button></div>
+    <p class="small" role="status" id="copied"></p>`;
+}
+
+async function shown(visit: Visit, at: Settings, { widget, name, shows }: (typeof WIDGETS)[number]): Promise<Html> {
+  const token = await widgetToken(visit, at, widget);
+  const fallback = html`<p class="empty">It is drawn by a script, which does not run in this browser.</p>`;
+  const element = {
+    profile: html`<ibid-profile token="${token}">${fallback}</ibid-profile>`,
+    enterprise: html`<ibid-enterprise token="${token}">${fallback}</ibid-enterprise>`,
+    developers: html`<ibid-developers token="${token}">${fallback}</ibid-developers>`,
+  }[widget];
+  return html`<h2>${name} <code class="small">&lt;ibid-${widget}&gt;</code></h2><p>${shows}</p>${element}`;
+}

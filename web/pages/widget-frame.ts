@@ -1,0 +1,44 @@
+import { documentOf } from '../document.ts';
+import { html } from '../html.ts';
+import { notHere } from '../place.ts';
+import type { Visit, WebRoute } from '../visit.ts';
+
+const ELEMENTS = new Map([
+  ['profile', html`<ibid-profile></ibid-profile>`],
+  ['enterprise', html`<ibid-enterprise></ibid-enterprise>`],
+  ['developers', html`<ibid-developers></ibid-developers>`],
+]);
+
+/**
+ * A widget for pages that run no script of ours: in a frame, whose address has the token behind a "#", where no server
+ * sees it. Only the sites that the workspace allows may frame it.
+ */
+export const widgetFrame: WebRoute = {
+  method: 'GET',
+  path: '/-/widgets/:workspace_id/:widget',
+  run: async (visit) => {
+    const element = ELEMENTS.get(visit.params.widget ?? '');
+    if (!element) throw notHere(visit, 'widget');
+    const framedBy = await siteAround(visit);
+    return {
+      ...(framedBy !== undefined && { framedBy }),
+      page: documentOf(visit, {
+        title: 'Ibid',
+        kind: 'framed',
+        scripts: ['widgets.js', 'frame.js'],
+        body: html`<main>${element}<noscript><p>It is drawn by a script, which does not run in this browser.</p></noscript></main>`,
+      }),
+    };
+  },
+};
+
+/** The origin of the page around, where its workspace allows it. Browsers say it in the Referer, unless that page forbids them. */
+async function siteAround({ request, api, params }: Visit): Promise<string | undefined> {
+  const { referer } = request.headers;
+  if (referer === undefined || !URL.canParse(referer)) return undefined;
+  const { origin } = new URL(referer);
+  if (origin.length > 300 || !/^https?:\/\/[\w.[\]:-]+$/.test(origin)) return undefined;
+  const query = new URLSearchParams({ workspace_id: (params.workspace_id ?? '').slice(0, 64), origin });
+  const { allowed } = await api.get<{ allowed: boolean }>(`/v1/widget-frames?${query}`);
+  return allowed ? origin : undefined;
+}

@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { type BrowserContext, chromium } from 'playwright-core';
+import { sql } from '../src/db/sql.ts';
+import { CHROMIUM } from '../test/browser.ts';
+import { assertGood, watch } from '../test/good-page.ts';
+import { startMailServer } from '../test/mail-server.ts';
+import { signedInClient } from '../test/signed-in.ts';
+import { openWorld, type World } from '../test/world.ts';
+
+const skip = CHROMIUM ? false : 'Chromium is not installed, so that no journey was made in a real browser';
+
+/** A page of another origin; what it shows is set by each step. */
+async function openOtherSite() {
+  const site = { text: '', origin: '' };
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8').end(site.text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  after(() => server.close());
+  site.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return site;
+}
+
+async function signIn(world: World, context: BrowserContext, user_id: string): Promise<void> {
+  const { body } = await (await signedInClient(world, user_id)).post('/v1/auth/browser');
+  await context.addCookies([{ name: 'ibid', value: body.browser_secret, url: world.address }]);
+}
+
+/** The link in a mail, at the address where this test reaches the service. */
+function linkIn(raw: string, world: World): string {
+  const text = raw.replaceAll('=\r\n', '').replaceAll('=3D', '=');
+  const [link] = /http:\/\/[^\s"<>]+token=[\w-]+/.exec(text) ?? [];
+  assert.ok(link, text);
+  const { pathname, search } = new URL(link);
+  return world.address + pathname + search;
+}
+
+test('somebody is invited by mail, comes in, gets a role, makes a key and shows a widget elsewhere', {
+  skip,
+}, async (t) => {
+  const mail = await startMailServer();
+  after(() => mail.stop());
+  const folder = await mkdtemp(join(tmpdir(), 'ibid-journey-'));
+  after(() => rm(folder, { recursive: true, force: true }));
+  const world = await openWorld({
+    SMTP_URL: mail.url,
+    MAIL_FROM: 'wiki@example.com',
+    PASSWORD_SIGN_IN: 'on',
+  });
+  const owner = await world.owner('ada@example.com');
+  await world.db.query(sql`update users set display_name = 'Ada Lovelace' where user_id = ${owner.user_id}`);
+  const site = await openOtherSite();
+
+  const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+  after(() => browser.close());
+  const [adas, graces, guests] = [await browser.newContext(), await browser.newContext(), await browser.newContext()];
+  const complaints: string[] = [];
+  for (const context of [adas, graces]) {
+    context.setDefaultTimeout(10_000);
+    context.on('page', (page) => watch(page, complaints));
+  }
+  await signIn(world, adas, owner.user_id);
+  const [ada, grace] = [await adas.newPage(), await graces.newPage()];
+  const settings = (section: string) => `${world.address}/ada/-/${section}`;
+  let secret = '';
+
+  await t.test('an owner invites somebody, who gets a mail', async () => {
+    await ada.goto(`${world.address}/ada/main`);
+    await ada.getByLabel('You and your wikis').click();
+    await ada.getByRole('link', { name: 'Settings of ada' }).click();
+    await assertGood(ada, 'members');
+    await ada.getByLabel('E-mail').fill('grace@example.com');
+    await ada.getByRole('form', { name: 'Invite somebody' }).getByRole('combobox').selectOption('Viewer');
+    await ada.getByRole('button', { name: 'Invite' }).click();
+    await ada.getByText('The invitation is on its way by mail').waitFor();
+    await assertGood(ada, 'members, somebody invited');
+    assert.deepEqual(
+      mail.messages.map(({ recipients }) => recipients),
+      [['grace@example.com']],
+    );
+  });
+
+  await t.test('the invited one signs in and accepts, in a browser of their own', async () => {
+    await grace.goto(linkIn(mail.messages[0]?.raw ?? '', world));
+    await assertGood(grace, 'invitation');
+    await grace.getByRole('link', { name: 'Sign in' }).click();
+    await grace.getByLabel('E-mail').fill('grace@example.com');
+    await grace.getByRole('button', { name: 'Sign in' }).click();
+    await grace.getByText('mail', { exact: false }).first().waitFor();
+    await expectMails(2);
+    await grace.goto(linkIn(mail.messages[1]?.raw ?? '', world));
+    await grace.getByRole('button', { name: 'Sign in' }).click();
+    await grace.waitForLoadState();
+    await grace.goto(linkIn(mail.messages[0]?.raw ?? '', world));
+    await grace.getByRole('button', { name: 'Accept' }).click();
+    await grace.waitForURL('**/ada/main');
+    await grace.goto(settings('members'));
+    assert.equal(
+      await grace.getByRole('button', { name: 'Invite' }).count(),
+      0,
+      'a viewer is offered nothing to change',
+    );
+    await assertGood(grace, 'members, to a viewer');
+    assert.equal((await grace.goto(settings('keys')))?.status(), 403);
+  });
+
+  async function expectMails(count: number): Promise<void> {
+    while (mail.messages.length < count) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  await t.test('the owner makes them a developer, by keyboard', async () => {
+    await ada.goto(settings('members'));
+    await ada.getByLabel('Role of grace').focus();
+    await ada.keyboard.type('Dev');
+    await ada.keyboard.press('Tab');
+    await ada.keyboard.press('Enter');
+    await ada.getByText('The role is changed').waitFor();
+    assert.equal(await ada.getByLabel('Role of grace').inputValue(), 'developer');
+  });
+
+  await t.test('a developer makes a key, copies it, and a program uses it', async () => {
+    await graces.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: world.address });
+    await grace.goto(settings('keys'));
+    await assertGood(grace, 'keys, none yet');
+    await grace.getByLabel('Name').fill('Nightly import');
+    await grace.getByText('Narrow what it may do').click();
+    await grace.getByLabel('members:read').check();
+    await grace.getByLabel('developers:manage').check();
+    await grace.getByRole('button', { name: 'Make a key' }).click();
+    await grace.getByRole('button', { name: 'Copy' }).click();
+    await grace.getByText('Copied.').waitFor();
+    await assertGood(grace, 'a new key');
+    secret = String(await grace.evaluate('navigator.clipboard.readText()'));
+    const answer = await fetch(`${world.address}/v1/workspaces/${owner.workspace_id}/members`, {
+      headers: { authorization: `Bearer ${secret}` },
+    });
+    assert.equal(answer.status, 200);
+    await grace.getByRole('link', { name: 'I have kept it' }).click();
+    await assertGood(grace, 'keys');
+  });
+
+  async function widgetToken(widget: string, bearer: string): Promise<string> {
+    const answer = await world.as(bearer).post(`/v1/workspaces/${owner.workspace_id}/widget-token`, { widget });
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    return answer.body.token;
+  }
+
+  const embedding = (elements: string) => `<!doctype html><html lang="en"><head><title>Intranet</title>
+    <meta name="color-scheme" content="light dark"><style>body { background: Canvas; color: CanvasText }</style>
+    <script type="module" src="${world.address}/widgets.js"></script></head>
+    <body><main><h1>Intranet</h1>${elements}</main></body></html>`;
+
+  await t.test('a page of another site shows nothing while the workspace does not allow it', async () => {
+    site.text = embedding(`<ibid-developers token="${await widgetToken('developers', secret)}"></ibid-developers>`);
+    const page = await guests.newPage();
+    await page.goto(site.origin);
+    await page.getByRole('alert').getByText('does not allow this site').waitFor();
+    assert.equal(await page.getByText('Nightly import').count(), 0);
+    await assertGood(page, 'a widget that is refused');
+    await page.close();
+  });
+
+  await t.test('a developer allows the site, and its page shows the widgets', async () => {
+    await grace.goto(settings('widgets'));
+    await assertGood(grace, 'widgets');
+    await grace.getByLabel('Origins, one a line').fill(`${site.origin}/`);
+    await grace.getByRole('button', { name: 'Save' }).click();
+    await grace.getByText('Saved.').waitFor();
+    assert.equal(await grace.getByLabel('Origins, one a line').inputValue(), site.origin);
+
+    const tokens = {
+      developers: await widgetToken('developers', secret),
+      profile: await widgetToken('profile', String(owner.token)),
+      enterprise: await widgetToken('enterprise', String(owner.token)),
+    };
+    site.text = embedding(
+      Object.entries(tokens)
+        .map(([name, token]) => `<ibid-${name} token="${token}"></ibid-${name}>`)
+        .join('\n'),
+    );
+    const page = await graces.newPage();
+    await page.goto(site.origin);
+    await page.locator('ibid-developers').getByText('Nightly import').waitFor();
+    await page.locator('ibid-profile').getByText('ada@example.com').waitFor();
+    await page.locator('ibid-enterprise').getByText('2 active, 0 invited').waitFor();
+    await page.locator('ibid-enterprise').getByText('What they may do').first().click();
+    await assertGood(page, 'the widgets in a page of another site');
+    const seen = await page.evaluate(`getComputedStyle(document.querySelector('ibid-profile')).backgroundColor`);
+    await page.addStyleTag({ content: 'ibid-profile { --ibid-paper: rgb(1, 2, 3) }' });
+    const themed = await page.evaluate(`getComputedStyle(document.querySelector('ibid-profile')).backgroundColor`);
+    assert.notEqual(seen, themed);
+    assert.equal(themed, 'rgb(1, 2, 3)');
+    await page.close();
+  });
+
+  await t.test('a site that is allowed shows a widget in a frame, another cannot', async () => {
+    const token = await widgetToken('developers', secret);
+    const address = `${world.address}/-/widgets/${owner.workspace_id}/developers`;
+    const framing = `<!doctype html><html lang="en"><title>Intranet</title><main><h1>Intranet</h1>
+      <iframe title="API keys" src="${address}#token=${token}"></iframe></main></html>`;
+    site.text = framing;
+    const page = await graces.newPage();
+    await page.goto(site.origin);
+    await page.frameLocator('iframe').getByText('Nightly import').waitFor();
+    await assertGood(page, 'a widget in a frame');
+    const inside = page.frames().find((frame) => frame.url().startsWith(world.address));
+    assert.equal(inside?.url(), address, 'the token is out of the address');
+    await page.close();
+
+    const other = await openOtherSite();
+    other.text = framing;
+    const refused = await guests.newPage();
+    const said = refused.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
+    await refused.goto(other.origin);
+    await said;
+    assert.equal(await refused.frameLocator('iframe').getByText('Nightly import').count(), 0);
+    await refused.close();
+  });
+
+  await t.test('a token that ended with its key says so, to people and to the page', async () => {
+    const token = await widgetToken('developers', secret);
+    await grace.goto(settings('keys'));
+    await grace.getByText('Revoke', { exact: false }).first().click();
+    await grace.getByRole('button', { name: 'Revoke the key' }).click();
+    await grace.getByText('The key is revoked').waitFor();
+    site.text = embedding(`<script>addEventListener('ibid-token-ended', () => { document.title = 'ended' })</script>
+      <ibid-developers token="${token}"></ibid-developers>`);
+    const page = await guests.newPage();
+    await page.goto(site.origin);
+    await page.getByText('This view has ended').waitFor();
+    assert.equal(await page.title(), 'ended');
+    await page.close();
+  });
+
+  await t.test('an owner exports a wiki and looks at the rest of the settings', async () => {
+    await ada.goto(settings('wikis'));
+    await assertGood(ada, 'wikis');
+    await ada.getByRole('link', { name: 'Export or import' }).click();
+    await assertGood(ada, 'export and import');
+    await ada.getByRole('button', { name: 'Export' }).click();
+    const download = ada.waitForEvent('download');
+    await ada.getByRole('link', { name: 'Download the archive' }).click();
+    const archive = join(folder, 'wiki.zip');
+    await (await download).saveAs(archive);
+    await assertGood(ada, 'an export that is done');
+    await ada.goto(settings('wikis'));
+    await ada.getByLabel('Title of a new wiki').fill('Copy');
+    await ada.getByRole('button', { name: 'Make it' }).click();
+    await ada.goto(`${world.address}/ada/copy/-/transfer`);
+    await ada.getByLabel('Archive').setInputFiles(archive);
+    await ada.getByRole('button', { name: 'Import', exact: true }).click();
+    await ada.getByText('The import is done').waitFor();
+    for (const path of [
+      settings('audit'),
+      settings('billing?plan=team_monthly'),
+      `${world.address}/me`,
+      `${world.address}/me/keys`,
+    ]) {
+      await ada.goto(path);
+      await assertGood(ada, path);
+    }
+  });
+
+  await t.test('a member leaves, and signs out everywhere', async () => {
+    await grace.goto(settings('members'));
+    await grace.getByText('Leave', { exact: true }).click();
+    await grace.getByRole('button', { name: 'Leave ada' }).click();
+    await grace.waitForURL('**/begin');
+    await grace.goto(`${world.address}/me`);
+    await assertGood(grace, 'profile, in no workspace');
+    await grace.getByText('Sign out everywhere').first().click();
+    await grace.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await grace.waitForURL('**/sign-in');
+  });
+
+  // What was to be refused was: a page of another site, a key's end, and the settings that are not a viewer's.
+  const unexpected = complaints.filter((line) => !/403 \(Forbidden\)|401 \(Unauthorized\)/.test(line));
+  assert.deepEqual(unexpected, [], 'nothing may fail or be forbidden in a page');
+});

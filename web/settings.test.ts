@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from '../src/db/sql.ts';
+import { ROLES } from '../src/http/roles.ts';
+import { signedInClient } from '../test/signed-in.ts';
+import { type Answer, openWorld } from '../test/world.ts';
+
+const world = await openWorld({ PASSWORD_SIGN_IN: 'on' });
+const HOSTILE = `"><img src=x onerror=alert(1)><script>alert(2)</script>'&lt;`;
+
+/** Somebody's browser without scripts. */
+async function browserOf(user_id: string) {
+  const client = await signedInClient(world, user_id, { 'user-agent': HOSTILE });
+  const { body } = await client.post('/v1/auth/browser');
+  const cookie = `ibid=${body.browser_secret}`;
+  const visit = (method: string, path: string, fields?: Record<string, string> | [string, string][]): Promise<Answer> =>
+    world.anonymous.send(method, path, {
+      headers: { accept: 'text/html', cookie, ...(fields && { 'sec-fetch-site': 'same-origin' }) },
+      redirect: 'manual',
+      ...(fields && { body: new URLSearchParams(fields) }),
+    });
+  return {
+    open: (path: string) => visit('GET', path),
+    submit: (path: string, fields: Record<string, string> | [string, string][]) => visit('POST', path, fields),
+  };
+}
+
+const owner = await world.owner('settings@example.com');
+const { body: overview } = await owner.get('/v1/overview');
+const slug = overview.session.organizations[0].slug as string;
+const me = await browserOf(owner.user_id);
+const api = `/v1/workspaces/${owner.workspace_id}`;
+
+await world.member(owner.workspace_id, 'viewer');
+
+const SECTIONS = {
+  members: 'members:read',
+  keys: 'developers:manage',
+  widgets: 'developers:manage',
+  billing: 'billing:manage',
+  audit: 'enterprise:manage',
+};
+
+for (const { slug: role, permissions } of ROLES) {
+  test(`a ${role} is offered the settings that are theirs, and no others`, async () => {
+    const member = await world.member(owner.workspace_id, role);
+    const browser = await browserOf(member.user_id);
+    const { body: members } = await browser.open(`/${slug}/-/members`);
+    for (const [section, permission] of Object.entries(SECTIONS)) {
+      const isTheirs = (permissions as readonly string[]).includes(permission);
+      assert.equal(members.includes(`href="/${slug}/-/${section}"`), isTheirs, section);
+      const { status, body } = await browser.open(`/${slug}/-/${section}`);
+      assert.equal(status, isTheirs ? 200 : 403, `${section}: ${body}`);
+      if (!isTheirs) assert.match(body, /Ask somebody who manages the workspace[\s\S]*Request <code>/);
+    }
+    const manages = permissions.includes('members:manage');
+    for (const deed of ['invite', 'role', 'deactivate', 'remove', 'transfer']) {
+      const isOffered = manages && (deed !== 'transfer' || role === 'owner');
+      assert.equal(members.includes(`name="do" value="${deed}"`), isOffered, deed);
+    }
+    assert.equal(members.includes('<option value="owner"'), role === 'owner', 'nobody gives a role above their own');
+    assert.ok(members.includes('name="do" value="leave"'), 'everybody but the last owner may leave');
+    for (const path of ['/me', '/me/keys']) assert.equal((await browser.open(path)).status, 200);
+    await owner.send('DELETE', `${api}/members/${member.membership_id}`);
+  });
+}
+
+test('the settings of a workspace are not there for who is no member of it', async () => {
+  const stranger = await world.person();
+  const browser = await browserOf(stranger.user_id);
+  for (const section of Object.keys(SECTIONS)) {
+    assert.equal((await browser.open(`/${slug}/-/${section}`)).status, 404);
+    assert.equal(
+      (await browser.submit(`/${slug}/-/members`, { do: 'invite', email: 'x@example.com', role: 'owner' })).status,
+      404,
+    );
+  }
+  const own = await browser.open('/me');
+  assert.equal(own.status, 200, 'who is in no workspace has a profile all the same');
+  assert.match(own.body, /You are in no workspace/);
+});
+
+test('a form that is refused says what happened, what to do, and the request; what was typed stays', async () => {
+  const path = `/${slug}/-/members`;
+  const bad = await me.submit(path, { do: 'invite', email: 'two@example.com, three@example.com', role: 'viewer' });
+  assert.equal(bad.status, 400);
+  assert.match(bad.body, /role="alert"><p>Send one plain e-mail address/);
+  assert.match(bad.body, /Request <code>req_/);
+  assert.match(bad.body, /value="two@example.com, three@example.com"/);
+  assert.match(bad.body, /<option value="viewer" selected>/);
+  const member = await me.submit(path, { do: 'invite', email: 'settings@example.com', role: 'viewer' });
+  assert.equal(member.status, 409);
+  assert.match(member.body, /Look for them in the list of members below/);
+  const last = await me.submit(path, { do: 'leave', membership_id: owner.membership_id });
+  assert.equal(last.status, 409);
+  assert.match(last.body, /Make somebody else an owner first/);
+  assert.equal((await me.submit(path, { do: 'nothing' })).status, 400);
+  assert.equal((await me.submit(path, { do: 'constructor' })).status, 400);
+});
+
+test('the only owner is offered nothing that would leave the workspace without one', async () => {
+  const { body } = await me.open(`/${slug}/-/members`);
+  assert.ok(!body.includes('value="leave"') && body.includes('the only one'));
+});
+
+test('a key is shown once, narrowed and ended as was chosen, and works', async () => {
+  const path = `/${slug}/-/keys`;
+  assert.match((await me.open(path)).body, /There are no keys yet. Make one above/);
+  const made = await me.submit(path, [
+    ['do', 'make'],
+    ['name', HOSTILE],
+    ['days', '30'],
+    ['permission', 'pages:read'],
+    ['permission', 'members:read'],
+  ]);
+  assert.equal(made.status, 200);
+  assert.equal(made.headers.get('cache-control'), 'no-store');
+  const [, secret] = /<code id="secret"[^>]*>(ibid_live_\w+)</.exec(made.body) ?? [];
+  assert.ok(secret, made.body);
+  const { body: keys } = await owner.get(`${api}/api-keys`);
+  assert.deepEqual(keys[0].permissions, ['members:read', 'pages:read']);
+  assert.ok(Math.abs(Date.parse(keys[0].expires_at) - Date.now() - 30 * 86_400_000) < 60_000);
+  assert.equal((await world.as(secret).get(`${api}/members`)).status, 200);
+  const list = await me.open(path);
+  assert.ok(!list.body.includes(secret), 'it is in the one answer alone');
+  assert.match(list.body, /May only: members:read, pages:read/);
+  const revoked = await me.submit(path, { do: 'revoke', key_id: keys[0].key_id });
+  assert.equal(revoked.status, 303);
+  assert.equal((await world.as(secret).get(`${api}/members`)).status, 401);
+});
+
+test('a name is changed, a password set, and one signs out everywhere', async () => {
+  const person = await world.person('names@example.com');
+  const browser = await browserOf(person.user_id);
+  assert.equal(
+    (await browser.submit('/me', { do: 'name', display_name: '  Ada  ' })).headers.get('location'),
+    '/me?said=named',
+  );
+  assert.equal((await person.get('/v1/me')).body.display_name, 'Ada');
+  assert.match((await browser.submit('/me', { do: 'name', display_name: ' ' })).body, /role="alert"/);
+  assert.match((await browser.submit('/me', { do: 'password', new_password: 'short' })).body, /role="alert"/);
+  const set = await browser.submit('/me', { do: 'password', new_password: 'correct horse battery staple' });
+  assert.equal(set.headers.get('location'), '/me?said=password');
+  const signedIn = await world.anonymous.post('/v1/auth/password', {
+    email: 'names@example.com',
+    password: 'correct horse battery staple',
+  });
+  assert.equal(signedIn.status, 200);
+  const out = await browser.submit('/me', { do: 'everywhere' });
+  assert.equal(out.headers.get('location'), '/sign-in');
+  assert.match(out.headers.get('set-cookie') ?? '', /^ibid=; .*Max-Age=0/);
+  assert.equal((await browser.open('/me')).headers.get('location'), '/sign-in?next=%2Fme');
+  assert.equal((await world.as(signedIn.body.access_token).get('/v1/me')).status, 401);
+});
+
+test('the audit log is filtered and paged', async () => {
+  for (let i = 0; i < 51; i += 1) await owner.patch(`/v1/wikis/${owner.wiki_id}`, { title: `Handbook ${i}` });
+  const first = await me.open(`/${slug}/-/audit?type=wiki.renamed`);
+  assert.match(first.body, /Handbook 48 → Handbook 49/);
+  const [, later] = /href="([^"]+)">Later</.exec(first.body) ?? [];
+  const second = await me.open(String(later).replaceAll('&amp;', '&'));
+  assert.match(second.body, /Handbook 49 → Handbook 50/);
+  assert.match(second.body, />Earlier</);
+  assert.match((await me.open(`/${slug}/-/audit?after=2100-01-01`)).body, /Nothing happened that fits/);
+  assert.equal((await me.open(`/${slug}/-/audit?after=yesterday`)).status, 422);
+});
+
+test('a plan shows what it would cost, and one that is not there is refused', async () => {
+  const { body } = await me.open(`/${slug}/-/billing?plan=team_annual`);
+  assert.match(body, /What Team \(annual\) would cost[\s\S]*\$160\.00[\s\S]*nothing was changed/);
+  assert.match((await me.open(`/${slug}/-/billing?plan=enterprise`)).body, /Talk to whoever runs this service/);
+  assert.equal((await me.open(`/${slug}/-/billing?plan=gold`)).status, 400);
+});
+
+test('sites that may show the widgets are set, and what is none is refused with what was typed', async () => {
+  const path = `/${slug}/-/widgets`;
+  assert.match((await me.open(path)).body, /No site is allowed yet/);
+  const saved = await me.submit(path, { do: 'origins', origins: 'https://b.example\n\n https://a.example:8443/ ' });
+  assert.equal(saved.status, 303);
+  const { body } = await owner.get(`${api}/widget-origins`);
+  assert.deepEqual(body.widget_origins, ['https://a.example:8443', 'https://b.example']);
+  const bad = await me.submit(path, { do: 'origins', origins: 'https://a.example/page' });
+  assert.equal(bad.status, 400);
+  assert.match(bad.body, />https:\/\/a\.example\/page<\/textarea>/);
+});
+
+test('what people wrote is no markup in any of the settings', async () => {
+  await world.db.query(sql`update users set display_name = ${HOSTILE} where user_id = ${owner.user_id}`);
+  await world.db.query(sql`update workspaces set name = ${HOSTILE} where workspace_id = ${owner.workspace_id}`);
+  await owner.post(`${api}/api-keys`, { name: HOSTILE });
+  await owner.patch(`/v1/wikis/${owner.wiki_id}`, { title: HOSTILE });
+  const query = encodeURIComponent(HOSTILE);
+  const paths = ['members', 'keys', 'widgets', 'billing', 'audit', `audit?type=${query}`, `members?said=${query}`].map(
+    (it) => `/${slug}/-/${it}`,
+  );
+  for (const path of [...paths, '/me', '/me/keys']) {
+    const { status, body, headers } = await me.open(path);
+    assert.equal(status, 200, path);
+    assert.match(
+      headers.get('content-security-policy') ?? '',
+      /default-src 'none'; script-src 'self'; style-src 'self';/,
+    );
+    const outside = String(body).replace(/="[^"]*"/g, '=""');
+    assert.equal(/<img|<script>|<[^>]*onerror|<style|<[^>]*\sstyle=/.exec(outside), null, path);
+  }
+});
+
+test('the module of the widgets may be loaded by any page, and is asked for again only when it changed', async () => {
+  const answer = await fetch(`${world.address}/widgets.js`, { headers: { origin: 'https://elsewhere.example' } });
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+  assert.equal(answer.headers.get('content-type'), 'text/javascript; charset=utf-8');
+  const code = await answer.text();
+  for (const name of ['ibid-profile', 'ibid-enterprise', 'ibid-developers']) assert.ok(code.includes(name));
+  assert.ok(code.length < 40_000, `${code.length} characters are no small module`);
+  const again = await fetch(`${world.address}/widgets.js`, {
+    headers: { 'if-none-match': answer.headers.get('etag') ?? '' },
+  });
+  assert.equal(again.status, 304);
+});
