@@ -268,6 +268,13 @@ begin
   return (select count(*) from upload_files f where f.wiki_id = wiki and f.upload_id = upload and f.new_source);
 end $function$;
 
+-- Whether pages of this origin may use widget tokens of the workspace; without one: of any. A preflight has no token to tell by.
+CREATE OR REPLACE FUNCTION public.widget_origin_is_allowed(origin text, workspace text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+AS $function$ select exists (select from workspaces where widget_origins @> array[origin] and (workspace is null or workspace_id = workspace)) $function$;
+
 -- For the service's own housekeeping, which belongs to no wiki.
 CREATE OR REPLACE FUNCTION public.wikis_with_forgotten_uploads(age interval)
  RETURNS SETOF text
@@ -1054,11 +1061,13 @@ create table workspaces (
   seats_overage    boolean                   not null default false,
   created_by       text                      collate "C" not null,
   created_at       timestamp with time zone  not null default now(),
+  widget_origins   text[]                    not null default '{}'::text[],
   PRIMARY KEY (workspace_id),
   UNIQUE (slug),
   CHECK ((seats_granted >= 0)),
   FOREIGN KEY (created_by) REFERENCES users(user_id)
 );
+CREATE INDEX workspaces_widget_origins ON workspaces USING gin (widget_origins);
 grant delete, insert, select, update on workspaces to ibid_service;
 alter table workspaces enable row level security;
 create policy of_the_workspaces on workspaces for all

@@ -13,13 +13,13 @@ export const mayBeFramed = endpoint({
     'Whether the workspace allows pages of this origin to show its widgets; no where there is no such workspace.',
   access: anyone(),
   query: Type.Object({
-    workspace_id: Type.Optional(Type.String({ maxLength: 64, description: 'Without one the answer is no.' })),
+    workspace: Type.Optional(Type.String({ maxLength: 64, description: 'Its id. Without one: no.' })),
     origin: Type.Optional(
       Type.String({ maxLength: 300, description: 'As browsers write it: `https://host[:port]`. Without one: no.' }),
     ),
   }),
   reply: Record({ allowed: Type.Boolean() }),
   example: { reply: { allowed: true } },
-  run: ({ query: { workspace_id = '', origin = '' }, one }) =>
-    one(sql`select widget_origin_is_allowed(${origin}, ${workspace_id}) as allowed from access`),
+  run: ({ query: { workspace = '', origin = '' }, one }) =>
+    one(sql`select widget_origin_is_allowed(${origin}, ${workspace}) as allowed from access`),
 });

@@ -115,7 +115,7 @@ test('who asks whether a site may frame the widgets learns that of one origin, a
   const owner = await world.owner();
   await owner.patch(path(owner), { widget_origins: [HOME] });
   const asked = async (workspace_id: string, origin: string) =>
-    (await world.anonymous.get(`/v1/widget-frames?${new URLSearchParams({ workspace_id, origin })}`)).body;
+    (await world.anonymous.get(`/v1/widget-frames?${new URLSearchParams({ workspace: workspace_id, origin })}`)).body;
   assert.deepEqual(await asked(owner.workspace_id, HOME), { allowed: true });
   assert.deepEqual(await asked(owner.workspace_id, 'https://evil.example'), { allowed: false });
   assert.deepEqual(await asked((await world.owner()).workspace_id, HOME), { allowed: false });

@@ -38,7 +38,7 @@ async function siteAround({ request, api, params }: Visit): Promise<string | und
   if (referer === undefined || !URL.canParse(referer)) return undefined;
   const { origin } = new URL(referer);
   if (origin.length > 300 || !/^https?:\/\/[\w.[\]:-]+$/.test(origin)) return undefined;
-  const query = new URLSearchParams({ workspace_id: (params.workspace_id ?? '').slice(0, 64), origin });
+  const query = new URLSearchParams({ workspace: (params.workspace_id ?? '').slice(0, 64), origin });
   const { allowed } = await api.get<{ allowed: boolean }>(`/v1/widget-frames?${query}`);
   return allowed ? origin : undefined;
 }
