@@ -11,10 +11,17 @@ interface Counts {
   known_sources: number;
   new_pages: number;
   updated_pages: number;
+  merged_pages: number;
   kept_pages: number;
 }
 
-/** Failures that a summary names; the rest is counted. */
+/** A page that people and its file changed in the same places. */
+interface Conflict {
+  path: string;
+  filename: string;
+}
+
+/** Failures, and pages that could not be merged, that a summary names; the rest is counted. */
 const NAMED = 5;
 
 /** Ends an upload whose files have all been worked on, or that was given up with `error`, with its audit record. */
@@ -28,15 +35,21 @@ export async function endUpload(query: Query, upload: { wiki_id: string; upload_
       count(*) filter (where kind = 'file' and status = 'done' and not new_source)::int as known_sources,
       count(*) filter (where page_change = 'new')::int as new_pages,
       count(*) filter (where page_change = 'updated')::int as updated_pages,
+      count(*) filter (where page_change = 'merged')::int as merged_pages,
       count(*) filter (where page_change = 'kept')::int as kept_pages
     from upload_files where wiki_id = ${wiki_id} and upload_id = ${upload_id}`);
   const failures = await query<{ filename: string; error: string }>(sql`
     select filename, error from upload_files
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status <> 'done'
     order by file_no limit ${NAMED}`);
+  const conflicts = await query<Conflict>(sql`
+    select p.path, f.filename from upload_files f
+    join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
+    where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_change = 'kept'
+    order by f.file_no limit ${NAMED}`);
   if (!counts) throw new Error('the files of an upload cannot be counted');
   const status = counts.usable > 0 ? 'completed' : 'failed';
-  const summary = summarize(counts, failures);
+  const summary = summarize(counts, failures, conflicts);
   const problem =
     status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
   await query(sql`
@@ -56,13 +69,14 @@ export async function endUpload(query: Query, upload: { wiki_id: string; upload_
   return { status, summary, error: problem } as const;
 }
 
-/** One line: how many files became what, and which failed and why. */
-export function summarize(counts: Counts, failures: { filename: string; error: string }[]): string {
+/** One line: how many files became what, which failed and why, and which pages somebody has to look at. */
+function summarize(counts: Counts, failures: { filename: string; error: string }[], conflicts: Conflict[]): string {
   const parts = [
     count(counts.new_sources, 'new source'),
     counts.known_sources > 0 && `${count(counts.known_sources, 'file')} already known (same bytes)`,
     count(counts.new_pages, 'new page'),
     counts.updated_pages > 0 && `${count(counts.updated_pages, 'page')} updated`,
+    counts.merged_pages > 0 && `${count(counts.merged_pages, 'page')} merged with what people wrote`,
     counts.kept_pages > 0 && `${count(counts.kept_pages, 'page')} left as people edited them (now stale)`,
     counts.failed > 0 && `${count(counts.failed, 'file')} failed`,
   ].filter(Boolean);
@@ -71,7 +85,14 @@ export function summarize(counts: Counts, failures: { filename: string; error: s
   );
   const rest = counts.failed - failures.length;
   const list = named.length === 0 ? '' : ` Failed: ${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
-  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}`;
+  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${conflictsNamed(conflicts, counts.kept_pages)}`;
+}
+
+function conflictsNamed(conflicts: Conflict[], all: number): string {
+  if (conflicts.length === 0) return '';
+  const rest = all - conflicts.length;
+  const named = conflicts.map(({ path, filename }) => `${path} (from ${filename})`).join('; ');
+  return ` People and the files changed the same places of: ${named}${rest > 0 ? `; and ${rest} more` : ''}. Bring what the file says now into the page and save it.`;
 }
 
 function count(n: number, word: string): string {

@@ -1,16 +1,22 @@
-import type { Query } from '../db/db.ts';
+import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { advanceJob, type ClaimedJob, endJob, holdJob } from '../jobs/queue.ts';
 import type { JobKind } from '../jobs/worker.ts';
 import { type CompilingNeeds, fileCompiler } from './compile-upload-file.ts';
 import { endUpload } from './end-upload.ts';
+import { mergeEdits } from './merge-edits.ts';
 import { planUpload } from './plan-upload.ts';
+import type { Sandbox } from './sandbox.ts';
 import { unpackArchives } from './unpack-archives.ts';
 import { type CompiledUploadFile, type PendingFile, writeFiles } from './write-files.ts';
+import { EditedMeanwhileError } from './write-pages.ts';
 
 /** What is written in one transaction: enough to be fast, little enough that a crash undoes little. */
 const BATCH_FILES = 50;
 const BATCH_BYTES = 4 * 2 ** 20;
+
+/** How often a batch is merged while people may go on saving; then they wait until it is written. */
+const FREE_MERGES = 2;
 
 /** One is read while another is rendered, and a third comes from the disk. */
 const AT_ONCE = 3;
@@ -35,11 +41,7 @@ export function ingestJob(needs: CompilingNeeds): JobKind {
         const compiled = await compileAll(batch, compile, stopping);
         await writing;
         if (stopping.aborted) return;
-        writing = db.transaction(async (query) => {
-          const { creator, progress } = await standOf(query, job, compiled.length);
-          await advanceJob(query, job, progress);
-          await writeFiles(query, { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '', creator }, compiled);
-        });
+        writing = mergeAndWrite(db, needs.sandbox, job, pages, compiled);
         // Its failure is thrown where it is waited for; until then it is not an unhandled one.
         writing.catch(() => undefined);
       }
@@ -48,6 +50,36 @@ export function ingestJob(needs: CompilingNeeds): JobKind {
     },
     giveUp: finish,
   };
+}
+
+/** Writes a batch with what people have written since; what they write while that is merged is merged as well. */
+async function mergeAndWrite(
+  db: Db,
+  sandbox: Sandbox,
+  job: ClaimedJob,
+  pages: ReadonlyMap<string, string>,
+  compiled: readonly CompiledUploadFile[],
+): Promise<void> {
+  const { wiki_id } = job;
+  for (let attempt = 1; ; attempt += 1) {
+    const isLocked = attempt > FREE_MERGES;
+    const merge = (query: Query) => mergeEdits({ query, sandbox, wiki_id, isLocked }, pages, compiled);
+    const merges = isLocked ? undefined : await merge(db.query);
+    try {
+      return await db.transaction(async (query) => {
+        const { creator, progress } = await standOf(query, job, compiled.length);
+        await advanceJob(query, job, progress);
+        await writeFiles(
+          query,
+          { wiki_id, upload_id: job.upload_id ?? '', creator },
+          compiled,
+          merges ?? (await merge(query)),
+        );
+      });
+    } catch (error) {
+      if (!(error instanceof EditedMeanwhileError) || isLocked) throw error;
+    }
+  }
 }
 
 /** The files of a batch in its order, a few at a time: documents are read in several processes. */

@@ -4,6 +4,7 @@ import { newId } from '../http/ids.ts';
 import { givenLinks, pageMeant } from '../pages/write-text.ts';
 import { pendingBatch } from '../search/pending.ts';
 import type { CompiledFile } from './compile-file.ts';
+import type { Merged } from './merge-edits.ts';
 import type { PlacedPicture } from './pictures.ts';
 import type { Output } from './sandbox.ts';
 import { type WrittenPage, writePages } from './write-pages.ts';
@@ -50,9 +51,10 @@ export async function writeFiles(
   query: Query,
   write: UploadWrite,
   compiled: readonly CompiledUploadFile[],
+  merges: ReadonlyMap<string, Merged>,
 ): Promise<void> {
   const sources = await writeSources(query, write, compiled);
-  const pages = await writePages(query, write, compiled);
+  const pages = await writePages(query, write, compiled, merges);
   await writePageSources(query, write, pages, sources);
   await writeLinks(query, write, pages);
   await writePictures(query, write, compiled, pages);
@@ -160,7 +162,7 @@ async function writePictures(
   const pageOf = new Map(pages.map((page) => [page.file.file_no, page]));
   const rows = compiled.flatMap(({ file, pictures }) => {
     const page = pageOf.get(file.file_no);
-    if (page?.change !== 'new' && page?.change !== 'updated') return [];
+    if (!page || !isWritten(page)) return [];
     return pictures.map((picture) => ({ ...picture, page_id: page.page_id }));
   });
   if (rows.length === 0) return;
@@ -172,11 +174,13 @@ async function writePictures(
     on conflict (wiki_id, page_id, sha256) do nothing`);
 }
 
+function isWritten({ change }: WrittenPage): boolean {
+  return change !== 'same' && change !== 'kept';
+}
+
 /** Links are written after the pages that they come from; where they lead may be written with a later batch. */
 async function writeLinks(query: Query, { wiki_id, upload_id }: UploadWrite, pages: readonly WrittenPage[]) {
-  const rows = pages
-    .filter(({ change }) => change === 'new' || change === 'updated')
-    .map(({ page_id, page }) => ({ page_id, links: page.page_links }));
+  const rows = pages.filter(isWritten).map(({ page_id, page }) => ({ page_id, links: page.page_links }));
   if (rows.length === 0) return;
   await query(sql`
     delete from page_links where wiki_id = ${wiki_id} and from_page_id = any (${rows.map((row) => row.page_id)}::text[])`);

@@ -8,6 +8,8 @@ import { linksThatMean } from '../pages/place-page.ts';
 import type { IndexedText } from '../search/document-terms.ts';
 import { pendingBatch } from '../search/pending.ts';
 import type { CompiledFile } from './compile-file.ts';
+import { isSame, type Merged } from './merge-edits.ts';
+import { type PresentPage, readPresent } from './present-pages.ts';
 import type { CompiledUploadFile, PendingFile, UploadWrite } from './write-files.ts';
 
 /** What became of the page of a file. */
@@ -15,23 +17,12 @@ export interface WrittenPage {
   file: PendingFile;
   page: CompiledFile;
   page_id: string;
-  /** kept: a person has edited it since, so the upload only marks it as stale. */
-  change: 'new' | 'updated' | 'same' | 'kept';
+  /**
+   * merged: with what people have written since. kept: they changed the same places, so the upload only marks it as stale.
+   */
+  change: 'new' | 'updated' | 'merged' | 'same' | 'kept';
   /** Whether the page shows the file, and is not that of a folder in its place. */
   isOfFile: boolean;
-}
-
-interface PresentPage {
-  page_id: string;
-  path: string;
-  is_trashed: boolean;
-  revision: number;
-  title: string;
-  /** Whether a person made the present revision. */
-  is_edited: boolean;
-  /** What an upload last made of it. */
-  compiled_markdown: string;
-  compiled_title: string;
 }
 
 /** Where a new page is put. */
@@ -42,36 +33,35 @@ interface Place {
   path: string;
 }
 
+/** A page is not what it was merged with: merge it again. */
+export class EditedMeanwhileError extends Error {}
+
 /**
  * Makes the pages that are new, revises those whose text changed, leaves the others alone. Files were given their pages
  * before the first one was read, and people go on meanwhile: under the lock of the wiki and of the pages it is seen what
- * is there now. A page that was thrown away since is made anew, a path that was taken since is left to who took it.
+ * is there now. A page that was thrown away since is made anew, a path that was taken since is left to who took it, and
+ * what people wrote since the merge is not overwritten, but throws an EditedMeanwhileError.
  */
 export async function writePages(
   query: Query,
   write: UploadWrite,
   compiled: readonly CompiledUploadFile[],
+  merges: ReadonlyMap<string, Merged>,
 ): Promise<WrittenPage[]> {
   const { wiki_id } = write;
-  await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
-  const present = await readPresent(
-    query,
-    wiki_id,
-    compiled.map(({ file }) => file.page_id),
-  );
+  const present = await readPresent(query, { wiki_id, compiled, isLocked: true });
   const findPlace = await openPlaces(query, write, compiled);
   const written: WrittenPage[] = [];
   const rows = [];
-  const stale: string[] = [];
-  for (const { file, result, page } of compiled) {
-    if (!page) continue;
+  const edited: EditedPage[] = [];
+  for (const { file, result, page: ours } of compiled) {
+    if (!ours) continue;
     const found = present.get(file.page_id);
     const before = found?.is_trashed ? undefined : found;
     const page_id = found?.is_trashed ? newId('page') : file.page_id;
-    const same = before?.compiled_markdown === page.markdown && before.compiled_title === page.title;
-    const change = !before ? 'new' : same ? 'same' : before.is_edited ? 'kept' : 'updated';
+    const { change, page } = changeOf(before, ours, merges.get(file.page_id));
     written.push({ file, page, page_id, change, isOfFile: result.ok });
-    if (change === 'kept') stale.push(page_id);
+    if (before?.is_edited) edited.push({ before, ours, change });
     if (change === 'same' || change === 'kept') continue;
     const place = before ? undefined : findPlace(file.page_path, page_id);
     rows.push({
@@ -80,6 +70,7 @@ export async function writePages(
       folder: folderOf(file.page_path),
       position: file.file_no,
       revision: (before?.revision ?? 0) + 1,
+      origin: change === 'merged' ? ('authored' as const) : ('compiled' as const),
       title: page.title,
       description: page.description,
       markdown: page.markdown,
@@ -90,27 +81,66 @@ export async function writePages(
       indexed: page.indexed,
     });
   }
-  if (stale.length > 0) {
-    await query(sql`update pages set stale = true where wiki_id = ${wiki_id} and page_id = any (${stale}::text[])`);
-  }
+  if (edited.length > 0) await writeBases(query, wiki_id, edited);
   if (rows.length > 0) await writeRows(query, write, rows);
   return written;
 }
 
-/** The pages as they are now, locked, so that nobody edits them until the batch is written. */
-async function readPresent(query: Query, wiki_id: string, page_ids: string[]): Promise<Map<string, PresentPage>> {
-  const pages = await query<PresentPage>(sql`
-    select p.page_id, p.path, p.trashed_at is not null as is_trashed, p.revision, p.title,
-      r.origin = 'authored' as is_edited, c.markdown as compiled_markdown, c.title as compiled_title
-    from (
-      select * from pages where wiki_id = ${wiki_id} and page_id = any (${page_ids}::text[]) order by page_id for no key update
-    ) p
-    join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
-    left join lateral (
-      select c.markdown, c.title from revisions c
-      where c.wiki_id = p.wiki_id and c.page_id = p.page_id and c.origin = 'compiled' order by c.revision desc limit 1
-    ) c on true`);
-  return new Map(pages.map((page) => [page.page_id, page]));
+/** What becomes of a page, and what it then shows. */
+function changeOf(
+  before: PresentPage | undefined,
+  ours: CompiledFile,
+  merge: Merged | undefined,
+): { change: WrittenPage['change']; page: CompiledFile } {
+  if (!before) return { change: 'new', page: ours };
+  if (isSame(before, ours)) return { change: 'same', page: ours };
+  if (!before.is_edited) return { change: 'updated', page: ours };
+  const { present, page } = merge ?? {};
+  if (present?.revision !== before.revision || present.path !== before.path) throw new EditedMeanwhileError();
+  if (!page) return { change: 'kept', page: ours };
+  if (page.markdown === before.markdown && page.title === before.title) return { change: 'same', page };
+  if (page.markdown === ours.markdown && page.title === ours.title) return { change: 'updated', page };
+  return { change: 'merged', page };
+}
+
+interface EditedPage {
+  before: PresentPage;
+  ours: CompiledFile;
+  change: WrittenPage['change'];
+}
+
+/** Keeps what the next merge starts from where no revision will say it, and what could not be merged until it is settled. */
+async function writeBases(query: Query, wiki_id: string, edited: readonly EditedPage[]): Promise<void> {
+  const isKnown = ({ before, ours, change }: EditedPage) =>
+    change === 'updated' || (change === 'same' && isSame(before, ours) && !before.has_base);
+  const rows = edited
+    .filter((page) => !isKnown(page))
+    .map(({ before, ours, change }) => {
+      const { page_id, base_title, base_markdown } = before;
+      return change === 'kept'
+        ? {
+            page_id,
+            title: base_title,
+            markdown: base_markdown,
+            waiting_title: ours.title,
+            waiting_markdown: ours.markdown,
+          }
+        : { page_id, title: ours.title, markdown: ours.markdown, waiting_title: '', waiting_markdown: '' };
+    });
+  const known = edited.filter(isKnown).map(({ before }) => before.page_id);
+  const stale = edited.filter(({ change }) => change === 'kept').map(({ before }) => before.page_id);
+  await query(sql`
+    with forgotten as (
+      delete from page_bases where wiki_id = ${wiki_id} and page_id = any (${known}::text[])
+    ), marked as (
+      update pages set stale = true where wiki_id = ${wiki_id} and page_id = any (${stale}::text[])
+    )
+    insert into page_bases (wiki_id, page_id, title, markdown, waiting_title, waiting_markdown)
+    select ${wiki_id}, page_id, title, markdown, waiting_title, waiting_markdown
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as g (page_id text, title text, markdown text, waiting_title text, waiting_markdown text)
+    on conflict (wiki_id, page_id) do update set title = excluded.title, markdown = excluded.markdown,
+      waiting_title = excluded.waiting_title, waiting_markdown = excluded.waiting_markdown`);
 }
 
 /** Finds the places of new pages, each below the page that its folder has become, where no other page is. */
@@ -165,6 +195,7 @@ function pathBelow(parent: { path: string } | undefined, slug: string): string {
 interface PageRow {
   page_id: string;
   revision: number;
+  origin: 'authored' | 'compiled';
   title: string;
   indexed: IndexedText;
 }
@@ -174,7 +205,7 @@ async function writeRows(query: Query, { wiki_id, creator }: UploadWrite, rows: 
   await query(sql`
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g (page_id text, path text, slug text,
-        parent_path text, parent_page_id text, folder text, position int, revision int, title text, description text,
+        parent_path text, parent_page_id text, folder text, position int, revision int, origin text, title text, description text,
         markdown text, html text, outline jsonb, word_count int, text text)
     ), made as (
       insert into pages (wiki_id, page_id, path, slug, title, description, parent_page_id, parent_path, position, origin,
@@ -188,7 +219,7 @@ async function writeRows(query: Query, { wiki_id, creator }: UploadWrite, rows: 
       from given g where p.wiki_id = ${wiki_id} and p.page_id = g.page_id and g.revision > 1
     ), revised as (
       insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by, origin, folder)
-      select ${wiki_id}, page_id, revision, title, markdown, html, outline, ${creator}, 'compiled', folder from given
+      select ${wiki_id}, page_id, revision, title, markdown, html, outline, ${creator}, origin, folder from given
     ), linked as (
       update page_links l set to_page_id = g.page_id
       from (select page_id, path, lower(title) as title_key from given where revision = 1 offset 0) g

@@ -1,5 +1,4 @@
-import { sql } from '../db/sql.ts';
-import type { Statements } from '../http/door.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import { possibleWikiTargets } from './wiki-link-syntax.ts';
 import { pathOfTarget } from './wiki-links.ts';
 
@@ -11,7 +10,7 @@ const TARGETS_MAX = 2_000;
  * one nearest to the root where there are several; `[[Guide/Setup]]`, or a slug, is the page at that path.
  */
 export async function knownTargets(
-  look: Statements['look'],
+  look: <T>(statement: Sql) => Promise<T | undefined>,
   wiki_id: string,
   markdown: string,
 ): Promise<ReadonlyMap<string, string>> {

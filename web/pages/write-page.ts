@@ -1,9 +1,9 @@
+import { mergeTexts } from '../../src/pages/merge-texts.ts';
 import type { FullRevision, RevisionDiff } from '../../src/pages/revision-schema.ts';
 import type { FullPage } from '../../src/pages/schema.ts';
 import { Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { inWiki, refusal } from '../layout.ts';
-import { merge } from '../merge.ts';
 import { findPlace, inApi, type Place, pathOf } from '../place.ts';
 import { branchesAround, wayTo } from '../tree.ts';
 import type { Shown, Visit, WebRoute } from '../visit.ts';
@@ -143,7 +143,7 @@ async function afterConflict(visit: Visit, place: Place, page: FullPage, draft: 
     visit.api.get<FullRevision>(`${place.api}/pages/${page.page_id}/revisions/${from}`),
     visit.api.get<RevisionDiff>(`${place.api}/pages/${page.page_id}/revisions/${from}/diff/${page.revision}`),
   ]);
-  const { text, conflicts } = merge(base.markdown, draft.markdown, page.markdown);
+  const { text, conflicts } = mergeTexts(base.markdown, draft.markdown, page.markdown);
   const title = draft.title === base.title ? page.title : draft.title;
   return {
     draft: { ...draft, title, markdown: text, base_revision: page.revision },

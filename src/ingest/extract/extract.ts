@@ -50,7 +50,7 @@ export interface PageRange {
 }
 
 /** A page's Markdown, in bytes of UTF-8. */
-const MARKDOWN_MAX = 1.5 * 2 ** 20;
+export const MARKDOWN_MAX = 1.5 * 2 ** 20;
 
 /** HTML carries much that is not read; UTF-16 takes two bytes where UTF-8 takes one. */
 const FILE_MAX: Record<TextKind, number> = {

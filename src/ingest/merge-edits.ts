@@ -1,0 +1,67 @@
+import type { Query } from '../db/db.ts';
+import { mergeTexts } from '../pages/merge-texts.ts';
+import { folderOf } from '../pages/page-links.ts';
+import { possibleWikiTargets } from '../pages/wiki-link-syntax.ts';
+import { knownTargets } from '../pages/wiki-targets.ts';
+import type { CompiledFile } from './compile-file.ts';
+import { MARKDOWN_MAX } from './extract/extract.ts';
+import { type PresentPage, readPresent } from './present-pages.ts';
+import type { Sandbox } from './sandbox.ts';
+import { wikiOfUpload } from './upload-wiki.ts';
+import type { CompiledUploadFile } from './write-files.ts';
+
+/** What comes of a page that people edited and whose file has changed. */
+export interface Merged {
+  /** The page that was merged with: of another revision, or at another path, it is another one. */
+  present: PresentPage;
+  /** Undefined where people and the file changed the same places: then nothing is written. */
+  page: CompiledFile | undefined;
+}
+
+/**
+ * Merges the files of a batch with what people wrote since they were last uploaded: base is what the last upload made of
+ * the file, and both have changed it. `isLocked`: nobody changes these pages until the transaction ends, so people wait for
+ * the rendering; else what they write meanwhile is found when the batch is written.
+ */
+export async function mergeEdits(
+  { query, sandbox, wiki_id, isLocked }: { query: Query; sandbox: Sandbox; wiki_id: string; isLocked: boolean },
+  pages: ReadonlyMap<string, string>,
+  compiled: readonly CompiledUploadFile[],
+): Promise<ReadonlyMap<string, Merged>> {
+  const found = await readPresent(query, { wiki_id, compiled, isLocked });
+  const merges = new Map<string, Merged>();
+  for (const { file, page: ours } of compiled) {
+    const present = found.get(file.page_id);
+    if (!ours || !present?.is_edited || present.is_trashed || isSame(present, ours)) continue;
+    merges.set(file.page_id, { present, page: await merged(present, ours, file.page_path) });
+  }
+  return merges;
+
+  async function merged(present: PresentPage, ours: CompiledFile, page_path: string) {
+    // The addresses of a page that has moved since it was written start from elsewhere.
+    const isElsewhere = present.folder !== folderOf(page_path) && (present.has_links || ours.page_links.length > 0);
+    const title = mergeTitles(present.base_title, present.title, ours.title);
+    if (isElsewhere || title === undefined) return undefined;
+    const { text, conflicts } = mergeTexts(present.base_markdown, present.markdown, ours.markdown);
+    if (conflicts > 0 || Buffer.byteLength(text) > MARKDOWN_MAX) return undefined;
+    if (text === ours.markdown) return { ...ours, title };
+    const upload = wikiOfUpload({ wiki_id, page_path }, pages);
+    const known = new Map(await knownTargets(async (work) => (await query(work))[0] as never, wiki_id, text));
+    for (const target of possibleWikiTargets(text)) {
+      const page = upload.findPage(target);
+      if (page) known.set(target, page.path);
+    }
+    const { links, ...rendered } = await sandbox.render({ wiki_id, markdown: text, page_path, known });
+    return { ...ours, ...rendered, title, markdown: text, page_links: links };
+  }
+}
+
+/** Whether a file says what it said before, but for the addresses of pages that have moved since. */
+export function isSame(present: PresentPage, ours: CompiledFile): boolean {
+  return present.is_same_file || (present.base_markdown === ours.markdown && present.base_title === ours.title);
+}
+
+function mergeTitles(base: string, theirs: string, ours: string): string | undefined {
+  if (theirs === ours || theirs === base) return ours;
+  return ours === base ? theirs : undefined;
+}

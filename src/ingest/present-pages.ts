@@ -1,0 +1,67 @@
+import type { Query } from '../db/db.ts';
+import { raw, sql } from '../db/sql.ts';
+import type { CompiledUploadFile } from './write-files.ts';
+
+/** A page that an upload comes to again, as it is now. */
+export interface PresentPage {
+  page_id: string;
+  path: string;
+  is_trashed: boolean;
+  revision: number;
+  title: string;
+  /** Whether the present revision has something that people wrote. */
+  is_edited: boolean;
+  /** Of an edited page: its text, the folder that the addresses in it start from, and whether there are any. */
+  markdown: string;
+  folder: string;
+  has_links: boolean;
+  /** What an upload last made of it, which people started from. */
+  base_title: string;
+  base_markdown: string;
+  /** Whether that is in page_bases, and not in a revision. */
+  has_base: boolean;
+  /** Whether its source has the bytes of the file, and all that the file links to it leads to already. */
+  is_same_file: boolean;
+}
+
+/** `isLocked`: with the wiki, so that nobody edits the pages until the transaction ends. Those that are not there are left out. */
+export async function readPresent(
+  query: Query,
+  { wiki_id, compiled, isLocked }: { wiki_id: string; compiled: readonly CompiledUploadFile[]; isLocked: boolean },
+): Promise<Map<string, PresentPage>> {
+  if (isLocked) await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
+  const page_ids = compiled.map(({ file }) => file.page_id);
+  const files = compiled.map(({ file: { page_id, sha256 }, page }) => {
+    return { page_id, sha256, paths: page?.page_links.map(({ to_path }) => to_path) ?? [] };
+  });
+  // Who writes a stale page anew has seen what was waiting, and what they wrote is about that.
+  const pages = await query<PresentPage>(sql`
+    select p.page_id, p.path, p.trashed_at is not null as is_trashed, p.revision, p.title,
+      r.origin = 'authored' as is_edited, r.folder, b.page_id is not null as has_base,
+      case when r.origin = 'authored' then r.markdown else '' end as markdown,
+      exists (select from page_links l where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id) as has_links,
+      case when b.waiting_markdown <> '' and not p.stale then b.waiting_markdown else coalesce(b.markdown, c.markdown, '') end
+        as base_markdown,
+      case when b.waiting_markdown <> '' and not p.stale then b.waiting_title else coalesce(b.title, c.title, '') end
+        as base_title,
+      exists (
+        select from page_sources o join sources s on s.wiki_id = o.wiki_id and s.source_id = o.source_id
+        where o.wiki_id = p.wiki_id and o.page_id = p.page_id and s.sha256 = g.sha256
+      ) and not exists (
+        select from jsonb_array_elements_text(g.paths) u (path) where not exists (
+          select from page_links l where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and (l.to_path = u.path
+            or l.to_page_id = (select t.page_id from pages t where t.wiki_id = p.wiki_id and t.path = u.path and t.trashed_at is null)))
+      ) as is_same_file
+    from (
+      select * from pages where wiki_id = ${wiki_id} and page_id = any (${page_ids}::text[]) order by page_id
+      ${isLocked ? raw('for no key update') : raw('')}
+    ) p
+    join jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as g (page_id text, sha256 text, paths jsonb) on g.page_id = p.page_id
+    join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+    left join page_bases b on b.wiki_id = p.wiki_id and b.page_id = p.page_id
+    left join lateral (
+      select c.markdown, c.title from revisions c
+      where c.wiki_id = p.wiki_id and c.page_id = p.page_id and c.origin = 'compiled' order by c.revision desc limit 1
+    ) c on true`);
+  return new Map(pages.map((page) => [page.page_id, page]));
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { mergeTexts } from './merge-texts.ts';
+
+const text = fc.array(fc.constantFrom('a', 'b', 'c', '', 'd d'), { maxLength: 9 }).map((lines) => lines.join('\n'));
+const options = { numRuns: Number(process.env.FUZZ_RUNS ?? 2_000) };
+
+test('who changed nothing gets what the other one made', () => {
+  fc.assert(
+    fc.property(text, text, (base, changed) => {
+      assert.deepEqual(mergeTexts(base, base, changed), { text: changed, conflicts: 0 });
+      assert.deepEqual(mergeTexts(base, changed, base), { text: changed, conflicts: 0 });
+    }),
+    options,
+  );
+});
+
+test('two who made the same of it agree', () => {
+  fc.assert(
+    fc.property(text, text, (base, changed) =>
+      assert.deepEqual(mergeTexts(base, changed, changed), { text: changed, conflicts: 0 }),
+    ),
+    options,
+  );
+});
+
+test('every line that somebody added is in what comes of it', () => {
+  fc.assert(
+    fc.property(text, text, text, (base, mine, theirs) => {
+      const added = `${mine}\nonly mine`;
+      const others = `only theirs\n${theirs}`;
+      const lines = mergeTexts(base, added, others).text.split('\n');
+      assert.ok(lines.includes('only mine') && lines.includes('only theirs'));
+    }),
+    options,
+  );
+});
+
+test('changes at different places are both there, and changes at one place are marked', () => {
+  const base = 'one\ntwo\nthree\nfour\nfive';
+  assert.deepEqual(mergeTexts(base, 'ONE\ntwo\nthree\nfour\nfive', 'one\ntwo\nthree\nfour\nFIVE'), {
+    text: 'ONE\ntwo\nthree\nfour\nFIVE',
+    conflicts: 0,
+  });
+  assert.deepEqual(mergeTexts(base, 'one\ntwo\nmine\nfour\nfive', 'one\ntwo\ntheirs\nfour\nfive'), {
+    text: 'one\ntwo\n<<<<<<< yours\nmine\n=======\ntheirs\n>>>>>>> theirs\nfour\nfive',
+    conflicts: 1,
+  });
+});
+
+test('texts of any length are merged within bounds: what differs too much to be compared conflicts, and nothing is lost', () => {
+  const lines = (count: number, line: (i: number) => string) =>
+    Array.from({ length: count }, (_, i) => line(i)).join('\n');
+  const empty = '\n'.repeat(1_500_000);
+  assert.deepEqual(mergeTexts(empty, `${empty}mine`, `theirs${empty}`), { text: `theirs${empty}mine`, conflicts: 0 });
+  const base = lines(100_000, (i) => `${i}`);
+  const mine = lines(100_000, (i) => (i % 4 === 0 ? `mine ${i}` : `${i}`));
+  const theirs = lines(100_000, (i) => (i % 4 === 2 ? `theirs ${i}` : `${i}`));
+  const both = lines(100_000, (i) => (i % 4 === 0 ? `mine ${i}` : i % 4 === 2 ? `theirs ${i}` : `${i}`));
+  assert.deepEqual(mergeTexts(base, mine, theirs), { text: both, conflicts: 0 });
+  const shuffled = lines(50_000, (i) => `${(i * 7_919) % 50_000}`);
+  const { text, conflicts } = mergeTexts(
+    shuffled,
+    lines(50_000, String),
+    lines(50_000, (i) => `${49_999 - i}`),
+  );
+  assert.ok(conflicts > 0);
+  assert.ok(text.split('\n').length >= 100_000);
+});
