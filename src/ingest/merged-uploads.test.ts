@@ -192,6 +192,23 @@ test('exactly the pages of the files that changed are updated, wherever they are
   assert.deepEqual(after.map(({ revision }) => revision).sort(), [...Array(19).fill(1), 2, 2], 'and each of them once');
 });
 
+test('a file that is uploaded again by itself links to those that came before it, where they are now', async () => {
+  const wiki = await newWiki();
+  const text = '# One\n\nSee [two](two.md#at), [three](sub/three.md) and [none](none.md).\n';
+  await wiki.upload({ 'a/one.md': text, 'a/two.md': '# Two\n', 'a/sub/three.md': '# Three\n' });
+  const compiled = '# One\n\nSee [two](two#at), [three](sub/three) and [none](none.md).\n';
+  assert.equal((await wiki.page('a/one')).markdown, compiled);
+  assert.match(await wiki.upload({ 'a/one.md': `${text}\nMore.\n` }), /1 page updated\.$/);
+  assert.equal((await wiki.page('a/one')).markdown, `${compiled}\nMore.\n`);
+  await wiki.edit('a/two', { slug: 'second' });
+  await wiki.edit('a/one', { markdown: `By hand.\n\n${(await wiki.page('a/one')).markdown}` });
+  assert.match(await wiki.upload({ 'a/one.md': `${text}\nMore of it.\n` }), /1 page merged/);
+  assert.equal(
+    (await wiki.page('a/one')).markdown,
+    `By hand.\n\n${compiled.replace('two#at', 'second#at')}\nMore of it.\n`,
+  );
+});
+
 test('nothing that people save while uploads come and go is lost', async () => {
   const wiki = await newWiki();
   await wiki.upload({ 'guide.md': GUIDE });

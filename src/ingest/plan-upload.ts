@@ -3,6 +3,7 @@ import { sql } from '../db/sql.ts';
 import { newId } from '../http/ids.ts';
 import type { ClaimedJob } from '../jobs/queue.ts';
 import { planPaths } from './file-paths.ts';
+import { EARLIER } from './relink.ts';
 
 interface FileRow {
   file_no: number;
@@ -28,7 +29,8 @@ interface Placed {
 
 /**
  * Decides once, before the first file is read, which page each file of an upload becomes: the page that the same file
- * name made before, wherever it is now, else a new one; a page in the trash stays there. Answers where each file, and each folder, will be, for the links between them.
+ * name made before, wherever it is now, else a new one; a page in the trash stays there. Answers where each file, and each
+ * folder, will be, for the links between them; and where those of earlier uploads are, their names with EARLIER before.
  */
 export async function planUpload(query: Query, job: ClaimedJob): Promise<ReadonlyMap<string, string>> {
   const files = await query<FileRow>(sql`
@@ -44,8 +46,17 @@ export async function planUpload(query: Query, job: ClaimedJob): Promise<Readonl
     const isFolderPage = kind === 'file' && /(^|\/)(index|readme)\.[^./]+$/i.test(filename) && filename.includes('/');
     if (isFolderPage) pages.set(filename.slice(0, filename.lastIndexOf('/')), page_path);
   }
+  const earlier = await query<{ filename: string; path: string }>(sql`
+    select distinct on (f.filename) f.filename, p.path
+    from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
+    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind <> 'archive' and p.trashed_at is null
+    order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
+  for (const { filename, path } of earlier) if (!pages.has(filename)) pages.set(EARLIER + filename, path);
   return pages;
 }
+
+/** What a wiki has more of is linked to within its upload alone: the names of all its files would have to be read. */
+const EARLIER_MAX = 50_000;
 
 /** What has a page or may get one: no archive, and nothing that could not be unpacked. */
 const isPlanned = sql`(kind <> 'archive' and not (status = 'failed' and page_path = ''))`;

@@ -5,6 +5,9 @@ import { relativeAddress } from '../pages/wiki-links.ts';
 /** What a file that is no page is mapped to: the reference that stands in Markdown for it, with its id behind. */
 export const ATTACHMENT = 'attachment:';
 
+/** What stands before the name of a file that came with an earlier upload: no name begins with it. */
+export const EARLIER = '/';
+
 interface Edit {
   start: number;
   end: number;
@@ -132,7 +135,8 @@ function findTarget(
   if (path === '' || path.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(path)) return undefined;
   // A name may hold a percent sign of its own, so the address is first taken as it is.
   for (const candidate of new Set([path, decoded(path)])) {
-    const filename = namedFile(joined(file.filename, candidate), pages);
+    const name = joined(file.filename, candidate);
+    const filename = namedFile(name, pages) ?? namedFile(EARLIER + name, pages);
     const page = filename === undefined ? undefined : pages.get(filename);
     if (filename !== undefined && page !== undefined) {
       const address = page.startsWith(ATTACHMENT) ? page : relativeAddress(file.page_path, page);

@@ -1,6 +1,6 @@
 import type { WikiLinkTo } from '../pages/plain-text.ts';
 import type { Wiki } from '../pages/wiki-links.ts';
-import { ATTACHMENT } from './relink.ts';
+import { ATTACHMENT, EARLIER } from './relink.ts';
 
 /** File names by what a wiki link may call them; the shortest path comes first, as the nearest to the top. */
 const named = new WeakMap<ReadonlyMap<string, string>, ReadonlyMap<string, string>>();
@@ -30,7 +30,9 @@ export function wikiOfUpload(
 
 function namesOf(pages: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
-  const documents = [...pages.keys()].filter((filename) => !pages.get(filename)?.startsWith(ATTACHMENT));
+  const documents = [...pages.keys()].filter(
+    (filename) => !filename.startsWith(EARLIER) && !pages.get(filename)?.startsWith(ATTACHMENT),
+  );
   const filenames = documents.sort((a, b) => a.split('/').length - b.split('/').length);
   for (const filename of filenames) {
     const segments = keyOf(filename).split('/');
