@@ -552,6 +552,22 @@ alter table openid_attempts enable row level security;
 create policy of_the_service on openid_attempts for all
   using (( SELECT is_service()));
 
+-- What an upload last compiled for a page that people have edited, where no revision holds it: the base of the next merge. Without a row that is the last compiled revision.
+create table page_bases (
+  wiki_id           text  collate "C" not null,
+  page_id           text  collate "C" not null,
+  title             text  not null,
+  markdown          text  not null,
+  waiting_title     text  not null default ''::text,
+  waiting_markdown  text  not null default ''::text,
+  PRIMARY KEY (wiki_id, page_id),
+  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on page_bases to ibid_service;
+alter table page_bases enable row level security;
+create policy of_the_wiki on page_bases for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
 -- Which page links where. to_page_id is the page that was meant; null while nothing is there.
 create table page_links (
   wiki_id       text       collate "C" not null,
@@ -951,7 +967,7 @@ create table upload_files (
   PRIMARY KEY (wiki_id, upload_id, file_no),
   CHECK (((received >= 0) AND (received <= byte_size))),
   CHECK ((kind = ANY (ARRAY['file'::text, 'folder'::text, 'archive'::text]))),
-  CHECK ((page_change = ANY (ARRAY[''::text, 'new'::text, 'updated'::text, 'same'::text, 'kept'::text]))),
+  CHECK ((page_change = ANY (ARRAY[''::text, 'new'::text, 'updated'::text, 'merged'::text, 'same'::text, 'kept'::text]))),
   CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text]))),
   FOREIGN KEY (wiki_id, upload_id) REFERENCES uploads(wiki_id, upload_id) ON DELETE CASCADE
 );
