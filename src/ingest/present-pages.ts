@@ -1,5 +1,5 @@
 import type { Query } from '../db/db.ts';
-import { raw, sql } from '../db/sql.ts';
+import { sql } from '../db/sql.ts';
 import type { CompiledUploadFile } from './write-files.ts';
 
 /** A page that an upload comes to again, as it is now. */
@@ -29,8 +29,14 @@ export async function readPresent(
   query: Query,
   { wiki_id, compiled, isLocked }: { wiki_id: string; compiled: readonly CompiledUploadFile[]; isLocked: boolean },
 ): Promise<Map<string, PresentPage>> {
-  if (isLocked) await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
   const page_ids = compiled.map(({ file }) => file.page_id);
+  if (isLocked) {
+    // By themselves: a statement that waited for an edit would see the page as it is now, and not its new revision.
+    await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
+    await query(sql`
+      select from pages where wiki_id = ${wiki_id} and page_id = any (${page_ids}::text[])
+      order by page_id for no key update`);
+  }
   const files = compiled.map(({ file: { page_id, sha256 }, page }) => {
     return { page_id, sha256, paths: page?.page_links.map(({ to_path }) => to_path) ?? [] };
   });
@@ -48,20 +54,21 @@ export async function readPresent(
         select from page_sources o join sources s on s.wiki_id = o.wiki_id and s.source_id = o.source_id
         where o.wiki_id = p.wiki_id and o.page_id = p.page_id and s.sha256 = g.sha256
       ) and not exists (
-        select from jsonb_array_elements_text(g.paths) u (path) where not exists (
-          select from page_links l where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and (l.to_path = u.path
-            or l.to_page_id = (select t.page_id from pages t where t.wiki_id = p.wiki_id and t.path = u.path and t.trashed_at is null)))
+        select from jsonb_array_elements_text(g.paths) u (path)
+        where not exists (
+          select from page_links l where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and l.to_path = u.path)
+        and not exists (
+          select from pages t join page_links l on l.wiki_id = t.wiki_id and l.to_page_id = t.page_id
+          where t.wiki_id = p.wiki_id and t.path = u.path and t.trashed_at is null and l.from_page_id = p.page_id)
       ) as is_same_file
-    from (
-      select * from pages where wiki_id = ${wiki_id} and page_id = any (${page_ids}::text[]) order by page_id
-      ${isLocked ? raw('for no key update') : raw('')}
-    ) p
+    from pages p
     join jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as g (page_id text, sha256 text, paths jsonb) on g.page_id = p.page_id
     join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
     left join page_bases b on b.wiki_id = p.wiki_id and b.page_id = p.page_id
     left join lateral (
       select c.markdown, c.title from revisions c
       where c.wiki_id = p.wiki_id and c.page_id = p.page_id and c.origin = 'compiled' order by c.revision desc limit 1
-    ) c on true`);
+    ) c on true
+    where p.wiki_id = ${wiki_id} and p.page_id = any (${page_ids}::text[])`);
   return new Map(pages.map((page) => [page.page_id, page]));
 }
