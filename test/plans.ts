@@ -26,8 +26,11 @@ const DIFFER: Record<string, string[]> = {
   audit_events: ['event_id'],
 };
 
-/** One row for each wiki, and rows that are soon folded: every search reads all of its wiki. */
-const STAY_SMALL = ['search_wikis', 'search_pending'];
+/**
+ * One row for each wiki, rows that are soon folded (every search reads all of its wiki), and pages that both people and their
+ * file have changed.
+ */
+const STAY_SMALL = ['search_wikis', 'search_pending', 'page_bases'];
 
 /** Tables that no request reads. */
 const OF_JOBS = ['imports', 'imported_people'];
