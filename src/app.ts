@@ -82,6 +82,7 @@ import { createUpload } from './uploads/create-upload.ts';
 import { describeTus } from './uploads/describe-tus.ts';
 import { getFile } from './uploads/get-file.ts';
 import { getUpload } from './uploads/get-upload.ts';
+import { listFiles } from './uploads/list-files.ts';
 import { listUploads } from './uploads/list-uploads.ts';
 import { receiveBytes } from './uploads/receive-bytes.ts';
 import { retryUpload } from './uploads/retry-upload.ts';
@@ -167,6 +168,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   createUpload,
   listUploads,
   getUpload,
+  listFiles,
   describeTus,
   getFile,
   receiveBytes,

@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { makeFolder, until } from '../../test/process.ts';
 import { type Announced, announce, offsetOf, patch, sendFile, sha256Of } from '../../test/resumable.ts';
 import { type Client, makeDatabase, openWorld, waitForUpload } from '../../test/world.ts';
+import { zipOf } from '../../test/zip.ts';
 import { sql } from '../db/sql.ts';
 
 const DATABASE_URL = await makeDatabase();
@@ -419,4 +420,58 @@ test('parts of a folder that no upload names are removed when they are old, and 
   assert.ok((await readdir(parts)).includes('new'), 'its row may come yet');
   assert.equal((await patch(owner, path, 10, Buffer.alloc(20, 'a'))).status, 204);
   assert.equal((await owner.post(`${upload.path}/complete`)).status, 200);
+});
+
+test('the files of an upload say how much of each is there, and then what became of it', async () => {
+  const { owner, upload, file, path } = await oneFile(markdown(100));
+  const list = (query = '') => owner.get(`${upload.path}/files${query}`);
+  await patch(owner, path, 0, file.content.subarray(0, 7));
+  const { body: before } = await list();
+  assert.deepEqual(before, [
+    {
+      file_id: file.file_id,
+      filename: 'a.md',
+      byte_size: file.content.length,
+      received: 7,
+      status: 'pending',
+      error: '',
+      source_id: '',
+      page_path: '',
+      page_change: '',
+    },
+  ]);
+  await patch(owner, path, 7, file.content.subarray(7));
+  await owner.post(`${upload.path}/complete`);
+  await waitForUpload(owner, owner.wiki_id, upload.upload_id);
+  const [after] = (await list('?status=done')).body;
+  assert.deepEqual([after.received, after.page_path, after.page_change], [file.content.length, 'a', 'new']);
+  assert.match(after.source_id, /^source_/);
+  assert.deepEqual((await list('?status=failed')).body, []);
+  assert.deepEqual((await list('?offset=1')).body, []);
+  const stranger = await world.owner();
+  assert.equal((await stranger.get(`${upload.path}/files`)).status, 403);
+  const elsewhere = `/v1/wikis/${stranger.wiki_id}/uploads/${upload.upload_id}/files`;
+  assert.equal((await stranger.get(elsewhere)).status, 404);
+});
+
+test('what an archive held is listed behind it, each file with what became of it', async () => {
+  const owner = await world.owner();
+  const made = await world.upload(owner, owner.wiki_id, {
+    'all.zip': zipOf([
+      ['in/one.md', '# One'],
+      ['in/none.md', ''],
+    ]),
+  });
+  const { body } = await owner.get(`/v1/wikis/${owner.wiki_id}/uploads/${made.body.upload_id}/files`);
+  const said = body.map((file: Record<string, string | number>) => [
+    file.filename,
+    file.status,
+    file.page_path,
+    file.received === file.byte_size,
+  ]);
+  assert.deepEqual(said, [
+    ['all.zip', 'done', '', true],
+    ['in/one.md', 'done', 'in/one', true],
+    ['in/none.md', 'failed', '', true],
+  ]);
 });

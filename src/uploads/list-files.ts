@@ -1,0 +1,68 @@
+import { type Static, Type } from 'typebox';
+import { sql } from '../db/sql.ts';
+import { onWiki } from '../http/access.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { PAGING } from '../http/paging.ts';
+import { Id, Record, Text } from '../http/records.ts';
+
+const FileOfUpload = Record({
+  file_id: Type.String({ default: '', description: 'By which its bytes are sent; "" for one that an archive held.' }),
+  filename: Type.String(),
+  byte_size: Type.Integer(),
+  received: Type.Integer({ description: 'How many of its bytes are there.' }),
+  status: Type.Enum(['pending', 'done', 'failed'], { description: 'pending: it was not yet worked on.' }),
+  error: Text,
+  source_id: Type.String({ default: '', description: 'What it is as a source; "" for none.' }),
+  page_path: Type.String({ default: '', description: 'Where its page was made; "" for none.' }),
+  page_change: Type.Enum(['', 'new', 'updated', 'same', 'kept'], {
+    description: 'What happened to its page. kept: people had edited it, so it was left as it was and is stale now.',
+  }),
+});
+type FileOfUpload = Static<typeof FileOfUpload>;
+
+/** What an upload still waits for, and what became of each file. An archive is followed by the files that it held. */
+export const listFiles = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/uploads/:upload_id/files',
+  summary: 'List the files of an upload',
+  description: 'How many bytes of each file are there, and what became of it.',
+  access: onWiki('sources:read'),
+  params: Type.Object({ wiki_id: Id, upload_id: Id }),
+  query: Type.Object({
+    status: Type.Optional(Type.Enum(['pending', 'done', 'failed'], { description: 'Only files in this status.' })),
+    ...PAGING,
+  }),
+  reply: Type.Array(FileOfUpload),
+  example: {
+    reply: [
+      {
+        file_id: 'file_01jd8w3v6xf3e8h2k9m4n5p6x1',
+        filename: 'guide/setup.md',
+        byte_size: 1_234,
+        received: 1_234,
+        status: 'done',
+        error: '',
+        source_id: 'source_01jd8w3v6xf3e8h2k9m4n5p6w1',
+        page_path: 'guide/setup',
+        page_change: 'new',
+      },
+    ],
+  },
+  run: async ({ params: { wiki_id, upload_id }, query: { status = '', limit, offset }, one }) => {
+    const { files } = await one<{ files: FileOfUpload[] }>(sql`
+      select (
+        select coalesce(jsonb_agg(to_jsonb(f) - 'file_no' order by f.file_no), '[]') from (
+          select f.file_no, coalesce(f.file_id, '') as file_id, f.filename, f.byte_size,
+            case when f.file_id is null then f.byte_size else f.received end as received, f.status, f.error,
+            coalesce(f.source_id, '') as source_id, f.page_change,
+            case when f.status = 'done' then f.page_path else '' end as page_path
+          from upload_files f
+          where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind <> 'folder'
+            and (${status} = '' or f.status = ${status})
+          order by f.file_no limit ${limit} offset ${offset}
+        ) f
+      ) as files
+      from uploads u where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`);
+    return files;
+  },
+});
