@@ -1,70 +1,49 @@
-import { css, html, LitElement, nothing, type PropertyValues } from 'lit';
+import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { unsafeHTML } from 'lit/directives/unsafe-html.js';
-import { ask, Refused } from './ask.ts';
+import { Refused } from './ask.ts';
+import { type Entry, findTexts, findTitles, type Place, searchAddress } from './find.ts';
+import { paletteStyles } from './palette-styles.ts';
 
-interface Hit {
-  page_id: string;
-  path: string;
-  title: string;
-  snippet?: string;
-  heading?: string;
-  anchor?: string;
-}
+/** Titles cost less than a page that is read; texts are asked for when somebody stops typing. */
+const TITLES_AFTER_MS = 60;
+const TEXTS_AFTER_MS = 200;
 
-interface SourceHit {
-  source_id: string;
-  filename: string;
-  title: string;
-  snippet: string;
-}
-
-interface Entry {
-  href: string;
-  title: string;
-  where: string;
-  /** Safe: the API escapes it, and marks the words. */
-  snippet: string;
-}
-
-const PAUSE_MS = 120;
+const GROUPS: readonly { kind: Entry['kind']; name: string }[] = [
+  { kind: 'meant', name: 'Did you mean' },
+  { kind: 'title', name: 'Pages' },
+  { kind: 'text', name: 'In the text' },
+  { kind: 'source', name: 'Sources' },
+  { kind: 'all', name: 'Everything' },
+];
 
 /** Searches while one types, and goes where one chooses, by keyboard alone. */
 export class Palette extends LitElement {
   static override properties = {
     entries: { state: true },
     chosen: { state: true },
-    state: { state: true },
+    isAsking: { state: true },
+    problem: { state: true },
   };
+  static override styles = paletteStyles;
   declare entries: Entry[];
   declare chosen: number;
-  declare state: 'idle' | 'asking' | 'nothing' | 'failed';
+  declare isAsking: boolean;
+  declare problem: string;
   #words = '';
-  #asked: AbortController | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #problem = '';
+  /** What the entries are for. */
+  #answered = '';
+  /** Enter was pressed before there was an answer: it goes to the first one. */
+  #isEager = false;
+  #asked = new AbortController();
+  #timers: ReturnType<typeof setTimeout>[] = [];
 
   constructor() {
     super();
     this.entries = [];
     this.chosen = 0;
-    this.state = 'idle';
+    this.isAsking = false;
+    this.problem = '';
   }
-
-  static override styles = css`
-    dialog { width: min(42rem, calc(100vw - 2rem)); margin: 12vh auto auto; padding: 0; border: 1px solid var(--line); border-radius: 14px; background: var(--paper); color: var(--ink); box-shadow: var(--shadow); overflow: hidden; }
-    dialog::backdrop { background: rgb(20 20 15 / 45%); }
-    input { width: 100%; box-sizing: border-box; border: 0; border-bottom: 1px solid var(--line); background: none; color: inherit; font: 1.15rem var(--sans); padding: 1rem 1.25rem; }
-    input:focus { outline: none; border-bottom-color: var(--accent); box-shadow: 0 1px 0 var(--accent); }
-    input::placeholder { color: var(--ink-2); opacity: 1; }
-    ul { list-style: none; margin: 0; padding: 0.4rem; max-height: 55vh; overflow-y: auto; }
-    li { padding: 0.55rem 0.85rem; border-radius: 8px; cursor: pointer; overflow-wrap: anywhere; }
-    li[aria-selected='true'] { background: var(--accent-soft); }
-    .where, .snippet { color: var(--ink-2); font-size: 0.875rem; }
-    .snippet { display: -webkit-box; -webkit-line-clamp: 2; line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden; }
-    mark { background: var(--mark); color: var(--ink); }
-    p { margin: 0; padding: 0.8rem 1.25rem; color: var(--ink-2); font-size: 0.9rem; }
-    .keys { border-top: 1px solid var(--line); font-size: 0.8rem; }
-  `;
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -95,108 +74,152 @@ export class Palette extends LitElement {
     const dialog = this.renderRoot.querySelector('dialog');
     if (!dialog || dialog.open) return;
     dialog.showModal();
-    const input = dialog.querySelector('input');
-    if (!input) return;
+    const input = this.#input;
     if (words !== '') input.value = words;
     input.select();
     if (input.value !== this.#words) this.#type(input.value);
   }
 
+  get #place(): Place {
+    return { api: `/v1/wikis/${this.dataset.wiki}`, root: this.dataset.root ?? '' };
+  }
+
+  get #input(): HTMLInputElement {
+    return this.renderRoot.querySelector('input') as HTMLInputElement;
+  }
+
   #type(words: string): void {
     this.#words = words;
-    clearTimeout(this.#timer);
-    this.#asked?.abort();
-    if (words.trim() === '') {
+    this.#isEager = false;
+    this.problem = '';
+    for (const timer of this.#timers) clearTimeout(timer);
+    // Whatever is answered to what was typed before is dropped.
+    this.#asked.abort();
+    this.#asked = new AbortController();
+    const { signal } = this.#asked;
+    this.isAsking = words.trim() !== '';
+    if (!this.isAsking) {
       this.entries = [];
-      this.state = 'idle';
+      this.chosen = 0;
+      this.#answered = words;
       return;
     }
-    this.#timer = setTimeout(() => void this.#search(words), PAUSE_MS);
+    let titles: Promise<Entry[]>;
+    const askTitles = () => {
+      titles = findTitles(this.#place, words, signal);
+      void this.#take(titles, words, signal, false);
+    };
+    const askTexts = () => void this.#take(this.#withTexts(titles, words, signal), words, signal, true);
+    this.#timers = [setTimeout(askTitles, TITLES_AFTER_MS), setTimeout(askTexts, TEXTS_AFTER_MS)];
   }
 
-  async #search(words: string): Promise<void> {
-    const asked = new AbortController();
-    this.#asked = asked;
-    this.state = 'asking';
-    const api = `/v1/wikis/${this.dataset.wiki}`;
-    const query = `query=${encodeURIComponent(words.slice(0, 1024))}`;
+  /** Titles stand first, so that what is chosen stays where it is when the texts come. */
+  async #withTexts(titles: Promise<Entry[]>, words: string, signal: AbortSignal): Promise<Entry[]> {
+    const [first, texts] = await Promise.all([titles, findTexts(this.#place, words, signal)]);
+    const known = new Set(first.map(({ href }) => href));
+    const others = texts.filter(({ kind, href }) => kind !== 'text' || !known.has(href.replace(/#.*$/, '')));
+    return [...first, ...others];
+  }
+
+  async #take(answer: Promise<Entry[]>, words: string, signal: AbortSignal, isAll: boolean): Promise<void> {
     try {
-      const pages = await ask<Hit[]>('GET', `${api}/pages/search?${query}&limit=8`, undefined, asked.signal);
-      this.entries = pages.map((hit) => this.#pageEntry(hit));
-      this.chosen = 0;
-      const sources = await this.#sources(`${api}/sources/search?${query}&limit=3`, asked.signal);
-      this.entries = [...this.entries, ...sources];
-      this.state = this.entries.length === 0 ? 'nothing' : 'idle';
+      const found = await answer;
+      if (signal.aborted) return;
+      // Until the texts are there, no title is no answer yet: what was found before stays to be seen.
+      if (found.length === 0 && !isAll) return;
+      const all: Entry = {
+        kind: 'all',
+        href: searchAddress(this.#place, words),
+        title: `All results for “${words.trim()}”`,
+        where: '',
+        snippet: '',
+      };
+      this.entries = found.length === 0 ? [] : [...found, all];
+      if (this.#answered !== words) this.chosen = 0;
+      this.#answered = words;
+      if (isAll) this.isAsking = false;
+      if (this.#isEager) this.#go();
     } catch (error) {
-      if ((error as Error).name === 'AbortError') return;
-      this.#problem = error instanceof Refused ? `${error.message} (request ${error.request_id})` : String(error);
-      this.state = 'failed';
+      if (signal.aborted) return;
+      this.isAsking = false;
+      this.problem =
+        error instanceof Refused
+          ? `${error.message}${error.request_id ? ` (request ${error.request_id})` : ''}`
+          : String(error);
     }
-  }
-
-  /** Who may read pages may not always read what they were made from. */
-  async #sources(address: string, signal: AbortSignal): Promise<Entry[]> {
-    try {
-      const hits = await ask<SourceHit[]>('GET', address, undefined, signal);
-      return hits.map(({ source_id, filename, title, snippet }) => ({
-        href: `${this.dataset.root}/-/sources/${source_id}`,
-        title: filename || title,
-        where: 'Source',
-        snippet,
-      }));
-    } catch (error) {
-      if (error instanceof Refused && error.status === 403) return [];
-      throw error;
-    }
-  }
-
-  #pageEntry({ path, title, snippet = '', heading = '', anchor = '' }: Hit): Entry {
-    const fragment = anchor === '' ? '' : `#${encodeURIComponent(anchor)}`;
-    const where = heading === '' || heading === title ? path : `${path} › ${heading}`;
-    return { href: `${this.dataset.root}/${path}${fragment}`, title, where, snippet };
   }
 
   #move(event: KeyboardEvent): void {
-    const count = this.entries.length;
-    if (event.key === 'ArrowDown') this.chosen = count === 0 ? 0 : (this.chosen + 1) % count;
-    else if (event.key === 'ArrowUp') this.chosen = count === 0 ? 0 : (this.chosen + count - 1) % count;
-    else if (event.key === 'Enter') this.#go(event.ctrlKey || event.metaKey);
+    const { length } = this.entries;
+    const to: Record<string, number> = {
+      ArrowDown: (this.chosen + 1) % length,
+      ArrowUp: (this.chosen + length - 1) % length,
+      Home: 0,
+      End: length - 1,
+    };
+    const next = to[event.key];
+    const isPlain = !(event.shiftKey || event.ctrlKey || event.metaKey || event.altKey);
+    if (event.key === 'Enter') this.#go(event.ctrlKey || event.metaKey);
+    else if (next !== undefined && length > 0 && isPlain) this.chosen = next;
     else return;
     event.preventDefault();
   }
 
   #go(inNewTab = false): void {
-    const entry = this.entries[this.chosen];
-    const href = entry?.href ?? `${this.dataset.root}/-/search?query=${encodeURIComponent(this.#words)}`;
-    if (!entry && this.#words.trim() === '') return;
+    if (this.#words.trim() === '') return;
+    this.#isEager = this.#answered !== this.#words && this.problem === '';
+    if (this.#isEager) return;
+    const entry = this.problem === '' ? this.entries[this.chosen] : undefined;
+    if (entry?.kind === 'meant') return this.#searchFor(entry.href);
+    const href = entry?.href ?? searchAddress(this.#place, this.#words);
     if (inNewTab) return void window.open(href, '_blank', 'noopener');
     this.renderRoot.querySelector('dialog')?.close();
     location.href = href;
   }
 
+  #searchFor(words: string): void {
+    this.#input.value = words;
+    this.#type(words);
+  }
+
   protected override updated(changed: PropertyValues): void {
-    if (changed.has('chosen'))
+    if (changed.has('chosen') || changed.has('entries'))
       this.renderRoot.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
   }
 
   override render() {
-    const { entries, chosen, state } = this;
+    const { entries, chosen } = this;
     return html`<dialog aria-label="Search" @click=${(event: Event) => event.target === event.currentTarget && (event.currentTarget as HTMLDialogElement).close()}>
-      <input type="search" role="combobox" aria-label="Search this wiki" aria-expanded=${entries.length > 0} aria-controls="found" aria-autocomplete="list"
-        aria-activedescendant=${entries.length > 0 ? `entry-${chosen}` : nothing} placeholder="Search pages and sources" maxlength="1024" autocomplete="off" autofocus
+      <input type="text" enterkeyhint="search" role="combobox" aria-label="Search this wiki" aria-expanded=${entries.length > 0} aria-controls="found" aria-autocomplete="list"
+        aria-activedescendant=${entries.length > 0 ? `entry-${chosen}` : nothing} placeholder="Search pages and sources" maxlength="1024" autocomplete="off" spellcheck="false" autofocus
         @input=${(event: Event) => this.#type((event.target as HTMLInputElement).value)} @keydown=${this.#move}>
-      <ul id="found" role="listbox" aria-label="Found" ?hidden=${entries.length === 0}>${entries.map(
-        (
-          entry,
-          i,
-        ) => html`<li id="entry-${i}" role="option" aria-selected=${i === chosen} @pointermove=${() => (this.chosen = i)}
-          @click=${(event: MouseEvent) => this.#go(event.ctrlKey || event.metaKey)}>
-          <strong>${entry.title}</strong> <span class="where">${entry.where}</span>
-          <div class="snippet">${unsafeHTML(entry.snippet)}</div></li>`,
-      )}</ul>
-      <div role="status">${state === 'nothing' ? html`<p>Nothing holds any of these words. Try fewer or other words.</p>` : state === 'failed' ? html`<p>${this.#problem}</p>` : nothing}</div>
+      <div id="found" role="listbox" aria-label="Found" aria-busy=${this.isAsking} ?hidden=${entries.length === 0}>${GROUPS.map(({ kind, name }) => this.#group(kind, name))}</div>
+      <div role="status">${this.#said()}</div>
       <p class="keys">↑ ↓ to choose, Enter to go there, Esc to close</p>
     </dialog>`;
+  }
+
+  #group(kind: Entry['kind'], name: string) {
+    const members = this.entries.map((entry, i) => ({ entry, i })).filter(({ entry }) => entry.kind === kind);
+    if (members.length === 0) return nothing;
+    return html`<div role="group" aria-label=${name}>${kind === 'all' ? nothing : html`<div class="group" aria-hidden="true">${name}</div>`}${members.map(({ entry, i }) => this.#option(entry, i))}</div>`;
+  }
+
+  #option({ title, where, snippet }: Entry, i: number) {
+    return html`<div class="option" id="entry-${i}" role="option" aria-selected=${i === this.chosen} @pointermove=${() => (this.chosen = i)}
+      @click=${(event: MouseEvent) => {
+        this.chosen = i;
+        this.#go(event.ctrlKey || event.metaKey);
+      }}><span class="title">${title}</span>${where === '' ? nothing : html` <span class="where">${where}</span>`}${snippet === '' ? nothing : html`<div class="snippet">${unsafeHTML(snippet)}</div>`}</div>`;
+  }
+
+  #said() {
+    const { entries, isAsking, problem } = this;
+    if (problem !== '') return html`<p class="problem">${problem}</p>`;
+    if (isAsking || this.#words.trim() === '') return nothing;
+    if (entries.length === 0) return html`<p>Nothing holds any of these words. Try fewer or other words.</p>`;
+    const { length } = entries.filter(({ kind }) => kind !== 'meant' && kind !== 'all');
+    return html`<p class="for-ears">${length} found</p>`;
   }
 }
 

@@ -9,6 +9,7 @@ import type { WebRoute } from '../visit.ts';
 
 type PageHit = Page & { snippet: string; heading: string; anchor: string };
 type SourceHit = Source & { snippet: string };
+type Suggestion = { kind: 'page' | 'query'; text: string };
 
 const SHOWN = 20;
 
@@ -22,11 +23,14 @@ export const search: WebRoute = {
     const given = visit.query.get('offset') ?? '0';
     const offset = /^\d{1,6}$/.test(given) ? Number(given) : 0;
     const query = new URLSearchParams({ query: words, limit: String(SHOWN), offset: String(offset) });
-    const [branches, pages, sources] = await Promise.all([
+    const [branches, pages, sources, meant] = await Promise.all([
       branchesAround(visit.api, place),
       asked ? visit.api.get<PageHit[]>(`${place.api}/pages/search?${query}`) : [],
       asked && offset === 0 && place.may('sources:read')
         ? visit.api.get<SourceHit[]>(`${place.api}/sources/search?${new URLSearchParams({ query: words, limit: '5' })}`)
+        : [],
+      asked && offset === 0
+        ? visit.api.get<Suggestion[]>(`${place.api}/suggest?${new URLSearchParams({ query: words, limit: '1' })}`)
         : [],
     ]);
     const next = `${place.to('search')}?${new URLSearchParams({ query: words, offset: String(offset + SHOWN) })}`;
@@ -36,6 +40,12 @@ export const search: WebRoute = {
         query: words,
         tree: treeOf(place, branches),
         main: html`<article class="results"><h1>${asked ? html`Found for “${words}”` : 'Search'}</h1>
+          ${meant
+            .filter(({ kind }) => kind === 'query')
+            .map(
+              ({ text }) =>
+                html`<p>Did you mean <a href="${place.to('search')}?${new URLSearchParams({ query: text }).toString()}">${text}</a>?</p>`,
+            )}
           ${asked && pages.length + sources.length === 0 && nothingFound(offset)}
           ${pages.map(
             (

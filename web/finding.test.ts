@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { CHROMIUM } from '../test/browser.ts';
+import { openBrowserOf } from '../test/browser-visitor.ts';
+import { assertGood, watch } from '../test/good-page.ts';
+import { openWorld } from '../test/world.ts';
+
+const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was searched for in a real browser';
+
+const world = await openWorld();
+const owner = await world.owner();
+const { body: overview } = await owner.get('/v1/overview');
+const [wiki] = overview.wikis;
+const root = `${world.address}/${overview.session.organizations[0].slug}/${wiki.slug}`;
+const TEXTS: Record<string, string> = {
+  'Analytical engine': 'It turns a crank.\n\n## Cards\n\nPunch the pasteboard.',
+  'Engine room': 'Where the steam is made.',
+  Weaving: 'A loom takes pasteboard too.',
+};
+for (const [title, markdown] of Object.entries(TEXTS)) {
+  const { status } = await owner.post(`/v1/wikis/${wiki.wiki_id}/pages`, { title, markdown });
+  assert.equal(status, 201);
+}
+await world.upload(owner, wiki.wiki_id, { 'notes.md': '# Notes\n\nThe pasteboard of Jacquard.' });
+
+/** The palette, opened by keyboard. */
+async function openPalette(page: Page): Promise<Locator> {
+  await page.keyboard.press('Control+k');
+  const input = page.getByRole('combobox', { name: 'Search this wiki' });
+  await input.waitFor();
+  return input;
+}
+
+const chosen = (page: Page) => page.locator('ibid-palette [aria-selected="true"] .title').textContent();
+
+/** What a screen reader is told that is chosen is what is marked. */
+async function assertActive(page: Page, title: string): Promise<void> {
+  await page.locator('ibid-palette [aria-selected="true"] .title', { hasText: new RegExp(`^${title}$`) }).waitFor();
+  const active = await page.getByRole('combobox').getAttribute('aria-activedescendant');
+  assert.equal(await page.locator(`ibid-palette #${active} .title`).textContent(), title);
+}
+
+test('the palette goes by keyboard alone to a page, to a place in its text and to a source', { skip }, async (t) => {
+  const context = await openBrowserOf(world, owner.user_id);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  watch(page, complaints);
+  await page.goto(root);
+
+  await t.test('titles come first, while their last word is still typed', async () => {
+    await openPalette(page);
+    await page.keyboard.type('engi');
+    const titles = page.getByRole('group', { name: 'Pages' }).getByRole('option');
+    await titles.nth(1).waitFor();
+    assert.equal(await chosen(page), await titles.first().locator('.title').textContent());
+    await page.getByRole('option', { name: 'All results' }).waitFor();
+    await assertGood(page, 'palette');
+  });
+
+  await t.test('arrows, Home and End choose, and go round', async () => {
+    await page.keyboard.press('End');
+    await assertActive(page, 'All results for “engi”');
+    await page.keyboard.press('ArrowDown');
+    await assertActive(page, 'Engine room');
+    await page.keyboard.press('ArrowDown');
+    await assertActive(page, 'Analytical engine');
+    await page.keyboard.press('Home');
+    await assertActive(page, 'Engine room');
+    await page.keyboard.press('ArrowUp');
+    await assertActive(page, 'All results for “engi”');
+  });
+
+  await t.test('Esc closes it, and what was typed is still there', async () => {
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    const input = await openPalette(page);
+    assert.equal(await input.inputValue(), 'engi');
+  });
+
+  await t.test('a word in a text leads to the part of the page that holds it', async () => {
+    await page.keyboard.type('pasteboard punch');
+    await page.getByRole('group', { name: 'In the text' }).getByRole('option').first().waitFor();
+    await assertActive(page, 'Analytical engine');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/analytical-engine#*');
+    await page.getByRole('heading', { level: 1, name: 'Analytical engine' }).waitFor();
+  });
+
+  await t.test('sources are found too', async () => {
+    await openPalette(page);
+    await page.keyboard.type('jacquard');
+    const source = page.getByRole('group', { name: 'Sources' }).getByRole('option', { name: 'notes.md' });
+    await source.waitFor();
+    while ((await chosen(page)) !== 'notes.md') await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/-/sources/*');
+  });
+
+  await t.test('what was probably meant is offered, and searched for when it is chosen', async () => {
+    const input = await openPalette(page);
+    await page.keyboard.type('weavimg');
+    await page.getByRole('group', { name: 'Did you mean' }).getByRole('option', { name: 'weaving' }).waitFor();
+    await assertActive(page, 'weaving');
+    await assertGood(page, 'did you mean');
+    await page.keyboard.press('Enter');
+    await assertActive(page, 'Weaving');
+    assert.equal(await input.inputValue(), 'weaving');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/weaving');
+  });
+
+  await t.test('Enter that comes before the answer waits for it, and for no older one', async () => {
+    await openPalette(page);
+    await page.keyboard.type('engine room');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/engine-room');
+  });
+
+  await t.test('an answer that comes late does not take the place of a newer one', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route(/\/suggest\?query=weaving&/, async (route) => {
+      await held;
+      await route.continue().catch(() => undefined);
+    });
+    await openPalette(page);
+    const asked = page.waitForRequest(/\/suggest\?query=weaving&/);
+    await page.keyboard.type('weaving');
+    await asked;
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('room');
+    await assertActive(page, 'Engine room');
+    release();
+    await page.getByRole('option', { name: 'All results for “room”' }).waitFor();
+    await assertActive(page, 'Engine room');
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.keyboard.press('Escape');
+  });
+
+  assert.deepEqual(complaints, []);
+
+  await t.test('what goes wrong is said, and Enter still leads to the page of results', async () => {
+    await page.route('**/suggest?*', (route) => route.abort());
+    await openPalette(page);
+    await page.keyboard.type('crank');
+    await page.getByText('The service cannot be reached').waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/-/search?query=crank');
+  });
+});
+
+test('without a script the page of results says what was probably meant', { skip }, async () => {
+  const context = await openBrowserOf(world, owner.user_id);
+  const page = await context.newPage();
+  await page.goto(`${root}/-/search?query=weavimg`);
+  await assertGood(page, 'did you mean, as a page');
+  await page.getByText('Did you mean').getByRole('link', { name: 'weaving' }).click();
+  await page.waitForURL('**/-/search?query=weaving');
+  assert.equal(await page.getByText('Did you mean').count(), 0);
+});
