@@ -14,7 +14,8 @@ import { beginOpenId, completeOpenId, sendSignIn, signIn, signInByLink, signOut 
 import { source, sources } from './pages/sources.ts';
 import { beginExport, beginImport, transfer } from './pages/transfer.ts';
 import { restoreFromTrash, throwAway, trash } from './pages/trash.ts';
-import { oneUpload, sendUpload, upload, uploads } from './pages/upload.ts';
+import { sendUpload, upload } from './pages/upload.ts';
+import { cancelUpload, oneUpload, retryUpload, uploads } from './pages/uploads.ts';
 import { makeFirstUser, welcome } from './pages/welcome.ts';
 import { widgetFrame } from './pages/widget-frame.ts';
 import { branchPages, rootPages, wikiHome } from './pages/wiki-home.ts';
@@ -62,6 +63,8 @@ export const ROUTES: readonly WebRoute[] = [
   sendUpload,
   uploads,
   oneUpload,
+  retryUpload,
+  cancelUpload,
   transfer,
   beginExport,
   beginImport,

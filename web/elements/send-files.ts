@@ -1,37 +1,31 @@
-import { Refused } from './ask.ts';
-import type { ChosenFile } from './chosen-files.ts';
+import { addressOf, type Outgoing } from './outgoing.ts';
+import { sendBytes } from './tus.ts';
 
-export interface Sending {
-  /** The upload's id, when all bytes have arrived. Errors: Refused; an AbortError after `cancel`. */
-  done: Promise<string>;
-  cancel(): void;
-}
+/** Small files wait for each other's answers; browsers open six connections to a service at most. */
+const AT_ONCE = 3;
 
-/** Sends the files as one upload, so that links between them become links between pages. `onProgress`: bytes so far. */
-export function sendFiles(wiki: string, files: readonly ChosenFile[], onProgress: (bytes: number) => void): Sending {
-  const form = new FormData();
-  for (const { name, file } of files) form.append('files', file, name);
-  const request = new XMLHttpRequest();
-  const done = new Promise<string>((resolve, reject) => {
-    request.upload.onprogress = ({ loaded }) => onProgress(loaded);
-    request.onabort = () => reject(new DOMException('cancelled', 'AbortError'));
-    request.onerror = () => reject(new Refused(0, {}));
-    request.onload = () => {
-      const answer = readJson(request.responseText);
-      if (request.status === 201) resolve(String(answer.upload_id));
-      else reject(new Refused(request.status, answer));
-    };
-    request.open('POST', `/v1/wikis/${wiki}/uploads`);
-    request.setRequestHeader('accept', 'application/json');
-    request.send(form);
-  });
-  return { done, cancel: () => request.abort() };
-}
-
-function readJson(text: string): Record<string, string> {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
+/**
+ * Sends what is missing of the files that are at hand, a few at once; `onSent` is called as bytes go. The first failure
+ * ends all. Errors: Refused; an AbortError.
+ */
+export async function sendFiles(outgoing: Outgoing, onSent: () => void, signal: AbortSignal): Promise<void> {
+  const waiting = outgoing.files.filter(({ file, sent, size }) => file && sent < size);
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  const lane = async () => {
+    for (let next = waiting.shift(); next?.file; next = waiting.shift()) {
+      const sending = next;
+      const address = `${addressOf(outgoing)}/files/${next.file_id}`;
+      const onBytes = (bytes: number) => {
+        sending.sent = bytes;
+        onSent();
+      };
+      // Where some of it went before, the service knows best how much came.
+      await sendBytes(address, next.file, next.sent === 0 ? 0 : undefined, onBytes, either);
+    }
+  };
+  const lanes = Array.from({ length: AT_ONCE }, () => lane().catch((error) => failed.abort(error)));
+  await Promise.all(lanes);
+  signal.throwIfAborted();
+  failed.signal.throwIfAborted();
 }

@@ -1,0 +1,110 @@
+import { ask } from './ask.ts';
+import type { ChosenFile } from './chosen-files.ts';
+
+/** A file that was announced, and as much of it as the service has. */
+export interface OutgoingFile {
+  file_id: string;
+  name: string;
+  size: number;
+  /** With the name and the size it says which file of this computer that is. */
+  lastModified: number;
+  sent: number;
+  /** Gone after a reload, until somebody chooses it again. */
+  file?: File;
+}
+
+/** An upload whose bytes are on their way. */
+export interface Outgoing {
+  wiki_id: string;
+  upload_id: string;
+  files: OutgoingFile[];
+}
+
+export function addressOf({ wiki_id, upload_id }: Outgoing): string {
+  return `/v1/wikis/${wiki_id}/uploads/${upload_id}`;
+}
+
+/** Says which files will come, and keeps in this browser what is needed to go on after a reload. Errors: Refused. */
+export async function announce(wiki_id: string, chosen: readonly ChosenFile[]): Promise<Outgoing> {
+  const announced = await ask<{ upload: { upload_id: string }; files: { file_id: string }[] }>(
+    'POST',
+    `/v1/wikis/${wiki_id}/uploads`,
+    { files: chosen.map(({ name, file }) => ({ filename: name, byte_size: file.size, content_type: file.type })) },
+  );
+  const files = chosen.map(({ name, file }, i) => ({
+    file_id: announced.files[i]?.file_id ?? '',
+    name,
+    size: file.size,
+    lastModified: file.lastModified,
+    sent: 0,
+    file,
+  }));
+  const outgoing = { wiki_id, upload_id: announced.upload.upload_id, files };
+  remember(outgoing);
+  return outgoing;
+}
+
+const keyOf = (wiki_id: string, upload_id: string) => `ibid-upload ${wiki_id} ${upload_id}`;
+
+function remember({ wiki_id, upload_id, files }: Outgoing): void {
+  const known = files.map(({ file_id, name, size, lastModified }) => ({ file_id, name, size, lastModified }));
+  try {
+    localStorage.setItem(keyOf(wiki_id, upload_id), JSON.stringify(known));
+  } catch {
+    // A browser that keeps nothing sends all the same; it only cannot go on after a reload.
+  }
+}
+
+export function forget({ wiki_id, upload_id }: Outgoing): void {
+  localStorage.removeItem(keyOf(wiki_id, upload_id));
+}
+
+/** What this browser began to send to the wiki and the service still waits for, with as much as it has. Errors: Refused. */
+export async function unfinished(wiki_id: string): Promise<Outgoing[]> {
+  const prefix = keyOf(wiki_id, '');
+  const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix));
+  const found = await Promise.all(keys.map((key) => lookAt(wiki_id, key.slice(prefix.length))));
+  return found.filter((outgoing) => outgoing !== undefined);
+}
+
+async function lookAt(wiki_id: string, upload_id: string): Promise<Outgoing | undefined> {
+  const known: Omit<OutgoingFile, 'sent'>[] = JSON.parse(localStorage.getItem(keyOf(wiki_id, upload_id)) ?? '[]');
+  const outgoing: Outgoing = { wiki_id, upload_id, files: known.map((file) => ({ ...file, sent: 0 })) };
+  const upload = await askFor<{ status: string }>(addressOf(outgoing));
+  if (upload?.status !== 'uploading') {
+    forget(outgoing);
+    return undefined;
+  }
+  const sent = new Map<string, number>();
+  for (let offset = 0; offset < known.length; offset += 500) {
+    const files = await ask<{ file_id: string; received: number }[]>(
+      'GET',
+      `${addressOf(outgoing)}/files?limit=500&offset=${offset}`,
+    );
+    for (const { file_id, received } of files) sent.set(file_id, received);
+  }
+  for (const file of outgoing.files) file.sent = sent.get(file.file_id) ?? 0;
+  return outgoing;
+}
+
+/** undefined for what is gone, or is somebody else's who used this browser before. */
+async function askFor<T extends object>(path: string): Promise<T | undefined> {
+  try {
+    return await ask<T>('GET', path);
+  } catch (error) {
+    if ((error as { status?: number }).status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** Gives the upload those of its files that were chosen again. False, and nothing, where others are among them. */
+export function takeUp({ files }: Outgoing, chosen: readonly ChosenFile[]): boolean {
+  const byName = new Map(files.map((file) => [file.name, file]));
+  const pairs = chosen.map(({ name, file }) => ({ file, known: byName.get(name) }));
+  const isSame = pairs.every(
+    ({ file, known }) => known && known.size === file.size && known.lastModified === file.lastModified,
+  );
+  if (!isSame) return false;
+  for (const { file, known } of pairs) if (known) known.file = file;
+  return chosen.length > 0;
+}

@@ -1,0 +1,65 @@
+import { ask, Refused } from './ask.ts';
+
+interface JobState {
+  status: string;
+  attempt: number;
+  progress: number;
+  finished_at?: string;
+}
+
+const AGAIN_MS = 5_000;
+
+/** What becomes of an upload, while it does: follows its job, and shows the page anew when that has ended. */
+class RunningUpload extends HTMLElement {
+  #events: EventSource | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  connectedCallback(): void {
+    if (this.dataset.running !== undefined) this.#follow();
+  }
+
+  disconnectedCallback(): void {
+    this.#events?.close();
+    clearTimeout(this.#timer);
+  }
+
+  #follow(): void {
+    const events = new EventSource(`${this.dataset.job}/events`);
+    this.#events = events;
+    events.addEventListener('job', (event) => {
+      const job: JobState = JSON.parse(event.data);
+      this.#show(job);
+      if (job.finished_at === undefined) return;
+      events.close();
+      location.reload();
+    });
+    events.onerror = () => {
+      // While it connects again by itself nothing is to be done.
+      if (events.readyState === EventSource.CLOSED) this.#timer = setTimeout(() => void this.#askAgain(), AGAIN_MS);
+    };
+  }
+
+  /** The stream was refused: whoever may no more is told by the page, everybody else tries again. */
+  async #askAgain(): Promise<void> {
+    try {
+      await ask('GET', this.dataset.job ?? '');
+      this.#follow();
+    } catch (error) {
+      if (error instanceof Refused && (error.status === 401 || error.status === 404)) return location.reload();
+      this.#timer = setTimeout(() => void this.#askAgain(), AGAIN_MS);
+    }
+  }
+
+  #show({ status, attempt, progress }: JobState): void {
+    for (const step of this.querySelectorAll<HTMLElement>('[data-step]')) {
+      if (step.dataset.step === status) step.setAttribute('aria-current', 'step');
+      else step.removeAttribute('aria-current');
+    }
+    const bar = this.querySelector('progress');
+    if (bar) bar.value = progress;
+    const said = this.querySelector('.job-said');
+    if (said) said.textContent = `${progress} %${attempt > 1 ? `, attempt ${attempt}` : ''}`;
+  }
+}
+
+customElements.define('ibid-job', RunningUpload);

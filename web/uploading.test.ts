@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { sql } from '../src/db/sql.ts';
+import { CHROMIUM } from '../test/browser.ts';
+import { openBrowserOf } from '../test/browser-visitor.ts';
+import { assertGood, watch } from '../test/good-page.ts';
+import { makeFolder } from '../test/process.ts';
+import { openWorld } from '../test/world.ts';
+
+const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was sent by a real browser';
+
+const MIB = 2 ** 20;
+const world = await openWorld();
+const folder = await makeFolder();
+/** Of text, so that it becomes a source; of random words, so that no part is like another. */
+const large = Buffer.from(`# Large\n\n${randomBytes(10 * MIB).toString('hex')}\n`);
+await mkdir(join(folder, 'notes'));
+await writeFile(join(folder, 'notes/large.md'), large);
+await writeFile(join(folder, 'notes/small.md'), '# Small\n\nSee [large](large.md).\n');
+await writeFile(join(folder, 'notes/empty.md'), '');
+
+async function openUploader() {
+  const owner = await world.owner();
+  const { body } = await owner.get('/v1/overview');
+  const api = `/v1/wikis/${body.wikis[0].wiki_id}`;
+  const root = `${world.address}/${body.session.organizations[0].slug}/${body.wikis[0].slug}`;
+  const context = await openBrowserOf(world, owner.user_id);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  watch(page, complaints);
+  await page.goto(`${root}/-/upload`);
+  await page.locator('html.scripted').waitFor();
+  return { owner, api, root, context, page, complaints };
+}
+
+const chooseFolder = (page: Page) => page.locator('input[webkitdirectory]').setInputFiles(join(folder, 'notes'));
+const panel = (page: Page) => page.getByRole('region', { name: 'Upload' });
+
+/** The bytes that tus requests of this page carried, by the offsets where they began. */
+function watchBytes(page: Page): { offset: number; address: string }[] {
+  const sent: { offset: number; address: string }[] = [];
+  page.on('request', (request) => {
+    if (request.method() !== 'PATCH') return;
+    sent.push({ offset: Number(request.headers()['upload-offset']), address: request.url() });
+  });
+  return sent;
+}
+
+test('an upload is paused, survives a reload, and goes on where it was with the same files', { skip }, async (t) => {
+  const { owner, api, root, page, complaints } = await openUploader();
+  // What lies behind the first part is held, so that there is something to pause.
+  let isHeld = true;
+  await page.route('**/files/file_*', async (route) => {
+    const offset = Number((await route.request().allHeaders())['upload-offset'] ?? 0);
+    if (isHeld && route.request().method() === 'PATCH' && offset > 0) return;
+    await route.continue();
+  });
+
+  await t.test('it shows how far each file is', async () => {
+    await chooseFolder(page);
+    await panel(page).getByText('sent', { exact: true }).first().waitFor();
+    await panel(page).getByText('39 %').waitFor();
+    assert.equal(await panel(page).getByRole('status').textContent(), 'Sending');
+    await assertGood(page, 'sending');
+  });
+
+  await t.test('it is paused and goes on', async () => {
+    await panel(page).getByRole('button', { name: 'Pause' }).click();
+    await panel(page).getByRole('button', { name: 'Go on' }).waitFor();
+    assert.equal(await panel(page).getByRole('status').textContent(), 'Paused');
+    await assertGood(page, 'paused');
+  });
+
+  await t.test('after a reload it waits for its files, and takes no others for them', async () => {
+    isHeld = false;
+    await page.reload();
+    await panel(page).getByText('Choose the same files again').waitFor();
+    assert.equal(await panel(page).getByRole('status').textContent(), 'Not finished');
+    await assertGood(page, 'not finished');
+    const { body: uploads } = await owner.get(`${api}/uploads`);
+    assert.deepEqual(
+      uploads.map((upload: { status: string }) => upload.status),
+      ['uploading'],
+    );
+  });
+
+  await t.test('the same files go on: what is there is not sent again, and all bytes are equal', async () => {
+    const { body: uploads } = await owner.get(`${api}/uploads`);
+    const { body: files } = await owner.get(`${api}/uploads/${uploads[0].upload_id}/files`);
+    const before = files.find(({ filename }: { filename: string }) => filename.endsWith('large.md'));
+    assert.equal(before.received, 8 * MIB);
+    const sent = watchBytes(page);
+    await chooseFolder(page);
+    await page.getByRole('heading', { level: 1, name: 'Done' }).waitFor();
+    const offsets = sent.filter(({ address }) => address.endsWith(before.file_id)).map(({ offset }) => offset);
+    assert.deepEqual(offsets, [8 * MIB, 16 * MIB]);
+    assert.equal(sent.length, 2, 'no other file was sent again');
+    const kept = await world.db.query<{ filename: string; sha256: string }>(sql`
+      select filename, sha256 from upload_files where upload_id = ${uploads[0].upload_id} and filename like '%large.md'`);
+    assert.deepEqual(kept, [{ filename: 'notes/large.md', sha256: createHash('sha256').update(large).digest('hex') }]);
+    assert.equal((await owner.get(`${api}/uploads`)).body.length, 1);
+  });
+
+  await t.test('it is said what became of each file', async () => {
+    const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+    assert.match((await row('notes/small.md').first().textContent()) ?? '', /A new page/);
+    await page.getByRole('heading', { name: 'Could not be used' }).waitFor();
+    await assertGood(page, 'done');
+    await row('notes/small.md').getByRole('link', { name: 'A new page' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Small' }).waitFor();
+    await page.goto(`${root}/-/upload`);
+    await page.locator('html.scripted').waitFor();
+    assert.equal(await panel(page).count(), 0, 'what is finished is not offered again');
+  });
+
+  assert.deepEqual(complaints, []);
+});
+
+test('a connection that breaks is mended by itself, and what is cancelled is gone', { skip }, async () => {
+  const { owner, api, page } = await openUploader();
+  let breaks = 2;
+  await page.route('**/files/file_*', async (route) => {
+    if (route.request().method() === 'PATCH' && breaks-- > 0) return route.abort('connectionreset');
+    if (route.request().method() === 'PATCH' && breaks < -1) return;
+    await route.continue();
+  });
+  await chooseFolder(page);
+  await panel(page).getByText('sent', { exact: true }).first().waitFor();
+  await panel(page).getByRole('button', { name: 'Cancel' }).click();
+  await panel(page).getByText('Cancelled').waitFor();
+  const { body: uploads } = await owner.get(`${api}/uploads`);
+  assert.deepEqual(
+    [uploads.length, uploads[0].status, uploads[0].error],
+    [1, 'failed', 'cancelled: the upload was cancelled'],
+  );
+  await page.reload();
+  await page.locator('html.scripted').waitFor();
+  assert.equal(await panel(page).count(), 0);
+});
+
+test('a job is followed as it goes, and what failed is tried again', { skip }, async () => {
+  const { owner, api, root, page, complaints } = await openUploader();
+  const made = await world.upload(owner, api.split('/').at(-1) ?? '', { 'empty.md': '' });
+  assert.equal(made.body.status, 'failed');
+  // A worker that the test speaks for has it.
+  await world.db.query(sql`
+    update uploads set status = 'queued', error = '', summary = '', finished_at = null where upload_id = ${made.body.upload_id}`);
+  const [job] = await world.db.query<{ job_id: string }>(sql`
+    update jobs set status = 'running', progress = 10, finished_at = null, lease_until = now() + interval '1 hour'
+    where upload_id = ${made.body.upload_id} returning job_id`);
+  assert.ok(job);
+  await page.goto(`${root}/-/uploads/${made.body.upload_id}`);
+  await page.locator('[aria-current=step]', { hasText: 'Making pages' }).waitFor();
+  await assertGood(page, 'at work');
+  await world.db.query(sql`update jobs set progress = 55 where job_id = ${job.job_id}`);
+  await page.getByText('55 %').waitFor();
+  await world.db.query(sql`
+    update uploads set status = 'failed', error = 'unreadable: it is no PDF', finished_at = now() where upload_id = ${made.body.upload_id}`);
+  await world.db.query(sql`
+    update jobs set status = 'failed', finished_at = now(), lease_until = null where job_id = ${job.job_id}`);
+  await page.getByRole('heading', { level: 1, name: 'That did not work' }).waitFor();
+  await page.getByText('It is no PDF').first().waitFor();
+  await assertGood(page, 'failed');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { level: 1, name: 'That did not work' }).waitFor();
+  const { body: jobs } = await owner.get(`${api}/jobs?upload_id=${made.body.upload_id}`);
+  assert.equal(jobs.length, 2);
+  assert.deepEqual(complaints, []);
+});
