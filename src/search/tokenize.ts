@@ -58,10 +58,11 @@ export function* tokenize(text: string): Generator<Token> {
       continue;
     }
     const folded = foldText(run);
+    // In a text without spaces each pair, and each word between pairs, is marked by itself; elsewhere the whole word with
+    // its accents.
+    const isApart = folded.length === run.length && UNSPACED.test(folded);
     for (const { word, at } of wordsOf(folded)) {
-      // Within a text without spaces the pair is marked, elsewhere the whole word with its accents.
-      if (UNSPACED.test(word) && folded.length === run.length)
-        yield tokenOf(word, start + at, start + at + word.length);
+      if (isApart) yield tokenOf(word, start + at, start + at + word.length);
       else yield tokenOf(word, start, end);
     }
   }
