@@ -112,8 +112,13 @@ const ALLOWED: Record<string, string[]> = {
   cli: ['config.ts', 'db', 'http', 'providers', 'sources'],
 };
 
-/** What a page of the web application needs besides the API: to read a cookie, to say what went wrong, to merge texts. */
-const WEB_MAY = ['../src/http/browser-cookie.ts', '../src/http/errors.ts', '../src/pages/merge-texts.ts'];
+/** What a page of the web application needs besides the API: to read a cookie, to say what went wrong, to write text as HTML, to merge texts. */
+const WEB_MAY = [
+  '../src/http/browser-cookie.ts',
+  '../src/http/errors.ts',
+  '../src/http/escape-html.ts',
+  '../src/pages/merge-texts.ts',
+];
 
 interface Import {
   from: string;

@@ -1,3 +1,5 @@
+import { escapeHtml } from '../src/http/escape-html.ts';
+
 /** A piece of HTML that is safe to send: all that came from people was escaped when it was made. */
 export class Html {
   readonly text: string;
@@ -29,14 +31,5 @@ function textOf(value: Content): string {
   if (value instanceof Html) return value.text;
   if (value === false || value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(textOf).join('');
-  return escape(String(value));
-}
-
-function escape(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
+  return escapeHtml(String(value));
 }

@@ -1,20 +1,8 @@
 import type { Api } from './api.ts';
+import { type Branch, SHOWN } from './elements/branch.ts';
 import { type Content, html, nothing } from './html.ts';
 import { icon } from './icons.ts';
 import type { Place } from './place.ts';
-
-/** A page in the tree, as /branches lists it. */
-export interface Branch {
-  page_id: string;
-  parent_page_id: string;
-  path: string;
-  title: string;
-  status: string;
-  has_children: boolean;
-}
-
-/** How many pages of a branch are shown at once. */
-export const SHOWN = 100;
 
 export function branchesAround(api: Api, place: Place, page_id = '', offset = 0): Promise<Branch[]> {
   return api.get(

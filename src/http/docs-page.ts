@@ -1,4 +1,5 @@
 import type { Endpoint } from './endpoint.ts';
+import { escapeHtml } from './escape-html.ts';
 import { describeAccess, operationId } from './openapi.ts';
 
 /** The API for people: every endpoint with what it needs, an example to send and an example of the answer. */
@@ -7,13 +8,13 @@ export function docsPage(endpoints: readonly Endpoint[]): string {
     const { body, reply } = endpoint.example;
     const sample = body === undefined ? '' : `<h3>Request</h3><pre>${json(body)}</pre>`;
     return `<section id="${operationId(endpoint)}">
-<h2><code>${endpoint.method} ${escape(endpoint.path.replace(/[:*]([a-z_]+)/g, '{$1}'))}</code></h2>
-<p>${escape(endpoint.summary)}. ${escape(endpoint.description ?? '')} ${escape(describeAccess(endpoint.access).replaceAll('`', ''))}</p>
+<h2><code>${endpoint.method} ${escapeHtml(endpoint.path.replace(/[:*]([a-z_]+)/g, '{$1}'))}</code></h2>
+<p>${escapeHtml(endpoint.summary)}. ${escapeHtml(endpoint.description ?? '')} ${escapeHtml(describeAccess(endpoint.access).replaceAll('`', ''))}</p>
 ${sample}<h3>Answer (${endpoint.status ?? 200})</h3><pre>${json(reply)}</pre>
 </section>`;
   });
   const list = endpoints.map(
-    (endpoint) => `<li><a href="#${operationId(endpoint)}">${escape(endpoint.summary)}</a></li>`,
+    (endpoint) => `<li><a href="#${operationId(endpoint)}">${escapeHtml(endpoint.summary)}</a></li>`,
   );
   return `<!doctype html>
 <html lang="en">
@@ -40,9 +41,5 @@ ${entries.join('\n')}
 }
 
 function json(value: unknown): string {
-  return escape(JSON.stringify(value, null, 2));
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  return escapeHtml(JSON.stringify(value, null, 2));
 }

@@ -1,5 +1,6 @@
 import type { Services } from '../http/endpoint.ts';
 import { ApiError } from '../http/errors.ts';
+import { escapeHtml } from '../http/escape-html.ts';
 import { MailUnavailable } from '../providers/mail.ts';
 
 export interface InvitationLetter {
@@ -46,8 +47,4 @@ function oneLine(text: string): string {
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()
     .slice(0, 100);
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

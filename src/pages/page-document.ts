@@ -1,3 +1,4 @@
+import { escapeHtml } from '../http/escape-html.ts';
 import type { FullPage } from './schema.ts';
 
 /**
@@ -23,13 +24,4 @@ ${html}
 /** Where a page is read by its path. */
 export function pageAddress({ wiki_id, path }: { wiki_id: string; path: string }): string {
   return `/v1/wikis/${wiki_id}/pages/path/${path}`;
-}
-
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
 }

@@ -1,3 +1,4 @@
+import { escapeHtml } from '../http/escape-html.ts';
 import { findTerms, type Match } from './find-words.ts';
 
 /** How long a passage is, in UTF-16 units, and how much of it may stand before the first word that was found. */
@@ -71,13 +72,7 @@ const STOP = '</mark>';
 
 /** A text as HTML in which it is nothing but text, in one line. */
 export function escaped(text: string): string {
-  return text
-    .replace(/\s+/g, ' ')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
+  return escapeHtml(text.replace(/\s+/g, ' '));
 }
 
 /** The last heading that starts at or before a place in the text. */

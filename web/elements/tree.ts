@@ -1,15 +1,5 @@
 import { ask } from './ask.ts';
-
-interface Branch {
-  page_id: string;
-  parent_page_id: string;
-  path: string;
-  title: string;
-  status: string;
-  has_children: boolean;
-}
-
-const SHOWN = 100;
+import { type Branch, SHOWN } from './branch.ts';
 
 const roots = document.querySelector<HTMLElement>('.tree-roots');
 

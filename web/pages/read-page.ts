@@ -1,10 +1,11 @@
 import type { FullPage, Page } from '../../src/pages/schema.ts';
 import { Problem } from '../api.ts';
+import type { Branch } from '../elements/branch.ts';
 import { type Content, fromApi, html, nothing } from '../html.ts';
 import { icon } from '../icons.ts';
 import { inWiki, time } from '../layout.ts';
 import { findPlace, inApi, type Place, pathOf } from '../place.ts';
-import { type Branch, branchesAround, treeOf, wayTo } from '../tree.ts';
+import { branchesAround, treeOf, wayTo } from '../tree.ts';
 import type { Shown, Visit, WebRoute } from '../visit.ts';
 import { noSuchPage } from './no-such-page.ts';
 

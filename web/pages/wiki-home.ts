@@ -1,9 +1,10 @@
 import type { Page } from '../../src/pages/schema.ts';
+import { type Branch, SHOWN } from '../elements/branch.ts';
 import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';
 import { inWiki } from '../layout.ts';
 import { findPlace, inApi, type Place, pathOf } from '../place.ts';
-import { type Branch, branchesAround, SHOWN, treeOf, wayTo } from '../tree.ts';
+import { branchesAround, treeOf, wayTo } from '../tree.ts';
 import type { WebRoute } from '../visit.ts';
 import { breadcrumbs } from './read-page.ts';
 
