@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
 import { send, zipped } from './archives.ts';
-import { cleanUp, freePort, makeFolder, spawnService, until, worldOfProcess } from './process.ts';
+import { cleanUp, serviceInAPlace, until, worldOfProcess } from './process.ts';
 
 const PAGES = 1_500;
 const KILLS = 2;
 
 test('an import whose service is killed in the middle is taken up again and makes everything once', async () => {
-  const data_dir = join(await makeFolder(), 'data');
-  const port = await freePort();
-  const address = `http://127.0.0.1:${port}`;
-  const start = async () => {
-    const service = spawnService({ PORT: String(port), DATA_DIR: data_dir });
-    await service.ready;
-    return service;
-  };
+  const { data_dir, address, start } = await serviceInAPlace();
   let service = await start();
   cleanUp(async () => void service.kill('SIGKILL'));
   const files = Array.from(

@@ -4,16 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
 import { assertKept } from './kept.ts';
-import {
-  cleanUp,
-  freePort,
-  makeFolder,
-  postgresIn,
-  type ServiceProcess,
-  spawnService,
-  until,
-  worldOfProcess,
-} from './process.ts';
+import { cleanUp, postgresIn, type ServiceProcess, serviceInAPlace, until, worldOfProcess } from './process.ts';
 import { randomNumbers } from './random-numbers.ts';
 import { startWriters, type Writers } from './writers.ts';
 
@@ -27,14 +18,7 @@ const MORE_MS = 30;
 
 test('nothing acknowledged is lost or made twice when the service or its PostgreSQL is killed while clients write', async (t) => {
   const random = randomNumbers(SEED);
-  const data_dir = join(await makeFolder(), 'data');
-  const port = await freePort();
-  const address = `http://127.0.0.1:${port}`;
-  const start = async () => {
-    const service = spawnService({ PORT: String(port), DATA_DIR: data_dir });
-    await service.ready;
-    return service;
-  };
+  const { data_dir, address, start } = await serviceInAPlace();
   let service = await start();
   let writers: Writers;
   {

@@ -125,6 +125,22 @@ async function commandLinesOfPs(): Promise<[number, string][]> {
   return [...stdout.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, line]) => [Number(pid), `${line} `]);
 }
 
+/** A service with a PostgreSQL of its own that is started in one place again and again: the same port, the same folder. */
+export async function serviceInAPlace() {
+  const data_dir = join(await makeFolder(), 'data');
+  const port = await freePort();
+  return {
+    data_dir,
+    address: `http://127.0.0.1:${port}`,
+    /** Starts it, and waits until it is ready. */
+    async start(): Promise<ServiceProcess> {
+      const service = spawnService({ PORT: String(port), DATA_DIR: data_dir });
+      await service.ready;
+      return service;
+    },
+  };
+}
+
 /** A port that was free a moment ago, below those that the system gives to outgoing connections. */
 export async function freePort(): Promise<number> {
   for (;;) {
