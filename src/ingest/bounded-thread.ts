@@ -16,8 +16,11 @@ export type Answer =
   | { page: RenderedPage }
   | { failed: Exclude<PlainReason, '' | 'too_complex' | 'failed'> | Error };
 
-/** A thread says so when a file was read, and its text of this length in UTF-16 units is about to be rendered. */
-export type Message = Answer | { rendering: number };
+/**
+ * What a thread says: that it is ready, that a file was read and its text of this length in UTF-16 units is about to be rendered,
+ * or its answer; and how long it has computed until then, where its Node can tell.
+ */
+export type Message = (Answer | { rendering: number } | { ready: true }) & { cpu: NodeJS.CpuUsage | undefined };
 
 export interface Bounds {
   /** For reading a file. */
@@ -41,6 +44,8 @@ export interface BoundedThread {
 export function boundedThread(bounds: Bounds): BoundedThread {
   let worker: Worker | undefined;
   let sent: ReadonlyMap<string, string> | undefined;
+  /** What the thread had computed when it was last heard of; since then it waits. */
+  let cpu: NodeJS.CpuUsage | undefined;
   let idle: NodeJS.Timeout | undefined;
 
   function start(): Promise<Worker> {
@@ -52,7 +57,10 @@ export function boundedThread(bounds: Bounds): BoundedThread {
     worker = started;
     sent = undefined;
     return new Promise((resolve, reject) => {
-      started.once('message', () => resolve(started));
+      started.on('message', (message: Message) => {
+        if (worker === started) cpu = message.cpu;
+        resolve(started);
+      });
       // Without a listener an error would end the process. Whoever asks listens too, until there is an answer.
       started.on('error', reject);
       started.once('exit', (code) => {
@@ -84,7 +92,7 @@ export function boundedThread(bounds: Bounds): BoundedThread {
       clearTimeout(idle);
       const asked = worker ?? (await start());
       asked.ref();
-      const answer = answerOf(asked, question, bounds);
+      const answer = answerOf(asked, question, bounds, cpu);
       send(asked, question);
       const got = await answer;
       if ('failed' in got) await end();
@@ -97,22 +105,27 @@ export function boundedThread(bounds: Bounds): BoundedThread {
   };
 }
 
-function answerOf(worker: Worker, question: Question, { extract_ms, render_ms }: Bounds): Promise<Answer> {
+function answerOf(
+  worker: Worker,
+  question: Question,
+  { extract_ms, render_ms }: Bounds,
+  cpu: NodeJS.CpuUsage | undefined,
+): Promise<Answer> {
   /** A text of a mebibyte takes eight seconds when it is all lists, and no text may hold up the others for longer. */
   const renderingTime = (length: number) => Math.min(render_ms * (1 + length / 2 ** 17), 10 * render_ms);
   return new Promise((resolve) => {
     const tooSlow = () => settle({ failed: 'too_slow' });
     const time = 'page' in question ? renderingTime(question.page.markdown.length) : extract_ms;
-    let stopClock = afterComputing(worker, time, tooSlow);
+    let stopClock = afterComputing(worker, time, cpu, tooSlow);
     const onExit = (code: number) => settle({ failed: new Error(`the thread ended by itself with code ${code}`) });
     const onError = (error: Error) => {
       const isMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
       settle({ failed: isMemory ? 'out_of_memory' : error });
     };
     function onMessage(message: Message): void {
-      if (!('rendering' in message)) return settle(message);
+      if (!('rendering' in message)) return settle(message as Answer);
       stopClock();
-      stopClock = afterComputing(worker, renderingTime(message.rendering), tooSlow);
+      stopClock = afterComputing(worker, renderingTime(message.rendering), message.cpu, tooSlow);
     }
     function settle(answer: Answer): void {
       stopClock();

@@ -4,20 +4,24 @@ import type { Worker } from 'node:worker_threads';
 const WAITING_MAX = 20;
 
 /**
- * Calls `over` once the thread has computed for `ms`: what the rest of the machine is doing is not held against it, so
- * that the same text has the same time on a busy machine. Answers how to stop.
+ * Calls `over` once the thread has computed for `ms` more than it had at `began`, as it told of itself: what the rest of the
+ * machine is doing is not held against it, so that the same text has the same time on a busy machine. Answers how to stop.
  */
-export function afterComputing(worker: Worker, ms: number, over: () => void): () => void {
-  // Before Node 24.6 a thread does not tell, and the time by the clock has to do.
-  const began = 'cpuUsage' in worker ? worker.cpuUsage() : undefined;
+export function afterComputing(
+  worker: Worker,
+  ms: number,
+  began: NodeJS.CpuUsage | undefined,
+  over: () => void,
+): () => void {
   const deadline = performance.now() + WAITING_MAX * ms;
   let timer = setTimeout(check, ms);
   let isStopped = false;
 
   async function check(): Promise<void> {
-    if (!began) return over();
+    // Before Node 24.6 a thread does not tell, and the time by the clock has to do.
+    if (!began || !('cpuUsage' in worker)) return over();
     try {
-      const { user, system } = await worker.cpuUsage(await began);
+      const { user, system } = await worker.cpuUsage(began);
       const left = ms - (user + system) / 1_000;
       if (isStopped) return;
       if (left <= 0 || performance.now() > deadline) over();
@@ -27,7 +31,6 @@ export function afterComputing(worker: Worker, ms: number, over: () => void): ()
     }
   }
 
-  began?.catch(() => undefined);
   return () => {
     isStopped = true;
     clearTimeout(timer);

@@ -12,10 +12,12 @@ parentPort?.on('message', (question: Question) => {
   if ('pages' in question) pages = question.pages;
   tell(answer(question));
 });
-parentPort?.postMessage('ready');
+tell({ ready: true });
 
-function tell(message: Message): void {
-  parentPort?.postMessage(message);
+function tell(message: Answer | { rendering: number } | { ready: true }): void {
+  // Node 24 has it, older ones do not.
+  const cpu = process.threadCpuUsage?.();
+  parentPort?.postMessage({ ...message, cpu } satisfies Message);
 }
 
 function answer(question: Question): Answer {

@@ -71,18 +71,34 @@ export function shownPage({ moved, folder, ...page }: FullPageRow): FullPage {
   return moved === null ? page : withPresentLinks(page, folder, moved);
 }
 
+/**
+ * Of the links `l` (to_path, to_page_id, places) of a page `p`: those that lead elsewhere than to where its text says, which
+ * starts from `folder`. Page by page (`offset 0`), since few links lead to few pages.
+ */
+export function movedLinks(links: Sql, folder: Sql): Sql {
+  return sql`(
+    select json_agg(json_build_object('to_path', l.to_path, 'path', coalesce(t.path, l.to_path), 'places', l.places))
+    from ${links} l
+    left join lateral (
+      select n.path from pages n where n.wiki_id = p.wiki_id and n.page_id = l.to_page_id and n.trashed_at is null
+        and (n.status <> 'draft' or ${holds('pages:write')}) offset 0) t on true
+    where t.path <> l.to_path or ${folder} <> coalesce(p.parent_path, ''))`;
+}
+
+/** The sources of a page `p`. */
+export const citedSources: Sql = sql`coalesce((
+  select json_agg(json_build_object('source_id', s.source_id, 'title', s.title, 'filename', s.filename) order by s.source_id)
+  from page_sources c join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id
+  where c.wiki_id = p.wiki_id and c.page_id = p.page_id), '[]')`;
+
+const linksOfPage = sql`(select k.* from page_links k where k.wiki_id = p.wiki_id and k.from_page_id = p.page_id)`;
+
+/** Of a page `p` and its present revision `r`, which of its links are shown otherwise than they are written. */
+export const movedLinksOfPage: Sql = movedLinks(linksOfPage, sql`r.folder`);
+
 /** The columns of FullPageRow from a page `p` and its present revision `r`. */
 export const fullPageColumns: Sql = sql`${pageColumns}, r.markdown, r.html, r.outline, r.folder,
-  (select json_agg(json_build_object('to_path', l.to_path, 'path', coalesce(t.path, l.to_path), 'places', l.places))
-    from page_links l
-    left join pages t on t.wiki_id = l.wiki_id and t.page_id = l.to_page_id and t.trashed_at is null
-      and (t.status <> 'draft' or ${holds('pages:write')})
-    where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id
-      and (t.path <> l.to_path or r.folder <> coalesce(p.parent_path, ''))) as moved,
-  coalesce((
-    select json_agg(json_build_object('source_id', s.source_id, 'title', s.title, 'filename', s.filename) order by s.source_id)
-    from page_sources c join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id
-    where c.wiki_id = p.wiki_id and c.page_id = p.page_id), '[]') as citations`;
+  ${movedLinksOfPage} as moved, ${citedSources} as citations`;
 
 export const examplePage: Page = {
   page_id: 'page_01jd8w3v6xf3e8h2k9m4n5p6s1',

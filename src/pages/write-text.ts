@@ -63,6 +63,17 @@ export function textSteps(
   };
 }
 
+/**
+ * The links of step `resolved` as the page `p` has them after textSteps, which its statement cannot see yet. Ids are columns
+ * here (`offset 0`), by which pages can be looked up.
+ */
+export function writtenLinks(wiki_id: string): Sql {
+  return sql`(
+    select r.to_path, r.places, coalesce(r.to_page_id, k.to_page_id) as to_page_id from resolved r
+    left join page_links k on k.wiki_id = ${wiki_id} and k.from_page_id = p.page_id and k.to_path = r.to_path
+    offset 0)`;
+}
+
 /** The steps that write a new title alone of the page that step `edited` answers: the text stays as it is. */
 export function titleSteps(wiki_id: string, title: string): Record<string, Sql> {
   return {

@@ -3,11 +3,23 @@ import { slugTaken } from '../http/chosen-slug.ts';
 import type { Context } from '../http/endpoint.ts';
 import { ApiError, notFound } from '../http/errors.ts';
 import { asPathError, editConflict, noSuchParent } from './page-input.ts';
+import { withPresentLinks } from './page-links.ts';
 import { linkArrived, moveSteps, roomStep, subtree } from './place-page.ts';
 import type { RenderedPage } from './render.ts';
-import { type FullPage, type FullPageRow, fullPageById, pageColumns, shownPage } from './schema.ts';
+import {
+  citedSources,
+  type FullPage,
+  type FullPageRow,
+  fullPageById,
+  isVisible,
+  movedLinks,
+  movedLinksOfPage,
+  type Page,
+  pageColumns,
+  shownPage,
+} from './schema.ts';
 import { knownTargets } from './wiki-targets.ts';
-import { resolvedLinks, textSteps, titleSteps } from './write-text.ts';
+import { resolvedLinks, textSteps, titleSteps, writtenLinks } from './write-text.ts';
 
 /** How often a write starts anew because the page changed between its read and its write. */
 const ATTEMPTS = 20;
@@ -28,13 +40,16 @@ export interface Wish {
   folder?: string;
 }
 
-/** The page as it is, and the place that it is wished to. */
-interface Seen extends FullPageRow {
+/** The page as it is, with what tells whether a text is another one, and the place that it is wished to. */
+interface Seen extends Page, Pick<FullPageRow, 'markdown' | 'folder' | 'moved'> {
   parent_path: string;
   /** Null where the wished parent is no page. */
   wished_parent_path: string | null;
   is_taken: boolean;
 }
+
+/** The page as a new text of it was written, but for what comes of the text alone. */
+type Written = Omit<FullPageRow, 'markdown' | 'html' | 'outline' | 'folder'>;
 
 /** What is to be written; undefined fields stay as they are. */
 interface Change {
@@ -74,7 +89,7 @@ export async function writeWish(
     const seen = await look<Seen>(read);
     if (!seen) throw notFound();
     const change = changeOf(seen, wish);
-    if (!change) return shownPage(seen);
+    if (!change) return readPage(look, params);
     if (change.markdown !== undefined && (!rendered || renderedAt !== seen.path)) {
       const known = await knownTargets(look, params.wiki_id, change.markdown);
       const page_path = [...(change.folder ? [change.folder] : []), seen.slug].join('/');
@@ -89,18 +104,21 @@ export async function writeWish(
         if (!again) throw notFound();
         if (again.revision !== seen.revision || again.path !== seen.path) return undefined;
         const now = changeOf(again, wish);
-        if (!now) return again;
+        if (!now) return readPage(tx.look, params);
         await tx.one(writeSteps(params, again, now, rendered, true)).catch((error: unknown) => {
           throw asPathError(error);
         });
         if (now.path !== again.path || now.title !== again.title) await linkArrived(tx, params);
-        return tx.look<FullPageRow>(fullPageById(params));
+        return readPage(tx.look, params);
       });
-      if (done) return shownPage(done);
-    } else if ((await many(writeSteps(params, seen, change, rendered))).length > 0) {
-      const done = await look<FullPageRow>(fullPageById(params));
-      if (!done) throw notFound();
-      return shownPage(done);
+      if (done) return done;
+    } else {
+      const [written] = await many<Written>(writeSteps(params, seen, change, rendered));
+      if (written && change.markdown !== undefined && rendered) {
+        const { html, outline } = rendered;
+        return shownPage({ ...written, markdown: change.markdown, html, outline, folder: change.folder });
+      }
+      if (written) return readPage(look, params);
     }
     // It links to a page that is not there: whoever makes that page at this moment must not miss the link.
     isLocked ||= (rendered?.links.length ?? 0) > 0;
@@ -108,12 +126,22 @@ export async function writeWish(
   throw new ApiError('conflict', `The page of wiki ${wiki_id} changes too often just now. Try again in a moment.`);
 }
 
+async function readPage(look: PageContext['look'], params: { wiki_id: string; page_id: string }): Promise<FullPage> {
+  const page = await look<FullPageRow>(fullPageById(params));
+  if (!page) throw notFound();
+  return shownPage(page);
+}
+
 function seenStatement(params: { wiki_id: string; page_id: string }, wish: Wish): Sql {
   const slug = wish.slug ?? null;
   const parent_page_id = wish.parent_page_id ?? null;
   // `wished` is materialized, so that its path is a value and the page that lies there is found by pages_live_path.
   return sql`
-    with page as (${fullPageById(params)}),
+    with page as (
+      select ${pageColumns}, r.markdown, r.folder, ${movedLinksOfPage} as moved from pages p
+      join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+      where p.wiki_id = ${params.wiki_id} and p.page_id = ${params.page_id} and ${isVisible}
+    ),
     parent as (
       select coalesce(p.parent_path, '') as parent_path, p.slug,
         case when ${parent_page_id}::text is null then coalesce(p.parent_path, '')
@@ -165,7 +193,7 @@ function changeOf(seen: Seen, wish: Wish): Change | undefined {
 }
 
 function isAsShown(seen: Seen, markdown: string): boolean {
-  return seen.moved !== null && shownPage(seen).markdown === markdown;
+  return seen.moved !== null && withPresentLinks({ ...seen, html: '' }, seen.folder, seen.moved).markdown === markdown;
 }
 
 /** `isLocked`: the wiki is, so that links to pages that are not there can be written. */
@@ -201,7 +229,11 @@ function writeSteps(
     ...(text ? textSteps(wiki_id, text) : isRevision ? titleSteps(wiki_id, title) : {}),
     ...(isMove && moveSteps(wiki_id, seen.path)),
     ...(position !== undefined && { shifted: roomStep(wiki_id, parent_page_id, page_id, position) }),
-    result: sql`select ${pageColumns} from edited p`,
+    result: text
+      ? sql`
+          select ${pageColumns}, ${movedLinks(writtenLinks(wiki_id), sql`${folder}::text`)} as moved, ${citedSources} as citations
+          from edited p`
+      : sql`select ${pageColumns} from edited p`,
   };
 }
 
