@@ -79,13 +79,13 @@ export function rank(
     const score = document.terms ? scoreOf(document.terms, index, weights, wanted) : 0;
     if (score > 0) candidates.push({ document_no: -1, document_id: document.document_id, score });
   }
-  const floor = floorOf(scores, most);
-  for (let document_no = 0; document_no < scores.length; document_no += 1) {
-    const score = scores[document_no] as number;
-    if (score > 0 && score >= floor) candidates.push({ document_no, document_id: '', score });
+  const { numbers, count } = bestOf(scores, most);
+  for (const document_no of numbers) {
+    candidates.push({ document_no, document_id: '', score: scores[document_no] as number });
   }
+  const isAll = candidates.length - numbers.length + count <= most;
   candidates.sort((a, b) => b.score - a.score || a.document_no - b.document_no);
-  return { best: candidates.slice(0, most), isAll: floor === 0 && candidates.length <= most };
+  return { best: candidates.slice(0, most), isAll };
 }
 
 /** Ranking never waits for anything, so one array serves all searches; a new one for each would soon be garbage by the megabyte. */
@@ -121,26 +121,44 @@ function scoreOf(
   return score;
 }
 
-const STEPS = 512;
-
-/** A score that at least `most` documents reach and not many more, so that few have to be sorted. 0: all may come. */
-function floorOf(scores: Float32Array, most: number): number {
-  let top = 0;
-  for (const score of scores) if (score > top) top = score;
-  if (top === 0) return 0;
-  const counts = new Uint32Array(STEPS + 1);
-  const scale = STEPS / top;
-  for (const score of scores) {
-    if (score > 0) {
-      const step = Math.trunc(score * scale);
-      counts[step] = (counts[step] as number) + 1;
+/**
+ * The documents of the highest scores above 0, in any order: at most `most`, of equal ones the first; and how many have a score
+ * at all. They are kept in a heap with the worst at its root, so that of a hundred thousand hardly any is looked at twice.
+ */
+function bestOf(scores: Float32Array, most: number): { numbers: number[]; count: number } {
+  const heap: number[] = [];
+  const isWorse = (one: number, other: number) => {
+    const difference = (scores[one] as number) - (scores[other] as number);
+    return difference < 0 || (difference === 0 && one > other);
+  };
+  const sink = (number: number) => {
+    let at = 0;
+    for (let below = 1; below < heap.length; below = 2 * at + 1) {
+      if (below + 1 < heap.length && isWorse(heap[below + 1] as number, heap[below] as number)) below += 1;
+      if (!isWorse(heap[below] as number, number)) break;
+      heap[at] = heap[below] as number;
+      at = below;
     }
+    heap[at] = number;
+  };
+  const rise = (number: number) => {
+    let at = heap.push(number) - 1;
+    for (let above = (at - 1) >> 1; at > 0 && isWorse(number, heap[above] as number); above = (at - 1) >> 1) {
+      heap[at] = heap[above] as number;
+      at = above;
+    }
+    heap[at] = number;
+  };
+  let count = 0;
+  let worst = 0;
+  for (let number = 0; number < scores.length; number += 1) {
+    const score = scores[number] as number;
+    if (score <= 0) continue;
+    count += 1;
+    if (heap.length < most) rise(number);
+    else if (score > worst) sink(number);
+    else continue;
+    worst = heap.length < most ? 0 : (scores[heap[0] as number] as number);
   }
-  let reached = 0;
-  for (let step = STEPS; step > 0; step -= 1) {
-    reached += counts[step] as number;
-    // A step lower, because rounding may have put a score beside its own.
-    if (reached >= most) return ((step - 1) / STEPS) * top;
-  }
-  return 0;
+  return { numbers: heap, count };
 }

@@ -1,5 +1,6 @@
 import { type Sql, sql } from '../db/sql.ts';
 import type { Statements } from '../http/door.ts';
+import { keepPostings, keptPostings } from './kept-postings.ts';
 import type { DocumentKind } from './pending.ts';
 import { documentsIn } from './postings.ts';
 import { type Found, NOTHING_FOUND, type PendingDocument } from './rank.ts';
@@ -16,6 +17,10 @@ interface Row {
   term: string | null;
   bytes: number | null;
   blocks: number | null;
+  /** Changes with every block: the transactions that wrote them. */
+  version: string | null;
+  is_read: boolean | null;
+  /** Null where there is more to read than is read, and where it is known already. */
   postings: Buffer | null;
   document_id: string | null;
   document_no: number | null;
@@ -38,9 +43,12 @@ export async function readIndex(
   needed: readonly string[],
 ): Promise<Found> {
   const all = [...new Set([...terms, ...needed])];
+  const kept = keptPostings({ wiki_id, kind }, all);
   const rows = await many<Row>({
     sized: sql`
-      select p.term, sum(octet_length(p.postings))::int as bytes, count(*)::int as blocks from search_postings p
+      select p.term, sum(octet_length(p.postings))::int as bytes, count(*)::int as blocks,
+        string_agg(p.xmin::text, ' ' order by p.chunk_no) as version
+      from search_postings p
       where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = any (${all}::text[]) group by p.term`,
     chosen: sql`
       select s.*, s.term = any (${needed}::text[])
@@ -54,11 +62,13 @@ export async function readIndex(
       from search_pending p
       where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.body_terms is not null order by p.document_id, p.version desc`,
     result: sql`
-      select c.term, c.bytes, c.blocks, case when c.is_read then (
+      select c.term, c.bytes, c.blocks, c.version, c.is_read, case when c.is_read and c.version is distinct from k.version then (
           select string_agg(p.postings, '' order by p.chunk_no) from search_postings p
           where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = c.term) end as postings,
         ${NO_DOCUMENT}, ${NO_INDEX}
       from chosen c
+      left join unnest(${[...kept.keys()]}::text[], ${[...kept.values()].map(({ version }) => version)}::text[]) k (term, version)
+        on k.term = c.term
       union all
       select ${NO_TERM}, w.document_id, coalesce(d.document_no, -1), case when w.holds then coalesce(w.title_terms, '') end,
         case when w.holds then coalesce(w.body_terms, '') end, ${NO_INDEX}
@@ -68,10 +78,17 @@ export async function readIndex(
       select ${NO_TERM}, ${NO_DOCUMENT}, i.next_no, i.documents, i.pivot_title, i.pivot_body
       from search_wikis i where i.wiki_id = ${wiki_id} and i.kind = ${kind}`,
   });
+  for (const row of rows) {
+    if (row.term === null || row.version === null || !row.is_read) continue;
+    const known = kept.get(row.term);
+    if (known?.version === row.version) row.postings = known.postings;
+    if (row.postings) keepPostings({ wiki_id, kind }, row.term, { version: row.version, postings: row.postings });
+  }
   return foundIn(rows);
 }
 
-const NO_TERM: Sql = sql`null::text as term, null::int as bytes, null::int as blocks, null::bytea as postings`;
+const NO_TERM: Sql = sql`
+  null::text as term, null::int as bytes, null::int as blocks, null::text as version, null::boolean as is_read, null::bytea as postings`;
 const NO_DOCUMENT: Sql = sql`null::text as document_id, null::int as document_no, null::text as title_terms, null::text as body_terms`;
 const NO_INDEX: Sql = sql`null::int as next_no, null::int as documents, null::real as pivot_title, null::real as pivot_body`;
 
