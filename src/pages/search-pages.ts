@@ -3,13 +3,10 @@ import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { parseQuery, SearchQuery } from '../search/parse-query.ts';
-import { searchIndex } from '../search/search.ts';
-import { bestPassage, headingAt } from '../search/snippet.ts';
+import { scoreWithTitle, searchIndex } from '../search/search.ts';
+import { bestPassage, headingAt, PASSAGE_CHARACTERS } from '../search/snippet.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { examplePage, IS_FOUND, type Page, PageHit, pageColumns } from './schema.ts';
-
-/** So much of a text is looked at for a passage to show. */
-const PASSAGE_CHARACTERS = 100_000;
 
 interface HitRow extends Page {
   score: number;
@@ -44,16 +41,15 @@ export const searchPages = endpoint({
       isVisible: IS_FOUND,
       steps: {
         hits: sql`
-          select p.page_id, case when lower(p.title) = lower(${parsed.text}) then c.score * 1.5 + 2 else c.score end as score
+          select ${pageColumns}, ${scoreWithTitle(sql`p.title`, parsed.text)} as score
           from candidates c join pages p on p.wiki_id = ${wiki_id} and p.page_id = c.id
           where ${IS_FOUND}
           order by score desc, p.page_id limit ${query.limit} offset ${query.offset}`,
         result: sql`
-          select ${pageColumns}, h.score, left(t.text, ${PASSAGE_CHARACTERS}) as text, r.outline
+          select h.*, left(t.text, ${PASSAGE_CHARACTERS}) as text, r.outline
           from hits h
-          join pages p on p.wiki_id = ${wiki_id} and p.page_id = h.page_id
           join page_texts t on t.wiki_id = ${wiki_id} and t.page_id = h.page_id
-          join revisions r on r.wiki_id = ${wiki_id} and r.page_id = h.page_id and r.revision = p.revision
+          join revisions r on r.wiki_id = ${wiki_id} and r.page_id = h.page_id and r.revision = h.revision
           order by h.score desc, h.page_id`,
       },
     });

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import type { Statements } from '../http/door.ts';
 import { candidatesStep } from './candidates.ts';
 import { meantWords } from './correct-words.ts';
@@ -47,6 +47,11 @@ export async function searchIndex<Row>(
     if (rows.length >= limit || ranked.isAll || isChecked || most === all) return { rows, terms };
   }
   return { rows: [], terms };
+}
+
+/** The score of a candidate `c` as it is shown: more where the query is its title. */
+export function scoreWithTitle(title: Sql, query: string): Sql {
+  return sql`case when lower(${title}) = lower(${query}) then c.score * 1.5 + 2 else c.score end`;
 }
 
 interface Understood {

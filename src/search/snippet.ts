@@ -5,6 +5,9 @@ import { findTerms, type Match } from './find-words.ts';
 const PASSAGE = 240;
 const BEFORE = 60;
 
+/** So much of a text is looked at for a passage to show. */
+export const PASSAGE_CHARACTERS = 100_000;
+
 export interface Passage {
   /** The passage as safe HTML: everything escaped, what matched in `<mark>`. */
   snippet: string;

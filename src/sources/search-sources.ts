@@ -3,13 +3,10 @@ import { raw, sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { parseQuery, SearchQuery } from '../search/parse-query.ts';
-import { searchIndex } from '../search/search.ts';
-import { bestPassage } from '../search/snippet.ts';
+import { scoreWithTitle, searchIndex } from '../search/search.ts';
+import { bestPassage, PASSAGE_CHARACTERS } from '../search/snippet.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { exampleSource, type Source, SourceHit, sourceColumns } from './schema.ts';
-
-/** So much of a text is looked at for a passage to show. */
-const PASSAGE_CHARACTERS = 100_000;
 
 export const searchSources = endpoint({
   method: 'GET',
@@ -35,13 +32,12 @@ export const searchSources = endpoint({
         isVisible: raw('true'),
         steps: {
           hits: sql`
-            select s.source_id, case when lower(s.title) = lower(${parsed.text}) then c.score * 1.5 + 2 else c.score end as score
+            select ${sourceColumns}, ${scoreWithTitle(sql`s.title`, parsed.text)} as score
             from candidates c join sources s on s.wiki_id = ${wiki_id} and s.source_id = c.id
             order by score desc, s.source_id limit ${query.limit} offset ${query.offset}`,
           result: sql`
-            select ${sourceColumns}, h.score, left(t.text, ${PASSAGE_CHARACTERS}) as text
+            select h.*, left(t.text, ${PASSAGE_CHARACTERS}) as text
             from hits h
-            join sources s on s.wiki_id = ${wiki_id} and s.source_id = h.source_id
             join source_texts t on t.wiki_id = ${wiki_id} and t.source_id = h.source_id
             order by h.score desc, h.source_id`,
         },
