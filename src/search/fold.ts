@@ -1,7 +1,7 @@
 import type { Db, Query } from '../db/db.ts';
-import { raw, sql } from '../db/sql.ts';
-import { backwards, indexBody, indexTitle, readCounts, readWords } from './document-terms.ts';
-import { FIRST_PIVOTS, impactsOf, lengthOf, type Pivots } from './impacts.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
+import { backwards, indexBody, indexTitle, readWords } from './document-terms.ts';
+import { type DocumentTerms, FIRST_PIVOTS, impactsOf, lengthOf, type Pivots, readTerms } from './impacts.ts';
 import type { DocumentKind } from './pending.ts';
 import { type Block, CHUNK, decodeBlock, encodeBlock } from './postings.ts';
 
@@ -14,11 +14,14 @@ const DRIFT = 1.5;
 /** So few documents that an average says little, and weighing all of them anew costs little. */
 const FEW_DOCUMENTS = 200;
 
-interface IndexRow extends Pivots {
-  next_no: number;
+interface Totals {
   documents: number;
   title_terms: number;
   body_terms: number;
+}
+
+interface IndexRow extends Totals, Pivots {
+  next_no: number;
 }
 
 interface Pending {
@@ -33,20 +36,21 @@ interface Pending {
   text: string | null;
 }
 
-interface Folded extends Pivots {
+interface FoldedRow extends Pivots {
   document_id: string;
   document_no: number;
   title_terms: string;
   body_terms: string;
 }
 
+/** What a document is in the index. */
+interface Folded extends FoldedRow {
+  terms: DocumentTerms;
+}
+
 /** What a document is to be in the index. */
-interface Present {
-  document_id: string;
-  document_no: number;
+interface Present extends Omit<Folded, keyof Pivots> {
   is_gone: boolean;
-  title_terms: string;
-  body_terms: string;
   words: string[];
 }
 
@@ -66,23 +70,21 @@ export async function foldPending(
     const pending = await takePending(query, wiki_id, kind);
     if (pending.length === 0) return 0;
     const ids = pending.map(({ document_id }) => document_id);
-    const before = await query<Folded>(sql`
-      select document_id, document_no, title_terms, body_terms, pivot_title, pivot_body from search_documents
-      where wiki_id = ${wiki_id} and kind = ${kind} and document_id = any (${ids}::text[])`);
+    const before = await readFolded(query, wiki_id, kind, sql`document_id = any (${ids}::text[])`);
     const known = new Map(before.map((document) => [document.document_id, document]));
     let { next_no } = index;
     const present = pending.map((document): Present => {
       const no = known.get(document.document_id)?.document_no;
       return presentOf(document, no ?? (document.title === null ? -1 : next_no++));
     });
-    const totals = totalsOf({ ...index, next_no }, before, present);
+    const totals = totalsOf(index, before, present);
     const averages = averagesOf(totals);
     const isOff = isFar(averages, index);
     const isYoung = index.documents <= FEW_DOCUMENTS;
     const pivots = isOff && isYoung ? averages : index;
     if (isOff && isYoung) {
       // The others were weighed with averages of even fewer documents.
-      for (const other of await readOthers(query, wiki_id, kind, ids)) {
+      for (const other of await readFolded(query, wiki_id, kind, sql`document_id <> all (${ids}::text[])`)) {
         known.set(other.document_id, other);
         present.push({ ...other, is_gone: false, words: [] });
       }
@@ -138,34 +140,35 @@ async function takePending(query: Query, wiki_id: string, kind: DocumentKind): P
 
 function presentOf(pending: Pending, document_no: number): Present {
   const { document_id, title, text } = pending;
-  if (title === null) return { document_id, document_no, is_gone: true, title_terms: '', body_terms: '', words: [] };
-  const head = pending.title_terms === null ? indexTitle(title) : undefined;
-  const body = text === null ? undefined : indexBody(text);
+  const is_gone = title === null;
+  const head = is_gone || pending.title_terms !== null ? undefined : indexTitle(title);
+  const body = is_gone || text === null ? undefined : indexBody(text);
+  const written = {
+    title_terms: is_gone ? '' : (head?.terms ?? pending.title_terms ?? ''),
+    body_terms: is_gone ? '' : (body?.terms ?? pending.body_terms ?? ''),
+  };
+  const words = is_gone ? [] : [pending.vocabulary, head?.vocabulary, body?.vocabulary];
   return {
     document_id,
     document_no,
-    is_gone: false,
-    title_terms: head?.terms ?? pending.title_terms ?? '',
-    body_terms: body?.terms ?? pending.body_terms ?? '',
-    words: [pending.vocabulary, head?.vocabulary, body?.vocabulary].flatMap((words) => readWords(words ?? '')),
+    is_gone,
+    ...written,
+    terms: readTerms(written),
+    words: words.flatMap((some) => readWords(some ?? '')),
   };
 }
 
-function totalsOf(index: IndexRow, before: readonly Folded[], present: readonly Present[]): IndexRow {
-  const added = (documents: readonly { title_terms: string }[], part: 'title_terms' | 'body_terms') =>
-    (documents as readonly { title_terms: string; body_terms: string }[]).reduce(
-      (sum, document) => sum + lengthOf(readCounts(document[part])),
-      0,
-    );
+function totalsOf(index: Totals, before: readonly Folded[], present: readonly Present[]): Totals {
+  const added = (documents: readonly { terms: DocumentTerms }[], part: keyof DocumentTerms) =>
+    documents.reduce((sum, { terms }) => sum + lengthOf(terms[part]), 0);
   return {
-    ...index,
     documents: index.documents + present.filter(({ is_gone }) => !is_gone).length - before.length,
-    title_terms: index.title_terms + added(present, 'title_terms') - added(before, 'title_terms'),
-    body_terms: index.body_terms + added(present, 'body_terms') - added(before, 'body_terms'),
+    title_terms: index.title_terms + added(present, 'title') - added(before, 'title'),
+    body_terms: index.body_terms + added(present, 'body') - added(before, 'body'),
   };
 }
 
-function averagesOf({ documents, title_terms, body_terms }: Omit<IndexRow, keyof Pivots>): Pivots {
+function averagesOf({ documents, title_terms, body_terms }: Totals): Pivots {
   if (documents === 0) return FIRST_PIVOTS;
   return { pivot_title: Math.max(1, title_terms / documents), pivot_body: Math.max(1, body_terms / documents) };
 }
@@ -175,10 +178,11 @@ function isFar(one: Pivots, other: Pivots): boolean {
   return ratios.some((ratio) => ratio > DRIFT || ratio < 1 / DRIFT);
 }
 
-function readOthers(query: Query, wiki_id: string, kind: DocumentKind, ids: readonly string[]): Promise<Folded[]> {
-  return query<Folded>(sql`
+async function readFolded(query: Query, wiki_id: string, kind: DocumentKind, which: Sql): Promise<Folded[]> {
+  const rows = await query<FoldedRow>(sql`
     select document_id, document_no, title_terms, body_terms, pivot_title, pivot_body from search_documents
-    where wiki_id = ${wiki_id} and kind = ${kind} and document_id <> all (${ids}::text[])`);
+    where wiki_id = ${wiki_id} and kind = ${kind} and ${which}`);
+  return rows.map((row) => ({ ...row, terms: readTerms(row) }));
 }
 
 /** Of each block of postings (term and chunk_no) the places that change; impact 0: no longer there. */
@@ -189,8 +193,8 @@ function changesOf(known: ReadonlyMap<string, Folded>, present: readonly Present
   for (const document of present) {
     if (document.document_no < 0) continue;
     const before = known.get(document.document_id);
-    const was: ReadonlyMap<string, number> = before ? impactsOf(before, before) : new Map();
-    const is = impactsOf(document, pivots);
+    const was: ReadonlyMap<string, number> = before ? impactsOf(before.terms, before) : new Map();
+    const is = impactsOf(document.terms, pivots);
     const note = (term: string, impact: number) => {
       const chunk_no = Math.floor(document.document_no / CHUNK);
       const key = `${chunk_no} ${term}`;

@@ -16,16 +16,22 @@ const B_BODY = 0.6;
 /** An impact is kept in one byte: 4.4, the most that there can be, is 255. */
 const STEPS = 255 / (2 * (K1 + 1));
 
-/** What a document is in the index. */
+/** An impact of one is worth so much of a score. */
+export const IMPACT_UNIT = 1 / STEPS;
+
+/** How often each term stands in a document's title and in its text. */
 export interface DocumentTerms {
-  title_terms: string;
-  body_terms: string;
+  title: ReadonlyMap<string, number>;
+  body: ReadonlyMap<string, number>;
+}
+
+/** As it is written in the tables of the index. */
+export function readTerms({ title_terms, body_terms }: { title_terms: string; body_terms: string }): DocumentTerms {
+  return { title: readCounts(title_terms), body: readCounts(body_terms) };
 }
 
 /** How much each term weighs in a document, 1 to 255: BM25 of the title plus that of the text, without what is rare. */
-export function impactsOf(document: DocumentTerms, pivots: Pivots): Map<string, number> {
-  const title = readCounts(document.title_terms);
-  const body = readCounts(document.body_terms);
+export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<string, number> {
   const impacts = new Map<string, number>();
   const titleNorm = norm(B_TITLE, lengthOf(title), pivots.pivot_title);
   const bodyNorm = norm(B_BODY, fewSteps(lengthOf(body)), pivots.pivot_body);

@@ -1,5 +1,4 @@
-import { readCounts } from './document-terms.ts';
-import { FIRST_PIVOTS, impactsOf, type Pivots } from './impacts.ts';
+import { IMPACT_UNIT, impactsOf, type Pivots, readTerms } from './impacts.ts';
 import { addImpacts, readBlocks } from './postings.ts';
 
 /** What the index answers to a query's terms, all of one moment. */
@@ -19,12 +18,6 @@ export interface PendingDocument {
   terms: { title_terms: string; body_terms: string } | undefined;
 }
 
-export const NOTHING_FOUND: Found = {
-  index: { ...FIRST_PIVOTS, next_no: 0, documents: 0 },
-  terms: new Map(),
-  pending: [],
-};
-
 /** What documents are ranked by. */
 export interface Wanted {
   /** Terms that count, and how much. */
@@ -42,11 +35,8 @@ export interface Candidate {
   score: number;
 }
 
-/** Impacts of one are worth so much of a score. */
-const UNIT = 4.4 / 255;
-
 /** How rare a term is: what a document that holds it is worth for that. */
-export function rarityOf(documents: number, all: number): number {
+function rarityOf(documents: number, all: number): number {
   return Math.log(1 + (Math.max(all, documents) - documents + 0.5) / (documents + 0.5));
 }
 
@@ -60,7 +50,7 @@ export function rank(
   const weights = new Map<string, number>();
   for (const [term, count] of wanted.terms) {
     const found = terms.get(term);
-    const weight = count * rarityOf(found?.documents ?? 0, index.documents) * UNIT;
+    const weight = count * rarityOf(found?.documents ?? 0, index.documents) * IMPACT_UNIT;
     weights.set(term, weight);
     if (found?.postings) addImpacts(found.postings, weight, scores);
   }
@@ -112,10 +102,11 @@ function scoreOf(
   weights: ReadonlyMap<string, number>,
   { required, excluded }: Wanted,
 ): number {
-  const holds = new Set([...readCounts(document.title_terms).keys(), ...readCounts(document.body_terms).keys()]);
-  if (!required.every((term) => holds.has(term))) return 0;
-  if (excluded.some((word) => word.every((term) => holds.has(term)))) return 0;
-  const impacts = impactsOf(document, pivots);
+  const terms = readTerms(document);
+  const holds = (term: string) => terms.title.has(term) || terms.body.has(term);
+  if (!required.every(holds)) return 0;
+  if (excluded.some((word) => word.every(holds))) return 0;
+  const impacts = impactsOf(terms, pivots);
   let score = 0;
   for (const [term, weight] of weights) score += weight * (impacts.get(term) ?? 0);
   return score;

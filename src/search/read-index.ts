@@ -1,9 +1,10 @@
 import { type Sql, sql } from '../db/sql.ts';
 import type { Statements } from '../http/door.ts';
+import { FIRST_PIVOTS } from './impacts.ts';
 import { keepPostings, keptPostings } from './kept-postings.ts';
 import type { DocumentKind } from './pending.ts';
 import { documentsIn } from './postings.ts';
-import { type Found, NOTHING_FOUND, type PendingDocument } from './rank.ts';
+import type { Found, PendingDocument } from './rank.ts';
 
 /**
  * Of the terms of a query the rarest are read, up to so many bytes (about 200,000 postings), which bounds what a
@@ -95,7 +96,7 @@ const NO_INDEX: Sql = sql`null::int as next_no, null::int as documents, null::re
 function foundIn(rows: readonly Row[]): Found {
   const terms: Found['terms'] = new Map();
   const pending: PendingDocument[] = [];
-  let { index } = NOTHING_FOUND;
+  let index: Found['index'] = { ...FIRST_PIVOTS, next_no: 0, documents: 0 };
   for (const row of rows) {
     const { term, document_id, title_terms, body_terms } = row;
     if (term !== null) {
