@@ -62,7 +62,9 @@ export async function* readPages(query: Query, wiki_id: string): AsyncGenerator<
       )
       select p.page_id, p.path, p.slug, p.title, p.description, p.position, p.status, p.origin, p.stale, p.revision, p.word_count,
         p.created_at, p.created_by, p.updated_at, p.updated_by, r.markdown, r.folder,
-        exists (select from pages c where c.wiki_id = p.wiki_id and c.parent_page_id = p.page_id and c.trashed_at is null)
+        p.page_id in (
+          select c.parent_page_id from pages c
+          where c.wiki_id = ${wiki_id} and c.parent_page_id = any (array(select page_id from p)) and c.trashed_at is null)
           as has_children,
         coalesce((select json_agg(o.path order by o.path) from page_paths o
           where o.wiki_id = p.wiki_id and o.page_id = p.page_id), '[]') as former_paths,

@@ -208,13 +208,16 @@ function changesOf(known: ReadonlyMap<string, Folded>, present: readonly Present
   return changes;
 }
 
+/** Blocks are looked up one by one (`offset 0`), also in a wiki that is so new that the planner takes it for empty. */
 async function writePostings(query: Query, wiki_id: string, kind: DocumentKind, changes: Changes): Promise<void> {
   const all = [...changes.values()];
   if (all.length === 0) return;
   const rows = await query<{ term: string; chunk_no: number; postings: Buffer }>(sql`
     select p.term, p.chunk_no, p.postings
     from unnest(${all.map(({ term }) => term)}::text[], ${all.map(({ chunk_no }) => chunk_no)}::int[]) c (term, chunk_no)
-    join search_postings p on p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = c.term and p.chunk_no = c.chunk_no`);
+    cross join lateral (
+      select p.term, p.chunk_no, p.postings from search_postings p
+      where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = c.term and p.chunk_no = c.chunk_no offset 0) p`);
   const blocks = new Map(rows.map(({ term, chunk_no, postings }) => [`${chunk_no} ${term}`, decodeBlock(postings)]));
   const written: { term: string; chunk_no: number; postings: Buffer }[] = [];
   const emptied: { term: string; chunk_no: number }[] = [];
@@ -261,7 +264,5 @@ async function writeDocuments(
   await query(sql`
     insert into search_words (wiki_id, kind, word, backwards)
     select ${wiki_id}, ${kind}, w.* from unnest(${words}::text[], ${words.map(backwards)}::text[]) w (word, backwards)
-    where not exists (
-      select from search_words k where k.wiki_id = ${wiki_id} and k.kind = ${kind} and k.word = w.word)
     on conflict do nothing`);
 }
