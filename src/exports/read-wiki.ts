@@ -58,13 +58,14 @@ export async function* readPages(query: Query, wiki_id: string): AsyncGenerator<
     // Walks the key pages_live_path.
     const rows = await query<Omit<PageRow, 'meant'> & { folder: string; links: ArchivedLink[] | null }>(sql`
       with p as materialized (
-        select *, path || '/' as below, path || '0' as behind from pages
+        select *, path || '/' as below from pages
         where wiki_id = ${wiki_id} and trashed_at is null and path > ${after} order by path limit ${PAGES}
       )
       select p.page_id, p.path, p.slug, p.title, p.description, p.position, p.status, p.origin, p.stale, p.revision, p.word_count,
         p.created_at, p.created_by, p.updated_at, p.updated_by, r.markdown, r.folder,
-        exists (select from pages c
-          where c.wiki_id = ${wiki_id} and c.trashed_at is null and c.path > p.below and c.path < p.behind) as has_children,
+        coalesce(starts_with((
+          select c.path from pages c where c.wiki_id = ${wiki_id} and c.trashed_at is null and c.path > p.below
+          order by c.path limit 1), p.below), false) as has_children,
         coalesce((select json_agg(o.path order by o.path) from page_paths o
           where o.wiki_id = p.wiki_id and o.page_id = p.page_id), '[]') as former_paths,
         (select json_agg(json_build_object('to_path', l.to_path, 'places', l.places, 'page_id', t.page_id, 'path', t.path)
