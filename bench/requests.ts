@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { readConfig } from '../src/config.ts';
 import { runningPostgres } from '../src/db/postgres-running.ts';
-import { startService } from '../src/service.ts';
+import { startService } from '../src/service/start-service.ts';
 import { type Api, listAll, openApi } from './api.ts';
 import { randomNumbers, someWords } from './corpus.ts';
 import { serviceEnv } from './service-process.ts';

@@ -24,7 +24,7 @@ async function main(): Promise<void> {
     }
   });
   const compiled = keepCompiledCode(config.DATA_DIR);
-  const { startService } = await import('./service.ts');
+  const { startService } = await import('./service/start-service.ts');
   const service = await startService(config, log).catch((error: unknown) => {
     // A terminal's signal goes to initdb too, whose end is then no failure.
     if (stopping) process.exit(0);

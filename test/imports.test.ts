@@ -89,7 +89,7 @@ const ALLOWED: Record<string, string[]> = {
   ...CONTENT,
   ...Object.fromEntries(ORGANIZATION.map((feature) => [feature, [...SHARED, ...SCHEMAS, 'providers']])),
   'app.ts': ['type http/endpoint.ts', ...ORGANIZATION, ...Object.keys(CONTENT)],
-  'service.ts': [
+  service: [
     '../web/web.ts',
     'app.ts',
     'type config.ts',
@@ -108,7 +108,7 @@ const ALLOWED: Record<string, string[]> = {
     'uploads/forget-uploads.ts',
     'webhooks',
   ],
-  'main.ts': ['compiled-code.ts', 'config.ts', 'service.ts', 'db/postgres-error.ts'],
+  'main.ts': ['compiled-code.ts', 'config.ts', 'service', 'db/postgres-error.ts'],
   cli: ['config.ts', 'db', 'http', 'providers', 'sources'],
 };
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { chromium } from 'playwright-core';
 import { readConfig } from '../src/config.ts';
-import { startService } from '../src/service.ts';
+import { startService } from '../src/service/start-service.ts';
 import { CHROMIUM } from './browser.ts';
 
 /** Makes the pictures of the README: the documentation of Ibid as a wiki in Ibid. `npm run screenshots`. */

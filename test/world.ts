@@ -12,7 +12,7 @@ import { startPostgres } from '../src/db/postgres.ts';
 import { sql } from '../src/db/sql.ts';
 import { newId } from '../src/http/ids.ts';
 import type { RoleSlug } from '../src/http/roles.ts';
-import { type ServiceHooks, startService } from '../src/service.ts';
+import { type ServiceHooks, startService } from '../src/service/start-service.ts';
 
 /** An answer with its body decoded, JSON or text. */
 export interface Answer {

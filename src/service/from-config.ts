@@ -1,0 +1,38 @@
+import type { Config } from '../config.ts';
+import { StartError } from '../db/postgres-error.ts';
+import type { Limits } from '../http/endpoint.ts';
+import type { Rates } from '../http/rate-limits.ts';
+
+export function limitsOf(config: Config): Limits {
+  return {
+    json_bytes: config.MAX_JSON_SIZE,
+    markdown_bytes: config.MAX_MARKDOWN_SIZE,
+    file_bytes: config.MAX_FILE_SIZE,
+    upload_bytes: config.MAX_UPLOAD_SIZE,
+    upload_files: config.MAX_UPLOAD_FILES,
+  };
+}
+
+export function ratesOf(config: Config): Rates | undefined {
+  if (config.RATE_LIMITS === 'off') return undefined;
+  return {
+    general: config.RATE_LIMIT_GENERAL,
+    search: config.RATE_LIMIT_SEARCH,
+    uploads: config.RATE_LIMIT_UPLOADS,
+    auth: config.RATE_LIMIT_AUTH,
+    invitations: config.RATE_LIMIT_INVITATIONS,
+  };
+}
+
+export function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
+  return PUBLIC_URL ?? `http://${HOST}:${PORT}`;
+}
+
+/** What reads an option says what is wrong with it. */
+export function orStartError<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new StartError((cause as Error).message, { cause });
+  }
+}

@@ -1,0 +1,52 @@
+import type { PoolConfig } from 'pg';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { type OwnerDb, openDb, openServiceDb, type ServiceDb } from '../db/db.ts';
+import { type Postgres, startPostgres } from '../db/postgres.ts';
+import { prepareDatabase } from '../db/prepare-database.ts';
+import { SERVICE } from '../db/scope.ts';
+import { expireLeases } from '../jobs/queue.ts';
+import { makeDataDir } from './data-dir.ts';
+import type { OnStop, ServiceHooks } from './start-service.ts';
+
+/**
+ * The database that the configuration names, else the service's own, which is started; migrated, and opened with the
+ * rights of the service. Errors: StartError.
+ */
+export async function openDatabase(
+  { DATABASE_URL: url, DATA_DIR: data_dir, DATABASE_CONNECTIONS: connections }: Config,
+  log: Logger,
+  hooks: ServiceHooks,
+  onStop: OnStop,
+): Promise<{ db: ServiceDb; postgres: Postgres | undefined }> {
+  if (url) await makeDataDir(data_dir);
+  const postgres = url
+    ? undefined
+    : await startPostgres({ data_dir, log: (level, message, details) => log[level](details ?? {}, message) });
+  if (postgres) onStop(() => postgres.stop());
+  const connection = postgres ? postgres.connection : { connectionString: url };
+  await asOwner(connection, async (owner) => {
+    const applied = await prepareDatabase(owner, { url, data_dir });
+    if (applied.length > 0) log.info({ applied }, 'the database was migrated');
+  });
+  const db = openServiceDb({
+    connection,
+    connections,
+    onConnectionLost: (err) => log.warn({ err }, 'a connection to the database was lost'),
+    ...hooks,
+  });
+  onStop(() => db.close());
+  // Nobody else can be at work in this DATA_DIR, so whoever held a job is gone.
+  if (postgres) await expireLeases(db.in(SERVICE).query);
+  return { db, postgres };
+}
+
+/** The owner of the tables migrates them; the service itself works with less. */
+async function asOwner(connection: PoolConfig, work: (db: OwnerDb) => Promise<void>): Promise<void> {
+  const owner = openDb({ connection, connections: 1 });
+  try {
+    await work(owner);
+  } finally {
+    await owner.close();
+  }
+}

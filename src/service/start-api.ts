@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { registerWeb } from '../../web/web.ts';
+import { ENDPOINTS } from '../app.ts';
+import type { Config } from '../config.ts';
+import type { ServiceDb } from '../db/db.ts';
+import type { Postgres } from '../db/postgres.ts';
+import { StartError } from '../db/postgres-error.ts';
+import { SERVICE } from '../db/scope.ts';
+import { credentialReader } from '../http/credential.ts';
+import type { Services } from '../http/endpoint.ts';
+import { openRateLimits } from '../http/rate-limits.ts';
+import { makeServer } from '../http/server.ts';
+import { registerServiceRoutes } from '../http/service-routes.ts';
+import { openWidgetTokens } from '../http/widget-token.ts';
+import { openSandbox } from '../ingest/sandbox.ts';
+import { openJobChanges } from '../jobs/job-changes.ts';
+import type { Blobs } from '../providers/blobs.ts';
+import { openLogMail, openSmtpMail } from '../providers/mail.ts';
+import { builtInPayments } from '../providers/payments.ts';
+import { offerWelcomeLink } from '../session/welcome-link.ts';
+import { limitsOf, publicUrlOf, ratesOf } from './from-config.ts';
+import type { Outside } from './outside.ts';
+import type { OnStop } from './start-service.ts';
+
+const VERSION: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
+
+/** For the pages that people save and preview. */
+const RENDERING_THREADS = 2;
+
+/** What was started before the API. */
+interface Started {
+  config: Config;
+  log: Logger;
+  db: ServiceDb;
+  postgres: Postgres | undefined;
+  blobs: Blobs;
+  outside: Outside;
+  wakeWorker: () => void;
+}
+
+/**
+ * Serves the API and the web application. `welcome` is the link for the first user, where there is none. Errors:
+ * StartError where it cannot listen.
+ */
+export async function startApi(
+  started: Started,
+  onStop: OnStop,
+): Promise<{ address: string; welcome: string | undefined }> {
+  const { config, log, db } = started;
+  // Pages wait for each other, and never for the files of an upload.
+  const renderer = openSandbox({ threads: RENDERING_THREADS });
+  onStop(() => renderer.close());
+  const services = await openServices(started, renderer.render);
+  onStop(() => services.mail.settled());
+  const app = makeApp(started, services);
+  onStop(() => app.close());
+  const address = await listen(app, config);
+  const welcome = await offerWelcomeLink(db.in(SERVICE).query, publicUrlOf(config));
+  if (welcome) {
+    log.info({ link: welcome }, `Nobody can sign in yet. Whoever opens this link is the first user: ${welcome}`);
+  }
+  return { address, welcome };
+}
+
+/** What endpoints may need besides the database. */
+async function openServices(
+  { config, log, db, postgres, blobs, outside, wakeWorker }: Started,
+  renderPage: Services['renderPage'],
+): Promise<Services> {
+  const { query } = db.in(SERVICE);
+  return {
+    blobs,
+    mail: config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM, log) : openLogMail(log),
+    signIn: { sign_up: config.SIGN_UP, passwords: config.PASSWORD_SIGN_IN === 'on', openid: outside.openid },
+    publicUrl: publicUrlOf(config),
+    payments: builtInPayments(),
+    plans: outside.plans,
+    widgetTokens: await openWidgetTokens(query),
+    renderPage,
+    jobChanges: openJobChanges(query, (err) => log.warn({ err }, 'jobs could not be watched')),
+    wakeWorker,
+    diskIsFull: () => postgres?.diskIsFull() ?? false,
+    limits: limitsOf(config),
+    rates: ratesOf(config),
+  };
+}
+
+function makeApp({ config, log, db, outside: { identities } }: Started, services: Services): FastifyInstance {
+  const { query } = db.in(SERVICE);
+  const { rates, widgetTokens, publicUrl } = services;
+  const app = makeServer({
+    endpoints: ENDPOINTS,
+    db,
+    credentials: credentialReader({ query, identities, widgetTokens }),
+    services,
+    limits:
+      rates &&
+      openRateLimits({
+        rates,
+        query,
+        onSweepFailed: (err) => log.warn({ err }, 'counts of windows that have ended were not removed'),
+      }),
+    trustedProxies: config.TRUSTED_PROXIES,
+    log,
+  });
+  registerWeb(app, { publicUrl, formBytes: config.MAX_JSON_SIZE + 3 * config.MAX_MARKDOWN_SIZE });
+  registerServiceRoutes(app, { endpoints: ENDPOINTS, query, version: VERSION });
+  return app;
+}
+
+async function listen(app: FastifyInstance, { HOST: host, PORT: port }: Config): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE')
+      throw new StartError(`Port ${port} of ${host} is in use: stop what listens there, or set PORT.`);
+    if (code === 'EACCES')
+      throw new StartError(`Port ${port} needs more rights than this user has: set PORT to 1024 or above.`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new StartError(
+        `HOST ${host} is no address of this machine: set HOST to 127.0.0.1, 0.0.0.0 or one that it has.`,
+      );
+    }
+    throw cause;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { openFiles } from './data-dir.ts';
+import { openDatabase } from './open-database.ts';
+import { readOutside } from './outside.ts';
+import { serveMetrics } from './serve-metrics.ts';
+import { startApi } from './start-api.ts';
+import { startWorkers } from './start-workers.ts';
+
+export interface Service {
+  /** Where the API answers, for example http://127.0.0.1:8080; "" for a worker. */
+  address: string;
+  /** The link by which somebody becomes the first user; undefined where there is one. */
+  welcome: string | undefined;
+  /** The pid of the supervised PostgreSQL, where there is one. */
+  postgresPid(): number | undefined;
+  /** Lets requests and the present step of a job end, then stops everything in the reverse order of its start. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceHooks {
+  /** Called with the text and the values of each statement. */
+  observe?: (text: string, values: readonly unknown[]) => void;
+  /** Changes the text of each statement. */
+  rewrite?: (text: string) => string;
+}
+
+/** Takes down how to stop what was started just now, so that it stops before what it stands on. */
+export type OnStop = (end: () => Promise<unknown>) => void;
+
+/** Starts everything that the configuration asks for. Errors: StartError, whose message says what to do. */
+export async function startService(config: Config, log: Logger, hooks: ServiceHooks = {}): Promise<Service> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const onStop: OnStop = (end) => void stops.push(end);
+  const stop = async () => {
+    const failures: unknown[] = [];
+    // Whatever does not stop as it should, what it stands on is stopped all the same.
+    for (const end of stops.splice(0).reverse()) await end().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  };
+  try {
+    const outside = readOutside(config, log);
+    const { db, postgres } = await openDatabase(config, log, hooks, onStop);
+    const blobs = await openFiles(config, onStop);
+    const worker = config.ROLE === 'web' ? undefined : startWorkers({ config, db, blobs, log }, onStop);
+    const started = { config, log, db, postgres, blobs, outside, wakeWorker: () => worker?.wake() };
+    const api = config.ROLE === 'worker' ? undefined : await startApi(started, onStop);
+    if (config.METRICS_PORT !== undefined) await serveMetrics(config.HOST, config.METRICS_PORT, onStop);
+    return { address: api?.address ?? '', welcome: api?.welcome, postgresPid: () => postgres?.pid, stop };
+  } catch (error) {
+    await stop().catch((err: unknown) => log.error({ err }, 'the stop after a start that failed was not orderly'));
+    throw error;
+  }
+}
