@@ -1,6 +1,7 @@
+import { describeAccess } from './describe-access.ts';
 import type { Endpoint } from './endpoint.ts';
 import { escapeHtml } from './escape-html.ts';
-import { describeAccess, operationId } from './openapi.ts';
+import { operationId } from './openapi-operation.ts';
 
 /** The API for people: every endpoint with what it needs, an example to send and an example of the answer. */
 export function docsPage(endpoints: readonly Endpoint[]): string {

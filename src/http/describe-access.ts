@@ -1,0 +1,19 @@
+import type { Access } from './access.ts';
+
+/** An access rule in words, for openapi.json and /docs alike. */
+export function describeAccess(access: Access): string {
+  switch (access.on) {
+    case 'anyone':
+      return 'Needs no credential.';
+    case 'caller':
+      return access.session ? 'Needs the access token of a session.' : 'Needs any credential.';
+    case 'workspace':
+      return access.permission === ''
+        ? 'Needs an active membership.'
+        : `Needs \`${access.permission}\` in the workspace.`;
+    case 'wiki':
+      return `Needs \`${access.permission}\` in the wiki's workspace${access.orCreator ? ', or to have created the wiki' : ''}.`;
+    case 'widget':
+      return `Needs a widget token for \`${access.widget}\`.`;
+  }
+}
