@@ -12,7 +12,7 @@ export interface States {
   /** The present state, asked of the door anew, so that whoever lost access gets no more. */
   read(): Promise<object>;
   isLast(state: object): boolean;
-  /** Calls back when there may be another state; answers how to stop that. */
+  /** Calls back when there may be another state, also one that came since the first was read; answers how to stop that. */
   watch(onChange: () => void): () => void;
 }
 
@@ -36,8 +36,9 @@ export interface EventStreams {
   end(): void;
 }
 
-export function openEventStreams(): EventStreams {
-  const open = new Map<string, Set<Readable>>();
+/** `onFailure` hears why a state could not be read, which ends no stream: it is read again at the next beat. */
+export function openEventStreams(onFailure: (error: unknown) => void): EventStreams {
+  const open = new Map<string, Set<Stream>>();
 
   return {
     send(request, reply, states, subject) {
@@ -49,73 +50,92 @@ export function openEventStreams(): EventStreams {
       if (isOver) return reply.send(Readable.from([eventOf(states.name, states.first)]));
       const others = open.get(subject) ?? new Set();
       if (others.size >= STREAMS_MAX) throw rateLimited(BEAT_MS / 1000, 'open streams');
-      const stream = streamOf(states, typeof seen === 'string' ? seen : undefined);
+      const stream = streamOf(states, typeof seen === 'string' ? seen : undefined, onFailure);
       open.set(subject, others.add(stream));
-      stream.once('close', () => {
+      stream.readable.once('close', () => {
         others.delete(stream);
         if (others.size === 0) open.delete(subject);
       });
-      return reply.send(stream);
+      return reply.send(stream.readable);
     },
     end() {
-      for (const streams of open.values()) for (const stream of streams) stream.push(null);
+      for (const streams of open.values()) for (const stream of streams) stream.end();
     },
   };
 }
 
+interface Stream {
+  readable: Readable;
+  /** Sends nothing more; what was written before still goes out. */
+  end(): void;
+}
+
 /** Only the newest state is sent to a client that reads slowly, and nothing is asked for it meanwhile. */
-function streamOf(states: States, seen: string | undefined): Readable {
+function streamOf(states: States, seen: string | undefined, onFailure: (error: unknown) => void): Stream {
   let last = seen;
   let isReading = false;
   let mayHaveChanged = false;
   let isWanted = false;
-  const stream = new Readable({
+  let isOver = false;
+  const readable = new Readable({
     read() {
       isWanted = true;
     },
     destroy(error, done) {
-      clearInterval(beat);
-      unwatch();
+      stop();
       done(error);
     },
   });
+
+  function stop(): void {
+    isOver = true;
+    clearInterval(beat);
+    unwatch();
+  }
+
+  function end(): void {
+    if (isOver) return;
+    stop();
+    readable.push(null);
+  }
 
   function write(state: object): void {
     const id = idOf(state);
     if (id !== last) {
       last = id;
-      isWanted = stream.push(eventOf(states.name, state));
+      isWanted = readable.push(eventOf(states.name, state));
     }
-    if (states.isLast(state)) stream.push(null);
+    if (states.isLast(state)) end();
   }
 
+  /** Rejects never, so nobody need wait for it. */
   async function look(): Promise<void> {
     mayHaveChanged = true;
     if (isReading || !isWanted) return;
     isReading = true;
-    while (mayHaveChanged && !stream.destroyed && !stream.readableEnded) {
-      mayHaveChanged = false;
-      try {
-        write(await states.read());
-      } catch (error) {
-        // Whoever may no more is told nothing; a database that is away may be back at the next beat.
-        if (toApiError(error).status < 500) stream.push(null);
-        break;
+    try {
+      while (mayHaveChanged && !isOver) {
+        mayHaveChanged = false;
+        const state = await states.read();
+        if (!isOver) write(state);
       }
+    } catch (error) {
+      // Whoever may no more is told nothing; a database that is away may be back at the next beat.
+      if (toApiError(error).status < 500) end();
+      else onFailure(error);
+    } finally {
+      isReading = false;
     }
-    isReading = false;
   }
 
   const unwatch = states.watch(() => void look());
   const beat = setInterval(() => {
-    if (isWanted) isWanted = stream.push(': here\n\n');
+    if (isWanted) isWanted = readable.push(': here\n\n');
     void look();
   }, BEAT_MS);
-  stream.push('retry: 2000\n\n');
+  readable.push('retry: 2000\n\n');
   write(states.first);
-  // It may have changed between the door's answer and the watch.
-  void look();
-  return stream;
+  return { readable, end };
 }
 
 function eventOf(name: string, state: object): string {

@@ -130,7 +130,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     });
   }
 
-  const streams = openEventStreams();
+  const streams = openEventStreams((err) => log.warn({ err }, 'a state could not be read for a stream of events'));
   app.addHook('preClose', async () => streams.end());
   app.setErrorHandler(async (error, request, reply) => {
     const answer = await afterCallerCheck(toApiError(error), request, db);

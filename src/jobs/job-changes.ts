@@ -3,7 +3,7 @@ import { sql } from '../db/sql.ts';
 
 /** Says when jobs change, on whatever process they run. */
 export interface JobChanges {
-  /** Calls back after each change of a job; answers how to stop that. */
+  /** Calls back soon, for what changed until now, and after each change of a job; answers how to stop that. */
   watch(job: { wiki_id: string; job_id: string }, onChange: () => void): () => void;
 }
 
@@ -12,7 +12,7 @@ const LOOK_MS = 500;
 interface Watched {
   wiki_id: string;
   job_id: string;
-  /** Of the row when it was looked at last. */
+  /** Of the row when it was looked at last; undefined where somebody has not been told of it. */
   version: string | undefined;
   callbacks: Set<() => void>;
 }
@@ -52,6 +52,7 @@ export function openJobChanges(query: Query, onFailure: (error: unknown) => void
       const key = `${wiki_id} ${job_id}`;
       const job = watched.get(key) ?? { wiki_id, job_id, version: undefined, callbacks: new Set() };
       watched.set(key, job);
+      job.version = undefined;
       job.callbacks.add(onChange);
       timer ??= setTimeout(() => void look(), LOOK_MS);
       return () => {
