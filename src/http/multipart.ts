@@ -4,6 +4,7 @@ import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { Blobs, ReceivedBlob } from '../providers/blobs.ts';
 import type { Limits } from './endpoint.ts';
 import { ApiError, toStorageError } from './errors.ts';
+import { fileTooLarge, tooManyFiles, uploadTooLarge } from './upload-limits.ts';
 
 export interface ReceivedFile {
   /** As the client named it. */
@@ -90,18 +91,12 @@ function parse(
       }
       file.on('limit', () => {
         file.destroy(new Error('too large'));
-        fail(
-          tooLarge(
-            `"${filename.slice(0, 100)}" is larger than the ${mebibytes(limits.file_bytes)} that a file may have.`,
-          ),
-        );
+        fail(fileTooLarge(filename, limits));
       });
       coming = file;
       onFile(filename, contentType, file);
     });
-    busboy.on('filesLimit', () =>
-      fail(tooLarge(`One request takes at most ${limits.upload_files} file(s); send the rest in others.`)),
-    );
+    busboy.on('filesLimit', () => fail(tooManyFiles(limits)));
     busboy.on('error', (cause) =>
       fail(new ApiError('invalid_request', 'The body is not valid multipart/form-data.', { cause })),
     );
@@ -109,7 +104,7 @@ function parse(
     let bytes = 0;
     stream.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > limits.upload_bytes) fail(tooLarge(`An upload is at most ${mebibytes(limits.upload_bytes)}.`));
+      if (bytes > limits.upload_bytes) fail(uploadTooLarge(limits));
     });
     stream.on('error', fail);
     const failUnlessComplete = () => {
@@ -121,14 +116,6 @@ function parse(
     if (stream.destroyed) failUnlessComplete();
     stream.pipe(busboy);
   });
-}
-
-function tooLarge(message: string): ApiError {
-  return new ApiError('payload_too_large', message);
-}
-
-function mebibytes(bytes: number): string {
-  return `${Math.round(bytes / 2 ** 20)} MiB`;
 }
 
 /** Runs `work` on all items, at most `width` at a time. */

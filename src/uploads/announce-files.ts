@@ -3,10 +3,11 @@ import { type Static, Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import type { Context, Limits } from '../http/endpoint.ts';
 import { ApiError, toStorageError } from '../http/errors.ts';
-import { cleanFilename } from '../http/filename.ts';
 import { newId } from '../http/ids.ts';
 import { fieldsOf, Id, Record } from '../http/records.ts';
-import { exampleUpload, Upload, uploadColumns } from './schema.ts';
+import { fileTooLarge, tooManyFiles, uploadTooLarge } from '../http/upload-limits.ts';
+import { fileRow, newUpload } from './new-upload.ts';
+import { Upload, uploadColumns } from './schema.ts';
 
 /** The files of an upload whose bytes will come by tus. */
 export const AnnouncedFiles = Type.Object({
@@ -39,18 +40,7 @@ export type AnnouncedUpload = Static<typeof AnnouncedUpload>;
 
 export const exampleFiles: AnnouncedFiles = { files: [{ filename: 'guide/setup.md', byte_size: 1_234 }] };
 
-export const exampleAnnounced: AnnouncedUpload = {
-  upload: { ...exampleUpload, finished_at: undefined, status: 'uploading', status_label: 'running', summary: '' },
-  files: [
-    {
-      file_id: 'file_01jd8w3v6xf3e8h2k9m4n5p6x1',
-      filename: 'guide/setup.md',
-      upload_url:
-        'https://wiki.example.com/v1/wikis/wiki_01jd8w3v6xf3e8h2k9m4n5p6q9/uploads/upload_01jd8w3v6xf3e8h2k9m4n5p6u1/files/file_01jd8w3v6xf3e8h2k9m4n5p6x1',
-    },
-  ],
-};
-
+/** The hash of no bytes. */
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /** Makes an upload that waits for the bytes of these files. Errors: 413 past a limit. */
@@ -62,30 +52,17 @@ export async function announceFiles(
   const problem = tooLarge(files, services.limits) ?? brokenPromise(files);
   if (problem) return refuse(problem);
   const upload_id = newId('upload');
-  const rows = files.map(({ filename, byte_size, content_type = '', sha256 = '' }, file_no) => ({
-    file_no,
-    file_id: newId('file'),
-    filename: cleanFilename(filename),
-    content_type: content_type.slice(0, 255),
-    byte_size,
-    sha256: byte_size === 0 ? EMPTY : '',
-    promised_sha256: sha256,
-  }));
+  const rows = files.map(({ filename, byte_size, content_type = '', sha256: promised_sha256 = '' }, file_no) => {
+    const sha256 = byte_size === 0 ? EMPTY : '';
+    return fileRow({ filename, content_type, byte_size, received: 0, sha256, promised_sha256 }, file_no);
+  });
   if (rows.some(({ byte_size }) => byte_size === 0)) {
     // Nobody sends the bytes of an empty file.
     await look(sql`select 1`);
     await keepEmpty(services.blobs);
   }
   const upload = await one<Upload>({
-    upload: sql`
-      insert into uploads (wiki_id, upload_id, status, created_by)
-      select access.wiki_id, ${upload_id}, 'uploading', access.user_id from access
-      returning *`,
-    files: sql`
-      insert into upload_files (wiki_id, upload_id, file_no, file_id, filename, content_type, byte_size, sha256, promised_sha256)
-      select u.wiki_id, u.upload_id, f.file_no, f.file_id, f.filename, f.content_type, f.byte_size, f.sha256, f.promised_sha256
-      from upload u, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as f (file_no int, file_id text, filename text,
-        content_type text, byte_size bigint, sha256 text, promised_sha256 text)`,
+    ...newUpload(upload_id, 'uploading', rows),
     result: sql`select ${uploadColumns} from upload u`,
   });
   const folder = `${services.publicUrl}/v1/wikis/${wiki_id}/uploads/${upload_id}/files`;
@@ -96,17 +73,11 @@ export async function announceFiles(
 }
 
 function tooLarge(files: AnnouncedFiles['files'], limits: Limits): ApiError | undefined {
-  const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
+  if (files.length > limits.upload_files) return tooManyFiles(limits);
   const largest = files.find(({ byte_size }) => byte_size > limits.file_bytes);
-  const refuse = (text: string) => new ApiError('payload_too_large', text);
-  if (files.length > limits.upload_files) return refuse(`An upload has at most ${limits.upload_files} files.`);
-  if (largest) {
-    return refuse(
-      `"${largest.filename.slice(0, 100)}" is larger than the ${mebibytes(limits.file_bytes)} that a file may have.`,
-    );
-  }
+  if (largest) return fileTooLarge(largest.filename, limits);
   const all = files.reduce((sum, { byte_size }) => sum + byte_size, 0);
-  return all > limits.upload_bytes ? refuse(`An upload is at most ${mebibytes(limits.upload_bytes)}.`) : undefined;
+  return all > limits.upload_bytes ? uploadTooLarge(limits) : undefined;
 }
 
 /** The bytes of an empty file are known without being sent. */

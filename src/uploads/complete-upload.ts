@@ -8,7 +8,7 @@ import { Id, withoutNulls } from '../http/records.ts';
 import { enqueueStep } from '../jobs/queue.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 import { settleFile } from './settle-file.ts';
-import { isOpen, takesNoBytes, type UploadFile } from './upload-file.ts';
+import { isOpen, isSettled, isUnsettled, takesNoBytes, type UploadFile } from './upload-file.ts';
 
 /** Says that all bytes were sent. Files that the process which took their last bytes could not settle are settled here. */
 export const completeUpload = endpoint({
@@ -31,9 +31,7 @@ export const completeUpload = endpoint({
       const [upload] = await many<Upload>({
         before: sql`
           select u.upload_id, u.status, u.updated_at from uploads u join access on access.wiki_id = u.wiki_id
-          where u.upload_id = ${upload_id} and ${isOpen} and not exists (
-            select from upload_files f
-            where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind = 'file' and f.sha256 = '')`,
+          where u.upload_id = ${upload_id} and ${isOpen} and ${isSettled}`,
         upload: sql`
           update uploads u set status = 'queued', updated_at = now() from before
           where u.wiki_id = ${wiki_id} and u.upload_id = before.upload_id and u.status = 'uploading'
@@ -56,7 +54,7 @@ export const completeUpload = endpoint({
     // Not `many`, which in a writing endpoint would leave a record.
     const files = await look<{ files: UploadFile[] }>(sql`
       select coalesce(jsonb_agg(f order by f.file_no), '[]') as files from upload_files f
-      where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.kind = 'file' and f.sha256 = ''`);
+      where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and ${isUnsettled}`);
     for (const file of files?.files ?? []) {
       const { filename, received, byte_size } = file;
       if (received < byte_size) {

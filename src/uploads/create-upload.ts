@@ -2,12 +2,12 @@ import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { cleanFilename } from '../http/filename.ts';
 import { newId } from '../http/ids.ts';
 import { fieldsOf } from '../http/records.ts';
 import { enqueueStep } from '../jobs/queue.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { AnnouncedFiles, AnnouncedUpload, announceFiles, exampleFiles } from './announce-files.ts';
+import { fileRow, newUpload } from './new-upload.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 
 /** Whoever may not upload is refused before a byte is read; the bytes are durable before the answer. */
@@ -40,26 +40,13 @@ export const createUpload = endpoint({
   run: async (context) => {
     const { params, body, files, services, one } = context;
     if (files.length === 0) return announceFiles(params.wiki_id, body, context);
-    const rows = files.map(({ filename, content_type, blob }, file_no) => ({
-      file_no,
-      file_id: newId('file'),
-      filename: cleanFilename(filename),
-      content_type: content_type.slice(0, 255),
-      byte_size: blob.byte_size,
-      sha256: blob.sha256,
-    }));
+    const rows = files.map(({ filename, content_type, blob: { byte_size, sha256 } }, file_no) =>
+      fileRow({ filename, content_type, byte_size, received: byte_size, sha256, promised_sha256: '' }, file_no),
+    );
     const { wiki_id } = params;
     const upload_id = newId('upload');
     const made = await one<Upload>({
-      upload: sql`
-        insert into uploads (wiki_id, upload_id, status, created_by)
-        select access.wiki_id, ${upload_id}, 'queued', access.user_id from access
-        returning *`,
-      files: sql`
-        insert into upload_files (wiki_id, upload_id, file_no, file_id, filename, content_type, byte_size, received, sha256)
-        select u.wiki_id, u.upload_id, f.file_no, f.file_id, f.filename, f.content_type, f.byte_size, f.byte_size, f.sha256
-        from upload u, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-          as f (file_no int, file_id text, filename text, content_type text, byte_size bigint, sha256 text)`,
+      ...newUpload(upload_id, 'queued', rows),
       job: enqueueStep({ wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
       result: sql`select ${uploadColumns} from upload u`,
     });

@@ -3,7 +3,7 @@ import { SERVICE } from '../db/scope.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../http/ids.ts';
 import type { Blobs } from '../providers/blobs.ts';
-import { WAITS } from './upload-file.ts';
+import { EXPIRED, WAITS } from './upload-file.ts';
 
 /** A part is named by a row within seconds of its writing. */
 const LOST_MS = 3_600_000;
@@ -31,7 +31,7 @@ async function expireUploads(db: ServiceDb, wiki_id: string): Promise<void> {
   for (const { upload_id } of waiting) {
     await query(sql`
       with ended as (
-        update uploads set status = 'failed', error = 'expired: no bytes came for 24 hours', updated_at = now(), finished_at = now()
+        update uploads set status = 'failed', error = ${EXPIRED}, updated_at = now(), finished_at = now()
         where wiki_id = ${wiki_id} and upload_id = ${upload_id} and status = 'uploading' and updated_at < now() - ${WAITS}
         returning *
       ), gone as (

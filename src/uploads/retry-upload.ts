@@ -7,6 +7,7 @@ import { newId } from '../http/ids.ts';
 import { Id, withoutNulls } from '../http/records.ts';
 import { enqueueStep } from '../jobs/queue.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
+import { isSettled } from './upload-file.ts';
 
 /** Files that became something stay; all others are worked on again, by a new job. */
 export const retryUpload = endpoint({
@@ -29,9 +30,7 @@ export const retryUpload = endpoint({
       before: sql`
         select u.upload_id, u.status, u.summary, u.error, u.updated_at, to_jsonb(u.finished_at) as finished_at
         from uploads u join access on access.wiki_id = u.wiki_id
-        where ${ofUpload} and u.status = 'failed' and not exists (
-          select from upload_files f
-          where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind = 'file' and f.sha256 = '')`,
+        where ${ofUpload} and u.status = 'failed' and ${isSettled}`,
       upload: sql`
         update uploads u set status = 'queued', summary = '', error = '', updated_at = now(), finished_at = null
         from before where ${ofUpload} and u.upload_id = before.upload_id and u.status = 'failed'

@@ -6,11 +6,21 @@ import { Id } from '../http/records.ts';
 export const FileParams = Type.Object({ wiki_id: Id, upload_id: Id, file_id: Id });
 
 /** How long an upload waits for its next bytes. */
-export const WAITS = raw("interval '24 hours'");
-const WAITS_MS = 24 * 3_600_000;
+const WAITS_HOURS = 24;
+export const WAITS = raw(`interval '${WAITS_HOURS} hours'`);
+
+/** The error of an upload that waited for longer. */
+export const EXPIRED = `expired: no bytes came for ${WAITS_HOURS} hours`;
 
 /** A file of an upload `u` that still takes bytes. */
-export const isOpen = raw(`(u.status = 'uploading' and u.updated_at > now() - interval '24 hours')`);
+export const isOpen = sql`(u.status = 'uploading' and u.updated_at > now() - ${WAITS})`;
+
+/** A file `f` that was not yet settled. What an archive held came settled, and folders have no bytes. */
+export const isUnsettled = raw("f.kind = 'file' and f.sha256 = ''");
+
+/** An upload `u` of which all files are settled. */
+export const isSettled = sql`not exists (
+  select from upload_files f where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and ${isUnsettled})`;
 
 /** A file of an upload, and how far it is. */
 export interface UploadFile {
@@ -29,7 +39,7 @@ export interface UploadFile {
 export function fileOf({ wiki_id, upload_id, file_id }: { wiki_id: string; upload_id: string; file_id: string }): Sql {
   return sql`
     select f.file_no, f.file_id, f.filename, f.byte_size, f.received, f.sha256, f.promised_sha256, ${isOpen} as is_open,
-      case when u.status = 'uploading' and not ${isOpen} then 'expired: no bytes came for 24 hours' else u.error end
+      case when u.status = 'uploading' and not ${isOpen} then ${EXPIRED} else u.error end
         as upload_error
     from upload_files f join uploads u on u.wiki_id = f.wiki_id and u.upload_id = f.upload_id
     where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.file_id = ${file_id}`;
@@ -37,7 +47,7 @@ export function fileOf({ wiki_id, upload_id, file_id }: { wiki_id: string; uploa
 
 /** When a file that took bytes just now is given up, as HTTP writes times. */
 export function expiryFromNow(): string {
-  return new Date(Date.now() + WAITS_MS).toUTCString();
+  return new Date(Date.now() + WAITS_HOURS * 3_600_000).toUTCString();
 }
 
 /** The upload takes no bytes: it failed, or has all that it announced. */
