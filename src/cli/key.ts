@@ -7,7 +7,7 @@ import { newToken } from '../http/token.ts';
 import { ownProfile } from '../http/user-steps.ts';
 import { UsageError } from './with-database.ts';
 
-export interface KeyWish {
+interface KeyWish {
   email: string;
   name: string;
   /** null: a personal key. */

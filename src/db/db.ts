@@ -32,7 +32,7 @@ export interface ServiceDb {
   close(): Promise<void>;
 }
 
-export interface DbOptions {
+interface DbOptions {
   connection: pg.PoolConfig;
   /** Connections at most. */
   connections?: number;
@@ -75,7 +75,7 @@ const NUMERIC = 1700;
  * PostgreSQL's text for a timestamp in UTC (`2026-11-21 05:29:32.1+00`) as RFC 3339 with milliseconds
  * (`2026-11-21T05:29:32.100Z`), without the detour through a Date.
  */
-export function timestampFromText(text: string): string {
+function timestampFromText(text: string): string {
   const fraction = text.charCodeAt(19) === 46 ? text.slice(20, text.indexOf('+', 20)) : '';
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
 }

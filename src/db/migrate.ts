@@ -5,13 +5,13 @@ import { sql } from './sql.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
-export interface Migration {
+interface Migration {
   name: string;
   text: string;
 }
 
 /** The migrations in their order: `NNN_what.sql`, forward only, one transaction each, never edited after a release. */
-export function listMigrations(): Migration[] {
+function listMigrations(): Migration[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith('.sql'))
     .sort()

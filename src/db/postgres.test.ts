@@ -20,8 +20,9 @@ import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { type Postgres, StartError, startPostgres } from './postgres.ts';
+import { type Postgres, startPostgres } from './postgres.ts';
 import { linkLibraries } from './postgres-binaries.ts';
+import { StartError } from './postgres-error.ts';
 import { runningPostgres } from './postgres-running.ts';
 
 const is_root = process.getuid?.() === 0;

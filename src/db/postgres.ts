@@ -9,8 +9,6 @@ import { stopOrphan } from './postgres-processes.ts';
 import { chooseSocketFolder, PORT } from './postgres-server.ts';
 import { Supervisor } from './postgres-supervisor.ts';
 
-export { StartError } from './postgres-error.ts';
-
 export interface Postgres {
   /** What `pg` needs to connect. */
   connection: { host: string; port: number; user: string; database: string; password?: string };
@@ -22,7 +20,7 @@ export interface Postgres {
   diskIsFull(): boolean;
 }
 
-export interface Options {
+interface Options {
   data_dir: string;
   log: Log;
   /** Below this the disk counts as full: enough for what PostgreSQL still writes by itself. */

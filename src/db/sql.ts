@@ -28,7 +28,7 @@ export function raw(text: string): Sql {
 }
 
 /** What the driver takes: text with $1, $2, … and the values in that order. */
-export interface Statement {
+interface Statement {
   text: string;
   values: unknown[];
 }

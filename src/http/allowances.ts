@@ -8,7 +8,7 @@ export interface Rate {
   window_seconds: number;
 }
 
-export interface Allowances {
+interface Allowances {
   /** The allowance of a bucket (a policy and whom it counts); the same bucket has the same rate each time. */
   of(bucket: string, rate: Rate): Allowance;
 }

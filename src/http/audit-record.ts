@@ -21,13 +21,13 @@ const TARGETS = {
   source: 'source_id',
 } as const;
 
-export type TargetKind = keyof typeof TARGETS;
+type TargetKind = keyof typeof TARGETS;
 
 /** `<what it is about>.<what happened>`: wiki.renamed. */
 export type EventType = `${TargetKind}.${string}`;
 
 /** Where a write comes from, as its record says it. */
-export interface WriteOrigin {
+interface WriteOrigin {
   credential_kind: string;
   request_id: string;
   address: string;

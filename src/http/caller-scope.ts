@@ -3,7 +3,7 @@ import type { Access } from './access.ts';
 import type { Credential } from './credential.ts';
 
 /** What a request opens beyond its path and the caller's memberships. */
-export interface Opened {
+interface Opened {
   /** The hash of an invitation's secret. */
   invitation: Buffer | undefined;
   /** The id of the workspace that the request may make. */

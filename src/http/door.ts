@@ -14,7 +14,7 @@ import { SESSION_IDLE_DAYS } from './token.ts';
  * wiki_id, role, granted, …; no row where the caller is refused). A writing step must take its rows from `access`.
  * Of a write that changes or deletes, a step `before` says what was there (see auditStep).
  */
-export type Work = Sql | Record<string, Sql>;
+type Work = Sql | Record<string, Sql>;
 
 export interface Statements {
   /** The one row, or 404 where the work answers none. `event`: what the write is, where it is not the endpoint's event. */
@@ -43,7 +43,7 @@ export interface Door extends Statements {
   hasWritten(): boolean;
 }
 
-export interface DoorContext {
+interface DoorContext {
   /** In the scope of the request. */
   db: Db;
   access: Access;
@@ -143,7 +143,7 @@ export function openDoor(context: DoorContext): Door {
   };
 }
 
-export interface Caller {
+interface Caller {
   user_id: string;
   credential_id: string;
 }

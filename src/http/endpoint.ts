@@ -40,7 +40,7 @@ export interface Services {
 }
 
 /** What of the built-in sign-in is on. */
-export interface SignInOptions {
+interface SignInOptions {
   /** Whether an address that nobody knows gets a link by mail. */
   sign_up: 'invited' | 'open';
   passwords: boolean;
@@ -97,9 +97,9 @@ export class JsonText {
 }
 
 /** Another form of the same answer, chosen by `Accept`. */
-export type Representation<Reply> = (reply: Reply) => string;
+type Representation<Reply> = (reply: Reply) => string;
 
-export interface EndpointDefinition<
+interface EndpointDefinition<
   Params extends TObject<TProperties> = Empty,
   Query extends TObject<TProperties> = Empty,
   Body extends TSchema = Empty,

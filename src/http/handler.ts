@@ -20,7 +20,7 @@ import { chooseMediaType, entityTag, isKnown } from './representation.ts';
 import { sha256 } from './secrets.ts';
 import { bodyCheck, queryReader } from './validation.ts';
 
-export interface HandlerNeeds {
+interface HandlerNeeds {
   db: ServiceDb;
   services: Services;
   log: Logger;

@@ -1,7 +1,7 @@
 import { uuidv7obj } from 'uuidv7';
 
 /** The kinds of ids, by their prefix. A workspace is an organization: one id serves both names. */
-export type IdPrefix =
+type IdPrefix =
   | 'org'
   | 'user'
   | 'mem'

@@ -12,7 +12,7 @@ import { networkOf } from './network.ts';
  * one that is refused, is counted by address: at the endpoints that anybody may call under `auth`, else under `general`.
  * `invitations` counts messages by workspace; the endpoints that send them do that (src/invitations).
  */
-export type Policy = 'general' | 'search' | 'uploads' | 'auth' | 'invitations';
+type Policy = 'general' | 'search' | 'uploads' | 'auth' | 'invitations';
 export type Rates = Record<Policy, Rate>;
 
 export interface RateLimits {

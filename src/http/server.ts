@@ -23,7 +23,7 @@ import { isOpenToAnybody, type RateLimits } from './rate-limits.ts';
 import { refuseUndecodable, refuseWhatIsNoRequest } from './undecodable.ts';
 import { openWidgetCors } from './widget-cors.ts';
 
-export interface ServerOptions {
+interface ServerOptions {
   endpoints: readonly Endpoint[];
   db: ServiceDb;
   credentials: CredentialReader;

@@ -7,7 +7,7 @@ const PREFIXES = { key: 'ibid_live_', access: 'ibid_at_', refresh: 'ibid_rt_', b
 /** How long a session lasts that nobody uses. */
 export const SESSION_IDLE_DAYS = 30;
 
-export type TokenKind = keyof typeof PREFIXES;
+type TokenKind = keyof typeof PREFIXES;
 
 const FORM = /^([0-9A-Za-z]{28})([0-9a-z]{7})$/;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -12,7 +12,7 @@ const ajv = new Ajv({ allErrors: true, verbose: true, coerceTypes: false, strict
 /** How much of a wrong input is echoed. */
 const INPUT_MAX = 256;
 
-export type Check = (value: unknown) => void;
+type Check = (value: unknown) => void;
 
 /** A check of a JSON body against its schema; 422 with `loc` ["body", …]. */
 export function bodyCheck(schema: TSchema): Check {

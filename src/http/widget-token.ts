@@ -20,7 +20,7 @@ export interface WidgetTokens {
 }
 
 /** A token lives for an hour; it stops earlier when the membership, or the key or session that asked for it, ends. */
-export const WIDGET_TOKEN_SECONDS = 3_600;
+const WIDGET_TOKEN_SECONDS = 3_600;
 
 const AUDIENCE = 'widget';
 const TYPE = 'widget+jwt';

@@ -22,7 +22,7 @@ export interface Archive {
   close(): void;
 }
 
-export interface ArchiveLimits {
+interface ArchiveLimits {
   entries: number;
   /** Of all files together when they are unpacked. */
   bytes: number;

@@ -12,7 +12,7 @@ const LINE_BREAK = 10;
 
 const ajv = new Ajv({ coerceTypes: false, strictTypes: false });
 
-export type ReadRecord<T> = (bytes: Buffer, where: string) => T;
+type ReadRecord<T> = (bytes: Buffer, where: string) => T;
 
 /** Reads JSON of this shape; throws an ArchiveError that says where it is not. */
 export function recordReader<S extends TSchema>(schema: S): ReadRecord<Static<S>> {

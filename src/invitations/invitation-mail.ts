@@ -3,7 +3,7 @@ import { ApiError } from '../http/errors.ts';
 import { escapeHtml } from '../http/escape-html.ts';
 import { MailUnavailable } from '../providers/mail.ts';
 
-export interface InvitationLetter {
+interface InvitationLetter {
   email: string;
   role: string;
   workspace_name: string;

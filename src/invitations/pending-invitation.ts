@@ -4,7 +4,7 @@ import { ApiError, notFound } from '../http/errors.ts';
 import { findRole, mayGrant, notGrantable } from '../http/roles.ts';
 import { presentState } from './schema.ts';
 
-export interface PendingFacts {
+interface PendingFacts {
   email: string;
   role: string;
   workspace_name: string;

@@ -21,7 +21,7 @@ export interface JobKind {
 }
 
 /** Work that no job stands for: done at the start and again every so often, by every worker. */
-export interface Chore {
+interface Chore {
   name: string;
   every_ms: number;
   run(): Promise<void>;

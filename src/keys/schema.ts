@@ -44,7 +44,7 @@ export const apiKeyJson: Sql = sql`
     'permissions', coalesce(k.permissions, '{}'), 'created_at', rfc3339(k.created_at), 'created_by', k.user_id,
     'expires_at', rfc3339(k.expires_at), 'last_used_at', rfc3339(k.last_used_at)))`;
 
-export interface ReadWish {
+interface ReadWish {
   name: string;
   permissions: string[] | null;
   expires_at: string | null;

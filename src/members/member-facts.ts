@@ -4,7 +4,7 @@ import { notFound } from '../http/errors.ts';
 import { findRole, mayGrant, notGrantable, type RoleEntry } from '../http/roles.ts';
 import { type SeatCounts, seatColumns } from './schema.ts';
 
-export interface MemberFacts extends SeatCounts {
+interface MemberFacts extends SeatCounts {
   /** The role of whoever asks. */
   own: RoleEntry;
   /** The permissions that their credential was given; null: all of the role. */

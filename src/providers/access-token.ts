@@ -1,7 +1,7 @@
 import type { Identity } from './identity.ts';
 
 /** The algorithms that a signature may have. One key serves one of them only, so none can stand in for another. */
-export const ALGORITHMS = ['ES256', 'EdDSA', 'RS256'] as const;
+const ALGORITHMS = ['ES256', 'EdDSA', 'RS256'] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
 
 /** How far the issuer's clock and ours may be apart. */

@@ -25,7 +25,7 @@ export interface Blobs {
   parts: Parts;
 }
 
-export interface Parts {
+interface Parts {
   /** As `stream` of a blob. */
   stream(name: string): Promise<Readable>;
   /** One that is not there is no error. */

@@ -25,7 +25,7 @@ export interface IdentityProvider {
   verify(token: string): Promise<Identity | null>;
 }
 
-export interface IdentityProviderOptions {
+interface IdentityProviderOptions {
   issuer: string;
   /** What the `aud` of our tokens is, or holds. */
   audience: string;

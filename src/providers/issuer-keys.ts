@@ -14,7 +14,7 @@ export interface IssuerKey {
   key: CryptoKey;
 }
 
-export interface IssuerKeys {
+interface IssuerKeys {
   /**
    * The keys as far as they are known; the same array until they change. Fetched on the first call, refreshed behind
    * later ones. Throws IdentityUnavailable when they were never had.
@@ -24,7 +24,7 @@ export interface IssuerKeys {
   otherThan(seen: readonly IssuerKey[]): Promise<readonly IssuerKey[] | null>;
 }
 
-export interface IssuerKeysOptions {
+interface IssuerKeysOptions {
   issuer: string;
   /** Milliseconds since the epoch. */
   now: () => number;

@@ -17,7 +17,7 @@ export interface OpenIdSignIn {
   complete(callback: URLSearchParams, attempt: OpenIdAttempt): Promise<Identity | null>;
 }
 
-export interface OpenIdSignInOptions {
+interface OpenIdSignInOptions {
   issuer: string;
   client_id: string;
   /** '' for a public client. */

@@ -41,7 +41,7 @@ export interface PreviewInput {
 }
 
 /** Amounts are in major units (19.99); those of a credit are below 0. */
-export interface LineItem {
+interface LineItem {
   name: string;
   description: string;
   quantity: number;
@@ -49,7 +49,7 @@ export interface LineItem {
   total: number;
 }
 
-export interface BillingPreview {
+interface BillingPreview {
   plan_id: string;
   checkout_type: 'subscription' | 'update' | 'contact_sales' | null;
   currency: string | null;

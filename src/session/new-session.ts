@@ -10,7 +10,7 @@ import { ACCESS_SECONDS, SESSION_DAYS, type Tokens } from './schema.ts';
 export const ACCESS_END: Sql = raw(`now() + interval '${ACCESS_SECONDS} seconds'`);
 export const IDLE_END: Sql = raw(`now() + interval '${SESSION_IDLE_DAYS} days'`);
 
-export interface NewSession {
+interface NewSession {
   /** Steps behind one named `signing_in` (user_id): they write the session of that user. No row there, no session. */
   steps: Record<'forgotten' | 'ended' | 'session' | 'refresh' | 'result', Sql>;
   /** What the client is given once the steps have answered a row. */

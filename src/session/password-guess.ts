@@ -10,7 +10,7 @@ const BEFORE = raw(`case when g.locked_until < now() - interval '1 hour' then 0 
 const WAIT = sql`case when ${BEFORE} + 1 < ${raw(String(FREE_GUESSES))} then interval '0'
   else least(15 * power(2, least(${BEFORE} + 1 - ${raw(String(FREE_GUESSES))}, 20)), 900) * interval '1 second' end`;
 
-export interface Guess {
+interface Guess {
   email: string;
   /** The network address that the guess comes from. */
   address: string;

@@ -11,7 +11,7 @@ import { MailUnavailable } from '../providers/mail.ts';
 import { LINK_MINUTES, signInMail } from './sign-in-mail.ts';
 
 /** How many links an address is sent in an hour. */
-export const LINKS_PER_HOUR = 5;
+const LINKS_PER_HOUR = 5;
 
 const LINK_END = raw(`now() + interval '${LINK_MINUTES} minutes'`);
 

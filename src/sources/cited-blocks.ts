@@ -14,7 +14,7 @@ export interface CitationRow {
 }
 
 /** A block of a page, and the place in the source's text (UTF-16 units) that it shows. */
-export interface CitedBlock {
+interface CitedBlock {
   block: number;
   start: number;
   end: number;

@@ -3,7 +3,7 @@ import { cleanFilename } from '../http/filename.ts';
 import { newId } from '../http/ids.ts';
 
 /** A file as the client named it, whose bytes are there already or were announced. */
-export interface NewFile {
+interface NewFile {
   filename: string;
   content_type: string;
   byte_size: number;

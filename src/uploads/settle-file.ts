@@ -79,6 +79,6 @@ async function* joined(blobs: Blobs, names: readonly string[]): AsyncGenerator<B
 }
 
 /** Removes what no row names any more; what a failure leaves goes with the next round of `removeLostParts`. */
-export async function removeParts(blobs: Blobs, names: readonly string[]): Promise<void> {
+async function removeParts(blobs: Blobs, names: readonly string[]): Promise<void> {
   await Promise.allSettled(names.map((name) => blobs.parts.remove(name)));
 }
