@@ -6,6 +6,7 @@ export interface Api {
   token: string;
   // Answers of every shape.
   get(path: string): Promise<any>;
+  /** A form is sent as one, everything else as JSON. */
   post(path: string, body?: unknown): Promise<any>;
   /** Uploads the files and waits for the end of the job; `seconds` is the time from the answer to the end. */
   upload(
@@ -28,7 +29,9 @@ export function openApi(address: string, token: string): Api {
     token,
     get,
     post: (path, body) =>
-      body === undefined ? send('POST', path) : send('POST', path, JSON.stringify(body), 'application/json'),
+      body === undefined || body instanceof FormData
+        ? send('POST', path, body)
+        : send('POST', path, JSON.stringify(body), 'application/json'),
     async upload(wiki_id, files) {
       const form = new FormData();
       for (const [name, text] of Object.entries(files)) form.append('files', new Blob([text as string]), name);

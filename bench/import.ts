@@ -1,30 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import yazl from 'yazl';
-import { type Api, openApi } from './api.ts';
+import type { Api } from './api.ts';
 import { shortPages } from './corpus.ts';
 import { cpuOf, memoryOf } from './processes.ts';
-import { makeKeyFor, startServiceProcess } from './service-process.ts';
+import { startBench } from './start-bench.ts';
 
 /** How fast a ZIP of Markdown becomes a wiki, a wiki an archive, and the archive a wiki. Argument: how many pages. */
 const PAGES = Number(process.argv[2] ?? 10_000);
 const FOLDER = 100;
 
-const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-import-'));
-const data_dir = join(folder, 'data');
-const service = await startServiceProcess(data_dir);
+const { service, api, wiki_id, newWiki, stop } = await startBench();
 try {
-  const api = openApi(service.address, await makeKeyFor(data_dir, 'bench@example.com'));
-  const { overview, workspace } = await api.post('/v1/onboarding');
-  const [first] = overview.wikis;
-  const { wiki_id: second } = await post(api, `/v1/workspaces/${workspace.workspace_id}/wikis`, { title: 'Second' });
-  await measure(api, first.wiki_id, `import of ${PAGES} Markdown files`, await importOf(first.wiki_id, await notes()));
-  const made = await api.post(`/v1/wikis/${first.wiki_id}/exports`);
-  await measure(api, first.wiki_id, 'export', made.job_id);
-  const archive = await fetch(`${api.address}/v1/wikis/${first.wiki_id}/exports/${made.job_id}/content`, {
+  const second = await newWiki();
+  await measure(api, wiki_id, `import of ${PAGES} Markdown files`, await importOf(wiki_id, await notes()));
+  const made = await api.post(`/v1/wikis/${wiki_id}/exports`);
+  await measure(api, wiki_id, 'export', made.job_id);
+  const archive = await fetch(`${api.address}/v1/wikis/${wiki_id}/exports/${made.job_id}/content`, {
     headers: { authorization: `Bearer ${api.token}` },
   }).then((answer) => answer.arrayBuffer());
   await measure(api, second, 'import of that archive', await importOf(second, Buffer.from(archive)));
@@ -34,11 +26,10 @@ try {
   async function importOf(wiki_id: string, zip: Buffer): Promise<string> {
     const form = new FormData();
     form.append('file', new Blob([new Uint8Array(zip)]), 'notes.zip');
-    return (await post(api, `/v1/wikis/${wiki_id}/imports`, form)).job_id;
+    return (await api.post(`/v1/wikis/${wiki_id}/imports`, form)).job_id;
   }
 } finally {
-  await service.stop();
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  await stop();
 }
 
 /** Real short pages, over and over, in folders of a hundred. */
@@ -82,16 +73,4 @@ async function measure(api: Api, wiki_id: string, name: string, job_id: string):
 /** Memory of the service's own process, in MiB. */
 function rss(): number {
   return Math.round(memoryOf(service.pid).own_pss_mb);
-}
-
-async function post(api: Api, path: string, body: object): Promise<{ wiki_id: string; job_id: string }> {
-  const isForm = body instanceof FormData;
-  const answer = await fetch(api.address + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${api.token}`, ...(!isForm && { 'content-type': 'application/json' }) },
-    body: isForm ? body : JSON.stringify(body),
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`POST ${path} answers ${answer.status}: ${text.slice(0, 300)}`);
-  return JSON.parse(text);
 }

@@ -1,33 +1,24 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pdfOf } from '../test/pdf.ts';
 import { zipOf } from '../test/zip.ts';
-import { type Api, openApi } from './api.ts';
 import { shortPages } from './corpus.ts';
 import { runRound } from './http-load.ts';
 import { memoryOf } from './processes.ts';
-import { makeKeyFor, startServiceProcess } from './service-process.ts';
+import { startBench } from './start-bench.ts';
 
 /** What uploads cost: small texts, PDFs, ten thousand files in an archive; what readers of pages notice, and the memory. */
 const PAPERS = 12;
 const IN_ARCHIVE = 10_000;
 const CORPORA = new URL('../../shared/corpora/documents/tracemonkey.pdf', import.meta.url);
 
-const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-ingest-'));
-const data_dir = join(folder, 'data');
-const service = await startServiceProcess(data_dir);
+const { service, api, wiki_id, newWiki, stop } = await startBench();
 try {
-  const api = openApi(service.address, await makeKeyFor(data_dir, 'bench@example.com'));
-  const { overview } = await api.post('/v1/onboarding');
-  const { wiki_id } = overview.wikis[0];
   const texts = shortPages();
   const count = Object.keys(texts).length;
   await api.upload(wiki_id, { 'first.md': '# The first starts what is started only once\n' });
-  const plain = await api.upload(await newWiki(api), texts);
+  const plain = await api.upload(await newWiki(), texts);
   console.log(`${count} small Markdown files: ${rate(count, plain.seconds)} files/s`);
-  const packed = await api.upload(await newWiki(api), { 'texts.zip': zipOf(Object.entries(texts)) });
+  const packed = await api.upload(await newWiki(), { 'texts.zip': zipOf(Object.entries(texts)) });
   console.log(`the same in a ZIP archive: ${rate(count, packed.seconds)} files/s`);
 
   const [page] = await api.get(`/v1/wikis/${wiki_id}/pages?limit=1`);
@@ -39,7 +30,7 @@ try {
   const papers = Object.fromEntries(
     Array.from({ length: PAPERS }, (_, i) => [`paper-${i}.pdf`, Buffer.concat([bytes, Buffer.from(`\n%${i}\n`)])]),
   );
-  const reading = api.upload(await newWiki(api), papers);
+  const reading = api.upload(await newWiki(), papers);
   const busy = await read();
   const { seconds } = await reading;
   console.log(`${PAPERS} times ${name} (${pages} pages): ${rate(PAPERS * pages, seconds)} pages/s`);
@@ -58,19 +49,13 @@ try {
   const watch = setInterval(() => {
     most = Math.max(most, memoryOf(service.pid).own_pss_mb);
   }, 200);
-  const archive = await api.upload(await newWiki(api), { 'many.zip': many });
+  const archive = await api.upload(await newWiki(), { 'many.zip': many });
   clearInterval(watch);
   console.log(
     `${IN_ARCHIVE} files in a ZIP archive: ${rate(IN_ARCHIVE, archive.seconds)} files/s; the service's memory rose from ${Math.round(before)} to at most ${Math.round(most)} MB`,
   );
 } finally {
-  await service.stop();
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-}
-
-async function newWiki(api: Api): Promise<string> {
-  const { workspace_id } = (await api.get('/v1/workspaces'))[0];
-  return (await api.post(`/v1/workspaces/${workspace_id}/wikis`, { title: 'Bench' })).wiki_id;
+  await stop();
 }
 
 /** A paper of two columns where it is; elsewhere one of as many pages. */

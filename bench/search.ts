@@ -1,11 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openApi } from './api.ts';
 import { measureRelevance, readCollection } from './relevance.ts';
 import { measureSpeed } from './search-speed.ts';
-import { makeKeyFor, startServiceProcess } from './service-process.ts';
+import { startBench } from './start-bench.ts';
 
 /** How good searches are. Arguments: folders of collections; without one, the one beside the checkout. */
 const CRANFIELD = fileURLToPath(new URL('../../shared/corpora/search/cranfield', import.meta.url));
@@ -17,14 +13,8 @@ const sizes = process.argv
   ?.split(',')
   .map(Number);
 
-const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-search-'));
-const data_dir = join(folder, 'data');
-const service = await startServiceProcess(data_dir);
+const { data_dir, service, api, newWiki, stop } = await startBench();
 try {
-  const api = openApi(service.address, await makeKeyFor(data_dir, 'bench@example.com'));
-  const { workspace } = await api.post('/v1/onboarding');
-  const newWiki = async (): Promise<string> =>
-    (await api.post(`/v1/workspaces/${workspace.workspace_id}/wikis`, { title: 'Bench' })).wiki_id;
   for (const size of sizes ?? []) await measureSpeed(service, data_dir, api, await newWiki(), size);
   for (const path of sizes ? [] : folders.length > 0 ? folders : [CRANFIELD]) {
     const wiki_id = await newWiki();
@@ -34,6 +24,5 @@ try {
     );
   }
 } finally {
-  await service.stop();
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  await stop();
 }

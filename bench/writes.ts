@@ -1,15 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { runningPostgres } from '../src/db/postgres-running.ts';
-import { type Api, openApi } from './api.ts';
+import type { Api } from './api.ts';
 import { median } from './compare.ts';
 import { someWords } from './corpus.ts';
 import { runRound } from './http-load.ts';
 import { cpuOf } from './processes.ts';
-import { makeKeyFor, startServiceProcess } from './service-process.ts';
+import { startBench } from './start-bench.ts';
 
 /** What writing costs in a wiki of 10,000 pages: edits by one and by eight writers, a move of 1,000 pages, the tree. */
 const PAGES = 10_000;
@@ -18,26 +15,20 @@ const ROUND_MS = 3_000;
 /** What the answers said, so that no edit needs a read before it. */
 const revisions = new Map<string, number>();
 
-const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-writes-'));
-const data_dir = join(folder, 'data');
-const service = await startServiceProcess(data_dir);
+const { data_dir, service, api, wiki_id, stop } = await startBench();
 try {
-  const api = openApi(service.address, await makeKeyFor(data_dir, 'bench@example.com'));
-  const { overview } = await api.post('/v1/onboarding');
-  const { wiki_id } = overview.wikis[0];
-  await fill(wiki_id);
+  await fill();
   const tree: { page_id: string; parent_page_id: string; slug: string }[] = await api.get(`/v1/wikis/${wiki_id}/tree`);
   if (tree.length !== PAGES) throw new Error(`the wiki has ${tree.length} pages, not ${PAGES}`);
   for (const writers of [1, 8]) await measureEdits(api, wiki_id, tree, writers);
   await measureMove(api, wiki_id, tree);
   await measureTree(api, wiki_id);
 } finally {
-  await service.stop();
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  await stop();
 }
 
 /** Ten pages at the root, 999 below each: 9 with 110 below each. */
-async function fill(wiki_id: string): Promise<void> {
+async function fill(): Promise<void> {
   const connection = runningPostgres(data_dir);
   if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
   const database = new Client(connection);

@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Api, openApi } from './api.ts';
+import { makeKeyFor, type ServiceProcess, startServiceProcess } from './service-process.ts';
+
+/** A service that nothing was written to yet, in a folder of its own, and its only person. */
+export interface Bench {
+  data_dir: string;
+  service: ServiceProcess;
+  /** With a key of the person. */
+  api: Api;
+  /** The wiki that their workspace was born with. */
+  wiki_id: string;
+  /** Makes another one. */
+  newWiki(): Promise<string>;
+  /** Stops the service and removes the folder. */
+  stop(): Promise<void>;
+}
+
+export async function startBench(): Promise<Bench> {
+  const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-'));
+  const data_dir = join(folder, 'data');
+  let service: ServiceProcess | undefined;
+  const stop = async () => {
+    await service?.stop();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    service = await startServiceProcess(data_dir);
+    const api = openApi(service.address, await makeKeyFor(data_dir, 'bench@example.com'));
+    const { workspace, overview } = await api.post('/v1/onboarding');
+    const newWiki = async () =>
+      (await api.post(`/v1/workspaces/${workspace.workspace_id}/wikis`, { title: 'Bench' })).wiki_id;
+    return { data_dir, service, api, wiki_id: overview.wikis[0].wiki_id, newWiki, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
