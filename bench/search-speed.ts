@@ -46,7 +46,7 @@ export async function measureSpeed(
     ['search, first 10', paths('pages/search?limit=10&', queries), 8],
     ['suggest', paths('suggest?', titles), 1],
     // What the machine makes of a read of one record at the same time.
-    ['page by id', numbers(200).map((n) => `/v1/wikis/${wiki_id}/pages/page_bench${n}`), 1],
+    ['page by id', numbers(Math.min(200, pages)).map((n) => `/v1/wikis/${wiki_id}/pages/page_bench${n}`), 1],
   ] as const) {
     await printRound(service, api, name, requests, clients);
   }

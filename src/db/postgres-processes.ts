@@ -73,6 +73,7 @@ export function removeSocketFolder(folder: string): void {
     for (const name of [SOCKET, `${SOCKET}.lock`]) rmSync(join(folder, name), { force: true });
     rmdirSync(folder);
   } catch (error) {
+    // Gone already, or somebody else's: it is not ours to remove.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'ENOTEMPTY' && code !== 'EACCES' && code !== 'EPERM') throw error;
   }

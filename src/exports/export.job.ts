@@ -24,6 +24,7 @@ export function exportJob({ blobs }: { blobs: Blobs }): JobKind {
         .snapshot((query) => writeArchive(query, job.wiki_id, { blobs, zip, onProgress }))
         .catch(async (error: Error) => {
           zip.fail(error);
+          // It fails because the archive did, which is what is thrown.
           await receiving.catch(() => undefined);
           if (!(error instanceof Stopped)) throw error;
         });

@@ -44,6 +44,7 @@ export async function receiveFiles(
   } catch (error) {
     await Promise.all(
       receiving.map(async (received) => {
+        // What was not received has left nothing to discard.
         const settled = await received.catch(() => undefined);
         await settled?.blob.discard();
       }),

@@ -151,7 +151,7 @@ export function openRateLimits(options: {
       if (reply.statusCode === 401) {
         known.delete(digest);
         const counted = network ?? ofNetwork('general', request);
-        // One that was good a moment ago has not counted yet.
+        // One that was good a moment ago has not counted yet. The answer is made: a database that is away changes nothing.
         if (!network) void Promise.resolve(counted.take()).catch(() => undefined);
         headers.write(reply, GENERAL, [counted]);
       } else if (subject !== undefined && reply.statusCode < 500) {

@@ -27,6 +27,7 @@ export const previewPage = endpoint({
     const { markdown, page_path = 'page' } = body;
     const tooLong = checkMarkdown(markdown, services.limits.markdown_bytes);
     if (tooLong) return refuse(tooLong);
+    // Asked before the text is read, and by itself, since a text without wiki links asks for nothing else.
     await look(sql`select 1`);
     const known = await knownTargets(look, wiki_id, markdown);
     const { html, outline } = await services.renderPage({ wiki_id, markdown, page_path, known });

@@ -48,6 +48,7 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
     });
     const asked = { config, until: Date.now() + DESCRIPTION_MS };
     known = asked;
+    // Whoever waits hears of a failure; the next one asks anew.
     config.catch(() => {
       if (known === asked) known = undefined;
     });

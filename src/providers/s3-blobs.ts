@@ -152,7 +152,7 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
       const file = await receive(stream);
       const keepAt = async (key: string, isContent: boolean) => {
         try {
-          // Those who bring the same bytes at once take turns: the first one stores them.
+          // Those who bring the same bytes at once take turns: the first one stores them, or the next where it could not.
           while (isContent && keeping.has(key)) await keeping.get(key)?.catch(() => undefined);
           const kept = isContent ? putOnce(key, file) : put(key, file);
           if (isContent) keeping.set(key, kept);

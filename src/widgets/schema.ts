@@ -46,6 +46,7 @@ function readOrigin(text: string): string | undefined {
   try {
     return new URL(text).origin;
   } catch {
+    // A host or port that cannot be: it is refused like all that is no origin.
     return undefined;
   }
 }
