@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
+import { sql } from '../src/db/sql.ts';
 import { growTables, wholeTablesRead } from './plans.ts';
 import { sendRaw } from './raw-http.ts';
 import { nameOf, success, validRequest } from './requests.ts';
@@ -109,6 +110,23 @@ test('an edit of a text alone is the page as it was, and the write', async () =>
   const before = counted.statements.length;
   const edited = await client.patch(`${pages}/${body.page_id}`, { markdown: 'two', base_revision: 1 });
   assert.deepEqual([edited.status, counted.statements.length - before], [200, 2]);
+});
+
+test('a write that is refused keeps its connection, on which everything is prepared', async () => {
+  // Nobody else asks this database: there is no worker.
+  const world = await openWorld({ ROLE: 'web' });
+  const connections = async () => {
+    const rows = await world.db.query<{ pid: number }>(sql`
+      select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`);
+    return rows.map(({ pid }) => pid);
+  };
+  const [one, other] = [await world.owner(), await world.owner()];
+  const rename = async () => (await one.patch(`/v1/wikis/${other.wiki_id}`, { title: 'Taken over' })).status;
+  assert.equal(await rename(), 403);
+  const before = await connections();
+  for (let i = 0; i < 20; i += 1) assert.equal(await rename(), 403);
+  const made = (await connections()).filter((pid) => !before.includes(pid));
+  assert.deepEqual(made, [], 'a connection was given up for a refusal, and another one made');
 });
 
 test('every endpoint in the table exists', () => {

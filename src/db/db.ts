@@ -95,7 +95,7 @@ export const types: pg.CustomTypesConfig = {
 export function openDb(options: DbOptions): OwnerDb {
   const { pool, prepare, close } = openPool(options, { options: SESSION_SETTINGS });
   return {
-    query: async <T>(statement: Sql) => (await pool.query(prepare(statement))).rows as T[],
+    query: async <T>(statement: Sql) => (await sendOne(pool, (client) => client.query(prepare(statement)))).rows as T[],
     transaction: (work) =>
       inTransaction(pool, options, async (client) =>
         work(
@@ -130,7 +130,8 @@ export function openServiceDb(options: DbOptions): ServiceDb {
     );
   return {
     in: (scope) => ({
-      query: async <T>(statement: Sql) => (await sendEntered(pool, scope, prepare(statement))).rows as T[],
+      query: async <T>(statement: Sql) =>
+        (await sendOne(pool, (client) => sendEntered(client, scope, prepare(statement)))).rows as T[],
       transaction: (work) => entering(scope, 'begin', work),
       snapshot: (work) => entering(scope, 'begin isolation level repeatable read read only', work),
     }),
@@ -181,27 +182,55 @@ async function inTransaction<T>(
   work: (client: pg.PoolClient) => Promise<T>,
   begin = 'begin',
 ): Promise<T> {
+  return onConnection(pool, async (client, giveUp) => {
+    try {
+      options.observe?.(begin, []);
+      await client.query(begin);
+      const result = await work(client);
+      options.observe?.('commit', []);
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch(giveUp);
+      throw error;
+    }
+  });
+}
+
+/** A refusal of ours, a value, a constraint or a conflict: after it the connection is as good as before. */
+const OF_STATEMENT = /^(IB|22|23|40)/;
+
+/**
+ * Sends one statement. The pool's own `query` gives up the connection of every statement that fails; a write that is
+ * refused is one, and the next connection would have to be made and to prepare everything anew.
+ */
+function sendOne<T>(pool: pg.Pool, send: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  return onConnection(pool, async (client, giveUp) => {
+    try {
+      return await send(client);
+    } catch (error) {
+      if (!OF_STATEMENT.test((error as { code?: string }).code ?? '')) giveUp(error as Error);
+      throw error;
+    }
+  });
+}
+
+/** Runs `work` on a connection, which goes back to the pool unless it breaks or `giveUp` is called. */
+async function onConnection<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient, giveUp: (error: Error) => void) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // The statement that is under way fails with it too; an error event that nobody listens to ends the process.
-  const onError = (error: Error) => {
+  const giveUp = (error: Error) => {
     broken = error;
   };
-  client.on('error', onError);
+  // The statement that is under way fails with it too; an error event that nobody listens to ends the process.
+  client.on('error', giveUp);
   try {
-    options.observe?.(begin, []);
-    await client.query(begin);
-    const result = await work(client);
-    options.observe?.('commit', []);
-    await client.query('commit');
-    return result;
-  } catch (error) {
-    await client.query('rollback').catch((rollbackError: Error) => {
-      broken = rollbackError;
-    });
-    throw error;
+    return await work(client, giveUp);
   } finally {
-    client.off('error', onError);
+    client.off('error', giveUp);
     client.release(broken);
   }
 }

@@ -98,11 +98,7 @@ class EnteredQuery extends DriverQuery {
 type Send = (query: unknown, values: undefined, done: (error: Error | null, result: pg.QueryResult) => void) => void;
 
 /** Sends a prepared statement in a scope; inside a transaction the scope then holds until its end. */
-export function sendEntered(
-  to: pg.Pool | pg.PoolClient,
-  scope: Scope,
-  statement: pg.QueryConfig,
-): Promise<pg.QueryResult> {
+export function sendEntered(to: pg.PoolClient, scope: Scope, statement: pg.QueryConfig): Promise<pg.QueryResult> {
   const send: Send = to.query.bind(to) as unknown as Send;
   return new Promise((resolve, reject) => {
     send(new EnteredQuery(scope, statement), undefined, (error, result) => (error ? reject(error) : resolve(result)));
