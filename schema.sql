@@ -764,7 +764,7 @@ create table search_documents (
   body_terms   text     not null,
   pivot_title  real     not null,
   pivot_body   real     not null,
-  PRIMARY KEY (wiki_id, kind, document_no),
+  PRIMARY KEY (wiki_id, kind, document_no) INCLUDE (document_id),
   UNIQUE (wiki_id, kind, document_id),
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
