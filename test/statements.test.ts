@@ -129,6 +129,23 @@ test('a write that is refused keeps its connection, on which everything is prepa
   assert.deepEqual(made, [], 'a connection was given up for a refusal, and another one made');
 });
 
+test('a write that is refused keeps its connection, on which everything is prepared', async () => {
+  // Nobody else asks this database: there is no worker.
+  const world = await openWorld({ ROLE: 'web' });
+  const connections = async () => {
+    const rows = await world.db.query<{ pid: number }>(sql`
+      select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`);
+    return rows.map(({ pid }) => pid);
+  };
+  const [one, other] = [await world.owner(), await world.owner()];
+  const rename = async () => (await one.patch(`/v1/wikis/${other.wiki_id}`, { title: 'Taken over' })).status;
+  assert.equal(await rename(), 403);
+  const before = await connections();
+  for (let i = 0; i < 20; i += 1) assert.equal(await rename(), 403);
+  const made = (await connections()).filter((pid) => !before.includes(pid));
+  assert.deepEqual(made, [], 'a connection was given up for a refusal, and another one made');
+});
+
 test('every endpoint in the table exists', () => {
   const names = new Set(ENDPOINTS.map(nameOf));
   assert.deepEqual(
