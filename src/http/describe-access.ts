@@ -6,11 +6,14 @@ export function describeAccess(access: Access): string {
     case 'anyone':
       return 'Needs no credential.';
     case 'caller':
-      return access.session ? 'Needs the access token of a session.' : 'Needs any credential.';
+      if (access.session) return 'Needs the access token of a session.';
+      return access.unrestricted
+        ? 'Needs a credential that is bound to no workspace and to no list of permissions.'
+        : 'Needs any credential.';
     case 'workspace':
       return access.permission === ''
         ? 'Needs an active membership.'
-        : `Needs \`${access.permission}\` in the workspace.`;
+        : `Needs \`${access.permission}\` in the workspace${access.orOwnMembership ? ", or that the membership is one's own" : ''}.`;
     case 'wiki':
       return `Needs \`${access.permission}\` in the wiki's workspace${access.orCreator ? ', or to have created the wiki' : ''}.`;
     case 'widget':
