@@ -146,6 +146,19 @@ test('what a block of a PDF says stands on the page of the PDF that it names', a
   assert.ok(words.all > 0 && words.found > 0.995 * words.all, `only ${words.found} of ${words.all} words were found`);
 });
 
+test('a search of sources names the page of the PDF on which the passage stands', async () => {
+  const owner = await world.owner();
+  const pages = ['aardvark', 'buffalo', 'capybara'].map((name) => [[`The ${name} is an animal.`, 50, 700] as const]);
+  await world.upload(owner, owner.wiki_id, { 'animals.pdf': pdfOf(pages), 'birds.md': 'The cassowary is a bird.' });
+  const locatorOf = async (word: string) => {
+    const { body } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/search?query=${word}`);
+    return body.map(({ filename, locator }: { filename: string; locator: string }) => `${filename} ${locator}`);
+  };
+  assert.deepEqual(await locatorOf('aardvark'), ['animals.pdf page:1']);
+  assert.deepEqual(await locatorOf('capybara'), ['animals.pdf page:3']);
+  assert.deepEqual(await locatorOf('cassowary'), ['birds.md offset:4']);
+});
+
 test('a source that is deleted leaves exactly its pages stale, and comes back with the same file', async () => {
   const owner = await world.owner();
   const files = { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n', 'c.md': '# C\n\nThree.\n' };

@@ -25,7 +25,9 @@ export const SourceHit = Record({
   ...sourceProperties,
   score: Type.Number(),
   snippet: Type.String({ description: 'Escaped text; the only markup is <mark>.' }),
-  locator: Type.String({ description: 'Where in the source: the character offset of the passage in its text.' }),
+  locator: Type.String({
+    description: 'Where in the source the passage is: `page:` and its number, or `offset:` in UTF-16 units.',
+  }),
 });
 
 /** The path of one source. */
