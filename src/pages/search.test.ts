@@ -53,6 +53,41 @@ test('an edited page is found by its new words and not by its removed ones in th
   }
 });
 
+test('a word of so many pages that its postings stay in memory is found where it stands by now, and only there', async () => {
+  const { owner, wiki, edit, titles, fold } = await newWiki();
+  // 1,366 postings are 4 KiB; straight into the tables, since making that many pages one by one takes long.
+  await world.db.query(sql`
+    with made as (
+      insert into pages (wiki_id, page_id, path, slug, title, origin, revision, word_count, created_by, updated_by)
+      select ${owner.wiki_id}, ${owner.wiki_id} || n, 'p' || n, 'p' || n, 'Page ' || n, 'authored', 1, 2, 'user_a', 'user_a'
+      from generate_series(1, 1500) n returning wiki_id, page_id, title
+    ), revised as (
+      insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by)
+      select wiki_id, page_id, 1, title, 'common ' || replace(title, ' ', ''), '', '[]', 'user_a' from made
+    ), texts as (
+      insert into page_texts (wiki_id, page_id, text) select wiki_id, page_id, 'common ' || replace(title, ' ', '') from made
+    )
+    insert into search_pending (wiki_id, kind, document_id, version) select wiki_id, 'page', page_id, 1 from made`);
+  await fold();
+  for (const title of ['Page 7', 'Page 1400']) {
+    const word = title.replace(' ', '').toLowerCase();
+    const page_id = owner.wiki_id + title.slice(5);
+    const isFoundBy = async (query: string) => (await titles(`${query} ${word}`))[0] === title;
+    const found = async () => [await isFoundBy('"common"'), await isFoundBy('-common')];
+    assert.deepEqual(await found(), [true, false]);
+    assert.deepEqual(await found(), [true, false], 'from what was kept');
+    await edit(page_id, { markdown: `unusual ${word}` });
+    assert.deepEqual(await found(), [false, true], 'before it is folded');
+    await fold();
+    assert.deepEqual(await found(), [false, true]);
+    await edit(page_id, { markdown: `common ${word}` });
+    await fold();
+    assert.deepEqual(await found(), [true, false]);
+  }
+  const stranger = await world.owner();
+  assert.equal((await stranger.get(`${wiki}/pages/search?query=common`)).status, 403);
+});
+
 test('eight editors of one wiki never block each other, while the index is folded, and all they wrote is found', async () => {
   const { create, edit, titles, fold } = await newWiki();
   const pages: string[] = [];
