@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { pdfOf, pdfOfContents } from '../../test/pdf.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
-import { type DocumentReader, openDocumentReader, type ReadDocument } from './document-reader.ts';
+import { type Document, type DocumentReader, openDocumentReader, type ReadDocument } from './document-reader.ts';
 import { canUnshare, confined } from './reading-process.ts';
 
 const reader = openDocumentReader();
@@ -229,6 +229,45 @@ test('a document beyond the bounds of time, memory or output is given up alone',
     } finally {
       await bounded.close();
     }
+  }
+});
+
+test('bytes that do not come are no fault of the document: whoever asked is told, and the next one is read', async () => {
+  const whole = pdfOf([[['A sound page.', 50, 700]]]);
+  const one = openDocumentReader({ processes: 1 });
+  try {
+    const broken = async function* () {
+      yield whole.subarray(0, 100);
+      throw new Error('the store is away');
+    };
+    const open = async (bytes: Iterable<Buffer> | AsyncIterable<Buffer>) => Readable.from(bytes);
+    const document = { owner: 'upload', byte_size: whole.length };
+    for (const ask of [one.read, (document: Document) => one.unpack(document, async () => undefined)]) {
+      await assert.rejects(ask({ ...document, open: () => open(broken()) }), /the store is away/);
+      await assertGoesOn(one);
+      await assert.rejects(ask({ ...document, open: () => open([whole.subarray(0, 100)]) }), { code: 'ENOENT' });
+      await assertGoesOn(one);
+      await assert.rejects(ask({ ...document, open: () => Promise.reject(new Error('it is away')) }), /it is away/);
+      await assertGoesOn(one);
+    }
+  } finally {
+    await one.close();
+  }
+});
+
+test('whoever cannot take the files of an archive is told so, and what it still held is not taken for the next answer', async () => {
+  const bytes = zipOf(Array.from({ length: 500 }, (_, i) => [`${i}.md`, `# ${i}\n${'x'.repeat(10_000)}\n`] as const));
+  const one = openDocumentReader({ processes: 1 });
+  try {
+    const archive = { owner: 'upload', byte_size: bytes.length, open: async () => Readable.from([bytes]) };
+    const full = () => Promise.reject(new Error('the disk is full'));
+    await assert.rejects(one.unpack(archive, full), /the disk is full/);
+    await assertGoesOn(one);
+    const names: string[] = [];
+    const all = await one.unpack(archive, async (files) => void names.push(...files.map(({ name }) => name)));
+    assert.deepEqual([all, names.length, names.at(-1)], [{ is: 'archive' }, 500, '499.md']);
+  } finally {
+    await one.close();
   }
 });
 

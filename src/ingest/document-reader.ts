@@ -21,21 +21,22 @@ export type UnpackedFile = { name: string } & (
   | { ok: false; code: string; message: string }
 );
 
+export type Unpacked = { is: 'archive' | 'document' } | { is: 'broken'; code: string; message: string };
+
 export interface DocumentReader {
   /**
    * Reads a PDF or a Word document in a process apart. `owner` is the upload that it is part of: documents of one upload
    * may share a process, so a hostile one could at most change what comes of others that the same person sent with it.
-   * Never throws for what a document holds; throws if the reader is closed or no process can be started.
+   * Never throws for what a document holds; throws what `open` and its stream do, and if the reader is closed or no process
+   * can be started.
    */
   read(document: Document): Promise<ReadDocument>;
   /**
-   * Hands over the files of a ZIP archive one after the other, and waits for each to be taken. Answers "document" for
-   * one that is a document instead, and otherwise why no more could be unpacked, or "" where all were.
+   * Hands over the files of a ZIP archive in their order, some at a time, and waits for them to be taken. Answers
+   * "document" for one that is a document instead, and "broken" with the reason where no more could be unpacked. Throws as
+   * `read` does, and what `take` throws.
    */
-  unpack(
-    archive: Document,
-    take: (file: UnpackedFile) => Promise<void>,
-  ): Promise<{ is: 'archive' | 'document' } | { is: 'broken'; code: string; message: string }>;
+  unpack(archive: Document, take: (files: readonly UnpackedFile[]) => Promise<void>): Promise<Unpacked>;
   /** Ends the processes; what still waits or runs is refused. */
   close(): Promise<void>;
 }
@@ -60,16 +61,23 @@ export const ReadAnswer = Type.Union([
 ]);
 export type ReadAnswer = Static<typeof ReadAnswer>;
 
-/** What a process may answer when it unpacks: files, and then an end. */
+const Refusal = Type.Object({ code: Type.String(), message: Type.String() });
+
+/** What a process may answer when it unpacks: files, some at a time, and then an end. */
 export const Packed = Type.Union([
-  Type.Object({ ok: Type.Literal(true), is: Type.Literal('file'), name: Type.String() }),
-  Type.Object({ ok: Type.Literal(true), is: Type.Enum(['end', 'document']) }),
   Type.Object({
-    ok: Type.Literal(false),
-    name: Type.Optional(Type.String()),
-    code: Type.String(),
-    message: Type.String(),
+    ok: Type.Literal(true),
+    is: Type.Literal('files'),
+    files: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        /** Of its bytes in the body, or why it has none. */
+        content: Type.Union([Type.Integer({ minimum: 0 }), Refusal]),
+      }),
+    ),
   }),
+  Type.Object({ ok: Type.Literal(true), is: Type.Enum(['archive', 'document']) }),
+  Type.Object({ ok: Type.Literal(false), code: Type.String(), message: Type.String() }),
 ]);
 export type Packed = Static<typeof Packed>;
 
@@ -117,57 +125,40 @@ export function openDocumentReader(
     return seat.process;
   }
 
+  /** What throws, or answers that it is not sound, ends the process: what it still has to say is not for the next document. */
+  async function inSeat<T>(
+    owner: string,
+    work: (asked: ReadingProcess) => Promise<{ isSound: boolean; answer: T }>,
+  ): Promise<T> {
+    if (isClosed) throw closed();
+    const seat = await seatFor(owner);
+    let isSound = false;
+    try {
+      const done = await work(await processOf(seat, owner));
+      if (isClosed) throw closed();
+      isSound = done.isSound;
+      return done.answer;
+    } finally {
+      if (!isSound) await endSeat(seat);
+      giveBack(seat);
+    }
+  }
+
   return {
-    async read({ owner, byte_size, open }) {
-      if (isClosed) throw closed();
-      const seat = await seatFor(owner);
-      try {
-        const asked = await processOf(seat, owner);
-        const answer = await asked.ask('read', await open(), byte_size);
-        if (isClosed) throw closed();
-        const read = readAnswer(answer);
-        if (!read.isSound) await endSeat(seat);
-        return read.answer;
-      } finally {
-        giveBack(seat);
-      }
+    read({ owner, byte_size, open }) {
+      return inSeat(owner, async (asked) => readAnswer(await asked.ask('read', await open(), byte_size)));
     },
-    async unpack({ owner, byte_size, open }, take) {
-      if (isClosed) throw closed();
-      const seat = await seatFor(owner);
-      try {
-        const asked = await processOf(seat, owner);
-        let files = 0;
-        let bytes = 0;
-        let answer = await asked.ask('unpack', await open(), byte_size);
-        for (;;) {
+    unpack({ owner, byte_size, open }, take) {
+      return inSeat(owner, async (asked) => {
+        const left = { files: FILES_MAX, bytes: BYTES_MAX };
+        let answer = unpackAnswer(await asked.ask('unpack', await open(), byte_size), left);
+        while ('files' in answer) {
+          await take(answer.files);
           if (isClosed) throw closed();
-          const broken = typeof answer === 'string' ? answer : Check(Packed, answer.header) ? undefined : 'crashed';
-          if (broken || typeof answer === 'string') {
-            await endSeat(seat);
-            return { is: 'broken', code: 'unreadable', message: BROKEN[broken ?? 'crashed'] };
-          }
-          const header = answer.header as Packed;
-          if (header.ok && header.is !== 'file') return { is: header.is === 'end' ? 'archive' : 'document' };
-          const { name } = header;
-          if (!header.ok && name === undefined) return { is: 'broken', code: header.code, message: header.message };
-          const file: UnpackedFile = header.ok
-            ? { ok: true, name: header.name, bytes: answer.body }
-            : { ...header, name: name ?? '' };
-          files += 1;
-          bytes += answer.body.length;
-          // The process has looked at that itself, and is not believed.
-          if (files > FILES_MAX || bytes > BYTES_MAX) {
-            await endSeat(seat);
-            const { code, message } = tooMuch();
-            return { is: 'broken', code, message };
-          }
-          await take(file);
-          answer = await asked.next();
+          answer = unpackAnswer(await asked.next(), left);
         }
-      } finally {
-        giveBack(seat);
-      }
+        return answer;
+      });
     },
     async close() {
       isClosed = true;
@@ -203,6 +194,31 @@ function readAnswer(answer: Frame | Broken): { isSound: boolean; answer: ReadDoc
     bytes: body.subarray(at, (at += byte_size)),
   }));
   return { isSound: true, answer: { ok: true, document: { ...header.document, pictures } } };
+}
+
+type UnpackAnswer = { files: UnpackedFile[] } | { isSound: boolean; answer: Unpacked };
+
+/** `left` is how much may still come: the process has looked at that itself, and is not believed. */
+function unpackAnswer(answer: Frame | Broken, left: { files: number; bytes: number }): UnpackAnswer {
+  if (typeof answer === 'string') {
+    return { isSound: false, answer: { is: 'broken', code: 'unreadable', message: BROKEN[answer] } };
+  }
+  const { header, body } = answer;
+  if (!Check(Packed, header)) return unpackAnswer('crashed', left);
+  if (!header.ok) return { isSound: true, answer: { is: 'broken', code: header.code, message: header.message } };
+  if (header.is !== 'files') return { isSound: true, answer: { is: header.is } };
+  left.files -= header.files.length;
+  left.bytes -= body.length;
+  if (left.files < 0 || left.bytes < 0) {
+    const { code, message } = tooMuch();
+    return { isSound: false, answer: { is: 'broken', code, message } };
+  }
+  let at = 0;
+  const files = header.files.map(({ name, content }): UnpackedFile => {
+    if (typeof content !== 'number') return { ok: false, name, ...content };
+    return { ok: true, name, bytes: body.subarray(at, (at += content)) };
+  });
+  return { files };
 }
 
 function closed(): Error {

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { SNIFFED_BYTES, sniffType } from '../attachments/sniff-type.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
@@ -38,8 +37,7 @@ export async function placePictures(
     markdown = markdown.replaceAll(`attachment:${name}`, `attachment:${attachment_id}`);
     if (ids.has(sha256)) continue;
     ids.set(sha256, attachment_id);
-    const blob = await blobs.receive(Readable.from([bytes]));
-    await blob.keep();
+    await blobs.keepAll([bytes]);
     const content_type = await sniffType(bytes.subarray(0, SNIFFED_BYTES));
     const ending = /^image\/([a-z]+)/.exec(content_type)?.[1] ?? 'bin';
     placed.push({

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { constants, setPriority } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { getPriority, setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -22,7 +22,10 @@ export type Broken = 'crashed' | 'too_slow' | 'out_of_memory' | 'too_long';
 export type Task = 'read' | 'unpack';
 
 export interface ReadingProcess {
-  /** One document at a time. What it answers comes from a process that read a hostile file: nothing of it is believed. */
+  /**
+   * One document at a time. What it answers comes from a process that read a hostile file: nothing of it is believed.
+   * Throws what the document's stream does, and ENOENT for one that is shorter than `byte_size`; the process has then ended.
+   */
   ask(task: Task, document: Readable, byte_size: number): Promise<Frame | Broken>;
   /** What it answers further. */
   next(): Promise<Frame | Broken>;
@@ -32,6 +35,9 @@ export interface ReadingProcess {
 }
 
 const POLL_MS = 50;
+
+/** How much less urgent than the service it is: whoever reads pages comes before whoever waits for an upload. */
+const BEHIND = 10;
 
 /** A machine that is this much busier than a process alone would make it is beyond being waited for. */
 const WAITING_MAX = 10;
@@ -90,8 +96,7 @@ export async function startReadingProcess(bounds: ReadingBounds): Promise<Readin
     child.once('close', () => resolve());
     child.once('error', () => resolve());
   });
-  // Whoever reads pages comes before whoever waits for an upload.
-  if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  if (pid !== undefined) setPriority(pid, Math.min(getPriority() + BEHIND, 19));
   // A process that ended does not read any more; that it ended is told by its output.
   stdin.on('error', () => undefined);
   const frames = framesOf(stdout, bounds.output_bytes);
@@ -102,22 +107,29 @@ export async function startReadingProcess(bounds: ReadingBounds): Promise<Readin
     await ended;
   }
 
-  async function bounded(send: () => Promise<unknown>, ms: number): Promise<Frame | Broken> {
+  /** What the process answers once all is sent, or which bound it broke; `onBytes` is told of every piece that was there to send. */
+  async function bounded(ms: number, send: (onBytes: () => void) => Promise<void>): Promise<Frame | Broken> {
     let broken: Broken | undefined;
-    const give_up = (why: Broken) => {
+    let unsent: { error: unknown } | undefined;
+    const giveUp = (why: Broken) => {
       broken ??= why;
       child.kill('SIGKILL');
     };
-    const began = await computedMs(pid);
+    const began = computedMs(pid);
     // What the rest of the machine does is not held against a document, but nobody waits for ever.
-    const clock = setTimeout(() => give_up('too_slow'), began === undefined ? ms : WAITING_MAX * ms);
-    const poll = setInterval(async () => {
-      if ((await residentMb(pid)) > PROGRAM_MB + 1.5 * bounds.memory_mb) give_up('out_of_memory');
-      if (((await computedMs(pid)) ?? 0) - (began ?? 0) > ms) give_up('too_slow');
+    const clock = setTimeout(() => giveUp('too_slow'), began === undefined ? ms : WAITING_MAX * ms);
+    const poll = setInterval(() => {
+      if (residentMb(pid) > PROGRAM_MB + 1.5 * bounds.memory_mb) giveUp('out_of_memory');
+      if ((computedMs(pid) ?? 0) - (began ?? 0) > ms) giveUp('too_slow');
     }, POLL_MS);
+    // Nor is what the file store takes, which has bounds of its own.
+    const sent = send(() => clock.refresh()).catch((error: unknown) => {
+      unsent = { error };
+      child.kill('SIGKILL');
+    });
     try {
-      const [next] = await Promise.all([frames.next(), send().catch(() => undefined)]);
-      if (!next.done) return next.value;
+      const [next] = await Promise.all([frames.next(), sent]);
+      if (!next.done && !unsent) return next.value;
     } catch {
       // A frame that is too long, or is none.
       broken ??= 'too_long';
@@ -126,11 +138,12 @@ export async function startReadingProcess(bounds: ReadingBounds): Promise<Readin
       clearInterval(poll);
     }
     await end();
+    if (unsent) throw unsent.error;
     // V8 aborts when its heap is full.
     return broken ?? (child.signalCode === 'SIGABRT' || child.exitCode === 134 ? 'out_of_memory' : 'crashed');
   }
 
-  const ready = await bounded(() => Promise.resolve(), STARTING_MS);
+  const ready = await bounded(STARTING_MS, nothing);
   if (typeof ready === 'string') {
     throw new Error(`no process for reading documents could be started (${ready}): ${program} ${args.join(' ')}`);
   }
@@ -141,11 +154,13 @@ export async function startReadingProcess(bounds: ReadingBounds): Promise<Readin
     },
     ask(task, document, byte_size) {
       asked += 1;
-      return bounded(() => send({ stdin, ended }, task, document, byte_size), bounds.document_ms);
+      return bounded(bounds.document_ms, (onBytes) => send({ stdin, ended }, task, document, byte_size, onBytes));
     },
-    next: () => bounded(() => Promise.resolve(), bounds.document_ms),
+    next: () => bounded(bounds.document_ms, nothing),
   };
 }
+
+async function nothing(): Promise<void> {}
 
 function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => stream.once('drain', () => resolve()));
@@ -156,38 +171,44 @@ async function send(
   task: Task,
   document: Readable,
   byte_size: number,
+  onBytes: () => void,
 ): Promise<void> {
   const header = Buffer.from(JSON.stringify({ task }));
   const lengths = Buffer.alloc(8);
   lengths.writeUInt32LE(header.length, 0);
   lengths.writeUInt32LE(byte_size, 4);
   stdin.write(Buffer.concat([lengths, header]));
+  let missing = byte_size;
   for await (const chunk of document) {
     if (stdin.destroyed) return;
+    missing -= chunk.length;
+    onBytes();
     if (!stdin.write(chunk)) await Promise.race([drained(stdin), ended]);
   }
+  // The process would wait for the rest, or take what follows for it.
+  if (missing !== 0) throw Object.assign(new Error(`${missing} bytes of a stored file are gone`), { code: 'ENOENT' });
 }
 
 /** What a process holds of the machine's memory; 0 where the system does not tell, and the bound of its heap has to do. */
-async function residentMb(pid: number | undefined): Promise<number> {
-  try {
-    const [, pages = '0'] = (await readFile(`/proc/${pid}/statm`, 'latin1')).split(' ');
-    return (Number(pages) * 4_096) / 2 ** 20;
-  } catch {
-    // Ended, or no Linux.
-    return 0;
-  }
+function residentMb(pid: number | undefined): number {
+  const [, pages = '0'] = readProcess(pid, 'statm')?.split(' ') ?? [];
+  return (Number(pages) * 4_096) / 2 ** 20;
 }
 
 /** What a process has computed so far; undefined where the system does not tell. */
-async function computedMs(pid: number | undefined): Promise<number | undefined> {
+function computedMs(pid: number | undefined): number | undefined {
+  const stat = readProcess(pid, 'stat');
+  if (stat === undefined) return undefined;
+  // Behind the name, which may hold anything: the 12th and the 13th are times in hundredths of a second.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return 10 * (Number(fields[11]) + Number(fields[12]));
+}
+
+/** What Linux tells of a process; undefined for one that has ended, and elsewhere. No disk is waited for, so it is read at once. */
+function readProcess(pid: number | undefined, file: 'stat' | 'statm'): string | undefined {
   try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
-    // Behind the name, which may hold anything: the 12th and the 13th are times in hundredths of a second.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return 10 * (Number(fields[11]) + Number(fields[12]));
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
-    // Ended, or no Linux.
     return undefined;
   }
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
@@ -7,9 +6,6 @@ import { type ClaimedJob, holdJob } from '../jobs/queue.ts';
 import type { CompilingNeeds } from './compile-upload-file.ts';
 import type { UnpackedFile } from './document-reader.ts';
 import { isDocument } from './extract/file-type.ts';
-
-/** Files that are written to the disk at a time. */
-const WRITING_MAX = 16;
 
 interface Candidate {
   file_no: number;
@@ -40,44 +36,44 @@ export async function unpackArchives(
   for (const archive of await candidates(db.query, job)) {
     // Whatever is packed begins in the same way; the endings of documents only save looking into each of them.
     if (/\.(?:do[ct][xm]|xl[st][xm]|p[po][ts][xm]|od[tsp]|epub)$/i.test(archive.filename)) continue;
-    const start = await buffer(await blobs.stream(archive.sha256, { start: 0, end: 7 }));
-    if (!isDocument(start) || start.subarray(0, 2).toString('latin1') !== 'PK') continue;
-    await unpackArchive(archive);
+    try {
+      if (await isPacked(archive)) await unpackArchive(archive);
+    } catch (error) {
+      // Bytes that are gone are told of where the file is compiled.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+
+  async function isPacked({ sha256 }: Candidate): Promise<boolean> {
+    const start = await buffer(await blobs.stream(sha256, { start: 0, end: 7 }));
+    return isDocument(start) && start.subarray(0, 2).toString('latin1') === 'PK';
   }
 
   async function unpackArchive({ file_no, filename, byte_size, sha256 }: Candidate): Promise<void> {
     const folder = filename.slice(0, filename.lastIndexOf('/') + 1);
     const rows: PackedRow[] = [];
-    const writing = new Set<Promise<unknown>>();
-    const failures: unknown[] = [];
 
-    async function keep(row: PackedRow, content: Buffer): Promise<void> {
-      const blob = await blobs.receive(Readable.from([content]));
-      await blob.keep();
-      row.sha256 = blob.sha256;
-    }
-
-    async function take(file: UnpackedFile): Promise<void> {
-      const row: PackedRow = {
-        filename: cleanFilename(folder + file.name),
-        byte_size: file.ok ? file.bytes.length : 0,
-        sha256: '',
-        status: file.ok ? 'pending' : 'failed',
-        error: file.ok ? '' : `${file.code}: ${file.message}`,
-      };
-      rows.push(row);
-      if (!file.ok) return;
-      const written = keep(row, file.bytes)
-        .catch((error: unknown) => failures.push(error))
-        .finally(() => writing.delete(written));
-      writing.add(written);
-      if (writing.size >= WRITING_MAX) await Promise.race(writing);
+    async function take(files: readonly UnpackedFile[]): Promise<void> {
+      const kept = await blobs.keepAll(files.flatMap((file) => (file.ok ? [file.bytes] : [])));
+      const hashes = kept.values();
+      for (const file of files) {
+        const filename = cleanFilename(folder + file.name);
+        rows.push(
+          file.ok
+            ? {
+                filename,
+                byte_size: file.bytes.length,
+                sha256: hashes.next().value ?? '',
+                status: 'pending',
+                error: '',
+              }
+            : { filename, byte_size: 0, sha256: '', status: 'failed', error: `${file.code}: ${file.message}` },
+        );
+      }
     }
 
     const open = () => blobs.stream(sha256);
     const unpacked = await reader.unpack({ owner: job.upload_id ?? '', byte_size, open }, take);
-    await Promise.all(writing);
-    if (failures.length > 0) throw failures[0];
     if (unpacked.is === 'document') return;
     if (unpacked.is === 'broken') await fail(file_no, `${unpacked.code}: ${unpacked.message}`);
     else if (rows.length === 0)

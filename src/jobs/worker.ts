@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Query, ScopedDb, ServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/scope.ts';
-import { toApiError } from '../http/errors.ts';
+import { toApiError, toStorageError } from '../http/errors.ts';
 import { type ClaimedJob, claimJob, FAILURES_MAX, holdJob, LeaseLost, releaseJob } from './queue.ts';
 
 /** How long an idle worker waits before it looks again, when nobody wakes it. */
@@ -146,8 +146,9 @@ export function startWorker(options: {
   };
 }
 
-/** No fault of the job, so no attempt that failed; a statement that takes too long is one. */
+/** No fault of the job, so no attempt that failed; a statement that takes too long is one, and a file that is gone does not come back. */
 function somethingWasAway(error: unknown): boolean {
-  const timedOut = (error as { code?: string }).code === '57014';
-  return !timedOut && /^(database|storage)_unavailable$/.test(toApiError(error).code);
+  const { code = '' } = error as { code?: string };
+  if (code === '57014' || code === 'ENOENT') return false;
+  return /^(database|storage)_unavailable$/.test(toApiError(toStorageError(error)).code);
 }

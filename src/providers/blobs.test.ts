@@ -50,6 +50,15 @@ for (const [where, blobs] of Object.entries(stores)) {
     }
   });
 
+  test(`${where} keeps contents that are at hand together, each under its own hash, and what it has already once more`, async () => {
+    const contents = [...Array(40).keys()].map((i) => randomBytes(i * 100)).concat(randomBytes(3 * MIB));
+    const twice = [...contents, ...contents.slice(0, 20)];
+    assert.deepEqual(await blobs.keepAll(twice), twice.map(hashOf));
+    assert.deepEqual(await blobs.keepAll(contents), contents.map(hashOf));
+    for (const content of contents) assert.ok((await blobs.read(hashOf(content))).equals(content));
+    assert.deepEqual(await blobs.keepAll([]), []);
+  });
+
   test(`${where} says ENOENT of what it has not, and keeps nothing that was discarded or broke off`, async () => {
     const content = randomBytes(100);
     await (await receive(blobs, content)).discard();

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, hash, randomUUID, subtle } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,6 +9,8 @@ import { pipeline } from 'node:stream/promises';
 export interface Blobs {
   /** Takes a stream to the store's side, not yet durable, and says what it was. */
   receive(stream: Readable): Promise<ReceivedBlob>;
+  /** Stores contents that are at hand, durable when it answers, and answers their hashes in the same order. */
+  keepAll(contents: readonly Uint8Array[]): Promise<string[]>;
   /** The whole content. Errors: ENOENT where there is no such blob. */
   read(sha256: string): Promise<Buffer>;
   /**
@@ -46,6 +48,30 @@ export interface ReceivedBlob {
 
 /** The store is away or full for now: what was asked of it may be asked again. */
 export class StorageUnavailable extends Error {}
+
+/** From this size on a hash takes so long that requests would notice, and is made beside them. */
+const LARGE = 2 ** 20;
+
+export async function sha256Of(content: Uint8Array): Promise<string> {
+  if (content.length < LARGE) return hash('sha256', content);
+  return Buffer.from(await subtle.digest('SHA-256', new Uint8Array(content))).toString('hex');
+}
+
+/** What `work` makes of each item, in their order; as many are worked on at once as the store has use for. */
+export async function mapAtOnce<Item, Made>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Made>,
+): Promise<Made[]> {
+  const made: Made[] = [];
+  const waiting = items.entries();
+  const lanes = Array.from({ length: Math.min(AT_ONCE, items.length) }, async () => {
+    for (const [at, item] of waiting) made[at] = await work(item);
+  });
+  await Promise.all(lanes);
+  return made;
+}
+
+const AT_ONCE = 16;
 
 /** What was received and lies in a file of this machine. */
 export interface Incoming {

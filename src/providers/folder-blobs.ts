@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Blobs, openIncoming } from './blobs.ts';
+import { type Blobs, mapAtOnce, openIncoming, sha256Of } from './blobs.ts';
 
 /** Blobs in a folder: `<folder>/ab/abcdef…`, each fsynced with its folder before it counts as kept; parts in `parts`. */
 export async function openFolderBlobs(folder: string): Promise<Blobs> {
@@ -9,6 +9,19 @@ export async function openFolderBlobs(folder: string): Promise<Blobs> {
   const parts = join(folder, 'parts');
   await mkdir(parts, { recursive: true });
   const pathOf = (sha256: string) => join(folder, sha256.slice(0, 2), sha256);
+
+  async function write(content: Uint8Array, path: string): Promise<void> {
+    const temporary = join(folder, 'incoming', randomUUID());
+    const handle = await open(temporary, 'wx', 0o600);
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await makeFolder(dirname(path));
+    await rename(temporary, path);
+  }
 
   return {
     async receive(stream) {
@@ -21,11 +34,17 @@ export async function openFolderBlobs(folder: string): Promise<Blobs> {
         keepAsPart: (name) => move(path, join(parts, name)),
       };
     },
-    async read(sha256) {
-      const chunks: Buffer[] = [];
-      for await (const chunk of createReadStream(pathOf(sha256))) chunks.push(chunk as Buffer);
-      return Buffer.concat(chunks);
+    async keepAll(contents) {
+      const sha256s = await mapAtOnce(contents, async (content) => {
+        const sha256 = await sha256Of(content);
+        if (!(await touch(pathOf(sha256)))) await write(content, pathOf(sha256));
+        return sha256;
+      });
+      // Their folders once for all of them.
+      await mapAtOnce([...new Set(sha256s.map((sha256) => dirname(pathOf(sha256))))], sync);
+      return sha256s;
     },
+    read: (sha256) => readFile(pathOf(sha256)),
     async stream(sha256, range) {
       const handle = await open(pathOf(sha256), 'r');
       return handle.createReadStream(range);
@@ -57,13 +76,15 @@ async function keep(temporary: string, path: string): Promise<void> {
 
 async function move(temporary: string, path: string): Promise<void> {
   await sync(temporary);
-  const folder = dirname(path);
-  if (!(await exists(folder))) {
-    await mkdir(folder, { recursive: true });
-    await sync(dirname(folder));
-  }
+  await makeFolder(dirname(path));
   await rename(temporary, path);
-  await sync(folder);
+  await sync(dirname(path));
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  if (await exists(folder)) return;
+  await mkdir(folder, { recursive: true });
+  await sync(dirname(folder));
 }
 
 /** Says that somebody counts on a blob from now on; false where there is none. */

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import {
   AbortMultipartUploadCommand,
@@ -14,7 +13,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { type Blobs, type Incoming, openIncoming, StorageUnavailable } from './blobs.ts';
+import { type Blobs, type Incoming, mapAtOnce, openIncoming, StorageUnavailable, sha256Of } from './blobs.ts';
 
 /** Where a bucket is, as STORAGE_URL says it. */
 export interface S3Place {
@@ -123,8 +122,20 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
     }
   }
 
-  async function putOnce(Key: string, file: Incoming): Promise<void> {
-    if (!(await isThere(Key, file.byte_size))) await put(Key, file);
+  /** Those who bring the same bytes at once take turns: the first one stores them, or the next where it could not. */
+  async function keepContent(Key: string, byte_size: number, store: (Key: string) => Promise<unknown>): Promise<void> {
+    while (keeping.has(Key)) await keeping.get(Key)?.catch(() => undefined);
+    const kept = (async () => {
+      if (!(await isThere(Key, byte_size))) await store(Key);
+    })();
+    keeping.set(Key, kept);
+    try {
+      await kept;
+    } catch (error) {
+      throw asUnavailable(error);
+    } finally {
+      keeping.delete(Key);
+    }
   }
 
   async function isThere(Key: string, byte_size: number): Promise<boolean> {
@@ -141,7 +152,7 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
     try {
       const Range = range && `bytes=${range.start}-${range.end}`;
       const { Body } = await client.send(new GetObjectCommand({ Bucket, Key, ...(Range && { Range }) }));
-      return Body as Readable;
+      return speakingOfTheBucket(Body as Readable);
     } catch (error) {
       throw asUnavailable(error);
     }
@@ -150,28 +161,32 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
   return {
     async receive(stream) {
       const file = await receive(stream);
-      const keepAt = async (key: string, isContent: boolean) => {
-        try {
-          // Those who bring the same bytes at once take turns: the first one stores them, or the next where it could not.
-          while (isContent && keeping.has(key)) await keeping.get(key)?.catch(() => undefined);
-          const kept = isContent ? putOnce(key, file) : put(key, file);
-          if (isContent) keeping.set(key, kept);
-          await kept.finally(() => keeping.get(key) === kept && keeping.delete(key));
-        } catch (error) {
-          throw asUnavailable(error);
-        }
-        await rm(file.path, { force: true });
-      };
       return {
         sha256: file.sha256,
         byte_size: file.byte_size,
         discard: file.discard,
-        keep: () => keepAt(keyOf(file.sha256), true),
-        keepAsPart: (name) => keepAt(partOf(name), false),
+        async keep() {
+          await keepContent(keyOf(file.sha256), file.byte_size, (Key) => put(Key, file));
+          await file.discard();
+        },
+        async keepAsPart(name) {
+          await put(partOf(name), file).catch((error) => {
+            throw asUnavailable(error);
+          });
+          await file.discard();
+        },
       };
     },
     read: async (sha256) => buffer(await get(keyOf(sha256))),
     // An empty object has no range.
+    keepAll: (contents) =>
+      mapAtOnce(contents, async (content) => {
+        const sha256 = await sha256Of(content);
+        await keepContent(keyOf(sha256), content.length, (Key) =>
+          client.send(new PutObjectCommand({ Bucket, Key, Body: content })),
+        );
+        return sha256;
+      }),
     stream: (sha256, range) => get(keyOf(sha256), sha256 === EMPTY ? undefined : range),
     // A bucket cannot be told to delete only what nobody has stored anew since it was looked at.
     sweep: async () => 0,
@@ -198,6 +213,14 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
     },
     close: () => client.destroy(),
   };
+}
+
+/** What breaks off on the way from the bucket is the bucket's fault, too. */
+function speakingOfTheBucket(body: Readable): Readable {
+  const told = new PassThrough({ destroy: (error, done) => done(error && asUnavailable(error)) });
+  // Whoever reads it is told of its failure.
+  pipeline(body, told, () => undefined);
+  return told;
 }
 
 function isStatus(error: unknown, status: number): boolean {

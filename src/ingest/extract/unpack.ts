@@ -20,8 +20,14 @@ const OF_DOCUMENTS = [
   'content.xml',
 ];
 
+export interface PackedFile {
+  name: string;
+  /** Its bytes. Throws an ExtractError. */
+  read(): Buffer;
+}
+
 /** The files of a ZIP archive; undefined for a document that only is packed as one. Throws an ExtractError. */
-export function filesIn(bytes: Uint8Array): { name: string; read(): Buffer }[] | undefined {
+export function filesIn(bytes: Uint8Array): PackedFile[] | undefined {
   const entries = openZip(bytes);
   if (isPackedDocument(entries)) return undefined;
   const files = entries.filter(({ name }) => !CLUTTER.test(name));
