@@ -1,24 +1,31 @@
-import { readDocx } from './docx.ts';
-import { readEpub } from './epub.ts';
 import type { ExtractedDocument } from './extract.ts';
 import { ExtractError } from './extract-error.ts';
-import { readPdf } from './pdf.ts';
 import { openZip } from './zip.ts';
 
 /** What all parts of a packed document may come to; a sensible one has a few megabytes of text. */
 const UNPACKED_MAX = 256 * 2 ** 20;
 
-/** A document in one of the formats that only a process apart from the service opens. Throws an ExtractError. */
+/**
+ * A document in one of the formats that only a process apart from the service opens. Throws an ExtractError. Each reader is
+ * loaded when it is needed: a process lives for one upload, and loading them all takes longer than reading most documents.
+ */
 export async function readDocument(bytes: Uint8Array): Promise<ExtractedDocument> {
-  if (Buffer.from(bytes.buffer, bytes.byteOffset, 5).toString('latin1') === '%PDF-') return readPdf(bytes);
+  if (Buffer.from(bytes.buffer, bytes.byteOffset, 5).toString('latin1') === '%PDF-') {
+    const { readPdf } = await import('./pdf.ts');
+    return readPdf(bytes);
+  }
   const entries = openZip(bytes);
   const names = new Set(entries.map(({ name }) => name));
   if (names.has('word/document.xml')) {
     let left = UNPACKED_MAX;
     for (const entry of entries) left -= entry.read(left).length;
+    const { readDocx } = await import('./docx.ts');
     return readDocx(bytes);
   }
-  if (names.has('META-INF/container.xml')) return readEpub(entries);
+  if (names.has('META-INF/container.xml')) {
+    const { readEpub } = await import('./epub.ts');
+    return readEpub(entries);
+  }
   const office = names.has('xl/workbook.xml') ? 'Excel' : names.has('ppt/presentation.xml') ? 'PowerPoint' : undefined;
   if (office) {
     throw new ExtractError(

@@ -19,6 +19,10 @@ export type Hyphenated = ReadonlySet<string>;
 const BULLET = /^\s*[•‣◦▪●○■–*·-]\s+(?=\S)/;
 const NUMBER = /^\s*\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s+(?=\S)/;
 
+/** No word that is broken at the end of a line is longer. */
+const WORD_MAX = 100;
+const HYPHENS = '-\u00ad\u2010';
+
 /** The blocks of one column: paragraphs, items of lists, tables. */
 export function blocksOfColumn(lines: readonly Line[], page: number, hyphenated: Hyphenated): PdfBlock[] {
   const rows = rowsOf(lines);
@@ -45,7 +49,7 @@ export function blocksOfColumn(lines: readonly Line[], page: number, hyphenated:
       joinRuns(last.runs, line.runs, hyphenated);
       last.isFull = isFull;
     } else {
-      const words = wordsOf(line);
+      const { words } = line;
       const kind = BULLET.test(words) || (NUMBER.test(words) && line.x > left - 1) ? 'item' : 'text';
       const runs = line.runs.map((run) => ({ ...run }));
       blocks.push({ kind, runs, rows: [], size: line.size, isFull, first_page: page, last_page: page });
@@ -87,7 +91,7 @@ function tableAt(rows: readonly Line[][], from: number): number {
   }
   if (count < 3) return 0;
   const table = rows.slice(from, from + count);
-  const lengthOf = (column: number) => table.reduce((sum, row) => sum + wordsOf(row[column] ?? { runs: [] }).length, 0);
+  const lengthOf = (column: number) => table.reduce((sum, row) => sum + (row[column]?.words.length ?? 0), 0);
   // Lines of prose that stand beside each other are no cells.
   return first.every((_, column) => lengthOf(column) > 35 * count) ? 0 : count;
 }
@@ -104,6 +108,7 @@ function asOneLine(row: readonly Line[]): Line | undefined {
     for (const [i, run] of cell.runs.entries()) addRun(line.runs, i === 0 ? ` ${run.text}` : run.text, run.url);
     line.right = Math.max(line.right, cell.right);
   }
+  if (more.length > 0) line.words = wordsOf(line.runs);
   return line;
 }
 
@@ -117,7 +122,7 @@ function goesOn(
   if (Math.abs(line.size - block.size) > 0.08 * size) return false;
   const gap = before.y - line.y;
   if (gap < -0.1 * size || gap > 1.25 * Math.max(column.leading, 1.05 * size)) return false;
-  const words = wordsOf(line);
+  const { words } = line;
   if (BULLET.test(words) || (block.kind === 'item' && NUMBER.test(words))) return false;
   const indent = line.x - before.x;
   // A first line stands further in than the line before it, which itself began where the column does.
@@ -126,7 +131,7 @@ function goesOn(
   }
   // Behind a line that ends early, and ends a sentence, there begins something new.
   const isShort = before.right < column.right - 0.2 * (column.right - column.left);
-  return !(isShort && /[.!?:]["”’)\]]?$/.test(wordsOf(before)) && /^["“(]?\p{Lu}/u.test(words));
+  return !(isShort && /[.!?:]["”’)\]]?$/.test(before.words) && /^["“(]?\p{Lu}/u.test(words));
 }
 
 /** Appends a line to a paragraph; a hyphen at its end goes, unless the word is one that has it anyway. */
@@ -136,11 +141,13 @@ export function joinRuns(runs: Run[], more: readonly Run[], hyphenated: Hyphenat
   if (!last || !next) return;
   const end = last.text.trimEnd();
   const start = next.text.trimStart();
-  const [, word = '', hyphen = ''] = /([\p{L}\p{N}-]*\p{L})([-\u00ad\u2010])$/u.exec(end) ?? [];
+  // The paragraph grows with every line, and only its last word is looked at.
+  const isBroken = HYPHENS.includes(end.at(-1) ?? ' ');
+  const [word = ''] = (isBroken && /[\p{L}\p{N}-]*\p{L}$/u.exec(end.slice(-WORD_MAX, -1))) || [];
   const [following = ''] = /^[\p{L}\p{N}]+/u.exec(start) ?? [];
   let separator = ' ';
   last.text = end;
-  if (hyphen !== '' && following !== '') {
+  if (word !== '' && following !== '') {
     separator = '';
     const isCompound = hyphenated.has(`${word}-${following}`.toLowerCase()) || !/^\p{Ll}/u.test(following);
     if (!isCompound) last.text = end.slice(0, -1);

@@ -17,6 +17,8 @@ export interface Run {
 /** Words that stand beside each other, up to a gap that is wider than any between words. */
 export interface Line {
   runs: Run[];
+  /** What the runs say together. */
+  words: string;
   x: number;
   right: number;
   y: number;
@@ -51,6 +53,7 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
     }
     line = {
       runs: [{ text: text.text, url: text.url }],
+      words: '',
       x: text.x,
       right: text.x + text.width,
       y: text.y,
@@ -58,6 +61,7 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
     };
     lines.push(line);
   }
+  for (const each of lines) each.words = wordsOf(each.runs);
   return lines;
 }
 
@@ -75,8 +79,8 @@ export function addRun(runs: Run[], text: string, url: string): void {
   else runs.push({ text, url });
 }
 
-export function wordsOf(line: { runs: readonly Run[] }): string {
-  return line.runs
+export function wordsOf(runs: readonly Run[]): string {
+  return runs
     .map(({ text }) => text)
     .join('')
     .replace(/\s+/g, ' ')
@@ -146,5 +150,5 @@ function findGutter(lines: readonly Line[]): number | undefined {
 
 /** How many lines are about as wide as the column would be. */
 function proseOf(column: readonly Line[], width: number): number {
-  return column.filter((line) => line.right - line.x > 0.6 * width && wordsOf(line).length > 15).length;
+  return column.filter((line) => line.right - line.x > 0.6 * width && line.words.length > 15).length;
 }

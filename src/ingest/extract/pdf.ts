@@ -123,7 +123,7 @@ function withoutRepeated(pages: readonly PdfPage[]): PdfPage[] {
   const counts = new Map<string, number>();
   const isAtEdge = ({ height, bottom }: PdfPage, line: Line) =>
     line.y < bottom + 0.1 * height || line.y > bottom + 0.9 * height;
-  const keyOf = (line: Line) => `${Math.round(line.y / 4)} ${wordsOf(line).replace(/\d+/g, '#')}`;
+  const keyOf = (line: Line) => `${Math.round(line.y / 4)} ${line.words.replace(/\d+/g, '#')}`;
   for (const page of pages) {
     const keys = new Set(page.lines.filter((line) => isAtEdge(page, line)).map(keyOf));
     for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -132,7 +132,7 @@ function withoutRepeated(pages: readonly PdfPage[]): PdfPage[] {
   return pages.map((page) => {
     const lines = page.lines.filter((line) => {
       if (!isAtEdge(page, line)) return true;
-      const isNumber = pages.length > 1 && /^[\s–—-]*(?:\d{1,4}|[ivxl]{1,6})[\s–—-]*$/.test(wordsOf(line));
+      const isNumber = pages.length > 1 && /^[\s–—-]*(?:\d{1,4}|[ivxl]{1,6})[\s–—-]*$/.test(line.words);
       return !isNumber && (counts.get(keyOf(line)) ?? 0) < often;
     });
     return { ...page, lines };
@@ -143,7 +143,7 @@ function blocksOf(pages: readonly PdfPage[]): PdfBlock[] {
   const hyphenated = new Set<string>();
   for (const { lines } of pages) {
     for (const line of lines) {
-      for (const [word] of wordsOf(line).matchAll(/\p{L}[\p{L}\p{N}]*-\p{L}[\p{L}\p{N}]*/gu))
+      for (const [word] of line.words.matchAll(/\p{L}[\p{L}\p{N}]*-\p{L}[\p{L}\p{N}]*/gu))
         hyphenated.add(word.toLowerCase());
     }
   }
@@ -259,7 +259,7 @@ function phrasing(runs: readonly Run[]): PhrasingContent[] {
 type Level = 1 | 2 | 3 | 4;
 
 function headingLevel(block: PdfBlock, levels: ReadonlyMap<number, Level>): Level | undefined {
-  const words = wordsOf(block);
+  const words = wordsOf(block.runs);
   if (block.kind === 'table' || words.length > 250) return undefined;
   // "3.1 Traces" is set as large as the text, and only bolder.
   const [, number = ''] = /^(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+\p{Lu}.{0,80}[^.,;:]$/u.exec(words) ?? [];
