@@ -972,6 +972,7 @@ create table upload_files (
   FOREIGN KEY (wiki_id, upload_id) REFERENCES uploads(wiki_id, upload_id) ON DELETE CASCADE
 );
 CREATE INDEX upload_files_by_name ON upload_files USING btree (wiki_id, filename) WHERE (status = 'done'::text);
+CREATE INDEX upload_files_by_path ON upload_files USING btree (wiki_id, upload_id, page_path, file_no) WHERE (page_path <> ''::text);
 CREATE UNIQUE INDEX upload_files_by_id ON upload_files USING btree (wiki_id, upload_id, file_id);
 grant delete, insert, select, update on upload_files to ibid_service;
 alter table upload_files enable row level security;

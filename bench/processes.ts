@@ -15,7 +15,7 @@ export function cpuOf(pid: number): Cpu {
   const processes = new Map(listProcesses().map((process) => [process.pid, process]));
   const root = processes.get(pid);
   if (!root) throw new Error(`process ${pid} is gone: its log says why`);
-  let children_ms = 0;
+  let children_ms = root.ended_ms;
   for (const process of descendants(pid, [...processes.values()])) children_ms += process.own_ms + process.ended_ms;
   return { own_ms: root.own_ms, children_ms };
 }

@@ -188,7 +188,8 @@ async function writeLinks(query: Query, { wiki_id, upload_id }: UploadWrite, pag
     insert into page_links (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path)
     select ${wiki_id}, g.page_id, l.to_path, coalesce(
       (select f.page_id from upload_files f
-        where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_path = l.to_path order by f.file_no limit 1),
+        where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_path = l.to_path and f.page_path <> ''
+        order by f.file_no limit 1),
       ${pageMeant(wiki_id)}), l.places, l.wanted_title, l.wanted_path
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, links jsonb)
     cross join lateral ${givenLinks(sql`g.links`)} l`);

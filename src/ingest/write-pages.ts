@@ -50,7 +50,8 @@ export async function writePages(
 ): Promise<WrittenPage[]> {
   const { wiki_id } = write;
   const present = await readPresent(query, { wiki_id, compiled, isLocked: true });
-  const findPlace = await openPlaces(query, write, compiled);
+  const isNew = ({ file, page }: CompiledUploadFile) => page && (present.get(file.page_id)?.is_trashed ?? true);
+  const findPlace = await openPlaces(query, write, compiled.filter(isNew));
   const written: WrittenPage[] = [];
   const rows = [];
   const edited: EditedPage[] = [];
@@ -150,7 +151,8 @@ async function openPlaces(query: Query, { wiki_id, upload_id }: UploadWrite, com
     with found as materialized (
       select g.planned, coalesce(
         (select f.page_id from upload_files f join pages n on n.wiki_id = f.wiki_id and n.page_id = f.page_id
-          where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_path = g.planned and n.trashed_at is null
+          where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_path = g.planned and f.page_path <> ''
+            and n.trashed_at is null
           order by f.file_no limit 1),
         (select n.page_id from pages n where n.wiki_id = ${wiki_id} and n.path = g.planned and n.trashed_at is null)) as page_id
       from unnest(${folders}::text[]) g (planned)
@@ -158,15 +160,22 @@ async function openPlaces(query: Query, { wiki_id, upload_id }: UploadWrite, com
     select f.planned, p.page_id, p.path from found f
     join pages p on p.wiki_id = ${wiki_id} and p.trashed_at is null and p.page_id = f.page_id`);
   const pageAt = new Map(parents.map(({ planned, page_id, path }) => [planned, { page_id, path }]));
-  // Below a page that this batch makes nothing can be yet, so these are all that may be taken.
-  const candidates = compiled.flatMap(({ file }) => {
-    const parent = pageAt.get(folderOf(file.page_path));
-    return slugsOf(file.page_path).map((slug) => pathBelow(parent, slug));
-  });
-  const taken = await query<{ path: string }>(sql`
-    select p.path from pages p
-    where p.wiki_id = ${wiki_id} and p.trashed_at is null and p.path = any (${candidates}::text[])`);
-  const paths = new Set(taken.map(({ path }) => path));
+  const takenOf = async (candidates: readonly string[]) => {
+    const taken = await query<{ path: string }>(sql`
+      select p.path from pages p
+      where p.wiki_id = ${wiki_id} and p.trashed_at is null and p.path = any (${candidates}::text[])`);
+    return new Set(taken.map(({ path }) => path));
+  };
+  // Below a page that this batch makes nothing can be yet, so these are all that may be taken; and mostly nothing is.
+  const candidatesOf = (planned: string) => {
+    const parent = pageAt.get(folderOf(planned));
+    return slugsOf(planned).map((slug) => pathBelow(parent, slug));
+  };
+  const candidates = compiled.map(({ file }) => candidatesOf(file.page_path));
+  const firsts = candidates.map(([first = '']) => first);
+  const taken = await takenOf(firsts);
+  const isContested = taken.size > 0 || new Set(firsts).size < firsts.length;
+  const paths = isContested ? await takenOf(candidates.flat()) : taken;
 
   return (planned: string, page_id: string): Place => {
     const parent = pageAt.get(folderOf(planned));

@@ -208,15 +208,15 @@ function changesOf(known: ReadonlyMap<string, Folded>, present: readonly Present
   return changes;
 }
 
-/** Blocks are looked up one by one (`offset 0`), also in a wiki that is so new that the planner takes it for empty. */
 async function writePostings(query: Query, wiki_id: string, kind: DocumentKind, changes: Changes): Promise<void> {
   const all = [...changes.values()];
   if (all.length === 0) return;
+  // Each block by the key of search_postings: a plan from when there were few of them would read all those of the wiki.
   const rows = await query<{ term: string; chunk_no: number; postings: Buffer }>(sql`
-    select p.term, p.chunk_no, p.postings
+    select c.term, c.chunk_no, p.postings
     from unnest(${all.map(({ term }) => term)}::text[], ${all.map(({ chunk_no }) => chunk_no)}::int[]) c (term, chunk_no)
     cross join lateral (
-      select p.term, p.chunk_no, p.postings from search_postings p
+      select p.postings from search_postings p
       where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = c.term and p.chunk_no = c.chunk_no offset 0) p`);
   const blocks = new Map(rows.map(({ term, chunk_no, postings }) => [`${chunk_no} ${term}`, decodeBlock(postings)]));
   const written: { term: string; chunk_no: number; postings: Buffer }[] = [];
