@@ -1,3 +1,4 @@
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -8,6 +9,17 @@ interface S3rver {
   run(): Promise<unknown>;
   close(): Promise<void>;
   httpServer: Server;
+  /** What answers a request, the first one first. */
+  middleware: ((request: Exchange, next: () => Promise<void>) => Promise<void>)[];
+}
+
+interface Exchange {
+  method: string;
+  path: string;
+  query: Record<string, string>;
+  status: number;
+  type: string;
+  body: string;
 }
 const S3rver: new (options: object) => S3rver = createRequire(import.meta.url)('@20minutes/s3rver');
 
@@ -29,6 +41,7 @@ export async function startS3Server(): Promise<S3Server> {
     // It makes the signature of a list otherwise than Amazon's own client, so it does not insist on signatures.
     const options = { silent: true, allowMismatchedSignatures: true, configureBuckets };
     server = new S3rver({ address: '127.0.0.1', port, directory, ...options });
+    server.middleware.unshift(aboutUnfinished(join(directory, 'wiki', '._S3rver_uploads')));
     await server.run();
   };
   await start();
@@ -42,4 +55,44 @@ export async function startS3Server(): Promise<S3Server> {
       await stopping;
     },
   };
+}
+
+/** Few, so that a list has several pages. */
+const PAGE = 2;
+
+/**
+ * The two requests about uploads in pieces that were not completed, which the package lacks: their list, and the end of
+ * one; over the files that it keeps of them.
+ */
+function aboutUnfinished(folder: string): S3rver['middleware'][number] {
+  return async (exchange, next) => {
+    const { method, query } = exchange;
+    if (method === 'GET' && 'uploads' in query) {
+      exchange.type = 'application/xml';
+      exchange.body = await listOf(folder, query);
+    } else if (method === 'DELETE' && query.uploadId !== undefined) {
+      exchange.status = 204;
+      await rm(join(folder, query.uploadId), { recursive: true });
+    } else await next();
+  };
+}
+
+async function listOf(folder: string, query: Record<string, string>): Promise<string> {
+  const { prefix = '', 'key-marker': afterKey = '', 'upload-id-marker': afterId = '' } = query;
+  const all = [];
+  for (const id of await readdir(folder).catch(() => [])) {
+    const key = await readFile(join(folder, id, 'key'), 'utf8');
+    const { birthtime } = await stat(join(folder, id, 'key'));
+    const isBehind = key > afterKey || (key === afterKey && id > afterId);
+    if (key.startsWith(prefix) && isBehind) all.push({ key, id, begun: birthtime.toISOString() });
+  }
+  const page = all.sort((a, b) => (`${a.key} ${a.id}` < `${b.key} ${b.id}` ? -1 : 1)).slice(0, PAGE);
+  const last = page.at(-1);
+  const uploads = page.map(
+    ({ key, id, begun }) =>
+      `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${begun}</Initiated></Upload>`,
+  );
+  const more = `<IsTruncated>${all.length > page.length}</IsTruncated>`;
+  const marks = `<NextKeyMarker>${last?.key ?? ''}</NextKeyMarker><NextUploadIdMarker>${last?.id ?? ''}</NextUploadIdMarker>`;
+  return `<ListMultipartUploadsResult>${more}${marks}${uploads.join('')}</ListMultipartUploadsResult>`;
 }

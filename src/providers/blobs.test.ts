@@ -5,6 +5,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { after, test } from 'node:test';
+import {
+  CreateMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
 import { makeFolder, until } from '../../test/process.ts';
 import { announce, offsetOf, patch, sendFile } from '../../test/resumable.ts';
 import { startS3Server } from '../../test/s3-server.ts';
@@ -88,6 +94,37 @@ for (const [where, blobs] of Object.entries(stores)) {
     await blobs.parts.remove('two');
   });
 }
+
+test('what was begun to be stored in a bucket and never completed goes after a day; what others keep there stays', async () => {
+  const { endpoint, bucket: Bucket, access_key, secret_key, region } = readS3Url(s3.url);
+  const credentials = { accessKeyId: access_key, secretAccessKey: secret_key };
+  const client = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
+  const begin = async (Key: string) => {
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: Buffer.alloc(MIB) }));
+    return Key;
+  };
+  const unfinished = async () => {
+    const left: string[] = [];
+    for (const Prefix of ['folder/blobs/', 'folder/parts/', 'other/']) {
+      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }));
+      left.push(...Uploads.map(({ Key = '' }) => Key));
+    }
+    return left;
+  };
+  try {
+    for (const name of ['aa/1', 'bb/2', 'cc/3', 'dd/4', 'ee/5']) await begin(`folder/blobs/${name}`);
+    const foreign = await begin('other/blobs/aa/1');
+    await begin('folder/parts/one');
+    const noneInUse = async () => new Set<string>();
+    await inBucket.sweep(24 * 3_600_000, noneInUse);
+    assert.equal((await unfinished()).length, 4, 'what was begun today stays (two of a list are shown)');
+    await inBucket.sweep(-60_000, noneInUse);
+    assert.deepEqual(await unfinished(), [foreign]);
+  } finally {
+    client.destroy();
+  }
+});
 
 test('nothing that was received stays on the machine', async () => {
   assert.deepEqual(await readdir(join(folder, 'incoming')), []);

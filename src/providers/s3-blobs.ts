@@ -8,6 +8,8 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
@@ -116,7 +118,7 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
       const whole = { Bucket, Key, UploadId, MultipartUpload: { Parts } };
       await client.send(new CompleteMultipartUploadCommand(whole));
     } catch (error) {
-      // What the bucket then still holds of it, its own rules for unfinished uploads remove.
+      // What the bucket then still holds of it, the sweep takes away.
       await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch(() => undefined);
       throw error;
     }
@@ -145,6 +147,26 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
     } catch (error) {
       if (isMissing(error)) return false;
       throw error;
+    }
+  }
+
+  /** Takes away the pieces of what a process that was killed had begun to store. Not every maker's server can list it. */
+  async function abortUnfinished(Prefix: string, age_ms: number): Promise<void> {
+    let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {};
+    while (from) {
+      const list: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({ Bucket, Prefix, ...from });
+      const page: ListMultipartUploadsCommandOutput | undefined = await client.send(list).catch((error: unknown) => {
+        if (isStatus(error, 501)) return undefined;
+        throw error;
+      });
+      for (const { Key, UploadId, Initiated } of page?.Uploads ?? []) {
+        if (!Initiated || Initiated.getTime() > Date.now() - age_ms) continue;
+        await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch((error: unknown) => {
+          // Another process sweeps, too.
+          if (!isMissing(error)) throw error;
+        });
+      }
+      from = page?.IsTruncated ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : undefined;
     }
   }
 
@@ -188,8 +210,15 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
         return sha256;
       }),
     stream: (sha256, range) => get(keyOf(sha256), sha256 === EMPTY ? undefined : range),
-    // A bucket cannot be told to delete only what nobody has stored anew since it was looked at.
-    sweep: async () => 0,
+    // A bucket cannot be told to delete only what nobody has stored anew since it was looked at: what is whole stays.
+    async sweep(age_ms) {
+      for (const kind of ['blobs/', 'parts/']) {
+        await abortUnfinished(prefix + kind, age_ms).catch((error) => {
+          throw asUnavailable(error);
+        });
+      }
+      return 0;
+    },
     parts: {
       stream: (name) => get(partOf(name)),
       async remove(name) {
