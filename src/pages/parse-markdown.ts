@@ -27,7 +27,11 @@ const MAX_TABLE_CELLS = 200_000;
 /** Each reference to a footnote has its own way back, fifty times as long as the reference. */
 const MAX_FOOTNOTE_REFERENCES = 5_000;
 
-const parser = unified().use(remarkParse).use(remarkGfm).use(remarkFrontmatter).use(extendSyntax).freeze();
+const parser = unified().use(remarkParse).use(remarkGfm).use(extendSyntax).freeze();
+const frontMatterParser = unified().use(remarkParse).use(remarkGfm).use(remarkFrontmatter).use(extendSyntax).freeze();
+
+/** Where a first line of dashes is only a rule, a parser that looks for front matter finds no list or quote behind it. */
+const FRONT_MATTER = /^---[ \t]*(?:\r\n?|\n)(?:[^]*?[\r\n])?---[ \t]*(?:[\r\n]|$)/;
 
 /**
  * The syntax tree of GitHub-flavoured Markdown with front matter, mathematics and wiki links. Links, images and definitions carry the place of
@@ -36,7 +40,7 @@ const parser = unified().use(remarkParse).use(remarkGfm).use(remarkFrontmatter).
  */
 export function parseMarkdown(markdown: string): Root {
   refuseTooManyMarkers(markdown);
-  const tree = withoutOverflow(() => parser.parse(markdown));
+  const tree = withoutOverflow(() => (FRONT_MATTER.test(markdown) ? frontMatterParser : parser).parse(markdown));
   refuseTooComplex(tree, markdown.length);
   return tree;
 }

@@ -180,6 +180,13 @@ test('what is harmless stays: headings with anchors, tables, tasks, footnotes, c
     assert.ok(text.slice(entry.offset).startsWith(entry.text), 'an offset leads to its heading');
 });
 
+test('a rule at the top of a page is a rule, and what follows it is what it says', () => {
+  assert.equal(
+    renderMarkdown('---\n\n- a\n\n> b\n').html,
+    '<hr>\n<ul>\n<li>a</li>\n</ul>\n<blockquote>\n<p>b</p>\n</blockquote>',
+  );
+});
+
 test('front matter names title, language and description; what is no YAML is passed over', () => {
   const page = renderMarkdown('---\ntitle: The Title\nlang: de\ndescription: In short\n---\n# Heading\n\nText\n');
   assert.deepEqual([page.title, page.language, page.description], ['The Title', 'de', 'In short']);
