@@ -3,22 +3,25 @@ import type { PlainReason } from '../pages/plain-text.ts';
 import type { PageInput, RenderedPage } from '../pages/render.ts';
 import type { CompileInput } from './compile-file.ts';
 import { afterComputing } from './computing-time.ts';
-import type { Output } from './sandbox.ts';
+import type { Divided, Output } from './sandbox.ts';
 
-/** `plain` says why the text is only to be shown as it is; "" to compile or render it. */
+/**
+ * `plain` says why the text is only to be shown as it is; "" to compile or render it. `isOnePage`: however long it is.
+ */
 export type Question =
-  | { file: CompileInput; pages: ReadonlyMap<string, string>; plain: PlainReason }
+  | { file: CompileInput; pages: ReadonlyMap<string, string>; isOnePage: boolean; plain: PlainReason }
   | { page: PageInput; plain: PlainReason };
 
 /** What came of a question; or what it failed of: a bound, or an error that nobody expected. */
 export type Answer =
   | { file: Output }
+  | { divided: Divided }
   | { page: RenderedPage }
   | { failed: Exclude<PlainReason, '' | 'too_complex' | 'failed'> | Error };
 
 /**
- * What a thread says: that it is ready, that a file was read and its text of this length in UTF-16 units is about to be rendered,
- * or its answer; and how long it has computed until then, where its Node can tell.
+ * What a thread says: that it is ready, that a file was read and a text of this length in UTF-16 units is about to be parsed or
+ * rendered, or its answer; and how long it has computed until then, where its Node can tell.
  */
 export type Message = (Answer | { rendering: number } | { ready: true }) & { cpu: NodeJS.CpuUsage | undefined };
 
@@ -79,10 +82,10 @@ export function boundedThread(bounds: Bounds): BoundedThread {
 
   function send(asked: Worker, question: Question): void {
     if ('page' in question) return asked.postMessage(question);
-    const { file, pages, plain } = question;
+    const { file, pages, ...how } = question;
     // The thread gets bytes of its own, and not the whole pool that a small Buffer is part of.
     const bytes = new Uint8Array(file.bytes);
-    asked.postMessage({ file: { ...file, bytes }, plain, ...(sent !== pages && { pages }) }, [bytes.buffer]);
+    asked.postMessage({ file: { ...file, bytes }, ...how, ...(sent !== pages && { pages }) }, [bytes.buffer]);
     sent = pages;
   }
 

@@ -14,6 +14,35 @@ export interface Citations {
   hashes: string;
 }
 
+/** One of them: where a block stands in the text of the source. */
+export interface CitedPlace {
+  start: number;
+  end: number;
+  /** Undefined where the source has no pages. */
+  pages: PageRange | undefined;
+  /** 64 hexadecimal digits. */
+  hash: string;
+}
+
+export function placesOf({ starts, ends, first_pages, last_pages, hashes }: Citations): CitedPlace[] {
+  return starts.map((start, i) => {
+    const [first_page, last_page] = [first_pages[i], last_pages[i]];
+    const pages = first_page === undefined || last_page === undefined ? undefined : { first_page, last_page };
+    return { start, end: ends[i] ?? start, pages, hash: hashes.slice(64 * i, 64 * (i + 1)) };
+  });
+}
+
+/** Either all of them have pages or none has. */
+export function citationsOf(places: readonly CitedPlace[]): Citations {
+  return {
+    starts: places.map(({ start }) => start),
+    ends: places.map(({ end }) => end),
+    first_pages: places.flatMap(({ pages }) => pages?.first_page ?? []),
+    last_pages: places.flatMap(({ pages }) => pages?.last_page ?? []),
+    hashes: places.map((place) => place.hash).join(''),
+  };
+}
+
 /** The blocks of a page that shows the whole of its source: they stand where they stand in the source's text. */
 export function citeBlocks({ text, blocks }: Rendered, block_pages: readonly PageRange[] = []): Citations {
   const all: PageRange = {
@@ -22,13 +51,12 @@ export function citeBlocks({ text, blocks }: Rendered, block_pages: readonly Pag
   };
   // A text that is shown as it is, is one block.
   const isWhole = blocks.at(-1)?.part === block_pages.length - 1;
-  const pages = blocks.map(({ part }) => (isWhole ? (block_pages[part] ?? all) : all));
-  const hasPages = block_pages.length > 0;
-  return {
-    starts: blocks.map(({ start }) => start),
-    ends: blocks.map(({ end }) => end),
-    first_pages: hasPages ? pages.map(({ first_page }) => first_page) : [],
-    last_pages: hasPages ? pages.map(({ last_page }) => last_page) : [],
-    hashes: blocks.map(({ start, end }) => hash('sha256', text.slice(start, end))).join(''),
-  };
+  return citationsOf(
+    blocks.map(({ start, end, part }) => ({
+      start,
+      end,
+      pages: block_pages.length === 0 ? undefined : ((isWhole ? block_pages[part] : undefined) ?? all),
+      hash: hash('sha256', text.slice(start, end)),
+    })),
+  );
 }

@@ -4,18 +4,19 @@ import { oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } 
 import { renderTree } from '../pages/render.ts';
 import { type IndexedText, indexBody } from '../search/document-terms.ts';
 import { type Citations, citeBlocks } from './cite-blocks.ts';
+import { divide, isLong, type Part } from './divide/divide.ts';
 import {
   checked,
+  checkedPage,
   type Extracted,
   extract,
   extractAsIs,
   titleFromFilename,
   type UploadedFile,
 } from './extract/extract.ts';
+import { textAsCode } from './extract/text.ts';
 import { relinkMarkdown } from './relink.ts';
 import { wikiOfUpload } from './upload-wiki.ts';
-
-export { titleFromFilename } from './extract/extract.ts';
 
 export interface CompileInput extends UploadedFile {
   wiki_id: string;
@@ -23,6 +24,8 @@ export interface CompileInput extends UploadedFile {
   page_path: string;
   /** What a document holds that was read before, apart from here; its `bytes` are then empty. */
   document?: Extracted;
+  /** Where `#fragment`, an id under the prefix, leads to if that is not in this text: addresses from its page. */
+  fragments?: ReadonlyMap<string, string>;
 }
 
 /** A file as the page that it becomes. */
@@ -42,10 +45,50 @@ export interface CompiledFile extends Rendered {
   citations: Citations;
 }
 
+/** A document that is too long for one page: what its pages are made of. */
+export interface DividedFile extends Omit<Extracted, 'markdown' | 'block_pages' | 'rest' | 'pictures'> {
+  parts: Part[];
+}
+
+/**
+ * What becomes of a file: one page, or what the pages are made of if its text is too long for one. `onExtracted` is told how
+ * long each text is, in UTF-16 units, before it is parsed. Throws an ExtractError for a file that cannot be a page.
+ */
+export function compileOrDivide(
+  file: CompileInput,
+  pages: ReadonlyMap<string, string>,
+  onExtracted: (length: number) => void,
+): CompiledFile | DividedFile {
+  const document = readFile(file);
+  if (!isLong(document)) return compileFile({ ...file, document }, pages, onExtracted);
+  const { markdown, block_pages, rest, pictures, ...read } = document;
+  return { ...read, parts: divide(document, titleOf(file, read.title), onExtracted) };
+}
+
+/** As `compileOrDivide`, for what cannot be shown as more than its text: if that is long it is divided between lines. */
+export function compileOrDivideAsIs(file: CompileInput, plain_reason: PlainReason): CompiledFile | DividedFile {
+  const { text, kind, title, language, content_type, markdown } = readAsIs(file);
+  if (!isLong({ kind, title, language, content_type, markdown })) return compileAsIs(file, plain_reason);
+  const parts = divide({ markdown: textAsCode(text) }, titleOf(file, title));
+  return { kind, title, language, content_type, parts };
+}
+
+function readFile(file: CompileInput): Extracted {
+  return file.document ? checked(file.document) : extract(file);
+}
+
+function readAsIs(file: CompileInput): Extracted & { text: string } {
+  return file.document ? asIs(checked(file.document)) : extractAsIs(file);
+}
+
+function titleOf(file: UploadedFile, title: string): string {
+  return title || oneLine(titleFromFilename(file.filename), TITLE_MAX);
+}
+
 /**
  * From bytes to a page: extract, link, render. Pure: the same input makes the same page. `pages` maps files and folders
  * of the upload to the paths of their pages. `onExtracted` is told how long the Markdown is, in UTF-16 units, before it is
- * rendered. Throws an ExtractError for a file that cannot be a page.
+ * rendered. Throws an ExtractError for a file that cannot be one page.
  */
 export function compileFile(
   file: CompileInput,
@@ -54,7 +97,7 @@ export function compileFile(
 ): CompiledFile {
   try {
     return withoutOverflow(() => {
-      const extracted = file.document ? checked(file.document) : extract(file);
+      const extracted = checkedPage(readFile(file));
       onExtracted(extracted.markdown.length);
       const tree = parseMarkdown(extracted.markdown);
       const { markdown, links } = relinkMarkdown(extracted.markdown, tree, file, pages);
@@ -77,8 +120,9 @@ export function compileFile(
 
 /** A file as a page that shows its text as it is. Throws an ExtractError for one that is no text. */
 export function compileAsIs(file: CompileInput, plain_reason: PlainReason): CompiledFile {
-  const extracted = file.document ? asIs(checked(file.document)) : extractAsIs(file);
-  const rendered = renderPlainText(extracted.text);
+  const { text, ...read } = readAsIs(file);
+  const extracted = checkedPage(read);
+  const rendered = renderPlainText(text);
   return finished(file, extracted, rendered, {
     markdown: extracted.markdown,
     links: [],
@@ -107,7 +151,7 @@ function finished(
     source_indexed: left_out === '' ? rendered.indexed : indexBody(source_text),
     citations: citeBlocks(rendered, block_pages),
     // HTML names itself in its head, and its first heading is often that of the site.
-    title: title || rendered.title || oneLine(titleFromFilename(file.filename), TITLE_MAX),
+    title: titleOf(file, title || rendered.title),
     language: rendered.language || language,
   };
 }

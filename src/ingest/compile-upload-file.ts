@@ -2,17 +2,18 @@ import { buffer } from 'node:stream/consumers';
 import type { Logger } from 'pino';
 import type { Query } from '../db/db.ts';
 import type { Blobs } from '../providers/blobs.ts';
-import { titleFromFilename } from './compile-file.ts';
+import { compileSections } from './compile-sections.ts';
 import type { DocumentReader } from './document-reader.ts';
-import { TEXT_MAX } from './extract/extract.ts';
+import { TEXT_MAX, titleFromFilename } from './extract/extract.ts';
 import { isDocument } from './extract/file-type.ts';
 import { type PlacedPicture, placePictures } from './pictures.ts';
-import type { Output, Sandbox } from './sandbox.ts';
+import type { SectionPlans } from './plan-sections.ts';
+import type { Divided, Output, Sandbox } from './sandbox.ts';
 import type { CompiledUploadFile, PendingFile } from './write-files.ts';
 
 export interface CompilingNeeds {
   blobs: Blobs;
-  /** For documents: PDF, Word. */
+  /** For documents: PDF, Word, EPUB. */
   reader: DocumentReader;
   /** For texts, and what documents were read to. */
   sandbox: Sandbox;
@@ -25,39 +26,59 @@ const TOO_LARGE = {
   message: `the file is larger than a text can be (${TEXT_MAX / 2 ** 20} MiB); split it into several files`,
 } as const;
 
-/** Answers what makes a page of each file of an upload. `pages` are the paths of all its files and folders. */
+/** What a file is read to: one page, what several are made of, or why it is none. */
+interface Read {
+  result: Output | Divided;
+  pictures: readonly PlacedPicture[];
+}
+
+/**
+ * Answers what makes the pages of each file of an upload: one, or several of a document that is too long for one. `pages`
+ * are the paths of all its files and folders.
+ */
 export function fileCompiler(
   { blobs, reader, sandbox, log }: CompilingNeeds,
   query: Query,
-  { wiki_id, upload_id }: { wiki_id: string; upload_id: string | null },
-  pages: ReadonlyMap<string, string>,
-): (file: PendingFile) => Promise<CompiledUploadFile> {
+  upload: { wiki_id: string; upload_id: string },
+  { pages, plans, stopping }: { pages: ReadonlyMap<string, string>; plans: SectionPlans; stopping: AbortSignal },
+): (file: PendingFile) => Promise<CompiledUploadFile[]> {
+  const { wiki_id, upload_id } = upload;
   return async (file) => {
     if (file.kind === 'folder') {
       const page = await folderPage(file, file.filename);
-      return { file, result: page, page: page.ok ? page : undefined, pictures: [] };
+      return [{ file, result: page, page: page.ok ? page : undefined, pictures: [] }];
     }
-    const { result, pictures = [] } = await compileBytes(file);
-    if (result.ok) return { file, result, page: result, pictures };
+    const { result, pictures } = await readBytes(file);
+    const compiled =
+      'parts' in result
+        ? await compileSections({ query, sandbox, plans, stopping }, upload, file, result, pages)
+        : [{ file, result, page: result.ok ? result : undefined, pictures: [] }];
+    return Promise.all(compiled.map((each) => (each.file === file ? ofFile(each, pictures) : each)));
+  };
+
+  async function ofFile(compiled: CompiledUploadFile, pictures: readonly PlacedPicture[]): Promise<CompiledUploadFile> {
+    const { file, result } = compiled;
+    if (result.ok) return { ...compiled, pictures };
     // Other pages lie under the page of this file, so the folder gets a page all the same.
     const folder = file.filename.slice(0, Math.max(file.filename.lastIndexOf('/'), 0));
     const page = pages.get(folder) === file.page_path ? await folderPage(file, folder) : undefined;
-    return { file, result, page: page?.ok ? page : undefined, pictures: [] };
-  };
+    return { ...compiled, page: page?.ok ? page : undefined };
+  }
 
-  async function compileBytes(file: PendingFile): Promise<{ result: Output; pictures?: PlacedPicture[] }> {
+  async function readBytes(file: PendingFile): Promise<Read> {
     const { filename, content_type, page_path, byte_size, sha256 } = file;
     try {
       // A file that is too large for a text is not held as a whole to find out that it is one.
       const bytes = byte_size <= TEXT_MAX ? await blobs.read(sha256) : await beginning(sha256);
-      if (isDocument(bytes)) return await compileDocument(file);
-      if (byte_size > TEXT_MAX) return { result: TOO_LARGE };
-      return { result: await sandbox.run({ wiki_id, filename, content_type, bytes, page_path }, pages) };
+      if (isDocument(bytes)) return await readDocument(file);
+      if (byte_size > TEXT_MAX) return { result: TOO_LARGE, pictures: [] };
+      const result = await sandbox.runOrDivide({ wiki_id, filename, content_type, bytes, page_path }, pages);
+      return { result, pictures: [] };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       log.error({ err: error, filename }, 'the bytes of an uploaded file are gone');
       const message = 'the stored bytes are gone; upload the file again';
-      return { result: { ok: false, code: 'bytes_missing', message } };
+      return { result: { ok: false, code: 'bytes_missing', message }, pictures: [] };
     }
   }
 
@@ -65,13 +86,13 @@ export function fileCompiler(
     return buffer(await blobs.stream(sha256, { start: 0, end: 4_095 }));
   }
 
-  async function compileDocument(file: PendingFile): Promise<{ result: Output; pictures?: PlacedPicture[] }> {
+  async function readDocument(file: PendingFile): Promise<Read> {
     const { filename, content_type, page_path, page_id, byte_size, sha256 } = file;
-    const read = await reader.read({ owner: upload_id ?? '', byte_size, open: () => blobs.stream(sha256) });
-    if (!read.ok) return { result: read };
+    const read = await reader.read({ owner: upload_id, byte_size, open: () => blobs.stream(sha256) });
+    if (!read.ok) return { result: read, pictures: [] };
     const { document, pictures } = await placePictures(query, blobs, { wiki_id, page_id }, read.document);
     const input = { wiki_id, filename, content_type, bytes: new Uint8Array(), page_path, document };
-    return { result: await sandbox.run(input, pages), pictures };
+    return { result: await sandbox.runOrDivide(input, pages), pictures };
   }
 
   function folderPage({ page_path }: PendingFile, folder: string): Promise<Output> {

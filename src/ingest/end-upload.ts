@@ -13,6 +13,7 @@ interface Counts {
   updated_pages: number;
   merged_pages: number;
   kept_pages: number;
+  lost_sections: number;
 }
 
 /** A page that people and its file changed in the same places. */
@@ -24,10 +25,18 @@ interface Conflict {
 /** Failures, and pages that could not be merged, that a summary names; the rest is counted. */
 const NAMED = 5;
 
-/** Ends an upload whose files have all been worked on, or that was given up with `error`, with its audit record. */
-export async function endUpload(query: Query, upload: { wiki_id: string; upload_id: string }, error: string) {
+/**
+ * Ends an upload whose files have all been worked on, or that was given up with `error`, with its audit record.
+ * `lost_sections`: pages of parts of documents that are in them no more.
+ */
+export async function endUpload(
+  query: Query,
+  upload: { wiki_id: string; upload_id: string },
+  error: string,
+  lost_sections: number,
+) {
   const { wiki_id, upload_id } = upload;
-  const [counts] = await query<Counts>(sql`
+  const [counts] = await query<Omit<Counts, 'lost_sections'>>(sql`
     select count(*) filter (where kind = 'file')::int as files,
       count(*) filter (where kind = 'file' and status = 'done')::int as usable,
       count(*) filter (where kind = 'file' and status <> 'done')::int as failed,
@@ -49,7 +58,7 @@ export async function endUpload(query: Query, upload: { wiki_id: string; upload_
     order by f.file_no limit ${NAMED}`);
   if (!counts) throw new Error('the files of an upload cannot be counted');
   const status = counts.usable > 0 ? 'completed' : 'failed';
-  const summary = summarize(counts, failures, conflicts);
+  const summary = summarize({ ...counts, lost_sections }, failures, conflicts);
   const problem =
     status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
   await query(sql`
@@ -78,6 +87,8 @@ function summarize(counts: Counts, failures: { filename: string; error: string }
     counts.updated_pages > 0 && `${count(counts.updated_pages, 'page')} updated`,
     counts.merged_pages > 0 && `${count(counts.merged_pages, 'page')} merged with what people wrote`,
     counts.kept_pages > 0 && `${count(counts.kept_pages, 'page')} left as people edited them (now stale)`,
+    counts.lost_sections > 0 &&
+      `${count(counts.lost_sections, 'page')} of sections that are no longer there (now stale)`,
     counts.failed > 0 && `${count(counts.failed, 'file')} failed`,
   ].filter(Boolean);
   const named = failures.map(

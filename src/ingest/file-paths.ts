@@ -3,7 +3,7 @@ import { numberedSlug, slugFrom } from '../http/slug.ts';
 export interface PlannedPaths {
   /** For each file in the order given: the path of its page. */
   files: string[];
-  /** Path and name of the folders that no file of the upload is the page of. */
+  /** The folders that no file of the upload is the page of: the path of each, and its name with the folders above it. */
   folders: Map<string, string>;
   /** The path of each folder, by its name with the folders above it. */
   folder_paths: Map<string, string>;
@@ -45,7 +45,7 @@ export function planPaths(
     for (let n = 2; used.has(path); n += 1) path = join(parent, numberedSlug(base, n));
     used.add(path);
     folderPaths.set(folder, path);
-    folders.set(path, folder.slice(at + 1));
+    folders.set(path, folder);
     return path;
   }
 
@@ -69,7 +69,7 @@ export function planPaths(
 }
 
 /** Twenty folders of the longest slugs leave less than a slug's length of the 1,024 characters of a path. */
-function slugBelow(parent: string, name: string): string {
+export function slugBelow(parent: string, name: string): string {
   const slug = slugFrom(name, 'page');
   return parent.length < 970 ? slug : slugFrom(slug.slice(0, 30), 'page');
 }

@@ -4,11 +4,13 @@ import { advanceJob, type ClaimedJob, endJob, holdJob } from '../jobs/queue.ts';
 import type { JobKind } from '../jobs/worker.ts';
 import { type CompilingNeeds, fileCompiler } from './compile-upload-file.ts';
 import { endUpload } from './end-upload.ts';
+import { markLostSections } from './lost-sections.ts';
 import { mergeEdits } from './merge-edits.ts';
+import { openSectionPlans } from './plan-sections.ts';
 import { planUpload } from './plan-upload.ts';
 import type { Sandbox } from './sandbox.ts';
 import { unpackArchives } from './unpack-archives.ts';
-import { type CompiledUploadFile, type PendingFile, writeFiles } from './write-files.ts';
+import { type CompiledUploadFile, insertSections, type PendingFile, writeFiles } from './write-files.ts';
 import { EditedMeanwhileError } from './write-pages.ts';
 
 /** What is written in one transaction: enough to be fast, little enough that a crash undoes little. */
@@ -34,16 +36,21 @@ export function ingestJob(needs: CompilingNeeds): JobKind {
         await holdJob(query, job);
         return planUpload(query, job);
       });
-      const compile = fileCompiler(needs, db.query, job, pages);
+      const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
+      const plans = await openSectionPlans(db.query, upload);
+      const compile = fileCompiler(needs, db.query, upload, { pages, plans, stopping });
       // While one batch is written, the next one is compiled.
       let writing: Promise<unknown> = Promise.resolve();
-      for (const batch of batchesOf(await pendingFiles(db.query, job))) {
-        const compiled = await compileAll(batch, compile, stopping);
-        await writing;
-        if (stopping.aborted) return;
-        writing = mergeAndWrite(db, needs.sandbox, job, pages, compiled);
-        // Its failure is thrown where it is waited for; until then it is not an unhandled one.
-        writing.catch(() => undefined);
+      for (const files of batchesOf(await pendingFiles(db.query, job), ({ byte_size }) => byte_size)) {
+        const compiled = await compileAll(files, compile, stopping);
+        // A document that was divided may be many pages, in an order in which each comes behind the one it lies under.
+        for (const batch of batchesOf(compiled, ({ page }) => page?.markdown.length ?? 0)) {
+          await writing;
+          if (stopping.aborted) return;
+          writing = mergeAndWrite(db, needs.sandbox, job, pages, batch);
+          // Its failure is thrown where it is waited for; until then it is not an unhandled one.
+          writing.catch(() => undefined);
+        }
       }
       await writing;
       await db.transaction((query) => finish(query, job, ''));
@@ -67,14 +74,11 @@ async function mergeAndWrite(
     const merges = isLocked ? undefined : await merge(db.query);
     try {
       return await db.transaction(async (query) => {
+        const upload_id = job.upload_id ?? '';
+        await insertSections(query, { wiki_id, upload_id }, compiled);
         const { creator, progress } = await standOf(query, job, compiled.length);
         await advanceJob(query, job, progress);
-        await writeFiles(
-          query,
-          { wiki_id, upload_id: job.upload_id ?? '', creator },
-          compiled,
-          merges ?? (await merge(query)),
-        );
+        await writeFiles(query, { wiki_id, upload_id, creator }, compiled, merges ?? (await merge(query)));
       });
     } catch (error) {
       if (!(error instanceof EditedMeanwhileError) || isLocked) throw error;
@@ -82,13 +86,13 @@ async function mergeAndWrite(
   }
 }
 
-/** The files of a batch in its order, a few at a time: documents are read in several processes. */
+/** The pages of some files in their order, a few files at a time: documents are read in several processes. */
 async function compileAll(
   batch: readonly PendingFile[],
-  compile: (file: PendingFile) => Promise<CompiledUploadFile>,
+  compile: (file: PendingFile) => Promise<CompiledUploadFile[]>,
   stopping: AbortSignal,
 ): Promise<CompiledUploadFile[]> {
-  const compiled: CompiledUploadFile[] = [];
+  const compiled: CompiledUploadFile[][] = [];
   const waiting = [...batch.entries()];
   const lanes = Array.from({ length: AT_ONCE }, async () => {
     for (let next = waiting.shift(); next && !stopping.aborted; next = waiting.shift()) {
@@ -97,23 +101,26 @@ async function compileAll(
     }
   });
   await Promise.all(lanes);
-  return compiled;
+  return compiled.flat();
 }
 
 function pendingFiles(query: Query, job: ClaimedJob): Promise<PendingFile[]> {
-  // Parents first: a page is written after the page that it lies under.
+  // Parents first: a page is written after the page that it lies under. A file is read again for the sections of it that are
+  // not written yet.
   return query<PendingFile>(sql`
-    select file_no, kind, filename, content_type, byte_size, sha256, page_path, page_id from upload_files
-    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and status = 'pending'
+    select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of from upload_files f
+    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and kind in ('file', 'folder') and (status = 'pending' or exists (
+      select from upload_files s
+      where s.wiki_id = f.wiki_id and s.upload_id = f.upload_id and s.section_of = f.file_no and s.status = 'pending'))
     order by length(page_path) - length(replace(page_path, '/', '')), file_no`);
 }
 
-function* batchesOf(files: readonly PendingFile[]): Iterable<PendingFile[]> {
-  let batch: PendingFile[] = [];
+function* batchesOf<T>(all: readonly T[], bytesOf: (each: T) => number): Iterable<T[]> {
+  let batch: T[] = [];
   let bytes = 0;
-  for (const file of files) {
-    batch.push(file);
-    bytes += file.byte_size;
+  for (const each of all) {
+    batch.push(each);
+    bytes += bytesOf(each);
     if (batch.length < BATCH_FILES && bytes <= BATCH_BYTES) continue;
     yield batch;
     batch = [];
@@ -134,6 +141,8 @@ async function standOf(query: Query, job: ClaimedJob, more: number): Promise<{ c
 async function finish(query: Query, job: ClaimedJob, error: string): Promise<void> {
   // The job's row is locked before the upload's, as whoever cancels it does.
   await holdJob(query, job);
-  const end = await endUpload(query, { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' }, error);
+  const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
+  const lost = await markLostSections(query, upload);
+  const end = await endUpload(query, upload, error, lost);
   await endJob(query, job, end);
 }

@@ -49,7 +49,7 @@ export async function planUpload(query: Query, job: ClaimedJob): Promise<Readonl
   const earlier = await query<{ filename: string; path: string }>(sql`
     select distinct on (f.filename) f.filename, p.path
     from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
-    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind <> 'archive' and p.trashed_at is null
+    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind in ('file', 'folder') and p.trashed_at is null
     order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
   for (const { filename, path } of earlier) if (!pages.has(filename)) pages.set(EARLIER + filename, path);
   return pages;
@@ -58,15 +58,15 @@ export async function planUpload(query: Query, job: ClaimedJob): Promise<Readonl
 /** What a wiki has more of is linked to within its upload alone: the names of all its files would have to be read. */
 const EARLIER_MAX = 50_000;
 
-/** What has a page or may get one: no archive, and nothing that could not be unpacked. */
-const isPlanned = sql`(kind <> 'archive' and not (status = 'failed' and page_path = ''))`;
+/** What has a page or may get one: no archive, and nothing that could not be unpacked. Sections are planned with their file. */
+const isPlanned = sql`(kind in ('file', 'folder') and not (status = 'failed' and page_path = ''))`;
 
 async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<void> {
   const existing = await query<PageRow>(sql`
     select page_id, path, origin from pages where wiki_id = ${job.wiki_id} and trashed_at is null`);
   const pageAt = new Map(existing.map((page) => [page.path, page]));
-  const earlier = await query<PageRow & { filename: string }>(sql`
-    select distinct on (f.filename) f.filename, p.page_id, p.path, p.origin
+  const earlier = await query<{ filename: string; page_id: string; path: string }>(sql`
+    select distinct on (f.filename) f.filename, p.page_id, p.path
     from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind = 'file' and p.origin = 'compiled' and p.trashed_at is null
       and f.filename = any (${files.map((file) => file.filename)}::text[])
@@ -90,8 +90,7 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<v
   const [used] = await query<{ file_no: number }>(sql`
     select max(file_no) as file_no from upload_files where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id}`);
   let file_no = (used?.file_no ?? -1) + 1;
-  for (const [page_path, name] of plan.folders) {
-    const filename = [...plan.folder_paths].find(([, path]) => path === page_path)?.[0] ?? name;
+  for (const [page_path, filename] of plan.folders) {
     if (!pageAt.has(page_path)) placed.push({ file_no: file_no++, kind: 'folder', filename, page_path, page_id: '' });
   }
   // Parents get their ids first, so that the order of ids is the order in which the pages are written.

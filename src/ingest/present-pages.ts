@@ -20,7 +20,7 @@ export interface PresentPage {
   base_markdown: string;
   /** Whether that is in page_bases, and not in a revision. */
   has_base: boolean;
-  /** Whether its source has the bytes of the file, and all that the file links to it leads to already. */
+  /** Whether its source has the bytes of the file, nobody has written it anew after another one since, and all that the file links to it leads to already. */
   is_same_file: boolean;
 }
 
@@ -53,7 +53,7 @@ export async function readPresent(
       exists (
         select from page_sources o join sources s on s.wiki_id = o.wiki_id and s.source_id = o.source_id
         where o.wiki_id = p.wiki_id and o.page_id = p.page_id and s.sha256 = g.sha256
-      ) and not exists (
+      ) and (p.stale or coalesce(b.waiting_markdown, '') = '') and not exists (
         select from jsonb_array_elements_text(g.paths) u (path)
         where not exists (
           select from page_links l where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and l.to_path = u.path)

@@ -1,6 +1,8 @@
 import type { Html, Root } from 'mdast';
 import { visit } from '../pages/parse-markdown.ts';
 import { relativeAddress } from '../pages/wiki-links.ts';
+import type { CompileInput } from './compile-file.ts';
+import { fragmentId } from './divide/anchors.ts';
 
 /** What a file that is no page is mapped to: the reference that stands in Markdown for it, with its id behind. */
 export const ATTACHMENT = 'attachment:';
@@ -15,10 +17,15 @@ interface Edit {
 }
 
 interface Target {
-  /** As the upload names it: a file, or a folder without a file that is its page. */
+  /** As the upload names it: a file, or a folder without a file that is its page; "" for another page of the same file. */
   filename: string;
   address: string;
+  /** Of an address that has another one now, with its #. */
+  fragment?: string;
 }
+
+/** The file that a text is from, and where its page is. */
+type Linking = Pick<CompileInput, 'filename' | 'page_path' | 'fragments'>;
 
 /**
  * Points relative links between uploaded files at their pages, as relative addresses from this page's path, the way a
@@ -30,15 +37,15 @@ interface Target {
 export function relinkMarkdown(
   markdown: string,
   tree: Root,
-  file: { filename: string; page_path: string },
+  file: Linking,
   pages: ReadonlyMap<string, string>,
 ): { markdown: string; links: string[] } {
   const edits: Edit[] = [];
   const links = new Set<string>();
 
   function find(url: string): Target | undefined {
-    const target = findTarget(url, file, pages);
-    if (target) links.add(target.filename);
+    const target = url.startsWith('#') ? findFragment(url, file) : findTarget(url, file, pages);
+    if (target && target.filename !== '') links.add(target.filename);
     return target;
   }
 
@@ -49,8 +56,7 @@ export function relinkMarkdown(
     if (start === undefined || end === undefined) return;
     const target = find(node.url);
     if (!target) return;
-    const hash = node.url.indexOf('#');
-    const fragment = hash < 0 ? '' : node.url.slice(hash);
+    const fragment = fragmentOf(node.url, target);
     node.url = target.address + fragment;
     edits.push({ start, end, text: target.address + asWritten(fragment, markdown.slice(start, end)) });
   });
@@ -90,10 +96,23 @@ function htmlEdits(html: string, find: (url: string) => Target | undefined): Edi
     const target = find(url);
     if (!target) continue;
     const start = match.index + opening.length;
-    const hash = url.indexOf('#');
-    edits.push({ start, end: start + url.length, text: target.address + (hash < 0 ? '' : url.slice(hash)) });
+    edits.push({ start, end: start + url.length, text: target.address + fragmentOf(url, target) });
   }
   return edits;
+}
+
+function fragmentOf(url: string, target: Target): string {
+  if (target.fragment !== undefined) return target.fragment;
+  const hash = url.indexOf('#');
+  return hash < 0 ? '' : url.slice(hash);
+}
+
+/** Where a link to a place of the document leads that is on another page now. */
+function findFragment(url: string, { fragments }: Linking): Target | undefined {
+  const place = fragments?.get(fragmentId(url.slice(1)));
+  if (place === undefined) return undefined;
+  const [address = '', fragment = ''] = place.split('#', 2);
+  return { filename: '', address, fragment: `#${fragment}` };
 }
 
 function apply(edits: readonly Edit[], text: string): string {
@@ -126,11 +145,7 @@ function moveDestinations(tree: Root, edits: readonly Edit[]): void {
   });
 }
 
-function findTarget(
-  url: string,
-  file: { filename: string; page_path: string },
-  pages: ReadonlyMap<string, string>,
-): Target | undefined {
+function findTarget(url: string, file: Linking, pages: ReadonlyMap<string, string>): Target | undefined {
   const path = /^[^?#]*/.exec(url)?.[0].replaceAll('\\', '/') ?? '';
   if (path === '' || path.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(path)) return undefined;
   // A name may hold a percent sign of its own, so the address is first taken as it is.

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { renderPlainText } from '../pages/plain-text.ts';
 import { renderPage } from '../pages/render.ts';
 import type { Answer, Message, Question } from './bounded-thread.ts';
-import { compileAsIs, compileFile } from './compile-file.ts';
+import { compileAsIs, compileFile, compileOrDivide, compileOrDivideAsIs } from './compile-file.ts';
 import { ExtractError } from './extract/extract-error.ts';
 
 /** One question at a time; the pages of an upload come once and are kept for the files after it. */
@@ -29,10 +29,14 @@ function answer(question: Question): Answer {
         page: plain === '' ? renderPage(page) : { ...renderPlainText(page.markdown), plain_reason: plain, links: [] },
       };
     }
-    const { file } = question;
-    const compiled =
-      plain === '' ? compileFile(file, pages, (length) => tell({ rendering: length })) : compileAsIs(file, plain);
-    return { file: { ok: true, ...compiled } };
+    const { file, isOnePage } = question;
+    const onExtracted = (length: number) => tell({ rendering: length });
+    if (isOnePage) {
+      const compiled = plain === '' ? compileFile(file, pages, onExtracted) : compileAsIs(file, plain);
+      return { file: { ok: true, ...compiled } };
+    }
+    const made = plain === '' ? compileOrDivide(file, pages, onExtracted) : compileOrDivideAsIs(file, plain);
+    return 'parts' in made ? { divided: { ok: true, ...made } } : { file: { ok: true, ...made } };
   } catch (error) {
     if (error instanceof ExtractError) return { file: { ok: false, code: error.code, message: error.message } };
     return { failed: error instanceof Error ? error : new Error(String(error)) };

@@ -1,13 +1,18 @@
 import { type PlainReason, renderPlainText } from '../pages/plain-text.ts';
 import type { PageInput, RenderedPage } from '../pages/render.ts';
 import { type Answer, type BoundedThread, boundedThread, type Question } from './bounded-thread.ts';
-import type { CompiledFile, CompileInput } from './compile-file.ts';
+import type { CompiledFile, CompileInput, DividedFile } from './compile-file.ts';
 
 export type Output = ({ ok: true } & CompiledFile) | { ok: false; code: string; message: string };
 
+/** A file that is too long for one page, and what its pages are made of. */
+export type Divided = { ok: true } & DividedFile;
+
 export interface Sandbox {
+  /** As `run`, but a file that is too long for one page comes back divided, each part of it to be compiled by `run`. */
+  runOrDivide(file: CompileInput, pages: ReadonlyMap<string, string>): Promise<Output | Divided>;
   /**
-   * Compiles one file in a thread apart from the requests; further files wait for their turn. `pages` maps the files and
+   * Compiles one file to one page in a thread apart from the requests; further files wait for their turn. `pages` maps the files and
    * folders of the upload to the paths of their pages; it is sent once for as long as the same map is given, so it must
    * not change. Never throws for what a file holds; throws if the sandbox is closed or no thread can be started.
    */
@@ -81,15 +86,14 @@ export function openSandbox(
   }
 
   return {
-    async run(file, pages) {
-      const answer = await ask({ file, pages });
+    async runOrDivide(file, pages) {
+      const answer = await ask({ file, pages, isOnePage: false });
       if ('file' in answer) return answer.file;
-      return {
-        ok: false,
-        code: 'unreadable',
-        message:
-          'the file cannot be read within the bounds of time and memory; simplify it or split it, and upload it again',
-      };
+      return 'divided' in answer ? answer.divided : UNREADABLE;
+    },
+    async run(file, pages) {
+      const answer = await ask({ file, pages, isOnePage: true });
+      return 'file' in answer ? answer.file : UNREADABLE;
     },
     async render(page) {
       const answer = await ask({ page });
@@ -105,6 +109,12 @@ export function openSandbox(
     },
   };
 }
+
+const UNREADABLE: Output = {
+  ok: false,
+  code: 'unreadable',
+  message: 'the file cannot be read within the bounds of time and memory; simplify it or split it, and upload it again',
+};
 
 function plainReason(failed: string | Error): PlainReason {
   return typeof failed === 'string' ? (failed as PlainReason) : 'failed';

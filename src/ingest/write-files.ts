@@ -11,13 +11,16 @@ import { type WrittenPage, writePages } from './write-pages.ts';
 
 export interface PendingFile {
   file_no: number;
-  kind: 'file' | 'folder';
+  kind: 'file' | 'folder' | 'section';
+  status: 'pending' | 'done' | 'failed';
   filename: string;
   content_type: string;
   byte_size: number;
   sha256: string;
   page_path: string;
   page_id: string;
+  /** Of a section the file_no of its file; else null. */
+  section_of: number | null;
 }
 
 /** A file and what became of it. `page` is also there for a failed file that other pages lie under. */
@@ -27,6 +30,8 @@ export interface CompiledUploadFile {
   page: CompiledFile | undefined;
   /** What the page shows and is not stored as an attachment yet. */
   pictures: readonly PlacedPicture[];
+  /** Of a file that was divided all its sections, which need their rows before the first of them is written. */
+  sections?: readonly PendingFile[];
 }
 
 interface WrittenFile {
@@ -80,6 +85,24 @@ export async function writeFiles(
     where f.wiki_id = ${write.wiki_id} and f.upload_id = ${write.upload_id} and f.file_no = r.file_no`);
 }
 
+/** The rows of what files of a batch were divided into: what is written next counts and links to them. */
+export async function insertSections(
+  query: Query,
+  write: Pick<UploadWrite, 'wiki_id' | 'upload_id'>,
+  compiled: readonly CompiledUploadFile[],
+): Promise<void> {
+  const rows = compiled.flatMap(({ sections = [] }) => sections);
+  if (rows.length === 0) return;
+  await query(sql`
+    insert into upload_files
+      (wiki_id, upload_id, file_no, kind, filename, content_type, byte_size, sha256, page_path, page_id, section_of)
+    select ${write.wiki_id}, ${write.upload_id}, file_no, 'section', filename, content_type, byte_size, sha256, page_path, page_id,
+      section_of
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (file_no int, filename text, content_type text, byte_size bigint,
+      sha256 text, page_path text, page_id text, section_of int)
+    on conflict (wiki_id, upload_id, file_no) do nothing`);
+}
+
 /** The source of each content, by its hash: the one that the wiki had, or a new one made by the file `made_by`. */
 async function writeSources(query: Query, write: UploadWrite, compiled: readonly CompiledUploadFile[]) {
   const usable = compiled.filter(({ file, result }) => file.kind === 'file' && result.ok);
@@ -108,9 +131,20 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
       insert into source_texts (wiki_id, source_id, text) select ${write.wiki_id}, made.source_id, g.text from made join given g on g.source_id = made.source_id
     )
     select source_id, sha256 from made`);
+  const divided = compiled.flatMap(({ file: { sha256 }, result, sections }) =>
+    sections && result.ok ? [{ sha256, text: result.source_text }] : [],
+  );
+  if (divided.length > 0) {
+    // Before documents were divided, the same file came to another text.
+    await query(sql`
+      update source_texts t set text = g.text
+      from jsonb_to_recordset(${JSON.stringify(divided)}::jsonb) as g (sha256 text, text text)
+      join sources s on s.wiki_id = ${write.wiki_id} and s.sha256 = g.sha256
+      where t.wiki_id = s.wiki_id and t.source_id = s.source_id and t.text <> g.text`);
+  }
   const found = await query<{ source_id: string; sha256: string }>(sql`
     select source_id, sha256 from sources
-    where wiki_id = ${write.wiki_id} and sha256 = any (${usable.map(({ file }) => file.sha256)}::text[])`);
+    where wiki_id = ${write.wiki_id} and sha256 = any (${compiled.map(({ file }) => file.sha256)}::text[])`);
   const makers = new Map(rows.map((row) => [row.source_id, row.file_no]));
   const madeIds = new Set(made.map((row) => row.source_id));
   const indexed = usable.flatMap(({ result }, i) => {
@@ -136,7 +170,8 @@ async function writePageSources(
   sources: Map<string, { source_id: string }>,
 ): Promise<void> {
   const rows = pages
-    .filter(({ file, change, isOfFile }) => file.kind === 'file' && isOfFile && change !== 'kept')
+    // Somebody may have deleted the source while the sections of a file were written.
+    .filter(({ file, change, isOfFile }) => isOfFile && change !== 'kept' && sources.has(file.sha256))
     .map(({ file, page_id, page }) => ({ page_id, source_id: sources.get(file.sha256)?.source_id, ...page.citations }));
   if (rows.length === 0) return;
   await query(sql`
@@ -160,9 +195,10 @@ async function writePictures(
   pages: readonly WrittenPage[],
 ): Promise<void> {
   const pageOf = new Map(pages.map((page) => [page.file.file_no, page]));
-  const rows = compiled.flatMap(({ file, pictures }) => {
+  const rows = compiled.flatMap(({ file, pictures, sections }) => {
     const page = pageOf.get(file.file_no);
-    if (!page || !isWritten(page)) return [];
+    // A section may show a picture that is new, while the page that all of them are attached to is the same.
+    if (!page || !(isWritten(page) || sections)) return [];
     return pictures.map((picture) => ({ ...picture, page_id: page.page_id }));
   });
   if (rows.length === 0) return;

@@ -55,27 +55,30 @@ function dropLeadingLineBreaks({ children: [first] }: Element): void {
 function settleId(element: Element, ids: Set<string>, counts: Map<string, number>): void {
   const { properties, tagName } = element;
   // Old anchors, <a name>, are ids by another name.
-  const given = prefixed(String(properties.id ?? (tagName === 'a' ? (properties.name ?? '') : '')));
+  const given = anchorOf(String(properties.id ?? (tagName === 'a' ? (properties.name ?? '') : '')));
   delete properties.name;
   delete properties.id;
   const base = given || (/^h[1-6]$/.test(tagName) ? headingId(element) : '');
-  if (base !== '') {
-    let id = base;
-    let n = counts.get(base) ?? 0;
-    while (ids.has(id)) {
-      n += 1;
-      id = `${base}-${n}`;
-    }
-    counts.set(base, n);
-    ids.add(id);
-    properties.id = id;
-  }
+  if (base !== '') properties.id = freeId(base, ids, counts);
   if (properties.ariaDescribedBy) {
     const described = properties.ariaDescribedBy;
     properties.ariaDescribedBy = (Array.isArray(described) ? described : [String(described)]).map((id) =>
-      prefixed(String(id)),
+      anchorOf(String(id)),
     );
   }
+}
+
+/** `base`, or numbered where the page has that id already; it is then taken. */
+export function freeId(base: string, ids: Set<string>, counts: Map<string, number>): string {
+  let id = base;
+  let n = counts.get(base) ?? 0;
+  while (ids.has(id)) {
+    n += 1;
+    id = `${base}-${n}`;
+  }
+  counts.set(base, n);
+  ids.add(id);
+  return id;
 }
 
 /** The id that links on GitHub expect a heading to have, under the prefix. */
@@ -94,7 +97,7 @@ function wordsOf(node: Nodes): string {
 }
 
 /** An id under the prefix, lower-case and without whitespace; "" for an empty one. */
-function prefixed(id: string): string {
+export function anchorOf(id: string): string {
   const name = plainId(id);
   const bare = name.startsWith(ID_PREFIX) ? name.slice(ID_PREFIX.length) : name;
   return bare === '' ? '' : ID_PREFIX + bare;
@@ -154,7 +157,7 @@ function settleFragment(href: string, ids: ReadonlySet<string>): string {
   if (at < 0 || at === href.length - 1) return href;
   const name = plainId(decoded(href.slice(at + 1)));
   const isHere = at === 0;
-  const id = isHere && !ids.has(name) && ids.has(ID_PREFIX + name) ? ID_PREFIX + name : prefixed(name);
+  const id = isHere && !ids.has(name) && ids.has(ID_PREFIX + name) ? ID_PREFIX + name : anchorOf(name);
   return id === '' ? href : `${href.slice(0, at)}#${encodeURIComponent(id)}`;
 }
 

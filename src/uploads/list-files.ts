@@ -14,8 +14,9 @@ const FileOfUpload = Record({
   error: Text,
   source_id: Type.String({ default: '', description: 'What it is as a source; "" for none.' }),
   page_path: Type.String({ default: '', description: 'Where its page was made; "" for none.' }),
-  page_change: Type.Enum(['', 'new', 'updated', 'same', 'kept'], {
-    description: 'What happened to its page. kept: people had edited it, so it was left as it was and is stale now.',
+  page_change: Type.Enum(['', 'new', 'updated', 'merged', 'same', 'kept'], {
+    description:
+      'What happened to its page. merged: it has what people wrote and what the file says now. kept: both had changed the same places, so it was left as it was and is stale now.',
   }),
 });
 type FileOfUpload = Static<typeof FileOfUpload>;
@@ -57,7 +58,7 @@ export const listFiles = endpoint({
             coalesce(f.source_id, '') as source_id, f.page_change,
             case when f.status = 'done' then f.page_path else '' end as page_path
           from upload_files f
-          where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind <> 'folder'
+          where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind in ('file', 'archive')
             and (${status} = '' or f.status = ${status})
           order by f.file_no limit ${limit} offset ${offset}
         ) f

@@ -76,9 +76,9 @@ test('a file that cannot be read says what it is and what to do', () => {
   assertRefused(' \r\n\t\n', 'a.txt', 'empty_file', /no text/);
   assertRefused('\ufeff', 'a.md', 'empty_file', /no text/);
   assertRefused('<!doctype html><title>x</title><script>render()</script>', 'a.html', 'empty_file', /no text/);
-  assertRefused('x'.repeat(1.5 * 2 ** 20 + 1), 'a.md', 'too_large', /1\.5 MiB.*split/);
-  assertRefused('é'.repeat(2 ** 20), 'a.md', 'too_large', /1\.5 MiB/);
-  assertRefused(new Uint8Array(9 * 2 ** 20).fill(32), 'a.html', 'too_large', /1\.5 MiB/);
+  assertRefused('x'.repeat(8 * 2 ** 20 + 1), 'a.md', 'too_large', /8 MiB.*split/);
+  assertRefused('é'.repeat(5 * 2 ** 20), 'a.md', 'too_large', /8 MiB/);
+  assertRefused(new Uint8Array(9 * 2 ** 20).fill(32), 'a.html', 'too_large', /8 MiB/);
   assert.equal(read('x'.repeat(1.5 * 2 ** 20), 'a.md').markdown.length, 1.5 * 2 ** 20);
 });
 

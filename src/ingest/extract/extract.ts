@@ -52,11 +52,14 @@ export interface PageRange {
 /** A page's Markdown, in bytes of UTF-8. */
 export const MARKDOWN_MAX = 1.5 * 2 ** 20;
 
+/** A document's Markdown, in bytes of UTF-8, which becomes several pages: a bible has half as much. */
+export const DOCUMENT_MAX = 8 * 2 ** 20;
+
 /** HTML carries much that is not read; UTF-16 takes two bytes where UTF-8 takes one. */
 const FILE_MAX: Record<TextKind, number> = {
   html: 8 * 2 ** 20,
-  markdown: 2 * MARKDOWN_MAX,
-  text: 2 * MARKDOWN_MAX,
+  markdown: 2 * DOCUMENT_MAX,
+  text: 2 * DOCUMENT_MAX,
   csv: 16 * 2 ** 20,
 };
 
@@ -117,16 +120,28 @@ function checkedKind(file: UploadedFile): TextKind {
   return kind;
 }
 
-/** Throws an ExtractError where there is nothing to show, or more than a page can have. */
+/** Throws an ExtractError where there is nothing to show, or more than a document can have. */
 export function checked(extracted: Extracted): Extracted {
   const { markdown } = extracted;
   if (markdown.trim() === '') {
     throw new ExtractError('empty_file', 'the file has no text to show; upload one with text in it');
   }
-  if (Buffer.byteLength(markdown) > MARKDOWN_MAX) throw tooLarge();
+  if (Buffer.byteLength(markdown) > DOCUMENT_MAX) throw tooLarge();
   return extracted;
 }
 
+/** Throws an ExtractError for what is more than a page can have. */
+export function checkedPage(extracted: Extracted): Extracted {
+  if (Buffer.byteLength(extracted.markdown) <= MARKDOWN_MAX) return checked(extracted);
+  throw new ExtractError(
+    'too_large',
+    'the text is longer than a page can be (1.5 MiB), and nothing in it says where to divide it; split it into several files',
+  );
+}
+
 function tooLarge(): ExtractError {
-  return new ExtractError('too_large', 'the text is longer than a page can be (1.5 MiB); split it into several files');
+  return new ExtractError(
+    'too_large',
+    'the text is longer than a document can be (8 MiB); split it into several files',
+  );
 }

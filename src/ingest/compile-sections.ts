@@ -1,0 +1,124 @@
+import type { Query } from '../db/db.ts';
+import { ID_PREFIX } from '../pages/safe-addresses.ts';
+import { relativeAddress } from '../pages/wiki-links.ts';
+import { indexBody } from '../search/document-terms.ts';
+import { type CitedPlace, citationsOf, placesOf } from './cite-blocks.ts';
+import type { Part } from './divide/divide.ts';
+import { planSections, type SectionPlans } from './plan-sections.ts';
+import type { Divided, Output, Sandbox } from './sandbox.ts';
+import type { CompiledUploadFile, PendingFile } from './write-files.ts';
+
+type Page = Extract<Output, { ok: true }>;
+
+/** A block as its page shows it. */
+interface ShownBlock extends CitedPlace {
+  text: string;
+}
+
+/**
+ * Makes the pages of a document that is too long for one: a page for each part, and where others are under it, links to
+ * them behind its own text. The text of the source is that of the parts in their order; a link cites the heading that it
+ * names. Answers those that were not written before a worker was killed; or the one file that failed, with the reason.
+ */
+export async function compileSections(
+  { query, sandbox, plans, stopping }: { query: Query; sandbox: Sandbox; plans: SectionPlans; stopping: AbortSignal },
+  upload: { wiki_id: string; upload_id: string },
+  file: PendingFile,
+  { ok, parts, ...read }: Divided,
+  pages: ReadonlyMap<string, string>,
+): Promise<CompiledUploadFile[]> {
+  const rows = [file, ...(await planSections(query, plans, upload, file, parts))];
+  const pathOf = (i: number) => rows[i]?.page_path ?? '';
+  const below = parts.map((): number[] => []);
+  for (const [i, { parent }] of parts.entries()) below[parent]?.push(i);
+
+  const linkTo = (from: number, to: number) => relativeAddress(pathOf(from), pathOf(to));
+  const run = (i: number, { title, block_pages, links }: Part, markdown: string) => {
+    const fragments = links.map(({ fragment, part, anchor }): [string, string] => {
+      return [fragment, `${part === i ? '' : linkTo(i, part)}#${anchor.slice(ID_PREFIX.length)}`];
+    });
+    const input = {
+      wiki_id: upload.wiki_id,
+      filename: file.filename,
+      content_type: file.content_type,
+      bytes: new Uint8Array(),
+      page_path: pathOf(i),
+      document: { ...read, title: i === 0 ? read.title : title, markdown, block_pages },
+      fragments: new Map(fragments),
+    };
+    return sandbox.run(input, pages);
+  };
+
+  const texts: string[] = [];
+  let length = 0;
+  /** Of each part the blocks of its own text, with their places in the text of the source. */
+  const shown: ShownBlock[][] = [];
+  const made: Page[] = [];
+  for (const [i, part] of parts.entries()) {
+    if (stopping.aborted) return [];
+    const links = (below[i] ?? []).map((to) => linkCalled(parts[to]?.title ?? '', linkTo(i, to)));
+    const own = part.markdown === '' ? undefined : await run(i, part, part.markdown);
+    if (own && !own.ok) return [{ file, result: own, page: undefined, pictures: [] }];
+    const page = own && links.length === 0 ? own : await run(i, part, withLinks(part.markdown, links));
+    if (!page.ok) return [{ file, result: page, page: undefined, pictures: [] }];
+    shown.push(own ? blocksOf(own, length) : []);
+    if (own && own.text !== '') {
+      texts.push(own.text);
+      length += own.text.length + 1;
+    }
+    // What only a source needs is not kept for every page.
+    made.push({ ...page, source_text: '', source_indexed: page.indexed });
+  }
+
+  const source_text = texts.join('\n');
+  return rows.flatMap((row, i): CompiledUploadFile[] => {
+    const page = made[i];
+    if (!page || row.status !== 'pending') return [];
+    const isLeaf = below[i]?.length === 0;
+    const headings = (below[i] ?? []).map((to) => shown[to]?.[0]);
+    const cited = isLeaf ? (shown[i] ?? []) : withHeadings(blocksOf(page, 0), shown[i] ?? [], headings);
+    const compiled = { ...page, citations: citationsOf(cited) };
+    if (i > 0) return [{ file: row, result: compiled, page: compiled, pictures: [] }];
+    const result = { ...compiled, source_text, source_indexed: indexBody(source_text) };
+    return [{ file, result, page: result, pictures: [], sections: rows.slice(1) }];
+  });
+}
+
+function blocksOf({ text, citations }: Page, at: number): ShownBlock[] {
+  return placesOf(citations).map((place) => ({
+    ...place,
+    start: at + place.start,
+    end: at + place.end,
+    text: text.slice(place.start, place.end),
+  }));
+}
+
+/** The places of a page's blocks: of its own text where that says the same, and of the links between the headings. */
+function withHeadings(
+  blocks: readonly ShownBlock[],
+  own: readonly ShownBlock[],
+  headings: readonly (ShownBlock | undefined)[],
+): CitedPlace[] {
+  let nextOwn = 0;
+  let nextHeading = 0;
+  return blocks.flatMap(({ text }) => {
+    const place = own[nextOwn];
+    if (place?.text === text) {
+      nextOwn += 1;
+      return [place];
+    }
+    const heading = headings[nextHeading++];
+    return heading?.text === text ? [heading] : [];
+  });
+}
+
+function linkCalled(title: string, address: string): string {
+  return `[${title.replace(/[!-/:-@[-`{-~]/g, '\\$&')}](${address})`;
+}
+
+/** A list with other marks than those of the text, so that it is one by itself. */
+function withLinks(markdown: string, links: readonly string[]): string {
+  const mark = /^[ \t]*-[ \t]/m.test(markdown) ? '*' : '-';
+  const list = links.map((link) => `${mark} ${link}\n`).join('');
+  return markdown === '' ? list : `${markdown}\n${list}`;
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Node } from 'mdast';
+import { parseMarkdown } from '../../pages/parse-markdown.ts';
+import { renderMarkdown } from '../../pages/render.ts';
+import { ID_PREFIX } from '../../pages/safe-addresses.ts';
+import { blocksOf } from './blocks.ts';
+import { divide, type Part } from './divide.ts';
+
+const RUNS = Number(process.env.DIVIDE_RUNS || 300);
+const nothing = () => undefined;
+const LENGTHS = { page: 60, part: 40, preface: 20, window: 30 };
+
+const titles = fc.constantFrom(
+  'A',
+  'B',
+  'Usage',
+  'Usage',
+  'Set *up*',
+  '`code`',
+  'Über',
+  '',
+  '[x]',
+  '<a id="own"></a>C',
+);
+const inline = fc.constantFrom(
+  'text',
+  'a [link](#usage)',
+  'see[^1]',
+  'see[^two]',
+  '[x][def]',
+  '[def]',
+  '[[Wiki]]',
+  '<a href="#usage-1">u</a>',
+  '[c](<#a>)',
+  '**bold**',
+  '$x$',
+  '[y](#own)',
+);
+const fragment = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(fc.integer({ min: 1, max: 4 }), titles)
+      .map(([depth, title]) => `${'#'.repeat(depth)} ${title}`),
+  },
+  { weight: 4, arbitrary: fc.array(inline, { minLength: 1, maxLength: 4 }).map((words) => `Some ${words.join(' ')}`) },
+  titles.map((title) => `Title ${title}\n===`),
+  fc.constantFrom(
+    '```\n# no\n\ntext\n```',
+    '~~~ md\n# no\n\n# no\n~~~',
+    '````\n```\n\n# no\n````',
+    '<!-- x\n\n# no\n\n-->',
+    '<pre>\n\n# no\n\n</pre>',
+    '<div>\n# no\n</div>',
+    '<div>\n\n# yes\n\n</div>',
+    '$$\n# no\n\n# no\n$$',
+    '> # no\n> text',
+    '- item\n\n  # no\n\n- other',
+    '- ```\n  # no\n\n  # no\n  ```',
+    '1. one\n2. two\n\n   text',
+    '| a | b |\n| - | - |\n| 1 | 2 |\n| 3 | 4 |',
+    '    # no\n\n    code',
+    '\n[^1]: A note.\n\nEnd.',
+    '\n[^two]: Two [x][def].\n\n    # in a note\n\nEnd.',
+    '\n[def]: https://example.com "T"',
+    '\n[def]: #usage',
+    '---',
+    '***',
+    '<a name="usage"></a>',
+    '<script>\n\n# no\n\n</script>',
+    '```\nnever closed',
+    '<!-- never closed',
+    '$$ x $$',
+    '\\# no',
+    ' # indented',
+  ),
+);
+const documents = fc
+  .tuple(
+    fc.constantFrom('', '---\ntitle: x\n---\n'),
+    fc.array(fc.tuple(fragment, fc.constantFrom('\n', '\n\n', '\n\n\n')), { minLength: 1, maxLength: 25 }),
+  )
+  .map(
+    ([front, fragments]) => front + fragments.map(([text, gap]) => text + (/^\n\[/.test(text) ? '\n\n' : gap)).join(''),
+  );
+
+test('a document in pieces has the blocks that it has as a whole', () => {
+  fc.assert(
+    fc.property(documents, (markdown) => {
+      const whole = parseMarkdown(markdown).children.map((node: Node) => [node.type, node.position?.end.offset]);
+      const pieces = blocksOf(markdown, 1, nothing);
+      assert.deepEqual(
+        pieces.map(({ type, end }) => [type, end]),
+        whole,
+      );
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+function textsOf(parts: readonly Part[]) {
+  return parts.map(({ markdown }) => renderMarkdown(markdown));
+}
+
+/** Without the notes behind a text, which are there once for each part that refers to them. */
+function linesOf(text: string): string[] {
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.filter((line) => !/^(?:A note\.|Two |in a note)/.test(line) && line !== '');
+}
+
+test('the parts of a document together say what it says, in its order', () => {
+  fc.assert(
+    fc.property(documents, (markdown) => {
+      const parts = divide({ markdown }, 'Title', nothing, { ...LENGTHS, page: 60 });
+      const whole = renderMarkdown(markdown);
+      const rendered = textsOf(parts);
+      // A table that was divided has its head on each page.
+      const once = (lines: string[]) => lines.filter((line) => line !== 'a b');
+      assert.deepEqual(once(rendered.flatMap(({ text }) => linesOf(text))), once(linesOf(whole.text)));
+      const headings = ({ outline }: typeof whole) => outline.filter(({ text }) => text !== 'in a note');
+      const there = rendered.flatMap((part, i) =>
+        headings(part).map(({ text, anchor }) => ({ text, anchor, part: i })),
+      );
+      assert.deepEqual(
+        there.map(({ text }) => text),
+        headings(whole).map(({ text }) => text),
+      );
+      for (const [i, { links }] of parts.entries()) {
+        for (const { fragment, part, anchor } of links) {
+          const at = headings(whole).findIndex((heading) => heading.anchor === fragment);
+          if (at >= 0) assert.deepEqual([there[at]?.part, there[at]?.anchor], [part, anchor]);
+          assert.ok(rendered[part]?.html.includes(`id="${anchor}"`), anchor);
+          assert.ok(fragment.startsWith(ID_PREFIX) && (part !== i || anchor !== fragment));
+        }
+      }
+      // A link to a heading leads to it, where it is now.
+      for (const [i, { html }] of rendered.entries()) {
+        for (const [, fragment = ''] of html.matchAll(/href="#(h-(?!fn)[^"]*)"/g)) {
+          const at = headings(whole).findIndex((heading) => heading.anchor === fragment);
+          if (at < 0) continue;
+          const { part = i, anchor = fragment } = parts[i]?.links.find((link) => link.fragment === fragment) ?? {};
+          assert.deepEqual([part, anchor], [there[at]?.part, there[at]?.anchor], fragment);
+        }
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});

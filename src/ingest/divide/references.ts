@@ -1,0 +1,68 @@
+import { normalizeIdentifier } from 'micromark-util-normalize-identifier';
+import type { Block } from './blocks.ts';
+import { pieceTogether } from './pieces.ts';
+
+/** A part that still consists of blocks. */
+export interface LongPart {
+  parent: number;
+  name: string;
+  title: string;
+  blocks: Block[];
+}
+
+/** What stands in brackets, and may refer to a definition or a footnote. */
+const LABEL = /\[((?:[^[\]\\]|\\[^])+)\]/g;
+
+/**
+ * The parts, each with the definitions and footnotes that it refers to: those of other parts are written behind its text,
+ * and leave the part where they stood if that does not refer to them. Those that nobody refers to stay where they are.
+ */
+export function withReferences(parts: readonly LongPart[], blocks: readonly Block[], markdown: string): LongPart[] {
+  const definitions = new Map<string, Block>();
+  for (const block of blocks) {
+    // Of definitions with the same label the first one counts.
+    if (block.identifier !== '' && !definitions.has(block.identifier)) definitions.set(block.identifier, block);
+  }
+  if (definitions.size === 0) return [...parts];
+  const used = parts.map((part) => {
+    const text = part.blocks.filter(({ identifier }) => identifier === '');
+    return usedIn(pieceTogether(text, markdown), definitions, markdown);
+  });
+  const usedAnywhere = new Set(used.flatMap((labels) => [...labels]));
+  return parts.map((part, i) => {
+    const labels = used[i] ?? new Set();
+    const own = part.blocks.filter(({ identifier, no }) => {
+      if (identifier === '') return true;
+      const counts = definitions.get(identifier)?.no === no;
+      return labels.has(identifier) ? counts : !(counts && usedAnywhere.has(identifier));
+    });
+    const there = new Set(own.map(({ no }) => no));
+    const missing = [...labels].flatMap((label) => definitions.get(label) ?? []).filter(({ no }) => !there.has(no));
+    // Footnotes last, in the order of the document.
+    missing.sort((a, b) => Number(a.identifier.startsWith('^')) - Number(b.identifier.startsWith('^')) || a.no - b.no);
+    // The last block of a document may be code that never ends, and nothing can stand behind it.
+    const last = own.at(-1);
+    const mayBeOpen = last?.no === blocks.length - 1 && ['code', 'html', 'math'].includes(last.type);
+    // A footnote has no heading that somebody links to.
+    const added = missing.map((block) => ({ ...block, ids: [] }));
+    return { ...part, blocks: mayBeOpen ? [...own.slice(0, -1), ...added, last] : [...own, ...added] };
+  });
+}
+
+/** The labels that a text refers to, and that what these stand for refers to. */
+function usedIn(text: string, definitions: ReadonlyMap<string, Block>, markdown: string): Set<string> {
+  const used = new Set<string>();
+  const open = [text];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const [, label = ''] of next.matchAll(LABEL)) {
+      const identifier = label.startsWith('^')
+        ? `^${normalizeIdentifier(label.slice(1)).toLowerCase()}`
+        : normalizeIdentifier(label).toLowerCase();
+      const definition = definitions.get(identifier);
+      if (!definition || used.has(identifier)) continue;
+      used.add(identifier);
+      if (identifier.startsWith('^')) open.push(markdown.slice(definition.start, definition.end));
+    }
+  }
+  return used;
+}

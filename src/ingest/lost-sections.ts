@@ -1,0 +1,26 @@
+import type { Query } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+
+/**
+ * Marks the pages of sections as stale that the files of an upload had when they were last uploaded and have no more, and
+ * answers how many. The pages stay, as those of files stay that an upload has no more: somebody may have written into them
+ * or linked to them, and whoever sees the mark can throw them away.
+ */
+export async function markLostSections(query: Query, upload: { wiki_id: string; upload_id: string }): Promise<number> {
+  const { wiki_id, upload_id } = upload;
+  const lost = await query(sql`
+    update pages p set stale = true
+    from upload_files f
+    cross join lateral (
+      select e.upload_id, e.file_no from upload_files e
+      where e.wiki_id = ${wiki_id} and e.filename = f.filename and e.status = 'done' and e.kind = 'file' and e.upload_id < ${upload_id}
+      order by e.upload_id desc limit 1) e
+    join upload_files s on s.wiki_id = ${wiki_id} and s.upload_id = e.upload_id and s.section_of = e.file_no and s.status = 'done'
+    where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.kind = 'file' and f.status = 'done'
+      and not exists (
+        select from upload_files n
+        where n.wiki_id = ${wiki_id} and n.upload_id = ${upload_id} and n.kind = 'section' and n.page_id = s.page_id)
+      and p.wiki_id = ${wiki_id} and p.page_id = s.page_id and p.trashed_at is null and not p.stale
+    returning p.page_id`);
+  return lost.length;
+}
