@@ -39,6 +39,7 @@ const ENTRIES: Record<string, string> = {
   'widgets.js': 'elements/widgets.ts',
   'frame.js': 'elements/frame.ts',
   'math.js': 'elements/math.ts',
+  'passages.js': 'elements/passages.ts',
   'rich-text.js': 'elements/rich-text.ts',
 };
 

@@ -52,6 +52,7 @@ const upload = await world.upload(owner, wiki.wiki_id, {
   [`${HOSTILE.replaceAll('/', '')}.md`]: `# ${HOSTILE}\n\nword`,
 });
 const [source] = (await owner.get(`${api}/sources`)).body;
+const compiled = (await owner.get(`${api}/pages`)).body.at(-1);
 const me = await browserOf(owner.user_id);
 
 const PAGES = [
@@ -65,8 +66,14 @@ const PAGES = [
   '/-/history/page?from=1&to=1',
   `/-/search?query=${encodeURIComponent(HOSTILE)}`,
   '/-/search?query=word',
+  '/page?sources',
+  `/${compiled.path}`,
+  `/${compiled.path}?sources`,
   '/-/sources',
   `/-/sources/${source.source_id}`,
+  `/-/sources/${source.source_id}?start=2&end=9`,
+  `/-/sources/${source.source_id}?start=90000000&end=900000000`,
+  `/-/sources/${source.source_id}?start=9&end=2`,
   '/-/new',
   `/-/new?title=${encodeURIComponent(HOSTILE)}&parent=${page.page_id}`,
   '/-/edit/page',

@@ -16,9 +16,8 @@ export function treeOf(place: Place, branches: readonly Branch[], current = ''):
     return html`<p class="empty">No pages yet.${place.may('pages:write') && html` <a href="${place.to('new')}">Write one</a>${place.may('uploads:create') && html` or <a href="${place.to('upload')}">upload files</a>`}.`}</p>`;
   }
   const below = Map.groupBy(branches, ({ parent_page_id }) => parent_page_id);
-  const way = new Set<string>();
   const byId = new Map(branches.map((branch) => [branch.page_id, branch]));
-  for (let at = byId.get(current); at; at = byId.get(at.parent_page_id)) way.add(at.page_id);
+  const way = new Set(wayTo(branches, current).map(({ page_id }) => page_id));
   const level = (parent: string): Content => {
     const entries = below.get(parent);
     if (!entries) return nothing;
@@ -48,4 +47,11 @@ export function wayTo(branches: readonly Branch[], page_id: string): Branch[] {
   const way: Branch[] = [];
   for (let at = byId.get(page_id); at; at = byId.get(at.parent_page_id)) way.unshift(at);
   return way;
+}
+
+export function breadcrumbs(place: Place, way: readonly { path: string; title: string }[]): Content {
+  return html`<nav class="crumbs" aria-label="Where this is"><ol>
+    <li><a href="${place.at()}">${place.wiki.title}</a></li>
+    ${way.map(({ path, title }, i) => html`<li>${i === way.length - 1 ? html`<span>${title}</span>` : html`<a href="${place.at(path)}">${title}</a>`}</li>`)}
+  </ol></nav>`;
 }

@@ -36,8 +36,8 @@ export interface Cookie {
 
 export type Shown = { status?: number; cookies?: readonly Cookie[] } & (
   | {
-      page: Html /** Diagrams draw themselves with styles of their own. */;
-      hasDiagrams?: boolean /** The one site that may show it in a frame. */;
+      page: Html;
+      /** The one site that may show it in a frame. */
       framedBy?: string;
     }
   | { redirect: string }

@@ -5,7 +5,7 @@ import { apiFor, Problem } from './api.ts';
 import { type Assets, openAssets } from './assets.ts';
 import { problemPage } from './pages/problem.ts';
 import { ROUTES } from './routes.ts';
-import type { Cookie, Shown, Theme, Visit, WebRoute } from './visit.ts';
+import type { Cookie, Shown, Visit, WebRoute } from './visit.ts';
 
 export interface WebOptions {
   publicUrl: string;
@@ -112,7 +112,7 @@ function visitOf(app: FastifyInstance, assets: Assets, { publicUrl }: WebOptions
     params: (request.params ?? {}) as Record<string, string>,
     query: new URLSearchParams(at < 0 ? '' : request.url.slice(at + 1)),
     form: request.body instanceof URLSearchParams ? request.body : new URLSearchParams(),
-    theme: theme === 'light' || theme === 'dark' ? (theme satisfies Theme) : 'auto',
+    theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
     assets,
     publicUrl,
     sessionCookie: browserCookieName(publicUrl),
@@ -120,10 +120,9 @@ function visitOf(app: FastifyInstance, assets: Assets, { publicUrl }: WebOptions
 }
 
 /** Nothing but our own scripts runs, and our own styles; pictures may come from where a page's writer says. */
-function policy({ hasDiagrams = false, framedBy = "'none'" }: { hasDiagrams?: boolean; framedBy?: string }): string {
-  const style = hasDiagrams ? "'self' 'unsafe-inline'" : "'self'";
+function policy({ framedBy = "'none'" }: { framedBy?: string }): string {
   return (
-    `default-src 'none'; script-src 'self'; style-src ${style}; img-src 'self' https: http: data: blob:; font-src 'self'; ` +
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http: data: blob:; font-src 'self'; " +
     `connect-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors ${framedBy}`
   );
 }

@@ -268,15 +268,28 @@ test('the rows of a large table that its page leaves out are what its coverage n
   assert.match(body.uncovered[0].excerpt, /^\s*row1000 x\nrow1001 x\n/);
 });
 
-test('a source gives its file back byte for byte, to be saved and never shown', async () => {
+test('a source gives its file back byte for byte: a browser shows a PDF, apart from everything else, and saves the rest', async () => {
   const owner = await world.owner();
   const pdf = pdfOf([[['A title', 50, 700, 20]]]);
-  await world.upload(owner, owner.wiki_id, { 'folder/a.pdf': pdf });
-  const [source] = await all<{ source_id: string; sha256: string }>(owner, 'sources');
-  const response = await fetch(`${world.address}/v1/wikis/${owner.wiki_id}/sources/${source?.source_id}/content`, {
-    headers: { authorization: `Bearer ${owner.token}` },
-  });
-  assert.deepEqual(Buffer.from(await response.arrayBuffer()), pdf);
-  assert.equal(response.headers.get('content-type'), 'application/pdf');
-  assert.match(response.headers.get('content-disposition') ?? '', /^attachment; filename="?a\.pdf/);
+  const page = Buffer.from('<h1>A page</h1><script>alert(1)</script>');
+  // A name and a type that lie: what it is was found out when it was read.
+  await world.upload(owner, owner.wiki_id, { 'folder/a.pdf': pdf, 'b.html': page, 'c.pdf': page });
+  const sources = await all<{ source_id: string; filename: string }>(owner, 'sources');
+  for (const [filename, bytes, type, disposition] of [
+    ['folder/a.pdf', pdf, 'application/pdf', /^inline; filename="?a\.pdf/],
+    ['b.html', page, 'text/html', /^attachment; filename="?b\.html/],
+  ] as const) {
+    const source_id = sources.find((source) => source.filename === filename)?.source_id;
+    const response = await fetch(`${world.address}/v1/wikis/${owner.wiki_id}/sources/${source_id}/content`, {
+      headers: { authorization: `Bearer ${owner.token}` },
+    });
+    const { status, headers } = response;
+    assert.equal(status, 200);
+    assert.deepEqual(Buffer.from(await response.arrayBuffer()), bytes);
+    assert.equal(headers.get('content-type'), type);
+    assert.match(headers.get('content-disposition') ?? '', disposition);
+    assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'; sandbox/);
+    assert.equal(headers.get('x-content-type-options'), 'nosniff');
+  }
+  for (const { filename } of sources) assert.notEqual(filename, 'c.pdf', 'what is no PDF is no source under that name');
 });

@@ -2,10 +2,10 @@ import type { FullRevision, Revision, RevisionDiff } from '../../src/pages/revis
 import type { FullPage } from '../../src/pages/schema.ts';
 import { type Content, html, nothing } from '../html.ts';
 import { inWiki, time } from '../layout.ts';
+import { pageText, scriptsFor } from '../page-text.ts';
 import { findPlace, inApi, type Place, pathOf } from '../place.ts';
-import { branchesAround, treeOf, wayTo } from '../tree.ts';
+import { branchesAround, breadcrumbs, treeOf, wayTo } from '../tree.ts';
 import type { Visit, WebRoute } from '../visit.ts';
-import { breadcrumbs, hasMath, pageText } from './read-page.ts';
 
 const LISTED = 50;
 
@@ -45,13 +45,10 @@ export const history: WebRoute = {
     });
     if (one !== undefined) {
       const revision = await visit.api.get<FullRevision>(`${api}/revisions/${one}`);
-      return {
-        ...frame(`${revision.title}, revision ${one}`, oldText(place, page, revision), {
-          head: html`<base href="${place.at(page.path)}">`,
-          scripts: hasMath(revision.html) ? ['math.js'] : [],
-        }),
-        hasDiagrams: revision.html.includes('<pre class="mermaid"'),
-      };
+      return frame(`${revision.title}, revision ${one}`, oldText(place, page, revision), {
+        head: html`<base href="${place.at(page.path)}">`,
+        scripts: scriptsFor(revision.html),
+      });
     }
     if (from !== undefined && to !== undefined) {
       const diff = await visit.api.get<RevisionDiff>(`${api}/revisions/${from}/diff/${to}`);

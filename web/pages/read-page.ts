@@ -1,13 +1,15 @@
 import type { FullPage, Page } from '../../src/pages/schema.ts';
 import { Problem } from '../api.ts';
 import type { Branch } from '../elements/branch.ts';
-import { type Content, fromApi, html, nothing } from '../html.ts';
+import { type Content, html, nothing } from '../html.ts';
 import { icon } from '../icons.ts';
 import { inWiki, time } from '../layout.ts';
+import { pageText, scriptsFor } from '../page-text.ts';
 import { findPlace, inApi, type Place, pathOf } from '../place.ts';
-import { branchesAround, treeOf, wayTo } from '../tree.ts';
+import { branchesAround, breadcrumbs, treeOf, wayTo } from '../tree.ts';
 import type { Shown, Visit, WebRoute } from '../visit.ts';
 import { noSuchPage } from './no-such-page.ts';
+import { pageSources, tracedAddress, whyStale } from './page-sources.ts';
 
 const BACKLINKS = 20;
 
@@ -26,34 +28,44 @@ export const readPage: WebRoute = {
       throw error;
     }
     if (page.path !== path || visit.params['*'] !== path) return { redirect: place.at(page.path), status: 308 };
-    const [branches, backlinks] = await Promise.all([
+    if (visit.query.has('sources')) return pageSources(visit, place, page);
+    const [branches, backlinks, staleness] = await Promise.all([
       branchesAround(visit.api, place, page.page_id),
       visit.api.get<Page[]>(`${place.api}/pages/${page.page_id}/backlinks?limit=${BACKLINKS}`),
+      page.stale ? whyStale(visit.api, place, page) : '',
     ]);
-    return shown(visit, place, page, branches, backlinks);
+    return shown(visit, place, page, { branches, backlinks, staleness });
   },
 };
 
-function shown(visit: Visit, place: Place, page: FullPage, branches: Branch[], backlinks: Page[]): Shown {
-  const hasDiagrams = page.html.includes('<pre class="mermaid"');
+/** What stands around the text of a page. */
+interface Around {
+  branches: readonly Branch[];
+  backlinks: readonly Page[];
+  /** Which source is why the page is stale; "" where it is not. */
+  staleness: Content;
+}
+
+function shown(visit: Visit, place: Place, page: FullPage, { branches, backlinks, staleness }: Around): Shown {
   return {
-    hasDiagrams,
     page: inWiki(visit, place, {
       title: page.title,
       tree: treeOf(place, branches, page.page_id),
       aside: outlineOf(page),
-      scripts: hasMath(page.html) ? ['math.js'] : [],
+      scripts: [...scriptsFor(page.html), ...(page.citations.length > 0 ? ['passages.js'] : [])],
       main: html`${breadcrumbs(place, wayTo(branches, page.page_id))}
         <article>
           <header class="page-head">
             ${!saysItsTitle(page) && html`<h1>${page.title}</h1>`}
-            ${pageState(place, page)}
+            ${pageState(page, staleness)}
             <div class="page-do">
-              ${place.may('pages:write') && html`<a class="button" href="${place.to('edit', page.path)}" data-key="e">${icon('edit')} Edit</a>`}
+              ${place.may('pages:write') && html`<a class="button" href="${place.to('edit', page.path)}">${icon('edit')} Edit</a>`}
               <a class="button quiet" href="${place.to('history', page.path)}">${icon('history')} History</a>
+              ${page.citations.length > 0 && html`<a class="button quiet" href="${tracedAddress(place, page.path)}">${icon('source')} Sources</a>`}
               ${place.may('pages:write') && html`<a class="button quiet" href="${place.to('new')}?parent=${page.page_id}">${icon('plus')} Page below</a>`}
             </div>
           </header>
+          ${page.citations.length > 0 && html`<ibid-passages data-from="${tracedAddress(place, page.path)}"></ibid-passages>`}
           <div class="prose">${pageText(place, page)}</div>
           <footer class="page-end">
             ${childrenOf(place, page, branches)}
@@ -66,55 +78,16 @@ function shown(visit: Visit, place: Place, page: FullPage, branches: Branch[], b
   };
 }
 
-export function hasMath(text: string): boolean {
-  return text.includes('<pre class="math"') || text.includes('class="language-math');
-}
-
 /** Most pages that were uploaded begin with their title, which is not shown twice then. */
 function saysItsTitle({ html: text, outline, title }: FullPage): boolean {
   return text.trimStart().startsWith('<h1') && outline[0]?.level === 1 && outline[0].text.trim() === title.trim();
 }
 
-/** Links to pages that are not there yet lead to where they are written. */
-export function pageText(place: Place, { html: text }: { html: string }): Content {
-  if (text.trim() === '') return html`<p class="empty">This page is empty.</p>`;
-  if (!place.may('pages:write')) return fromApi(text);
-  const marked = /<a class="wiki missing" data-target="([^"]*)"/g;
-  // The target was escaped for an attribute by the API, where & stands for itself in an address too.
-  return fromApi(
-    text.replace(marked, (link, target: string) => {
-      const address = `${place.to('new')}?title=${encodeURIComponent(unescaped(target))}`;
-      return html`${fromApi(link)} href="${address}"`.text;
-    }),
-  );
-}
-
-function unescaped(attribute: string): string {
-  const names: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-  return attribute.replace(
-    /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,
-    (whole, hex?: string, decimal?: string, name?: string) => {
-      if (name !== undefined) return names[name] ?? whole;
-      const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
-    },
-  );
-}
-
-function pageState({ may, to }: Place, page: FullPage): Content {
-  if (page.stale) {
-    return html`<p class="note">The sources of this page have changed since it was made.${may('sources:read') && html` <a href="${to('sources')}">See the sources</a>`}</p>`;
-  }
+function pageState(page: FullPage, staleness: Content): Content {
+  if (page.stale) return html`<div class="note stale"><p>${staleness}</p></div>`;
   if (page.status === 'draft') return html`<p class="note">A draft: only those who may write see it.</p>`;
   if (page.status === 'archived') return html`<p class="note">Archived: searches pass over this page.</p>`;
   return nothing;
-}
-
-export function breadcrumbs(place: Place, way: readonly { path: string; title: string }[]): Content {
-  return html`<nav class="crumbs" aria-label="Where this is"><ol>
-    <li><a href="${place.at()}">${place.wiki.title}</a></li>
-    ${way.map(({ path, title }, i) => html`<li>${i === way.length - 1 ? html`<span>${title}</span>` : html`<a href="${place.at(path)}">${title}</a>`}</li>`)}
-  </ol></nav>`;
 }
 
 function outlineOf({ outline }: FullPage): Content {
@@ -133,11 +106,12 @@ function childrenOf(place: Place, page: FullPage, branches: readonly Branch[]): 
   </ul></section>`;
 }
 
-function cited(place: Place, { citations }: FullPage): Content {
+function cited(place: Place, page: FullPage): Content {
+  const { citations } = page;
   if (citations.length === 0) return nothing;
   return html`<section><h2>Made from</h2><ul class="sources">
-    ${citations.map(({ source_id, title, filename }) => html`<li>${icon('source')} <a href="${place.to('sources', source_id)}">${filename || title}</a></li>`)}
-  </ul></section>`;
+    ${citations.map(({ source_id, title, filename }) => html`<li>${icon('source')} ${place.may('sources:read') ? html`<a href="${place.to('sources', source_id)}">${filename || title}</a>` : filename || title}</li>`)}
+  </ul><p><a href="${tracedAddress(place, page.path)}">See beside each block the passage that it was made from</a></p></section>`;
 }
 
 function linkedFrom(place: Place, pages: readonly Page[]): Content {

@@ -4,9 +4,8 @@ import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';
 import { inWiki } from '../layout.ts';
 import { findPlace, inApi, type Place, pathOf } from '../place.ts';
-import { branchesAround, treeOf, wayTo } from '../tree.ts';
+import { branchesAround, breadcrumbs, treeOf, wayTo } from '../tree.ts';
 import type { WebRoute } from '../visit.ts';
-import { breadcrumbs } from './read-page.ts';
 
 /** A wiki's front door: its pages at the root, and what to do where there are none. */
 export const wikiHome: WebRoute = {

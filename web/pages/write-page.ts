@@ -5,10 +5,9 @@ import { Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { inWiki, refusal } from '../layout.ts';
 import { findPlace, inApi, type Place, pathOf } from '../place.ts';
-import { branchesAround, wayTo } from '../tree.ts';
+import { branchesAround, breadcrumbs, wayTo } from '../tree.ts';
 import type { Shown, Visit, WebRoute } from '../visit.ts';
 import { diffTable } from './history.ts';
-import { breadcrumbs } from './read-page.ts';
 
 /** What a form of the editor holds. */
 interface Draft {

@@ -1,0 +1,115 @@
+/** What holds blocks, as the API counts them; every other element at the top of a text is a block. */
+const CONTAINERS = 'dl, ol, section, table, tbody, tfoot, thead, ul';
+
+const prose = document.querySelector<HTMLElement>('article > .prose');
+
+/** The blocks of the text in their order. `web/blocks.ts` counts them on the server in the same way. */
+function blocksIn(parent: Element): HTMLElement[] {
+  return [...parent.children].flatMap((child) =>
+    child.matches(CONTAINERS) ? blocksIn(child) : [child as HTMLElement],
+  );
+}
+
+/**
+ * Where a block of the text comes from: a mark beside the one that somebody points at opens the passage of its source.
+ * By keyboard the mark is one stop in front of the text, from where the arrows lead through its blocks.
+ */
+class Passages extends HTMLElement {
+  readonly #mark = document.createElement('button');
+  readonly #box = document.createElement('div');
+  #blocks: HTMLElement[] = [];
+  #at = 0;
+  #view: Promise<Document> | undefined;
+
+  connectedCallback(): void {
+    if (!prose) return;
+    this.#blocks = blocksIn(prose);
+    this.#mark.type = 'button';
+    this.#mark.className = 'passage-mark';
+    this.#mark.textContent = '§';
+    this.#box.className = 'passage-box';
+    this.#box.popover = 'auto';
+    this.#box.tabIndex = -1;
+    this.#box.setAttribute('role', 'dialog');
+    this.#box.setAttribute('aria-label', 'Where this comes from');
+    this.append(this.#mark, this.#box);
+    this.#name();
+    prose.addEventListener('pointerover', ({ target }) => {
+      const at = this.#blocks.findIndex((block) => block.contains(target as Node));
+      if (at >= 0 && !this.#isOpen) this.#moveTo(at);
+    });
+    this.#mark.addEventListener('focus', () => this.#moveTo(this.#at));
+    this.#mark.addEventListener('click', () => void this.#open());
+    this.#mark.addEventListener('keydown', (event) => {
+      const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+      if (step === 0) return;
+      event.preventDefault();
+      this.#moveTo(Math.max(0, Math.min(this.#at + step, this.#blocks.length - 1)));
+      this.#block?.scrollIntoView({ block: 'nearest' });
+    });
+    addEventListener('resize', () => {
+      if (this.#block && this.#isOpen) this.#place(this.#block);
+    });
+    this.#box.addEventListener('toggle', () => this.#block?.classList.toggle('followed', this.#isOpen));
+  }
+
+  get #block(): HTMLElement | undefined {
+    return this.#blocks[this.#at];
+  }
+  get #isOpen(): boolean {
+    return this.#box.matches(':popover-open');
+  }
+
+  #moveTo(at: number): void {
+    this.#at = at;
+    const place = this.#block?.getBoundingClientRect();
+    if (!place) return;
+    this.classList.add('shown');
+    this.#mark.style.top = `${place.top - this.getBoundingClientRect().top}px`;
+    this.#name();
+  }
+
+  #name(): void {
+    const words = (this.#block?.textContent ?? '').trim().replace(/\s+/g, ' ').slice(0, 60);
+    this.#mark.setAttribute('aria-label', `Where does this come from? ${words}`);
+    this.#mark.title = 'Where does this come from?';
+  }
+
+  async #open(): Promise<void> {
+    const block = this.#block;
+    if (!block) return;
+    this.#box.replaceChildren('One moment…');
+    this.#box.showPopover();
+    this.#place(block);
+    try {
+      this.#view ??= this.#ask();
+      const passage = (await this.#view).getElementById(`from-${this.#at}`);
+      this.#box.replaceChildren(
+        passage ? document.importNode(passage, true) : 'People wrote or changed this: it has no source.',
+      );
+    } catch {
+      this.#view = undefined;
+      this.#box.replaceChildren('It cannot be looked up just now. Try again later.');
+    }
+    this.#place(block);
+    this.#box.focus();
+  }
+
+  /** The page that shows all passages without a script too. It is our own, so what is taken of it is safe. */
+  async #ask(): Promise<Document> {
+    const response = await fetch(this.dataset.from ?? '', { headers: { accept: 'text/html' } });
+    if (!response.ok || response.redirected) throw new Error(`the passages were not answered: ${response.status}`);
+    return new DOMParser().parseFromString(await response.text(), 'text/html');
+  }
+
+  /** Below the block, or above it where there is no room. */
+  #place(block: HTMLElement): void {
+    const { top, bottom, left } = block.getBoundingClientRect();
+    const { offsetHeight: height, offsetWidth: width } = this.#box;
+    const isBelow = bottom + height + 8 < innerHeight || top < height + 64;
+    this.#box.style.top = `${scrollY + (isBelow ? bottom + 6 : top - height - 6)}px`;
+    this.#box.style.left = `${Math.max(8, Math.min(left, document.documentElement.clientWidth - width - 8))}px`;
+  }
+}
+
+customElements.define('ibid-passages', Passages);

@@ -1,0 +1,37 @@
+import { type Content, fromApi, html } from './html.ts';
+import type { Place } from './place.ts';
+
+/** What has to run in a browser to show all of a text that the API made. */
+export function scriptsFor(text: string): string[] {
+  return hasMath(text) ? ['math.js'] : [];
+}
+
+function hasMath(text: string): boolean {
+  return text.includes('<pre class="math"') || text.includes('class="language-math');
+}
+
+/** Links to pages that are not there yet lead to where they are written. */
+export function pageText(place: Place, { html: text }: { html: string }): Content {
+  if (text.trim() === '') return html`<p class="empty">This page is empty.</p>`;
+  if (!place.may('pages:write')) return fromApi(text);
+  const marked = /<a class="wiki missing" data-target="([^"]*)"/g;
+  // The target was escaped for an attribute by the API, where & stands for itself in an address too.
+  return fromApi(
+    text.replace(marked, (link, target: string) => {
+      const address = `${place.to('new')}?title=${encodeURIComponent(unescaped(target))}`;
+      return html`${fromApi(link)} href="${address}"`.text;
+    }),
+  );
+}
+
+function unescaped(attribute: string): string {
+  const names: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+  return attribute.replace(
+    /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,
+    (whole, hex?: string, decimal?: string, name?: string) => {
+      if (name !== undefined) return names[name] ?? whole;
+      const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    },
+  );
+}

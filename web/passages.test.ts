@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { sql } from '../src/db/sql.ts';
+import { CHROMIUM } from '../test/browser.ts';
+import { openBrowserOf } from '../test/browser-visitor.ts';
+import { assertGood, watch } from '../test/good-page.ts';
+import { pdfOf } from '../test/pdf.ts';
+import { signedInClient } from '../test/signed-in.ts';
+import { type Owner, openWorld } from '../test/world.ts';
+
+const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was followed in a real browser';
+const CORPORA = new URL('../../shared/corpora/documents/', import.meta.url);
+const world = await openWorld();
+
+const PAPER = pdfOf([
+  [
+    ['On Weaving', 50, 700, 20],
+    ['Warp and weft are the two threads of every cloth.', 50, 660],
+  ],
+  [['A shuttle carries the weft from side to side.', 50, 700]],
+]);
+
+async function rootOf(owner: Owner): Promise<string> {
+  const { body } = await owner.get('/v1/overview');
+  return `${world.address}/${body.session.organizations[0].slug}/${body.wikis[0].slug}`;
+}
+
+/** A page as a browser without scripts gets it. */
+async function reader(owner: Owner) {
+  const { body } = await (await signedInClient(world, owner.user_id)).post('/v1/auth/browser');
+  const headers = { accept: 'text/html', cookie: `ibid=${body.browser_secret}` };
+  return async (address: string) => {
+    const answer = await fetch(address, { headers });
+    assert.equal(answer.status, 200, address);
+    return answer.text();
+  };
+}
+
+test('an uploaded PDF becomes a page, and a sentence of it leads to its page in the PDF', { skip }, async (t) => {
+  const owner = await world.owner();
+  const root = await rootOf(owner);
+  const context = await openBrowserOf(world, owner.user_id);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  watch(page, complaints);
+  await page.goto(`${root}/-/upload`);
+  await page.locator('html.scripted').waitFor();
+  await page
+    .locator('input[type=file]:not([webkitdirectory])')
+    .setInputFiles([{ name: 'weaving.pdf', mimeType: 'application/pdf', buffer: PAPER }]);
+  await page.getByRole('link', { name: 'A new page' }).click();
+  await page.getByRole('heading', { level: 1, name: 'On Weaving' }).waitFor();
+  const sentence = page.locator('.prose').getByText('A shuttle carries');
+  const mark = page.getByRole('button', { name: 'Where does this come from?' });
+  const box = page.getByRole('dialog', { name: 'Where this comes from' });
+
+  await t.test('by pointing at it', async () => {
+    await sentence.hover();
+    await mark.click();
+    await box.getByText('weaving.pdf').waitFor();
+    assert.match((await box.textContent()) ?? '', /A shuttle carries the weft.*weaving\.pdf, page 2\s*Verified/s);
+    await assertGood(page, 'passage');
+    await followToPdf(page, 2);
+    await page.keyboard.press('Escape');
+    await box.waitFor({ state: 'hidden' });
+  });
+
+  await t.test('by keyboard', async () => {
+    await mark.focus();
+    for (const step of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowDown']) await page.keyboard.press(step);
+    await page.keyboard.press('Enter');
+    await box.getByText('Warp and weft').waitFor();
+    assert.match((await box.textContent()) ?? '', /weaving\.pdf, page 1/);
+    await page.keyboard.press('Tab');
+    assert.match((await page.locator(':focus').textContent()) ?? '', /Open the PDF at page 1/);
+    await page.keyboard.press('Escape');
+    await box.waitFor({ state: 'hidden' });
+    assert.equal(await page.locator('.passage-mark:focus').count(), 1, 'one goes on where one was');
+  });
+
+  await t.test('without a script, from the page of all passages', async () => {
+    await page.locator('.page-do').getByRole('link', { name: 'Sources' }).click();
+    await page.getByText('3 of 3 blocks can be followed').waitFor();
+    await assertGood(page, 'all passages');
+    await page
+      .getByRole('complementary')
+      .filter({ hasText: 'A shuttle' })
+      .getByRole('link', { name: 'See it' })
+      .click();
+    assert.equal(await page.locator('mark#passage').textContent(), 'A shuttle carries the weft from side to side.');
+    await assertGood(page, 'the text of a source');
+  });
+
+  await t.test('what people have changed is theirs', async () => {
+    const [compiled] = (await owner.get(`/v1/wikis/${owner.wiki_id}/pages`)).body;
+    const markdown =
+      compiled && (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${compiled.page_id}`)).body.markdown;
+    await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${compiled.page_id}`, {
+      base_revision: 1,
+      markdown: markdown.replace('A shuttle', 'The shuttle'),
+    });
+    await page.goto(`${root}/${compiled.path}`);
+    await page.locator('.prose').getByText('The shuttle carries').hover();
+    await mark.click();
+    await box.getByText('People wrote or changed this').waitFor();
+  });
+
+  assert.deepEqual(complaints, []);
+});
+
+/** Chromium's own viewer, whose pages no script can look into: it shows the address that it was given. */
+async function followToPdf(page: Page, number: number): Promise<void> {
+  const link = page.getByRole('link', { name: `Open the PDF at page ${number}` });
+  const [tab] = await Promise.all([page.context().waitForEvent('page'), link.click()]);
+  const answer = await page.context().request.get(tab.url(), { headers: { 'sec-fetch-site': 'same-origin' } });
+  assert.deepEqual(await answer.body(), PAPER);
+  assert.match(tab.url(), new RegExp(`/content#page=${number}$`));
+  assert.match(answer.headers()['content-disposition'] ?? '', /^inline/);
+  await tab.close();
+}
+
+test('every block of every document stands beside its passage', async (t) => {
+  const owner = await world.owner();
+  const files = existsSync(CORPORA)
+    ? Object.fromEntries(readdirSync(CORPORA).map((name) => [name, readFileSync(new URL(name, CORPORA))]))
+    : {
+        'a.pdf': PAPER,
+        'a.md': '# T\n\nText[^1].\n\n- one\n- two\n  - three\n\n| a |\n| - |\n| 1 |\n\n$x$\n\n[^1]: note\n',
+      };
+  await world.upload(owner, owner.wiki_id, files);
+  const [root, read] = [await rootOf(owner), await reader(owner)];
+  let all = 0;
+  for (const { page_id, path } of (await owner.get(`/v1/wikis/${owner.wiki_id}/pages?limit=500`)).body) {
+    const { body } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${page_id}/citations?limit=500`);
+    if (body.length === 500) continue;
+    const text = await read(`${root}/${path}?sources`);
+    assert.equal(text.match(/id="from-\d+"/g)?.length ?? 0, body.length, path);
+    assert.equal(text.includes('id="other-'), false, path);
+    all += body.length;
+  }
+  t.diagnostic(`${all} blocks`);
+});
+
+test('a page that is stale says which source is why', async () => {
+  const owner = await world.owner();
+  await world.upload(owner, owner.wiki_id, {
+    'a.md': '# A\n\nOne.\n\nTwo.\n',
+    'b.md': '# B\n',
+    'c.md': '# C\n\nThree.\n',
+  });
+  const [a, b] = (await owner.get(`/v1/wikis/${owner.wiki_id}/sources`)).body;
+  const [root, read] = [await rootOf(owner), await reader(owner)];
+  assert.doesNotMatch(await read(`${root}/a`), /class="note stale"/);
+  await world.db.query(
+    sql`update source_texts set text = replace(text, 'Two', 'Too') where source_id = ${a.source_id}`,
+  );
+  await world.db.query(sql`update pages set stale = true where wiki_id = ${owner.wiki_id} and path = 'a'`);
+  assert.match(await read(`${root}/a`), /has changed since: <a href="[^"]*">a\.md<\/a>/);
+  const traced = await read(`${root}/a?sources`);
+  assert.match(traced, /3 of 3 blocks/);
+  assert.match(traced, /3 blocks, <span class="altered">1 not as it was/);
+  assert.match(traced, /<blockquote>Too\.<\/blockquote>[^!]*this is what it says there now/);
+  await owner.send('DELETE', `/v1/wikis/${owner.wiki_id}/sources/${b.source_id}`);
+  assert.match(await read(`${root}/b`), /The source that this page was made from was deleted/);
+  const c = (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/c`)).body;
+  await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${c.page_id}`, { base_revision: 1, markdown: '# C\n\nMine.\n' });
+  await world.upload(owner, owner.wiki_id, { 'c.md': '# C\n\nTheirs.\n' });
+  assert.match(
+    await read(`${root}/c`),
+    /says something else now, where people have edited the page: <a href="[^"]*">c\.md/,
+  );
+});

@@ -1,0 +1,68 @@
+import type { Api } from './api.ts';
+import type { Block } from './blocks.ts';
+
+/** A block of a compiled page, and the place in its source that it shows, as the API lists it. */
+export interface Citation {
+  block: number;
+  source_id: string;
+  title: string;
+  filename: string;
+  start: number;
+  end: number;
+  /** 0 where the source has no pages. */
+  first_page: number;
+  last_page: number;
+  quote: string;
+  verified: boolean;
+}
+
+const AT_ONCE = 500;
+
+/** What a page shows of its sources, in the order of the sources; of a very long one the first `most`. */
+export async function citationsOf(api: Api, page: string, most: number): Promise<Citation[]> {
+  const citations: Citation[] = [];
+  while (citations.length < most) {
+    const some = await api.get<Citation[]>(`${page}/citations?limit=${AT_ONCE}&offset=${citations.length}`);
+    citations.push(...some);
+    if (some.length < AT_ONCE) break;
+  }
+  return citations;
+}
+
+/**
+ * Which block shows which citation: by what it says, and of several that say the same by their order. A source that says
+ * something else now is found by its place behind the block before. `others` are shown by no block.
+ */
+export function traceBlocks(blocks: readonly Block[], citations: readonly Citation[]) {
+  const places = Map.groupBy(blocks.keys(), (i) => letters(blocks[i]?.text ?? ''));
+  const traces = new Map<number, Citation>();
+  const others: Citation[] = [];
+  const blockOf = new Map<Citation, number>();
+  let next = 0;
+  const give = (citation: Citation, block: number) => {
+    traces.set(block, citation);
+    blockOf.set(citation, block);
+    next = block + 1;
+  };
+  for (const citation of citations) {
+    if (!citation.verified) continue;
+    const free = places.get(letters(citation.quote))?.filter((i) => !traces.has(i)) ?? [];
+    const block = free.find((i) => i >= next) ?? free[0];
+    if (block === undefined) others.push(citation);
+    else give(citation, block);
+  }
+  for (const [i, citation] of citations.entries()) {
+    if (citation.verified) continue;
+    const before = citations[i - 1];
+    const block =
+      citation.block === 0 ? 0 : before && before.block === citation.block - 1 ? (blockOf.get(before) ?? -2) + 1 : -1;
+    if (block >= 0 && block < blocks.length && !traces.has(block)) give(citation, block);
+    else others.push(citation);
+  }
+  return { traces, others };
+}
+
+/** A block is known again by its letters: how many spaces stand between them is not the same in HTML and in a text. */
+function letters(text: string): string {
+  return text.replace(/\s+/g, '');
+}
