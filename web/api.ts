@@ -14,6 +14,15 @@ export class Problem extends Error {
   }
 }
 
+/**
+ * What a form was refused for, to be shown with the form. Throws whatever is none of that: what failed here, and 401, which
+ * leads to the sign-in and back.
+ */
+export function refusedFor(error: unknown): Problem {
+  if (!(error instanceof Problem) || error.status === 401) throw error;
+  return error;
+}
+
 /** The public API, asked in this process with what the browser sent, so that it alone decides who may do what. */
 export interface Api {
   get<T>(path: string): Promise<T>;
@@ -66,6 +75,7 @@ function readJson(text: string): { error?: string; message?: string; request_id?
   try {
     return JSON.parse(text);
   } catch {
+    // What refuses in front of the API may say it in HTML: the status alone is known then.
     return {};
   }
 }

@@ -35,6 +35,7 @@ const ENTRIES: Record<string, string> = {
   'reader.js': 'elements/reader.ts',
   'editor.js': 'elements/editor.ts',
   'upload.js': 'elements/upload.ts',
+  'job.js': 'elements/running-job.ts',
   'settings.js': 'elements/settings.ts',
   'widgets.js': 'elements/widgets.ts',
   'frame.js': 'elements/frame.ts',

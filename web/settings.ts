@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import type { Organization, User } from '../src/workspaces/schema.ts';
-import { Problem } from './api.ts';
+import { Problem, refusedFor } from './api.ts';
 import { documentOf } from './document.ts';
 import { type Content, type Html, html } from './html.ts';
 import { youMenu } from './layout.ts';
@@ -78,8 +78,8 @@ export function settingsPage(page: SettingsPage): [read: WebRoute, write: WebRou
       const done = await deed(visit, at);
       return typeof done === 'string' ? { redirect: `${visit.path}?said=${done}` } : done;
     } catch (error) {
-      if (!(error instanceof Problem) || error.status === 401) throw error;
-      return shown(visit, at, refused(error), error.status);
+      const problem = refusedFor(error);
+      return shown(visit, at, refused(problem), problem.status);
     }
   };
   return [

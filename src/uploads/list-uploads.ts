@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Paging } from '../http/paging.ts';
+import { PAGING } from '../http/paging.ts';
 import { withoutNulls } from '../http/records.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
@@ -13,13 +13,16 @@ export const listUploads = endpoint({
   summary: 'List uploads',
   access: onWiki('sources:read'),
   params: WikiParams,
-  query: Paging,
+  query: Type.Object({
+    ...PAGING,
+    order: Type.Enum(['oldest', 'newest'], { default: 'oldest', description: 'Which of them come first.' }),
+  }),
   reply: Type.Array(Upload),
   example: { reply: [exampleUpload] },
   run: async ({ params, query, many }) => {
     const uploads = await many<Upload>(sql`
       select ${uploadColumns} from uploads u where u.wiki_id = ${params.wiki_id}
-      order by u.upload_id limit ${query.limit} offset ${query.offset}
+      order by u.upload_id ${query.order === 'newest' ? sql`desc` : sql`asc`} limit ${query.limit} offset ${query.offset}
     `);
     return uploads.map(withoutNulls);
   },

@@ -29,7 +29,22 @@ export async function ask<T>(method: string, path: string, body?: object, signal
     throw new Refused(0, {});
   }
   const text = await response.text();
-  const answer = text === '' ? undefined : JSON.parse(text);
-  if (!response.ok) throw new Refused(response.status, answer ?? {});
-  return answer as T;
+  if (!response.ok) throw new Refused(response.status, readRefusal(text));
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+/** What the API says of a refusal; nothing where something else answered in its place, such as a proxy in HTML. */
+export function readRefusal(text: string): { error?: string; message?: string; request_id?: string } {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    // The status says all that is known then.
+    return {};
+  }
+}
+
+/** What went wrong, in words for people, with the request that an operator can look up. */
+export function wordsOf(problem: unknown): string {
+  if (!(problem instanceof Refused)) return String(problem);
+  return `${problem.message}${problem.request_id ? ` (request ${problem.request_id})` : ''}`;
 }

@@ -23,6 +23,7 @@ export function readDraft(key: string): Draft | undefined {
   try {
     return JSON.parse(localStorage.getItem(key) ?? 'null') ?? undefined;
   } catch {
+    // The browser keeps nothing, or something else wrote there: then nothing was kept.
     return undefined;
   }
 }

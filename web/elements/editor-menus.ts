@@ -39,7 +39,10 @@ export function pageLinks(api: string) {
     const pages = await ask<{ title: string; path: string }[]>(
       'GET',
       `${api}/pages/search?query=${encodeURIComponent(words)}&limit=8`,
-    ).catch(() => []);
+    ).catch(() => {
+      // Whoever writes goes on: a name can be written out, and the preview says what is the matter.
+      return [];
+    });
     if (context.aborted || pages.length === 0) return null;
     const options = pages.map(({ title, path }) => ({ label: title, detail: path, apply: `${title}]]` }));
     return { from: typed.from + 2, options, filter: false };

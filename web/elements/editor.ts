@@ -1,60 +1,16 @@
 import { autocompletion, closeBrackets } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { markdown, markdownLanguage } from '@codemirror/lang-markdown';
-import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView, keymap, placeholder } from '@codemirror/view';
-import { tags } from '@lezer/highlight';
-import { ask, Refused } from './ask.ts';
+import { ask, wordsOf } from './ask.ts';
 import { dropDraft, keepDraft, markSent, readDraft } from './draft.ts';
+import { editorLook } from './editor-look.ts';
 import { pageLinks, slashMenu } from './editor-menus.ts';
+import { takeDropped, takePasted } from './editor-paste.ts';
+import { drawFormulas } from './own-files.ts';
 
 const PREVIEW_MS = 350;
 const KEEP_MS = 400;
-
-/** Headings, emphasis and code as they will look, in the colours of the page. */
-const LOOK = HighlightStyle.define([
-  { tag: tags.heading, fontWeight: '700', color: 'var(--ink)' },
-  { tag: tags.heading1, fontSize: '1.3em' },
-  { tag: tags.heading2, fontSize: '1.15em' },
-  { tag: tags.strong, fontWeight: '700' },
-  { tag: tags.emphasis, fontStyle: 'italic' },
-  { tag: tags.strikethrough, textDecoration: 'line-through' },
-  { tag: [tags.link, tags.url], color: 'var(--accent)' },
-  { tag: [tags.monospace, tags.string], color: 'var(--code-string)' },
-  { tag: [tags.processingInstruction, tags.meta, tags.quote, tags.contentSeparator], color: 'var(--ink-2)' },
-  { tag: tags.keyword, color: 'var(--code-keyword)' },
-  { tag: tags.comment, color: 'var(--code-comment)' },
-]);
-
-const THEME = EditorView.theme({
-  '&': {
-    color: 'var(--ink)',
-    backgroundColor: 'var(--paper)',
-    border: '1px solid var(--line-strong)',
-    borderRadius: '8px',
-  },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '1px' },
-  '.cm-scroller': {
-    fontFamily: 'var(--mono)',
-    fontSize: '0.95rem',
-    lineHeight: '1.6',
-    minHeight: '26rem',
-    maxHeight: '72vh',
-  },
-  '.cm-content': { padding: '0.9rem 0.4rem', caretColor: 'var(--ink)' },
-  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
-  '.cm-placeholder': { color: 'var(--ink-2)' },
-  '.cm-tooltip': {
-    backgroundColor: 'var(--paper)',
-    color: 'var(--ink)',
-    border: '1px solid var(--line)',
-    borderRadius: '8px',
-  },
-  '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--sans)', maxHeight: '18rem' },
-  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '0.3rem 0.7rem', lineHeight: '1.5' },
-  '.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--accent-soft)', color: 'var(--ink)' },
-  '.cm-completionDetail': { color: 'var(--ink-2)', fontStyle: 'normal' },
-});
 
 /** Writing with a preview beside it. Without this the form is a field for the text, which stays what is sent. */
 class Editor extends HTMLElement {
@@ -89,6 +45,11 @@ class Editor extends HTMLElement {
     this.#bringBack({ title: this.#title.defaultValue, markdown: this.#area.defaultValue });
     const host = document.createElement('div');
     const shadow = host.attachShadow({ mode: 'open' });
+    const page = this.dataset.page ?? '';
+    const receiver = {
+      attachments: page === '' ? '' : `${this.#api}/pages/${page}/attachments`,
+      say: (words: string) => this.#say(words),
+    };
     const view = new EditorView({
       doc: this.#area.value,
       root: shadow,
@@ -97,7 +58,7 @@ class Editor extends HTMLElement {
         history(),
         closeBrackets(),
         markdown({ base: markdownLanguage }),
-        syntaxHighlighting(LOOK),
+        editorLook,
         autocompletion({ override: [slashMenu, pageLinks(this.#api)], icons: false }),
         placeholder('Write in Markdown. A slash at the beginning of a line shows what there is.'),
         keymap.of([
@@ -118,10 +79,9 @@ class Editor extends HTMLElement {
           this.#changed();
         }),
         EditorView.domEventHandlers({
-          paste: (event) => this.#takeFrom(event.clipboardData, event),
-          drop: (event) => this.#takeFrom(event.dataTransfer, event),
+          paste: (event, view) => takePasted(view, event, receiver),
+          drop: (event, view) => takeDropped(view, event, receiver),
         }),
-        THEME,
       ],
     });
     this.#view = view;
@@ -222,10 +182,7 @@ class Editor extends HTMLElement {
       if (/class="(?:math|language-math)/.test(html)) await drawFormulas(this.#preview);
     } catch (error) {
       if ((error as Error).name === 'AbortError') return;
-      this.#preview.textContent =
-        error instanceof Refused
-          ? `There is no preview: ${error.message} ${error.request_id}`
-          : 'There is no preview just now.';
+      this.#preview.textContent = `There is no preview: ${wordsOf(error)}`;
     }
   }
 
@@ -235,62 +192,6 @@ class Editor extends HTMLElement {
     if (!href || href.startsWith('#')) return;
     event.preventDefault();
     window.open(new URL(href, `${location.origin}${this.dataset.root}/${this.dataset.path}`), '_blank', 'noopener');
-  }
-
-  /** Files become attachments, rich text Markdown. Answers whether it was taken. */
-  #takeFrom(data: DataTransfer | null, event: Event): boolean {
-    const files = [...(data?.files ?? [])];
-    if (files.length > 0) {
-      event.preventDefault();
-      event.stopPropagation();
-      void this.#attach(files);
-      return true;
-    }
-    const rich = event.type === 'paste' ? (data?.getData('text/html') ?? '') : '';
-    if (!/<(?:h[1-6]|ul|ol|table|a\s|strong|b>|em|i>|blockquote|pre|img)/i.test(rich)) return false;
-    event.preventDefault();
-    void this.#insertRich(rich, data?.getData('text/plain') ?? '');
-    return true;
-  }
-
-  async #insertRich(rich: string, plain: string): Promise<void> {
-    try {
-      const { richToMarkdown } = (await importOwn('rich-text.js')) as { richToMarkdown(html: string): string };
-      this.#insert(richToMarkdown(rich));
-    } catch {
-      // What was copied is there as plain text too.
-      this.#insert(plain);
-    }
-  }
-
-  #insert(text: string): void {
-    const view = this.#view;
-    if (!view) return;
-    view.dispatch(view.state.replaceSelection(text), { scrollIntoView: true });
-    view.focus();
-  }
-
-  async #attach(files: readonly File[]): Promise<void> {
-    const page = this.dataset.page;
-    if (!page) return this.#say('Save the page first: pictures and files belong to a page.');
-    for (const file of files) {
-      this.#say(`Attaching ${file.name}…`);
-      const form = new FormData();
-      form.append('files', file, file.name || 'picture.png');
-      try {
-        const made = await ask<{ attachment_id: string; filename: string; content_type: string }>(
-          'POST',
-          `${this.#api}/pages/${page}/attachments`,
-          form,
-        );
-        const name = made.filename.replace(/[[\]\\]/g, ' ');
-        const mark = made.content_type.startsWith('image/') ? '!' : '';
-        this.#insert(`${mark}[${name}](attachment:${made.attachment_id})\n`);
-      } catch (error) {
-        this.#say(`${file.name} was not attached: ${(error as Error).message}`);
-        return;
-      }
-    }
   }
 }
 
@@ -308,24 +209,6 @@ function wrap(view: EditorView, mark: string): boolean {
 
 function timeOf(at: number): string {
   return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
-}
-
-/** A file that stands beside this one, and is loaded only when it is needed. */
-function importOwn(name: string): Promise<unknown> {
-  const address = new URL(name, import.meta.url).href;
-  return import(address);
-}
-
-async function drawFormulas(root: HTMLElement): Promise<void> {
-  if (!document.querySelector('link[data-math]')) {
-    const link = document.createElement('link');
-    link.rel = 'stylesheet';
-    link.href = new URL('math.css', import.meta.url).href;
-    link.dataset.math = '';
-    document.head.append(link);
-  }
-  const { drawMath } = (await importOwn('math.js')) as { drawMath(root: ParentNode): void };
-  drawMath(root);
 }
 
 customElements.define('ibid-editor', Editor);

@@ -1,6 +1,6 @@
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { unsafeHTML } from 'lit/directives/unsafe-html.js';
-import { Refused } from './ask.ts';
+import { wordsOf } from './ask.ts';
 import { type Entry, findTexts, findTitles, type Place, searchAddress } from './find.ts';
 import { paletteStyles } from './palette-styles.ts';
 
@@ -142,10 +142,7 @@ export class Palette extends LitElement {
     } catch (error) {
       if (signal.aborted) return;
       this.isAsking = false;
-      this.problem =
-        error instanceof Refused
-          ? `${error.message}${error.request_id ? ` (request ${error.request_id})` : ''}`
-          : String(error);
+      this.problem = wordsOf(error);
     }
   }
 

@@ -2,35 +2,64 @@ import { ask, Refused } from './ask.ts';
 
 interface JobState {
   status: string;
+  attempt: number;
   progress: number;
+  finished_at?: string;
 }
 
-const LOOK_MS = 700;
+const AGAIN_MS = 5_000;
 
-/** A job that is at work: shows how far it is, and loads the page again when it has ended. */
+/** A job that is at work: follows it as the service tells of it, and shows the page anew when it has ended. */
 class RunningJob extends HTMLElement {
+  #events: EventSource | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   connectedCallback(): void {
-    this.#timer = setTimeout(() => this.#look(), LOOK_MS);
+    this.#follow();
   }
 
   disconnectedCallback(): void {
+    this.#events?.close();
     clearTimeout(this.#timer);
   }
 
-  async #look(): Promise<void> {
+  #follow(): void {
+    const events = new EventSource(`${this.dataset.job}/events`);
+    this.#events = events;
+    events.addEventListener('job', (event) => {
+      const job: JobState = JSON.parse(event.data);
+      this.#show(job);
+      if (job.finished_at === undefined) return;
+      events.close();
+      location.reload();
+    });
+    events.onerror = () => {
+      // While it connects again by itself nothing is to be done.
+      if (events.readyState === EventSource.CLOSED) this.#timer = setTimeout(() => void this.#askAgain(), AGAIN_MS);
+    };
+  }
+
+  /** The stream was refused: whoever may no more is told by the page, everybody else tries again. */
+  async #askAgain(): Promise<void> {
     try {
-      const { status, progress } = await ask<JobState>('GET', this.dataset.job ?? '');
-      if (status !== 'queued' && status !== 'running') return location.reload();
-      const bar = this.querySelector('progress');
-      if (bar) bar.value = progress;
-    } catch (cause) {
-      // The page itself says what is the matter, where it is more than a moment without a network.
-      if (!(cause instanceof Refused) || cause.status === 401 || cause.status === 404) return location.reload();
+      await ask('GET', this.dataset.job ?? '');
+      this.#follow();
+    } catch (error) {
+      if (error instanceof Refused && (error.status === 401 || error.status === 404)) return location.reload();
+      this.#timer = setTimeout(() => void this.#askAgain(), AGAIN_MS);
     }
-    this.#timer = setTimeout(() => this.#look(), LOOK_MS);
+  }
+
+  #show({ status, attempt, progress }: JobState): void {
+    for (const step of this.querySelectorAll<HTMLElement>('[data-step]')) {
+      if (step.dataset.step === status) step.setAttribute('aria-current', 'step');
+      else step.removeAttribute('aria-current');
+    }
+    const bar = this.querySelector('progress');
+    if (bar) bar.value = progress;
+    const said = this.querySelector('.job-said');
+    if (said) said.textContent = `${progress} %${attempt > 1 ? `, attempt ${attempt}` : ''}`;
   }
 }
 
-customElements.define('ibid-running-job', RunningJob);
+customElements.define('ibid-job', RunningJob);

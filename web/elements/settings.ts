@@ -1,5 +1,3 @@
-import './running-job.ts';
-
 // Buttons that copy what stands beside them are there where a script runs.
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
   const source = document.getElementById(button.dataset.copy ?? '');

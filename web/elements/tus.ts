@@ -1,4 +1,4 @@
-import { ask, Refused } from './ask.ts';
+import { ask, Refused, readRefusal } from './ask.ts';
 
 /** So much goes in one request: what the service makes durable at once. */
 const PART_BYTES = 8 * 2 ** 20;
@@ -57,7 +57,7 @@ function sendPart(
     request.onerror = () => reject(new Refused(0, {}));
     request.onload = () => {
       if (request.status === 204) resolve(Number(request.getResponseHeader('upload-offset')));
-      else reject(new Refused(request.status, readJson(request.responseText)));
+      else reject(new Refused(request.status, readRefusal(request.responseText)));
     };
     request.onloadend = () => signal.removeEventListener('abort', abort);
     request.open('PATCH', address);
@@ -89,12 +89,4 @@ function pass(wait_ms: number, signal: AbortSignal): Promise<void> {
       reject(signal.reason);
     });
   });
-}
-
-function readJson(text: string): { error?: string; message?: string; request_id?: string } {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
 }

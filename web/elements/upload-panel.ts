@@ -1,5 +1,5 @@
 import { html, nothing, render } from 'lit';
-import { ask, Refused } from './ask.ts';
+import { ask, Refused, wordsOf } from './ask.ts';
 import type { ChosenFile } from './chosen-files.ts';
 import { addressOf, announce, forget, type Outgoing, type OutgoingFile, takeUp } from './outgoing.ts';
 import { sendFiles } from './send-files.ts';
@@ -174,11 +174,6 @@ function openPanel(
   if (known) show();
   else void go();
   return panel;
-}
-
-function wordsOf(problem: unknown): string {
-  if (!(problem instanceof Refused)) return String(problem);
-  return `${problem.message}${problem.request_id ? ` (request ${problem.request_id})` : ''}`;
 }
 
 function sum(files: readonly OutgoingFile[], of: (file: OutgoingFile) => number): number {

@@ -1,4 +1,3 @@
-import './running-upload.ts';
 import { type ChosenFile, filesOfDrop, filesOfInput } from './chosen-files.ts';
 import { unfinished } from './outgoing.ts';
 import { openNewUpload, openOldUpload, type UploadPanel } from './upload-panel.ts';
@@ -76,6 +75,7 @@ class DropAnywhere extends HTMLElement {
     const wiki = this.dataset.wiki ?? '';
     const resultAt = (this.dataset.to ?? '').replace(/upload$/, 'uploads');
     const place = placeIn(panel);
+    // Where the service cannot be asked now it may be so again when the files are announced, and then it is said.
     for (const outgoing of await unfinished(wiki).catch(() => [])) {
       if (openOldUpload(place, resultAt, outgoing).take(chosen)) return;
     }

@@ -1,4 +1,4 @@
-import { Problem } from '../api.ts';
+import { Problem, refusedFor } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { alone, refusal } from '../layout.ts';
 import type { Visit, WebRoute } from '../visit.ts';
@@ -65,8 +65,8 @@ export const acceptInvitation: WebRoute = {
       const { slug } = await visit.api.post<{ slug: string }>('/v1/invitations/accept', { token });
       return { redirect: `/${slug}` };
     } catch (error) {
-      if (!(error instanceof Problem) || error.status === 401) throw error;
-      return shown(visit, token, error.status, refusal(error));
+      const problem = refusedFor(error);
+      return shown(visit, token, problem.status, refusal(problem));
     }
   },
 };

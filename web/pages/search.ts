@@ -5,7 +5,7 @@ import { icon } from '../icons.ts';
 import { inWiki } from '../layout.ts';
 import { findPlace } from '../place.ts';
 import { branchesAround, treeOf } from '../tree.ts';
-import type { WebRoute } from '../visit.ts';
+import { offsetOf, type WebRoute } from '../visit.ts';
 
 type PageHit = Page & { snippet: string; heading: string; anchor: string };
 type SourceHit = Source & { snippet: string };
@@ -20,8 +20,7 @@ export const search: WebRoute = {
     const place = await findPlace(visit);
     const words = (visit.query.get('query') ?? '').slice(0, 1_024);
     const asked = words.trim() !== '';
-    const given = visit.query.get('offset') ?? '0';
-    const offset = /^\d{1,6}$/.test(given) ? Number(given) : 0;
+    const offset = offsetOf(visit);
     const query = new URLSearchParams({ query: words, limit: String(SHOWN), offset: String(offset) });
     const [branches, pages, sources, meant] = await Promise.all([
       branchesAround(visit.api, place),

@@ -4,7 +4,7 @@ import { icon } from '../icons.ts';
 import { inWiki, time } from '../layout.ts';
 import { findPlace } from '../place.ts';
 import { branchesAround, treeOf } from '../tree.ts';
-import type { Visit, WebRoute } from '../visit.ts';
+import { offsetOf, type Visit, type WebRoute } from '../visit.ts';
 
 const SHOWN = 100;
 
@@ -13,8 +13,7 @@ export const sources: WebRoute = {
   path: '/:workspace/:wiki/-/sources',
   run: async (visit) => {
     const place = await findPlace(visit);
-    const given = visit.query.get('offset') ?? '0';
-    const offset = /^\d{1,7}$/.test(given) ? Number(given) : 0;
+    const offset = offsetOf(visit);
     const [branches, list] = await Promise.all([
       branchesAround(visit.api, place),
       visit.api.get<Source[]>(`${place.api}/sources?limit=${SHOWN}&offset=${offset}`),

@@ -1,5 +1,5 @@
 import type { Job } from '../../src/jobs/schema.ts';
-import { Problem } from '../api.ts';
+import { refusedFor } from '../api.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { inWiki, refusal, time } from '../layout.ts';
 import { findPlace, type Place } from '../place.ts';
@@ -17,7 +17,7 @@ async function shown(visit: Visit, place: Place, note: Content = false, status =
     page: inWiki(visit, place, {
       title: 'Export and import',
       tree: treeOf(place, branches),
-      scripts: ['settings.js'],
+      scripts: isAtWork(job) ? ['job.js'] : [],
       head: isAtWork(job) && html`<noscript><meta http-equiv="refresh" content="2"></noscript>`,
       main: html`<article class="settings"><h1>Export and import</h1>${note}${job && progress(place, job)}
         ${place.may('wikis:export') ? exportForm(place) : html`<p class="empty">Your role may not export this wiki. Ask an admin of the workspace.</p>`}
@@ -35,7 +35,7 @@ const NAMES: Record<string, string> = { export: 'The export', import: 'The impor
 function progress(place: Place, job: Job): Html {
   const name = NAMES[job.kind] ?? 'The job';
   if (isAtWork(job)) {
-    return html`<ibid-running-job data-job="${place.api}/jobs/${job.job_id}"><p class="note"><label>${name} is at work<progress max="100" value="${job.progress}">${job.progress} %</progress></label></p></ibid-running-job>`;
+    return html`<ibid-job data-job="${place.api}/jobs/${job.job_id}"><p class="note"><label>${name} is at work<progress max="100" value="${job.progress}">${job.progress} %</progress></label></p></ibid-job>`;
   }
   if (job.status !== 'completed') {
     return html`<div class="note bad" role="alert"><p>${name} has ended without success. ${job.error || job.summary}</p><p>Begin it anew below; nothing was changed.</p><p class="small">Job <code>${job.job_id}</code></p></div>`;
@@ -73,8 +73,8 @@ async function begun(visit: Visit, begin: (place: Place) => Promise<Job>): Promi
     const { job_id } = await begin(place);
     return { redirect: `${place.to('transfer')}?job=${job_id}` };
   } catch (error) {
-    if (!(error instanceof Problem) || error.status === 401) throw error;
-    return shown(visit, place, refusal(error), error.status);
+    const problem = refusedFor(error);
+    return shown(visit, place, refusal(problem), problem.status);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Upload } from '../../src/uploads/schema.ts';
-import { Problem } from '../api.ts';
+import { refusedFor } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';
 import { inWiki, refusal } from '../layout.ts';
@@ -50,8 +50,8 @@ export const sendUpload: WebRoute = {
       const made = await visit.api.stream<Upload>(`${place.api}/uploads`, visit.request.raw);
       return { redirect: place.to('uploads', made.upload_id) };
     } catch (error) {
-      if (!(error instanceof Problem) || error.status === 401) throw error;
-      return form(visit, place, refusal(error), error.status);
+      const problem = refusedFor(error);
+      return form(visit, place, refusal(problem), problem.status);
     }
   },
 };

@@ -1,12 +1,15 @@
 import type { Job } from '../../src/jobs/schema.ts';
 import type { Upload } from '../../src/uploads/schema.ts';
-import { Problem } from '../api.ts';
+import { refusedFor } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { inWiki, refusal, time } from '../layout.ts';
 import { findPlace, type Place } from '../place.ts';
 import { branchesAround, treeOf } from '../tree.ts';
-import type { Shown, Visit, WebRoute } from '../visit.ts';
+import { offsetOf, type Shown, type Visit, type WebRoute } from '../visit.ts';
 import { size } from './sources.ts';
+
+/** Uploads, or files of one, that are shown at once. */
+const SHOWN = 100;
 
 const WORDS: Record<Upload['status_label'], string> = {
   ready: 'done',
@@ -20,10 +23,12 @@ export const uploads: WebRoute = {
   path: '/:workspace/:wiki/-/uploads',
   run: async (visit) => {
     const place = await findPlace(visit);
+    const offset = offsetOf(visit);
     const [branches, list] = await Promise.all([
       branchesAround(visit.api, place),
-      visit.api.get<Upload[]>(`${place.api}/uploads?limit=500`),
+      visit.api.get<Upload[]>(`${place.api}/uploads?order=newest&limit=${SHOWN}&offset=${offset}`),
     ]);
+    const address = place.to('uploads');
     return {
       page: inWiki(visit, place, {
         title: 'Uploads',
@@ -31,14 +36,14 @@ export const uploads: WebRoute = {
         main: html`<article><h1>Uploads</h1>
           ${
             list.length === 0
-              ? html`<p class="empty">Nothing was uploaded yet.${place.may('uploads:create') && html` <a href="${place.to('upload')}">Upload files</a>`}</p>`
-              : html`<ul class="list">${list
-                  .reverse()
-                  .map(
-                    (it) =>
-                      html`<li><a href="${place.to('uploads', it.upload_id)}">${time(it.created_at)}</a> <span class="tag">${it.status === 'uploading' ? 'not finished' : WORDS[it.status_label]}</span><p>${it.summary || said(it.error)}</p></li>`,
-                  )}</ul>`
-          }</article>`,
+              ? html`<p class="empty">${offset > 0 ? 'Nothing was uploaded before that.' : 'Nothing was uploaded yet.'}${place.may('uploads:create') && html` <a href="${place.to('upload')}">Upload files</a>`}</p>`
+              : html`<ul class="list">${list.map(
+                  (it) =>
+                    html`<li><a href="${place.to('uploads', it.upload_id)}">${time(it.created_at)}</a> <span class="tag">${it.status === 'uploading' ? 'not finished' : WORDS[it.status_label]}</span><p>${it.summary || said(it.error)}</p></li>`,
+                )}</ul>`
+          }
+          <p class="row-of-buttons">${offset > 0 && html`<a class="button" href="${address}?offset=${Math.max(0, offset - SHOWN)}">Newer</a>`}
+          ${list.length === SHOWN && html`<a class="button" href="${address}?offset=${offset + SHOWN}">Older</a>`}</p></article>`,
       }),
     };
   },
@@ -55,9 +60,6 @@ interface FileOfUpload {
   page_change: '' | 'new' | 'updated' | 'same' | 'kept';
 }
 
-/** Files of one page of the list. */
-const SHOWN = 100;
-
 export const oneUpload: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/uploads/:upload_id',
@@ -67,8 +69,7 @@ export const oneUpload: WebRoute = {
 async function showUpload(visit: Visit, place: Place, note: Content = false, status = 200): Promise<Shown> {
   const id = encodeURIComponent(visit.params.upload_id ?? '');
   const api = `${place.api}/uploads/${id}`;
-  const given = visit.query.get('offset') ?? '';
-  const offset = /^\d{1,6}$/.test(given) ? Number(given) : 0;
+  const offset = offsetOf(visit);
   const [it, branches, jobs, failed, files] = await Promise.all([
     visit.api.get<Upload>(api),
     branchesAround(visit.api, place),
@@ -84,6 +85,7 @@ async function showUpload(visit: Visit, place: Place, note: Content = false, sta
     page: inWiki(visit, place, {
       title: 'Upload',
       tree: treeOf(place, branches),
+      scripts: isAtWork ? ['job.js'] : [],
       // With a script the element below follows by itself.
       head: isAtWork && html`<noscript><meta http-equiv="refresh" content="2"></noscript>`,
       main: html`<article><p class="small"><a href="${place.to('uploads')}">Uploads</a></p><h1>${HEADINGS[it.status]}</h1>
@@ -111,7 +113,7 @@ const HEADINGS: Record<Upload['status'], string> = {
 
 function stepsOf(place: Place, { job_id, status, progress }: Job): Content {
   const at = (step: string) => step === status && html` aria-current="step"`;
-  return html`<ibid-job data-job="${place.api}/jobs/${job_id}" data-running>
+  return html`<ibid-job data-job="${place.api}/jobs/${job_id}">
     <ol class="steps"><li>All bytes are there</li><li data-step="queued"${at('queued')}>Waiting for a worker</li>
     <li data-step="running"${at('running')}>Making pages of the files: <span class="job-said">${progress} %</span>
     <progress max="100" value="${progress}" aria-label="Making pages of the files"></progress></li></ol></ibid-job>`;
@@ -174,8 +176,9 @@ function change(action: 'retry' | 'cancel'): WebRoute {
         await visit.api.post(`${place.api}/uploads/${encodeURIComponent(id)}/${action}`);
         return { redirect: place.to('uploads', id) };
       } catch (error) {
-        if (!(error instanceof Problem) || error.status === 401 || error.status === 404) throw error;
-        return showUpload(visit, place, refusal(error), error.status);
+        const problem = refusedFor(error);
+        if (problem.status === 404) throw problem;
+        return showUpload(visit, place, refusal(problem), problem.status);
       }
     },
   };

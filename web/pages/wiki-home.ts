@@ -5,7 +5,7 @@ import { icon } from '../icons.ts';
 import { inWiki } from '../layout.ts';
 import { findPlace, inApi, type Place, pathOf } from '../place.ts';
 import { branchesAround, breadcrumbs, treeOf, wayTo } from '../tree.ts';
-import type { WebRoute } from '../visit.ts';
+import { offsetOf, type Visit, type WebRoute } from '../visit.ts';
 
 /** A wiki's front door: its pages at the root, and what to do where there are none. */
 export const wikiHome: WebRoute = {
@@ -48,17 +48,16 @@ function doors(place: Place, branches: readonly Branch[]): Content {
   )}</ul>`;
 }
 
-async function listed(visit: Parameters<WebRoute['run']>[0], path: string) {
+async function listed(visit: Visit, path: string) {
   const place = await findPlace(visit);
-  const given = visit.query.get('offset') ?? '0';
-  const offset = /^\d{1,7}$/.test(given) ? Number(given) : 0;
+  const offset = offsetOf(visit);
   const page = path === '' ? undefined : await visit.api.get<Page>(`${place.api}/pages/path/${inApi(path)}`);
   const id = page?.page_id ?? '';
-  const [around, rows] = await Promise.all([
+  const [around, further] = await Promise.all([
     branchesAround(visit.api, place, id),
-    branchesAround(visit.api, place, id, offset),
+    offset > 0 ? branchesAround(visit.api, place, id, offset) : undefined,
   ]);
-  const below = rows.filter(({ parent_page_id }) => parent_page_id === id);
+  const below = (further ?? around).filter(({ parent_page_id }) => parent_page_id === id);
   const address = place.to('pages', page?.path ?? '');
   const title = page ? `Pages below ${page.title}` : `All of ${place.wiki.title}`;
   return {

@@ -3,7 +3,7 @@ import type { Member } from '../../../src/members/schema.ts';
 import { type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { settingsPage } from '../../settings.ts';
-import type { Visit } from '../../visit.ts';
+import { offsetOf, type Visit } from '../../visit.ts';
 import type { MembersList } from './members.ts';
 
 const SHOWN = 50;
@@ -24,7 +24,7 @@ export const [audit] = settingsPage({
   deeds: {},
   async main(visit, at) {
     const filters = filtersOf(visit);
-    const offset = /^\d{1,9}$/.test(visit.query.get('offset') ?? '') ? Number(visit.query.get('offset')) : 0;
+    const offset = offsetOf(visit);
     const [events, { members }] = await Promise.all([
       visit.api.get<AuditEvent[]>(`${at.api}/audit-events?${asked(filters, offset)}`),
       visit.api.get<MembersList>(`${at.api}/members`),

@@ -1,0 +1,50 @@
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { EditorView } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+
+/** Headings, emphasis and code as they will look, in the colours of the page. */
+const HIGHLIGHTING = HighlightStyle.define([
+  { tag: tags.heading, fontWeight: '700', color: 'var(--ink)' },
+  { tag: tags.heading1, fontSize: '1.3em' },
+  { tag: tags.heading2, fontSize: '1.15em' },
+  { tag: tags.strong, fontWeight: '700' },
+  { tag: tags.emphasis, fontStyle: 'italic' },
+  { tag: tags.strikethrough, textDecoration: 'line-through' },
+  { tag: [tags.link, tags.url], color: 'var(--accent)' },
+  { tag: [tags.monospace, tags.string], color: 'var(--code-string)' },
+  { tag: [tags.processingInstruction, tags.meta, tags.quote, tags.contentSeparator], color: 'var(--ink-2)' },
+  { tag: tags.keyword, color: 'var(--code-keyword)' },
+  { tag: tags.comment, color: 'var(--code-comment)' },
+]);
+
+const THEME = EditorView.theme({
+  '&': {
+    color: 'var(--ink)',
+    backgroundColor: 'var(--paper)',
+    border: '1px solid var(--line-strong)',
+    borderRadius: '8px',
+  },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '1px' },
+  '.cm-scroller': {
+    fontFamily: 'var(--mono)',
+    fontSize: '0.95rem',
+    lineHeight: '1.6',
+    minHeight: '26rem',
+    maxHeight: '72vh',
+  },
+  '.cm-content': { padding: '0.9rem 0.4rem', caretColor: 'var(--ink)' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '.cm-placeholder': { color: 'var(--ink-2)' },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--paper)',
+    color: 'var(--ink)',
+    border: '1px solid var(--line)',
+    borderRadius: '8px',
+  },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--sans)', maxHeight: '18rem' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '0.3rem 0.7rem', lineHeight: '1.5' },
+  '.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--accent-soft)', color: 'var(--ink)' },
+  '.cm-completionDetail': { color: 'var(--ink-2)', fontStyle: 'normal' },
+});
+
+export const editorLook = [syntaxHighlighting(HIGHLIGHTING), THEME];

@@ -1,0 +1,24 @@
+/** A file that stands beside this one, and is loaded only when it is needed. */
+function importOwn(name: string): Promise<unknown> {
+  const address = new URL(name, import.meta.url).href;
+  return import(address);
+}
+
+/** Draws the formulas of an element. */
+export async function drawFormulas(root: HTMLElement): Promise<void> {
+  if (!document.querySelector('link[data-math]')) {
+    const link = document.createElement('link');
+    link.rel = 'stylesheet';
+    link.href = new URL('math.css', import.meta.url).href;
+    link.dataset.math = '';
+    document.head.append(link);
+  }
+  const { drawMath } = (await importOwn('math.js')) as { drawMath(root: ParentNode): void };
+  drawMath(root);
+}
+
+/** What was copied from a page or a document, as Markdown. */
+export async function toMarkdown(rich: string): Promise<string> {
+  const { richToMarkdown } = (await importOwn('rich-text.js')) as { richToMarkdown(html: string): string };
+  return richToMarkdown(rich);
+}

@@ -1,0 +1,115 @@
+import type { FullPage } from '../../src/pages/schema.ts';
+import type { Branch } from '../elements/branch.ts';
+import { type Content, html } from '../html.ts';
+import { inWiki } from '../layout.ts';
+import type { Place } from '../place.ts';
+import { breadcrumbs, wayTo } from '../tree.ts';
+import type { Shown, Visit } from '../visit.ts';
+
+/** What a form of the editor holds. */
+export interface Draft {
+  title: string;
+  markdown: string;
+  /** undefined for a page that is not there yet. */
+  base_revision?: number;
+  status: string;
+  /** Its last part of the address; "" to have one made from the title. */
+  slug: string;
+  /** The path of the page that it stands below; "" at the top of the wiki. */
+  parent: string;
+  /** Both as they were when the form was made: who does not change them moves nothing, whoever moved the page meanwhile. */
+  was_slug: string;
+  was_parent: string;
+}
+
+export interface Screen {
+  draft: Draft;
+  page?: FullPage;
+  note?: Content;
+  /** The tree around it, for the way to it and for where it may stand. */
+  branches: readonly Branch[];
+  /** The page that it is, or that it will stand below. */
+  at: string;
+  status?: number;
+}
+
+/** The form of a page's text, its title and its place, and what there is to say of it. */
+export function editor(
+  visit: Visit,
+  place: Place,
+  { draft, page, note = false, branches, at, status = 200 }: Screen,
+): Shown {
+  const title = page ? `Edit ${page.title}` : 'New page';
+  const way = wayTo(branches, at);
+  const back = page ? place.at(page.path) : place.at(way.at(-1)?.path ?? '');
+  const isDraft = draft.status === 'draft';
+  const page_path = page?.path ?? (draft.parent === '' ? 'page' : `${draft.parent}/page`);
+  return {
+    status,
+    page: inWiki(visit, place, {
+      title,
+      kind: 'write',
+      scripts: ['editor.js'],
+      main: html`${breadcrumbs(place, [...way, { path: '', title: page ? 'Edit' : 'New page' }])}
+        <h1 class="sr-only">${title}</h1>
+        ${note}
+        <ibid-editor data-wiki="${place.wiki.wiki_id}" data-page="${page?.page_id ?? ''}" data-parent="${draft.was_parent}" data-path="${page_path}" data-root="${place.at()}"${note !== false && html` data-fresh`}>
+        <form method="post" action="${visit.path}" class="editor">
+          ${draft.base_revision !== undefined && html`<input type="hidden" name="base_revision" value="${draft.base_revision}">`}
+          <label class="title-field"><span class="sr-only">Title</span><input name="title" required maxlength="255" placeholder="Title" value="${draft.title}"${draft.title === '' && html` autofocus`}></label>
+          ${whereFields(place, draft, branches, page)}
+          <div class="panes">
+            <label class="text-field"><span class="sr-only">Text, in Markdown</span><textarea name="markdown" rows="24" spellcheck="true" placeholder="Write in Markdown">
+${draft.markdown}</textarea></label>
+          </div>
+          <div class="editor-do">
+            <button class="button main" name="status" value="${isDraft ? 'draft' : 'published'}">Save${isDraft && ' as a draft'}</button>
+            <button class="button" name="status" value="${isDraft ? 'published' : 'draft'}">${isDraft ? 'Publish' : 'Save as a draft'}</button>
+            <a class="button quiet" href="${back}">Cancel</a>
+            <span class="draft-state" role="status"></span>
+          </div>
+        </form>
+        </ibid-editor>
+        ${page && deletion(place, page)}`,
+    }),
+  };
+}
+
+/** Where the page stands in the wiki: what it is below, and its own part of the address. */
+function whereFields(place: Place, draft: Draft, branches: readonly Branch[], page: FullPage | undefined): Content {
+  const { slug, parent, was_slug, was_parent } = draft;
+  const isMoved = slug !== was_slug || parent !== was_parent;
+  const address = `${place.at(parent)}/${slug || '…'}`;
+  const mayStandBelow = branches.filter(({ path }) => path !== page?.path && !path.startsWith(`${page?.path}/`));
+  return html`<details class="where"${isMoved && html` open`}><summary>Address: ${address}</summary>
+    <input type="hidden" name="was_slug" value="${was_slug}"><input type="hidden" name="was_parent" value="${was_parent}">
+    <div class="where-fields">
+    <label>Below the page <input name="parent" list="pages" maxlength="1024" autocomplete="off" spellcheck="false" placeholder="none: at the top of the wiki" value="${parent}"></label>
+    <label>Last part of the address <input name="slug" maxlength="48" autocomplete="off" spellcheck="false" placeholder="made from the title" value="${slug}"></label>
+    </div>
+    <datalist id="pages">${mayStandBelow.map(({ path, title }) => html`<option value="${path}">${title}</option>`)}</datalist>
+    ${page && html`<p class="small">Links and old addresses go on leading here.</p>`}</details>`;
+}
+
+function deletion(place: Place, page: FullPage): Content {
+  return html`<details class="danger"><summary>Delete this page</summary>
+    <form method="post" action="${place.to('delete')}"><input type="hidden" name="page_id" value="${page.page_id}">
+    <p>It goes to the trash with the pages below it, and can be restored from there for 30 days.</p><button class="button bad">Delete ${page.title}</button></form></details>`;
+}
+
+/** What was sent by the form. */
+export function draftOf({ form }: Visit): Draft {
+  const base = form.get('base_revision') ?? '';
+  const field = (name: string) => (form.get(name) ?? '').trim().replace(/^\/+|\/+$/g, '');
+  return {
+    title: form.get('title') ?? '',
+    // A form sends every line with both of its ends.
+    markdown: (form.get('markdown') ?? '').replaceAll('\r\n', '\n'),
+    ...(/^[1-9]\d{0,8}$/.test(base) && { base_revision: Number(base) }),
+    status: form.get('status') === 'draft' ? 'draft' : 'published',
+    slug: field('slug'),
+    parent: field('parent'),
+    was_slug: field('was_slug'),
+    was_parent: field('was_parent'),
+  };
+}

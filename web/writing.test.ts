@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { CHROMIUM } from '../test/browser.ts';
+import { openBrowserOf } from '../test/browser-visitor.ts';
+import { assertGood, watch } from '../test/good-page.ts';
+import { openWorld } from '../test/world.ts';
+
+const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was written in a real browser';
+const world = await openWorld();
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+async function openWriter() {
+  const owner = await world.owner();
+  const { body } = await owner.get('/v1/overview');
+  const api = `/v1/wikis/${owner.wiki_id}`;
+  const root = `/${body.session.organizations[0].slug}/${body.wikis[0].slug}`;
+  for (const [slug, title] of [
+    ['guide', 'Guide'],
+    ['notes', 'Notes'],
+  ])
+    await owner.post(`${api}/pages`, { title, slug, markdown: 'Here.\n' });
+  const context = await openBrowserOf(world, owner.user_id);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  watch(page, complaints);
+  return { owner, api, root, page, complaints };
+}
+
+const text = (page: Page) => page.getByRole('textbox', { name: 'Text, in Markdown' });
+const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true }).click();
+
+/** Files on their way over a page, as a browser hands them to it. */
+function draggedFiles(page: Page, files: { name: string; type: string; base64: string }[]) {
+  return page.evaluateHandle((given) => {
+    const data = new DataTransfer();
+    for (const { name, type, base64 } of given) {
+      const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+      data.items.add(new File([bytes], name, { type }));
+    }
+    return data;
+  }, files);
+}
+
+test('a page is put where one wants it by hand, and moves when one says so', { skip }, async (t) => {
+  const { owner, api, root, page, complaints } = await openWriter();
+
+  await t.test('a new one', async () => {
+    await page.goto(`${world.address}${root}/-/new`);
+    await text(page).waitFor();
+    await page.getByLabel('Title').fill('How it begins');
+    await page.getByText('Address:').click();
+    await page.getByLabel('Below the page').fill('guide');
+    await page.getByLabel('Last part of the address').fill('start');
+    await assertGood(page, 'where a page stands');
+    await save(page);
+    await page.waitForURL(`**${root}/guide/start`);
+  });
+
+  await t.test('one that is there; what it is not is said, and what was written stays', async () => {
+    await page.goto(`${world.address}${root}/-/edit/guide/start`);
+    await text(page).click();
+    await page.keyboard.type('First words.');
+    await page.getByText(`Address: ${root}/guide/start`).click();
+    await page.getByLabel('Below the page').fill('nowhere');
+    await save(page);
+    await page.getByText('There is no page at “nowhere”').waitFor();
+    await page.getByLabel('Below the page').fill('notes');
+    await page.getByLabel('Last part of the address').fill('No Slug');
+    await save(page);
+    await page.getByRole('alert').getByText('slug').waitFor();
+    await page.getByLabel('Last part of the address').fill('beginning');
+    await save(page);
+    await page.waitForURL(`**${root}/notes/beginning`);
+    await page.locator('.prose').getByText('First words.').waitFor();
+  });
+
+  await t.test('who changes only the text moves nothing back that somebody moved meanwhile', async () => {
+    await page.goto(`${world.address}${root}/-/edit/notes/beginning`);
+    await text(page).click();
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.type('More. ');
+    const { body } = await owner.get(`${api}/pages/path/notes/beginning`);
+    assert.equal(
+      (await owner.patch(`${api}/pages/${body.page_id}`, { slug: 'moved', parent_page_id: '' })).status,
+      200,
+    );
+    await save(page);
+    await page.waitForURL(`**${root}/moved`);
+    await page.locator('.prose').getByText('More. First words.').waitFor();
+  });
+
+  assert.deepEqual(
+    complaints.filter((line) => !/status of 400/.test(line)),
+    [],
+  );
+});
+
+test('pictures, files and rich text come into a page by pasting and dropping', { skip }, async (t) => {
+  const { owner, api, root, page, complaints } = await openWriter();
+  const { body: guide } = await owner.get(`${api}/pages/path/guide`);
+  await page.goto(`${world.address}${root}/-/edit/guide`);
+  await text(page).click();
+  await page.keyboard.press('Control+End');
+
+  await t.test('a picture that was copied', async () => {
+    await page.evaluate(async (base64) => {
+      const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+      await navigator.clipboard.write([new ClipboardItem({ 'image/png': new Blob([bytes], { type: 'image/png' }) })]);
+    }, PIXEL);
+    await page.keyboard.press('Control+V');
+    await text(page).getByText('attachment:').first().waitFor();
+    await page.locator('.preview img').waitFor();
+    const { body } = await owner.get(`${api}/pages/${guide.page_id}/attachments`);
+    assert.deepEqual(
+      body.map(({ content_type }: { content_type: string }) => content_type),
+      ['image/png'],
+    );
+  });
+
+  await t.test('files that are dropped on the text are of the page, and no upload', async () => {
+    const dataTransfer = await draggedFiles(page, [
+      { name: 'numbers [1].csv', type: 'text/csv', base64: Buffer.from('a,b\n').toString('base64') },
+      { name: 'dot.png', type: 'image/png', base64: PIXEL },
+    ]);
+    await text(page).dispatchEvent('drop', { dataTransfer });
+    await text(page).getByText('![dot.png]').waitFor();
+    await text(page)
+      .getByText(/^\[numbers {2}1 \.csv\]\(attachment:/)
+      .waitFor();
+    assert.deepEqual((await owner.get(`${api}/uploads`)).body, []);
+  });
+
+  await t.test('rich text becomes Markdown, and what it did is left behind', async () => {
+    await page.keyboard.press('Control+A');
+    await page.evaluate(async () => {
+      const rich =
+        '<h2>Threads</h2><p>Warp <b>and</b> weft, <a href="https://example.com/">there</a>.' +
+        '<img src=x onerror="window.ran = true"></p><ul><li>one</li><li>two</li></ul><script>window.ran = true</script>';
+      await navigator.clipboard.write([
+        new ClipboardItem({
+          'text/html': new Blob([rich], { type: 'text/html' }),
+          'text/plain': new Blob(['Threads'], { type: 'text/plain' }),
+        }),
+      ]);
+    });
+    await page.keyboard.press('Control+V');
+    await page.locator('.preview').getByRole('heading', { name: 'Threads' }).waitFor();
+    await save(page);
+    await page.waitForURL(`**${root}/guide`);
+    const { markdown } = (await owner.get(`${api}/pages/path/guide`)).body;
+    assert.match(markdown, /^## Threads\n\nWarp \*\*and\*\* weft, \[there\]\(https:\/\/example\.com\/\)\./);
+    assert.match(markdown, /- one\n- two/);
+    assert.equal(await page.evaluate('window.ran'), undefined);
+  });
+
+  // The picture that was copied along has an address where nothing is.
+  const expected = complaints.filter((line) => !/status of 404/.test(line));
+  assert.deepEqual(expected, []);
+});
+
+test('files that are dropped anywhere on a page are handed over', { skip }, async () => {
+  const { owner, api, root, page, complaints } = await openWriter();
+  await page.goto(`${world.address}${root}/guide`);
+  await page.locator('html.scripted').waitFor();
+  const dataTransfer = await draggedFiles(page, [
+    { name: 'dropped.md', type: 'text/markdown', base64: Buffer.from('# Dropped\n\nFrom above.\n').toString('base64') },
+  ]);
+  const veil = page.getByText('Drop files or folders to hand them over');
+  await page.locator('main').dispatchEvent('dragenter', { dataTransfer });
+  await veil.waitFor();
+  await assertGood(page, 'files over a page');
+  await page.locator('main').dispatchEvent('dragleave', { dataTransfer });
+  await veil.waitFor({ state: 'hidden' });
+  await page.locator('main').dispatchEvent('dragenter', { dataTransfer });
+  await page.locator('main').dispatchEvent('drop', { dataTransfer });
+  await page.getByRole('heading', { level: 1, name: 'Done' }).waitFor();
+  await page.getByRole('link', { name: 'A new page' }).click();
+  await page.locator('.prose').getByText('From above.').waitFor();
+  assert.equal((await owner.get(`${api}/uploads`)).body.length, 1);
+  assert.deepEqual(complaints, []);
+});
+
+test('the newest uploads stand first, however many there were before', { skip }, async () => {
+  const { owner, root, page } = await openWriter();
+  const last = await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n' });
+  for (let i = 0; i < 100; i += 1) {
+    const announced = { files: [{ filename: `${i}.md`, byte_size: 1 }] };
+    assert.equal((await owner.post(`/v1/wikis/${owner.wiki_id}/uploads`, announced)).status, 201);
+  }
+  await page.goto(`${world.address}${root}/-/uploads`);
+  assert.equal(await page.locator('.list > li').count(), 100);
+  assert.equal(await page.locator('.list .tag', { hasText: 'done' }).count(), 0);
+  await page.getByRole('link', { name: 'Older' }).click();
+  await page.waitForURL('**/-/uploads?offset=100');
+  await page.locator(`.list a[href$="${last.body.upload_id}"]`).waitFor();
+  assert.equal(await page.locator('.list > li').count(), 1);
+  await assertGood(page, 'older uploads');
+  await page.getByRole('link', { name: 'Newer' }).click();
+  await page.waitForURL('**/-/uploads?offset=0');
+});
