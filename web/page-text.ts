@@ -3,7 +3,9 @@ import type { Place } from './place.ts';
 
 /** What has to run in a browser to show all of a text that the API made. */
 export function scriptsFor(text: string): string[] {
-  return hasMath(text) ? ['math.js'] : [];
+  return [hasMath(text) && 'math.js', text.includes('<pre class="mermaid"') && 'diagrams.js'].filter(
+    (name) => name !== false,
+  );
 }
 
 function hasMath(text: string): boolean {

@@ -1,3 +1,4 @@
+import { diagramFrame } from './pages/diagram.ts';
 import { history, restoreOldText } from './pages/history.ts';
 import { begin, beginWorkspace, chooseTheme, home, workspace } from './pages/home.ts';
 import { acceptInvitation, invitation } from './pages/invitation.ts';
@@ -46,6 +47,7 @@ export const ROUTES: readonly WebRoute[] = [
   rootPages,
   branchPages,
   history,
+  diagramFrame,
   search,
   sources,
   source,

@@ -39,6 +39,8 @@ export type Shown = { status?: number; cookies?: readonly Cookie[] } & (
       page: Html;
       /** The one site that may show it in a frame. */
       framedBy?: string;
+      /** Its own policy in place of that of all pages. */
+      policy?: string;
     }
   | { redirect: string }
 );

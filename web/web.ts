@@ -63,6 +63,8 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
       'cache-control': 'public, max-age=31536000, immutable',
       'content-type': file.type,
       vary: 'accept-encoding',
+      // They hold nothing of anybody, and the frame of a diagram has no origin that could ask for its own.
+      'cross-origin-resource-policy': 'cross-origin',
       ...(file.encoding && { 'content-encoding': file.encoding }),
     });
     return reply.send(file.bytes);
@@ -120,16 +122,16 @@ function visitOf(app: FastifyInstance, assets: Assets, { publicUrl }: WebOptions
 }
 
 /** Nothing but our own scripts runs, and our own styles; pictures may come from where a page's writer says. */
-function policy({ framedBy = "'none'" }: { framedBy?: string }): string {
+function policy(framedBy = "'none'"): string {
   return (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http: data: blob:; font-src 'self'; " +
-    `connect-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors ${framedBy}`
+    `connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors ${framedBy}`
   );
 }
 
 function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: Shown) {
   reply.headers({
-    'content-security-policy': policy('page' in shown ? shown : {}),
+    'content-security-policy': 'page' in shown ? (shown.policy ?? policy(shown.framedBy)) : policy(),
     // With none at all, browsers would not say where a form comes from.
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',

@@ -7,7 +7,7 @@ import { dropDraft, keepDraft, markSent, readDraft } from './draft.ts';
 import { editorLook } from './editor-look.ts';
 import { pageLinks, slashMenu } from './editor-menus.ts';
 import { takeDropped, takePasted } from './editor-paste.ts';
-import { drawFormulas } from './own-files.ts';
+import { drawDiagrams, drawFormulas } from './own-files.ts';
 
 const PREVIEW_MS = 350;
 const KEEP_MS = 400;
@@ -180,6 +180,7 @@ class Editor extends HTMLElement {
       // The API has made it safe, as it does with every page.
       this.#preview.innerHTML = html;
       if (/class="(?:math|language-math)/.test(html)) await drawFormulas(this.#preview);
+      if (html.includes('<pre class="mermaid"')) await drawDiagrams(this.#preview);
     } catch (error) {
       if ((error as Error).name === 'AbortError') return;
       this.#preview.textContent = `There is no preview: ${wordsOf(error)}`;

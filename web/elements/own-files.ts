@@ -17,6 +17,12 @@ export async function drawFormulas(root: HTMLElement): Promise<void> {
   drawMath(root);
 }
 
+/** Draws the diagrams of an element. */
+export async function drawDiagrams(root: HTMLElement): Promise<void> {
+  const diagrams = (await importOwn('diagrams.js')) as { drawDiagrams(root: ParentNode): void };
+  diagrams.drawDiagrams(root);
+}
+
 /** What was copied from a page or a document, as Markdown. */
 export async function toMarkdown(rich: string): Promise<string> {
   const { richToMarkdown } = (await importOwn('rich-text.js')) as { richToMarkdown(html: string): string };

@@ -35,6 +35,8 @@ class Passages extends HTMLElement {
     this.append(this.#mark, this.#box);
     this.#name();
     prose.addEventListener('pointerover', ({ target }) => {
+      // Formulas and diagrams take the places of their texts.
+      this.#blocks = blocksIn(prose);
       const at = this.#blocks.findIndex((block) => block.contains(target as Node));
       if (at >= 0 && !this.#isOpen) this.#moveTo(at);
     });

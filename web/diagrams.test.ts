@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import type { Frame, Page } from 'playwright-core';
+import { CHROMIUM } from '../test/browser.ts';
+import { openBrowserOf } from '../test/browser-visitor.ts';
+import { assertGood, watch } from '../test/good-page.ts';
+import { openWorld } from '../test/world.ts';
+
+const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was drawn by a real browser';
+const world = await openWorld();
+const FLOW = 'flowchart LR\n  A[Warp] --> B{Weft}\n  B -->|over| C[Cloth]';
+
+/** Somewhere else in the network: whoever connects is noted. */
+const connections: string[] = [];
+const elsewhere = createServer((request, response) => {
+  connections.push(String(request.url));
+  response.end();
+}).listen(0, '127.0.0.1');
+elsewhere.on('connection', () => connections.push('a connection'));
+await once(elsewhere, 'listening');
+after(() => elsewhere.close());
+const EVIL = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+
+/** What tries to run, to load or to lead away, by every way that Mermaid has for it. */
+const HOSTILE = [
+  `flowchart LR\n  A["<img src=${EVIL}/1 onerror='parent.ran=1;top.ran=1'>"] --> B["<b>bold</b>"]\n  click A "javascript:parent.ran=1"\n  click B call alert(1)`,
+  `%%{init: {"securityLevel": "loose", "htmlLabels": true, "flowchart": {"htmlLabels": true}, "themeCSS": "@import url(${EVIL}/2.css); * { background: url(${EVIL}/3.png) !important }"}}%%\nflowchart LR\n  A["<script>parent.ran=1</script><iframe src=${EVIL}/4></iframe><svg onload=parent.ran=1>"] --> B\n  click A href "${EVIL}/5" _blank\n  click B href "${EVIL}/6" _top`,
+  `%%{init: {"__proto__": {"ran": 1}, "constructor": {"prototype": {"ran": 1}}, "fontFamily": "x; } * { background: url(${EVIL}/7) } .x {"}}%%\nflowchart LR\n  A --> B\n  style A fill:url(${EVIL}/8),background:url(${EVIL}/9)\n  classDef x fill:red,background-image:url(${EVIL}/10)\n  class B x`,
+  `sequenceDiagram\n  participant A as <img src=${EVIL}/11 onerror=parent.ran=1>\n  links A: {"Go": "javascript:parent.ran=1", "Out": "${EVIL}/12"}\n  A->>A: <a href="${EVIL}/13">x</a>`,
+  `---\nconfig:\n  securityLevel: loose\n  theme: base\n  themeVariables:\n    primaryColor: "url(${EVIL}/14)"\n---\nclassDiagram\n  class A\n  link A "${EVIL}/15"\n  callback A "alert"`,
+];
+
+async function openPage(markdown: string, complaints: string[]) {
+  const owner = await world.owner();
+  const { body } = await owner.get('/v1/overview');
+  const address = `${world.address}/${body.session.organizations[0].slug}/${body.wikis[0].slug}/drawn`;
+  await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'Drawn', slug: 'drawn', markdown });
+  const context = await openBrowserOf(world, owner.user_id);
+  const page = await context.newPage();
+  watch(page, complaints);
+  return { page, context, address };
+}
+
+const blocks = (texts: readonly string[]) =>
+  texts.map((text) => `\`\`\`mermaid\n${text}\n\`\`\`\n`).join('\nBetween.\n\n');
+const framesOf = (page: Page): Frame[] => page.frames().filter((frame) => frame.url().endsWith('/-/diagram'));
+
+test('diagrams are drawn as they come into view, in the colours of the page, and their text stays', {
+  skip,
+}, async () => {
+  const complaints: string[] = [];
+  const far = Array.from({ length: 120 }, (_, i) => `Paragraph ${i}.\n`).join('\n');
+  const { page, address } = await openPage(
+    `${blocks([FLOW])}\n${far}\n${blocks(['pie\n  "a" : 1', 'no diagram at all'])}`,
+    complaints,
+  );
+  await page.goto(address);
+  await page.locator('.diagram.drawn').waitFor();
+  assert.equal(await page.locator('.diagram').count(), 1, 'what is far below is not drawn yet');
+  const drawn = page.frameLocator('.diagram iframe').first();
+  await drawn.getByText('Cloth').waitFor();
+  const colour = () =>
+    drawn
+      .locator('.node rect')
+      .first()
+      .evaluate((node) => getComputedStyle(node).fill);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await drawn.locator('html[style*=light]').waitFor();
+  const [light] = [await colour()];
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await drawn.locator('html[style*=dark]').waitFor();
+  await drawn.getByText('Cloth').waitFor();
+  assert.notEqual(await colour(), light);
+  assert.equal(await page.locator('.diagram pre.mermaid').first().textContent(), FLOW);
+  await page.getByText('The diagram as text').first().click();
+  await page.locator('.diagram pre.mermaid').first().waitFor();
+  await assertGood(page, 'a page with diagrams');
+  await page.locator('pre.mermaid').last().scrollIntoViewIfNeeded();
+  await page.locator('.diagram.drawn').nth(1).waitFor();
+  await page.locator('.prose > pre.mermaid[data-problem^="This cannot be drawn"]').waitFor();
+  await assertGood(page, 'a diagram that cannot be drawn');
+  assert.deepEqual(complaints, []);
+});
+
+test('a hostile diagram runs nothing in the page, asks nothing of anybody and leads nowhere', { skip }, async () => {
+  const { page, context, address } = await openPage(blocks([FLOW, ...HOSTILE, 'x'.repeat(60_000)]), []);
+  const dialogs: string[] = [];
+  page.on('dialog', (dialog) => {
+    dialogs.push(dialog.message());
+    void dialog.dismiss();
+  });
+  await page.setViewportSize({ width: 1_000, height: 9_000 });
+  await page.goto(address);
+  // Each is drawn or not: in the end no frame is still at work.
+  await page
+    .locator('.prose > pre.mermaid:not([data-problem]), .diagram:not(.drawn)')
+    .first()
+    .waitFor({ state: 'detached' });
+  assert.ok(framesOf(page).length >= 2, 'hostile diagrams were drawn too');
+  for (const frame of framesOf(page)) {
+    const reach = await frame.evaluate(async () => {
+      const tried = async (reached: () => unknown) => {
+        try {
+          return String(await reached());
+        } catch {
+          return 'refused';
+        }
+      };
+      return {
+        origin: self.origin,
+        cookie: await tried(() => document.cookie),
+        storage: await tried(() => localStorage.length),
+        page: await tried(() => parent.document.title),
+        service: await tried(() => fetch('/v1/overview')),
+        links: document.querySelectorAll('[href^="http"], [href^="javascript"], [*|href^="http"]').length,
+      };
+    });
+    const refused = 'refused';
+    assert.deepEqual(reach, {
+      origin: 'null',
+      cookie: refused,
+      storage: refused,
+      page: refused,
+      service: refused,
+      links: 0,
+    });
+    for (const node of await frame.locator('svg .node, svg .actor, svg a').all())
+      await node.click({ force: true, timeout: 2_000 });
+  }
+  assert.deepEqual(
+    await page.evaluate('[window.ran, ({}).ran, location.href, document.querySelectorAll("style").length]'),
+    [undefined, undefined, address, 0],
+  );
+  assert.deepEqual([connections, dialogs, context.pages().length], [[], [], 1]);
+  await (await context.newPage()).goto(EVIL);
+  assert.notDeepEqual(connections, [], 'whoever connects is noted');
+});
+
+test('the frame is nobody, whoever opens it, and is framed by our own pages alone', async () => {
+  const { status, headers } = await world.anonymous.send('GET', '/-/diagram', { headers: { accept: 'text/html' } });
+  assert.equal(status, 200);
+  assert.equal(
+    headers.get('content-security-policy'),
+    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox allow-scripts",
+  );
+});
