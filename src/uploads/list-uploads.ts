@@ -15,7 +15,9 @@ export const listUploads = endpoint({
   params: WikiParams,
   query: Type.Object({
     ...PAGING,
-    order: Type.Enum(['oldest', 'newest'], { default: 'oldest', description: 'Which of them come first.' }),
+    order: Type.Optional(
+      Type.Enum(['oldest', 'newest'], { description: 'Which come first; the oldest unless stated.' }),
+    ),
   }),
   reply: Type.Array(Upload),
   example: { reply: [exampleUpload] },
