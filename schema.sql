@@ -964,15 +964,18 @@ create table upload_files (
   file_id          text     collate "C",
   received         bigint   not null default 0,
   promised_sha256  text     collate "C" not null default ''::text,
+  section_of       integer,
   PRIMARY KEY (wiki_id, upload_id, file_no),
   CHECK (((received >= 0) AND (received <= byte_size))),
-  CHECK ((kind = ANY (ARRAY['file'::text, 'folder'::text, 'archive'::text]))),
+  CHECK ((kind = ANY (ARRAY['file'::text, 'folder'::text, 'archive'::text, 'section'::text]))),
   CHECK ((page_change = ANY (ARRAY[''::text, 'new'::text, 'updated'::text, 'merged'::text, 'same'::text, 'kept'::text]))),
+  CHECK (((kind = 'section'::text) = (section_of IS NOT NULL))),
   CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text]))),
   FOREIGN KEY (wiki_id, upload_id) REFERENCES uploads(wiki_id, upload_id) ON DELETE CASCADE
 );
 CREATE INDEX upload_files_by_name ON upload_files USING btree (wiki_id, filename) WHERE (status = 'done'::text);
 CREATE INDEX upload_files_by_path ON upload_files USING btree (wiki_id, upload_id, page_path, file_no) WHERE (page_path <> ''::text);
+CREATE INDEX upload_files_sections ON upload_files USING btree (wiki_id, upload_id, section_of) WHERE (section_of IS NOT NULL);
 CREATE UNIQUE INDEX upload_files_by_id ON upload_files USING btree (wiki_id, upload_id, file_id);
 grant delete, insert, select, update on upload_files to ibid_service;
 alter table upload_files enable row level security;
