@@ -35,8 +35,8 @@ export const listBranches = endpoint({
   run: ({ params: { wiki_id }, query: { page_id = '', limit, offset }, many }) => {
     const isWhole = sql`${offset === 0}::boolean`;
     const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position`;
-    // Each step up and each branch is a walk of an index, which the order names in full; the limits keep the planner from
-    // reading all pages at once.
+    // Each step up, each branch and each look for a child is a walk of an index, which the order names in full: where pages
+    // have many children, the planner would else read all pages until it meets one, and most pages have none.
     return many<Static<typeof BranchEntry>>(sql`
       with recursive way as (
         select ${columns} from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}
@@ -47,7 +47,8 @@ export const listBranches = endpoint({
       )
       select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status,
         coalesce((
-          select true from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible} limit 1
+          select true from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible}
+          order by p.position, p.page_id limit 1
         ), false) as has_children
       from (
         select * from way where ${isWhole}
