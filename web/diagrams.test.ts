@@ -82,6 +82,8 @@ test('diagrams are drawn as they come into view, in the colours of the page, and
   await page.locator('.diagram.drawn').nth(1).waitFor();
   await page.locator('.prose > pre.mermaid[data-problem^="This cannot be drawn"]').waitFor();
   await assertGood(page, 'a diagram that cannot be drawn');
+  await page.goto(address.replace('/drawn', '/-/edit/drawn'));
+  await page.locator('.preview .diagram.drawn').first().waitFor();
   assert.deepEqual(complaints, []);
 });
 

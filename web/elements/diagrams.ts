@@ -50,7 +50,7 @@ const watching = new IntersectionObserver(
  * text stays, for whoever cannot see the picture, and alone where it cannot be drawn.
  */
 export function drawDiagrams(root: ParentNode): void {
-  for (const source of root.querySelectorAll<HTMLElement>('pre.mermaid')) watching.observe(source);
+  for (const source of root.querySelectorAll<HTMLElement>('pre.mermaid:not(.diagram *)')) watching.observe(source);
 }
 
 function draw(source: HTMLElement): void {

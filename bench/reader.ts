@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { type Browser, chromium } from 'playwright-core';
+import { runningPostgres } from '../src/db/postgres-running.ts';
+import { sha256 } from '../src/http/secrets.ts';
+import { CHROMIUM } from '../test/browser.ts';
+import { listAll } from './api.ts';
+import { median } from './compare.ts';
+import { generatePages } from './corpus.ts';
+import { openConnection, runRound } from './http-load.ts';
+import { cpuOf } from './processes.ts';
+import { startBench } from './start-bench.ts';
+
+/**
+ * What a reader waits for: how long the service takes for a page of a large wiki, how long a browser until something is to
+ * be seen, and how much script each kind of page brings. Argument: how many pages the wiki has.
+ */
+const PAGES = Number(process.argv[2] ?? 10_000);
+const AT_ONCE = 1_000;
+const ROUND_MS = 4_000;
+const ROUNDS = 5;
+const LOADS = 15;
+/** Who startBench lets in. */
+const EMAIL = 'bench@example.com';
+
+interface Listed {
+  path: string;
+  page_id: string;
+  source_count: number;
+}
+
+const bench = await startBench();
+const { api, service, wiki_id } = bench;
+try {
+  const { session, wikis } = await api.get('/v1/overview');
+  const root = `/${session.organizations[0].slug}/${wikis[0].slug}`;
+  for (let from = 0; from < PAGES; from += AT_ONCE) {
+    await api.upload(wiki_id, generatePages({ from, count: Math.min(AT_ONCE, PAGES - from), bytes: 4_000 }));
+  }
+  const more = await api.upload(wiki_id, {
+    'more.md': '# More\n\n$x^2$\n\n```mermaid\nflowchart LR\n  A --> B\n```\n',
+  });
+  const written = await api.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Written', markdown: 'By hand.\n' });
+  const all: Listed[] = await listAll(api, `/v1/wikis/${wiki_id}/pages`);
+  const pages = all.filter(({ source_count }) => source_count > 0);
+  console.log(`A wiki of ${pages.length} pages of 4,000 bytes\n`);
+  const cookie = await signIn(service.address);
+  await measureService(root, pages, cookie);
+  await measureScripts(cookie, {
+    'a page that people wrote': `${root}/${written.path}`,
+    'a page made from a file': `${root}/${pages[0]?.path}`,
+    'one with formulas and diagrams': `${root}/more`,
+    'its passages': `${root}/more?sources`,
+    'the first page of a wiki': root,
+    'results of a search': `${root}/-/search?query=word`,
+    'the history of a page': `${root}/-/history/more`,
+    'the list of sources': `${root}/-/sources`,
+    'an upload': `${root}/-/uploads/${more.upload.upload_id}`,
+    'the settings': '/me',
+    'the editor': `${root}/-/new`,
+  });
+  await measureBrowser(cookie, {
+    'page made from a file': `${root}/${pages[0]?.path}`,
+    'first page of the wiki': root,
+  });
+} finally {
+  await bench.stop();
+}
+
+/** The cookie of a browser in which the bench's person has signed in, by a link that is put where a mail would name it. */
+async function signIn(address: string): Promise<string> {
+  const connection = runningPostgres(bench.data_dir);
+  if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
+  const token = randomBytes(32).toString('base64url');
+  const database = new Client(connection);
+  await database.connect();
+  await database.query(
+    "insert into sign_in_links (email, token_hash, expires_at, sent_at) values ($1, $2, now() + interval '1 hour', '{}')",
+    [EMAIL, sha256(token)],
+  );
+  await database.query('vacuum analyze');
+  await database.end();
+  const { access_token } = await post(`${address}/v1/auth/email/complete`, { token });
+  const { browser_secret } = await post(`${address}/v1/auth/browser`, {}, { authorization: `Bearer ${access_token}` });
+  return `ibid=${browser_secret}`;
+}
+
+async function post(url: string, body: object, headers: Record<string, string> = {}): Promise<Record<string, string>> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${url} answers ${answer.status}: ${await answer.text()}`);
+  return answer.json();
+}
+
+/** Reads of a page as HTML, one after the other and eight at once, in turns with the API's own answer of the page. */
+async function measureService(root: string, pages: readonly Listed[], cookie: string): Promise<void> {
+  const head = (path: string, accept: string) =>
+    `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${service.port}\r\naccept: ${accept}\r\ncookie: ${cookie}\r\nsec-fetch-site: same-origin\r\n\r\n`;
+  const kinds = {
+    'page as HTML': (i: number) => head(`${root}/${pages[i]?.path}`, 'text/html'),
+    'its record by the API': (i: number) => head(`/v1/wikis/${wiki_id}/pages/${pages[i]?.page_id}`, 'application/json'),
+  };
+  let next = 0;
+  for (const width of [1, 8]) {
+    const connections = await Promise.all(Array.from({ length: width }, () => openConnection(service.port)));
+    const figures = Object.keys(kinds).map((name) => ({
+      name,
+      p50: [] as number[],
+      p99: [] as number[],
+      cpu: [] as number[],
+    }));
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      for (const [k, request] of Object.values(kinds).entries()) {
+        const before = cpuOf(service.pid);
+        const { p50_ms, p99_ms, requests } = await runRound(width, ROUND_MS / ROUNDS, async (lane) => {
+          // A step that visits all of them, in no order that anything is stored in.
+          next = (next + 7_919) % pages.length;
+          await connections[lane]?.get(request(next));
+        });
+        const after = cpuOf(service.pid);
+        if (round === 0) continue;
+        figures[k]?.p50.push(p50_ms);
+        figures[k]?.p99.push(p99_ms);
+        figures[k]?.cpu.push((after.own_ms + after.children_ms - before.own_ms - before.children_ms) / requests);
+      }
+    }
+    for (const { name, p50, p99, cpu } of figures) {
+      console.log(
+        `${name}, ${width} at once: p50 ${median(p50).toFixed(1)} ms, p99 ${median(p99).toFixed(1)} ms, CPU ${median(cpu).toFixed(1)} ms`,
+      );
+    }
+    for (const connection of connections) connection.close();
+  }
+}
+
+/** Compressed, as a browser asks for them, of what a page names; what it asks for later by itself is not in it. */
+async function measureScripts(cookie: string, addresses: Record<string, string>): Promise<void> {
+  console.log('\nScripts and styles (br), kB');
+  for (const [name, address] of Object.entries(addresses)) {
+    const answer = await fetch(service.address + address, { headers: { accept: 'text/html', cookie } });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${address} answers ${answer.status}: ${text.slice(0, 300)}`);
+    const sizes = { js: 0, css: 0 };
+    for (const [, file = '', kind] of text.matchAll(/(?:src|href)="(\/assets\/[^"]+\.(js|css))"/g)) {
+      const { headers } = await fetch(service.address + file, { headers: { 'accept-encoding': 'br' } });
+      sizes[kind as 'js' | 'css'] += Number(headers.get('content-length'));
+    }
+    console.log(
+      `${name.padEnd(34)} ${(sizes.js / 1024).toFixed(1).padStart(6)} ${(sizes.css / 1024).toFixed(1).padStart(6)}`,
+    );
+  }
+}
+
+/** From the beginning of the navigation to the first contentful paint, on loopback: with nothing kept, and with all files. */
+async function measureBrowser(cookie: string, addresses: Record<string, string>): Promise<void> {
+  if (!CHROMIUM) return console.log('\nChromium is not installed, so that no paint was measured');
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  console.log(`\nFirst contentful paint in Chromium ${browser.version()}, medians of ${LOADS}`);
+  for (const [name, address] of Object.entries(addresses)) {
+    const first: number[] = [];
+    const again: number[] = [];
+    for (let load = 0; load < LOADS; load += 1) {
+      const { fresh, kept } = await paints(browser, cookie, address);
+      first.push(fresh);
+      again.push(kept);
+    }
+    console.log(
+      `${name}: ${median(first).toFixed(0)} ms with nothing kept, ${median(again).toFixed(0)} ms with all files`,
+    );
+  }
+  await browser.close();
+}
+
+async function paints(browser: Browser, cookie: string, address: string): Promise<{ fresh: number; kept: number }> {
+  const context = await browser.newContext({ viewport: { width: 1_440, height: 900 } });
+  const [name = '', value = ''] = cookie.split('=');
+  await context.addCookies([{ name, value, url: service.address }]);
+  const page = await context.newPage();
+  const paint = async () => {
+    await page.goto(service.address + address, { waitUntil: 'load' });
+    return page.evaluate(
+      () =>
+        new Promise<number>((resolve) => {
+          const observer = new PerformanceObserver((list) => {
+            for (const { name, startTime } of list.getEntries())
+              if (name === 'first-contentful-paint') resolve(startTime);
+          });
+          observer.observe({ type: 'paint', buffered: true });
+        }),
+    );
+  };
+  const fresh = await paint();
+  const kept = await paint();
+  await context.close();
+  return { fresh, kept };
+}
