@@ -8,10 +8,11 @@ export interface Api {
   get(path: string): Promise<any>;
   /** A form is sent as one, everything else as JSON. */
   post(path: string, body?: unknown): Promise<any>;
-  /** Uploads the files and waits for the end of the job; `seconds` is the time from the answer to the end. */
+  /** Uploads the files, tells when that is answered, and waits for the end of the job: `seconds` is the time between. */
   upload(
     wiki_id: string,
     files: Record<string, string | Uint8Array>,
+    onAnswered?: () => void,
   ): Promise<{ upload: any; receive_seconds: number; seconds: number }>;
 }
 
@@ -32,12 +33,13 @@ export function openApi(address: string, token: string): Api {
       body === undefined || body instanceof FormData
         ? send('POST', path, body)
         : send('POST', path, JSON.stringify(body), 'application/json'),
-    async upload(wiki_id, files) {
+    async upload(wiki_id, files, onAnswered) {
       const form = new FormData();
       for (const [name, text] of Object.entries(files)) form.append('files', new Blob([text as string]), name);
       const begin = performance.now();
       const { upload_id } = await send('POST', `/v1/wikis/${wiki_id}/uploads`, form);
       const answered = performance.now();
+      onAnswered?.();
       for (;;) {
         const upload = await get(`/v1/wikis/${wiki_id}/uploads/${upload_id}`);
         if (upload.status === 'failed') throw new Error(`an upload failed: ${upload.error}`);

@@ -3,11 +3,11 @@ import { pdfOf } from '../test/pdf.ts';
 import { zipOf } from '../test/zip.ts';
 import { shortPages } from './corpus.ts';
 import { runRound } from './http-load.ts';
-import { memoryOf } from './processes.ts';
+import { type Cpu, cpuOf, memoryOf } from './processes.ts';
 import { startBench } from './start-bench.ts';
 
 /** What uploads cost: small texts, PDFs, ten thousand files in an archive; what readers of pages notice, and the memory. */
-const PAPERS = 12;
+const PAPERS = 36;
 const IN_ARCHIVE = 10_000;
 const CORPORA = new URL('../../shared/corpora/documents/tracemonkey.pdf', import.meta.url);
 
@@ -30,10 +30,18 @@ try {
   const papers = Object.fromEntries(
     Array.from({ length: PAPERS }, (_, i) => [`paper-${i}.pdf`, Buffer.concat([bytes, Buffer.from(`\n%${i}\n`)])]),
   );
-  const reading = api.upload(await newWiki(), papers);
+  const papersWiki = await newWiki();
+  const used = cpuOf(service.pid);
+  // What sends the files reads pages, too, and would itself keep them waiting until then.
+  let reading: Promise<{ seconds: number }> | undefined;
+  await new Promise<void>((resolve) => {
+    reading = api.upload(papersWiki, papers, resolve);
+  });
   const busy = await read();
-  const { seconds } = await reading;
-  console.log(`${PAPERS} times ${name} (${pages} pages): ${rate(PAPERS * pages, seconds)} pages/s`);
+  const { seconds } = (await reading) ?? { seconds: Number.NaN };
+  console.log(
+    `${PAPERS} times ${name} (${pages} pages): ${rate(PAPERS * pages, seconds)} pages/s, ${cpuSince(used, PAPERS * pages)} a page`,
+  );
   console.log(
     `a page is read meanwhile: p50 ${ms(busy.p50_ms)}, p99 ${ms(busy.p99_ms)}; before: p50 ${ms(idle.p50_ms)}, p99 ${ms(idle.p99_ms)}`,
   );
@@ -44,15 +52,17 @@ try {
       `# Page ${i}\n\nThe text of page ${i}.\n`,
     ]),
   );
+  const manyWiki = await newWiki();
+  const usedBefore = cpuOf(service.pid);
   const before = memoryOf(service.pid).own_pss_mb;
   let most = before;
   const watch = setInterval(() => {
     most = Math.max(most, memoryOf(service.pid).own_pss_mb);
   }, 200);
-  const archive = await api.upload(await newWiki(), { 'many.zip': many });
+  const archive = await api.upload(manyWiki, { 'many.zip': many });
   clearInterval(watch);
   console.log(
-    `${IN_ARCHIVE} files in a ZIP archive: ${rate(IN_ARCHIVE, archive.seconds)} files/s; the service's memory rose from ${Math.round(before)} to at most ${Math.round(most)} MB`,
+    `${IN_ARCHIVE} files in a ZIP archive: ${rate(IN_ARCHIVE, archive.seconds)} files/s, ${cpuSince(usedBefore, IN_ARCHIVE)} a file; the service's memory rose from ${Math.round(before)} to at most ${Math.round(most)} MB`,
   );
 } finally {
   await stop();
@@ -64,6 +74,14 @@ function paper(): { name: string; bytes: Buffer; pages: number } {
   const line = 'A line of some sixty letters, of which a page has about fifty.';
   const page = Array.from({ length: 50 }, (_, i) => [line, 50, 780 - 14 * i] as const);
   return { name: 'a plain paper', bytes: pdfOf(Array.from({ length: 14 }, () => page)), pages: 14 };
+}
+
+/** What the service and all below it have computed since, for each of `n`. */
+function cpuSince({ own_ms, children_ms }: Cpu, n: number): string {
+  const now = cpuOf(service.pid);
+  const own = (now.own_ms - own_ms) / n;
+  const below = (now.children_ms - children_ms) / n;
+  return `${(own + below).toFixed(1)} ms of CPU (${own.toFixed(1)} in the service, ${below.toFixed(1)} below it)`;
 }
 
 function rate(n: number, seconds: number): string {

@@ -32,6 +32,8 @@ export interface Bounds {
   render_ms: number;
   memory_mb: number;
   idle_ms: number;
+  /** How much less urgent than the service it is: 0 where somebody waits for the answer. */
+  behind: number;
 }
 
 export interface BoundedThread {
@@ -55,6 +57,7 @@ export function boundedThread(bounds: Bounds): BoundedThread {
     const started = new Worker(new URL('./sandbox.thread.ts', import.meta.url), {
       // What a file could make the thread do, it does without the secrets of the environment.
       env: {},
+      workerData: { behind: bounds.behind },
       resourceLimits: { maxOldGenerationSizeMb: bounds.memory_mb, maxYoungGenerationSizeMb: 32 },
     });
     worker = started;

@@ -2,6 +2,7 @@ import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { advanceJob, type ClaimedJob, endJob, holdJob } from '../jobs/queue.ts';
 import type { JobKind } from '../jobs/worker.ts';
+import { compiledAhead } from './compile-ahead.ts';
 import { type CompilingNeeds, fileCompiler } from './compile-upload-file.ts';
 import { endUpload } from './end-upload.ts';
 import { markLostSections } from './lost-sections.ts';
@@ -13,15 +14,12 @@ import { unpackArchives } from './unpack-archives.ts';
 import { type CompiledUploadFile, insertSections, type PendingFile, writeFiles } from './write-files.ts';
 import { EditedMeanwhileError } from './write-pages.ts';
 
-/** What is written in one transaction: enough to be fast, little enough that a crash undoes little. */
-const BATCH_FILES = 50;
-const BATCH_BYTES = 4 * 2 ** 20;
+/** What is written in one transaction, in pages and their Markdown: enough to be fast, little enough that a crash undoes little. */
+const BATCH_FILES = 100;
+const BATCH_LENGTH = 2 ** 20;
 
 /** How often a batch is merged while people may go on saving; then they wait until it is written. */
 const FREE_MERGES = 2;
-
-/** One is read while another is rendered, and a third comes from the disk. */
-const AT_ONCE = 3;
 
 /**
  * Makes sources and pages of an upload's files. Each batch is one transaction that also notes which files are done, so
@@ -41,18 +39,16 @@ export function ingestJob(needs: CompilingNeeds): JobKind {
       const compile = fileCompiler(needs, db.query, upload, { pages, plans, stopping });
       // While one batch is written, the next one is compiled.
       let writing: Promise<unknown> = Promise.resolve();
-      for (const files of batchesOf(await pendingFiles(db.query, job), ({ byte_size }) => byte_size)) {
-        const compiled = await compileAll(files, compile, stopping);
-        // A document that was divided may be many pages, in an order in which each comes behind the one it lies under.
-        for (const batch of batchesOf(compiled, ({ page }) => page?.markdown.length ?? 0)) {
-          await writing;
-          if (stopping.aborted) return;
-          writing = mergeAndWrite(db, needs.sandbox, job, pages, batch);
-          // Its failure is thrown where it is waited for; until then it is not an unhandled one.
-          writing.catch(() => undefined);
-        }
+      for await (const batch of batchesOf(compiledAhead(await pendingFiles(db.query, job), compile, stopping))) {
+        await writing;
+        if (stopping.aborted) break;
+        writing = mergeAndWrite(db, needs.sandbox, job, pages, batch);
+        // Its failure is thrown where it is waited for; until then it is not an unhandled one.
+        writing.catch(() => undefined);
       }
       await writing;
+      // What was begun is written, and what was not is for whoever takes the job over.
+      if (stopping.aborted) return;
       await db.transaction((query) => finish(query, job, ''));
     },
     giveUp: finish,
@@ -86,24 +82,6 @@ async function mergeAndWrite(
   }
 }
 
-/** The pages of some files in their order, a few files at a time: documents are read in several processes. */
-async function compileAll(
-  batch: readonly PendingFile[],
-  compile: (file: PendingFile) => Promise<CompiledUploadFile[]>,
-  stopping: AbortSignal,
-): Promise<CompiledUploadFile[]> {
-  const compiled: CompiledUploadFile[][] = [];
-  const waiting = [...batch.entries()];
-  const lanes = Array.from({ length: AT_ONCE }, async () => {
-    for (let next = waiting.shift(); next && !stopping.aborted; next = waiting.shift()) {
-      const [at, file] = next;
-      compiled[at] = await compile(file);
-    }
-  });
-  await Promise.all(lanes);
-  return compiled.flat();
-}
-
 function pendingFiles(query: Query, job: ClaimedJob): Promise<PendingFile[]> {
   // Parents first: a page is written after the page that it lies under. A file is read again for the sections of it that are
   // not written yet.
@@ -115,16 +93,19 @@ function pendingFiles(query: Query, job: ClaimedJob): Promise<PendingFile[]> {
     order by length(page_path) - length(replace(page_path, '/', '')), file_no`);
 }
 
-function* batchesOf<T>(all: readonly T[], bytesOf: (each: T) => number): Iterable<T[]> {
-  let batch: T[] = [];
-  let bytes = 0;
-  for (const each of all) {
-    batch.push(each);
-    bytes += bytesOf(each);
-    if (batch.length < BATCH_FILES && bytes <= BATCH_BYTES) continue;
-    yield batch;
-    batch = [];
-    bytes = 0;
+/** A document that was divided may be many pages, in an order in which each comes behind the one it lies under. */
+async function* batchesOf(all: AsyncIterable<readonly CompiledUploadFile[]>): AsyncGenerator<CompiledUploadFile[]> {
+  let batch: CompiledUploadFile[] = [];
+  let length = 0;
+  for await (const pages of all) {
+    for (const each of pages) {
+      batch.push(each);
+      length += each.page?.markdown.length ?? 0;
+      if (batch.length < BATCH_FILES && length <= BATCH_LENGTH) continue;
+      yield batch;
+      batch = [];
+      length = 0;
+    }
   }
   if (batch.length > 0) yield batch;
 }

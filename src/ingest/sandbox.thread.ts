@@ -1,4 +1,5 @@
-import { parentPort } from 'node:worker_threads';
+import { getPriority, setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
 import { renderPlainText } from '../pages/plain-text.ts';
 import { renderPage } from '../pages/render.ts';
 import type { Answer, Message, Question } from './bounded-thread.ts';
@@ -7,6 +8,9 @@ import { ExtractError } from './extract/extract-error.ts';
 
 /** One question at a time; the pages of an upload come once and are kept for the files after it. */
 let pages: ReadonlyMap<string, string> = new Map();
+
+// For Linux 0 is this thread; elsewhere it is the process, which has requests to answer.
+if (process.platform === 'linux') setPriority(0, Math.min(getPriority(0) + workerData.behind, 19));
 
 parentPort?.on('message', (question: Question) => {
   if ('pages' in question) pages = question.pages;

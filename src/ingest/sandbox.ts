@@ -44,12 +44,22 @@ export function openSandbox(
     render_ms?: number;
     memory_mb?: number;
     idle_ms?: number;
+    behind?: number;
     onError?: (error: Error) => void;
   } = {},
 ): Sandbox {
-  const { threads = 1, extract_ms = 10_000, render_ms = 1_000, memory_mb = 512, idle_ms = 30_000 } = options;
+  const {
+    threads = 1,
+    extract_ms = 10_000,
+    render_ms = 1_000,
+    memory_mb = 512,
+    idle_ms = 30_000,
+    behind = 0,
+  } = options;
   const onError = options.onError ?? ((error: Error) => process.emitWarning(error));
-  const all = Array.from({ length: threads }, () => boundedThread({ extract_ms, render_ms, memory_mb, idle_ms }));
+  const all = Array.from({ length: threads }, () =>
+    boundedThread({ extract_ms, render_ms, memory_mb, idle_ms, behind }),
+  );
   const free = [...all];
   const waiting: Task[] = [];
   let isClosed = false;

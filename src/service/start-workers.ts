@@ -31,7 +31,8 @@ export function startWorkers(
   { config, db, blobs, log }: { config: Config; db: ServiceDb; blobs: Blobs; log: Logger },
   onStop: OnStop,
 ): Worker {
-  const sandbox = openSandbox({ threads: RENDERING_THREADS });
+  // Whoever reads pages comes before whoever waits for an upload.
+  const sandbox = openSandbox({ threads: RENDERING_THREADS, behind: 10 });
   onStop(() => sandbox.close());
   const chores = [
     { name: 'purge the trash', every_ms: PURGE_MS, run: () => purgeTrash(db) },
