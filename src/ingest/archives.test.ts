@@ -112,7 +112,10 @@ test('an archive of many small files becomes as many pages', async (t) => {
   const count = 1_000;
   const files = Array.from({ length: count }, (_, i) => [`n${i % 20}/page-${i}.md`, `# Page ${i}\n\nText.\n`] as const);
   const started = performance.now();
+  const before = world.statements.length;
   const { body: upload } = await world.upload(owner, owner.wiki_id, { 'many.zip': zipOf(files) });
+  const writing = world.statements.slice(before).filter((text) => text.includes('jsonb_to_recordset')).length;
+  assert.ok(writing < count / 5, `${writing} statements wrote ${count} files: they must be written many at a time`);
   t.diagnostic(`${Math.round((1_000 * count) / (performance.now() - started))} files/s`);
   assert.equal(upload.summary, `${count} files: ${count} new sources, ${count + 20} new pages.`);
 });
