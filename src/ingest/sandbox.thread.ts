@@ -9,8 +9,7 @@ import { ExtractError } from './extract/extract-error.ts';
 /** One question at a time; the pages of an upload come once and are kept for the files after it. */
 let pages: ReadonlyMap<string, string> = new Map();
 
-// For Linux 0 is this thread; elsewhere it is the process, which has requests to answer.
-if (process.platform === 'linux') setPriority(0, Math.min(getPriority(0) + workerData.behind, 19));
+stepBehind(workerData.behind);
 
 parentPort?.on('message', (question: Question) => {
   if ('pages' in question) pages = question.pages;
@@ -44,5 +43,15 @@ function answer(question: Question): Answer {
   } catch (error) {
     if (error instanceof ExtractError) return { file: { ok: false, code: error.code, message: error.message } };
     return { failed: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+function stepBehind(steps: number): void {
+  // For Linux 0 is this thread; elsewhere it is the process, which has requests to answer.
+  if (process.platform !== 'linux' || steps === 0) return;
+  try {
+    setPriority(0, Math.min(getPriority(0) + steps, 19));
+  } catch {
+    // A system that does not let it is one where it computes as urgently as the rest.
   }
 }
