@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 
-/** A machine that is this much busier than a thread alone would make it is beyond being waited for. */
-const WAITING_MAX = 20;
+/** A machine that is this much busier than a thread alone would make it is beyond being waited for; threads may come behind others. */
+const WAITING_MAX = 60;
 
 /**
  * Calls `over` once the thread has computed for `ms` more than it had at `began`, as it told of itself: what the rest of the
