@@ -27,6 +27,7 @@ async function convert(buffer: Buffer, convertImage: ReturnType<typeof mammoth.i
     );
     return value;
   } catch {
+    // Whatever it throws is of a file that is none of Word's, or a broken one; the readers of it say nothing for people.
     throw new ExtractError(
       'unreadable',
       'the Word document is damaged and cannot be read; save it anew as .docx and upload it again',

@@ -90,6 +90,7 @@ function nameOf(bytes: Buffer, flags: number): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
+    // What is no UTF-8 has a name all the same: broken letters of one that says that it is, and else those of DOS.
     return (flags & 0x800) !== 0 ? bytes.toString('utf8') : bytes.toString('latin1');
   }
 }
