@@ -25,7 +25,7 @@ export type Answer =
  */
 export type Message = (Answer | { rendering: number } | { ready: true }) & { cpu: NodeJS.CpuUsage | undefined };
 
-export interface Bounds {
+interface Bounds {
   /** For reading a file. */
   extract_ms: number;
   /** For rendering a short text; longer ones have more, in proportion. */

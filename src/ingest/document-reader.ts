@@ -25,7 +25,7 @@ export type Unpacked = { is: 'archive' | 'document' } | { is: 'broken'; code: st
 
 export interface DocumentReader {
   /**
-   * Reads a PDF or a Word document in a process apart. `owner` is the upload that it is part of: documents of one upload
+   * Reads a PDF, a Word document or an EPUB book in a process apart. `owner` is the upload that it is part of: documents of one upload
    * may share a process, so a hostile one could at most change what comes of others that the same person sent with it.
    * Never throws for what a document holds; throws what `open` and its stream do, and if the reader is closed or no process
    * can be started.

@@ -1,6 +1,6 @@
 import { numberedSlug, slugFrom } from '../http/slug.ts';
 
-export interface PlannedPaths {
+interface PlannedPaths {
   /** For each file in the order given: the path of its page. */
   files: string[];
   /** The folders that no file of the upload is the page of: the path of each, and its name with the folders above it. */

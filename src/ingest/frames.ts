@@ -8,14 +8,17 @@ export interface Frame {
 
 /** Both lengths, then both parts. */
 export function frameOf(header: unknown, body: readonly Uint8Array[] = []): Buffer {
+  const body_length = body.reduce((sum, part) => sum + part.length, 0);
+  return Buffer.concat([frameHead(header, body_length), ...body]);
+}
+
+/** What comes before a body of so many bytes. */
+export function frameHead(header: unknown, body_length: number): Buffer {
   const json = Buffer.from(JSON.stringify(header));
   const lengths = Buffer.alloc(8);
   lengths.writeUInt32LE(json.length, 0);
-  lengths.writeUInt32LE(
-    body.reduce((sum, part) => sum + part.length, 0),
-    4,
-  );
-  return Buffer.concat([lengths, json, ...body]);
+  lengths.writeUInt32LE(body_length, 4);
+  return Buffer.concat([lengths, json]);
 }
 
 /** The frames of a stream, one after the other. Throws where one is longer than `max` bytes, before it is received. */
@@ -31,7 +34,7 @@ export async function* framesOf(stream: Readable, max: number): AsyncGenerator<F
       const [first = Buffer.alloc(0)] = chunks;
       const headerLength = first.readUInt32LE(0);
       const length = 8 + headerLength + first.readUInt32LE(4);
-      if (length > max) throw new FrameTooLong();
+      if (length > max) throw new Error('a frame is longer than it may be');
       if (held < length) break;
       const all = Buffer.concat(chunks);
       yield {
@@ -43,5 +46,3 @@ export async function* framesOf(stream: Readable, max: number): AsyncGenerator<F
     }
   }
 }
-
-export class FrameTooLong extends Error {}

@@ -4,7 +4,7 @@ import { getPriority, setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Frame, framesOf } from './frames.ts';
+import { type Frame, frameHead, framesOf } from './frames.ts';
 
 export interface ReadingBounds {
   /** For one document: what the process computes, where the system tells (Linux); else by the clock. */
@@ -175,11 +175,7 @@ async function send(
   byte_size: number,
   onBytes: () => void,
 ): Promise<void> {
-  const header = Buffer.from(JSON.stringify({ task }));
-  const lengths = Buffer.alloc(8);
-  lengths.writeUInt32LE(header.length, 0);
-  lengths.writeUInt32LE(byte_size, 4);
-  stdin.write(Buffer.concat([lengths, header]));
+  stdin.write(frameHead({ task }, byte_size));
   let missing = byte_size;
   for await (const chunk of document) {
     if (stdin.destroyed) return;

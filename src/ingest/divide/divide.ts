@@ -12,10 +12,10 @@ import { type LongPart, withReferences } from './references.ts';
  * search finds every word. It is a sixth of what a page can hold, 40,000 words of English: a thesis stays one page, a book
  * does not.
  */
-export const LONG = SEARCHED_CHARACTERS;
+const LONG = SEARCHED_CHARACTERS;
 
 /** Lengths of Markdown, in UTF-16 units. */
-export interface Lengths {
+interface Lengths {
   /** Of a page at most, but for what nothing divides. */
   page: number;
   /** Of pages that no heading divides. */

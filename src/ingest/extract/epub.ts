@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Element, Nodes } from 'hast';
+import type { Element, Nodes, Root } from 'hast';
 import rehypeParse from 'rehype-parse';
 import { unified } from 'unified';
 import { decodeHtml } from './decode.ts';
@@ -25,10 +25,11 @@ export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
     throw new ExtractError('unreadable', 'the book is protected against copying; upload one that is not');
   }
   const read = (name: string) => byName.get(name)?.read(CHAPTER_MAX);
-  const packagePath = attribute(elementsOf(read('META-INF/container.xml'), 'rootfile')[0], 'full-path', 'fullPath');
-  const bytes = read(packagePath);
-  const items = new Map(elementsOf(bytes, 'item').map((item) => [attribute(item, 'id'), attribute(item, 'href')]));
-  const spine = elementsOf(bytes, 'itemref').map((item) => items.get(attribute(item, 'idref')) ?? '');
+  const container = parsed(read('META-INF/container.xml'));
+  const packagePath = attribute(elementsOf(container, 'rootfile')[0], 'full-path', 'fullPath');
+  const book = parsed(read(packagePath));
+  const items = new Map(elementsOf(book, 'item').map((item) => [attribute(item, 'id'), attribute(item, 'href')]));
+  const spine = elementsOf(book, 'itemref').map((item) => items.get(attribute(item, 'idref')) ?? '');
   const { pictures, add } = collectPictures();
   const chapters: string[] = [];
   for (const href of spine.slice(0, CHAPTERS_MAX)) {
@@ -48,9 +49,9 @@ export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
     );
   }
   const markdown = `${chapters.filter((chapter) => chapter !== '').join('\n\n')}\n`;
-  const title = wordsOf(elementsOf(bytes, 'dc:title')[0]).replace(/\s+/g, ' ').trim().slice(0, 255);
+  const title = wordsOf(elementsOf(book, 'dc:title')[0]).replace(/\s+/g, ' ').trim().slice(0, 255);
   const language =
-    /^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i.exec(wordsOf(elementsOf(bytes, 'dc:language')[0]).trim())?.[0] ?? '';
+    /^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i.exec(wordsOf(elementsOf(book, 'dc:language')[0]).trim())?.[0] ?? '';
   return {
     kind: 'epub',
     markdown,
@@ -73,10 +74,13 @@ function placeOf(from: string, address: string): string {
 }
 
 /** XML of this kind reads as HTML does, but for elements that close themselves: what lies in them is looked into as well. */
-function elementsOf(xml: Buffer | undefined, name: string): Element[] {
-  if (!xml) return [];
+function parsed(xml: Buffer | undefined): Root {
+  return parser.parse(xml ? decodeHtml(xml, '') : '');
+}
+
+function elementsOf(tree: Root, name: string): Element[] {
   const found: Element[] = [];
-  const open: Nodes[] = [parser.parse(decodeHtml(xml, ''))];
+  const open: Nodes[] = [tree];
   for (let node = open.pop(); node; node = open.pop()) {
     if (!('children' in node)) continue;
     if (node.type === 'element' && node.tagName === name) found.push(node);

@@ -53,7 +53,7 @@ export interface PageRange {
 export const MARKDOWN_MAX = 1.5 * 2 ** 20;
 
 /** A document's Markdown, in bytes of UTF-8, which becomes several pages: a bible has half as much. */
-export const DOCUMENT_MAX = 8 * 2 ** 20;
+const DOCUMENT_MAX = 8 * 2 ** 20;
 
 /** HTML carries much that is not read; UTF-16 takes two bytes where UTF-8 takes one. */
 const FILE_MAX: Record<TextKind, number> = {

@@ -1,4 +1,4 @@
-import { addRun, type Line, type Run, wordsOf } from './pdf-lines.ts';
+import { addRun, type Line, type Run, rowsOf, wordsOf } from './pdf-lines.ts';
 
 /** A part of a document, before it is known what its size means. */
 export interface PdfBlock {
@@ -57,16 +57,6 @@ export function blocksOfColumn(lines: readonly Line[], page: number, hyphenated:
     before = line;
   }
   return blocks;
-}
-
-function rowsOf(lines: readonly Line[]): Line[][] {
-  const rows: Line[][] = [];
-  for (const line of lines) {
-    const first = rows.at(-1)?.[0];
-    if (first && Math.abs(first.y - line.y) <= 0.4 * Math.max(first.size, line.size)) rows.at(-1)?.push(line);
-    else rows.push([line]);
-  }
-  return rows;
 }
 
 /** How far apart the lines of a paragraph stand: the most frequent distance. */

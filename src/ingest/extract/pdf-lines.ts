@@ -116,15 +116,19 @@ export function inReadingOrder(lines: readonly Line[]): Line[][] {
 
 /** From the top down, and from left to right in a row. */
 function rowsDown(lines: readonly Line[]): Line[][] {
-  const sorted = [...lines].sort((a, b) => b.y - a.y);
+  const rows = rowsOf([...lines].sort((a, b) => b.y - a.y));
+  for (const row of rows) row.sort((a, b) => a.x - b.x);
+  return rows;
+}
+
+/** Consecutive lines that stand at about the same height. */
+export function rowsOf(lines: readonly Line[]): Line[][] {
   const rows: Line[][] = [];
-  for (const line of sorted) {
-    const row = rows.at(-1);
-    const first = row?.[0];
-    if (row && first && Math.abs(first.y - line.y) <= 0.4 * Math.max(first.size, line.size)) row.push(line);
+  for (const line of lines) {
+    const first = rows.at(-1)?.[0];
+    if (first && Math.abs(first.y - line.y) <= 0.4 * Math.max(first.size, line.size)) rows.at(-1)?.push(line);
     else rows.push([line]);
   }
-  for (const row of rows) row.sort((a, b) => a.x - b.x);
   return rows;
 }
 
