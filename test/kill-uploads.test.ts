@@ -35,6 +35,8 @@ const start = async (role: 'web' | 'worker'): Promise<ServiceProcess> => {
   return service;
 };
 
+const running = { web: await start('web'), worker: await start('worker') };
+
 /** Asks until there is an answer that is no 503: whoever was killed is soon there again. */
 async function insist(ask: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
@@ -79,7 +81,6 @@ async function uploadOnce(owner: Owner, numbers: () => number): Promise<Announce
 }
 
 test('an upload and its job go on after the service or the worker is killed at any moment, and nothing is lost or made twice', async (t) => {
-  const running = { web: await start('web'), worker: await start('worker') };
   const uploads: { owner: Owner; upload: Announced }[] = [];
   const failures: unknown[] = [];
   let stopping = false;
@@ -147,4 +148,31 @@ test('an upload and its job go on after the service or the worker is killed at a
     `seed ${SEED}: ${KILLS} kills; ${uploads.length} uploads, 0 lost, 0 twice; ${attempts[0]?.n} attempts of jobs`,
   );
   assert.ok(uploads.length > 0);
+});
+
+test('a long document whose worker is killed between its pages has each of them once', async () => {
+  const owner = await world.owner();
+  const sections = Array.from({ length: 400 }, (_, i) => `# Section ${i}\n\n${SECTION.slice(0, 700)} ${i}\n\n`);
+  const upload = await announce(owner, owner.wiki_id, { 'long.md': Buffer.from(sections.join('')) });
+  for (const file of upload.files) await send(owner, file, () => MIB);
+  await owner.post(`${upload.path}/complete`);
+  const counted = async () => {
+    const [row] = await query<{ done: number; pages: number; revisions: number; attempt: number }>(sql`
+      select (select count(*)::int from upload_files where upload_id = ${upload.upload_id} and status = 'done') as done,
+        (select count(*)::int from pages where wiki_id = ${owner.wiki_id}) as pages,
+        (select count(*)::int from revisions where wiki_id = ${owner.wiki_id}) as revisions,
+        (select max(attempt) from jobs where upload_id = ${upload.upload_id}) as attempt`);
+    assert.ok(row);
+    return row;
+  };
+  await until('the first pages are written', async () => (await counted()).done > 0);
+  running.worker.kill('SIGKILL');
+  await running.worker.ended;
+  const { done, pages } = await counted();
+  assert.ok(done > 0 && done < 401 && pages === done, `${done} of 401 were written`);
+  await query(sql`update jobs set lease_until = now(), failures = 0 where status = 'running'`);
+  running.worker = await start('worker');
+  await until('the upload has ended', async () => (await owner.get(upload.path)).body.status === 'completed');
+  assert.deepEqual(await counted(), { done: 401, pages: 401, revisions: 401, attempt: 2 });
+  assert.equal((await owner.get(upload.path)).body.summary, '1 file: 1 new source, 401 new pages.');
 });
