@@ -78,7 +78,7 @@ async function* joined(blobs: Blobs, names: readonly string[]): AsyncGenerator<B
   for (const name of names) yield* await blobs.parts.stream(name);
 }
 
-/** Removes what no row names any more; what a failure leaves goes with the next round of `removeLostParts`. */
+/** Removes what no row names any more; what a failure leaves goes with the next round of `forgetUploads`. */
 async function removeParts(blobs: Blobs, names: readonly string[]): Promise<void> {
   await Promise.allSettled(names.map((name) => blobs.parts.remove(name)));
 }

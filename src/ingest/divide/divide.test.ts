@@ -8,6 +8,7 @@ import { ID_PREFIX } from '../../pages/safe-addresses.ts';
 import { blocksOf } from './blocks.ts';
 import { divide, type Part } from './divide.ts';
 
+/** DIVIDE_RUNS: how many documents each property is tried on. */
 const RUNS = Number(process.env.DIVIDE_RUNS || 300);
 const nothing = () => undefined;
 const LENGTHS = { page: 60, part: 40, preface: 20, window: 30 };
@@ -147,4 +148,37 @@ test('the parts of a document together say what it says, in its order', () => {
     }),
     { numRuns: RUNS },
   );
+});
+
+test('what has pages itself is divided between them, and each part knows the pages of its blocks', () => {
+  const block_pages = Array.from({ length: 30 }, (_, i) => ({
+    first_page: Math.floor(i / 3) + 1,
+    last_page: Math.floor(i / 3) + 1,
+  }));
+  const markdown = block_pages.map((_, i) => `Block ${i}.\n`).join('\n');
+  const [index, ...parts] = divide({ markdown, block_pages }, 'Paper', nothing, { ...LENGTHS, page: 100, part: 60 });
+  assert.deepEqual([index?.markdown, index?.block_pages], ['', []]);
+  assert.deepEqual(
+    parts.map(({ name }) => name),
+    ['pages-1-3', 'pages-4-6', 'pages-7-9', 'page-10'],
+  );
+  assert.equal(parts[1]?.title, 'Pages 4–6');
+  assert.deepEqual(
+    parts.flatMap((part) => part.block_pages),
+    block_pages,
+  );
+  const [, first] = divide({ markdown, block_pages: block_pages.slice(1) }, 'Paper', nothing, {
+    ...LENGTHS,
+    page: 100,
+    part: 60,
+  });
+  assert.deepEqual([first?.title, first?.block_pages], ['Paper (1)', []], 'pages of other blocks say nothing');
+});
+
+test('thousands of sections with the same title each have a name, and links lead to the one that they mean', () => {
+  const markdown = Array.from({ length: 5_000 }, (_, i) => `# Usage\n\n[next](#usage-${i + 1})\n`).join('\n');
+  const [index, ...parts] = divide({ markdown }, 'Manual', nothing, { ...LENGTHS, window: 2 ** 17 });
+  assert.equal(index?.markdown, '');
+  assert.equal(new Set(parts.map(({ name }) => name)).size, 5_000);
+  assert.deepEqual(parts[41]?.links, [{ fragment: 'h-usage-42', part: 43, anchor: 'h-usage' }]);
 });
