@@ -65,7 +65,7 @@ export function divide(
   const parts: LongPart[] = [];
   add(-1, { name: '', title, blocks, isDivided: true });
   onWindow(markdown.length);
-  const whole = withReferences(parts, blocks, markdown);
+  const whole = withoutEmpty(withReferences(parts, blocks, markdown));
   const links = fragmentLinks(whole, markdown);
   return whole.map(({ parent, name, title, blocks }, i) => ({
     parent,
@@ -130,6 +130,17 @@ export function divide(
     if (cut.length < 2) return [];
     return cut.map((each, i) => ({ ...calledByPages(each, pages, title, i), blocks: each, isDivided: false }));
   }
+}
+
+/** Without parts whose definitions were all that they had, and went to those that refer to them. */
+function withoutEmpty(parts: readonly LongPart[]): LongPart[] {
+  const parents = new Set(parts.map(({ parent }) => parent));
+  const numbers = new Map<number, number>();
+  return parts.flatMap((part, i) => {
+    if (part.parent >= 0 && part.blocks.length === 0 && !parents.has(i)) return [];
+    numbers.set(i, numbers.size);
+    return [{ ...part, parent: numbers.get(part.parent) ?? -1 }];
+  });
 }
 
 interface Section {

@@ -10,6 +10,9 @@ export interface LongPart {
   blocks: Block[];
 }
 
+/** The last block of a document may be code, mathematics or HTML that has no end: nothing can stand behind it. */
+const MAY_NEVER_END = /^ {0,3}(?:`{3}|~{3}|\${2}|<)/;
+
 /** What stands in brackets, and may refer to a definition or a footnote. */
 const LABEL = /\[((?:[^[\]\\]|\\[^])+)\]/g;
 
@@ -40,9 +43,8 @@ export function withReferences(parts: readonly LongPart[], blocks: readonly Bloc
     const missing = [...labels].flatMap((label) => definitions.get(label) ?? []).filter(({ no }) => !there.has(no));
     // Footnotes last, in the order of the document.
     missing.sort((a, b) => Number(a.identifier.startsWith('^')) - Number(b.identifier.startsWith('^')) || a.no - b.no);
-    // The last block of a document may be code that never ends, and nothing can stand behind it.
     const last = own.at(-1);
-    const mayBeOpen = last?.no === blocks.length - 1 && ['code', 'html', 'math'].includes(last.type);
+    const mayBeOpen = last?.no === blocks.length - 1 && MAY_NEVER_END.test(markdown.slice(last.start, last.end));
     // A footnote has no heading that somebody links to.
     const added = missing.map((block) => ({ ...block, ids: [] }));
     return { ...part, blocks: mayBeOpen ? [...own.slice(0, -1), ...added, last] : [...own, ...added] };
