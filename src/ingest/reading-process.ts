@@ -106,6 +106,8 @@ export async function startReadingProcess(bounds: ReadingBounds): Promise<Readin
 
   async function end(): Promise<void> {
     child.kill('SIGKILL');
+    // What it still had to say nobody reads, and a stream with something unread never closes.
+    stdout.destroy();
     await ended;
   }
 
