@@ -92,6 +92,9 @@ async function rowsOf(kind: string): Promise<Map<unknown, Row>> {
   return new Map(rows.map(({ row }) => [row[id], row]));
 }
 
+/** What a worker changes of a row that waited for it, which it may have begun before the row is looked at. */
+const WRITTEN_BY_WORKERS = ['status', 'attempt', 'failures', 'progress', 'updated_at', 'started_at', 'lease_until'];
+
 for (const endpoint of WRITING) {
   const kind = String(endpoint.event).split('.')[0] ?? '';
 
@@ -128,7 +131,9 @@ for (const endpoint of WRITING) {
     for (const [name, value] of Object.entries(record.before)) {
       if (was && name in was && was[name] !== null) assert.deepEqual(value, was[name], `${name} as it was`);
     }
+    const hasBegun = record.after.status === 'queued' && is?.status !== 'queued';
     for (const [name, value] of Object.entries(record.after)) {
+      if (hasBegun && WRITTEN_BY_WORKERS.includes(name)) continue;
       // What is null in a row is an empty value in a record.
       if (is && name in is && is[name] !== null) assert.deepEqual(value, is[name], `${name} as it became`);
     }
