@@ -229,11 +229,13 @@ function writeSteps(
     ...(text ? textSteps(wiki_id, text) : isRevision ? titleSteps(wiki_id, title) : {}),
     ...(isMove && moveSteps(wiki_id, seen.path)),
     ...(position !== undefined && { shifted: roomStep(wiki_id, parent_page_id, page_id, position) }),
-    result: text
-      ? sql`
+    // Under the lock the page is read again, with the links that have arrived.
+    result:
+      text && !isLocked
+        ? sql`
           select ${pageColumns}, ${movedLinks(writtenLinks(wiki_id), sql`${folder}::text`)} as moved, ${citedSources} as citations
           from edited p`
-      : sql`select ${pageColumns} from edited p`,
+        : sql`select ${pageColumns} from edited p`,
   };
 }
 
