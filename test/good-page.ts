@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 
 /** What no page may show: scripts that fail, what the policy forbids, and what is not there. */
 export function watch(page: Page, complaints: string[]): void {
@@ -8,6 +8,14 @@ export function watch(page: Page, complaints: string[]): void {
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(`${page.url()}: ${message.text()}`);
   });
+}
+
+/** A new page, and what it complains of from now on. */
+export async function openWatched(context: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  watch(page, complaints);
+  return { page, complaints };
 }
 
 /** Fails for whatever keeps somebody out, in light and in dark, and for a page that is wider than its window. */

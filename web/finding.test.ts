@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { CHROMIUM } from '../test/browser.ts';
 import { openBrowserOf } from '../test/browser-visitor.ts';
-import { assertGood, watch } from '../test/good-page.ts';
+import { assertGood, openWatched } from '../test/good-page.ts';
 import { until } from '../test/process.ts';
 import { openWorld } from '../test/world.ts';
 
@@ -44,9 +44,7 @@ async function assertActive(page: Page, title: string): Promise<void> {
 
 test('the palette goes by keyboard alone to a page, to a place in its text and to a source', { skip }, async (t) => {
   const context = await openBrowserOf(world, owner.user_id);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  watch(page, complaints);
+  const { page, complaints } = await openWatched(context);
   await page.goto(root);
 
   await t.test('titles come first, while their last word is still typed', async () => {

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { pino } from 'pino';
 import { chromium } from 'playwright-core';
 import { CHROMIUM } from '../test/browser.ts';
-import { assertGood, watch } from '../test/good-page.ts';
+import { assertGood, openWatched, watch } from '../test/good-page.ts';
 import { openWorld, type World } from '../test/world.ts';
 
 const skip = CHROMIUM ? false : 'Chromium is not installed, so that no journey was made in a real browser';
@@ -47,9 +47,7 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
   after(() => browser.close());
   const context = await browser.newContext();
   context.setDefaultTimeout(10_000);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  watch(page, complaints);
+  const { page, complaints } = await openWatched(context);
 
   await t.test('the welcome makes a workspace', async () => {
     await page.goto(link);

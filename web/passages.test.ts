@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
 import { CHROMIUM } from '../test/browser.ts';
 import { openBrowserOf } from '../test/browser-visitor.ts';
-import { assertGood, watch } from '../test/good-page.ts';
+import { assertGood, openWatched } from '../test/good-page.ts';
 import { pdfOf } from '../test/pdf.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { type Owner, openWorld } from '../test/world.ts';
@@ -42,9 +42,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
   const owner = await world.owner();
   const root = await rootOf(owner);
   const context = await openBrowserOf(world, owner.user_id);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  watch(page, complaints);
+  const { page, complaints } = await openWatched(context);
   await page.goto(`${root}/-/upload`);
   await page.locator('html.scripted').waitFor();
   await page

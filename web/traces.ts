@@ -1,20 +1,6 @@
+import type { Citation } from '../src/sources/schema.ts';
 import type { Api } from './api.ts';
 import type { Block } from './blocks.ts';
-
-/** A block of a compiled page, and the place in its source that it shows, as the API lists it. */
-export interface Citation {
-  block: number;
-  source_id: string;
-  title: string;
-  filename: string;
-  start: number;
-  end: number;
-  /** 0 where the source has no pages. */
-  first_page: number;
-  last_page: number;
-  quote: string;
-  verified: boolean;
-}
 
 const AT_ONCE = 500;
 

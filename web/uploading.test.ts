@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
 import { CHROMIUM } from '../test/browser.ts';
 import { openBrowserOf } from '../test/browser-visitor.ts';
-import { assertGood, watch } from '../test/good-page.ts';
+import { assertGood, openWatched } from '../test/good-page.ts';
 import { makeFolder } from '../test/process.ts';
 import { openWorld } from '../test/world.ts';
 
@@ -29,9 +29,7 @@ async function openUploader() {
   const api = `/v1/wikis/${body.wikis[0].wiki_id}`;
   const root = `${world.address}/${body.session.organizations[0].slug}/${body.wikis[0].slug}`;
   const context = await openBrowserOf(world, owner.user_id);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  watch(page, complaints);
+  const { page, complaints } = await openWatched(context);
   await page.goto(`${root}/-/upload`);
   await page.locator('html.scripted').waitFor();
   return { owner, api, root, context, page, complaints };

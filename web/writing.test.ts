@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { CHROMIUM } from '../test/browser.ts';
 import { openBrowserOf } from '../test/browser-visitor.ts';
-import { assertGood, watch } from '../test/good-page.ts';
+import { assertGood, openWatched } from '../test/good-page.ts';
 import { openWorld } from '../test/world.ts';
 
 const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was written in a real browser';
@@ -22,9 +22,7 @@ async function openWriter() {
     await owner.post(`${api}/pages`, { title, slug, markdown: 'Here.\n' });
   const context = await openBrowserOf(world, owner.user_id);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  watch(page, complaints);
+  const { page, complaints } = await openWatched(context);
   return { owner, api, root, page, complaints };
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { openWorld } from '../../test/world.ts';
+import type { Citation } from '../sources/schema.ts';
 
 const world = await openWorld();
 const owner = await world.owner();
@@ -16,17 +17,6 @@ interface Page {
   markdown: string;
   html: string;
   source_count: number;
-}
-
-interface Citation {
-  source_id: string;
-  start: number;
-  end: number;
-  first_page: number;
-  last_page: number;
-  quote: string;
-  sha256: string;
-  verified: boolean;
 }
 
 async function all<T>(path: string): Promise<T[]> {

@@ -12,6 +12,7 @@ import { docxOf, wordParagraph } from '../../test/zip.ts';
 import { verifySources } from '../cli/verify.ts';
 import { sql } from '../db/sql.ts';
 import { openFolderBlobs } from '../providers/folder-blobs.ts';
+import type { Citation } from './schema.ts';
 
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-citations-'));
 after(() => rm(DATA_DIR, { recursive: true, force: true }));
@@ -37,19 +38,6 @@ function documents(): Record<string, string | Buffer> {
     'a.txt': 'One\n\nTwo\n',
     'a.csv': 'a,b\n1,2\n',
   };
-}
-
-interface Citation {
-  source_id: string;
-  filename: string;
-  block: number;
-  start: number;
-  end: number;
-  first_page: number;
-  last_page: number;
-  quote: string;
-  sha256: string;
-  verified: boolean;
 }
 
 async function all<T>(owner: Owner, path: string): Promise<T[]> {

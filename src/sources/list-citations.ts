@@ -3,25 +3,10 @@ import { sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { Paging } from '../http/paging.ts';
-import { Id, Record } from '../http/records.ts';
 import { listOfPage } from '../pages/list-of-page.ts';
 import { PageParams } from '../pages/schema.ts';
 import { type CitationRow, citationColumns, citedBlocks, shownBlocks } from './cited-blocks.ts';
-import { exampleSource } from './schema.ts';
-
-const Citation = Record({
-  block: Type.Integer({ description: 'Which block of the page as it was compiled, counted from 0.' }),
-  source_id: Id,
-  title: Type.String(),
-  filename: Type.String(),
-  start: Type.Integer({ description: "Where it stands in the source's text, in UTF-16 units." }),
-  end: Type.Integer({ description: 'Where it ends there.' }),
-  first_page: Type.Integer({ description: 'The page of the source, counted from 1; 0 where it has none.' }),
-  last_page: Type.Integer(),
-  quote: Type.String({ description: "What the source's text says there." }),
-  sha256: Type.String({ description: 'Of the quote in UTF-8 as it was compiled, 64 hex digits.' }),
-  verified: Type.Boolean({ description: 'Whether the quote still has this hash.' }),
-});
+import { Citation, exampleSource } from './schema.ts';
 
 /** A page is made of one source or a few, so their texts are read whole, as the page itself is. */
 export const listCitations = endpoint({

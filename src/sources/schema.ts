@@ -30,6 +30,22 @@ export const SourceHit = Record({
   }),
 });
 
+/** A block of a compiled page, and the place in its source that it shows. */
+export const Citation = Record({
+  block: Type.Integer({ description: 'Which block of the page as it was compiled, counted from 0.' }),
+  source_id: Id,
+  title: Type.String(),
+  filename: Type.String(),
+  start: Type.Integer({ description: "Where it stands in the source's text, in UTF-16 units." }),
+  end: Type.Integer({ description: 'Where it ends there.' }),
+  first_page: Type.Integer({ description: 'The page of the source, counted from 1; 0 where it has none.' }),
+  last_page: Type.Integer(),
+  quote: Type.String({ description: "What the source's text says there." }),
+  sha256: Type.String({ description: 'Of the quote in UTF-8 as it was compiled, 64 hex digits.' }),
+  verified: Type.Boolean({ description: 'Whether the quote still has this hash.' }),
+});
+export type Citation = Static<typeof Citation>;
+
 /** The path of one source. */
 export const SourceParams = Type.Object({ wiki_id: Id, source_id: Id });
 

@@ -1,4 +1,5 @@
 import type { FullPage } from '../../src/pages/schema.ts';
+import type { Citation } from '../../src/sources/schema.ts';
 import type { Api } from '../api.ts';
 import { type Block, type Part, partsOf } from '../blocks.ts';
 import { type Content, html, nothing } from '../html.ts';
@@ -6,7 +7,7 @@ import { icon } from '../icons.ts';
 import { inWiki } from '../layout.ts';
 import { pageText, scriptsFor } from '../page-text.ts';
 import type { Place } from '../place.ts';
-import { type Citation, citationsOf, traceBlocks } from '../traces.ts';
+import { citationsOf, traceBlocks } from '../traces.ts';
 import { branchesAround, breadcrumbs, treeOf, wayTo } from '../tree.ts';
 import type { Shown, Visit } from '../visit.ts';
 
