@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Db, Query } from '../db/db.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { backwards, indexBody, indexTitle, readWords } from './document-terms.ts';
-import { type DocumentTerms, FIRST_PIVOTS, impactsOf, lengthOf, type Pivots, readTerms } from './impacts.ts';
+import { foldPostings, type WrittenTerms } from './fold-postings.ts';
+import { FIRST_PIVOTS, lengthOf, type Pivots, readTerms } from './impacts.ts';
 import type { DocumentKind } from './pending.ts';
-import { type Block, CHUNK, decodeBlock, encodeBlock } from './postings.ts';
 
 /** What is folded in one transaction. */
 const FOLD_DOCUMENTS = 500;
@@ -36,16 +37,9 @@ interface Pending {
   text: string | null;
 }
 
-interface FoldedRow extends Pivots {
+interface Folded extends WrittenTerms, Pivots {
   document_id: string;
   document_no: number;
-  title_terms: string;
-  body_terms: string;
-}
-
-/** What a document is in the index. */
-interface Folded extends FoldedRow {
-  terms: DocumentTerms;
 }
 
 /** What a document is to be in the index. */
@@ -73,10 +67,13 @@ export async function foldPending(
     const before = await readFolded(query, wiki_id, kind, sql`document_id = any (${ids}::text[])`);
     const known = new Map(before.map((document) => [document.document_id, document]));
     let { next_no } = index;
-    const present = pending.map((document): Present => {
+    const present: Present[] = [];
+    for (const document of pending) {
+      // A text that is to be split into terms takes a millisecond, and there are requests to answer.
+      if (document.text !== null) await nextTurn();
       const no = known.get(document.document_id)?.document_no;
-      return presentOf(document, no ?? (document.title === null ? -1 : next_no++));
-    });
+      present.push(presentOf(document, no ?? (document.title === null ? -1 : next_no++)));
+    }
     const totals = totalsOf(index, before, present);
     const averages = averagesOf(totals);
     const isOff = isFar(averages, index);
@@ -89,7 +86,12 @@ export async function foldPending(
         present.push({ ...other, is_gone: false, words: [] });
       }
     }
-    await writePostings(query, wiki_id, kind, changesOf(known, present, pivots));
+    const changed = present.filter(({ document_no }) => document_no >= 0);
+    await foldPostings(
+      query,
+      { wiki_id, kind, pivots },
+      changed.map((is) => ({ document_no: is.document_no, was: known.get(is.document_id), is })),
+    );
     await writeDocuments(query, wiki_id, kind, present, pivots);
     await query(sql`
       delete from search_pending p using unnest(${ids}::text[], ${pending.map(({ version }) => version)}::int[]) t (id, version)
@@ -143,29 +145,30 @@ function presentOf(pending: Pending, document_no: number): Present {
   const is_gone = title === null;
   const head = is_gone || pending.title_terms !== null ? undefined : indexTitle(title);
   const body = is_gone || text === null ? undefined : indexBody(text);
-  const written = {
-    title_terms: is_gone ? '' : (head?.terms ?? pending.title_terms ?? ''),
-    body_terms: is_gone ? '' : (body?.terms ?? pending.body_terms ?? ''),
-  };
   const words = is_gone ? [] : [pending.vocabulary, head?.vocabulary, body?.vocabulary];
   return {
     document_id,
     document_no,
     is_gone,
-    ...written,
-    terms: readTerms(written),
+    title_terms: is_gone ? '' : (head?.terms ?? pending.title_terms ?? ''),
+    body_terms: is_gone ? '' : (body?.terms ?? pending.body_terms ?? ''),
     words: words.flatMap((some) => readWords(some ?? '')),
   };
 }
 
-function totalsOf(index: Totals, before: readonly Folded[], present: readonly Present[]): Totals {
-  const added = (documents: readonly { terms: DocumentTerms }[], part: keyof DocumentTerms) =>
-    documents.reduce((sum, { terms }) => sum + lengthOf(terms[part]), 0);
-  return {
-    documents: index.documents + present.filter(({ is_gone }) => !is_gone).length - before.length,
-    title_terms: index.title_terms + added(present, 'title') - added(before, 'title'),
-    body_terms: index.body_terms + added(present, 'body') - added(before, 'body'),
+function totalsOf(index: Totals, before: readonly WrittenTerms[], present: readonly Present[]): Totals {
+  const totals = { ...index, documents: index.documents - before.length };
+  const count = (documents: readonly WrittenTerms[], sign: 1 | -1) => {
+    for (const document of documents) {
+      const { title, body } = readTerms(document);
+      totals.title_terms += sign * lengthOf(title);
+      totals.body_terms += sign * lengthOf(body);
+    }
   };
+  count(before, -1);
+  count(present, 1);
+  totals.documents += present.filter(({ is_gone }) => !is_gone).length;
+  return totals;
 }
 
 function averagesOf({ documents, title_terms, body_terms }: Totals): Pivots {
@@ -179,67 +182,9 @@ function isFar(one: Pivots, other: Pivots): boolean {
 }
 
 async function readFolded(query: Query, wiki_id: string, kind: DocumentKind, which: Sql): Promise<Folded[]> {
-  const rows = await query<FoldedRow>(sql`
+  return query<Folded>(sql`
     select document_id, document_no, title_terms, body_terms, pivot_title, pivot_body from search_documents
     where wiki_id = ${wiki_id} and kind = ${kind} and ${which}`);
-  return rows.map((row) => ({ ...row, terms: readTerms(row) }));
-}
-
-/** Of each block of postings (term and chunk_no) the places that change; impact 0: no longer there. */
-type Changes = Map<string, { term: string; chunk_no: number; places: Block }>;
-
-function changesOf(known: ReadonlyMap<string, Folded>, present: readonly Present[], pivots: Pivots): Changes {
-  const changes: Changes = new Map();
-  for (const document of present) {
-    if (document.document_no < 0) continue;
-    const before = known.get(document.document_id);
-    const was: ReadonlyMap<string, number> = before ? impactsOf(before.terms, before) : new Map();
-    const is = impactsOf(document.terms, pivots);
-    const note = (term: string, impact: number) => {
-      const chunk_no = Math.floor(document.document_no / CHUNK);
-      const key = `${chunk_no} ${term}`;
-      let change = changes.get(key);
-      if (!change) changes.set(key, (change = { term, chunk_no, places: new Map() }));
-      change.places.set(document.document_no % CHUNK, impact);
-    };
-    for (const [term, impact] of is) if (was.get(term) !== impact) note(term, impact);
-    for (const term of was.keys()) if (!is.has(term)) note(term, 0);
-  }
-  return changes;
-}
-
-async function writePostings(query: Query, wiki_id: string, kind: DocumentKind, changes: Changes): Promise<void> {
-  const all = [...changes.values()];
-  if (all.length === 0) return;
-  // Each block by the key of search_postings: a plan from when there were few of them would read all those of the wiki.
-  const rows = await query<{ term: string; chunk_no: number; postings: Buffer }>(sql`
-    select c.term, c.chunk_no, p.postings
-    from unnest(${all.map(({ term }) => term)}::text[], ${all.map(({ chunk_no }) => chunk_no)}::int[]) c (term, chunk_no)
-    cross join lateral (
-      select p.postings from search_postings p
-      where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = c.term and p.chunk_no = c.chunk_no offset 0) p`);
-  const blocks = new Map(rows.map(({ term, chunk_no, postings }) => [`${chunk_no} ${term}`, decodeBlock(postings)]));
-  const written: { term: string; chunk_no: number; postings: Buffer }[] = [];
-  const emptied: { term: string; chunk_no: number }[] = [];
-  for (const [key, { term, chunk_no, places }] of changes) {
-    const block: Block = blocks.get(key) ?? new Map();
-    for (const [place, impact] of places) {
-      if (impact === 0) block.delete(place);
-      else block.set(place, impact);
-    }
-    if (block.size > 0) written.push({ term, chunk_no, postings: encodeBlock(chunk_no, block) });
-    else if (blocks.has(key)) emptied.push({ term, chunk_no });
-  }
-  await query(sql`
-    insert into search_postings (wiki_id, kind, term, chunk_no, postings)
-    select ${wiki_id}, ${kind}, w.* from unnest(${written.map(({ term }) => term)}::text[],
-      ${written.map(({ chunk_no }) => chunk_no)}::int[], ${written.map(({ postings }) => postings)}::bytea[]) w
-    on conflict (wiki_id, kind, term, chunk_no) do update set postings = excluded.postings`);
-  if (emptied.length === 0) return;
-  await query(sql`
-    delete from search_postings p
-    using unnest(${emptied.map(({ term }) => term)}::text[], ${emptied.map(({ chunk_no }) => chunk_no)}::int[]) e (term, chunk_no)
-    where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = e.term and p.chunk_no = e.chunk_no`);
 }
 
 async function writeDocuments(

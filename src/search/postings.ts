@@ -7,23 +7,49 @@ export const CHUNK = 4096;
 const HEADER_BYTES = 4;
 const POSTING_BYTES = 3;
 
-/** Impacts by place in the block. */
-export type Block = Map<number, number>;
-
 /** How many documents so many bytes in so many blocks stand for. */
 export function documentsIn(bytes: number, blocks: number): number {
   return (bytes - blocks * HEADER_BYTES) / POSTING_BYTES;
 }
 
-export function encodeBlock(chunk_no: number, block: Block): Buffer {
-  const places = [...block.keys()].sort((a, b) => a - b);
-  const bytes = Buffer.allocUnsafe(HEADER_BYTES + places.length * POSTING_BYTES);
-  bytes.writeUInt16LE(chunk_no, 0);
-  bytes.writeUInt16LE(places.length, 2);
-  for (const [i, place] of places.entries()) {
-    bytes.writeUInt16LE(place, HEADER_BYTES + 2 * i);
-    bytes[HEADER_BYTES + 2 * places.length + i] = block.get(place) ?? 0;
+/** What a document's posting is to be, for `changedBlock`. An impact of 0: none. */
+export function posting(document_no: number, impact: number): number {
+  return (document_no % CHUNK) * 256 + impact;
+}
+
+const newPlaces = new Uint16Array(CHUNK);
+const newImpacts = new Uint8Array(CHUNK);
+
+/** A block with these postings instead of those that it had at their places, each place once; no bytes if nothing is left. */
+export function changedBlock(chunk_no: number, before: Buffer | undefined, changes: readonly number[]): Buffer {
+  const sorted = [...changes].sort((a, b) => a - b);
+  const oldCount = before?.readUInt16LE(2) ?? 0;
+  let count = 0;
+  let old = 0;
+  const keepUpTo = (place: number) => {
+    for (; before && old < oldCount; old += 1) {
+      const oldPlace = before.readUInt16LE(HEADER_BYTES + 2 * old);
+      if (oldPlace > place) return;
+      if (oldPlace < place) add(oldPlace, before[HEADER_BYTES + 2 * oldCount + old] as number);
+    }
+  };
+  const add = (place: number, impact: number) => {
+    newPlaces[count] = place;
+    newImpacts[count] = impact;
+    count += 1;
+  };
+  for (const change of sorted) {
+    const place = change >> 8;
+    keepUpTo(place);
+    if ((change & 255) > 0) add(place, change & 255);
   }
+  keepUpTo(CHUNK);
+  if (count === 0) return Buffer.alloc(0);
+  const bytes = Buffer.allocUnsafe(HEADER_BYTES + count * POSTING_BYTES);
+  bytes.writeUInt16LE(chunk_no, 0);
+  bytes.writeUInt16LE(count, 2);
+  for (let i = 0; i < count; i += 1) bytes.writeUInt16LE(newPlaces[i] as number, HEADER_BYTES + 2 * i);
+  bytes.set(newImpacts.subarray(0, count), HEADER_BYTES + 2 * count);
   return bytes;
 }
 
@@ -56,10 +82,4 @@ export function addImpacts(bytes: Buffer, weight: number, scores: Float32Array):
     }
     at = impacts + count;
   }
-}
-
-export function decodeBlock(bytes: Buffer): Block {
-  const block: Block = new Map();
-  readBlocks(bytes, (document_no, impact) => block.set(document_no % CHUNK, impact));
-  return block;
 }
