@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
-import { Check } from 'typebox/value';
+import { Compile } from 'typebox/compile';
 import type { ExtractedDocument } from './extract/extract.ts';
 import { BYTES_MAX, FILES_MAX, tooMuch } from './extract/unpack.ts';
 import type { Frame } from './frames.ts';
@@ -80,6 +80,10 @@ export const Packed = Type.Union([
   Type.Object({ ok: Type.Literal(false), code: Type.String(), message: Type.String() }),
 ]);
 export type Packed = Static<typeof Packed>;
+
+/** Compiled: a long document has thousands of blocks, and requests wait until its answer was checked. */
+const isReadAnswer = Compile(ReadAnswer);
+const isPacked = Compile(Packed);
 
 const BROKEN: Record<Broken, string> = {
   crashed: 'the file cannot be read: reading it failed; save it anew, or upload its text',
@@ -186,7 +190,7 @@ function readAnswer(answer: Frame | Broken): { isSound: boolean; answer: ReadDoc
     return { isSound: false, answer: { ok: false, code: 'unreadable', message: BROKEN[answer] } };
   }
   const { header, body } = answer;
-  if (!Check(ReadAnswer, header)) return readAnswer('crashed');
+  if (!isReadAnswer.Check(header)) return readAnswer('crashed');
   if (!header.ok) return { isSound: true, answer: header };
   let at = 0;
   const pictures = header.pictures.map(({ name, byte_size }) => ({
@@ -204,7 +208,7 @@ function unpackAnswer(answer: Frame | Broken, left: { files: number; bytes: numb
     return { isSound: false, answer: { is: 'broken', code: 'unreadable', message: BROKEN[answer] } };
   }
   const { header, body } = answer;
-  if (!Check(Packed, header)) return unpackAnswer('crashed', left);
+  if (!isPacked.Check(header)) return unpackAnswer('crashed', left);
   if (!header.ok) return { isSound: true, answer: { is: 'broken', code: header.code, message: header.message } };
   if (header.is !== 'files') return { isSound: true, answer: { is: header.is } };
   left.files -= header.files.length;

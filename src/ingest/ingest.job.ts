@@ -14,9 +14,12 @@ import { unpackArchives } from './unpack-archives.ts';
 import { type CompiledUploadFile, insertSections, type PendingFile, writeFiles } from './write-files.ts';
 import { EditedMeanwhileError } from './write-pages.ts';
 
-/** What is written in one transaction, in pages and their Markdown: enough to be fast, little enough that a crash undoes little. */
+/**
+ * What is written in one transaction, in pages and their Markdown: enough to be fast, little enough that a crash undoes little,
+ * and that requests do not wait long until it is written down for the database.
+ */
 const BATCH_FILES = 100;
-const BATCH_LENGTH = 2 ** 20;
+const BATCH_LENGTH = 2 ** 18;
 
 /** How often a batch is merged while people may go on saving; then they wait until it is written. */
 const FREE_MERGES = 2;
