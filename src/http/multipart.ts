@@ -28,9 +28,8 @@ export async function receiveFiles(
   try {
     await parse(stream, headers, limits, (filename, content_type, file) => {
       const received = blobs.receive(file).then((blob) => ({ filename, content_type, blob }));
-      // Whoever waits for it hears of a failure; until then it is not an unhandled one.
-      received.catch(() => undefined);
       receiving.push(received);
+      return received;
     });
     const files = await Promise.all(receiving);
     if (files.length === 0) {
@@ -57,7 +56,7 @@ function parse(
   stream: Readable,
   headers: IncomingHttpHeaders,
   limits: Limits,
-  onFile: (filename: string, contentType: string, file: Readable) => void,
+  onFile: (filename: string, contentType: string, file: Readable) => Promise<unknown>,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let busboy: InstanceType<typeof Busboy>;
@@ -95,7 +94,8 @@ function parse(
         fail(fileTooLarge(filename, limits));
       });
       coming = file;
-      onFile(filename, contentType, file);
+      // What cannot be stored has nowhere to go, and the parser would wait for somebody to take it.
+      onFile(filename, contentType, file).catch(fail);
     });
     busboy.on('filesLimit', () => fail(tooManyFiles(limits)));
     busboy.on('error', (cause) =>

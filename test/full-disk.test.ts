@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { open, readdir, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { cleanUp, freePort, makeFolder, spawnService, until, worldOfProcess } from './process.ts';
+
+const run = promisify(execFile);
+
+const disk = await makeFolder();
+/** Root may mount a disk of its own, on Linux, and not in every container. */
+const isMounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=640m,mode=755', 'tmpfs', disk]).then(
+  () => true,
+  () => false,
+);
+if (isMounted) cleanUp(() => run('umount', ['--lazy', disk]).then(() => undefined));
+
+const MIB = 2 ** 20;
+
+test('on a disk that fills up writes are refused as 503 while reads go on, nothing is half there, and room makes all good', {
+  skip: !isMounted && 'a disk of a few hundred megabytes cannot be mounted here, which takes root, and Linux',
+}, async (t) => {
+  const data_dir = join(disk, 'data');
+  const port = await freePort();
+  const service = spawnService({ PORT: String(port), DATA_DIR: data_dir });
+  await service.ready;
+  using world = worldOfProcess(`http://127.0.0.1:${port}`, { data_dir });
+  const owner = await world.owner();
+  const wiki = `/v1/wikis/${owner.wiki_id}`;
+  const upload = (files: Record<string, string>) => {
+    const form = new FormData();
+    for (const [name, text] of Object.entries(files)) form.append('files', new Blob([text]), name);
+    return owner.send('POST', `${wiki}/uploads`, { body: form });
+  };
+  const made = await owner.post(`${wiki}/pages`, { title: 'Kept', markdown: 'It stays.' });
+  assert.equal(made.status, 201);
+  const page = `${wiki}/pages/${made.body.page_id}`;
+  const isRefused = async () => (await owner.patch(page, { title: 'Kept' })).status === 503;
+
+  await t.test('files that do not fit are 503, and leave no upload and no part of themselves', async () => {
+    const [uploads, files] = [
+      (await owner.get(`${wiki}/uploads`)).body,
+      await readdir(join(data_dir, 'blobs', 'incoming')),
+    ];
+    await leaveFree(disk, 280);
+    const large = 'word '.repeat(16 * MIB);
+    const { status, body } = await upload({ 'a.txt': large, 'b.txt': large, 'c.txt': large, 'd.txt': large });
+    assert.equal(status, 503, JSON.stringify(body));
+    assert.equal(body.error, 'storage_unavailable');
+    assert.deepEqual((await owner.get(`${wiki}/uploads`)).body, uploads);
+    assert.deepEqual(await readdir(join(data_dir, 'blobs', 'incoming')), files);
+  });
+
+  await t.test('what would write is 503, what reads is answered', async () => {
+    await leaveFree(disk, 200);
+    await until('writes are refused', isRefused);
+    for (const refused of [
+      await owner.patch(page, { title: 'Lost' }),
+      await owner.post(`${wiki}/pages`, { title: 'Lost', markdown: '' }),
+      await owner.send('DELETE', page),
+      await upload({ 'small.md': '# Small\n' }),
+    ]) {
+      assert.equal(refused.status, 503);
+      assert.equal(refused.body.error, 'storage_unavailable');
+    }
+    for (const path of [page, `${wiki}/pages/search?query=stays`, `${wiki}/uploads`, '/v1/overview']) {
+      assert.equal((await owner.get(path)).status, 200, path);
+    }
+    assert.equal((await owner.get(page)).body.title, 'Kept');
+  });
+
+  await t.test('when there is room again everything goes on by itself', async () => {
+    await rm(join(disk, 'filler'));
+    await until('writes are taken', async () => !(await isRefused()));
+    assert.equal((await upload({ 'small.md': '# Small\n' })).status, 201);
+    await until(
+      'the upload has ended',
+      async () => (await owner.get(`${wiki}/jobs`)).body[0]?.finished_at !== undefined,
+    );
+    assert.equal((await owner.get(`${wiki}/jobs`)).body[0].status, 'completed');
+    assert.equal(service.isOver(), false);
+  });
+});
+
+/** Fills the disk until so many MiB are free. */
+async function leaveFree(disk: string, mib: number): Promise<void> {
+  const filler = await open(join(disk, 'filler'), 'a');
+  try {
+    const { bavail, bsize } = await statfs(disk);
+    const zeros = Buffer.alloc(MIB);
+    for (let left = bavail * bsize - mib * MIB; left > 0; left -= zeros.length) await filler.write(zeros);
+  } finally {
+    await filler.close();
+  }
+}
