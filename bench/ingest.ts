@@ -1,15 +1,20 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pdfOf } from '../test/pdf.ts';
 import { zipOf } from '../test/zip.ts';
 import { shortPages } from './corpus.ts';
-import { runRound } from './http-load.ts';
+import { openConnection, type Round, runRound } from './http-load.ts';
 import { type Cpu, cpuOf, memoryOf } from './processes.ts';
 import { startBench } from './start-bench.ts';
 
-/** What uploads cost: small texts, PDFs, ten thousand files in an archive; what readers of pages notice, and the memory. */
+/**
+ * What uploads cost: small texts, PDFs, every document of the corpora, ten thousand files in an archive; what readers of pages
+ * notice, and the memory.
+ */
 const PAPERS = 36;
 const IN_ARCHIVE = 10_000;
-const CORPORA = new URL('../../shared/corpora/documents/tracemonkey.pdf', import.meta.url);
+const CORPORA = new URL('../../shared/corpora/documents/', import.meta.url);
+const PAPER = new URL('tracemonkey.pdf', CORPORA);
 
 const { service, api, wiki_id, newWiki, stop } = await startBench();
 try {
@@ -22,8 +27,18 @@ try {
   console.log(`the same in a ZIP archive: ${rate(count, packed.seconds)} files/s`);
 
   const [page] = await api.get(`/v1/wikis/${wiki_id}/pages?limit=1`);
-  const read = () =>
-    runRound(1, 3_000, () => api.get(`/v1/wikis/${wiki_id}/pages/${page.page_id}`).then(() => undefined));
+  const request = [
+    `GET /v1/wikis/${wiki_id}/pages/${page.page_id} HTTP/1.1`,
+    'host: bench',
+    `authorization: Bearer ${api.token}`,
+    '\r\n',
+  ].join('\r\n');
+  const read = async (): Promise<Round> => {
+    const connection = await openConnection(service.port);
+    const round = await runRound(1, 3_000, () => connection.get(request));
+    connection.close();
+    return round;
+  };
   const idle = await read();
   const { name, bytes, pages } = paper();
   // A comment behind its end makes each copy a file of its own.
@@ -42,9 +57,24 @@ try {
   console.log(
     `${PAPERS} times ${name} (${pages} pages): ${rate(PAPERS * pages, seconds)} pages/s, ${cpuSince(used, PAPERS * pages)} a page`,
   );
-  console.log(
-    `a page is read meanwhile: p50 ${ms(busy.p50_ms)}, p99 ${ms(busy.p99_ms)}; before: p50 ${ms(idle.p50_ms)}, p99 ${ms(idle.p99_ms)}`,
-  );
+  console.log(readMeanwhile(busy, idle));
+
+  if (existsSync(CORPORA)) {
+    const documentsWiki = await newWiki();
+    const memory = watchMemory();
+    const ends: { name: string; status: string; seconds: number }[] = [];
+    const all = (async () => {
+      for (const document of readdirSync(CORPORA)) ends.push(await uploadAnything(documentsWiki, document));
+    })();
+    const meanwhile = await read();
+    await all;
+    const slowest = ends.reduce((one, other) => (other.seconds > one.seconds ? other : one));
+    const completed = ends.filter(({ status }) => status === 'completed').length;
+    console.log(
+      `${ends.length} documents of the corpora, one after the other: ${completed} completed, the others failed with a reason; the slowest (${slowest.name}) took ${slowest.seconds.toFixed(1)} s; ${memory.stop()}`,
+    );
+    console.log(readMeanwhile(meanwhile, idle));
+  }
 
   const many = zipOf(
     Array.from({ length: IN_ARCHIVE }, (_, i) => [
@@ -54,23 +84,52 @@ try {
   );
   const manyWiki = await newWiki();
   const usedBefore = cpuOf(service.pid);
-  const before = memoryOf(service.pid).own_pss_mb;
-  let most = before;
-  const watch = setInterval(() => {
-    most = Math.max(most, memoryOf(service.pid).own_pss_mb);
-  }, 200);
+  const memory = watchMemory();
   const archive = await api.upload(manyWiki, { 'many.zip': many });
-  clearInterval(watch);
   console.log(
-    `${IN_ARCHIVE} files in a ZIP archive: ${rate(IN_ARCHIVE, archive.seconds)} files/s, ${cpuSince(usedBefore, IN_ARCHIVE)} a file; the service's memory rose from ${Math.round(before)} to at most ${Math.round(most)} MB`,
+    `${IN_ARCHIVE} files in a ZIP archive: ${rate(IN_ARCHIVE, archive.seconds)} files/s, ${cpuSince(usedBefore, IN_ARCHIVE)} a file; ${memory.stop()}`,
   );
 } finally {
   await stop();
 }
 
+/** A document that may fail, with the reason that an upload of nothing else then has. */
+async function uploadAnything(wiki: string, name: string): Promise<{ name: string; status: string; seconds: number }> {
+  const form = new FormData();
+  form.append('files', new Blob([readFileSync(new URL(name, CORPORA))]), name);
+  const begin = performance.now();
+  const { upload_id } = await api.post(`/v1/wikis/${wiki}/uploads`, form);
+  for (;;) {
+    const { finished_at, status, error } = await api.get(`/v1/wikis/${wiki}/uploads/${upload_id}`);
+    if (finished_at) {
+      if (status === 'failed' && !error) throw new Error(`${name} failed without a reason`);
+      return { name, status, seconds: (performance.now() - begin) / 1000 };
+    }
+    await delay(25);
+  }
+}
+
+function watchMemory(): { stop(): string } {
+  const before = memoryOf(service.pid).own_pss_mb;
+  let most = before;
+  const watch = setInterval(() => {
+    most = Math.max(most, memoryOf(service.pid).own_pss_mb);
+  }, 200);
+  return {
+    stop() {
+      clearInterval(watch);
+      return `the service's memory rose from ${Math.round(before)} to at most ${Math.round(most)} MB`;
+    },
+  };
+}
+
+function readMeanwhile(busy: Round, idle: Round): string {
+  return `a page is read meanwhile: p50 ${ms(busy.p50_ms)}, p99 ${ms(busy.p99_ms)}; before: p50 ${ms(idle.p50_ms)}, p99 ${ms(idle.p99_ms)}`;
+}
+
 /** A paper of two columns where it is; elsewhere one of as many pages. */
 function paper(): { name: string; bytes: Buffer; pages: number } {
-  if (existsSync(CORPORA)) return { name: 'tracemonkey.pdf', bytes: readFileSync(CORPORA), pages: 14 };
+  if (existsSync(PAPER)) return { name: 'tracemonkey.pdf', bytes: readFileSync(PAPER), pages: 14 };
   const line = 'A line of some sixty letters, of which a page has about fifty.';
   const page = Array.from({ length: 50 }, (_, i) => [line, 50, 780 - 14 * i] as const);
   return { name: 'a plain paper', bytes: pdfOf(Array.from({ length: 14 }, () => page)), pages: 14 };
