@@ -116,6 +116,27 @@ CREATE OR REPLACE FUNCTION public.is_service()
  STABLE PARALLEL SAFE
 AS $function$ select current_setting('ibid.service', true) = 'on' $function$;
 
+-- For the queue, which belongs to no workspace. newcomers: only jobs of workspaces of which nothing is in work.
+CREATE OR REPLACE FUNCTION public.jobs_to_claim(any_of text[], newcomers boolean)
+ RETURNS TABLE(wiki_id text, job_id text, attempt integer)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with open as (
+    select j.*, coalesce(w.workspace_id, '') as workspace_id, j.status = 'running' and j.lease_until >= now() as in_work
+    from jobs j join wikis w on w.wiki_id = j.wiki_id where j.status in ('queued', 'running')
+  ), counted as (
+    select o.*, count(*) filter (where o.in_work) over (partition by o.workspace_id) as working from open o
+  )
+  select c.wiki_id, c.job_id, c.attempt from counted c
+  where c.run_after <= now() and c.kind = any (any_of) and not (newcomers and c.working > 0)
+    and (c.status = 'queued' or c.lease_until < now() - make_interval(secs => greatest(c.failures - 1, 0) ^ 2))
+    and not exists (
+      select from open other where other.wiki_id = c.wiki_id and other.started_at is not null and other.job_id <> c.job_id)
+  order by c.working, c.run_after, c.job_id limit 5
+$function$;
+
 -- For 403 and 404: whether there is such a wiki, also one that the caller cannot see.
 CREATE OR REPLACE FUNCTION public.knows_wiki(id text)
  RETURNS boolean

@@ -271,6 +271,22 @@ test('whoever cannot take the files of an archive is told so, and what it still 
   }
 });
 
+test('an upload of many documents keeps one of another upload waiting for a few of them only, and starts no process for each', async () => {
+  const one = openDocumentReader({ processes: 1 });
+  try {
+    const order: string[] = [];
+    const noted = async (owner: string) => {
+      await read(SOUND, one, owner);
+      order.push(owner);
+    };
+    await Promise.all([...Array.from({ length: 12 }, () => 'many'), 'single', 'single'].map(noted));
+    assert.deepEqual(order.slice(order.indexOf('single'), order.indexOf('single') + 2), ['single', 'single']);
+    assert.ok(order.indexOf('single') < 9, order.join(' '));
+  } finally {
+    await one.close();
+  }
+});
+
 test('documents of different uploads never share a process, and a closed reader refuses', async () => {
   const one = openDocumentReader({ processes: 1 });
   const answers = await Promise.all(['a', 'b', 'a', 'b'].map((owner) => read(SOUND, one, owner)));

@@ -95,6 +95,9 @@ const BROKEN: Record<Broken, string> = {
 /** After so many documents a process is replaced: whatever it kept of them is gone. */
 const DOCUMENTS_MAX = 100;
 
+/** So many documents of one upload are read before one of another that waits. */
+const DOCUMENTS_A_TURN = 5;
+
 /** Processes that read documents, started when there is one to read and ended when there has been none for a while. */
 export function openDocumentReader(
   options: Partial<ReadingBounds> & { processes?: number; idle_ms?: number } = {},
@@ -102,22 +105,28 @@ export function openDocumentReader(
   const { processes = 2, idle_ms = 10_000 } = options;
   const { document_ms = 20_000, memory_mb = 384, output_bytes = 64 * 2 ** 20 } = options;
   const bounds = { document_ms, memory_mb, output_bytes };
-  const free: Seat[] = Array.from({ length: processes }, () => ({ owner: '', process: undefined, idle: undefined }));
+  const free: Seat[] = Array.from({ length: processes }, () => ({
+    owner: '',
+    turn: 0,
+    process: undefined,
+    idle: undefined,
+  }));
   const all = [...free];
-  const waiting: ((seat: Seat) => void)[] = [];
+  const waiting: Waiting[] = [];
   let isClosed = false;
 
   async function seatFor(owner: string): Promise<Seat> {
     const at = free.findIndex((seat) => seat.owner === owner);
     const [seat] = at >= 0 ? free.splice(at, 1) : free.splice(0, 1);
-    return seat ?? new Promise((resolve) => waiting.push(resolve));
+    return seat ?? new Promise((take) => waiting.push({ owner, take }));
   }
 
   function giveBack(seat: Seat): void {
     seat.idle = setTimeout(() => endSeat(seat), idle_ms).unref();
-    const next = waiting.shift();
-    if (next) next(seat);
-    else free.unshift(seat);
+    const next = nextOf(waiting, seat);
+    if (!next) return void free.unshift(seat);
+    seat.turn = next.owner === seat.owner ? seat.turn + 1 : 0;
+    next.take(seat);
   }
 
   async function processOf(seat: Seat, owner: string): Promise<ReadingProcess> {
@@ -171,9 +180,25 @@ export function openDocumentReader(
   };
 }
 
+/** Who waits for a seat. */
+interface Waiting {
+  owner: string;
+  take(seat: Seat): void;
+}
+
+/** Another upload needs another process, so an upload has several documents read while others wait, but not all. */
+function nextOf(waiting: Waiting[], { owner, turn }: Seat): Waiting | undefined {
+  const own = waiting.findIndex((one) => one.owner === owner);
+  const other = waiting.findIndex((one) => one.owner !== owner);
+  const at = own >= 0 && (other < 0 || turn < DOCUMENTS_A_TURN) ? own : other;
+  return at < 0 ? undefined : waiting.splice(at, 1)[0];
+}
+
 /** A place for a process, and for whom it works. */
 interface Seat {
   owner: string;
+  /** How many documents of that upload it has read one behind the other. */
+  turn: number;
   process: ReadingProcess | undefined;
   idle: NodeJS.Timeout | undefined;
 }

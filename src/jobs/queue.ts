@@ -31,22 +31,20 @@ export function enqueueStep(
 }
 
 /**
- * Claims the job that waits longest, or undefined. In two steps: candidates are read without a lock, then a conditional
- * update by the job's key says who won, which holds however the table is distributed. A job of a wiki starts only when
- * the one before it has ended, also when that one waits for its next attempt: the key jobs_started sees to it. A job whose
- * worker is gone is taken over at once, and then with growing pauses (0 s, 1 s, 4 s, …): a machine that is started again
- * and again must not use up its attempts.
+ * Claims a job, or answers undefined: of the workspaces with the fewest jobs in work the one that waits longest;
+ * `newcomers`: only of workspaces of which nothing is in work. In two steps: candidates are read without a lock, then a
+ * conditional update by the job's key says who won, which holds however the table is distributed. A job of a wiki starts
+ * only when the one before it has ended, also when that one waits for its next attempt: the key jobs_started sees to it.
+ * A job whose worker is gone is taken over at once, and then with growing pauses (0 s, 1 s, 4 s, …): a machine that is
+ * started again and again must not use up its attempts.
  */
-export async function claimJob(query: Query, kinds: readonly string[]): Promise<ClaimedJob | undefined> {
+export async function claimJob(
+  query: Query,
+  kinds: readonly string[],
+  newcomers: boolean,
+): Promise<ClaimedJob | undefined> {
   const candidates = await query<{ wiki_id: string; job_id: string; attempt: number }>(sql`
-    select j.wiki_id, j.job_id, j.attempt from jobs j
-    where j.status in ('queued', 'running') and j.run_after <= now() and j.kind = any (${kinds}::text[])
-      and (j.status = 'queued' or j.lease_until < now() - make_interval(secs => greatest(j.failures - 1, 0) ^ 2))
-      and not exists (
-        select from jobs other where other.wiki_id = j.wiki_id and other.status in ('queued', 'running')
-          and other.started_at is not null and other.job_id <> j.job_id)
-    order by j.run_after, j.job_id limit 5
-  `);
+    select wiki_id, job_id, attempt from jobs_to_claim(${kinds}::text[], ${newcomers})`);
   for (const { wiki_id, job_id, attempt } of candidates) {
     const claimed = await query<ClaimedJob>(sql`
       update jobs set status = 'running', attempt = attempt + 1, failures = failures + 1, updated_at = now(),

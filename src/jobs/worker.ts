@@ -34,17 +34,22 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-/** Works on one job at a time until stopped. Whatever fails, it goes on. */
+/**
+ * Works on jobs until stopped, on `at_once` of them at most. The second half of these places is for workspaces of which
+ * nothing is in work, so that whoever uploads much keeps nobody else waiting. Whatever fails, it goes on.
+ */
 export function startWorker(options: {
   db: ServiceDb;
   kinds: readonly JobKind[];
+  at_once?: number;
   chores?: readonly Chore[];
   log: Logger;
 }): Worker {
-  const { db, kinds, chores = [], log } = options;
+  const { db, kinds, at_once = 1, chores = [], log } = options;
   const due = new Map(chores.map((chore) => [chore, 0]));
   const names = kinds.map((kind) => kind.kind);
   const stopping = new AbortController();
+  const working = new Set<Promise<void>>();
   let rouse = () => {};
   let roused = false;
 
@@ -62,20 +67,30 @@ export function startWorker(options: {
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
       roused = false;
-      let worked = false;
-      try {
-        const job = await claimJob(db.in(SERVICE).query, names);
-        if (job) {
-          worked = true;
-          await work(db.in({ who: 'job', path: { wiki_id: job.wiki_id } }), job);
-        }
-      } catch (err) {
-        log.warn({ err }, 'the worker could not claim or release a job; it tries again');
-      }
-      if (!worked) {
-        await doChores();
-        await pause();
-      }
+      if (await beginJob()) continue;
+      await doChores();
+      await pause();
+    }
+    await Promise.all(working);
+  }
+
+  /** Answers whether there was one, and room for it. */
+  async function beginJob(): Promise<boolean> {
+    if (working.size >= at_once) return false;
+    try {
+      const job = await claimJob(db.in(SERVICE).query, names, working.size >= Math.ceil(at_once / 2));
+      if (!job) return false;
+      const done = work(db.in({ who: 'job', path: { wiki_id: job.wiki_id } }), job)
+        .catch((err) => log.warn({ err, job_id: job.job_id }, 'a job could not be put back; its lease runs out'))
+        .finally(() => {
+          working.delete(done);
+          wake();
+        });
+      working.add(done);
+      return true;
+    } catch (err) {
+      log.warn({ err }, 'the worker could not claim a job; it tries again');
+      return false;
     }
   }
 
@@ -132,12 +147,14 @@ export function startWorker(options: {
     }
   }
 
+  function wake(): void {
+    roused = true;
+    rouse();
+  }
+
   const done = loop();
   return {
-    wake() {
-      roused = true;
-      rouse();
-    },
+    wake,
     async stop() {
       stopping.abort();
       rouse();

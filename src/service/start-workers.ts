@@ -20,6 +20,9 @@ import type { OnStop } from './start-service.ts';
 /** For the files of uploads and imports. */
 const RENDERING_THREADS = 2;
 
+/** Uploads, exports and imports; those of one wiki come one after the other. */
+const JOBS_AT_ONCE = 4;
+
 const PURGE_MS = 3_600_000;
 const FOLD_MS = 1_000;
 const DELETED_MS = 60_000;
@@ -47,7 +50,7 @@ export function startWorkers(
     exportJob({ blobs }),
     importJob({ blobs, sandbox, limits: limitsOf(config) }),
   ];
-  const worker = startWorker({ db, kinds, chores, log });
+  const worker = startWorker({ db, kinds, at_once: jobsAtOnce(config), chores, log });
   onStop(() => worker.stop());
   // By itself, so that what is written is soon folded also while a long upload is worked on.
   const upkeep = [
@@ -56,4 +59,9 @@ export function startWorkers(
   const librarian = startWorker({ db, kinds: [reindexJob], chores: upkeep, log });
   onStop(() => librarian.stop());
   return worker;
+}
+
+/** An import is one long transaction, and requests need connections too. */
+function jobsAtOnce({ DATABASE_CONNECTIONS }: Config): number {
+  return Math.max(1, Math.min(JOBS_AT_ONCE, Math.floor(DATABASE_CONNECTIONS / 2) - 1));
 }
