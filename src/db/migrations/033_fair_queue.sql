@@ -5,7 +5,7 @@ create function jobs_to_claim(any_of text[], newcomers boolean) returns table (w
 language sql stable security definer as $$
   with open as (
     select j.*, coalesce(w.workspace_id, '') as workspace_id, j.status = 'running' and j.lease_until >= now() as in_work
-    from jobs j join wikis w on w.wiki_id = j.wiki_id where j.status in ('queued', 'running')
+    from jobs j join wikis w on w.wiki_id = j.wiki_id where j.status in ('queued', 'running') and (select is_service())
   ), counted as (
     select o.*, count(*) filter (where o.in_work) over (partition by o.workspace_id) as working from open o
   )
