@@ -1,8 +1,6 @@
 import { ApiError } from '../http/errors.ts';
 import { readTitle } from '../http/titles.ts';
-
-/** The longest path of a page, which the database holds too. */
-export const PATH_MAX = 1_024;
+import { PATH_MAX } from './page-links.ts';
 
 /** 413 for a text that is longer than a page may be. */
 export function checkMarkdown(markdown: string, bytes: number): ApiError | undefined {

@@ -3,6 +3,9 @@ import { visit } from './parse-markdown.ts';
 import type { WikiLinkTo } from './plain-text.ts';
 import { pathOfTarget, relativeAddress } from './wiki-links.ts';
 
+/** The longest path of a page, which the database holds too. */
+export const PATH_MAX = 1_024;
+
 /** A path of the wiki that a page links to. */
 export interface PageLink {
   /** Of a wiki link to no page, `[[target]]` as it was written, which no path is. */
@@ -128,5 +131,5 @@ function pathOf(url: string, folder: string): string | undefined {
     if (segment !== '.' && segment !== '..') segments.push(segment);
   }
   const path = segments.join('/');
-  return path.length <= 1_024 ? path : undefined;
+  return path.length <= PATH_MAX ? path : undefined;
 }

@@ -1,6 +1,6 @@
 import { type Sql, sql } from '../db/sql.ts';
+import type { Index } from './pending.ts';
 import type { Candidate } from './rank.ts';
-import type { Index } from './read-index.ts';
 
 /** The candidates with the ids that they have: id and score. */
 export function candidatesStep({ wiki_id, kind }: Index, candidates: readonly Candidate[]): Sql {

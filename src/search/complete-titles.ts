@@ -1,16 +1,15 @@
 import { sql } from '../db/sql.ts';
 import type { Statements } from '../http/door.ts';
-import { readCounts, TITLE_WORD } from './document-terms.ts';
+import { AFTER_ALL, readCounts, TITLE_WORD } from './document-terms.ts';
+import type { Index } from './pending.ts';
 import { readBlocks } from './postings.ts';
 import type { Candidate } from './rank.ts';
-import type { Index } from './read-index.ts';
 import { tokenize } from './tokenize.ts';
 
 /** Of the words that begin as the last one does so many are looked at, in the order of the alphabet. */
 const ENDINGS = 200;
 /** Words before the last one that are looked for; whoever has typed more has said enough. */
 const WORDS = 8;
-const LAST = '\u{10ffff}';
 
 interface Row {
   term: string | null;
@@ -36,7 +35,7 @@ export async function completeTitles(
   const rows = await many<Row>(sql`
     (select p.term, p.postings, null::text as document_id, null::int as document_no, null::text as title_terms
       from search_postings p
-      where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term >= ${last} and p.term < ${last + LAST}
+      where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term >= ${last} and p.term < ${last + AFTER_ALL}
         and ${typed.length > 0}
       order by p.term limit ${ENDINGS})
     union all

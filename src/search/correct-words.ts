@@ -1,15 +1,12 @@
 import { sql } from '../db/sql.ts';
 import type { Statements } from '../http/door.ts';
-import { backwards } from './document-terms.ts';
-import type { Index } from './read-index.ts';
+import { AFTER_ALL, backwards } from './document-terms.ts';
+import type { Index } from './pending.ts';
 import { isUnspaced } from './tokenize.ts';
 
 /** A word is looked for beside so many others at most; a query of a hundred unknown words is no typing error. */
 const WORDS_CORRECTED = 4;
 const CANDIDATES = 1_000;
-
-/** Behind every character that may follow. */
-const LAST = '\u{10ffff}';
 
 /** Words of the wiki that an unknown one may stand for: of those it begins, or else the most similar ones. */
 export interface Meant {
@@ -46,15 +43,15 @@ export async function meantWords(
     cross join lateral (
       (select 'completion' as how, w.word from search_words w
         where u.word = ${last} and u.length > 1 and w.wiki_id = ${wiki_id} and w.kind = ${kind}
-          and w.word > u.word and w.word < u.word || ${LAST} limit 20)
+          and w.word > u.word and w.word < u.word || ${AFTER_ALL} limit 20)
       union all
       (select 'correction', w.word from search_words w
         where u.length > 3 and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.word >= u.beginning
-          and w.word < u.beginning || ${LAST} and length(w.word) between u.length - 2 and u.length + 2 limit ${CANDIDATES})
+          and w.word < u.beginning || ${AFTER_ALL} and length(w.word) between u.length - 2 and u.length + 2 limit ${CANDIDATES})
       union all
       (select 'correction', w.word from search_words w
         where u.length > 3 and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.backwards >= u.ending
-          and w.backwards < u.ending || ${LAST} and length(w.word) between u.length - 2 and u.length + 2 limit ${CANDIDATES})
+          and w.backwards < u.ending || ${AFTER_ALL} and length(w.word) between u.length - 2 and u.length + 2 limit ${CANDIDATES})
     ) found`);
   return asked.flatMap((word): Meant[] => {
     const own = rows.filter((row) => row.unknown === word);

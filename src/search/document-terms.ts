@@ -6,6 +6,9 @@ export const SEARCHED_CHARACTERS = 250_000;
 /** Before a word of a title as it is written, which suggestions are found by while it is typed. */
 export const TITLE_WORD = '^';
 
+/** Comes after every character that a word may go on with. */
+export const AFTER_ALL = '\u{10ffff}';
+
 /** What the index needs of a text. Both are words between spaces, so that the database can look into them. */
 export interface IndexedText {
   /** Each term and how often it stands there: " instal:2 acm:1 ". */

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { impactsOf, type Pivots, readTerms } from './impacts.ts';
-import type { DocumentKind } from './pending.ts';
+import type { Index } from './pending.ts';
 import { CHUNK, changedBlock, posting } from './postings.ts';
 
 /** What is computed between two turns of the event loop, which has requests to answer. */
@@ -30,7 +30,7 @@ type Changes = Map<number, Map<string, number[]>>;
 /** Changes the blocks of postings by the difference between what documents were in the index and what they are to be. */
 export async function foldPostings(
   query: Query,
-  index: { wiki_id: string; kind: DocumentKind; pivots: Pivots },
+  index: Index & { pivots: Pivots },
   documents: readonly DocumentChange[],
 ): Promise<void> {
   const changes = await changesOf(documents, index.pivots);
@@ -64,7 +64,7 @@ async function changesOf(documents: readonly DocumentChange[], pivots: Pivots): 
 
 async function changeBlocks(
   query: Query,
-  { wiki_id, kind }: { wiki_id: string; kind: DocumentKind },
+  { wiki_id, kind }: Index,
   chunk_no: number,
   changes: readonly [term: string, postings: number[]][],
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Index } from './read-index.ts';
+import type { Index } from './pending.ts';
 
 /** So much is kept in memory, of all wikis together. */
 const BYTES_KEPT = 16 * 2 ** 20;

@@ -3,6 +3,9 @@ import { type IndexedText, indexTitle } from './document-terms.ts';
 
 export type DocumentKind = 'page' | 'source';
 
+/** The index of one wiki's pages, or of its sources. */
+export type Index = { wiki_id: string; kind: DocumentKind };
+
 /** A document as it is written now. `body` undefined: its text stays as it is. */
 export interface WrittenDocument {
   title: string;

@@ -2,7 +2,7 @@ import { type Sql, sql } from '../db/sql.ts';
 import type { Statements } from '../http/door.ts';
 import { FIRST_PIVOTS } from './impacts.ts';
 import { keepPostings, keptPostings } from './kept-postings.ts';
-import type { DocumentKind } from './pending.ts';
+import type { Index } from './pending.ts';
 import { documentsIn } from './postings.ts';
 import type { Found, PendingDocument } from './rank.ts';
 
@@ -11,8 +11,6 @@ import type { Found, PendingDocument } from './rank.ts';
  * query of a thousand common words costs.
  */
 const BYTES_READ = 600_000;
-
-export type Index = { wiki_id: string; kind: DocumentKind };
 
 interface Row {
   term: string | null;

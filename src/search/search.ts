@@ -3,8 +3,9 @@ import type { Statements } from '../http/door.ts';
 import { candidatesStep } from './candidates.ts';
 import { meantWords } from './correct-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
+import type { Index } from './pending.ts';
 import { type Found, rank, type Wanted } from './rank.ts';
-import { type Index, readIndex } from './read-index.ts';
+import { readIndex } from './read-index.ts';
 import { termOf } from './tokenize.ts';
 import { verified } from './verify.ts';
 

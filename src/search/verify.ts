@@ -4,8 +4,8 @@ import { candidatesStep } from './candidates.ts';
 import { SEARCHED_CHARACTERS } from './document-terms.ts';
 import { holdsPhrase } from './find-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
+import type { Index } from './pending.ts';
 import type { Candidate } from './rank.ts';
-import type { Index } from './read-index.ts';
 import { termOf, tokenize } from './tokenize.ts';
 
 /** So much text is read to look for phrases in it, which bounds what a query costs. */
