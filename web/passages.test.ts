@@ -141,6 +141,15 @@ test('every block of every document stands beside its passage', async (t) => {
   t.diagnostic(`${all} blocks`);
 });
 
+test('a passage of a text is told by the lines of its file', async () => {
+  const owner = await world.owner();
+  await world.upload(owner, owner.wiki_id, { 'a.md': '---\ntitle: T\n---\n\n# Weaving\n\nWarp\nand weft.\n' });
+  const [root, read] = [await rootOf(owner), await reader(owner)];
+  const text = await read(`${root}/a?sources`);
+  assert.match(text, /<blockquote>Weaving<\/blockquote>[^]*?<strong>a\.md<\/strong>, “Weaving”, line 5</);
+  assert.match(text, /<blockquote>Warp and weft\.<\/blockquote>[^]*?<strong>a\.md<\/strong>, “Weaving”, lines 7–8</);
+});
+
 test('a page that is stale says which source is why', async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, {

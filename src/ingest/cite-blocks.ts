@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Rendered } from '../pages/plain-text.ts';
-import type { PageRange } from './extract/extract.ts';
+import type { Extracted, PageRange } from './extract/extract.ts';
+import { hasLines, type LineRange, linesOfBlock } from './source-lines.ts';
 
 /** Where the blocks of a page come from, each with the place and the hash of the text that it shows; parallel lists. */
 export interface Citations {
@@ -10,6 +11,9 @@ export interface Citations {
   /** Of a document that has pages (PDF), counted from 1; else empty. */
   first_pages: number[];
   last_pages: number[];
+  /** Of a file that has lines (Markdown, text, CSV), counted from 1, 0 for what is not from it; else empty. */
+  first_lines: number[];
+  last_lines: number[];
   /** The SHA-256 of each text, one behind the other, in hexadecimal digits. */
   hashes: string;
 }
@@ -20,31 +24,41 @@ export interface CitedPlace {
   end: number;
   /** Undefined where the source has no pages. */
   pages: PageRange | undefined;
+  /** Undefined where the file has no lines. */
+  lines: LineRange | undefined;
   /** 64 hexadecimal digits. */
   hash: string;
 }
 
-export function placesOf({ starts, ends, first_pages, last_pages, hashes }: Citations): CitedPlace[] {
+export function placesOf(citations: Citations): CitedPlace[] {
+  const { starts, ends, first_pages, last_pages, first_lines, last_lines, hashes } = citations;
   return starts.map((start, i) => {
     const [first_page, last_page] = [first_pages[i], last_pages[i]];
+    const [first_line, last_line] = [first_lines[i], last_lines[i]];
     const pages = first_page === undefined || last_page === undefined ? undefined : { first_page, last_page };
-    return { start, end: ends[i] ?? start, pages, hash: hashes.slice(64 * i, 64 * (i + 1)) };
+    const lines = first_line === undefined || last_line === undefined ? undefined : { first_line, last_line };
+    return { start, end: ends[i] ?? start, pages, lines, hash: hashes.slice(64 * i, 64 * (i + 1)) };
   });
 }
 
-/** Either all of them have pages or none has. */
+/** Either all of them have pages or none has, and so with lines. */
 export function citationsOf(places: readonly CitedPlace[]): Citations {
   return {
     starts: places.map(({ start }) => start),
     ends: places.map(({ end }) => end),
     first_pages: places.flatMap(({ pages }) => pages?.first_page ?? []),
     last_pages: places.flatMap(({ pages }) => pages?.last_page ?? []),
+    first_lines: places.flatMap(({ lines }) => lines?.first_line ?? []),
+    last_lines: places.flatMap(({ lines }) => lines?.last_line ?? []),
     hashes: places.map((place) => place.hash).join(''),
   };
 }
 
 /** The blocks of a page that shows the whole of its source: they stand where they stand in the source's text. */
-export function citeBlocks({ text, blocks }: Rendered, block_pages: readonly PageRange[] = []): Citations {
+export function citeBlocks(
+  { text, blocks }: Rendered,
+  { kind, block_pages = [], lines }: Pick<Extracted, 'kind' | 'block_pages' | 'lines'>,
+): Citations {
   const all: PageRange = {
     first_page: block_pages[0]?.first_page ?? 0,
     last_page: block_pages.reduce((last, { last_page }) => Math.max(last, last_page), 0),
@@ -52,11 +66,12 @@ export function citeBlocks({ text, blocks }: Rendered, block_pages: readonly Pag
   // A text that is shown as it is, is one block.
   const isWhole = blocks.at(-1)?.part === block_pages.length - 1;
   return citationsOf(
-    blocks.map(({ start, end, part }) => ({
-      start,
-      end,
-      pages: block_pages.length === 0 ? undefined : ((isWhole ? block_pages[part] : undefined) ?? all),
-      hash: hash('sha256', text.slice(start, end)),
+    blocks.map((block) => ({
+      start: block.start,
+      end: block.end,
+      pages: block_pages.length === 0 ? undefined : ((isWhole ? block_pages[block.part] : undefined) ?? all),
+      lines: hasLines(kind) ? linesOfBlock(block, lines) : undefined,
+      hash: hash('sha256', text.slice(block.start, block.end)),
     })),
   );
 }

@@ -14,7 +14,7 @@ import {
   titleFromFilename,
   type UploadedFile,
 } from './extract/extract.ts';
-import { textAsCode } from './extract/text.ts';
+import { LINES_OF_CODE, textAsCode } from './extract/text.ts';
 import { relinkMarkdown } from './relink.ts';
 import { wikiOfUpload } from './upload-wiki.ts';
 
@@ -46,7 +46,7 @@ export interface CompiledFile extends Rendered {
 }
 
 /** A document that is too long for one page: what its pages are made of. */
-export interface DividedFile extends Omit<Extracted, 'markdown' | 'block_pages' | 'rest' | 'pictures'> {
+export interface DividedFile extends Omit<Extracted, 'markdown' | 'block_pages' | 'lines' | 'rest' | 'pictures'> {
   parts: Part[];
 }
 
@@ -61,7 +61,7 @@ export function compileOrDivide(
 ): CompiledFile | DividedFile {
   const document = readFile(file);
   if (!isLong(document)) return compileFile({ ...file, document }, pages, onExtracted);
-  const { markdown, block_pages, rest, pictures, ...read } = document;
+  const { markdown, block_pages, lines, rest, pictures, ...read } = document;
   return { ...read, parts: divide(document, titleOf(file, read.title), onExtracted) };
 }
 
@@ -69,7 +69,7 @@ export function compileOrDivide(
 export function compileOrDivideAsIs(file: CompileInput, plain_reason: PlainReason): CompiledFile | DividedFile {
   const { text, kind, title, language, content_type, markdown } = readAsIs(file);
   if (!isLong({ kind, title, language, content_type, markdown })) return compileAsIs(file, plain_reason);
-  const parts = divide({ markdown: textAsCode(text) }, titleOf(file, title));
+  const parts = divide({ markdown: textAsCode(text), lines: LINES_OF_CODE }, titleOf(file, title));
   return { kind, title, language, content_type, parts };
 }
 
@@ -137,7 +137,7 @@ function asIs(document: Extracted): Extracted & { text: string } {
 
 function finished(
   file: CompileInput,
-  { kind, title, language, content_type, block_pages, rest: left_out = '' }: Extracted,
+  { kind, title, language, content_type, rest: left_out = '', ...places }: Extracted,
   rendered: Rendered,
   rest: Pick<CompiledFile, 'markdown' | 'links' | 'page_links' | 'plain_reason'>,
 ): CompiledFile {
@@ -149,7 +149,7 @@ function finished(
     content_type,
     source_text,
     source_indexed: left_out === '' ? rendered.indexed : indexBody(source_text),
-    citations: citeBlocks(rendered, block_pages),
+    citations: citeBlocks(rendered, { kind, ...places }),
     // HTML names itself in its head, and its first heading is often that of the site.
     title: titleOf(file, title || rendered.title),
     language: rendered.language || language,

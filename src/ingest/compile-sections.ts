@@ -33,7 +33,7 @@ export async function compileSections(
   for (const [i, { parent }] of parts.entries()) below[parent]?.push(i);
 
   const linkTo = (from: number, to: number) => relativeAddress(pathOf(from), pathOf(to));
-  const run = (i: number, { title, block_pages, links }: Part, markdown: string) => {
+  const run = (i: number, { title, block_pages, lines, links }: Part, markdown: string) => {
     const fragments = links.map(({ fragment, part, anchor }): [string, string] => {
       return [fragment, `${part === i ? '' : linkTo(i, part)}#${anchor.slice(ID_PREFIX.length)}`];
     });
@@ -43,7 +43,7 @@ export async function compileSections(
       content_type: file.content_type,
       bytes: new Uint8Array(),
       page_path: pathOf(i),
-      document: { ...read, title: i === 0 ? read.title : title, markdown, block_pages },
+      document: { ...read, title: i === 0 ? read.title : title, markdown, block_pages, lines },
       fragments: new Map(fragments),
     };
     return sandbox.run(input, pages);

@@ -1,5 +1,5 @@
 import type { Element, ElementContent } from 'hast';
-import type { Code, Paragraph } from 'mdast';
+import type { Code, Node, Paragraph } from 'mdast';
 import { defaultHandlers, type Handlers, type State } from 'mdast-util-to-hast';
 import { highlighter } from './highlight.ts';
 import type { InlineMath, MathBlock } from './math-syntax.ts';
@@ -16,26 +16,39 @@ export function elementsOf(wiki: Wiki): Handlers {
   return {
     code(state: State, node: Code): Element {
       const language = node.lang?.toLowerCase() ?? '';
-      if (language === 'math') return mathBlock(node.value);
-      if (language === 'mermaid') return element('pre', { className: ['mermaid'] }, [text(node.value)]);
+      const fences = node.data?.isFenced ? 1 : 0;
+      if (language === 'math') return from(node, mathBlock(node.value), fences);
+      if (language === 'mermaid') {
+        return from(node, element('pre', { className: ['mermaid'] }, [text(node.value)]), fences);
+      }
       const pre: Element = defaultHandlers.code(state, node);
       const [code] = pre.children;
-      if (code?.type === 'element' && node.value !== '') {
-        code.children = highlight(language.split(/\s/, 1)[0] ?? '', `${node.value}\n`);
+      if (code?.type === 'element') {
+        if (node.value !== '') code.children = highlight(language.split(/\s/, 1)[0] ?? '', `${node.value}\n`);
+        from(node, code, fences);
       }
-      return pre;
+      return from(node, pre, fences);
     },
-    math: (_state: State, node: MathBlock): Element => mathBlock(node.value),
+    math: (_state: State, node: MathBlock): Element => from(node, mathBlock(node.value), 1),
     inlineMath(_state: State, node: InlineMath): Element {
-      return mathCode(node.value, node.display ? 'math-display' : 'math-inline');
+      return from(node, mathCode(node.value, node.display ? 'math-display' : 'math-inline'));
     },
     paragraph(state: State, node: Paragraph): Element {
       const [only, ...others] = node.children;
-      if (only?.type === 'inlineMath' && only.display && others.length === 0) return mathBlock(only.value);
+      if (only?.type === 'inlineMath' && only.display && others.length === 0) return from(only, mathBlock(only.value));
       return defaultHandlers.paragraph(state, node);
     },
-    wikiLink: (_state: State, node: WikiLink): Element => wikiLink(node, wiki),
+    wikiLink: (_state: State, node: WikiLink): Element => from(node, wikiLink(node, wiki)),
   };
+}
+
+/** The element, which says that it is from that place; what it shows begins so many lines behind. */
+function from({ position }: Node, made: Element, lines = 0): Element {
+  if (position) {
+    const start = lines === 0 ? position.start : { line: position.start.line + lines, column: 1 };
+    made.position = { start, end: position.end };
+  }
+  return made;
 }
 
 function wikiLink({ target, heading, text: shown }: WikiLink, { page_path, findPage }: Wiki): Element {

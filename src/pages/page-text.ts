@@ -1,5 +1,5 @@
-import type { Element, Root } from 'hast';
-import { DESCRIPTION_MAX, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
+import type { Element, Root, Text } from 'hast';
+import { DESCRIPTION_MAX, lineEndsIn, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
 import { ID_PREFIX } from './safe-addresses.ts';
 
 /** Elements that begin and end a line of text; every other one is inside a line. */
@@ -17,7 +17,8 @@ const FOOTNOTE_LABEL = `${ID_PREFIX}footnote-label`;
 
 /**
  * The text of a page as people read it: a line for each block, spaces as a browser shows them, code as it is; with where
- * its headings start, its first paragraph, and where its blocks stand, items of lists and rows of tables each for itself. Marks of footnotes, which are part of no word, are left out.
+ * its headings start, its first paragraph, and where its blocks stand, in it and in the Markdown, items of lists and rows of
+ * tables each for itself. Marks of footnotes, which are part of no word, are left out.
  */
 export function readPageText(tree: Root): {
   text: string;
@@ -33,6 +34,11 @@ export function readPageText(tree: Root): {
   let paragraph = '';
   /** What has to come before the next character: a line break wins over a space, and neither comes first or last. */
   let gap: '' | ' ' | '\n' = '';
+  /** The line of the Markdown that the walk has come to; 0 while nothing says which. */
+  let line = 0;
+  /** Those with words of the block that is being read. */
+  let first_line = 0;
+  let last_line = 0;
 
   function add(words: string): void {
     if (words === '') return;
@@ -51,17 +57,40 @@ export function readPageText(tree: Root): {
     add(value.replace(/\n+$/, ''));
   }
 
+  /** Nodes that say where they are from are believed; others, as pieces of code in colours, go on where the last one ended. */
+  function readText({ value, position }: Pick<Text, 'value' | 'position'>, isCode: boolean): void {
+    (isCode ? addCode : addInline)(value);
+    if (position) line = position.start.line;
+    if (line === 0) return;
+    const words = value.trim();
+    const ends = position?.end.line ?? line + lineEndsIn(value);
+    if (words !== '') {
+      const from = value.indexOf(words);
+      const first = ends === line ? line : line + lineEndsIn(value.slice(0, from));
+      const last = ends === line ? line : ends - lineEndsIn(value.slice(from + words.length));
+      first_line = first_line === 0 ? first : Math.min(first_line, first);
+      last_line = Math.max(last_line, last);
+    }
+    line = ends;
+  }
+
+  /** Ends the block that has begun at `start`, if anything was in it. */
+  function addBlock(start: number): void {
+    if (text.length > start) blocks.push({ start, end: text.length, part: parts - 1, first_line, last_line });
+    first_line = 0;
+    last_line = 0;
+  }
+
   /** `isOutermost`: what is in it is not part of a block yet. */
   function read(node: Element | Root, isCode: boolean, isOutermost: boolean): void {
     for (const child of node.children) {
       const start = nextOffset();
-      if (child.type === 'text') (isCode ? addCode : addInline)(child.value);
+      if (child.type === 'text') readText(child, isCode);
       if (child.type === 'element') {
         if (node.type === 'root') parts += 1;
         readElement(child, isCode, isOutermost);
       }
-      if (isOutermost && child.type === 'text' && text.length > start)
-        blocks.push({ start, end: text.length, part: parts - 1 });
+      if (isOutermost && child.type === 'text') addBlock(start);
     }
   }
 
@@ -70,18 +99,19 @@ export function readPageText(tree: Root): {
   }
 
   function readElement(element: Element, isCode: boolean, isOutermost: boolean): void {
-    const { tagName, properties } = element;
+    const { tagName, properties, position } = element;
+    line = position?.start.line ?? line;
     if (properties.id === FOOTNOTE_LABEL) return;
     if (properties.dataFootnoteRef !== undefined || properties.dataFootnoteBackref !== undefined) return;
     if (tagName === 'br') gap = '\n';
-    if (tagName === 'img') addInline(String(properties.alt ?? ''));
+    if (tagName === 'img') readText({ value: String(properties.alt ?? '') }, false);
     if (tagName === 'td' || tagName === 'th') gap ||= ' ';
     const isBlock = BLOCKS.has(tagName);
     if (isBlock) gap = '\n';
     const isContainer = isOutermost && CONTAINERS.has(tagName);
     const start = nextOffset();
     read(element, isCode || tagName === 'pre', isContainer);
-    if (isOutermost && !isContainer && text.length > start) blocks.push({ start, end: text.length, part: parts - 1 });
+    if (isOutermost && !isContainer) addBlock(start);
     if (/^h[1-6]$/.test(tagName)) {
       const heading = oneLine(text.slice(start), Number.POSITIVE_INFINITY);
       const anchor = String(properties.id ?? '');

@@ -12,6 +12,8 @@ export type Destination = [start: number, end: number];
 declare module 'mdast' {
   interface Data {
     destination?: Destination;
+    /** Of code between fences: it begins on the line behind the first one. */
+    isFenced?: boolean;
   }
 }
 
@@ -35,7 +37,7 @@ const FRONT_MATTER = /^---[ \t]*(?:\r\n?|\n)(?:[^]*?[\r\n])?---[ \t]*(?:[\r\n]|$
 
 /**
  * The syntax tree of GitHub-flavoured Markdown with front matter, mathematics and wiki links. Links, images and definitions carry the place of
- * their destination in `data.destination`. Throws a TooComplexError for what is nested too deep or would grow beyond
+ * their destination in `data.destination`, and code says in `data.isFenced` how it was written. Throws a TooComplexError for what is nested too deep or would grow beyond
  * measure: whether it does depends on the text alone.
  */
 export function parseMarkdown(markdown: string): Root {
@@ -121,12 +123,21 @@ function extendSyntax(this: Processor): void {
   const data = this.data();
   (data.micromarkExtensions ??= []).push(mathSyntax, wikiLinkSyntax);
   (data.fromMarkdownExtensions ??= []).push(mathFromMarkdown, wikiLinkFromMarkdown, {
-    exit: { resourceDestinationString: keepDestination, definitionDestinationString: keepDestination },
+    exit: {
+      resourceDestinationString: keepDestination,
+      definitionDestinationString: keepDestination,
+      codeFencedFenceSequence: keepFence,
+    },
   });
 }
 
 type Extension = Exclude<NonNullable<Data['fromMarkdownExtensions']>[number], unknown[]>;
 type Handle = NonNullable<NonNullable<Extension['exit']>[string]>;
+
+function keepFence(this: ThisParameterType<Handle>): undefined {
+  const node = this.stack[this.stack.length - 1];
+  if (node?.type === 'code') node.data = { isFenced: true };
+}
 
 function keepDestination(this: ThisParameterType<Handle>, token: Parameters<Handle>[0]): undefined {
   const url = this.resume();

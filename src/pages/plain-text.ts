@@ -28,6 +28,9 @@ export interface TextBlock {
   end: number;
   /** Which of the blocks that the document itself consists of it belongs to, from 0. */
   part: number;
+  /** The lines of the Markdown on which its first and its last word are, counted from 1; 0 where that is not known. */
+  first_line: number;
+  last_line: number;
 }
 
 export interface WikiLinkTo {
@@ -59,19 +62,33 @@ export const DESCRIPTION_MAX = 300;
 /** Shows a text as it is, in <pre>: for what cannot be rendered within its bounds of time, depth or memory. */
 export function renderPlainText(text: string): Rendered {
   const [paragraph = ''] = text.trimStart().split(/\n[ \t]*\n/, 1);
+  const shown = searchable(text);
   return {
     // A line break right behind <pre> is not shown, so the text's own one would be lost without it.
     html: `<pre>\n${escapeHtml(text)}</pre>`,
-    text: searchable(text),
+    text: shown,
     outline: [],
-    indexed: indexBody(searchable(text)),
+    indexed: indexBody(shown),
     word_count: countWords(text),
     title: '',
     description: oneLine(paragraph.slice(0, 10 * DESCRIPTION_MAX), DESCRIPTION_MAX),
     language: '',
-    blocks: [{ start: 0, end: searchable(text).length, part: 0 }],
+    blocks: [{ start: 0, end: shown.length, part: 0, ...linesOfWords(shown) }],
     wiki_links: [],
   };
+}
+
+function linesOfWords(text: string): Pick<TextBlock, 'first_line' | 'last_line'> {
+  const words = text.trim();
+  const first_line = 1 + lineEndsIn(text.slice(0, text.indexOf(words)));
+  return { first_line, last_line: first_line + lineEndsIn(words) };
+}
+
+/** How many lines a text ends. */
+export function lineEndsIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
 }
 
 /** Without the two control characters that a search marks its passages with, so that no text can set such marks. */

@@ -4,9 +4,11 @@ import { type Schema, sanitize } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
 import type { Root as Markdown } from 'mdast';
 import { toHast } from 'mdast-util-to-hast';
+import { VFile } from 'vfile';
 import { CODE_CLASS } from './highlight.ts';
 import { elementsOf } from './page-elements.ts';
 import { refuseTooDeep } from './parse-markdown.ts';
+import { lineEndsIn } from './plain-text.ts';
 import { ID_PREFIX, settleIdsAndAddresses } from './safe-addresses.ts';
 import { NO_WIKI, type Wiki } from './wiki-links.ts';
 
@@ -90,12 +92,15 @@ function asRoot(node: Nodes): Root {
   return node.type === 'root' ? node : { type: 'root', children: [node] as Root['children'] };
 }
 
+/** Where a node is from is only kept for a file, whatever is in it. */
+const SOME_FILE = new VFile();
+
 /**
  * The tree that a browser would make of this one, with the HTML in it parsed. Tags that would swallow the text behind
  * them (<title>, <xmp>, …) are shown as text, as GFM has it.
  */
 function parsed(tree: Root): Root {
-  const result = asRoot(raw(tree, { tagfilter: true }));
+  const result = asRoot(raw(tree, { tagfilter: true, file: SOME_FILE }));
   refuseTooDeep(result);
   return result;
 }
@@ -127,7 +132,8 @@ function withoutScripts(html: string): string {
     const closing = `</${opening[1]}>`;
     const end = lower.indexOf(closing, opening.index);
     if (end < 0) break;
-    kept += html.slice(from, opening.index);
+    // What stands behind it stays on its line.
+    kept += html.slice(from, opening.index) + '\n'.repeat(lineEndsIn(html.slice(opening.index, end)));
     from = end + closing.length;
   }
   return kept + html.slice(from);

@@ -144,7 +144,7 @@ test('a search of sources names the page of the PDF on which the passage stands'
   };
   assert.deepEqual(await locatorOf('aardvark'), ['animals.pdf page:1']);
   assert.deepEqual(await locatorOf('capybara'), ['animals.pdf page:3']);
-  assert.deepEqual(await locatorOf('cassowary'), ['birds.md offset:4']);
+  assert.deepEqual(await locatorOf('cassowary'), ['birds.md line:1']);
 });
 
 test('a source that is deleted leaves exactly its pages stale, and comes back with the same file', async () => {

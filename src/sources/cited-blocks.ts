@@ -9,6 +9,8 @@ export interface CitationRow {
   ends: number[];
   first_pages: number[];
   last_pages: number[];
+  first_lines: number[];
+  last_lines: number[];
   /** 64 hexadecimal digits each, one behind the other. */
   hashes: string;
 }
@@ -21,6 +23,9 @@ interface CitedBlock {
   /** 0 where the source has no pages. */
   first_page: number;
   last_page: number;
+  /** 0 where the file has no lines, or the block is not from it. */
+  first_line: number;
+  last_line: number;
   sha256: string;
   quote: string;
   /** Whether the source's text still has this hash there. */
@@ -29,7 +34,8 @@ interface CitedBlock {
 
 /** The columns of a CitationRow from a row `c` of page_sources. */
 export const citationColumns: Sql = sql`
-  c.page_id, c.source_id, c.starts, c.ends, c.first_pages, c.last_pages, encode(c.hashes, 'hex') as hashes`;
+  c.page_id, c.source_id, c.starts, c.ends, c.first_pages, c.last_pages, c.first_lines, c.last_lines,
+  encode(c.hashes, 'hex') as hashes`;
 
 /** The blocks that a page was compiled to from a source with this text, each with its hash computed anew. */
 export function citedBlocks(row: CitationRow, source_text: string): CitedBlock[] {
@@ -37,8 +43,9 @@ export function citedBlocks(row: CitationRow, source_text: string): CitedBlock[]
     const end = row.ends[i] ?? start;
     const sha256 = row.hashes.slice(64 * i, 64 * (i + 1));
     const quote = source_text.slice(start, end);
-    const [first_page, last_page] = [row.first_pages[i] ?? 0, row.last_pages[i] ?? 0];
-    return { block: i, start, end, first_page, last_page, sha256, quote, verified: hash('sha256', quote) === sha256 };
+    const pages = { first_page: row.first_pages[i] ?? 0, last_page: row.last_pages[i] ?? 0 };
+    const lines = { first_line: row.first_lines[i] ?? 0, last_line: row.last_lines[i] ?? 0 };
+    return { block: i, start, end, ...pages, ...lines, sha256, quote, verified: hash('sha256', quote) === sha256 };
   });
 }
 

@@ -30,6 +30,8 @@ export const listCitations = endpoint({
         end: 26,
         first_page: 0,
         last_page: 0,
+        first_line: 3,
+        last_line: 3,
         quote: 'How to install Acme.',
         sha256: '5a7dcb2d4d6d2a0d0f3b6d2f8f7c9a3f4e1b2c3d4e5f60718293a4b5c6d7e8f9',
         verified: true,

@@ -26,7 +26,8 @@ export const SourceHit = Record({
   score: Type.Number(),
   snippet: Type.String({ description: 'Escaped text; the only markup is <mark>.' }),
   locator: Type.String({
-    description: 'Where in the source the passage is: `page:` and its number, or `offset:` in UTF-16 units.',
+    description:
+      'Where in the source the passage is: `page:` or `line:` and its number, counted from 1, or `offset:` in UTF-16 units.',
   }),
 });
 
@@ -40,6 +41,10 @@ export const Citation = Record({
   end: Type.Integer({ description: 'Where it ends there.' }),
   first_page: Type.Integer({ description: 'The page of the source, counted from 1; 0 where it has none.' }),
   last_page: Type.Integer(),
+  first_line: Type.Integer({
+    description: 'The line of the uploaded file (Markdown, text, CSV), counted from 1; 0 where that is not known.',
+  }),
+  last_line: Type.Integer(),
   quote: Type.String({ description: "What the source's text says there." }),
   sha256: Type.String({ description: 'Of the quote in UTF-8 as it was compiled, 64 hex digits.' }),
   verified: Type.Boolean({ description: 'Whether the quote still has this hash.' }),

@@ -2,17 +2,19 @@ import { Type } from 'typebox';
 import { raw, sql } from '../db/sql.ts';
 import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { lineEndsIn } from '../pages/plain-text.ts';
 import { parseQuery, SearchQuery } from '../search/parse-query.ts';
 import { scoreWithTitle, searchIndex } from '../search/search.ts';
 import { bestPassage, PASSAGE_CHARACTERS } from '../search/snippet.ts';
 import { WikiParams } from '../wikis/schema.ts';
+import type { CitationRow } from './cited-blocks.ts';
 import { exampleSource, type Source, SourceHit, sourceColumns } from './schema.ts';
 
 interface HitRow extends Source {
   score: number;
   text: string;
-  /** Where the blocks of a source that has pages begin, by the pages of the wiki that show them; null for others. */
-  blocks: { starts: number[]; pages: number[] }[] | null;
+  /** Where the blocks of a source that has pages or lines begin, by the pages of the wiki that show them; null for others. */
+  blocks: PlacedBlocks[] | null;
 }
 
 export const searchSources = endpoint({
@@ -21,14 +23,15 @@ export const searchSources = endpoint({
   summary: 'Search sources',
   description:
     'Best first: sources that hold any of the words, all of the phrases and none of the excluded words. `locator` is the ' +
-    "page of the passage (`page:3`) where the source has pages, else where it begins in the source's text (`offset:1204`).",
+    'page of the passage (`page:3`) where the source has pages, the line of the file (`line:12`) where it has lines, else ' +
+    "where the passage begins in the source's text (`offset:1204`).",
   access: onWiki('sources:read'),
   limit: 'search',
   params: WikiParams,
   query: SearchQuery,
   reply: Type.Array(SourceHit),
   example: {
-    reply: [{ ...exampleSource, score: 0.72, snippet: 'How to <mark>install</mark> Acme.', locator: 'offset:7' }],
+    reply: [{ ...exampleSource, score: 0.72, snippet: 'How to <mark>install</mark> Acme.', locator: 'line:3' }],
   },
   run: async ({ params: { wiki_id }, query, many }) => {
     const parsed = parseQuery(query.query);
@@ -41,8 +44,11 @@ export const searchSources = endpoint({
             order by score desc, s.source_id limit ${query.limit} offset ${query.offset}`,
         result: sql`
             select h.*, left(t.text, ${PASSAGE_CHARACTERS}) as text,
-              (select json_agg(json_build_object('starts', c.starts, 'pages', c.first_pages)) from page_sources c
-                where c.wiki_id = ${wiki_id} and c.source_id = h.source_id and c.first_pages <> '{}') as blocks
+              (select json_agg(json_build_object('starts', c.starts, 'first_pages', c.first_pages,
+                'first_lines', c.first_lines, 'last_lines', c.last_lines))
+                from page_sources c
+                where c.wiki_id = ${wiki_id} and c.source_id = h.source_id and c.starts[1] < ${PASSAGE_CHARACTERS}
+                  and (c.first_pages <> '{}' or c.first_lines <> '{}')) as blocks
             from hits h
             join source_texts t on t.wiki_id = ${wiki_id} and t.source_id = h.source_id
             order by h.score desc, h.source_id`,
@@ -50,18 +56,27 @@ export const searchSources = endpoint({
     });
     return rows.map(({ text, blocks, ...source }) => {
       const { snippet, offset } = bestPassage(text, terms);
-      const page = pageAt(blocks ?? [], offset);
-      return { ...source, snippet, locator: page === undefined ? `offset:${offset}` : `page:${page}` };
+      return { ...source, snippet, locator: locatorOf(blocks ?? [], text, offset) };
     });
   },
 });
 
-/** The page of the source on which the last block begins that begins at or before a place of its text. */
-function pageAt(blocks: readonly { starts: number[]; pages: number[] }[], offset: number): number | undefined {
+type PlacedBlocks = Pick<CitationRow, 'starts' | 'first_pages' | 'first_lines' | 'last_lines'>;
+
+/** Where the block is from in which a place of the source's text is, or which begins before it. */
+function locatorOf(blocks: readonly PlacedBlocks[], text: string, offset: number): string {
   let last = -1;
-  let page: number | undefined;
-  for (const { starts, pages } of blocks) {
-    for (const [i, start] of starts.entries()) if (start <= offset && start > last) [last, page] = [start, pages[i]];
+  let locator = `offset:${offset}`;
+  for (const { starts, first_pages, first_lines, last_lines } of blocks) {
+    for (const [i, start] of starts.entries()) {
+      if (start > offset || start <= last) continue;
+      last = start;
+      const [page = 0, line = 0] = [first_pages[i], first_lines[i]];
+      // Of a text that keeps its lines the one is named on which the passage is, as such a text may be one block.
+      const within = line + lineEndsIn(text.slice(start, offset).trimStart());
+      locator = line > 0 ? `line:${Math.min(within, last_lines[i] ?? line)}` : `offset:${offset}`;
+      if (page > 0) locator = `page:${page}`;
+    }
   }
-  return page;
+  return locator;
 }

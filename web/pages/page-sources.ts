@@ -81,10 +81,10 @@ function sectionsOf(blocks: readonly Block[]): string[] {
 function passageOf(place: Place, citation: Citation, id: string, section: string): Content {
   const { source_id, filename, title, start, end, first_page, quote, verified } = citation;
   const name = filename || title;
-  const at = first_page > 0 ? pagesOf(citation) : section === '' ? '' : `“${section}”`;
+  const at = first_page > 0 ? [pagesOf(citation)] : [section && `“${section}”`, linesOf(citation)].filter(Boolean);
   return html`<aside class="passage" id="${id}" aria-label="Source">
     <blockquote>${quote}</blockquote>
-    <p>${icon('source')} <strong>${name}</strong>${at !== '' && `, ${at}`}</p>
+    <p>${icon('source')} <strong>${name}</strong>${at.map((each) => `, ${each}`)}</p>
     ${
       verified
         ? html`<p class="verified">Verified: the source says this</p>`
@@ -99,6 +99,11 @@ function passageOf(place: Place, citation: Citation, id: string, section: string
 
 function pagesOf({ first_page, last_page }: Citation): string {
   return first_page === last_page ? `page ${first_page}` : `pages ${first_page} to ${last_page}`;
+}
+
+function linesOf({ first_line, last_line }: Citation): string {
+  if (first_line === 0) return '';
+  return first_line === last_line ? `line ${first_line}` : `lines ${first_line}–${last_line}`;
 }
 
 export function fileOf(place: Place, source_id: string): string {

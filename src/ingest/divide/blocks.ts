@@ -24,6 +24,8 @@ export interface Block {
   /** What a piece of a block needs around it to be what the whole block is. */
   before: string;
   after: string;
+  /** Where in the document `before` stands. */
+  before_at: number;
 }
 
 export type BlockItem = Pick<Block, 'start' | 'ids'>;
@@ -70,6 +72,7 @@ function blockOf(node: RootContent, markdown: string, from: number, no: number):
     ids: idsOf(node),
     items: items.map((item) => ({ start: place(item.position?.start.offset), ids: idsOf(item) })),
     before: '',
+    before_at: 0,
     after: '',
   };
 }

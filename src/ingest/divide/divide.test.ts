@@ -5,6 +5,8 @@ import type { Node } from 'mdast';
 import { parseMarkdown } from '../../pages/parse-markdown.ts';
 import { renderMarkdown } from '../../pages/render.ts';
 import { ID_PREFIX } from '../../pages/safe-addresses.ts';
+import { textToMarkdown } from '../extract/text.ts';
+import { linesOfBlock } from '../source-lines.ts';
 import { blocksOf } from './blocks.ts';
 import { divide, type Part } from './divide.ts';
 
@@ -186,4 +188,37 @@ test('thousands of sections with the same title each have a name, and links lead
   assert.equal(index?.markdown, '');
   assert.equal(new Set(parts.map(({ name }) => name)).size, 5_000);
   assert.deepEqual(parts[41]?.links, [{ fragment: 'h-usage-42', part: 43, anchor: 'h-usage' }]);
+});
+
+/** That each line of the parts is the line of the file that it is said to be; fences may have been added. */
+function assertOnLines(parts: readonly Part[], lines: readonly string[]): void {
+  for (const { markdown, lines: runs } of parts) {
+    for (const [i, line] of markdown.split('\n').entries()) {
+      const words = line.replace(/\\$/, '').trim();
+      if (words === '' || /^(?:`{3,}|~{3,})$/.test(words)) continue;
+      const { first_line } = linesOfBlock({ first_line: i + 1, last_line: i + 1 }, runs);
+      assert.ok(lines[first_line - 1]?.includes(words), `${words} is not on line ${first_line}`);
+    }
+  }
+}
+
+test('each line of a part is the line of the file that it is said to be', () => {
+  fc.assert(
+    fc.property(documents, (markdown) => {
+      assertOnLines(divide({ markdown }, 'Title', nothing, LENGTHS), markdown.split('\n'));
+    }),
+    RUNS,
+  );
+  const words = fc.integer({ min: 1000, max: 9999 }).map((n) => `word${n}`);
+  const block = fc
+    .tuple(fc.constantFrom('', '', '    '), fc.array(words, { minLength: 1, maxLength: 9 }))
+    .map(([indent, each]) => each.map((word) => `${indent}${word}`).join('\n'));
+  const texts = fc.array(fc.tuple(block, fc.constantFrom('\n\n', '\n \n\n')), { minLength: 1, maxLength: 20 });
+  fc.assert(
+    fc.property(texts, (blocks) => {
+      const text = blocks.flat().join('');
+      assertOnLines(divide(textToMarkdown(text), 'Title', nothing, LENGTHS), text.split('\n'));
+    }),
+    RUNS,
+  );
 });

@@ -2,8 +2,10 @@ import { numberedSlug, slugFrom } from '../../http/slug.ts';
 import { TITLE_MAX } from '../../pages/plain-text.ts';
 import { SEARCHED_CHARACTERS } from '../../search/document-terms.ts';
 import type { Extracted, PageRange } from '../extract/extract.ts';
+import type { LineRun } from '../source-lines.ts';
 import { type FragmentLink, fragmentLinks } from './anchors.ts';
 import { type Block, blocksOf } from './blocks.ts';
+import { linesOfParts } from './part-lines.ts';
 import { pieceTogether, shortEnough } from './pieces.ts';
 import { type LongPart, withReferences } from './references.ts';
 
@@ -39,6 +41,8 @@ export interface Part {
   /** Of a part with others under it what stands before their first, and "" where nothing does. */
   markdown: string;
   block_pages: readonly PageRange[];
+  /** Which lines of the file its Markdown is from. */
+  lines: LineRun[];
   /** Links of its text to headings that are in other parts, or go by another id now that the document is divided. */
   links: FragmentLink[];
 }
@@ -54,7 +58,7 @@ export function isLong({ kind, markdown }: Extracted): boolean {
  * `onWindow` is told how long each piece is before it is parsed.
  */
 export function divide(
-  { markdown, block_pages = [] }: Pick<Extracted, 'markdown' | 'block_pages'>,
+  { markdown, block_pages = [], lines }: Pick<Extracted, 'markdown' | 'block_pages' | 'lines'>,
   title: string,
   onWindow: (length: number) => void = () => undefined,
   lengths = LENGTHS,
@@ -67,12 +71,14 @@ export function divide(
   onWindow(markdown.length);
   const whole = withoutEmpty(withReferences(parts, blocks, markdown));
   const links = fragmentLinks(whole, markdown);
+  const linesOf = linesOfParts(markdown, lines);
   return whole.map(({ parent, name, title, blocks }, i) => ({
     parent,
     name,
     title,
     markdown: pieceTogether(blocks, markdown),
     block_pages: pages.length === 0 ? [] : blocks.flatMap(({ no }) => pages[no] ?? []),
+    lines: linesOf(blocks),
     links: links[i] ?? [],
   }));
 

@@ -10,22 +10,29 @@ export function shortEnough(blocks: readonly Block[], markdown: string, length: 
     if (block.type === 'code') return piecesOfCode(block, markdown, length);
     if (block.items.length === 0) return [block];
     const before = block.type === 'table' ? headOfTable(block, markdown) : '';
-    return cutBetween(block.items, block, length, { before, after: '' });
+    return cutBetween(block.items, block, length, { before, before_at: block.start, after: '' });
   });
 }
 
 /** Consecutive blocks as they stand in the document, others an empty line apart. */
 export function pieceTogether(blocks: readonly Block[], markdown: string): string {
   let text = '';
+  for (const [piece] of piecesOf(blocks, markdown)) text += piece;
+  return text.trim() === '' ? '' : `${text.replace(/\n+$/, '')}\n`;
+}
+
+/** What blocks are put together of, and where in the document each piece stands; -1 for what does not. */
+export function* piecesOf(blocks: readonly Block[], markdown: string): Generator<[text: string, at: number]> {
   let last: Block | undefined;
   for (const block of blocks) {
-    const own = block.before + markdown.slice(block.start, block.end) + block.after;
-    const isNext = last && last.after + block.before === '' && (last.no === block.no || last.no + 1 === block.no);
-    if (last) text += isNext ? markdown.slice(last.end, block.start) : '\n\n';
-    text += own;
+    const { before, start, end, after } = block;
+    const isNext = last && last.after + before === '' && (last.no === block.no || last.no + 1 === block.no);
+    if (last) yield isNext ? [markdown.slice(last.end, start), last.end] : ['\n\n', -1];
+    if (before !== '') yield [before, block.before_at];
+    yield [markdown.slice(start, end), start];
+    if (after !== '') yield [after, -1];
     last = block;
   }
-  return text.trim() === '' ? '' : `${text.replace(/\n+$/, '')}\n`;
 }
 
 function piecesOfCode(block: Block, markdown: string, length: number): Block[] {
@@ -36,7 +43,7 @@ function piecesOfCode(block: Block, markdown: string, length: number): Block[] {
   const end = closing ? block.start + closing.index : block.end;
   const lines: BlockItem[] = [];
   for (let at = start; at < end; at = markdown.indexOf('\n', at) + 1 || end) lines.push({ start: at, ids: [] });
-  const around = { before: opening, after: opening === '' ? '' : `\n${marks}` };
+  const around = { before: opening, before_at: block.start, after: opening === '' ? '' : `\n${marks}` };
   return cutBetween(lines, { ...block, ...around, start, end }, length, around);
 }
 
@@ -52,7 +59,7 @@ function cutBetween(
   items: readonly BlockItem[],
   block: Block,
   length: number,
-  around: { before: string; after: string },
+  around: Pick<Block, 'before' | 'before_at' | 'after'>,
 ): Block[] {
   const pieces: Block[] = [];
   let open: BlockItem[] = [];

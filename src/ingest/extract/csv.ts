@@ -1,4 +1,6 @@
 import type { Root, TableRow } from 'mdast';
+import { lineEndsIn } from '../../pages/plain-text.ts';
+import { addRun, type LineRun } from '../source-lines.ts';
 import { ExtractError } from './extract-error.ts';
 import { markdownWriter } from './markdown-writer.ts';
 
@@ -13,10 +15,11 @@ const writer = markdownWriter({ tablePipeAlign: false });
 /**
  * Comma-separated values (RFC 4180; also with semicolons, tabs or bars) as a table whose first row is its head. Of a
  * long one the beginning is shown, and below it is said how much there is; `rest` are the other rows as lines of text.
- * Throws an ExtractError where a quote is never closed.
+ * `lines` are those of the file on which the rows stand. Throws an ExtractError where a quote is never closed.
  */
-export function csvToMarkdown(text: string): { markdown: string; rest: string } {
-  const rows = readRows(text, separatorOf(text));
+export function csvToMarkdown(text: string): { markdown: string; rest: string; lines: LineRun[] } {
+  const records = readRecords(text, separatorOf(text));
+  const rows = records.map(({ row }) => row);
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const width = Math.min(columns, COLUMNS_MAX);
   let length = 0;
@@ -40,7 +43,15 @@ export function csvToMarkdown(text: string): { markdown: string; rest: string } 
     root.children.push({ type: 'paragraph', children: [{ type: 'text', value }] });
   }
   const rest = rows.slice(shown).map((row) => row.map(oneLine).join(' '));
-  return { markdown: writer.stringify(root), rest: rest.join('\n') };
+  return { markdown: writer.stringify(root), rest: rest.join('\n'), lines: linesOf(records.slice(0, shown)) };
+}
+
+/** Behind the head stands the line that says that it is a table, and behind the table an empty line. */
+function linesOf(records: readonly CsvRecord[]): LineRun[] {
+  const lines: LineRun[] = [];
+  for (const [i, { line, height }] of records.entries()) addRun(lines, { at: i === 0 ? 1 : i + 2, line, height });
+  addRun(lines, { at: records.length + 2, line: 0, height: 1 });
+  return lines;
 }
 
 function count(n: number): string {
@@ -72,9 +83,18 @@ function separatorOf(text: string): string {
   return counts.reduce((best, each) => (each.n > best.n ? each : best)).separator;
 }
 
-function readRows(text: string, separator: string): string[][] {
-  const rows: string[][] = [];
+interface CsvRecord {
+  row: string[];
+  /** On which line of the file it begins, counted from 1, and on how many it is. */
+  line: number;
+  height: number;
+}
+
+function readRecords(text: string, separator: string): CsvRecord[] {
+  const records: CsvRecord[] = [];
   let row: string[] = [];
+  let start = 0;
+  let line = 1;
   let at = 0;
   while (at < text.length) {
     let cell: string;
@@ -97,11 +117,14 @@ function readRows(text: string, separator: string): string[][] {
       continue;
     }
     if (text[at] === separator) row.push('');
+    const height = 1 + lineEndsIn(text.slice(start, at));
     at += 1;
-    if (row.some((value) => value.trim() !== '')) rows.push(row);
+    if (row.some((value) => value.trim() !== '')) records.push({ row, line, height });
     row = [];
+    line += height;
+    start = at;
   }
-  return rows;
+  return records;
 }
 
 function closingQuote(text: string, from: number): number {

@@ -1,3 +1,4 @@
+import type { LineRun } from '../source-lines.ts';
 import { csvToMarkdown } from './csv.ts';
 import { decodeHtml, decodeText } from './decode.ts';
 import { ExtractError } from './extract-error.ts';
@@ -25,6 +26,8 @@ export interface Extracted {
   content_type: string;
   /** Of a file that has pages itself (PDF): for each block of the Markdown the pages that it is from. */
   block_pages?: readonly PageRange[];
+  /** Of a file that has lines: which of them the Markdown is from, if it is not the file, line by line. */
+  lines?: readonly LineRun[];
   /** Text of the file that the Markdown leaves out; lines. */
   rest?: string;
   /** The pictures that the Markdown shows as `attachment:<name>`, until they are attachments of a page. */
@@ -90,9 +93,9 @@ export function extract(file: UploadedFile): Extracted {
   const text = decodeText(file.bytes);
   const plain = { kind, title: '', language: '', content_type };
   if (kind === 'markdown') return checked({ ...plain, markdown: text });
-  if (kind === 'text') return checked({ ...plain, markdown: textToMarkdown(text) });
-  const { markdown, rest } = csvToMarkdown(text);
-  return checked({ ...plain, markdown, rest: rest.slice(0, REST_MAX) });
+  if (kind === 'text') return checked({ ...plain, ...textToMarkdown(text) });
+  const { rest, ...table } = csvToMarkdown(text);
+  return checked({ ...plain, ...table, rest: rest.slice(0, REST_MAX) });
 }
 
 /** The text of a file as it stands, whatever its kind, and as Markdown that shows just that. Throws ExtractError. */

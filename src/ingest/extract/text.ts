@@ -1,4 +1,6 @@
 import type { Code, Paragraph, PhrasingContent, Root } from 'mdast';
+import { lineEndsIn } from '../../pages/plain-text.ts';
+import { addRun, type LineRun } from '../source-lines.ts';
 import { markdownWriter } from './markdown-writer.ts';
 
 const writer = markdownWriter();
@@ -14,21 +16,47 @@ const ADDRESS = /https?:\/\/[^\s<>"'`(){}[\]\\^|]*[^\s<>"'`(){}[\]\\^|.,;:!?*_~]
 /**
  * Plain text as Markdown that shows just that text. Prose becomes paragraphs that keep their line breaks, with
  * everything escaped that Markdown would take for markup; where spaces carry meaning (indented lines, columns), the lines
- * become a block of code, the only form in which Markdown keeps them.
+ * become a block of code, the only form in which Markdown keeps them. `lines` are those of the text.
  */
-export function textToMarkdown(text: string): string {
-  if (text.length > PROSE_MAX) return textAsCode(text);
+export function textToMarkdown(text: string): { markdown: string; lines: LineRun[] } {
+  if (text.length > PROSE_MAX) return { markdown: textAsCode(text), lines: LINES_OF_CODE };
   const children: (Paragraph | Code)[] = [];
-  for (const block of text.split(/\n(?:[ \t]*\n)+/)) {
-    if (block.trim() === '') continue;
-    const last = children.at(-1);
-    if (!isPreformatted(block)) children.push({ type: 'paragraph', children: linesOf(block) });
-    else if (last?.type === 'code') last.value += `\n\n${block}`;
-    else children.push({ type: 'code', value: block.replace(/\n+$/, '') });
+  const lines: LineRun[] = [];
+  /** The line of the Markdown that the next block would begin on, an empty one behind the last. */
+  let at = 1;
+  /** Where the block that is looked at begins in the text. */
+  let line = 1;
+  for (const [i, block] of text.split(/(\n(?:[ \t]*\n)+)/).entries()) {
+    if (i % 2 === 0 && block.trim() !== '') addBlock(block);
+    line += lineEndsIn(block);
   }
   const root: Root = { type: 'root', children };
-  return writer.stringify(root);
+  return { markdown: writer.stringify(root), lines };
+
+  function addBlock(block: string): void {
+    const last = children.at(-1);
+    if (!isPreformatted(block)) {
+      for (const [i, each] of block.split('\n').entries()) {
+        if (each.trim() !== '') addRun(lines, { at: at++, line: line + i, height: 1 });
+      }
+      children.push({ type: 'paragraph', children: linesOf(block) });
+    } else if (last?.type === 'code') {
+      last.value += `\n\n${block}`;
+      // It begins where the fence was, behind an empty line.
+      addRun(lines, { at: at - 1, line, height: 1 });
+      at += lineEndsIn(block) + 1;
+    } else {
+      const value = block.replace(/\n+$/, '');
+      children.push({ type: 'code', value });
+      addRun(lines, { at: at + 1, line, height: 1 });
+      at += lineEndsIn(value) + 3;
+    }
+    at += 1;
+  }
 }
+
+/** Of a text as one block of code: its first line is the second one. */
+export const LINES_OF_CODE: LineRun[] = [{ at: 2, line: 1, height: 1 }];
 
 /** A whole text as one block of code. */
 export function textAsCode(text: string): string {
