@@ -38,13 +38,28 @@ export type BlockItem = Pick<Block, 'start' | 'ids'>;
  */
 export function blocksOf(markdown: string, window: number, onWindow: (length: number) => void): Block[] {
   const blocks: Block[] = [];
-  for (const [start, end] of windowsOf(markdown, window)) {
+  for (const { start, end, head } of windowsOf(markdown, window)) {
     onWindow(end - start);
-    for (const node of childrenOf(markdown.slice(start, end))) {
-      blocks.push(blockOf(node, markdown, start, blocks.length));
-    }
+    const from = start - head.length;
+    const [first, ...others] = childrenOf(head + markdown.slice(start, end));
+    const last = blocks.at(-1);
+    if (first && last && goesOn(last, first, head)) append(last, blockOf(first, markdown, from, last.no));
+    else if (first) blocks.push(blockOf(first, markdown, from, blocks.length));
+    for (const node of others) blocks.push(blockOf(node, markdown, from, blocks.length));
   }
   return blocks;
+}
+
+/** Whether a window begins with items of the list, or rows of the table, that the last one ended with. */
+function goesOn(last: Block, first: RootContent, head: string): boolean {
+  return last.type === first.type && (head === '' ? first.type === 'list' : first.type === 'table');
+}
+
+function append(last: Block, more: Block): void {
+  last.end = more.end;
+  for (const id of more.ids) last.ids.push(id);
+  // The head of a table was there before.
+  for (const item of more.type === 'table' ? more.items.slice(1) : more.items) last.items.push(item);
 }
 
 function childrenOf(markdown: string): RootContent[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Node } from 'mdast';
+import type { List, Node, Table } from 'mdast';
 import { parseMarkdown } from '../../pages/parse-markdown.ts';
 import { renderMarkdown } from '../../pages/render.ts';
 import { ID_PREFIX } from '../../pages/safe-addresses.ts';
@@ -81,28 +81,69 @@ const fragment = fc.oneof(
     ' # indented',
   ),
 );
-const documents = fc
-  .tuple(
-    fc.constantFrom('', '---\ntitle: x\n---\n'),
-    fc.array(fc.tuple(fragment, fc.constantFrom('\n', '\n\n', '\n\n\n')), { minLength: 1, maxLength: 25 }),
-  )
-  .map(
-    ([front, fragments]) => front + fragments.map(([text, gap]) => text + (/^\n\[/.test(text) ? '\n\n' : gap)).join(''),
-  );
+/** Lists and tables, which may go on in another window than they begin in, and what looks like them. */
+const rows = fc.constantFrom(
+  '- a\n- b\n- c',
+  '- a\nlazy\n- b',
+  '- a\n\n\n- b\n-\n- c\n\n  d',
+  '- ```\nno item\n- b\n- c',
+  '- > a\nlazy\n- b',
+  '- | a |\n  | - |\n- b\n| a |\n| - |',
+  '* a\n* b\n- c\n- d\n+ e',
+  ' - a\n- b\n - c',
+  '1. a\n1. b\n3. c',
+  '2. a\n3) b\n4) c',
+  'words\n2. a\n3. b\n4. c',
+  '[^3]: x\n- b\n- c',
+  '> - a\n> - b\n- c\n- d',
+  '- -\n- a\n- b\n***\n- c',
+  '| a | b |\n| - | - |\n| 1 | 2 |\n| 3 | 4 |\n| 5 |',
+  '|a|\n|-|\n|1|\n|2|\nrow\n|3|',
+  '|a|b|\n|-|\n|1|\n|2|',
+  '|a\\|b|\n|:-:|\n|`1|2`|\n|2|\n# no row\n|3|',
+  '|a|\n|-|\n|1|\n|-|\n|-|\n|2|',
+  'words\n|a|\n|-|\n|1|\n|2|',
+);
+
+const documents = documentsOf(fragment);
+
+function documentsOf(fragment: fc.Arbitrary<string>) {
+  return fc
+    .tuple(
+      fc.constantFrom('', '---\ntitle: x\n---\n'),
+      fc.array(fc.tuple(fragment, fc.constantFrom('\n', '\n\n', '\n\n\n')), { minLength: 1, maxLength: 25 }),
+    )
+    .map(
+      ([front, fragments]) =>
+        front + fragments.map(([text, gap]) => text + (/^\n\[/.test(text) ? '\n\n' : gap)).join(''),
+    );
+}
 
 test('a document in pieces has the blocks that it has as a whole', () => {
   fc.assert(
-    fc.property(documents, (markdown) => {
-      const whole = parseMarkdown(markdown).children.map((node: Node) => [node.type, node.position?.end.offset]);
+    fc.property(documentsOf(fc.oneof(fragment, rows)), (markdown) => {
+      const whole = parseMarkdown(markdown).children.map((node: Node) => [
+        node.type,
+        node.position?.end.offset,
+        itemsOf(node).map(({ position }) => position?.start.line),
+      ]);
       const pieces = blocksOf(markdown, 1, nothing);
       assert.deepEqual(
-        pieces.map(({ type, end }) => [type, end]),
+        pieces.map(({ type, end, items }) => [
+          type,
+          end,
+          items.map(({ start }) => markdown.slice(0, start).split('\n').length),
+        ]),
         whole,
       );
     }),
     RUNS,
   );
 });
+
+function itemsOf(node: Node): Node[] {
+  return node.type === 'list' || node.type === 'table' ? (node as List | Table).children : [];
+}
 
 function textsOf(parts: readonly Part[]) {
   return parts.map(({ markdown }) => renderMarkdown(markdown));

@@ -1,28 +1,101 @@
+/** A part of a document: [start, end), and what of it has to stand before that part so that it means what it means there. */
+export interface Window {
+  start: number;
+  end: number;
+  /** The head of the table whose rows it begins with; else "". */
+  head: string;
+}
+
 /**
- * Pieces of a document, each at least as long as `window`, that mean by themselves what they mean in it: each begins behind
- * an empty line, with a heading or a letter at the beginning of its line, where nothing is open that could go on past an
- * empty line (front matter, code, mathematics, HTML).
+ * Pieces of a document, each at least as long as `window`, that mean by themselves what they mean in it: each begins where
+ * nothing is open that could go on (front matter, code, mathematics, HTML), behind an empty line with a heading or a letter
+ * at the beginning of its line, or goes on with an item of the list or a row of the table that was open.
  */
-export function* windowsOf(markdown: string, window: number): Generator<[start: number, end: number]> {
-  const isOpenBehind = openBlocks(markdown);
+export function* windowsOf(markdown: string, window: number): Generator<Window> {
+  const beginsAt = lineReader(markdown);
   let from = 0;
+  let head = '';
   let wasEmpty = true;
   for (let start = 0; start < markdown.length; ) {
     const newline = markdown.indexOf('\n', start);
     const end = newline < 0 ? markdown.length : newline + 1;
     const line = markdown.slice(start, end).trimEnd();
-    const isOpen = isOpenBehind(line, wasEmpty);
-    if (!isOpen && wasEmpty && start > 0 && start - from >= window && /^(?:#{1,6}(?:[ \t]|$)|\p{L})/u.test(line)) {
-      yield [from, start];
+    const begins = beginsAt(line, wasEmpty);
+    if (begins !== undefined && start > 0 && start - from >= window) {
+      yield { start: from, end: start, head };
       from = start;
+      head = begins;
     }
     wasEmpty = line === '';
     start = end;
   }
-  yield [from, markdown.length];
+  yield { start: from, end: markdown.length, head };
 }
 
 const FRONT_MATTER = /^---[ \t]*\n(?:[^]{0,20000}?\n)?---[ \t]*(?:\n|$)/;
+
+/**
+ * Answers for one line after the other what a window that begins there needs before it, mostly ""; undefined where none can
+ * begin.
+ */
+function lineReader(markdown: string): (line: string, wasEmpty: boolean) => string | undefined {
+  const isOpenBehind = openBlocks(markdown);
+  const isFurtherItem = listReader();
+  const headOf = tableReader();
+  return (line, wasEmpty) => {
+    const isOpen = isOpenBehind(line, wasEmpty);
+    const isItem = isFurtherItem(line, wasEmpty, isOpen);
+    const head = headOf(line, wasEmpty, isOpen);
+    if (isItem || head !== '') return head;
+    return !isOpen && wasEmpty && /^(?:#{1,6}(?:[ \t]|$)|\p{L})/u.test(line) ? '' : undefined;
+  };
+}
+
+/** Answers whether a line begins an item of a list that certainly began before. */
+function listReader(): (line: string, wasEmpty: boolean, isOpen: boolean) => boolean {
+  /** What its items are marked with, a bullet or what stands behind the number; "" where nothing is sure. */
+  let mark = '';
+  return (line, wasEmpty, isOpen) => {
+    if (isOpen || line === '') return false;
+    const [marker = ''] = MARKER.exec(line) ?? [];
+    const found = /^(?:\d+([.)])|([-+*]))/.exec(marker);
+    const before = mark;
+    mark = found?.[1] ?? found?.[2] ?? '';
+    if (mark !== '' && mark === before) return true;
+    // Right behind words a number begins no list.
+    if (!wasEmpty) mark = '';
+    return false;
+  };
+}
+
+/** Answers the head of the table that a line is a row of, if that is certain; else "". */
+function tableReader(): (line: string, wasEmpty: boolean, isOpen: boolean) => string {
+  /** The line before, if it may be the first one of a table. */
+  let first = '';
+  let head = '';
+  return (line, wasEmpty, isOpen) => {
+    if (isOpen || !line.startsWith('|')) {
+      first = '';
+      head = '';
+    } else if (wasEmpty) {
+      first = line;
+      head = '';
+    } else if (head !== '') {
+      return head;
+    } else {
+      if (first !== '' && DELIMITERS.test(line) && cellsOf(line) === cellsOf(first)) head = `${first}\n${line}\n`;
+      first = '';
+    }
+    return '';
+  };
+}
+
+const DELIMITERS = /^\|(?:[ \t]*:?-+:?[ \t]*\|)*(?:[ \t]*:?-+:?[ \t]*)?$/;
+
+function cellsOf(row: string): number {
+  const inner = row.replace(/\\[^]/g, '').replace(/^\|/, '').replace(/\|$/, '');
+  return inner.split('|').length;
+}
 
 /** Answers for one line after the other whether a block was open before it that it is part of. */
 function openBlocks(markdown: string): (line: string, wasEmpty: boolean) => boolean {
