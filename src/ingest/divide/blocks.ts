@@ -19,8 +19,10 @@ export interface Block {
   identifier: string;
   /** The ids that its headings and HTML have on a page, before those of a page are made unique. */
   ids: string[];
-  /** What it may be cut into if it is too long, each beginning a line: the items of a list, the rows of a table. */
+  /** What it may be cut into if it is too long, each beginning a line: items of a list, rows of a table, blocks of a quote. */
   items: BlockItem[];
+  /** Of a numbered list its first number; else undefined. */
+  first: number | undefined;
   /** What a piece of a block needs around it to be what the whole block is. */
   before: string;
   after: string;
@@ -28,7 +30,10 @@ export interface Block {
   before_at: number;
 }
 
-export type BlockItem = Pick<Block, 'start' | 'ids'>;
+export interface BlockItem extends Pick<Block, 'start' | 'ids'> {
+  /** Whether it is a paragraph and nothing else. */
+  isSimple: boolean;
+}
 
 /**
  * The outermost blocks of a document, as the parser of pages sees them: what looks like a heading in code, in a quote or in
@@ -75,7 +80,7 @@ function childrenOf(markdown: string): RootContent[] {
 function blockOf(node: RootContent, markdown: string, from: number, no: number): Block {
   const place = (offset = 0) => lineStart(markdown, from + offset);
   const { position } = node as Node;
-  const items = node.type === 'list' || node.type === 'table' ? node.children : [];
+  const items = node.type === 'list' || node.type === 'table' || node.type === 'blockquote' ? node.children : [];
   return {
     no,
     type: node.type,
@@ -85,7 +90,8 @@ function blockOf(node: RootContent, markdown: string, from: number, no: number):
     words: node.type === 'heading' ? oneLine(wordsOf(node), TITLE_MAX) : '',
     identifier: identifierOf(node),
     ids: idsOf(node),
-    items: items.map((item) => ({ start: place(item.position?.start.offset), ids: idsOf(item) })),
+    items: items.map((item) => itemOf(item, node, markdown, from)),
+    first: node.type === 'list' && node.ordered ? (node.start ?? 1) : undefined,
     before: '',
     before_at: 0,
     after: '',
@@ -100,6 +106,17 @@ function identifierOf(node: RootContent): string {
 function lineStart(markdown: string, offset: number): number {
   const start = markdown.lastIndexOf('\n', offset - 1) + 1;
   return markdown.slice(start, offset).trim() === '' ? start : offset;
+}
+
+function itemOf(item: RootContent, { type }: RootContent, markdown: string, from: number): BlockItem {
+  const offset = from + ((item as Node).position?.start.offset ?? 0);
+  return {
+    // The marks of a quote stand before each of its lines.
+    start: type === 'blockquote' ? markdown.lastIndexOf('\n', offset - 1) + 1 : lineStart(markdown, offset),
+    ids: idsOf(item),
+    isSimple:
+      item.type === 'listItem' && item.children.length < 2 && (item.children[0]?.type ?? 'paragraph') === 'paragraph',
+  };
 }
 
 /** The words of a heading, as a link to it on GitHub has them. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { List, Node, Table } from 'mdast';
+import type { Node, Parent } from 'mdast';
 import { parseMarkdown } from '../../pages/parse-markdown.ts';
 import { renderMarkdown } from '../../pages/render.ts';
 import { ID_PREFIX } from '../../pages/safe-addresses.ts';
@@ -142,7 +142,8 @@ test('a document in pieces has the blocks that it has as a whole', () => {
 });
 
 function itemsOf(node: Node): Node[] {
-  return node.type === 'list' || node.type === 'table' ? (node as List | Table).children : [];
+  const holds = ['list', 'table', 'blockquote'].includes(node.type);
+  return holds ? (node as Parent).children : [];
 }
 
 function textsOf(parts: readonly Part[]) {

@@ -29,7 +29,7 @@ interface Lengths {
 }
 
 /** A part is about forty pages of a book. A tree takes a hundred times the memory of its text. */
-const LENGTHS: Lengths = { page: LONG, part: 100_000, preface: 20_000, window: 2 ** 17 };
+const LENGTHS: Lengths = { page: LONG, part: 100_000, preface: 20_000, window: 2 ** 15 };
 
 /** A page of a document that was divided. The first one is the index; each other one comes behind the one it is under. */
 export interface Part {
@@ -124,7 +124,9 @@ export function divide(
       const isNewPage =
         pages.length === 0 || !last || (pages[last.no]?.last_page ?? 0) < (pages[block.no]?.first_page ?? 0);
       const own = block.end - block.start;
-      if (last && (length + own > lengths.page || (length + own / 2 >= lengths.part && isNewPage))) {
+      const isTooLong = length + own > lengths.page || (length + own / 2 >= lengths.part && isNewPage);
+      // Pieces of one block are as long as a page of them should be.
+      if (last && (isTooLong || last.no === block.no)) {
         cut.push(open);
         open = [];
         length = 0;

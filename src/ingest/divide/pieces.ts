@@ -1,16 +1,29 @@
+import { crc32 } from 'node:zlib';
 import type { Block, BlockItem } from './blocks.ts';
+
+/** What an item costs beside its characters: lists of short items take the longest to show. */
+const ITEM = 32;
+
+/** Numbers of lists have no more digits. */
+const NUMBER_MAX = 999_999_999;
+
+/** What a piece has that begins with an item: where it begins, and what it needs before and behind. */
+type Around = Pick<Block, 'start' | 'before' | 'before_at' | 'after'>;
 
 /**
  * The blocks with those that are longer than `max` cut into pieces of about `length`: code between lines, lists between
- * items, tables between rows, each with what it needs to be the same by itself. Others stay as long as they are.
+ * items, tables between rows, quotes between what is quoted, each with what it needs to be the same by itself. Others stay as
+ * long as they are.
  */
 export function shortEnough(blocks: readonly Block[], markdown: string, length: number, max: number): Block[] {
   return blocks.flatMap((block) => {
     if (block.end - block.start <= max) return [block];
     if (block.type === 'code') return piecesOfCode(block, markdown, length);
     if (block.items.length === 0) return [block];
+    if (block.type === 'list')
+      return cutBetween(block, markdown, length, (item, i) => numbered(block, item, i, markdown));
     const before = block.type === 'table' ? headOfTable(block, markdown) : '';
-    return cutBetween(block.items, block, length, { before, before_at: block.start, after: '' });
+    return cutBetween(block, markdown, length, ({ start }) => ({ start, before, before_at: block.start, after: '' }));
   });
 }
 
@@ -41,10 +54,14 @@ function piecesOfCode(block: Block, markdown: string, length: number): Block[] {
   const closing = opening === '' ? null : /\n[ \t]*(?:`{3,}|~{3,})[ \t]*$/.exec(text);
   const start = block.start + opening.length;
   const end = closing ? block.start + closing.index : block.end;
-  const lines: BlockItem[] = [];
-  for (let at = start; at < end; at = markdown.indexOf('\n', at) + 1 || end) lines.push({ start: at, ids: [] });
+  const items: BlockItem[] = [];
+  for (let at = start; at < end; at = markdown.indexOf('\n', at) + 1 || end) {
+    items.push({ start: at, ids: [], isSimple: true });
+  }
   const around = { before: opening, before_at: block.start, after: opening === '' ? '' : `\n${marks}` };
-  return cutBetween(lines, { ...block, ...around, start, end }, length, around);
+  return cutBetween({ ...block, ...around, items, start, end }, markdown, length, (item) => {
+    return { start: item.start, ...around };
+  });
 }
 
 /** The row of headings, and the one below that says that it is a table. */
@@ -54,29 +71,56 @@ function headOfTable(block: Block, markdown: string): string {
   return markdown.slice(block.start, end + 1);
 }
 
-/** Pieces as long as they may be; `around` is what all but the first need around them. */
+/** A piece of a numbered list goes on with the number that its first item has in the list, whatever is written there. */
+function numbered({ first }: Block, { start, isSimple }: BlockItem, i: number, markdown: string): Around {
+  const as = { start, before: '', before_at: start, after: '' };
+  const [written = '', digits = '', behind = ''] =
+    /^[ \t]*(\d{1,9})([.)])/.exec(markdown.slice(start, start + 20)) ?? [];
+  // A longer number would push the text to the right, and what belongs to it further down would have to follow.
+  if (first === undefined || Number(digits) === first + i || first + i > NUMBER_MAX || !isSimple) return as;
+  return { ...as, start: start + written.length, before: `${first + i}${behind}` };
+}
+
+/**
+ * Pieces of three fifths of `length` or more, where items are not longer themselves. Between there and `length` what the
+ * items say decides which of them begins the next piece, and not how many came before: so a change in one piece leaves the
+ * others as they were.
+ */
 function cutBetween(
-  items: readonly BlockItem[],
   block: Block,
+  markdown: string,
   length: number,
-  around: Pick<Block, 'before' | 'before_at' | 'after'>,
+  aroundOf: (item: BlockItem, i: number) => Around,
 ): Block[] {
+  const { items, end } = block;
+  const endOf = (i: number) => items[i]?.start ?? end;
   const pieces: Block[] = [];
-  let open: BlockItem[] = [];
-  for (const [i, item] of items.entries()) {
-    open.push(item);
-    const end = items[i + 1]?.start;
-    const after = items[i + 2]?.start ?? block.end;
-    if (end === undefined || after - (open[0]?.start ?? 0) <= length) continue;
-    add(end - 1);
-    open = [];
+  for (let from = 0; from < items.length; ) {
+    let next = from + 1;
+    let least = Number.POSITIVE_INFINITY;
+    let held = 0;
+    let i = from;
+    for (; i < items.length; i += 1) {
+      held += endOf(i + 1) - endOf(i) + ITEM;
+      if (held > length) break;
+      if (held < 0.6 * length) {
+        next = i + 1;
+        continue;
+      }
+      const value = i + 1 < items.length ? crc32(markdown.slice(endOf(i + 1), endOf(i + 2))) : 0;
+      if (value < least) [least, next] = [value, i + 1];
+    }
+    if (i === items.length) next = i;
+    add(from, next);
+    from = next;
   }
-  add(block.end);
   return pieces;
 
-  function add(end: number): void {
-    const start = open[0]?.start ?? block.start;
-    const ids = open.flatMap((item) => item.ids);
-    pieces.push({ ...block, type: 'piece', start, end, ids, ...(pieces.length > 0 && around) });
+  function add(from: number, next: number): void {
+    const first = items[from];
+    const around = from > 0 && first ? aroundOf(first, from) : { start: block.start };
+    const ids = items.slice(from, next).flatMap((item) => item.ids);
+    const upTo = next < items.length ? endOf(next) - 1 : end;
+    pieces.push({ ...block, ...around, type: 'piece', items: [], end: upTo, ids });
   }
 }
