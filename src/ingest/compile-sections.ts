@@ -61,10 +61,14 @@ export async function compileSections(
     if (own && !own.ok) return [{ file, result: own, page: undefined, pictures: [] }];
     const page = own && links.length === 0 ? own : await run(i, part, withLinks(part.markdown, links));
     if (!page.ok) return [{ file, result: page, page: undefined, pictures: [] }];
-    shown.push(own ? blocksOf(own, length) : []);
+    const head = own && part.repeatsHead ? repeatedHead(own, shown[i - 1]) : undefined;
+    const from = head ? head.text.length + 1 : 0;
+    const blocks = own ? blocksOf(own, length - from) : [];
+    shown.push(head ? [head, ...blocks.slice(1)] : blocks);
     if (own && own.text !== '') {
-      texts.push(own.text);
-      length += own.text.length + 1;
+      const text = own.text.slice(from);
+      texts.push(text);
+      length += text.length + 1;
     }
     // What only a source needs is not kept for every page.
     made.push({ ...page, source_text: '', source_indexed: page.indexed });
@@ -82,6 +86,13 @@ export async function compileSections(
     const result = { ...compiled, source_text, source_indexed: indexBody(source_text) };
     return [{ file, result, page: result, pictures: [], sections: rows.slice(1) }];
   });
+}
+
+/** The head of a table as the part before shows it, if a page begins with the same: the source says it once. */
+function repeatedHead(page: Page, before: readonly ShownBlock[] = []): ShownBlock | undefined {
+  const [first, second] = blocksOf(page, 0);
+  if (second?.start !== (first?.end ?? 0) + 1) return undefined;
+  return before.find(({ text, lines }) => text === first?.text && lines?.first_line === first.lines?.first_line);
 }
 
 function blocksOf({ text, citations }: Page, at: number): ShownBlock[] {

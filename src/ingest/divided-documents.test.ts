@@ -320,3 +320,54 @@ test('what is too long as a section is divided further, and what has no headings
   assert.match((await wiki.page('list/part-2')).html, /^<ol/);
   await wiki.assertCited();
 });
+
+/** Of each kind of block one that is too long for a page, of 3,000 items; one of them says `change`. */
+function hugeBlock(kind: string, change: string): string {
+  const text = (i: number) => (i === 1_500 ? change : `${words(`${kind}${i}x`, 14)} [link](#a)`);
+  const items = Array.from({ length: 3_000 }, (_, i) => text(i));
+  if (kind === 'list') return items.map((item) => `1. ${item}\n`).join('');
+  if (kind === 'nested') return items.map((item) => `- ${item}\n  - below\n\n    more\n`).join('');
+  if (kind === 'table') return `| Head | Of it |\n| - | - |\n${items.map((item) => `| ${item} | x |\n`).join('')}`;
+  if (kind === 'code') return `~~~js\n${items.map((item) => `${item}\n`).join('')}~~~\n`;
+  return items.map((item) => `> ${item}\n>\n`).join('');
+}
+
+test('one block that is too long for a page is divided between its items and stays what it is; one that changes revises its page', async () => {
+  for (const [kind, element] of [
+    ['list', /^<ol start="(\d+)">/],
+    ['nested', /^<ul>[^]*<ul>/],
+    ['table', /^<table>\n<thead>\n<tr>\n<th>Head<\/th>/],
+    ['code', /^<pre><code class="language-js">/],
+    ['quote', /^<blockquote>/],
+  ] as const) {
+    const wiki = await newWiki();
+    await wiki.upload({ 'huge.md': hugeBlock(kind, 'as it was') });
+    const parts = (await wiki.pages()).filter(({ path }) => path.startsWith('huge/'));
+    assert.ok(parts.length > 2, `${kind} is divided`);
+    for (const { path } of parts.slice(1)) assert.match((await wiki.page(path)).html, element, `${kind}: ${path}`);
+    await wiki.assertCited();
+    const [source] = await all<{ source_id: string }>(`${wiki.at}/sources`);
+    const { body: text } = await owner.get(`${wiki.at}/sources/${source?.source_id}/text`);
+    assert.equal(text.text.split('Head Of it').length, kind === 'table' ? 2 : 1, 'the head of a table is there once');
+    assert.match(
+      await wiki.upload({ 'huge.md': hugeBlock(kind, 'as it is now, which is a bit longer') }),
+      /1 new source, 0 new pages, 1 page updated\.$/,
+      kind,
+    );
+    await wiki.assertCited();
+  }
+});
+
+test('a numbered list that is divided goes on with its numbers, whatever is written there', async () => {
+  const wiki = await newWiki();
+  const markdown = `# L\n\n${hugeBlock('list', 'x').replace('1. ', '7. ')}`;
+  await wiki.upload({ 'list.md': markdown });
+  const lines = markdown.split('\n');
+  const parts = (await wiki.pages()).filter(({ path }) => path.startsWith('list/'));
+  for (const { page_id, path } of parts) {
+    const [, number = ''] = /<ol start="(\d+)">/.exec((await wiki.page(path)).html) ?? [];
+    const [first] = (await all<Citation>(`${wiki.at}/pages/${page_id}/citations`)).filter(({ quote }) => quote !== 'L');
+    assert.equal(Number(number), (first?.first_line ?? 0) - 3 + 7, `${path} goes on`);
+    assert.ok(lines[(first?.first_line ?? 0) - 1]?.includes(first?.quote.slice(0, 60) ?? '-'));
+  }
+});

@@ -28,6 +28,8 @@ export interface Block {
   after: string;
   /** Where in the document `before` stands. */
   before_at: number;
+  /** Whether `before` is the head of a table that begins in the part before. */
+  repeatsHead: boolean;
 }
 
 export interface BlockItem extends Pick<Block, 'start' | 'ids'> {
@@ -94,6 +96,7 @@ function blockOf(node: RootContent, markdown: string, from: number, no: number):
     first: node.type === 'list' && node.ordered ? (node.start ?? 1) : undefined,
     before: '',
     before_at: 0,
+    repeatsHead: false,
     after: '',
   };
 }

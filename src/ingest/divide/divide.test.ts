@@ -9,6 +9,7 @@ import { textToMarkdown } from '../extract/text.ts';
 import { linesOfBlock } from '../source-lines.ts';
 import { blocksOf } from './blocks.ts';
 import { divide, type Part } from './divide.ts';
+import { windowsOf } from './windows.ts';
 
 /** DIVIDE_RUNS: on how many documents of chance each property is tried; without it they are the same ones each time. */
 const { DIVIDE_RUNS } = process.env;
@@ -139,6 +140,26 @@ test('a document in pieces has the blocks that it has as a whole', () => {
     }),
     RUNS,
   );
+});
+
+test('lists and tables of megabytes are parsed in short pieces, so that no time is too short for them', () => {
+  const line = 'a line of some words, and another few of them';
+  for (const item of [
+    `- ${line}\n`,
+    `- ${line}\n\n`,
+    `1. ${line}\n`,
+    `* ${line}\n  * ${line}\n\n    ${line}\n`,
+    `| ${line} |\n`,
+  ]) {
+    const head = item.startsWith('|') ? '| head |\n| :-- |\n' : '';
+    const markdown = head + item.repeat(3_500_000 / item.length);
+    const lengths = [...windowsOf(markdown, 2 ** 15)].map(({ start, end }) => end - start);
+    assert.ok(Math.max(...lengths) < 2 ** 15 + 2 * item.length, item);
+    assert.equal(
+      lengths.reduce((sum, length) => sum + length, 0),
+      markdown.length,
+    );
+  }
 });
 
 function itemsOf(node: Node): Node[] {

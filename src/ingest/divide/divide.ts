@@ -41,6 +41,8 @@ export interface Part {
   /** Of a part with others under it what stands before their first, and "" where nothing does. */
   markdown: string;
   block_pages: readonly PageRange[];
+  /** Whether it begins with the head of a table that begins in the part before. */
+  repeatsHead: boolean;
   /** Which lines of the file its Markdown is from. */
   lines: LineRun[];
   /** Links of its text to headings that are in other parts, or go by another id now that the document is divided. */
@@ -78,6 +80,7 @@ export function divide(
     title,
     markdown: pieceTogether(blocks, markdown),
     block_pages: pages.length === 0 ? [] : blocks.flatMap(({ no }) => pages[no] ?? []),
+    repeatsHead: blocks[0]?.repeatsHead ?? false,
     lines: linesOf(blocks),
     links: links[i] ?? [],
   }));

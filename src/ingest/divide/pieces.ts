@@ -1,14 +1,14 @@
 import { crc32 } from 'node:zlib';
 import type { Block, BlockItem } from './blocks.ts';
 
-/** What an item costs beside its characters: lists of short items take the longest to show. */
+/** What an item of a list or a row costs beside its characters: many short ones take the longest to show. */
 const ITEM = 32;
 
 /** Numbers of lists have no more digits. */
 const NUMBER_MAX = 999_999_999;
 
 /** What a piece has that begins with an item: where it begins, and what it needs before and behind. */
-type Around = Pick<Block, 'start' | 'before' | 'before_at' | 'after'>;
+type Around = Pick<Block, 'start' | 'before' | 'before_at' | 'after'> & Partial<Pick<Block, 'repeatsHead'>>;
 
 /**
  * The blocks with those that are longer than `max` cut into pieces of about `length`: code between lines, lists between
@@ -23,7 +23,14 @@ export function shortEnough(blocks: readonly Block[], markdown: string, length: 
     if (block.type === 'list')
       return cutBetween(block, markdown, length, (item, i) => numbered(block, item, i, markdown));
     const before = block.type === 'table' ? headOfTable(block, markdown) : '';
-    return cutBetween(block, markdown, length, ({ start }) => ({ start, before, before_at: block.start, after: '' }));
+    const repeatsHead = before !== '';
+    return cutBetween(block, markdown, length, ({ start }) => ({
+      start,
+      before,
+      before_at: block.start,
+      after: '',
+      repeatsHead,
+    }));
   });
 }
 
@@ -94,6 +101,7 @@ function cutBetween(
 ): Block[] {
   const { items, end } = block;
   const endOf = (i: number) => items[i]?.start ?? end;
+  const own = block.type === 'code' ? 0 : ITEM;
   const pieces: Block[] = [];
   for (let from = 0; from < items.length; ) {
     let next = from + 1;
@@ -101,7 +109,7 @@ function cutBetween(
     let held = 0;
     let i = from;
     for (; i < items.length; i += 1) {
-      held += endOf(i + 1) - endOf(i) + ITEM;
+      held += endOf(i + 1) - endOf(i) + own;
       if (held > length) break;
       if (held < 0.6 * length) {
         next = i + 1;
