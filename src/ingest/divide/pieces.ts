@@ -46,8 +46,9 @@ export function* piecesOf(blocks: readonly Block[], markdown: string): Generator
   let last: Block | undefined;
   for (const block of blocks) {
     const { before, start, end, after } = block;
-    const isNext = last && last.after + before === '' && (last.no === block.no || last.no + 1 === block.no);
-    if (last) yield isNext ? [markdown.slice(last.end, start), last.end] : ['\n\n', -1];
+    const between = last ? markdown.slice(last.end, start) : '';
+    const isNext = last?.after + before === '' && between !== '' && between.trim() === '';
+    if (last) yield isNext ? [between, last.end] : ['\n\n', -1];
     if (before !== '') yield [before, block.before_at];
     yield [markdown.slice(start, end), start];
     if (after !== '') yield [after, -1];
