@@ -46,7 +46,7 @@ export interface BlockItem extends Pick<Block, 'start' | 'ids'> {
 export function blocksOf(markdown: string, window: number, onWindow: (length: number) => void): Block[] {
   const blocks: Block[] = [];
   for (const { start, end, head } of windowsOf(markdown, window)) {
-    onWindow(end - start);
+    onWindow(head.length + end - start);
     const from = start - head.length;
     const [first, ...others] = childrenOf(head + markdown.slice(start, end));
     const last = blocks.at(-1);
@@ -57,9 +57,12 @@ export function blocksOf(markdown: string, window: number, onWindow: (length: nu
   return blocks;
 }
 
-/** Whether a window begins with items of the list, or rows of the table, that the last one ended with. */
+/** Whether a window begins with more of the list, the table or the quote that the last one ended with. */
 function goesOn(last: Block, first: RootContent, head: string): boolean {
-  return last.type === first.type && (head === '' ? first.type === 'list' : first.type === 'table');
+  return (
+    last.type === first.type &&
+    (head === '' ? first.type === 'list' || first.type === 'blockquote' : first.type === 'table')
+  );
 }
 
 function append(last: Block, more: Block): void {

@@ -82,7 +82,7 @@ const fragment = fc.oneof(
     ' # indented',
   ),
 );
-/** Lists and tables, which may go on in another window than they begin in, and what looks like them. */
+/** Lists, tables and quotes, which may go on in another window than they begin in, and what looks like them. */
 const rows = fc.constantFrom(
   '- a\n- b\n- c',
   '- a\nlazy\n- b',
@@ -104,6 +104,13 @@ const rows = fc.constantFrom(
   '|a\\|b|\n|:-:|\n|`1|2`|\n|2|\n# no row\n|3|',
   '|a|\n|-|\n|1|\n|-|\n|-|\n|2|',
   'words\n|a|\n|-|\n|1|\n|2|',
+  '> a\n>\n> b\n>\n> # c\n> d\n>\n> e',
+  '> ```\n>\n> x\n>\n> y\n> ```\n>\n> z',
+  '> - a\n>\n> b\n>\n>   c\n>\n> d',
+  '> a\nlazy\n>\n> b\n>\n> c',
+  '>a\n>\n>b\n> \n>  c\n\n> d\n>\n> e',
+  '> <pre>\n>\n> x\n>\n> </pre>\n>\n> y',
+  '> > a\n>\n> b\n>\n> > c\n> d',
 );
 
 const anything = documentsOf(fc.oneof(fragment, rows));
@@ -142,7 +149,7 @@ test('a document in pieces has the blocks that it has as a whole', () => {
   );
 });
 
-test('lists and tables of megabytes are parsed in short pieces, so that no time is too short for them', () => {
+test('lists, tables and quotes of megabytes are parsed in short pieces, so that no time is too short for them', () => {
   const line = 'a line of some words, and another few of them';
   for (const item of [
     `- ${line}\n`,
@@ -150,6 +157,7 @@ test('lists and tables of megabytes are parsed in short pieces, so that no time 
     `1. ${line}\n`,
     `* ${line}\n  * ${line}\n\n    ${line}\n`,
     `| ${line} |\n`,
+    `> ${line}\n>\n`,
   ]) {
     const head = item.startsWith('|') ? '| head |\n| :-- |\n' : '';
     const markdown = head + item.repeat(3_500_000 / item.length);
@@ -157,6 +165,20 @@ test('lists and tables of megabytes are parsed in short pieces, so that no time 
     assert.ok(Math.max(...lengths) < 2 ** 15 + 2 * item.length, item);
     assert.equal(
       lengths.reduce((sum, length) => sum + length, 0),
+      markdown.length,
+    );
+  }
+});
+
+test('what each piece of a block repeats is short, or the block is not divided', () => {
+  const long = 'x'.repeat(20_000);
+  for (const markdown of [
+    `| ${long} |\n| - |\n${'| row |\n'.repeat(50_000)}`,
+    `\`\`\` ${long}\n${'line\n'.repeat(60_000)}\`\`\`\n`,
+  ]) {
+    const parts = divide({ markdown }, 'Title');
+    assert.equal(
+      parts.reduce((sum, part) => sum + part.markdown.length, 0),
       markdown.length,
     );
   }

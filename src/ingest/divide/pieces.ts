@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Block, BlockItem } from './blocks.ts';
+import { HEAD_MAX } from './continuing-blocks.ts';
 
 /** What an item of a list or a row costs beside its characters: many short ones take the longest to show. */
 const ITEM = 32;
@@ -23,6 +24,7 @@ export function shortEnough(blocks: readonly Block[], markdown: string, length: 
     if (block.type === 'list')
       return cutBetween(block, markdown, length, (item, i) => numbered(block, item, i, markdown));
     const before = block.type === 'table' ? headOfTable(block, markdown) : '';
+    if (before.length > HEAD_MAX) return [block];
     const repeatsHead = before !== '';
     return cutBetween(block, markdown, length, ({ start }) => ({
       start,
@@ -59,6 +61,7 @@ export function* piecesOf(blocks: readonly Block[], markdown: string): Generator
 function piecesOfCode(block: Block, markdown: string, length: number): Block[] {
   const text = markdown.slice(block.start, block.end);
   const [, opening = '', marks = ''] = /^([ \t]*(`{3,}|~{3,})[^\n]*\n)/.exec(text) ?? [];
+  if (opening.length > HEAD_MAX) return [block];
   const closing = opening === '' ? null : /\n[ \t]*(?:`{3,}|~{3,})[ \t]*$/.exec(text);
   const start = block.start + opening.length;
   const end = closing ? block.start + closing.index : block.end;

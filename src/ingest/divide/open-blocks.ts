@@ -1,0 +1,86 @@
+const FRONT_MATTER = /^---[ \t]*\n(?:[^]{0,20000}?\n)?---[ \t]*(?:\n|$)/;
+
+/** Answers for one line after the other whether a block was open before it that it is part of. */
+export function openBlocks(markdown: string): (line: string, wasEmpty: boolean) => boolean {
+  let isFirst = FRONT_MATTER.test(markdown);
+  let closes: ((line: string) => boolean) | undefined;
+  /** How far the text of the outermost item of a list is indented: what is indented so far is in it. */
+  let item = 0;
+  return (line, wasEmpty) => {
+    if (isFirst) {
+      isFirst = false;
+      closes = (other) => other === '---';
+      return false;
+    }
+    if (closes) {
+      if (closes(line)) closes = undefined;
+      return true;
+    }
+    if (line === '') return false;
+    if (item > 0 && indentOf(line) >= item) return true;
+    const [marker] = MARKER.exec(line) ?? [];
+    if (marker !== undefined) {
+      item = widthOf(marker);
+      return false;
+    }
+    // Words right behind an item belong to it without being indented.
+    if (item > 0 && !wasEmpty && !INTERRUPTS.test(line)) return true;
+    item = 0;
+    closes = opensIn(line, wasEmpty);
+    return false;
+  };
+}
+
+/** The mark of an item or of a footnote, and the spaces behind it. A line of marks alone is a rule. */
+export const MARKER = /^(?! {0,3}([-*])[ \t]*(?:\1[ \t]*)+$) {0,3}(?:(?:[-+*]|\d{1,9}[.)])(?:[ \t]+|$)|\[\^[^\]]+\]:)/;
+
+/** Headings, fences, quotes and HTML begin whatever came before; so do rules. */
+const INTERRUPTS = /^ {0,3}(?:#{1,6}(?:[ \t]|$)|`{3}|~{3}|\${2}|>|<|([-*_])[ \t]*(?:\1[ \t]*){2,}$)/;
+
+function indentOf(line: string): number {
+  const [spaces = ''] = /^[ \t]*/.exec(line) ?? [];
+  return spaces.includes('\t') ? spaces.replace(/\t/g, '    ').length : spaces.length;
+}
+
+function widthOf(marker: string): number {
+  if (marker.endsWith(':')) return 4;
+  const bare = marker.trimEnd();
+  const spaces = indentOf(marker.slice(bare.length));
+  return bare.length + (spaces >= 1 && spaces <= 4 ? spaces : 1);
+}
+
+/** HTML that goes on past empty lines (CommonMark 4.6, 1 to 5), and what ends it. */
+const HTML: readonly [RegExp, RegExp][] = [
+  [/^ {0,3}<(?:script|pre|style|textarea)(?:[\s>]|$)/i, /<\/(?:script|pre|style|textarea)>/i],
+  [/^ {0,3}<!--/, /-->/],
+  [/^ {0,3}<\?/, /\?>/],
+  [/^ {0,3}<![a-z]/i, />/],
+  [/^ {0,3}<!\[CDATA\[/, /\]\]>/],
+];
+
+/** HTML that goes on to the next empty line (CommonMark 4.6, 6 and 7): the latter is a tag alone, behind an empty line. */
+const HTML_BLOCK = new RegExp(
+  `^ {0,3}</?(?:${(
+    'address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt ' +
+      'fieldset figcaption figure footer form frame frameset h[1-6] head header hr html iframe legend li link main menu ' +
+      'menuitem nav noframes ol optgroup option p param search section summary table tbody td tfoot th thead title tr track ul'
+  ).replaceAll(' ', '|')})(?:[ \\t]|/?>|$)`,
+  'i',
+);
+const HTML_TAG = /^ {0,3}<\/?[a-z][^<>]*>$/i;
+
+/** What ends the code, mathematics or HTML that a line begins; undefined where it begins none that goes on. */
+function opensIn(line: string, wasEmpty: boolean): ((line: string) => boolean) | undefined {
+  const [, marks = ''] = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,}|\${2,}(?=[ \t]*$))/.exec(line) ?? [];
+  if (marks !== '') {
+    return (other) => {
+      const closing = other.trim();
+      return closing.length >= marks.length && closing === (marks[0] ?? '').repeat(closing.length);
+    };
+  }
+  for (const [opens, ends] of HTML) {
+    if (opens.test(line)) return ends.test(line) ? undefined : (other) => ends.test(other);
+  }
+  if (HTML_BLOCK.test(line) || (wasEmpty && HTML_TAG.test(line))) return (other) => other === '';
+  return undefined;
+}
