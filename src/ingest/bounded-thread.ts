@@ -4,12 +4,19 @@ import type { PageInput, RenderedPage } from '../pages/render.ts';
 import type { CompileInput } from './compile-file.ts';
 import { afterComputing } from './computing-time.ts';
 import type { Divided, Output } from './sandbox.ts';
+import type { KnownTitle } from './title-names.ts';
 
 /**
  * `plain` says why the text is only to be shown as it is; "" to compile or render it. `isOnePage`: however long it is.
  */
 export type Question =
-  | { file: CompileInput; pages: ReadonlyMap<string, string>; isOnePage: boolean; plain: PlainReason }
+  | {
+      file: CompileInput;
+      pages: ReadonlyMap<string, string>;
+      titles: readonly KnownTitle[];
+      isOnePage: boolean;
+      plain: PlainReason;
+    }
   | { page: PageInput; plain: PlainReason };
 
 /** What came of a question; or what it failed of: a bound, or an error that nobody expected. */
@@ -48,7 +55,8 @@ export interface BoundedThread {
  */
 export function boundedThread(bounds: Bounds): BoundedThread {
   let worker: Worker | undefined;
-  let sent: ReadonlyMap<string, string> | undefined;
+  let sentPages: ReadonlyMap<string, string> | undefined;
+  let sentTitles: readonly KnownTitle[] | undefined;
   /** What the thread had computed when it was last heard of; since then it waits. */
   let cpu: NodeJS.CpuUsage | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -61,7 +69,8 @@ export function boundedThread(bounds: Bounds): BoundedThread {
       resourceLimits: { maxOldGenerationSizeMb: bounds.memory_mb, maxYoungGenerationSizeMb: 32 },
     });
     worker = started;
-    sent = undefined;
+    sentPages = undefined;
+    sentTitles = undefined;
     return new Promise((resolve, reject) => {
       started.on('message', (message: Message) => {
         if (worker === started) cpu = message.cpu;
@@ -85,11 +94,13 @@ export function boundedThread(bounds: Bounds): BoundedThread {
 
   function send(asked: Worker, question: Question): void {
     if ('page' in question) return asked.postMessage(question);
-    const { file, pages, ...how } = question;
+    const { file, pages, titles, ...how } = question;
     // The thread gets bytes of its own, and not the whole pool that a small Buffer is part of.
     const bytes = new Uint8Array(file.bytes);
-    asked.postMessage({ file: { ...file, bytes }, ...how, ...(sent !== pages && { pages }) }, [bytes.buffer]);
-    sent = pages;
+    const around = { ...(sentPages !== pages && { pages }), ...(sentTitles !== titles && { titles }) };
+    asked.postMessage({ file: { ...file, bytes }, ...how, ...around }, [bytes.buffer]);
+    sentPages = pages;
+    sentTitles = titles;
   }
 
   return {

@@ -1,3 +1,4 @@
+import type { Root } from 'mdast';
 import { linksOf, type PageLink, withWikiLinks } from '../pages/page-links.ts';
 import { parseMarkdown, TooComplexError, withoutOverflow } from '../pages/parse-markdown.ts';
 import { oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from '../pages/plain-text.ts';
@@ -5,17 +6,21 @@ import { renderTree } from '../pages/render.ts';
 import { type IndexedText, indexBody } from '../search/document-terms.ts';
 import { type Citations, citeBlocks } from './cite-blocks.ts';
 import { divide, isLong, type Part } from './divide/divide.ts';
+import { editText } from './edit-text.ts';
 import {
   checked,
   checkedPage,
   type Extracted,
   extract,
   extractAsIs,
+  MARKDOWN_MAX,
   titleFromFilename,
   type UploadedFile,
 } from './extract/extract.ts';
 import { LINES_OF_CODE, textAsCode } from './extract/text.ts';
-import { relinkMarkdown } from './relink.ts';
+import { relink } from './relink.ts';
+import { linkTitles } from './title-links.ts';
+import { NO_NAMES, type TitleNames } from './title-names.ts';
 import { wikiOfUpload } from './upload-wiki.ts';
 
 export interface CompileInput extends UploadedFile {
@@ -26,6 +31,8 @@ export interface CompileInput extends UploadedFile {
   document?: Extracted;
   /** Where `#fragment`, an id under the prefix, leads to if that is not in this text: addresses from its page. */
   fragments?: ReadonlyMap<string, string>;
+  /** Of a part of a document: where the page of the whole is. */
+  document_path?: string;
 }
 
 /** A file as the page that it becomes. */
@@ -39,6 +46,8 @@ export interface CompiledFile extends Rendered {
   plain_reason: PlainReason;
   /** The paths of the wiki that its text links to. */
   page_links: PageLink[];
+  /** Those of them that it names by their titles and its file does not link to. */
+  named_paths: string[];
   /** All that the file says: the page's text, and behind it what the page leaves out. */
   source_text: string;
   source_indexed: IndexedText;
@@ -58,9 +67,10 @@ export function compileOrDivide(
   file: CompileInput,
   pages: ReadonlyMap<string, string>,
   onExtracted: (length: number) => void,
+  names: TitleNames,
 ): CompiledFile | DividedFile {
   const document = readFile(file);
-  if (!isLong(document)) return compileFile({ ...file, document }, pages, onExtracted);
+  if (!isLong(document)) return compileFile({ ...file, document }, pages, onExtracted, names);
   const { markdown, block_pages, lines, rest, pictures, ...read } = document;
   return { ...read, parts: divide(document, titleOf(file, read.title), onExtracted) };
 }
@@ -87,20 +97,23 @@ function titleOf(file: UploadedFile, title: string): string {
 
 /**
  * From bytes to a page: extract, link, render. Pure: the same input makes the same page. `pages` maps files and folders
- * of the upload to the paths of their pages. `onExtracted` is told how long the Markdown is, in UTF-16 units, before it is
- * rendered. Throws an ExtractError for a file that cannot be one page.
+ * of the upload to the paths of their pages; what is no Markdown file links to the pages of `names`, too. `onExtracted` is
+ * told how long the Markdown is, in UTF-16 units, before it is rendered. Throws an ExtractError for a file that cannot be one page.
  */
 export function compileFile(
   file: CompileInput,
   pages: ReadonlyMap<string, string>,
   onExtracted: (length: number) => void = () => undefined,
+  names: TitleNames = NO_NAMES,
 ): CompiledFile {
   try {
     return withoutOverflow(() => {
       const extracted = checkedPage(readFile(file));
       onExtracted(extracted.markdown.length);
       const tree = parseMarkdown(extracted.markdown);
-      const { markdown, links } = relinkMarkdown(extracted.markdown, tree, file, pages);
+      const { edits, links } = relink(extracted.markdown, tree, file, pages);
+      const named = namesLinked(extracted, tree, file, names);
+      const markdown = editText(extracted.markdown, tree, [...edits, ...named.edits]);
       const page_links = linksOf(tree, markdown, file.page_path);
       const wiki = wikiOfUpload(file, pages);
       const rendered = renderTree(tree, wiki);
@@ -109,6 +122,7 @@ export function compileFile(
         markdown,
         links: linked,
         page_links: withWikiLinks(page_links, rendered.wiki_links),
+        named_paths: named.paths,
         plain_reason: '',
       });
     });
@@ -116,6 +130,15 @@ export function compileFile(
     if (error instanceof TooComplexError) return compileAsIs(file, 'too_complex');
     throw error;
   }
+}
+
+/** Who writes Markdown says what is a link; what other formats say of pages of this wiki they can only say by their names. */
+function namesLinked({ kind, markdown }: Extracted, tree: Root, file: CompileInput, names: TitleNames) {
+  if (kind === 'markdown' || names.size === 0) return { edits: [], paths: [] };
+  const { page_path, document_path = page_path } = file;
+  const linked = linksOf(tree, markdown, page_path).map(({ to_path }) => to_path);
+  const room = MARKDOWN_MAX - Buffer.byteLength(markdown);
+  return linkTitles(markdown, tree, { page_path, linked: [page_path, document_path, ...linked], room }, names);
 }
 
 /** A file as a page that shows its text as it is. Throws an ExtractError for one that is no text. */
@@ -127,6 +150,7 @@ export function compileAsIs(file: CompileInput, plain_reason: PlainReason): Comp
     markdown: extracted.markdown,
     links: [],
     page_links: [],
+    named_paths: [],
     plain_reason,
   });
 }
@@ -139,7 +163,7 @@ function finished(
   file: CompileInput,
   { kind, title, language, content_type, rest: left_out = '', ...places }: Extracted,
   rendered: Rendered,
-  rest: Pick<CompiledFile, 'markdown' | 'links' | 'page_links' | 'plain_reason'>,
+  rest: Pick<CompiledFile, 'markdown' | 'links' | 'page_links' | 'named_paths' | 'plain_reason'>,
 ): CompiledFile {
   const source_text = left_out === '' ? rendered.text : `${rendered.text}\n${left_out}`;
   return {

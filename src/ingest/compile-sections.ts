@@ -3,6 +3,7 @@ import { ID_PREFIX } from '../pages/safe-addresses.ts';
 import { relativeAddress } from '../pages/wiki-links.ts';
 import { indexBody } from '../search/document-terms.ts';
 import { type CitedPlace, citationsOf, placesOf } from './cite-blocks.ts';
+import type { Surroundings } from './compile-upload-file.ts';
 import type { Part } from './divide/divide.ts';
 import { planSections, type SectionPlans } from './plan-sections.ts';
 import type { Divided, Output, Sandbox } from './sandbox.ts';
@@ -25,7 +26,7 @@ export async function compileSections(
   upload: { wiki_id: string; upload_id: string },
   file: PendingFile,
   { ok, parts, ...read }: Divided,
-  pages: ReadonlyMap<string, string>,
+  { pages, titles }: Surroundings,
 ): Promise<CompiledUploadFile[]> {
   const rows = [file, ...(await planSections(query, plans, upload, file, parts))];
   const pathOf = (i: number) => rows[i]?.page_path ?? '';
@@ -45,8 +46,9 @@ export async function compileSections(
       page_path: pathOf(i),
       document: { ...read, title: i === 0 ? read.title : title, markdown, block_pages, lines },
       fragments: new Map(fragments),
+      document_path: file.page_path,
     };
-    return sandbox.run(input, pages);
+    return sandbox.run(input, pages, titles);
   };
 
   const texts: string[] = [];

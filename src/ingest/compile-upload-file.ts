@@ -9,6 +9,7 @@ import { isDocument } from './extract/file-type.ts';
 import { type PlacedPicture, placePictures } from './pictures.ts';
 import type { SectionPlans } from './plan-sections.ts';
 import type { Divided, Output, Sandbox } from './sandbox.ts';
+import type { KnownTitle } from './title-names.ts';
 import type { CompiledUploadFile, PendingFile } from './write-files.ts';
 
 export interface CompilingNeeds {
@@ -26,6 +27,12 @@ const TOO_LARGE = {
   message: `the file is larger than a text can be (${TEXT_MAX / 2 ** 20} MiB); split it into several files`,
 } as const;
 
+/** What the files of an upload are compiled among: the paths of them all, and the titles that they may name. */
+export interface Surroundings {
+  pages: ReadonlyMap<string, string>;
+  titles: readonly KnownTitle[];
+}
+
 /** What a file is read to: one page, what several are made of, or why it is none. */
 interface Read {
   result: Output | Divided;
@@ -34,13 +41,13 @@ interface Read {
 
 /**
  * Answers what makes the pages of each file of an upload: one, or several of a document that is too long for one. `pages`
- * are the paths of all its files and folders.
+ * are the paths of all its files and folders, `titles` those of pages that a document may name.
  */
 export function fileCompiler(
   { blobs, reader, sandbox, log }: CompilingNeeds,
   query: Query,
   upload: { wiki_id: string; upload_id: string },
-  { pages, plans, stopping }: { pages: ReadonlyMap<string, string>; plans: SectionPlans; stopping: AbortSignal },
+  { pages, titles, plans, stopping }: Surroundings & { plans: SectionPlans; stopping: AbortSignal },
 ): (file: PendingFile) => Promise<CompiledUploadFile[]> {
   const { wiki_id, upload_id } = upload;
   return async (file) => {
@@ -51,7 +58,7 @@ export function fileCompiler(
     const { result, pictures } = await readBytes(file);
     const compiled =
       'parts' in result
-        ? await compileSections({ query, sandbox, plans, stopping }, upload, file, result, pages)
+        ? await compileSections({ query, sandbox, plans, stopping }, upload, file, result, { pages, titles })
         : [{ file, result, page: result.ok ? result : undefined, pictures: [] }];
     return Promise.all(compiled.map((each) => (each.file === file ? ofFile(each, pictures) : each)));
   };
@@ -72,7 +79,7 @@ export function fileCompiler(
       const bytes = byte_size <= TEXT_MAX ? await blobs.read(sha256) : await beginning(sha256);
       if (isDocument(bytes)) return await readDocument(file);
       if (byte_size > TEXT_MAX) return { result: TOO_LARGE, pictures: [] };
-      const result = await sandbox.runOrDivide({ wiki_id, filename, content_type, bytes, page_path }, pages);
+      const result = await sandbox.runOrDivide({ wiki_id, filename, content_type, bytes, page_path }, pages, titles);
       return { result, pictures: [] };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -92,7 +99,7 @@ export function fileCompiler(
     if (!read.ok) return { result: read, pictures: [] };
     const { document, pictures } = await placePictures(query, blobs, { wiki_id, page_id }, read.document);
     const input = { wiki_id, filename, content_type, bytes: new Uint8Array(), page_path, document };
-    return { result: await sandbox.runOrDivide(input, pages), pictures };
+    return { result: await sandbox.runOrDivide(input, pages, titles), pictures };
   }
 
   function folderPage({ page_path }: PendingFile, folder: string): Promise<Output> {

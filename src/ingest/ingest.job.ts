@@ -5,6 +5,7 @@ import type { JobKind } from '../jobs/worker.ts';
 import { compiledAhead } from './compile-ahead.ts';
 import { type CompilingNeeds, fileCompiler } from './compile-upload-file.ts';
 import { endUpload } from './end-upload.ts';
+import { knownTitles } from './known-titles.ts';
 import { markLostSections } from './lost-sections.ts';
 import { mergeEdits } from './merge-edits.ts';
 import { openSectionPlans } from './plan-sections.ts';
@@ -39,10 +40,12 @@ export function ingestJob(needs: CompilingNeeds): JobKind {
       });
       const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
       const plans = await openSectionPlans(db.query, upload);
-      const compile = fileCompiler(needs, db.query, upload, { pages, plans, stopping });
+      const pending = await pendingFiles(db.query, job);
+      const titles = await knownTitles({ query: db.query, blobs: needs.blobs }, upload, pending, pages);
+      const compile = fileCompiler(needs, db.query, upload, { pages, titles, plans, stopping });
       // While one batch is written, the next one is compiled.
       let writing: Promise<unknown> = Promise.resolve();
-      for await (const batch of batchesOf(compiledAhead(await pendingFiles(db.query, job), compile, stopping))) {
+      for await (const batch of batchesOf(compiledAhead(pending, compile, stopping))) {
         await writing;
         if (stopping.aborted) break;
         writing = mergeAndWrite(db, needs.sandbox, job, pages, batch);

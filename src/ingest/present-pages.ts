@@ -38,7 +38,13 @@ export async function readPresent(
       order by page_id for no key update`);
   }
   const files = compiled.map(({ file: { page_id, sha256 }, page }) => {
-    return { page_id, sha256, paths: page?.page_links.map(({ to_path }) => to_path) ?? [] };
+    // A title that came since the file did makes no revision of the same bytes.
+    const named = new Set(page?.named_paths);
+    return {
+      page_id,
+      sha256,
+      paths: page?.page_links.map(({ to_path }) => to_path).filter((to) => !named.has(to)) ?? [],
+    };
   });
   // Who writes a stale page anew has seen what was waiting, and what they wrote is about that.
   const pages = await query<PresentPage>(sql`

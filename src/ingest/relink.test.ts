@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { parseMarkdown } from '../pages/parse-markdown.ts';
 import { renderMarkdown, renderTree } from '../pages/render.ts';
 import { relativeAddress } from '../pages/wiki-links.ts';
-import { relinkMarkdown } from './relink.ts';
+import { editText } from './edit-text.ts';
+import { relink } from './relink.ts';
 
 const PAGES: ReadonlyMap<string, string> = new Map([
   ['docs/intro.md', 'docs/intro'],
@@ -19,9 +20,10 @@ const PAGES: ReadonlyMap<string, string> = new Map([
 ]);
 const INTRO = { filename: 'docs/intro.md', page_path: 'docs/intro' };
 
-function relink(markdown: string, file = INTRO) {
+function relinked(markdown: string, file = INTRO) {
   const tree = parseMarkdown(markdown);
-  const relinked = relinkMarkdown(markdown, tree, file, PAGES);
+  const { edits, links } = relink(markdown, tree, file, PAGES);
+  const relinked = { markdown: editText(markdown, tree, edits), links };
   assert.equal(
     renderTree(tree).html,
     renderMarkdown(relinked.markdown).html,
@@ -58,13 +60,13 @@ test('a link to a file becomes a link to its page, as a browser resolves it', ()
     ['<a class="x" href="../top.md#y">x</a>', '<a class="x" href="../top#y">x</a>'],
     ["> <div>\n> <a href='../top.md'>x</a>\n> </div>", "> <div>\n> <a href='../top'>x</a>\n> </div>"],
   ];
-  for (const [before, after] of expected) assert.equal(relink(before).markdown, after);
+  for (const [before, after] of expected) assert.equal(relinked(before).markdown, after);
 });
 
 test('every other character of the text stays', () => {
   const around =
     '\t* a  \n\n***\n\\[x](../top.md) `[x](../top.md)`\n\n    [x](../top.md)\n\n<!-- [x](../top.md) -->\n\n&copy; é 😀 ';
-  const { markdown } = relink(`${around}[x](../top.md)${around}`);
+  const { markdown } = relinked(`${around}[x](../top.md)${around}`);
   assert.equal(markdown, `${around}[x](../top)${around}`);
 });
 
@@ -75,12 +77,12 @@ test('a link to no uploaded file stays as it is', () => {
     '<a href=../top.md>x</a> <a title="href=\'../top.md\'">x</a> <area href="../top.md">',
   ];
   for (const document of documents) {
-    assert.deepEqual(relink(document), { markdown: document, links: [] }, `${document} must stay`);
+    assert.deepEqual(relinked(document), { markdown: document, links: [] }, `${document} must stay`);
   }
 });
 
 test('the files that a text links to are answered, each once, in their order', () => {
-  const { links } = relink(
+  const { links } = relinked(
     '[a](../top.md) [b](../guide/) [c](../top.md#x) <a href="my%20file.md">d</a> [e](nothing.md)',
   );
   assert.deepEqual(links, ['top.md', 'guide', 'docs/my file.md']);
@@ -103,7 +105,7 @@ test('hostile text is relinked without an error, and to what its tree says', () 
   );
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 25 }), (parts) => {
-      relink(parts.join(''));
+      relinked(parts.join(''));
     }),
     { numRuns: 1_000 },
   );

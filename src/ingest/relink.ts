@@ -3,18 +3,13 @@ import { visit } from '../pages/parse-markdown.ts';
 import { relativeAddress } from '../pages/wiki-links.ts';
 import type { CompileInput } from './compile-file.ts';
 import { fragmentId } from './divide/anchors.ts';
+import { applied, type Edit } from './edit-text.ts';
 
 /** What a file that is no page is mapped to: the reference that stands in Markdown for it, with its id behind. */
 export const ATTACHMENT = 'attachment:';
 
 /** What stands before the name of a file that came with an earlier upload: no name begins with it. */
 export const EARLIER = '/';
-
-interface Edit {
-  start: number;
-  end: number;
-  text: string;
-}
 
 interface Target {
   /** As the upload names it: a file, or a folder without a file that is its page; "" for another page of the same file. */
@@ -31,15 +26,16 @@ type Linking = Pick<CompileInput, 'filename' | 'page_path' | 'fragments'>;
  * Points relative links between uploaded files at their pages, as relative addresses from this page's path, the way a
  * browser resolves them; a fragment stays, a query, which means nothing to a page, does not. Only addresses change:
  * every other character of `markdown` stays, and a link to no uploaded file stays as it is. `tree`, which is
- * `markdown` parsed, is changed in the same way. `pages` maps files and folders of the upload to the paths of their pages, or to `attachment:<id>`.
- * Answers the new Markdown and the files that it links to, each once, in the order of the text.
+ * `markdown` parsed, gets the new addresses. `pages` maps files and folders of the upload to the paths of their pages, or to `attachment:<id>`.
+ * Answers what is to be changed in the Markdown (by `editText`), and the files that it links to, each once, in the order of
+ * the text.
  */
-export function relinkMarkdown(
+export function relink(
   markdown: string,
   tree: Root,
   file: Linking,
   pages: ReadonlyMap<string, string>,
-): { markdown: string; links: string[] } {
+): { edits: Edit[]; links: string[] } {
   const edits: Edit[] = [];
   const links = new Set<string>();
 
@@ -60,9 +56,7 @@ export function relinkMarkdown(
     node.url = target.address + fragment;
     edits.push({ start, end, text: target.address + asWritten(fragment, markdown.slice(start, end)) });
   });
-  edits.sort((a, b) => a.start - b.start);
-  moveDestinations(tree, edits);
-  return { markdown: apply(edits, markdown), links: [...links] };
+  return { edits, links: [...links] };
 }
 
 /** A fragment as it was written, where it reads as it is written; else with what ends or escapes an address encoded. */
@@ -81,7 +75,7 @@ function relinkHtml(markdown: string, node: Html, find: (url: string) => Target 
   const start = node.position?.start.offset ?? 0;
   const source = markdown.slice(start, node.position?.end.offset ?? start);
   // Inside a quote or a list the source has markers that the value has not, so each is searched for itself.
-  node.value = apply(htmlEdits(node.value, find), node.value);
+  node.value = applied(htmlEdits(node.value, find), node.value);
   return htmlEdits(source, find).map((edit) => ({ ...edit, start: start + edit.start, end: start + edit.end }));
 }
 
@@ -113,36 +107,6 @@ function findFragment(url: string, { fragments }: Linking): Target | undefined {
   if (place === undefined) return undefined;
   const [address = '', fragment = ''] = place.split('#', 2);
   return { filename: '', address, fragment: `#${fragment}` };
-}
-
-function apply(edits: readonly Edit[], text: string): string {
-  if (edits.length === 0) return text;
-  let result = '';
-  let from = 0;
-  for (const edit of [...edits].sort((a, b) => a.start - b.start)) {
-    result += text.slice(from, edit.start) + edit.text;
-    from = edit.end;
-  }
-  return result + text.slice(from);
-}
-
-/** Says of each destination where it stands after the edits, which are in the order of the text. */
-function moveDestinations(tree: Root, edits: readonly Edit[]): void {
-  if (edits.length === 0) return;
-  let longer = 0;
-  const longerFrom = edits.map(({ start, end, text }) => ({ end, by: (longer += text.length - (end - start)) }));
-  const moved = (place: number) => {
-    let low = 0;
-    for (let high = longerFrom.length; low < high; ) {
-      const middle = (low + high) >> 1;
-      if ((longerFrom[middle]?.end ?? 0) <= place) low = middle + 1;
-      else high = middle;
-    }
-    return place + (longerFrom[low - 1]?.by ?? 0);
-  };
-  visit(tree, ({ data }) => {
-    if (data?.destination) data.destination = [moved(data.destination[0]), moved(data.destination[1])];
-  });
 }
 
 function findTarget(url: string, file: Linking, pages: ReadonlyMap<string, string>): Target | undefined {

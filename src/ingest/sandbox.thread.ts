@@ -5,14 +5,17 @@ import { renderPage } from '../pages/render.ts';
 import type { Answer, Message, Question } from './bounded-thread.ts';
 import { compileAsIs, compileFile, compileOrDivide, compileOrDivideAsIs } from './compile-file.ts';
 import { ExtractError } from './extract/extract-error.ts';
+import { NO_NAMES, titleNames } from './title-names.ts';
 
-/** One question at a time; the pages of an upload come once and are kept for the files after it. */
+/** One question at a time; the pages of an upload, and the titles, come once and are kept for the files after it. */
 let pages: ReadonlyMap<string, string> = new Map();
+let names = NO_NAMES;
 
 stepBehind(workerData.behind);
 
 parentPort?.on('message', (question: Question) => {
   if ('pages' in question) pages = question.pages;
+  if ('titles' in question) names = titleNames(question.titles);
   tell(answer(question));
 });
 tell({ ready: true });
@@ -35,10 +38,10 @@ function answer(question: Question): Answer {
     const { file, isOnePage } = question;
     const onExtracted = (length: number) => tell({ rendering: length });
     if (isOnePage) {
-      const compiled = plain === '' ? compileFile(file, pages, onExtracted) : compileAsIs(file, plain);
+      const compiled = plain === '' ? compileFile(file, pages, onExtracted, names) : compileAsIs(file, plain);
       return { file: { ok: true, ...compiled } };
     }
-    const made = plain === '' ? compileOrDivide(file, pages, onExtracted) : compileOrDivideAsIs(file, plain);
+    const made = plain === '' ? compileOrDivide(file, pages, onExtracted, names) : compileOrDivideAsIs(file, plain);
     return 'parts' in made ? { divided: { ok: true, ...made } } : { file: { ok: true, ...made } };
   } catch (error) {
     if (error instanceof ExtractError) return { file: { ok: false, code: error.code, message: error.message } };

@@ -2,6 +2,7 @@ import { type PlainReason, renderPlainText } from '../pages/plain-text.ts';
 import type { PageInput, RenderedPage } from '../pages/render.ts';
 import { type Answer, type BoundedThread, boundedThread, type Question } from './bounded-thread.ts';
 import type { CompiledFile, CompileInput, DividedFile } from './compile-file.ts';
+import type { KnownTitle } from './title-names.ts';
 
 export type Output = ({ ok: true } & CompiledFile) | { ok: false; code: string; message: string };
 
@@ -10,13 +11,17 @@ export type Divided = { ok: true } & DividedFile;
 
 export interface Sandbox {
   /** As `run`, but a file that is too long for one page comes back divided, each part of it to be compiled by `run`. */
-  runOrDivide(file: CompileInput, pages: ReadonlyMap<string, string>): Promise<Output | Divided>;
+  runOrDivide(
+    file: CompileInput,
+    pages: ReadonlyMap<string, string>,
+    titles?: readonly KnownTitle[],
+  ): Promise<Output | Divided>;
   /**
    * Compiles one file to one page in a thread apart from the requests; further files wait for their turn. `pages` maps the files and
-   * folders of the upload to the paths of their pages; it is sent once for as long as the same map is given, so it must
-   * not change. Never throws for what a file holds; throws if the sandbox is closed or no thread can be started.
+   * folders of the upload to the paths of their pages, `titles` are those that it links to where it names them; each is sent
+   * once for as long as the same one is given, so it must not change. Never throws for what a file holds; throws if the sandbox is closed or no thread can be started.
    */
-  run(file: CompileInput, pages: ReadonlyMap<string, string>): Promise<Output>;
+  run(file: CompileInput, pages: ReadonlyMap<string, string>, titles?: readonly KnownTitle[]): Promise<Output>;
   /** Renders a page that somebody wrote. Whatever the text holds there is a page; throws only as `run` does. */
   render(page: PageInput): Promise<RenderedPage>;
   /** Ends the threads; what still waits or runs is refused. */
@@ -96,13 +101,13 @@ export function openSandbox(
   }
 
   return {
-    async runOrDivide(file, pages) {
-      const answer = await ask({ file, pages, isOnePage: false });
+    async runOrDivide(file, pages, titles = NO_TITLES) {
+      const answer = await ask({ file, pages, titles, isOnePage: false });
       if ('file' in answer) return answer.file;
       return 'divided' in answer ? answer.divided : UNREADABLE;
     },
-    async run(file, pages) {
-      const answer = await ask({ file, pages, isOnePage: true });
+    async run(file, pages, titles = NO_TITLES) {
+      const answer = await ask({ file, pages, titles, isOnePage: true });
       return 'file' in answer ? answer.file : UNREADABLE;
     },
     async render(page) {
@@ -119,6 +124,8 @@ export function openSandbox(
     },
   };
 }
+
+const NO_TITLES: readonly KnownTitle[] = [];
 
 const UNREADABLE: Output = {
   ok: false,

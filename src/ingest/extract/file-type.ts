@@ -37,6 +37,19 @@ const AMBIGUOUS = new Set(['RIFF', 'ID3', 'OggS', 'BZh', 'MZ']);
 /** How a PDF begins, and whatever is packed as a ZIP archive: Word documents, EPUB books, archives. */
 const DOCUMENTS = ['%PDF-', 'PK\x03\x04', 'PK\x05\x06'];
 
+const MARKDOWN = /\.(?:md|markdown|mdown|mkd|mdx)$/i;
+const HTML = /\.(?:html?|xhtml)$/i;
+
+/** Whether a file goes by a name that says that it is Markdown. */
+export function isMarkdownName(filename: string): boolean {
+  return MARKDOWN.test(filename);
+}
+
+/** Whether a file goes by the name of a format that says its title in itself, so that the name is not needed for it. */
+export function isTitledName(filename: string): boolean {
+  return MARKDOWN.test(filename) || HTML.test(filename);
+}
+
 /** Whether a file is one for `readDocument`, from its first bytes. */
 export function isDocument(start: Uint8Array): boolean {
   const letters = Buffer.from(start.subarray(0, 8)).toString('latin1');
@@ -60,8 +73,8 @@ export function fileKind(file: { filename: string; content_type: string; bytes: 
   // UTF-16 reads as letters with NULs between; no other text has any.
   const letters = start.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '');
   if (/^\s*(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype html|html)[\s>]/is.test(letters)) return 'html';
-  if (/\.(?:md|markdown|mdown|mkd|mdx)$/i.test(filename)) return 'markdown';
-  if (/\.(?:html?|xhtml)$/i.test(filename)) return 'html';
+  if (MARKDOWN.test(filename)) return 'markdown';
+  if (HTML.test(filename)) return 'html';
   if (/\.(?:csv|tsv)$/i.test(filename)) return 'csv';
   if (/\.[a-z0-9]{1,8}$/i.test(filename)) return 'text';
   if (/^text\/(?:x-)?markdown\b/i.test(content_type)) return 'markdown';

@@ -1,0 +1,68 @@
+import { readFrontMatter } from '../pages/front-matter.ts';
+import { parseMarkdown, TooComplexError } from '../pages/parse-markdown.ts';
+import { renderMarkdown } from '../pages/render.ts';
+import { decodeHtml, decodeText } from './extract/decode.ts';
+import { titleFromFilename, type UploadedFile } from './extract/extract.ts';
+import { ExtractError } from './extract/extract-error.ts';
+import { fileKind, isDocument } from './extract/file-type.ts';
+import { htmlToMarkdown } from './extract/html.ts';
+import type { KnownTitle } from './title-names.ts';
+
+/** How much of a file is read for its title, in bytes; most have it in the first hundred. */
+export const BEGINNING = 16_384;
+
+/**
+ * What the page of a file will be called, as far as its beginning says: Markdown by its front matter or first heading, HTML
+ * by its head, every other file by its name. `bytes` are the first BEGINNING of the file, or all of it. "" where it cannot
+ * be told.
+ */
+export function titleOfBeginning(file: UploadedFile): Pick<KnownTitle, 'title' | 'is_filename'> {
+  const byName = { title: titleFromFilename(file.filename), is_filename: true };
+  if (isDocument(file.bytes)) return byName;
+  try {
+    const kind = fileKind(file);
+    if (kind === 'text' || kind === 'csv') return byName;
+    const text = wholeLines(file, kind);
+    const title = kind === 'html' ? titleOfHtml(text) : titleOfMarkdown(text);
+    if (title !== undefined) return { title, is_filename: false };
+    return file.bytes.length < BEGINNING ? byName : { title: '', is_filename: false };
+  } catch (error) {
+    // Such a file becomes no page, or says so when it is compiled.
+    if (error instanceof ExtractError || error instanceof TooComplexError) return { title: '', is_filename: false };
+    throw error;
+  }
+}
+
+/** Up to the last whole line: a character may end behind the beginning. */
+function wholeLines({ bytes, content_type }: UploadedFile, kind: 'html' | 'markdown'): string {
+  const isCut = bytes.length >= BEGINNING;
+  const whole = isCut ? bytes.subarray(0, bytes.lastIndexOf(10) + 1) : bytes;
+  return kind === 'html' ? decodeHtml(whole, content_type) : decodeText(whole);
+}
+
+function titleOfHtml(html: string): string | undefined {
+  for (const pattern of [/<title[\s>][^]*?<\/title>/i, /<h1[\s>][^]*?<\/h1>/i]) {
+    const title = htmlToMarkdown(pattern.exec(html)?.[0] ?? '').title;
+    if (title !== '') return title;
+  }
+  // Without them the first heading of what is shown decides, whatever that will be.
+  return /<h[1-6][\s>]/i.test(html) ? '' : undefined;
+}
+
+const FRONT_MATTER = /^---[ \t]*\n(?:[^]*?\n)?---[ \t]*(?:\n|$)/;
+
+/** What hides headings, or one of them: a block of code, a comment, a line of #, an underlined paragraph, HTML's. */
+const HEADING =
+  /^ {0,3}(?:(?:(`{3,}|~{3,})[^]*?(?:\n {0,3}\1[^\n]*|$(?![^]))|<!--[^]*?(?:-->|$(?![^])))|(#{1,6}[ \t]+[^\n]*|[^\s<>#|-][^\n]*\n {0,3}(?:=+|-+)[ \t]*$|<h[1-6][\s>][^]*?<\/h[1-6]>))/gm;
+
+function titleOfMarkdown(text: string): string | undefined {
+  const front = FRONT_MATTER.exec(text)?.[0] ?? '';
+  const title = front === '' ? '' : readFrontMatter(parseMarkdown(front)).title;
+  if (title !== '') return title;
+  for (const { 1: fence, 2: heading } of text.slice(front.length).matchAll(HEADING)) {
+    if (fence !== undefined || heading === undefined) continue;
+    const said = renderMarkdown(heading).title;
+    if (said !== '') return said;
+  }
+  return undefined;
+}
