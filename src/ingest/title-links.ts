@@ -1,4 +1,5 @@
 import type { Link, Nodes, Parents, PhrasingContent, Root, Text } from 'mdast';
+import { visit } from '../pages/parse-markdown.ts';
 import { relativeAddress } from '../pages/wiki-links.ts';
 import type { Edit } from './edit-text.ts';
 import { mentionsIn, type TitleNames } from './title-names.ts';
@@ -7,7 +8,7 @@ import { mentionsIn, type TitleNames } from './title-names.ts';
 const LINKS_MAX = 500;
 
 /** What has words that are no text of the page, or link already. */
-const CLOSED = new Set(['heading', 'link', 'linkReference', 'definition']);
+const CLOSED = new Set(['heading', 'link', 'linkReference']);
 
 /**
  * Links the first place where the text of a document names the title of each other page: in paragraphs, items of lists and
@@ -27,8 +28,6 @@ export function linkTitles(
 
   function readBlock(node: Nodes): void {
     if (!('children' in node) || CLOSED.has(node.type)) return;
-    // HTML between words may be a link around them.
-    if (node.children.some((child) => child.type === 'html') && isPhrasing(node)) return;
     const children = (node.children as Nodes[]).flatMap((child): Nodes[] => {
       if (child.type === 'text') return linkText(child);
       readBlock(child);
@@ -46,6 +45,7 @@ export function linkTitles(
       if (path === '' || done.has(path) || edits.length >= LINKS_MAX) continue;
       const [first, last] = [placeOf[start], placeOf[end]];
       if (first === undefined || last === undefined || !standsFree(markdown, first, last)) continue;
+      if (isLost(node.value.slice(from, start)) || isLost(node.value.slice(end))) continue;
       const url = relativeAddress(page_path, path);
       left -= url.length + '[]()'.length;
       if (left < 0) break;
@@ -63,12 +63,18 @@ export function linkTitles(
     return pieces;
   }
 
-  readBlock(tree);
+  let isConverted = true;
+  visit(tree, (node) => {
+    isConverted &&= node.type !== 'html' && node.type !== 'definition';
+  });
+  // An open tag may be a link around all that follows, and a definition reads on where it can: no converted text has them.
+  if (isConverted) readBlock(tree);
   return { edits, paths: [...paths] };
 }
 
-function isPhrasing(node: Nodes): boolean {
-  return /^(?:paragraph|tableCell|emphasis|strong|delete)$/.test(node.type);
+/** Spaces that do not break are read with the words beside them, and by themselves are no text. */
+function isLost(text: string): boolean {
+  return text.trim() === '' && /[^ \t\n\f\r]/.test(text);
 }
 
 const REFERENCE = /&(?:#x[\da-f]{1,6}|#\d{1,7}|[a-z][a-z\d]{1,31});/iy;
@@ -111,16 +117,27 @@ function placesIn(markdown: string, { value, position }: Text): readonly number[
   }
 }
 
-/** Whether a link can stand there and everything around it means what it meant. */
+/**
+ * Whether a link can stand there and everything around it means what it meant. Whether a mark of emphasis is one depends on
+ * the characters on its sides, and one of these would be a bracket: so on the other side there is a space, or the marks are
+ * around the link alone.
+ */
 function standsFree(markdown: string, start: number, end: number): boolean {
-  return (
-    !/[!\\[\]^]/.test(markdown.charAt(start - 1)) && isParted(markdown, start - 1, -1) && isParted(markdown, end, 1)
-  );
+  const opening = marks(markdown, start, -1);
+  const closing = marks(markdown, end, 1);
+  const before = markdown.charAt(start - opening.length - 1);
+  const after = markdown.charAt(end + closing.length);
+  // These would make another thing of the brackets, or of a dollar sign what it was not beside a word.
+  if ((opening === '' && /[!\\[\]^$]/.test(before)) || (closing === '' && after === '$')) return false;
+  if (opening !== '' && !/^\s?$/.test(before)) return false;
+  return closing === '' || /^\s?$/.test(after) || (opening === closing && /^[.,;:!?)'"’”]$/.test(after));
 }
 
-/** Marks of emphasis beside a link are marks only where no word is on their other side. */
-function isParted(markdown: string, from: number, step: 1 | -1): boolean {
-  let at = from;
-  while (/[*_~]/.test(markdown.charAt(at))) at += step;
-  return at === from || !/[^\s\p{P}\p{S}]/u.test(markdown.charAt(at));
+/** The marks of emphasis beside a place that are alike. */
+function marks(markdown: string, from: number, step: 1 | -1): string {
+  const first = step < 0 ? from - 1 : from;
+  const mark = /[*_~]/.exec(markdown.charAt(first))?.[0];
+  let length = 0;
+  while (mark !== undefined && markdown.charAt(first + step * length) === mark) length += 1;
+  return mark?.repeat(length) ?? '';
 }

@@ -37,9 +37,8 @@ const COINED = /\p{Ll}\p{M}*\p{Lu}|\p{Lu}\p{Lu}\p{Ll}|\p{N}|[\p{L}\p{N}][-_][\p{
 export function isName(title: string): boolean {
   if (title.length < WORD_LETTERS_MIN || title.length > NAME_MAX) return false;
   if (!/^[\p{L}\p{N}]/u.test(title) || MARKUP.test(title)) return false;
-  const characters = [...title];
-  if (characters.filter(isUnspaced).length >= UNSPACED_MIN) return true;
-  const letters = characters.filter((character) => /\p{L}/u.test(character)).length;
+  if (isUnspaced(title) && [...title].filter(isUnspaced).length >= UNSPACED_MIN) return true;
+  const letters = title.match(/\p{L}/gu)?.length ?? 0;
   const words = title.split(' ').filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
   return words > 1 ? letters >= LETTERS_MIN : letters >= WORD_LETTERS_MIN && COINED.test(title);
 }

@@ -1,5 +1,4 @@
-import { readFrontMatter } from '../pages/front-matter.ts';
-import { parseMarkdown, TooComplexError } from '../pages/parse-markdown.ts';
+import { TooComplexError } from '../pages/parse-markdown.ts';
 import { renderMarkdown } from '../pages/render.ts';
 import { decodeHtml, decodeText } from './extract/decode.ts';
 import { titleFromFilename, type UploadedFile } from './extract/extract.ts';
@@ -40,8 +39,13 @@ function wholeLines({ bytes, content_type }: UploadedFile, kind: 'html' | 'markd
   return kind === 'html' ? decodeHtml(whole, content_type) : decodeText(whole);
 }
 
+/** This is no thread with bounds of time: what is parsed here is no longer than people write a title. */
+const HEADING_MAX = 500;
+
+const HTML_TITLES = [/<title[\s>][^]{0,500}?<\/title>/i, /<h1[\s>][^]{0,500}?<\/h1>/i];
+
 function titleOfHtml(html: string): string | undefined {
-  for (const pattern of [/<title[\s>][^]*?<\/title>/i, /<h1[\s>][^]*?<\/h1>/i]) {
+  for (const pattern of HTML_TITLES) {
     const title = htmlToMarkdown(pattern.exec(html)?.[0] ?? '').title;
     if (title !== '') return title;
   }
@@ -51,18 +55,24 @@ function titleOfHtml(html: string): string | undefined {
 
 const FRONT_MATTER = /^---[ \t]*\n(?:[^]*?\n)?---[ \t]*(?:\n|$)/;
 
-/** What hides headings, or one of them: a block of code, a comment, a line of #, an underlined paragraph, HTML's. */
+/** What hides headings (blocks of code, comments), or a heading: a line of #, an underlined line, HTML's. */
 const HEADING =
-  /^ {0,3}(?:(?:(`{3,}|~{3,})[^]*?(?:\n {0,3}\1[^\n]*|$(?![^]))|<!--[^]*?(?:-->|$(?![^])))|(#{1,6}[ \t]+[^\n]*|[^\s<>#|-][^\n]*\n {0,3}(?:=+|-+)[ \t]*$|<h[1-6][\s>][^]*?<\/h[1-6]>))/gm;
+  /^ {0,3}(?:(?:(`{3,9}|~{3,9})[^]*?(?:\n {0,3}\1[^\n]*|$(?![^]))|<!--[^]*?(?:-->|$(?![^])))|(#{1,6}[ \t]+[^\n]*|[^\s<>#|-][^\n]*\n {0,3}(?:=+|-+)[ \t]*$|<h[1-6][\s>][^]{0,500}?<\/h[1-6]>))/gm;
 
 function titleOfMarkdown(text: string): string | undefined {
   const front = FRONT_MATTER.exec(text)?.[0] ?? '';
-  const title = front === '' ? '' : readFrontMatter(parseMarkdown(front)).title;
+  const field = /^title:.*$/m.exec(front)?.[0] ?? '';
+  const title = oneTitle(`---\n${field}\n---\n`);
   if (title !== '') return title;
   for (const { 1: fence, 2: heading } of text.slice(front.length).matchAll(HEADING)) {
     if (fence !== undefined || heading === undefined) continue;
-    const said = renderMarkdown(heading).title;
+    if (heading.length > HEADING_MAX) return '';
+    const said = oneTitle(heading);
     if (said !== '') return said;
   }
   return undefined;
+}
+
+function oneTitle(markdown: string): string {
+  return markdown.length > HEADING_MAX ? '' : renderMarkdown(markdown).title;
 }

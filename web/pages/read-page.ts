@@ -109,7 +109,7 @@ function childrenOf(place: Place, page: FullPage, branches: readonly Branch[]): 
 function cited(place: Place, page: FullPage): Content {
   const { citations } = page;
   if (citations.length === 0) return nothing;
-  return html`<section><h2>Made from</h2><ul class="sources">
+  return html`<section><h2>Sources</h2><ul class="sources">
     ${citations.map(({ source_id, title, filename }) => html`<li>${icon('source')} ${place.may('sources:read') ? html`<a href="${place.to('sources', source_id)}">${filename || title}</a>` : filename || title}</li>`)}
   </ul><p><a href="${tracedAddress(place, page.path)}">See beside each block the passage that it was made from</a></p></section>`;
 }

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compileFile } from './compile-file.ts';
+import { BEGINNING, titleOfBeginning } from './title-of-beginning.ts';
+
+const PLAIN = 'x\n\n';
+
+/** Files, and whether their pages are called by their names. */
+const FILES: Record<string, string> = {
+  'a.md': '# The *Title* of `it`\n\n# Other\n',
+  'b.md': '---\nlang: en\n---\n\nText.\n\nThe title\n=========\n',
+  'c.md': '---\r\ntitle: "In front"\r\n---\r\n# Not this\r\n',
+  'd.md': '<!-- # no -->\n\n```\n# no\n```\n\n~~~\n# no\n~~~\n\n## Yes ##\n',
+  'e.md': '<h1 align="center">\n  By <b>HTML</b>\n</h1>\n\n# No\n',
+  'f.md': '#\n\n#hashtag\n\n- - -\n\nA list\n\n- x\n---\n\n# Title\n',
+  'some-file name.md': 'No heading.\n',
+  'g.html': '<!doctype html><html><head><style>h1{}</style><title>R&amp;D\n of it</title><body><h1>No</h1>',
+  'h.html': `${'<p>x</p>'}<h1>The <i>first</i></h1><h1>second</h1>`,
+  'some_page.html': '<p>No heading.',
+  'i.txt': '# no\n',
+  'j.csv': '# no;x\n1;2\n',
+  'k.bin': '<!doctype html><title>By content</title>x',
+  l: '# no\n',
+};
+
+test('what a page will be called is known from how its file begins, as it is when the whole is compiled', () => {
+  for (const [filename, text] of Object.entries(FILES)) {
+    const file = { filename, content_type: '', bytes: Buffer.from(text) };
+    const { title } = compileFile({ ...file, wiki_id: 'wiki_x', page_path: 'x' }, new Map());
+    assert.equal(titleOfBeginning(file).title, title, filename);
+  }
+});
+
+test('a title behind the beginning is not known, and a beginning that ends within a character is no other text', () => {
+  const long = PLAIN.repeat(BEGINNING);
+  const cut = (text: string) => Buffer.from(text).subarray(0, BEGINNING);
+  for (const [filename, text, title] of [
+    ['a.md', `${long}# Title\n`, ''],
+    ['b.md', `# Title\n\n${'é😀'.repeat(BEGINNING)}`, 'Title'],
+    ['c.html', `<title>Title</title>\n${'é😀'.repeat(BEGINNING)}`, 'Title'],
+    ['d.html', `${long}<h1>Title</h1>`, ''],
+    ['e f.pdf', `%PDF-1.7${long}`, 'e f'],
+    ['f.md', `\ufeff# Title\n${long}`, 'Title'],
+    ['g.md', '\xff\xfe\x00', ''],
+    ['h.md', 'GIF89a\0', ''],
+    ['i.md', '', 'i'],
+    ['j.md', `# ${'['.repeat(BEGINNING)}`, ''],
+    ['k.md', `---\ntitle: ${'['.repeat(BEGINNING)}\n---\n`, ''],
+    ['l.md', '<h1 >\n'.repeat(BEGINNING), ''],
+    ['m.html', '<title >'.repeat(BEGINNING), ''],
+  ] as const) {
+    assert.equal(titleOfBeginning({ filename, content_type: '', bytes: cut(text) }).title, title, filename);
+  }
+});
