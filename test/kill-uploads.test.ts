@@ -8,6 +8,7 @@ import { cleanUp, freePort, makeFolder, type ServiceProcess, spawnService, until
 import { randomNumbers } from './random-numbers.ts';
 import { type Announced, announce, patch, type SentFile, sha256Of } from './resumable.ts';
 import { type Answer, makeDatabase, type Owner } from './world.ts';
+import { zipOf } from './zip.ts';
 
 /** UPLOAD_KILLS: how often the service or the worker is killed. KILL_SEED: the moments of an earlier run, as far as chance has them. */
 const KILLS = Number(process.env.UPLOAD_KILLS || 6);
@@ -175,4 +176,52 @@ test('a long document whose worker is killed between its pages has each of them 
   await until('the upload has ended', async () => (await owner.get(upload.path)).body.status === 'completed');
   assert.deepEqual(await counted(), { done: 401, pages: 401, revisions: 401, attempt: 2 });
   assert.equal((await owner.get(upload.path)).body.summary, '1 file: 1 new source, 401 new pages.');
+});
+
+test('documents that name each other are linked as if their worker had not been killed between them', async () => {
+  const owner = await world.owner();
+  const files = (version: string): Record<string, Buffer> => {
+    const page = (i: number) =>
+      `<title>${i % 2 === 0 ? 'Document' : version} number ${i}</title>${[1, 5, 300]
+        .map((n) => `<p>See ${['New', 'Document', 'Old'].map((kind) => `${kind} number ${(i + n) % 400}`).join(', ')}.`)
+        .join('')}<p>${version}`;
+    return { 'all.zip': zipOf(Array.from({ length: 400 }, (_, i) => [`${i}.html`, page(i)] as const)) };
+  };
+  const upload = async (wiki_id: string, contents: Record<string, Buffer>, whileItRuns: (path: string) => unknown) => {
+    const { path, files: sent } = await announce(owner, wiki_id, contents);
+    for (const file of sent) await send(owner, file, () => MIB);
+    await owner.post(`${path}/complete`);
+    await whileItRuns(path);
+    await until('the upload has ended', async () => (await owner.get(path)).body.status === 'completed');
+  };
+  const texts = (wiki_id: string) =>
+    query<{ path: string; revision: number; markdown: string }>(sql`
+      select p.path, r.revision, r.markdown from pages p
+      join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id
+      where p.wiki_id = ${wiki_id} order by p.path, r.revision`);
+  const { body: other } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Left alone' });
+  for (const wiki_id of [owner.wiki_id, other.wiki_id]) await upload(wiki_id, files('Old'), () => undefined);
+  await upload(other.wiki_id, files('New'), () => undefined);
+  await upload(owner.wiki_id, files('New'), async (path) => {
+    const upload_id = path.split('/').at(-1);
+    await until('the first pages are written', async () => {
+      const [row] = await query<{ done: number }>(sql`
+        select count(*)::int as done from upload_files where upload_id = ${upload_id} and kind = 'file' and status = 'done'`);
+      return (row?.done ?? 0) > 0;
+    });
+    running.worker.kill('SIGKILL');
+    await running.worker.ended;
+    const [row] = await query<{ pending: number }>(sql`
+      select count(*)::int as pending from upload_files where upload_id = ${upload_id} and status = 'pending'`);
+    assert.ok((row?.pending ?? 0) > 0, 'the worker must be killed before it is done');
+    await query(sql`update jobs set lease_until = now(), failures = 0 where status = 'running'`);
+    running.worker = await start('worker');
+  });
+  const made = await texts(owner.wiki_id);
+  assert.equal(made.length, 800);
+  assert.match(
+    made.find(({ path, revision }) => path === '0' && revision === 2)?.markdown ?? '',
+    /\[New number 1\]\(1\)/,
+  );
+  assert.deepEqual(made, await texts(other.wiki_id));
 });

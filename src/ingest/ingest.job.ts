@@ -41,7 +41,7 @@ export function ingestJob(needs: CompilingNeeds): JobKind {
       const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
       const plans = await openSectionPlans(db.query, upload);
       const pending = await pendingFiles(db.query, job);
-      const titles = await knownTitles({ query: db.query, blobs: needs.blobs }, upload, pending, pages);
+      const titles = await knownTitles({ query: db.query, blobs: needs.blobs, stopping }, upload, pending, pages);
       const compile = fileCompiler(needs, db.query, upload, { pages, titles, plans, stopping });
       // While one batch is written, the next one is compiled.
       let writing: Promise<unknown> = Promise.resolve();

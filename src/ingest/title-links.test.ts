@@ -6,7 +6,10 @@ import { pdfOf } from '../../test/pdf.ts';
 import { openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph } from '../../test/zip.ts';
 import { sql } from '../db/sql.ts';
+import type { Blobs } from '../providers/blobs.ts';
 import type { Citation } from '../sources/schema.ts';
+import { knownTitles } from './known-titles.ts';
+import type { PendingFile } from './write-files.ts';
 
 const world = await openWorld();
 const owner = await world.owner();
@@ -237,6 +240,17 @@ test('titles and texts that mean to break out of a link are text, and 50,000 tit
   assert.doesNotMatch(shown, /javascript:[^<]*"/);
   assert.equal(markdown.split('](').length - 1, 1, markdown.slice(0, 500));
   assert.match(markdown, /\[Good Title\]\(good-title\) Good Title Good/);
+});
+
+test('an upload of Markdown alone asks and reads nothing for titles', async () => {
+  const never = () => {
+    throw new Error('nothing is to be asked');
+  };
+  const file = { kind: 'file', filename: 'a/B.MD' } as PendingFile;
+  const folder = { kind: 'folder', filename: 'a' } as PendingFile;
+  const needs = { query: never, blobs: { stream: never } as unknown as Blobs, stopping: new AbortController().signal };
+  const upload = { wiki_id: 'wiki_x', upload_id: 'upload_x' };
+  assert.deepEqual(await knownTitles(needs, upload, [file, folder], new Map()), []);
 });
 
 /** Real documents where they are; elsewhere one of each format. */
