@@ -19,6 +19,9 @@ export interface Mention {
 const NAME_MAX = 120;
 const UNITS_MAX = 24;
 
+/** Titles that differ in what stands behind their last words alone. */
+const ENDINGS_MAX = 8;
+
 /** What a title needs to be a name: letters in several words, letters of one word, characters of a script without spaces. */
 const LETTERS_MIN = 8;
 const WORD_LETTERS_MIN = 5;
@@ -52,8 +55,8 @@ interface Name {
 
 export interface TitleNames {
   size: number;
-  /** The lengths in units of all names that begin with a unit (in small letters), longest first. */
-  lengths: ReadonlyMap<string, readonly number[]>;
+  /** By the first two units of names, "" for the second one of a single word: the lengths of such names, longest first. */
+  lengths: ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>;
   /** By their words, the first letter small. */
   names: ReadonlyMap<string, readonly Name[]>;
   /** Those that files have in small letters alone, whose words a text may write with capitals. */
@@ -67,31 +70,35 @@ export const NO_NAMES: TitleNames = { size: 0, lengths: new Map(), names: new Ma
 interface Unit {
   start: number;
   end: number;
+  /** In small letters. */
+  key: string;
 }
 
 const RUN = /[\p{L}\p{N}\p{M}]+/gu;
 
 /** The names among titles, so that a text is read once for all of them. A title that two pages have names neither. */
 export function titleNames(titles: Iterable<KnownTitle>): TitleNames {
-  const lengths = new Map<string, number[]>();
+  const lengths = new Map<string, Map<string, number[]>>();
   const names = new Map<string, Name[]>();
   const small = new Map<string, Name[]>();
   for (const { title, path, is_filename } of titles) {
     const text = title.replace(/\s+/g, ' ').trim().normalize('NFC');
     if (!isName(text)) continue;
     const units = unitsOf(text);
-    const [first] = units;
+    const [first, second] = units;
     const last = units.at(-1);
     if (!first || !last || units.length > UNITS_MAX) continue;
     const words = text.slice(0, last.end);
     const name = { ending: text.slice(last.end), path };
     add(names, keyOf(words), name);
     if (is_filename && text === text.toLowerCase()) add(small, words, name);
-    const begins = lengths.get(unitKey(text, first)) ?? [];
-    lengths.set(unitKey(text, first), begins);
-    if (!begins.includes(units.length)) begins.push(units.length);
+    const begun = lengths.get(first.key) ?? new Map<string, number[]>();
+    lengths.set(first.key, begun);
+    const known = begun.get(second?.key ?? '') ?? [];
+    begun.set(second?.key ?? '', known);
+    if (!known.includes(units.length)) known.push(units.length);
   }
-  for (const each of lengths.values()) each.sort((a, b) => b - a);
+  for (const begun of lengths.values()) for (const known of begun.values()) known.sort((a, b) => b - a);
   return { size: names.size, lengths, names, small };
 }
 
@@ -99,8 +106,8 @@ function add(names: Map<string, Name[]>, key: string, { ending, path }: Name): v
   const same = names.get(key) ?? [];
   names.set(key, same);
   const known = same.find((name) => name.ending === ending);
-  if (!known) same.push({ ending, path });
-  else if (known.path !== path) known.path = '';
+  if (!known && same.length < ENDINGS_MAX) same.push({ ending, path });
+  else if (known && known.path !== path) known.path = '';
 }
 
 /** The names in a text, in its order: the longest one at each place, and none inside another one. */
@@ -109,9 +116,9 @@ export function mentionsIn(text: string, { lengths, names, small }: TitleNames):
   const units = unitsOf(text);
   for (let i = 0; i < units.length; i += 1) {
     const first = units[i] as Unit;
-    const found = lengths.get(unitKey(text, first));
-    if (!found || !beginsAlone(text, first.start)) continue;
-    for (const length of found) {
+    const begun = lengths.get(first.key);
+    if (!begun || !beginsAlone(text, first.start)) continue;
+    for (const length of [...(begun.get(units[i + 1]?.key ?? '') ?? []), ...(begun.get('') ?? [])]) {
       const last = units[i + length - 1];
       if (!last || last.end - first.start > 2 * NAME_MAX) continue;
       const words = text.slice(first.start, last.end).replace(/\s+/g, ' ').normalize('NFC');
@@ -154,27 +161,28 @@ function endsAlone(text: string, end: number): boolean {
 
 function unitsOf(text: string): Unit[] {
   const units: Unit[] = [];
+  const add = (start: number, end: number) => {
+    units.push({ start, end, key: text.slice(start, end).normalize('NFC').toLowerCase() });
+  };
   for (const { 0: run, index } of text.matchAll(RUN)) {
     if (!isUnspaced(run)) {
-      units.push({ start: index, end: index + run.length });
+      add(index, index + run.length);
       continue;
     }
     let at = index;
-    let isWord = false;
+    let wordStart = index;
     for (const character of run) {
-      const last = units.at(-1);
-      const isOwn = isUnspaced(character);
-      if (!isOwn && isWord && last) last.end += character.length;
-      else units.push({ start: at, end: at + character.length });
-      isWord = !isOwn;
-      at += character.length;
+      const end = at + character.length;
+      if (isUnspaced(character)) {
+        if (at > wordStart) add(wordStart, at);
+        add(at, end);
+        wordStart = end;
+      }
+      at = end;
     }
+    if (at > wordStart) add(wordStart, at);
   }
   return units;
-}
-
-function unitKey(text: string, { start, end }: Unit): string {
-  return text.slice(start, end).normalize('NFC').toLowerCase();
 }
 
 /** Which case the first letter has depends on where in a sentence a name stands. */
