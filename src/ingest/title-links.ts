@@ -1,4 +1,4 @@
-import type { Link, Nodes, Parents, PhrasingContent, Root, Text } from 'mdast';
+import type { Link, Nodes, PhrasingContent, Root, Text } from 'mdast';
 import { visit } from '../pages/parse-markdown.ts';
 import { relativeAddress } from '../pages/wiki-links.ts';
 import type { Edit } from './edit-text.ts';
@@ -33,7 +33,7 @@ export function linkTitles(
       readBlock(child);
       return [child];
     });
-    node.children = children as Parents['children'] & [];
+    node.children = children as typeof node.children;
   }
 
   function linkText(node: Text): PhrasingContent[] {
@@ -89,22 +89,17 @@ function placesIn(markdown: string, { value, position }: Text): readonly number[
   const places: number[] = [];
   for (const character of value.split('')) {
     places.push(at);
+    const written = markdown.charAt(at);
     if (character === '\n') {
       // Spaces at the end of a line are no part of the text, nor are marks and spaces at the beginning of the next one.
       at = skipped(/[ \t]*/y, at);
       if (markdown.charAt(at) !== '\n') return [];
       at = skipped(/[ \t>]*/y, at + 1);
-    } else if (
-      markdown.charAt(at) === '\\' &&
-      markdown.charAt(at + 1) === character &&
-      /[!-/:-@[-`{-~]/.test(character)
-    ) {
+    } else if (written === '\\' && markdown.charAt(at + 1) === character && /[!-/:-@[-`{-~]/.test(character)) {
       at += 2;
-    } else if (markdown.charAt(at) === character && character !== '&') {
-      at += 1;
     } else {
-      const behind = skipped(REFERENCE, at);
-      if (behind === at && character !== '&') return [];
+      const behind = written === '&' ? skipped(REFERENCE, at) : at;
+      if (behind === at && written !== character) return [];
       at = Math.max(behind, at + 1);
     }
   }
