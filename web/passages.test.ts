@@ -139,6 +139,8 @@ test('every block of every document stands beside its passage', async (t) => {
     all += body.length;
   }
   t.diagnostic(`${all} blocks`);
+  const { body: pages } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages?limit=1`);
+  assert.match(await read(`${root}/${pages[0].path}`), /<h2>Sources<\/h2><ul class="sources">\s*<li>/);
 });
 
 test('a passage of a text is told by the lines of its file', async () => {
