@@ -3,6 +3,7 @@ import { sql } from '../db/sql.ts';
 import { newId } from '../http/ids.ts';
 import { givenLinks, pageMeant } from '../pages/write-text.ts';
 import { pendingBatch } from '../search/pending.ts';
+import { citationsOf } from './cite-blocks.ts';
 import type { CompiledFile } from './compile-file.ts';
 import type { Merged } from './merge-edits.ts';
 import type { PlacedPicture } from './pictures.ts';
@@ -129,21 +130,15 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
       returning source_id, sha256
     ), texts as (
       insert into source_texts (wiki_id, source_id, text) select ${write.wiki_id}, made.source_id, g.text from made join given g on g.source_id = made.source_id
+    ), read_anew as (
+      -- What was read from the same bytes by an earlier release may differ; citations are places in the text of now.
+      update source_texts t set text = g.text from given g
+      join sources s on s.wiki_id = ${write.wiki_id} and s.sha256 = g.sha256 and s.content_type = g.content_type
+      where t.wiki_id = s.wiki_id and t.source_id = s.source_id and t.text <> g.text
     )
     select source_id, sha256 from made`);
-  const divided = compiled.flatMap(({ file: { sha256 }, result, sections }) =>
-    sections && result.ok ? [{ sha256, text: result.source_text }] : [],
-  );
-  if (divided.length > 0) {
-    // Before documents were divided, the same file came to another text.
-    await query(sql`
-      update source_texts t set text = g.text
-      from jsonb_to_recordset(${JSON.stringify(divided)}::jsonb) as g (sha256 text, text text)
-      join sources s on s.wiki_id = ${write.wiki_id} and s.sha256 = g.sha256
-      where t.wiki_id = s.wiki_id and t.source_id = s.source_id and t.text <> g.text`);
-  }
-  const found = await query<{ source_id: string; sha256: string }>(sql`
-    select source_id, sha256 from sources
+  const found = await query<{ source_id: string; sha256: string; content_type: string }>(sql`
+    select source_id, sha256, content_type from sources
     where wiki_id = ${write.wiki_id} and sha256 = any (${compiled.map(({ file }) => file.sha256)}::text[])`);
   const makers = new Map(rows.map((row) => [row.source_id, row.file_no]));
   const madeIds = new Set(made.map((row) => row.source_id));
@@ -155,9 +150,9 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
   });
   if (indexed.length > 0) await query(pendingBatch('source', write.wiki_id, indexed));
   return new Map(
-    found.map(({ sha256, source_id }) => [
+    found.map(({ sha256, source_id, content_type }) => [
       sha256,
-      { source_id, made_by: madeIds.has(source_id) ? makers.get(source_id) : undefined },
+      { source_id, content_type, made_by: madeIds.has(source_id) ? makers.get(source_id) : undefined },
     ]),
   );
 }
@@ -167,12 +162,16 @@ async function writePageSources(
   query: Query,
   write: UploadWrite,
   pages: readonly WrittenPage[],
-  sources: Map<string, { source_id: string }>,
+  sources: Map<string, { source_id: string; content_type: string }>,
 ): Promise<void> {
-  const rows = pages
+  const rows = pages.flatMap(({ file, change, isOfFile, page_id, page }) => {
+    const source = sources.get(file.sha256);
     // Somebody may have deleted the source while the sections of a file were written.
-    .filter(({ file, change, isOfFile }) => isOfFile && change !== 'kept' && sources.has(file.sha256))
-    .map(({ file, page_id, page }) => ({ page_id, source_id: sources.get(file.sha256)?.source_id, ...page.citations }));
+    if (!source || !isOfFile || change === 'kept') return [];
+    // The same bytes as another type of file (LICENSE.md, LICENSE.txt) have another text, in which these places are not.
+    const citations = page.content_type === source.content_type ? page.citations : citationsOf([]);
+    return [{ page_id, source_id: source.source_id, ...citations }];
+  });
   if (rows.length === 0) return;
   await query(sql`
     delete from page_sources

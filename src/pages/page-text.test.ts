@@ -41,6 +41,21 @@ test('the text of a page has each block on a line, code as it is, and neither ma
   );
 });
 
+test('code is in the text as it was written, whatever is coloured in it', () => {
+  const codes = {
+    js: "import YAML from 'yaml'\nYAML.stringify({ a: 1 })\n\n// so\n\nconst b = `x\n${b}`\nlet c",
+    python: '"""Says\nwhy."""\n@cached\ndef f(a):\n    return None\n\n\nclass A:\n    pass',
+    css: '/* so */\n\na { color: red }\n\n@media print {\n  b { margin: 0 }\n}',
+    diff: '--- a\n+++ b\n@@ -1 +1 @@\n-one\n+two',
+    xml: '<?xml version="1.0"?>\n<!-- so -->\n<a b="c">\n  d\n</a>',
+    sh: '# so\nexport A=1\n\necho "$A"\n',
+  };
+  for (const [language, code] of Object.entries(codes)) {
+    const { text } = renderMarkdown(`Before\n\n\`\`\`${language}\n${code}\n\`\`\`\n\nbehind`);
+    assert.equal(text, `Before\n${code.trimEnd()}\nbehind`, language);
+  }
+});
+
 test('the outline names each heading, its id in the HTML and where it starts in the text', () => {
   const { html, text, outline } = renderMarkdown(GUIDE);
   assert.deepEqual(

@@ -32,8 +32,8 @@ export function readPageText(tree: Root): {
   let parts = 0;
   let text = '';
   let paragraph = '';
-  /** What has to come before the next character: a line break wins over a space, and neither comes first or last. */
-  let gap: '' | ' ' | '\n' = '';
+  /** What has to come before the next character: line breaks win over a space, and neither comes first or last. */
+  let gap = '';
   /** The line of the Markdown that the walk has come to; 0 while nothing says which. */
   let line = 0;
   /** Those with words of the block that is being read. */
@@ -53,8 +53,11 @@ export function readPageText(tree: Root): {
     if (words.endsWith(' ') && gap === '') gap = ' ';
   }
 
+  /** A piece of code, behind which others may come: the colours of a line end where it does, or on the next one. */
   function addCode(value: string): void {
-    add(value.replace(/\n+$/, ''));
+    const code = value.replace(/\n+$/, '');
+    add(code);
+    gap += value.slice(code.length);
   }
 
   /** Nodes that say where they are from are believed; others, as pieces of code in colours, go on where the last one ended. */

@@ -281,3 +281,21 @@ test('a source gives its file back byte for byte: a browser shows a PDF, apart f
   }
   for (const { filename } of sources) assert.notEqual(filename, 'c.pdf', 'what is no PDF is no source under that name');
 });
+
+test('the same bytes as two types of file are one source, and nothing is cited that it does not say', async () => {
+  const owner = await world.owner();
+  const text = '# License\n\n*You* may `copy` it,\nand more.\n\n- one\n- two\n';
+  for (const names of [['license.md', 'license.txt'], ['license.txt'], ['license.md']]) {
+    await world.upload(owner, owner.wiki_id, Object.fromEntries(names.map((name) => [name, text])));
+    const { body: pages } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages`);
+    const cited = await Promise.all(
+      pages.map(async ({ page_id }: { page_id: string }) => {
+        const { body } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${page_id}/citations`);
+        assert.ok(body.every(({ verified }: Citation) => verified));
+        return body.map(({ quote }: Citation) => quote);
+      }),
+    );
+    assert.deepEqual(cited, [['License', 'You may copy it, and more.', 'one', 'two'], []]);
+  }
+  assert.equal((await owner.get(`/v1/wikis/${owner.wiki_id}/sources`)).body.length, 1);
+});
