@@ -3,34 +3,63 @@ import { deflateSync } from 'node:zlib';
 /** A line of a page: its text, where it stands in points from the bottom left, and how large it is. */
 export type PdfLine = readonly [text: string, x: number, y: number, size?: number];
 
-/** A PDF of pages of lines, A4, in Helvetica; texts are ASCII. */
-export function pdfOf(pages: readonly (readonly PdfLine[])[]): Buffer {
-  const contents = pages.map((lines) =>
-    lines
-      .map(([text, x, y, size = 10]) => `BT /F1 ${size} Tf ${x} ${y} Td (${text.replace(/[\\()]/g, '\\$&')}) Tj ET`)
-      .join('\n'),
-  );
-  return pdfOfContents(contents.map((content) => Buffer.from(content)));
+/** A picture of a PDF: what its dictionary says besides its type and length, and its stream. */
+export interface PdfImage {
+  dictionary: string;
+  stream: Uint8Array;
 }
 
-/** A PDF whose pages have these streams of instructions. */
-export function pdfOfContents(contents: readonly Uint8Array[]): Buffer {
+/** Where a page shows a picture, by its name, in points from the lower left corner. */
+export type PdfPicture = readonly [name: string, x: number, y: number, width: number, height: number];
+
+/** A PDF of pages of lines, A4, in Helvetica; texts are ASCII. Of each page the pictures that it shows. */
+export function pdfOf(
+  pages: readonly (readonly PdfLine[])[],
+  pictures: readonly (readonly PdfPicture[])[] = [],
+  images: Readonly<Record<string, PdfImage>> = {},
+): Buffer {
+  const contents = pages.map((lines, i) =>
+    [
+      ...lines.map(
+        ([text, x, y, size = 10]) => `BT /F1 ${size} Tf ${x} ${y} Td (${text.replace(/[\\()]/g, '\\$&')}) Tj ET`,
+      ),
+      ...(pictures[i] ?? []).map(
+        ([name, x, y, width, height]) => `q ${width} 0 0 ${height} ${x} ${y} cm /${name} Do Q`,
+      ),
+    ].join('\n'),
+  );
+  return pdfOfContents(
+    contents.map((content) => Buffer.from(content)),
+    images,
+  );
+}
+
+/** A PDF whose pages have these streams of instructions; each page knows the pictures that it names. */
+export function pdfOfContents(
+  contents: readonly Uint8Array[],
+  images: Readonly<Record<string, PdfImage>> = {},
+): Buffer {
   const kids = contents.map((_, i) => `${4 + 2 * i} 0 R`).join(' ');
   const objects: (string | Buffer)[] = [
     '<</Type/Catalog/Pages 2 0 R>>',
     `<</Type/Pages/Count ${contents.length}/Kids[${kids}]>>`,
     '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
   ];
+  const numberOf = (image: number) => 4 + 2 * contents.length + image;
   for (const [i, content] of contents.entries()) {
     const packed = deflateSync(content);
-    objects.push(
-      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>/Contents ${5 + 2 * i} 0 R>>`,
-      Buffer.concat([
-        Buffer.from(`<</Filter/FlateDecode/Length ${packed.length}>>\nstream\n`),
-        packed,
-        Buffer.from('\nendstream'),
-      ]),
+    // A content may be too long to be a string.
+    const text = Buffer.from(content.subarray(0, 2 ** 20)).toString('latin1');
+    const named = Object.keys(images).flatMap((name, k) =>
+      text.includes(`/${name} Do`) ? `/${name} ${numberOf(k)} 0 R` : [],
     );
+    objects.push(
+      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>/XObject<<${named.join('')}>>>>/Contents ${5 + 2 * i} 0 R>>`,
+      streamObject('/Filter/FlateDecode', packed),
+    );
+  }
+  for (const { dictionary, stream } of Object.values(images)) {
+    objects.push(streamObject(`/Type/XObject/Subtype/Image${dictionary}`, stream));
   }
   const parts = [Buffer.from('%PDF-1.7\n')];
   const offsets: number[] = [];
@@ -49,4 +78,55 @@ export function pdfOfContents(contents: readonly Uint8Array[]): Buffer {
     ),
   );
   return Buffer.concat(parts);
+}
+
+function streamObject(dictionary: string, stream: Uint8Array): Buffer {
+  return Buffer.concat([
+    Buffer.from(`<<${dictionary}/Length ${stream.length}>>\nstream\n`),
+    stream,
+    Buffer.from('\nendstream'),
+  ]);
+}
+
+/** A picture of red, green and blue, whose pixels a function says. */
+export function pixelImage(
+  width: number,
+  height: number,
+  pixel: (x: number, y: number) => readonly [number, number, number],
+): PdfImage {
+  const pixels = Buffer.from(
+    Array.from({ length: width * height }, (_, i) => pixel(i % width, Math.floor(i / width))).flat(),
+  );
+  return {
+    dictionary: `/Width ${width}/Height ${height}/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/FlateDecode`,
+    stream: deflateSync(pixels),
+  };
+}
+
+/** A JPEG file in a PDF. */
+export function jpegImage(width: number, height: number, jpeg: Buffer = greyJpeg(width, height)): PdfImage {
+  return {
+    dictionary: `/Width ${width}/Height ${height}/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/DCTDecode`,
+    stream: jpeg,
+  };
+}
+
+/** The smallest JPEG file there can be of this size: all of it grey. `notes` are what a camera would have written into it. */
+export function greyJpeg(width: number, height: number, notes = ''): Buffer {
+  const segment = (marker: number, ...bytes: number[]) => [0xff, marker, 0, bytes.length + 2, ...bytes];
+  const size = [height >> 8, height & 255, width >> 8, width & 255];
+  const components = [1, 2, 3];
+  // Each of the tables has one code, 0, which says that nothing differs from the block before.
+  const codes = [1, ...Array(15).fill(0), 0];
+  const blocks = Math.ceil(width / 8) * Math.ceil(height / 8);
+  return Buffer.from([
+    ...[0xff, 0xd8],
+    ...(notes === '' ? [] : segment(0xe1, ...Buffer.from(notes))),
+    ...segment(0xdb, 0, ...Array(64).fill(1)),
+    ...segment(0xc0, 8, ...size, components.length, ...components.flatMap((id) => [id, 0x11, 0])),
+    ...segment(0xc4, 0x00, ...codes, 0x10, ...codes),
+    ...segment(0xda, components.length, ...components.flatMap((id) => [id, 0]), 0, 63, 0),
+    ...Array(Math.ceil((2 * components.length * blocks) / 8)).fill(0),
+    ...[0xff, 0xd9],
+  ]);
 }

@@ -63,8 +63,8 @@ export function citeBlocks(
     first_page: block_pages[0]?.first_page ?? 0,
     last_page: block_pages.reduce((last, { last_page }) => Math.max(last, last_page), 0),
   };
-  // A text that is shown as it is, is one block.
-  const isWhole = blocks.at(-1)?.part === block_pages.length - 1;
+  // Behind the last text there may be pictures, which are not cited; more blocks than were counted are others.
+  const isWhole = (blocks.at(-1)?.part ?? 0) < block_pages.length;
   return citationsOf(
     blocks.map((block) => ({
       start: block.start,

@@ -155,8 +155,11 @@ export function compileAsIs(file: CompileInput, plain_reason: PlainReason): Comp
   });
 }
 
-function asIs(document: Extracted): Extracted & { text: string } {
-  return { ...document, text: document.markdown };
+/** What is shown as it is, is one block, from all of its pages. */
+function asIs({ block_pages = [], ...document }: Extracted): Extracted & { text: string } {
+  const [first] = block_pages;
+  const last_page = Math.max(...block_pages.map((pages) => pages.last_page));
+  return { ...document, text: document.markdown, block_pages: first ? [{ ...first, last_page }] : [] };
 }
 
 function finished(

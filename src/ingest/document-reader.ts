@@ -56,6 +56,8 @@ export const ReadAnswer = Type.Union([
       ),
     }),
     pictures: Type.Array(Type.Object({ name: Type.String(), byte_size: Type.Integer({ minimum: 0 }) })),
+    /** The same document follows with its pictures. */
+    has_more: Type.Boolean(),
   }),
   Type.Object({ ok: Type.Literal(false), code: Type.String(), message: Type.String() }),
 ]);
@@ -159,7 +161,13 @@ export function openDocumentReader(
 
   return {
     read({ owner, byte_size, open }) {
-      return inSeat(owner, async (asked) => readAnswer(await asked.ask('read', await open(), byte_size)));
+      return inSeat(owner, async (asked) => {
+        const text = readAnswer(await asked.ask('read', await open(), byte_size));
+        if (!text.hasMore) return text;
+        const { isSound, answer } = readAnswer(await asked.next());
+        // A document whose pictures break the bounds still has its text.
+        return { isSound, answer: answer.ok ? answer : text.answer };
+      });
     },
     unpack({ owner, byte_size, open }, take) {
       return inSeat(owner, async (asked) => {
@@ -210,19 +218,19 @@ async function endSeat(seat: Seat): Promise<void> {
   await ending?.end();
 }
 
-function readAnswer(answer: Frame | Broken): { isSound: boolean; answer: ReadDocument } {
+function readAnswer(answer: Frame | Broken): { isSound: boolean; hasMore: boolean; answer: ReadDocument } {
   if (typeof answer === 'string') {
-    return { isSound: false, answer: { ok: false, code: 'unreadable', message: BROKEN[answer] } };
+    return { isSound: false, hasMore: false, answer: { ok: false, code: 'unreadable', message: BROKEN[answer] } };
   }
   const { header, body } = answer;
   if (!isReadAnswer.Check(header)) return readAnswer('crashed');
-  if (!header.ok) return { isSound: true, answer: header };
+  if (!header.ok) return { isSound: true, hasMore: false, answer: header };
   let at = 0;
   const pictures = header.pictures.map(({ name, byte_size }) => ({
     name,
     bytes: body.subarray(at, (at += byte_size)),
   }));
-  return { isSound: true, answer: { ok: true, document: { ...header.document, pictures } } };
+  return { isSound: true, hasMore: header.has_more, answer: { ok: true, document: { ...header.document, pictures } } };
 }
 
 type UnpackAnswer = { files: UnpackedFile[] } | { isSound: boolean; answer: Unpacked };

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { pdfOf } from '../../test/pdf.ts';
+import { jpegImage, pdfOf, pixelImage } from '../../test/pdf.ts';
 import { type Owner, openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph } from '../../test/zip.ts';
 import { sql } from '../db/sql.ts';
+import type { Citation } from '../sources/schema.ts';
 
 const world = await openWorld();
 const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
@@ -80,6 +81,41 @@ test('pictures of a document become attachments of its page, and stay the same w
   await world.upload(owner, owner.wiki_id, { 'paper.docx': document('Two') });
   const second = await page(owner, 'paper');
   assert.equal(second.markdown, `Two\n\n![](attachment:${attachment_id})\n`);
+});
+
+test('pictures of a PDF become attachments of its page that open, and its passages are from their pages', async () => {
+  const owner = await world.owner();
+  const pdf = (text: string) =>
+    pdfOf(
+      [[[text, 50, 780, 20]], [['Its second page.', 50, 780]]],
+      [[['Colors', 50, 560, 200, 150]], [['Photo', 50, 560, 200, 150]]],
+      { Colors: pixelImage(80, 60, (x, y) => [3 * x, 4 * y, 100]), Photo: jpegImage(120, 90) },
+    );
+  await world.upload(owner, owner.wiki_id, { 'report.pdf': pdf('One') });
+  const first = await page(owner, 'report');
+  const { body: attachments } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${first.page_id}/attachments`);
+  const idOf = (type: string) =>
+    attachments.find(({ content_type }: { content_type: string }) => content_type === type)?.attachment_id;
+  const markdown = (text: string) =>
+    `# ${text}\n\n![](attachment:${idOf('image/png')})\n\nIts second page.\n\n![](attachment:${idOf('image/jpeg')})\n`;
+  assert.equal(first.markdown, markdown('One'));
+  for (const { attachment_id, content_type, byte_size } of attachments) {
+    const answer = await fetch(`${world.address}/v1/wikis/${owner.wiki_id}/attachments/${attachment_id}`, {
+      headers: { authorization: `Bearer ${owner.token}` },
+    });
+    assert.equal(answer.headers.get('content-type'), content_type);
+    assert.equal((await answer.arrayBuffer()).byteLength, byte_size);
+  }
+  const { body: citations } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${first.page_id}/citations`);
+  assert.deepEqual(
+    citations.map(({ quote, first_page, last_page, verified }: Citation) => [quote, first_page, last_page, verified]),
+    [
+      ['One', 1, 1, true],
+      ['Its second page.', 2, 2, true],
+    ],
+  );
+  await world.upload(owner, owner.wiki_id, { 'report.pdf': pdf('Two') });
+  assert.equal((await page(owner, 'report')).markdown, markdown('Two'), 'the same pictures are the same attachments');
 });
 
 test('a table of values is a table, of a large one its beginning, and all of it can be found', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Packed, ReadAnswer } from './document-reader.ts';
 import { readDocument } from './extract/document.ts';
+import type { ExtractedDocument } from './extract/extract.ts';
 import { ExtractError } from './extract/extract-error.ts';
 import { filesIn, type PackedFile } from './extract/unpack.ts';
 import { frameOf, framesOf } from './frames.ts';
@@ -19,8 +20,7 @@ await write(frameOf({ ready: true }));
 for await (const { header, body } of framesOf(process.stdin, 2 ** 31)) {
   const { task } = header as { task: Task };
   try {
-    // The PDF reader takes the bytes for its own.
-    if (task === 'read') await read(new Uint8Array(body));
+    if (task === 'read') await read(body);
     else await unpack(body);
   } catch (error) {
     if (!(error instanceof ExtractError)) throw error;
@@ -28,16 +28,24 @@ for await (const { header, body } of framesOf(process.stdin, 2 ** 31)) {
   }
 }
 
+/** Answers a document, and then once more with its pictures, where these could cost it: its text is safe by then. */
 async function read(bytes: Uint8Array): Promise<void> {
-  const { pictures = [], block_pages = [], ...document } = await readDocument(bytes);
-  const sizes = pictures.map((picture) => ({ name: picture.name, byte_size: picture.bytes.length }));
+  const document = await readDocument(bytes);
+  await write(answerOf(document));
+  if (document.illustrate) await write(answerOf(await document.illustrate()));
+}
+
+function answerOf({ pictures = [], block_pages = [], illustrate, ...document }: ExtractedDocument): Buffer {
   const answer: ReadAnswer = {
     ok: true,
     document: { ...document, block_pages: [...block_pages] },
-    pictures: sizes,
+    pictures: pictures.map(({ name, bytes }) => ({ name, byte_size: bytes.length })),
+    has_more: illustrate !== undefined,
   };
-  const parts = pictures.map((picture) => picture.bytes);
-  await write(frameOf(answer, parts));
+  return frameOf(
+    answer,
+    pictures.map(({ bytes }) => bytes),
+  );
 }
 
 async function unpack(bytes: Uint8Array): Promise<void> {

@@ -37,6 +37,8 @@ export interface Extracted {
 /** What a document holds that is read in a process of its own. */
 export interface ExtractedDocument extends Extracted {
   kind: DocumentKind;
+  /** The same with pictures, where taking them costs much more than reading the text, and may break a bound. */
+  illustrate?(): Promise<ExtractedDocument>;
 }
 
 /** A picture that a document holds. */

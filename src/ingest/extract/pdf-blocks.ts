@@ -2,15 +2,25 @@ import { addRun, type Line, type Run, rowsOf, wordsOf } from './pdf-lines.ts';
 
 /** A part of a document, before it is known what its size means. */
 export interface PdfBlock {
-  kind: 'text' | 'item' | 'table';
+  kind: 'text' | 'item' | 'table' | 'picture';
+  /** Of a table empty; of a picture one without words, which leads to it. */
   runs: Run[];
   /** Of a table; else empty. */
   rows: Run[][][];
   size: number;
   /** Whether its last line reaches the column's end, so that it may go on elsewhere. */
   isFull: boolean;
-  first_page: number;
-  last_page: number;
+  /** Where it stands, in the order in which it is read: more than one place if it goes on in another column. */
+  places: Place[];
+}
+
+/** A rectangle of a page, which is counted from 1; in points, and y grows upwards. */
+export interface Place {
+  page: number;
+  x: number;
+  right: number;
+  top: number;
+  bottom: number;
 }
 
 /** Words that the document itself writes with a hyphen, in lower case: such a hyphen stays at the end of a line. */
@@ -36,7 +46,8 @@ export function blocksOfColumn(lines: readonly Line[], page: number, hyphenated:
     if (table > 0) {
       const cells = rows.slice(i, i + table).map((row) => row.map(({ runs }) => trimmed(runs)));
       const size = rows[i]?.[0]?.size ?? 0;
-      blocks.push({ kind: 'table', runs: [], rows: cells, size, isFull: false, first_page: page, last_page: page });
+      const places = [placeOf(rows.slice(i, i + table).flat(), page)];
+      blocks.push({ kind: 'table', runs: [], rows: cells, size, isFull: false, places });
       i += table - 1;
       before = undefined;
       continue;
@@ -48,15 +59,34 @@ export function blocksOfColumn(lines: readonly Line[], page: number, hyphenated:
     if (before && last && last.kind !== 'table' && goesOn(before, line, last, { left, right, leading })) {
       joinRuns(last.runs, line.runs, hyphenated);
       last.isFull = isFull;
+      widen(last.places[0], placeOf([line], page));
     } else {
       const { words } = line;
       const kind = BULLET.test(words) || (NUMBER.test(words) && line.x > left - 1) ? 'item' : 'text';
       const runs = line.runs.map((run) => ({ ...run }));
-      blocks.push({ kind, runs, rows: [], size: line.size, isFull, first_page: page, last_page: page });
+      blocks.push({ kind, runs, rows: [], size: line.size, isFull, places: [placeOf([line], page)] });
     }
     before = line;
   }
   return blocks;
+}
+
+function placeOf(lines: readonly Line[], page: number): Place {
+  return {
+    page,
+    x: Math.min(...lines.map((line) => line.x)),
+    right: Math.max(...lines.map((line) => line.right)),
+    top: Math.max(...lines.map((line) => line.y + line.size)),
+    bottom: Math.min(...lines.map((line) => line.y)),
+  };
+}
+
+function widen(place: Place | undefined, more: Place): void {
+  if (!place) return;
+  place.x = Math.min(place.x, more.x);
+  place.right = Math.max(place.right, more.right);
+  place.top = Math.max(place.top, more.top);
+  place.bottom = Math.min(place.bottom, more.bottom);
 }
 
 /** How far apart the lines of a paragraph stand: the most frequent distance. */

@@ -1,0 +1,161 @@
+import { inflateSync } from 'node:zlib';
+
+/** What packed objects of a PDF may come to; they hold no text and no pictures, only what refers to them. */
+const UNPACKED_MAX = 64 * 2 ** 20;
+
+/** The dictionary of a stream is shorter than this. */
+const DICTIONARY_MAX = 2 ** 16;
+
+const IMAGE = /\/Subtype\s*\/Image\b/;
+
+/** Entries of a page that lead to other pages, or to pictures that are not painted on it. */
+const ELSEWHERE = /\/(?:Kids|Annots|B|Thumb|Dests?|Metadata)\s*(?:\[[^\]]*\]|\d+\s+\d+\s+R\b)/g;
+const PAGE = /\/Type\s*\/Page\b/;
+const REFERENCE = /\b(\d+)\s+\d+\s+R\b/g;
+
+/** Which pictures count, and how many of them a page may have for itself. */
+interface Wanted {
+  isWanted(width: number, height: number): boolean;
+  most: number;
+}
+
+/**
+ * On which of the pages, given by the numbers of their objects, pictures can stand that are wanted: those from which
+ * references lead to such a picture, and not to more than the most. The library tells only when it has gone through all of
+ * a page, which takes as long as reading its text. All of them where the objects cannot be looked through, as in a PDF that
+ * is encrypted.
+ */
+export function imagePages(bytes: Uint8Array, pages: readonly number[], { isWanted, most }: Wanted): Set<number> {
+  const objects = objectsOf(bufferOf(bytes));
+  if (!objects) return new Set(pages);
+  const images = new Map<number, boolean>();
+  for (const [number, text] of objects) {
+    if (IMAGE.test(text)) images.set(number, isWanted(entry(text, 'Width'), entry(text, 'Height')));
+  }
+  const withoutImages = new Set<number>();
+  const reached = pages.map((page) => imagesFrom(page, objects, images, withoutImages));
+  const counts = new Map<number, number>();
+  for (const numbers of reached) for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1);
+  return new Set(
+    pages.filter((_, i) => {
+      const wanted = (reached[i] ?? []).filter((number) => images.get(number));
+      // What all pages share says nothing of one.
+      const own = wanted.filter((number) => counts.get(number) === 1);
+      return wanted.length > 0 && own.length <= most;
+    }),
+  );
+}
+
+/** Whether a PDF holds pictures at all, but for such as stand amid the instructions of a page. */
+export function holdsImages(bytes: Uint8Array): boolean {
+  const file = bufferOf(bytes);
+  for (let at = file.indexOf('/Image'); at >= 0; at = file.indexOf('/Image', at + 1)) {
+    if (IMAGE.test(file.toString('latin1', Math.max(0, at - 32), at + 7))) return true;
+  }
+  return false;
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** A number in a dictionary; one that stands elsewhere may be anything. */
+function entry(dictionary: string, name: string): number {
+  const [, number] = new RegExp(`/${name}\\s+(\\d+)\\b(?!\\s+\\d+\\s+R)`).exec(dictionary) ?? [];
+  return number === undefined ? Number.NaN : Number(number);
+}
+
+/** The pictures to which references lead from a page. `without` is what is known to lead to none. */
+function imagesFrom(
+  page: number,
+  objects: ReadonlyMap<number, string>,
+  images: ReadonlyMap<number, boolean>,
+  without: Set<number>,
+): number[] {
+  const found: number[] = [];
+  const seen = new Set([page]);
+  for (const number of seen) {
+    if (images.has(number)) {
+      found.push(number);
+      continue;
+    }
+    const object = objects.get(number) ?? '';
+    if (number !== page && PAGE.test(object)) continue;
+    for (const [, reference] of object.replace(ELSEWHERE, '').matchAll(REFERENCE)) {
+      if (!without.has(Number(reference))) seen.add(Number(reference));
+    }
+  }
+  if (found.length === 0) for (const number of seen) without.add(number);
+  return found;
+}
+
+/** The objects by their numbers, of streams the dictionaries; undefined where packed ones cannot be unpacked. */
+function objectsOf(file: Buffer): ReadonlyMap<number, string> | undefined {
+  const objects = new Map<number, string>();
+  let left = UNPACKED_MAX;
+  for (let at = file.indexOf('obj'); at >= 0; ) {
+    const number = /(\d+)\s+\d+\s+$/.exec(file.toString('latin1', Math.max(0, at - 24), at))?.[1];
+    const begin = at + 3;
+    const { text, stream } = number === undefined ? { text: '', stream: undefined } : bodyAt(file, begin);
+    at = file.indexOf('obj', begin);
+    if (number !== undefined) objects.set(Number(number), text);
+    if (stream === undefined) continue;
+    const end = streamEnd(file, text, stream);
+    if (end < 0) break;
+    at = file.indexOf('obj', end);
+    if (!/\/Type\s*\/ObjStm\b/.test(text)) continue;
+    const packed = unpack(text, file.subarray(stream, end), left);
+    if (packed === undefined) return undefined;
+    left -= packed.size;
+    for (const [each, body] of packed.objects) objects.set(each, body);
+  }
+  return objects;
+}
+
+/** What an object says from `begin` on, and where its stream starts, if it is one. */
+function bodyAt(file: Buffer, begin: number): { text: string; stream: number | undefined } {
+  for (const length of [1_024, DICTIONARY_MAX]) {
+    const text = file.toString('latin1', begin, begin + length);
+    const end = /\bendobj\b|\bstream\r?\n/.exec(text);
+    if (!end) continue;
+    const stream = end[0] === 'endobj' ? undefined : begin + end.index + end[0].length;
+    return { text: text.slice(0, end.index), stream };
+  }
+  return { text: file.toString('latin1', begin, begin + DICTIONARY_MAX), stream: undefined };
+}
+
+function streamEnd(file: Buffer, dictionary: string, start: number): number {
+  const [, length] = /\/Length\s+(\d+)\b(?!\s+\d+\s+R)/.exec(dictionary) ?? [];
+  const end = start + Number(length);
+  if (
+    length !== undefined &&
+    file
+      .toString('latin1', end, end + 11)
+      .trim()
+      .startsWith('endstream')
+  )
+    return end;
+  return file.indexOf('endstream', start);
+}
+
+function unpack(
+  dictionary: string,
+  stream: Buffer,
+  max: number,
+): { size: number; objects: [number: number, body: string][] } | undefined {
+  const first = Number(/\/First\s+(\d+)/.exec(dictionary)?.[1]);
+  if (!/\/Filter\s*\[?\s*\/FlateDecode\b/.test(dictionary) || /\/Predictor\b/.test(dictionary)) return undefined;
+  let text: string;
+  try {
+    text = inflateSync(stream, { maxOutputLength: Math.max(max, 1) }).toString('latin1');
+  } catch {
+    // It is encrypted, broken or too much.
+    return undefined;
+  }
+  const numbers = text.slice(0, first).trim().split(/\s+/).map(Number);
+  const objects: [number, string][] = [];
+  for (let i = 0; i + 1 < numbers.length; i += 2) {
+    objects.push([numbers[i] ?? 0, text.slice(first + (numbers[i + 1] ?? 0), first + (numbers[i + 3] ?? text.length))]);
+  }
+  return { size: text.length, objects };
+}

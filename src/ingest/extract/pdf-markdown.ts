@@ -1,0 +1,115 @@
+import type { BlockContent, PhrasingContent, Root } from 'mdast';
+import type { PageRange } from './extract.ts';
+import { markdownWriter } from './markdown-writer.ts';
+import { type PdfBlock, readItem } from './pdf-blocks.ts';
+import { type Run, wordsOf } from './pdf-lines.ts';
+
+const writer = markdownWriter({ tablePipeAlign: false });
+
+/** The blocks as Markdown, and for each of its own blocks the pages that it is from. */
+export function writeBlocks(blocks: readonly PdfBlock[]): { markdown: string; block_pages: PageRange[] } {
+  const levels = headingLevels(blocks);
+  const block_pages: PageRange[] = [];
+  let markdown = '';
+  for (let i = 0; i < blocks.length; i += 1) {
+    const block = blocks[i] as PdfBlock;
+    const items = [block];
+    const level = headingLevel(block, levels);
+    if (block.kind === 'item' && level === undefined) {
+      const { ordered } = readItem(block.runs);
+      for (
+        let next = blocks[i + 1];
+        next?.kind === 'item' && headingLevel(next, levels) === undefined;
+        next = blocks[i + 1]
+      ) {
+        if (readItem(next.runs).ordered !== ordered) break;
+        items.push(next);
+        i += 1;
+      }
+    }
+    const node = nodeOf(items, level);
+    const root: Root = { type: 'root', children: [node] };
+    const text = writer.stringify(root).trimEnd();
+    if (text === '') continue;
+    if (markdown !== '') markdown += '\n\n';
+    const pages = items.flatMap(({ places }) => places.map(({ page }) => page));
+    block_pages.push({ first_page: pages[0] ?? 1, last_page: Math.max(...pages) });
+    markdown += text;
+  }
+  return { markdown: markdown === '' ? '' : `${markdown}\n`, block_pages };
+}
+
+function nodeOf(items: readonly PdfBlock[], level: Level | undefined): BlockContent {
+  const [block] = items;
+  if (!block) return { type: 'thematicBreak' };
+  if (block.kind === 'table') {
+    return {
+      type: 'table',
+      children: block.rows.map((row) => ({
+        type: 'tableRow',
+        children: row.map((runs) => ({ type: 'tableCell', children: phrasing(runs) })),
+      })),
+    };
+  }
+  if (block.kind === 'picture')
+    return { type: 'paragraph', children: [{ type: 'image', url: block.runs[0]?.url ?? '' }] };
+  if (level !== undefined) return { type: 'heading', depth: level, children: phrasing(block.runs) };
+  if (block.kind === 'text') return { type: 'paragraph', children: phrasing(block.runs) };
+  const read = items.map(({ runs }) => readItem(runs));
+  return {
+    type: 'list',
+    ordered: read[0]?.ordered ?? false,
+    start: read[0]?.start ?? 1,
+    spread: false,
+    children: read.map(({ runs }) => ({
+      type: 'listItem',
+      spread: false,
+      children: [{ type: 'paragraph', children: phrasing(runs) }],
+    })),
+  };
+}
+
+function phrasing(runs: readonly Run[]): PhrasingContent[] {
+  const content: PhrasingContent[] = [];
+  for (const { text, url } of runs) {
+    const value = text.replace(/[\s\p{Cc}]+/gu, ' ');
+    const words = value.trim();
+    if (url === '' || words === '') {
+      content.push({ type: 'text', value });
+      continue;
+    }
+    // The space beside a link is no part of it.
+    if (value.startsWith(' ')) content.push({ type: 'text', value: ' ' });
+    content.push({ type: 'link', url, children: [{ type: 'text', value: words }] });
+    if (value.endsWith(' ')) content.push({ type: 'text', value: ' ' });
+  }
+  return content;
+}
+
+type Level = 1 | 2 | 3 | 4;
+
+function headingLevel(block: PdfBlock, levels: ReadonlyMap<number, Level>): Level | undefined {
+  const words = wordsOf(block.runs);
+  if (block.kind === 'table' || block.kind === 'picture' || words.length > 250) return undefined;
+  // "3.1 Traces" is set as large as the text, and only bolder.
+  const [, number = ''] = /^(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+\p{Lu}.{0,80}[^.,;:]$/u.exec(words) ?? [];
+  return (
+    levels.get(Math.round(2 * block.size)) ??
+    (number === '' ? undefined : (Math.min(number.split('.').length + 1, 4) as Level))
+  );
+}
+
+/** Levels by size in half points: what is set larger than most of the text is a heading, the largest is the title. */
+function headingLevels(blocks: readonly PdfBlock[]): ReadonlyMap<number, Level> {
+  const letters = new Map<number, number>();
+  const sizeOf = ({ size }: PdfBlock) => Math.round(2 * size);
+  for (const block of blocks) {
+    const length = block.runs.reduce((sum, { text }) => sum + text.length, 0);
+    letters.set(sizeOf(block), (letters.get(sizeOf(block)) ?? 0) + length);
+  }
+  const usual = [...letters].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
+  const larger = [...letters.keys()].filter((size) => size > 1.12 * usual).sort((a, b) => b - a);
+  const levels = new Map<number, Level>();
+  for (const [i, size] of larger.entries()) levels.set(size, Math.min(i + 1, 4) as Level);
+  return levels;
+}

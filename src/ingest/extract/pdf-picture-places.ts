@@ -1,0 +1,72 @@
+import type { PdfBlock, Place } from './pdf-blocks.ts';
+
+/** A picture, and where it is shown. */
+export interface ShownPicture {
+  address: string;
+  place: Place;
+}
+
+/** Blocks that begin within so many points of each other are beside each other, as the tops of two columns are. */
+const BESIDE = 40;
+
+/**
+ * The blocks with the pictures between them: each before the block that stands below it, which mostly is what it is called;
+ * where nothing does, behind the one above it. What the blocks say, and their order, stays as it is.
+ */
+export function withPictures(blocks: readonly PdfBlock[], pictures: readonly ShownPicture[]): PdfBlock[] {
+  const byPage = placesByPage(blocks);
+  const before = blocks.map((): ShownPicture[] => []);
+  before.push([]);
+  const downwards = [...pictures].sort(({ place: a }, { place: b }) => a.page - b.page || b.top - a.top || a.x - b.x);
+  for (const picture of downwards) before[indexFor(picture.place, blocks, byPage)]?.push(picture);
+  return before.flatMap((shown, i) => [...shown.map(pictureBlock), ...blocks.slice(i, i + 1)]);
+}
+
+/** One of a block's places; `isFirst`: the block begins there. */
+interface BlockPlace extends Place {
+  index: number;
+  isFirst: boolean;
+}
+
+function placesByPage(blocks: readonly PdfBlock[]): ReadonlyMap<number, BlockPlace[]> {
+  const byPage = new Map<number, BlockPlace[]>();
+  for (const [index, { places }] of blocks.entries()) {
+    for (const [i, place] of places.entries()) {
+      const onPage = byPage.get(place.page) ?? [];
+      byPage.set(place.page, onPage);
+      onPage.push({ ...place, index, isFirst: i === 0 });
+    }
+  }
+  return byPage;
+}
+
+/** Before which block a picture comes. */
+function indexFor(
+  picture: Place,
+  blocks: readonly PdfBlock[],
+  byPage: ReadonlyMap<number, readonly BlockPlace[]>,
+): number {
+  const onPage = byPage.get(picture.page) ?? [];
+  const inColumn = onPage.filter((place) => sharesColumn(place, picture));
+  const middle = (picture.top + picture.bottom) / 2;
+  const isBelow = (place: Place) => (place.top + place.bottom) / 2 < middle;
+  const near = inColumn.length > 0 ? inColumn : onPage;
+  const below = near.filter(isBelow);
+  const top = Math.max(...below.map((place) => place.top));
+  const next = below.find((place) => place.top > top - BESIDE);
+  // A paragraph that goes on below the picture is not torn apart.
+  if (next) return next.isFirst ? next.index : next.index + 1;
+  const last = near.at(-1);
+  if (last) return last.index + 1;
+  const later = blocks.findIndex(({ places }) => (places[0]?.page ?? 0) > picture.page);
+  return later < 0 ? blocks.length : later;
+}
+
+function sharesColumn(place: Place, picture: Place): boolean {
+  const shared = Math.min(place.right, picture.right) - Math.max(place.x, picture.x);
+  return shared > 0.2 * Math.min(place.right - place.x, picture.right - picture.x);
+}
+
+function pictureBlock({ address, place }: ShownPicture): PdfBlock {
+  return { kind: 'picture', runs: [{ text: '', url: address }], rows: [], size: 0, isFull: false, places: [place] };
+}
