@@ -103,10 +103,10 @@ export function pixelImage(
   };
 }
 
-/** A JPEG file in a PDF. */
+/** A JPEG file in a PDF, as Chromium writes it. */
 export function jpegImage(width: number, height: number, jpeg: Buffer = greyJpeg(width, height)): PdfImage {
   return {
-    dictionary: `/Width ${width}/Height ${height}/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/DCTDecode`,
+    dictionary: `/Width ${width}/Height ${height}/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/DCTDecode/ColorTransform 0`,
     stream: jpeg,
   };
 }

@@ -46,8 +46,8 @@ function jpegAt(file: Buffer, start: number, image: DecodedImage): Buffer | unde
     OWN_COLORS.test(dictionary) ||
     (jpeg.components === 3 && REFERRED_COLORS.test(dictionary)) ||
     !/\/ColorSpace\b/.test(dictionary);
-  const isOther = /\/(?:Decode|SMask|Mask|ColorTransform)\b/.test(dictionary) || jpeg.components === 4;
-  return hasOwnColors && !isOther ? jpeg.bytes : undefined;
+  const isOther = /\/(?:Decode|SMask|Mask)\b|\/DecodeParms\b[^]*\/ColorTransform\b/.test(dictionary);
+  return hasOwnColors && !isOther && jpeg.components !== 4 ? jpeg.bytes : undefined;
 }
 
 const START = 0xff_d8;
