@@ -3,6 +3,7 @@ import remarkFrontmatter from 'remark-frontmatter';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { type Data, type Processor, unified } from 'unified';
+import { expectEmails, rarelyEmails } from './email-syntax.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { wikiLinkFromMarkdown, wikiLinkSyntax } from './wiki-link-syntax.ts';
 
@@ -42,6 +43,7 @@ const FRONT_MATTER = /^---[ \t]*(?:\r\n?|\n)(?:[^]*?[\r\n])?---[ \t]*(?:[\r\n]|$
  */
 export function parseMarkdown(markdown: string): Root {
   refuseTooManyMarkers(markdown);
+  expectEmails(markdown);
   const tree = withoutOverflow(() => (FRONT_MATTER.test(markdown) ? frontMatterParser : parser).parse(markdown));
   refuseTooComplex(tree, markdown.length);
   return tree;
@@ -121,7 +123,7 @@ export function visit(node: Nodes, each: (node: Nodes) => void): void {
 /** Mathematics, wiki links, and where destinations stand in the source, which syntax trees leave out. */
 function extendSyntax(this: Processor): void {
   const data = this.data();
-  (data.micromarkExtensions ??= []).push(mathSyntax, wikiLinkSyntax);
+  data.micromarkExtensions = [...(data.micromarkExtensions ?? []).map(rarelyEmails), mathSyntax, wikiLinkSyntax];
   (data.fromMarkdownExtensions ??= []).push(mathFromMarkdown, wikiLinkFromMarkdown, {
     exit: {
       resourceDestinationString: keepDestination,

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import remarkGfm from 'remark-gfm';
+import remarkParse from 'remark-parse';
+import { unified } from 'unified';
+import { parseMarkdown } from './parse-markdown.ts';
+
+const { EMAIL_RUNS = '1000' } = process.env;
+
+const plain = unified().use(remarkParse).use(remarkGfm).freeze();
+
+/** What stands in addresses, around them, and what moves a line to the right. */
+const PIECES = (
+  'a Ab1 me@x.org a.b-c+d_e@x-y.example.com @ . - + _ mailto: xmpp: http://a.b www.x.y https://u@h.org/p [ ]( ) ![ * ** ` ~~ < > | é 漢字 😀 ' +
+  '\\ & &#64; / : '
+).split(' ');
+const SPACES = [
+  ' ',
+  '  ',
+  '\t',
+  '\n',
+  '\n\n',
+  '\r\n',
+  '\r',
+  '\n> ',
+  '\n- ',
+  '\n1. ',
+  '\n\t',
+  '\n    ',
+  '\n> > ',
+  '\n|-|\n',
+  '\n# ',
+];
+
+/** A tree but for where addresses stand, which only ours says. */
+function shape(tree: unknown): unknown {
+  return JSON.parse(JSON.stringify(tree, (key, value) => (key === 'data' ? undefined : value)));
+}
+
+test('addresses are found where GitHub finds them, though they are looked for only in lines with an @', () => {
+  const text = fc
+    .array(fc.oneof(fc.constantFrom(...PIECES), fc.constantFrom(...PIECES), fc.constantFrom(...SPACES)), {
+      maxLength: 30,
+    })
+    .map((pieces) => pieces.join(''))
+    .filter((markdown) => !markdown.includes('[[') && !markdown.startsWith('---'));
+  fc.assert(
+    fc.property(text, (markdown) => {
+      assert.deepEqual(shape(parseMarkdown(markdown)), shape(plain.parse(markdown)));
+    }),
+    { numRuns: Number(EMAIL_RUNS) },
+  );
+  const links = JSON.stringify(parseMarkdown('Write to me@example.com.\n\n> - or to you@example.com\n'));
+  assert.deepEqual(links.match(/mailto:\w+/g), ['mailto:me', 'mailto:you']);
+});

@@ -1,0 +1,45 @@
+import type { Construct, Extension } from 'micromark-util-types';
+
+/** Where the lines of a text begin and end that hold an @, in UTF-16 units, in their order. */
+type Lines = readonly (readonly [start: number, end: number])[];
+
+let lines: Lines = [];
+
+/**
+ * GitHub's syntax looks for an e-mail address at every word, which is a quarter of what parsing prose takes. Here it looks
+ * only in lines with an @, and so finds the same. `expectEmails` says of the text that is parsed next which these are.
+ */
+export function rarelyEmails({ text = {}, ...extension }: Extension): Extension {
+  const rarely = (construct: Construct): Construct =>
+    construct.name === 'emailAutolink' ? { ...construct, previous: isExpected(construct) } : construct;
+  const entries = Object.entries(text).map(([code, construct]) => [code, [construct ?? []].flat().map(rarely)]);
+  return { ...extension, text: Object.fromEntries(entries) };
+}
+
+function isExpected({ previous }: Construct): NonNullable<Construct['previous']> {
+  return function (code) {
+    return isInLine(this.now().offset) && (previous?.call(this, code) ?? true);
+  };
+}
+
+export function expectEmails(markdown: string): void {
+  const found: [number, number][] = [];
+  for (let at = markdown.indexOf('@'); at >= 0; ) {
+    const start = markdown.lastIndexOf('\n', at);
+    const next = markdown.indexOf('\n', at);
+    const end = next < 0 ? markdown.length : next;
+    found.push([start, end]);
+    at = markdown.indexOf('@', end);
+  }
+  lines = found;
+}
+
+function isInLine(offset: number): boolean {
+  let [low, high] = [0, lines.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((lines[middle]?.[1] ?? 0) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return offset >= (lines[low]?.[0] ?? Number.POSITIVE_INFINITY);
+}
