@@ -46,6 +46,7 @@ const PROGRAM_MB = 150;
 /** All that a process may compute: a hundred documents at their bound. */
 const COMPUTING_S = 2_600;
 const STARTING_MS = 20_000;
+const NODE_MAJOR = Number(process.versions.node.split('.')[0]);
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
 /** Where they are, and where one of them really is: the folder may be a link, or belong to what this was installed into. */
 const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
@@ -67,6 +68,8 @@ export async function confined(program: URL, memory_mb: number): Promise<[comman
     `--max-old-space-size=${memory_mb}`,
     // What a page of a document is made of is garbage with the next page: it is collected less often.
     '--min-semi-space-size=16',
+    // It does not live long enough for the last compiler to be worth its work; the one before is there from Node 24 on.
+    ...(NODE_MAJOR >= 24 ? ['--no-turbofan'] : []),
     '--no-warnings',
     fileURLToPath(program),
   ];
