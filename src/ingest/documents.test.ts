@@ -116,6 +116,8 @@ test('pictures of a PDF become attachments of its page that open, and its passag
   );
   await world.upload(owner, owner.wiki_id, { 'report.pdf': pdf('Two') });
   assert.equal((await page(owner, 'report')).markdown, markdown('Two'), 'the same pictures are the same attachments');
+  const { body: after } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${first.page_id}/attachments`);
+  assert.deepEqual(after, attachments);
 });
 
 test('a table of values is a table, of a large one its beginning, and all of it can be found', async () => {

@@ -29,15 +29,17 @@ export async function placePictures(
   const known = await query<{ sha256: string; attachment_id: string }>(sql`
     select sha256, attachment_id from attachments where wiki_id = ${page.wiki_id} and page_id = ${page.page_id}`);
   const ids = new Map(known.map(({ sha256, attachment_id }) => [sha256, attachment_id]));
+  const sha256s = pictures.map(({ bytes }) => hash('sha256', bytes));
+  const fresh = pictures.filter((_, i) => !ids.has(sha256s[i] ?? ''));
+  await blobs.keepAll(fresh.map(({ bytes }) => bytes));
   const placed: PlacedPicture[] = [];
-  let { markdown } = document;
-  for (const { name, bytes } of pictures) {
-    const sha256 = hash('sha256', bytes);
+  const named = new Map<string, string>();
+  for (const [i, { name, bytes }] of pictures.entries()) {
+    const sha256 = sha256s[i] ?? '';
     const attachment_id = ids.get(sha256) ?? newId('attachment');
-    markdown = markdown.replaceAll(`attachment:${name}`, `attachment:${attachment_id}`);
+    named.set(name, attachment_id);
     if (ids.has(sha256)) continue;
     ids.set(sha256, attachment_id);
-    await blobs.keepAll([bytes]);
     const content_type = await sniffType(bytes.subarray(0, SNIFFED_BYTES));
     const ending = /^image\/([a-z]+)/.exec(content_type)?.[1] ?? 'bin';
     placed.push({
@@ -48,5 +50,6 @@ export async function placePictures(
       sha256,
     });
   }
+  const markdown = document.markdown.replace(/(?<=attachment:)picture_[0-9a-f]+/g, (name) => named.get(name) ?? name);
   return { document: { ...document, markdown }, pictures: placed };
 }

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { PdfBlock, Place } from './pdf-blocks.ts';
+import { withPictures } from './pdf-picture-places.ts';
+
+const { PLACES_RUNS = '1000' } = process.env;
+
+const length = fc.integer({ min: 0, max: 800 });
+const place = fc
+  .record({ page: fc.integer({ min: 1, max: 3 }), x: length, width: length, bottom: length, height: length })
+  .map(({ page, x, width, bottom, height }): Place => ({ page, x, right: x + width, bottom, top: bottom + height }));
+
+const block = fc.tuple(fc.string(), fc.array(place, { minLength: 1, maxLength: 3 })).map(([text, places]): PdfBlock => {
+  return { kind: 'text', runs: [{ text, url: '' }], rows: [], size: 10, isFull: false, places };
+});
+
+test('wherever pictures stand, every one is shown once, and the text and its order are as without them', () => {
+  fc.assert(
+    fc.property(fc.array(block), fc.array(place), (blocks, places) => {
+      const pictures = places.map((each, i) => ({ address: `attachment:${i}`, place: each }));
+      const all = withPictures(blocks, pictures);
+      assert.deepEqual(
+        all.filter(({ kind }) => kind !== 'picture'),
+        blocks,
+      );
+      const shown = all.flatMap(({ kind, runs }) => (kind === 'picture' ? (runs[0]?.url ?? '') : []));
+      assert.deepEqual(shown.sort(), pictures.map(({ address }) => address).sort());
+    }),
+    { numRuns: Number(PLACES_RUNS) },
+  );
+});
