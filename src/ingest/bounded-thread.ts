@@ -3,8 +3,8 @@ import type { PlainReason } from '../pages/plain-text.ts';
 import type { PageInput, RenderedPage } from '../pages/render.ts';
 import type { CompileInput } from './compile-file.ts';
 import { afterComputing } from './computing-time.ts';
+import type { KnownTitle } from './links/title-names.ts';
 import type { Divided, Output } from './sandbox.ts';
-import type { KnownTitle } from './title-names.ts';
 
 /**
  * `plain` says why the text is only to be shown as it is; "" to compile or render it. `isOnePage`: however long it is.

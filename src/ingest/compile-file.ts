@@ -6,7 +6,6 @@ import { renderTree } from '../pages/render.ts';
 import { type IndexedText, indexBody } from '../search/document-terms.ts';
 import { type Citations, citeBlocks } from './cite-blocks.ts';
 import { divide, isLong, type Part } from './divide/divide.ts';
-import { editText } from './edit-text.ts';
 import {
   checked,
   checkedPage,
@@ -18,9 +17,10 @@ import {
   type UploadedFile,
 } from './extract/extract.ts';
 import { LINES_OF_CODE, textAsCode } from './extract/text.ts';
-import { relink } from './relink.ts';
-import { linkTitles } from './title-links.ts';
-import { NO_NAMES, type TitleNames } from './title-names.ts';
+import { editText } from './links/edit-text.ts';
+import { relink } from './links/relink.ts';
+import { linkTitles } from './links/title-links.ts';
+import { NO_NAMES, type TitleNames } from './links/title-names.ts';
 import { wikiOfUpload } from './upload-wiki.ts';
 
 export interface CompileInput extends UploadedFile {

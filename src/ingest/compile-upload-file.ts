@@ -6,10 +6,10 @@ import { compileSections } from './compile-sections.ts';
 import type { DocumentReader } from './document-reader.ts';
 import { TEXT_MAX, titleFromFilename } from './extract/extract.ts';
 import { isDocument } from './extract/file-type.ts';
+import type { KnownTitle } from './links/title-names.ts';
 import { type PlacedPicture, placePictures } from './pictures.ts';
 import type { SectionPlans } from './plan-sections.ts';
 import type { Divided, Output, Sandbox } from './sandbox.ts';
-import type { KnownTitle } from './title-names.ts';
 import type { CompiledUploadFile, PendingFile } from './write-files.ts';
 
 export interface CompilingNeeds {

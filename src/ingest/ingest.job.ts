@@ -5,7 +5,7 @@ import type { JobKind } from '../jobs/worker.ts';
 import { compiledAhead } from './compile-ahead.ts';
 import { type CompilingNeeds, fileCompiler } from './compile-upload-file.ts';
 import { endUpload } from './end-upload.ts';
-import { knownTitles } from './known-titles.ts';
+import { knownTitles } from './links/known-titles.ts';
 import { markLostSections } from './lost-sections.ts';
 import { mergeEdits } from './merge-edits.ts';
 import { openSectionPlans } from './plan-sections.ts';

@@ -3,7 +3,7 @@ import { sql } from '../db/sql.ts';
 import { newId } from '../http/ids.ts';
 import type { ClaimedJob } from '../jobs/queue.ts';
 import { planPaths } from './file-paths.ts';
-import { EARLIER } from './relink.ts';
+import { EARLIER } from './links/relink.ts';
 
 interface FileRow {
   file_no: number;

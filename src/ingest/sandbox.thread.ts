@@ -5,7 +5,7 @@ import { renderPage } from '../pages/render.ts';
 import type { Answer, Message, Question } from './bounded-thread.ts';
 import { compileAsIs, compileFile, compileOrDivide, compileOrDivideAsIs } from './compile-file.ts';
 import { ExtractError } from './extract/extract-error.ts';
-import { NO_NAMES, titleNames } from './title-names.ts';
+import { NO_NAMES, titleNames } from './links/title-names.ts';
 
 /** One question at a time; the pages of an upload, and the titles, come once and are kept for the files after it. */
 let pages: ReadonlyMap<string, string> = new Map();

@@ -2,7 +2,7 @@ import { type PlainReason, renderPlainText } from '../pages/plain-text.ts';
 import type { PageInput, RenderedPage } from '../pages/render.ts';
 import { type Answer, type BoundedThread, boundedThread, type Question } from './bounded-thread.ts';
 import type { CompiledFile, CompileInput, DividedFile } from './compile-file.ts';
-import type { KnownTitle } from './title-names.ts';
+import type { KnownTitle } from './links/title-names.ts';
 
 export type Output = ({ ok: true } & CompiledFile) | { ok: false; code: string; message: string };
 

@@ -1,6 +1,6 @@
 import type { WikiLinkTo } from '../pages/plain-text.ts';
 import type { Wiki } from '../pages/wiki-links.ts';
-import { ATTACHMENT, EARLIER } from './relink.ts';
+import { ATTACHMENT, EARLIER } from './links/relink.ts';
 
 /** File names by what a wiki link may call them; the shortest path comes first, as the nearest to the top. */
 const named = new WeakMap<ReadonlyMap<string, string>, ReadonlyMap<string, string>>();

@@ -11,7 +11,7 @@ const UNPACKED_MAX = 256 * 2 ** 20;
  */
 export async function readDocument(bytes: Uint8Array): Promise<ExtractedDocument> {
   if (Buffer.from(bytes.buffer, bytes.byteOffset, 5).toString('latin1') === '%PDF-') {
-    const { readPdf } = await import('./pdf.ts');
+    const { readPdf } = await import('./pdf/read-pdf.ts');
     return readPdf(bytes);
   }
   const entries = openZip(bytes);

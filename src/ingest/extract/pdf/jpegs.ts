@@ -1,4 +1,4 @@
-import type { DecodedImage, JpegOf } from './pdf-picture-file.ts';
+import type { DecodedImage, JpegOf } from './picture-file.ts';
 
 /** The dictionary of a picture is shorter than this. */
 const DICTIONARY_MAX = 4_096;

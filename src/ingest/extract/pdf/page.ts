@@ -1,5 +1,5 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs';
-import { type Line, linesOf, type PlacedText } from './pdf-lines.ts';
+import { type Line, linesOf, type PlacedText } from './lines.ts';
 
 /** A page as its lines, in points. */
 export interface PdfPage {

@@ -1,5 +1,5 @@
 import { ImageKind } from 'unpdf/pdfjs';
-import type { Painted } from './pdf-painted.ts';
+import type { Painted } from './painted.ts';
 import { type Pixels, writePng } from './png.ts';
 
 /** A picture as the library has unpacked it. */

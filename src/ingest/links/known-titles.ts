@@ -1,14 +1,14 @@
 import { buffer } from 'node:stream/consumers';
-import type { Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
-import type { Blobs } from '../providers/blobs.ts';
-import { compiledAhead } from './compile-ahead.ts';
-import { titleFromFilename } from './extract/extract.ts';
-import { isMarkdownName, isTitledName } from './extract/file-type.ts';
+import type { Query } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import type { Blobs } from '../../providers/blobs.ts';
+import { compiledAhead } from '../compile-ahead.ts';
+import { titleFromFilename } from '../extract/extract.ts';
+import { isMarkdownName, isTitledName } from '../extract/file-type.ts';
+import type { PendingFile } from '../write-files.ts';
 import { EARLIER } from './relink.ts';
 import type { KnownTitle } from './title-names.ts';
 import { BEGINNING, titleOfBeginning } from './title-of-beginning.ts';
-import type { PendingFile } from './write-files.ts';
 
 /** Of a wiki with more pages the older ones are known. */
 const TITLES_MAX = 50_000;

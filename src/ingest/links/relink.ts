@@ -1,8 +1,8 @@
 import type { Html, Root } from 'mdast';
-import { visit } from '../pages/parse-markdown.ts';
-import { relativeAddress } from '../pages/wiki-links.ts';
-import type { CompileInput } from './compile-file.ts';
-import { fragmentId } from './divide/anchors.ts';
+import { visit } from '../../pages/parse-markdown.ts';
+import { relativeAddress } from '../../pages/wiki-links.ts';
+import type { CompileInput } from '../compile-file.ts';
+import { fragmentId } from '../divide/anchors.ts';
 import { applied, type Edit } from './edit-text.ts';
 
 /** What a file that is no page is mapped to: the reference that stands in Markdown for it, with its id behind. */

@@ -1,4 +1,4 @@
-import type { PdfBlock, Place } from './pdf-blocks.ts';
+import type { PdfBlock, Place } from './blocks.ts';
 
 /** A picture, and where it is shown. */
 export interface ShownPicture {

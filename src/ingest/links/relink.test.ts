@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseMarkdown } from '../pages/parse-markdown.ts';
-import { renderMarkdown, renderTree } from '../pages/render.ts';
-import { relativeAddress } from '../pages/wiki-links.ts';
+import { parseMarkdown } from '../../pages/parse-markdown.ts';
+import { renderMarkdown, renderTree } from '../../pages/render.ts';
+import { relativeAddress } from '../../pages/wiki-links.ts';
 import { editText } from './edit-text.ts';
 import { relink } from './relink.ts';
 

@@ -1,4 +1,4 @@
-import { isUnspaced } from '../search/tokenize.ts';
+import { isUnspaced } from '../../search/tokenize.ts';
 
 /** A page by a title that documents may name it by. */
 export interface KnownTitle {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileFile } from './compile-file.ts';
+import { compileFile } from '../compile-file.ts';
 import { BEGINNING, titleOfBeginning } from './title-of-beginning.ts';
 
 const PLAIN = 'x\n\n';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { linksOf } from '../pages/page-links.ts';
-import { parseMarkdown } from '../pages/parse-markdown.ts';
-import { renderTree } from '../pages/render.ts';
+import { linksOf } from '../../pages/page-links.ts';
+import { parseMarkdown } from '../../pages/parse-markdown.ts';
+import { renderTree } from '../../pages/render.ts';
 import { editText } from './edit-text.ts';
 import { linkTitles } from './title-links.ts';
 import { isName, mentionsIn, titleNames } from './title-names.ts';

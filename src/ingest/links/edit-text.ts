@@ -1,5 +1,5 @@
 import type { Link, Root } from 'mdast';
-import { visit } from '../pages/parse-markdown.ts';
+import { visit } from '../../pages/parse-markdown.ts';
 
 /** What comes in the place of [start, end) of a text, in UTF-16 units. Edits of one text do not overlap. */
 export interface Edit {

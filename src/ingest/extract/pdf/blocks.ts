@@ -1,4 +1,4 @@
-import { addRun, type Line, type Run, rowsOf, wordsOf } from './pdf-lines.ts';
+import { addRun, type Line, type Run, rowsOf, wordsOf } from './lines.ts';
 
 /** A part of a document, before it is known what its size means. */
 export interface PdfBlock {

@@ -1,8 +1,8 @@
 import type { BlockContent, PhrasingContent, Root } from 'mdast';
-import type { PageRange } from './extract.ts';
-import { markdownWriter } from './markdown-writer.ts';
-import { type PdfBlock, readItem } from './pdf-blocks.ts';
-import { type Run, wordsOf } from './pdf-lines.ts';
+import type { PageRange } from '../extract.ts';
+import { markdownWriter } from '../markdown-writer.ts';
+import { type PdfBlock, readItem } from './blocks.ts';
+import { type Run, wordsOf } from './lines.ts';
 
 const writer = markdownWriter({ tablePipeAlign: false });
 

@@ -1,6 +1,6 @@
-import { blocksOfColumn, joinRuns, type PdfBlock } from './pdf-blocks.ts';
-import { inReadingOrder, type Line } from './pdf-lines.ts';
-import type { PdfPage } from './pdf-page.ts';
+import { blocksOfColumn, joinRuns, type PdfBlock } from './blocks.ts';
+import { inReadingOrder, type Line } from './lines.ts';
+import type { PdfPage } from './page.ts';
 
 /** Headers and footers: lines at the edge of a page that stand on many pages, but for their numbers; and bare numbers. */
 export function withoutRepeated(pages: readonly PdfPage[]): PdfPage[] {

@@ -1,10 +1,10 @@
-import { TooComplexError } from '../pages/parse-markdown.ts';
-import { renderMarkdown } from '../pages/render.ts';
-import { decodeHtml, decodeText } from './extract/decode.ts';
-import { titleFromFilename, type UploadedFile } from './extract/extract.ts';
-import { ExtractError } from './extract/extract-error.ts';
-import { fileKind, isDocument } from './extract/file-type.ts';
-import { htmlToMarkdown } from './extract/html.ts';
+import { TooComplexError } from '../../pages/parse-markdown.ts';
+import { renderMarkdown } from '../../pages/render.ts';
+import { decodeHtml, decodeText } from '../extract/decode.ts';
+import { titleFromFilename, type UploadedFile } from '../extract/extract.ts';
+import { ExtractError } from '../extract/extract-error.ts';
+import { fileKind, isDocument } from '../extract/file-type.ts';
+import { htmlToMarkdown } from '../extract/html.ts';
 import type { KnownTitle } from './title-names.ts';
 
 /** How much of a file is read for its title, in bytes; most have it in the first hundred. */

@@ -1,12 +1,12 @@
 import { getDocument, type PDFDocumentProxy } from 'unpdf/pdfjs';
-import type { ExtractedDocument } from './extract.ts';
-import { ExtractError } from './extract-error.ts';
-import { blocksOf, withoutRepeated } from './pdf-flow.ts';
-import { holdsImages } from './pdf-image-pages.ts';
-import { writeBlocks } from './pdf-markdown.ts';
-import { type PdfPage, readPage } from './pdf-page.ts';
-import { withPictures } from './pdf-picture-places.ts';
-import { IMAGE_PIXELS, takePictures } from './pdf-pictures.ts';
+import type { ExtractedDocument } from '../extract.ts';
+import { ExtractError } from '../extract-error.ts';
+import { blocksOf, withoutRepeated } from './flow.ts';
+import { holdsImages } from './image-pages.ts';
+import { writeBlocks } from './markdown.ts';
+import { type PdfPage, readPage } from './page.ts';
+import { withPictures } from './picture-places.ts';
+import { IMAGE_PIXELS, takePictures } from './pictures.ts';
 
 /** A book of this length takes half a minute; nobody reads more on a page of a wiki. */
 const PAGES_MAX = 2_000;

@@ -1,6 +1,6 @@
 import { OPS } from 'unpdf/pdfjs';
-import type { Place } from './pdf-blocks.ts';
-import type { DecodedImage } from './pdf-picture-file.ts';
+import type { Place } from './blocks.ts';
+import type { DecodedImage } from './picture-file.ts';
 
 /** [a, b, c, d, e, f] of PDF: (x, y) becomes (ax + cy + e, bx + dy + f). */
 export type Matrix = readonly [number, number, number, number, number, number];

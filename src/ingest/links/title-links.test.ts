@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { pdfOf } from '../../test/pdf.ts';
-import { openWorld } from '../../test/world.ts';
-import { docxOf, wordParagraph } from '../../test/zip.ts';
-import { sql } from '../db/sql.ts';
-import type { Blobs } from '../providers/blobs.ts';
-import type { Citation } from '../sources/schema.ts';
+import { pdfOf } from '../../../test/pdf.ts';
+import { openWorld } from '../../../test/world.ts';
+import { docxOf, wordParagraph } from '../../../test/zip.ts';
+import { sql } from '../../db/sql.ts';
+import type { Blobs } from '../../providers/blobs.ts';
+import type { Citation } from '../../sources/schema.ts';
+import type { PendingFile } from '../write-files.ts';
 import { knownTitles } from './known-titles.ts';
-import type { PendingFile } from './write-files.ts';
 
 const world = await openWorld();
 const owner = await world.owner();
-const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
+const CORPORA = new URL('../../../../shared/corpora/documents/', import.meta.url);
 
 async function newWiki() {
   const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Documents' });

@@ -1,12 +1,12 @@
 import { AnnotationMode, type PDFDocumentProxy, type PDFPageProxy } from 'unpdf/pdfjs';
-import { collectPictures } from './document-pictures.ts';
-import type { Picture } from './extract.ts';
-import { imagePages } from './pdf-image-pages.ts';
-import { jpegsIn } from './pdf-jpegs.ts';
-import type { PdfPage } from './pdf-page.ts';
-import { type Painted, paintedImages } from './pdf-painted.ts';
-import { type DecodedImage, pictureFile } from './pdf-picture-file.ts';
-import type { ShownPicture } from './pdf-picture-places.ts';
+import { collectPictures } from '../document-pictures.ts';
+import type { Picture } from '../extract.ts';
+import { imagePages } from './image-pages.ts';
+import { jpegsIn } from './jpegs.ts';
+import type { PdfPage } from './page.ts';
+import { type Painted, paintedImages } from './painted.ts';
+import { type DecodedImage, pictureFile } from './picture-file.ts';
+import type { ShownPicture } from './picture-places.ts';
 
 /** Of one picture: a page of A4 at 400 dots an inch has no more. A larger one is left out before it is unpacked. */
 export const IMAGE_PIXELS = 2 ** 24;

@@ -1,6 +1,6 @@
 import type { Link, Nodes, PhrasingContent, Root, Text } from 'mdast';
-import { visit } from '../pages/parse-markdown.ts';
-import { relativeAddress } from '../pages/wiki-links.ts';
+import { visit } from '../../pages/parse-markdown.ts';
+import { relativeAddress } from '../../pages/wiki-links.ts';
 import type { Edit } from './edit-text.ts';
 import { mentionsIn, type TitleNames } from './title-names.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { PdfBlock, Place } from './pdf-blocks.ts';
-import { withPictures } from './pdf-picture-places.ts';
+import type { PdfBlock, Place } from './blocks.ts';
+import { withPictures } from './picture-places.ts';
 
 const { PLACES_RUNS = '1000' } = process.env;
 
