@@ -110,7 +110,8 @@ class Passages extends HTMLElement {
     const { offsetHeight: height, offsetWidth: width } = this.#box;
     const isBelow = bottom + height + 8 < innerHeight || top < height + 64;
     this.#box.style.top = `${scrollY + (isBelow ? bottom + 6 : top - height - 6)}px`;
-    this.#box.style.left = `${Math.max(8, Math.min(left, document.documentElement.clientWidth - width - 8))}px`;
+    // So that it stays inside of a window that becomes narrower, also before anybody is told.
+    this.#box.style.left = `max(8px, min(${left}px, 100% - ${width + 8}px))`;
   }
 }
 
