@@ -89,7 +89,7 @@ test('pictures of a PDF become attachments of its page that open, and its passag
     pdfOf(
       [[[text, 50, 780, 20]], [['Its second page.', 50, 780]]],
       [[['Colors', 50, 560, 200, 150]], [['Photo', 50, 560, 200, 150]]],
-      { Colors: pixelImage(80, 60, (x, y) => [3 * x, 4 * y, 100]), Photo: jpegImage(120, 90) },
+      { Colors: pixelImage(120, 90, (x, y) => [2 * x, 2 * y, 100]), Photo: jpegImage(120, 90) },
     );
   await world.upload(owner, owner.wiki_id, { 'report.pdf': pdf('One') });
   const first = await page(owner, 'report');

@@ -18,7 +18,7 @@ import type { ExtractedDocument } from './extract/extract.ts';
 const reader = openDocumentReader();
 after(() => reader.close());
 
-const COLORS = pixelImage(80, 60, (x, y) => [3 * x, 4 * y, 100]);
+const COLORS = pixelImage(120, 90, (x, y) => [2 * x, 2 * y, 100]);
 const PHOTO = jpegImage(120, 90);
 
 async function read(bytes: Buffer, by = reader): Promise<ExtractedDocument> {
@@ -87,7 +87,7 @@ test('the pictures of a PDF stand between its blocks as on its pages, each with 
   );
   const [colors, photo] = document.pictures ?? [];
   const { width, height, pixels } = readPng(colors?.bytes ?? Buffer.alloc(0));
-  assert.deepEqual([width, height], [80, 60]);
+  assert.deepEqual([width, height], [120, 90]);
   assert.ok(pixels.equals(inflateSync(COLORS.stream)), 'its pixels are those of the PDF');
   assert.deepEqual(Buffer.from(photo?.bytes ?? []), PHOTO.stream, 'a JPEG stays the file that it is');
   const plain = await read(pdfOf(lines));
@@ -124,11 +124,11 @@ test('a picture of a column stands in its column, and one between the items of a
 
 test('a picture that is painted upside down or turned is shown as it is seen on the page', async () => {
   const matrices = { down: '200 0 0 -150 50 700', mirrored: '-200 0 0 150 250 550', left: '0 200 -150 0 250 500' };
-  const original = (x: number, y: number) => [3 * x, 4 * y, 100];
+  const original = (x: number, y: number) => [2 * x, 2 * y, 100];
   const expected: Record<string, (x: number, y: number) => number[]> = {
-    down: (x, y) => original(x, 59 - y),
-    mirrored: (x, y) => original(79 - x, y),
-    left: (x, y) => original(79 - y, x),
+    down: (x, y) => original(x, 89 - y),
+    mirrored: (x, y) => original(119 - x, y),
+    left: (x, y) => original(119 - y, x),
   };
   for (const [name, matrix] of Object.entries(matrices)) {
     const content = `BT /F1 10 Tf 50 800 Td (Text.) Tj ET q ${matrix} cm /Colors Do Q`;
@@ -138,22 +138,22 @@ test('a picture that is painted upside down or turned is shown as it is seen on 
       { length: width * height },
       (_, i) => expected[name]?.(i % width, Math.floor(i / width)) ?? [],
     );
-    assert.deepEqual([width, height], name === 'left' ? [60, 80] : [80, 60], name);
+    assert.deepEqual([width, height], name === 'left' ? [90, 120] : [120, 90], name);
     assert.ok(pixels.equals(Buffer.from(wanted.flat())), name);
   }
 });
 
 test('what is painted in one colour, is half transparent, or has one bit a pixel, is a picture as well', async () => {
-  const bits = Buffer.from(Array.from({ length: 8 * 64 }, (_, i) => (i % 2 === 0 ? 0x0f : 0xa5)));
-  const grey = Buffer.alloc(64 * 64, 200);
+  const bits = Buffer.from(Array.from({ length: 14 * 112 }, (_, i) => (i % 2 === 0 ? 0x0f : 0xa5)));
+  const grey = Buffer.alloc(112 * 112, 200);
   const images: Record<string, PdfImage> = {
-    Mask: { dictionary: '/Width 64/Height 64/ImageMask true/BitsPerComponent 1', stream: bits },
-    Bits: { dictionary: '/Width 64/Height 64/ColorSpace/DeviceGray/BitsPerComponent 1', stream: bits },
-    Grey: { dictionary: '/Width 64/Height 64/ColorSpace/DeviceGray/BitsPerComponent 8', stream: grey },
+    Mask: { dictionary: '/Width 112/Height 112/ImageMask true/BitsPerComponent 1', stream: bits },
+    Bits: { dictionary: '/Width 112/Height 112/ColorSpace/DeviceGray/BitsPerComponent 1', stream: bits },
+    Grey: { dictionary: '/Width 112/Height 112/ColorSpace/DeviceGray/BitsPerComponent 8', stream: grey },
     Clear: { ...COLORS, dictionary: `${COLORS.dictionary}/SMask 9 0 R` },
     Faint: {
-      dictionary: '/Width 80/Height 60/ColorSpace/DeviceGray/BitsPerComponent 8',
-      stream: Buffer.alloc(80 * 60, 128),
+      dictionary: '/Width 120/Height 90/ColorSpace/DeviceGray/BitsPerComponent 8',
+      stream: Buffer.alloc(120 * 90, 128),
     },
   };
   // The objects of a page: 4 and 5 are the page itself, the images follow; 10 is the last of them.
@@ -169,7 +169,7 @@ test('what is painted in one colour, is half transparent, or has one bit a pixel
   );
   assert.deepEqual([bit?.colors, bit?.bits, bit?.pixels], [0, 1, bits]);
   assert.deepEqual([gray?.colors, gray?.bits, gray?.pixels], [0, 8, grey]);
-  assert.deepEqual([clear?.colors, clear?.pixels[3], clear?.pixels.length], [6, 128, 80 * 60 * 4]);
+  assert.deepEqual([clear?.colors, clear?.pixels[3], clear?.pixels.length], [6, 128, 120 * 90 * 4]);
 });
 
 test('what shows a reader nothing is left out: ornaments, backgrounds of text, parts of drawings, what every page repeats', async () => {

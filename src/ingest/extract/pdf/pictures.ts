@@ -19,7 +19,8 @@ const PAGE_PICTURES = 30;
 const DOCUMENT_PICTURES = 1_000;
 
 /** What is smaller is an ornament: in pixels, and as the page shows it in points. */
-const PIXELS_MIN = 32;
+const PIXELS_MIN = 48;
+const PIXELS_IN_ALL_MIN = 100 * 100;
 const POINTS_MIN = 24;
 const AREA_MIN = 40 * 40;
 
@@ -74,17 +75,22 @@ export async function takePictures(
 function pagesWithPictures(bytes: Uint8Array, pages: readonly PdfPage[]): number[] {
   const objects = pages.map(({ object }) => object);
   const withImages = imagePages(bytes, objects, {
-    isWanted: (width, height) => !(width < PIXELS_MIN) && !(height < PIXELS_MIN) && !(width * height > IMAGE_PIXELS),
+    // What is not known may be anything.
+    isWanted: (width, height) => !isTooSmall(width, height) && !(width * height > IMAGE_PIXELS),
     most: PAGE_PICTURES,
   });
   return objects.flatMap((object, i) => (withImages.has(object) ? [i + 1] : []));
+}
+
+function isTooSmall(width: number, height: number): boolean {
+  return Math.min(width, height) < PIXELS_MIN || width * height < PIXELS_IN_ALL_MIN;
 }
 
 /** Whether a reader sees a picture in it, and not an ornament, or what lies behind a text: a box, a scanned page. */
 function isPicture({ width, height, place }: Painted, view: readonly number[], { lines }: PdfPage): boolean {
   const [left = 0, bottom = 0, right = 0, top = 0] = view;
   const [wide, high] = [place.right - place.x, place.top - place.bottom];
-  if (Math.min(width, height) < PIXELS_MIN || Math.min(wide, high) < POINTS_MIN || wide * high < AREA_MIN) return false;
+  if (isTooSmall(width, height) || Math.min(wide, high) < POINTS_MIN || wide * high < AREA_MIN) return false;
   const [x, y] = [(place.x + place.right) / 2, (place.top + place.bottom) / 2];
   if (x < left || x > right || y < bottom || y > top) return false;
   if (lines.length >= LINES && wide * high > WHOLE_PAGE * (right - left) * (top - bottom)) return false;
