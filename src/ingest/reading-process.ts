@@ -37,7 +37,7 @@ export interface ReadingProcess {
 const POLL_MS = 50;
 
 /** How much less urgent than the service it is: whoever reads pages comes before whoever waits for an upload. */
-const BEHIND = 10;
+const BEHIND = 15;
 
 /** A machine that is this much busier than a process alone would make it is beyond being waited for. */
 const WAITING_MAX = 10;

@@ -35,7 +35,7 @@ export function startWorkers(
   onStop: OnStop,
 ): Worker {
   // Whoever reads pages comes before whoever waits for an upload.
-  const sandbox = openSandbox({ threads: RENDERING_THREADS, behind: 5 });
+  const sandbox = openSandbox({ threads: RENDERING_THREADS, behind: 15 });
   onStop(() => sandbox.close());
   const chores = [
     { name: 'purge the trash', every_ms: PURGE_MS, run: () => purgeTrash(db) },
