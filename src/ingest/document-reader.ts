@@ -4,7 +4,8 @@ import { Compile } from 'typebox/compile';
 import type { ExtractedDocument } from './extract/extract.ts';
 import { BYTES_MAX, FILES_MAX, tooMuch } from './extract/unpack.ts';
 import type { Frame } from './frames.ts';
-import { type Broken, type ReadingBounds, type ReadingProcess, startReadingProcess } from './reading-process.ts';
+import type { Broken, ReadingBounds } from './reading-process.ts';
+import { openReadingSeats } from './reading-seats.ts';
 
 export type ReadDocument = { ok: true; document: ExtractedDocument } | { ok: false; code: string; message: string };
 
@@ -94,12 +95,6 @@ const BROKEN: Record<Broken, string> = {
   too_long: 'what the file holds is too much for a page; split it, and upload its parts',
 };
 
-/** After so many documents a process is replaced: whatever it kept of them is gone. */
-const DOCUMENTS_MAX = 100;
-
-/** So many documents of one upload are read before one of another that waits. */
-const DOCUMENTS_A_TURN = 5;
-
 /** Processes that read documents, started when there is one to read and ended when there has been none for a while. */
 export function openDocumentReader(
   options: Partial<ReadingBounds> & { processes?: number; idle_ms?: number } = {},
@@ -107,66 +102,16 @@ export function openDocumentReader(
   const { processes = 2, idle_ms = 10_000 } = options;
   const { document_ms = 20_000, memory_mb = 384, output_bytes = 64 * 2 ** 20 } = options;
   const bounds = { document_ms, memory_mb, output_bytes };
-  const free: Seat[] = Array.from({ length: processes }, () => ({
-    owner: '',
-    turn: 0,
-    process: undefined,
-    idle: undefined,
-  }));
-  const all = [...free];
-  const waiting: Waiting[] = [];
-  let isClosed = false;
-
-  async function seatFor(owner: string): Promise<Seat> {
-    const at = free.findIndex((seat) => seat.owner === owner);
-    const [seat] = at >= 0 ? free.splice(at, 1) : free.splice(0, 1);
-    return seat ?? new Promise((take) => waiting.push({ owner, take }));
-  }
-
-  function giveBack(seat: Seat): void {
-    seat.idle = setTimeout(() => endSeat(seat), idle_ms).unref();
-    const next = nextOf(waiting, seat);
-    if (!next) return void free.unshift(seat);
-    seat.turn = next.owner === seat.owner ? seat.turn + 1 : 0;
-    next.take(seat);
-  }
-
-  async function processOf(seat: Seat, owner: string): Promise<ReadingProcess> {
-    clearTimeout(seat.idle);
-    if (seat.owner !== owner || (seat.process?.asked ?? 0) >= DOCUMENTS_MAX) await endSeat(seat);
-    if (isClosed) throw closed();
-    seat.owner = owner;
-    seat.process ??= await startReadingProcess(bounds);
-    return seat.process;
-  }
-
-  /** What throws, or answers that it is not sound, ends the process: what it still has to say is not for the next document. */
-  async function inSeat<T>(
-    owner: string,
-    work: (asked: ReadingProcess) => Promise<{ isSound: boolean; answer: T }>,
-  ): Promise<T> {
-    if (isClosed) throw closed();
-    const seat = await seatFor(owner);
-    let isSound = false;
-    try {
-      const done = await work(await processOf(seat, owner));
-      if (isClosed) throw closed();
-      isSound = done.isSound;
-      return done.answer;
-    } finally {
-      if (!isSound) await endSeat(seat);
-      giveBack(seat);
-    }
-  }
+  const { inSeat, assertOpen, close } = openReadingSeats({ processes, idle_ms, bounds });
 
   return {
     read({ owner, byte_size, open }) {
       return inSeat(owner, async (asked) => {
         const text = readAnswer(await asked.ask('read', await open(), byte_size));
         if (!text.hasMore) return text;
-        const { isSound, answer } = readAnswer(await asked.next());
-        // A document whose pictures break the bounds still has its text.
-        return { isSound, answer: answer.ok ? answer : text.answer };
+        const { isSound, hasMore, answer } = readAnswer(await asked.next());
+        // A document whose pictures break the bounds still has its text, and no third answer.
+        return { isSound: isSound && !hasMore, answer: answer.ok ? answer : text.answer };
       });
     },
     unpack({ owner, byte_size, open }, take) {
@@ -175,47 +120,14 @@ export function openDocumentReader(
         let answer = unpackAnswer(await asked.ask('unpack', await open(), byte_size), left);
         while ('files' in answer) {
           await take(answer.files);
-          if (isClosed) throw closed();
+          assertOpen();
           answer = unpackAnswer(await asked.next(), left);
         }
         return answer;
       });
     },
-    async close() {
-      isClosed = true;
-      await Promise.all(all.map(endSeat));
-    },
+    close,
   };
-}
-
-/** Who waits for a seat. */
-interface Waiting {
-  owner: string;
-  take(seat: Seat): void;
-}
-
-/** Another upload needs another process, so an upload has several documents read while others wait, but not all. */
-function nextOf(waiting: Waiting[], { owner, turn }: Seat): Waiting | undefined {
-  const own = waiting.findIndex((one) => one.owner === owner);
-  const other = waiting.findIndex((one) => one.owner !== owner);
-  const at = own >= 0 && (other < 0 || turn < DOCUMENTS_A_TURN) ? own : other;
-  return at < 0 ? undefined : waiting.splice(at, 1)[0];
-}
-
-/** A place for a process, and for whom it works. */
-interface Seat {
-  owner: string;
-  /** How many documents of that upload it has read one behind the other. */
-  turn: number;
-  process: ReadingProcess | undefined;
-  idle: NodeJS.Timeout | undefined;
-}
-
-async function endSeat(seat: Seat): Promise<void> {
-  clearTimeout(seat.idle);
-  const ending = seat.process;
-  seat.process = undefined;
-  await ending?.end();
 }
 
 function readAnswer(answer: Frame | Broken): { isSound: boolean; hasMore: boolean; answer: ReadDocument } {
@@ -256,8 +168,4 @@ function unpackAnswer(answer: Frame | Broken, left: { files: number; bytes: numb
     return { ok: true, name, bytes: body.subarray(at, (at += content)) };
   });
   return { files };
-}
-
-function closed(): Error {
-  return new Error('the reader of documents is closed');
 }
