@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client, type ClientConfig } from 'pg';
 import { OPTIONS } from '../src/config.ts';
-import { runningPostgres } from '../src/db/postgres-running.ts';
+import { runningPostgres } from '../src/db/postgres/running.ts';
 import { type Api, listAll, openApi } from './api.ts';
 import { type Comparison, compare, median } from './compare.ts';
 import { generatePages, shortPages } from './corpus.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { type Browser, chromium } from 'playwright-core';
-import { runningPostgres } from '../src/db/postgres-running.ts';
-import { sha256 } from '../src/http/secrets.ts';
+import { sha256 } from '../src/core/secrets.ts';
+import { runningPostgres } from '../src/db/postgres/running.ts';
 import { CHROMIUM } from '../test/browser.ts';
 import { listAll } from './api.ts';
 import { median } from './compare.ts';

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { codePages, longPages, shortPages } from './render-corpus.ts';
 
 /**
- * How long pages take to render, a file and all of them. With the path of another checkout's src/pages/render.ts, both are
+ * How long pages take to render, a file and all of them. With the path of another checkout's src/markdown/render.ts, both are
  * measured in turns in this one run, because timings of different runs tell little on a shared machine.
  */
 type Render = (markdown: string) => { html: string };
@@ -12,7 +12,7 @@ const ROUNDS = 7;
 const [, , other] = process.argv;
 const renderers: Record<string, Render> = {
   ...(other !== undefined && { other: (await import(pathToFileURL(other).href)).renderMarkdown as Render }),
-  here: (await import('../src/pages/render.ts')).renderMarkdown,
+  here: (await import('../src/markdown/render.ts')).renderMarkdown,
 };
 
 function median(values: readonly number[]): number {

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { readConfig } from '../src/config.ts';
-import { runningPostgres } from '../src/db/postgres-running.ts';
+import { runningPostgres } from '../src/db/postgres/running.ts';
 import { startService } from '../src/service/start-service.ts';
 import { type Api, listAll, openApi } from './api.ts';
 import { randomNumbers } from './corpus.ts';

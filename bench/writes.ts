@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
-import { runningPostgres } from '../src/db/postgres-running.ts';
+import { runningPostgres } from '../src/db/postgres/running.ts';
 import type { Api } from './api.ts';
 import { median } from './compare.ts';
 import { someWords } from './corpus.ts';

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { keepCompiledCode } from './compiled-code.ts';
 import { ConfigError, readConfig } from './config.ts';
-import { StartError } from './db/postgres-error.ts';
+import { StartError } from './core/start-error.ts';
 
 /** How long an orderly stop may take before it is no longer waited for. */
 const STOP_MS = 15_000;

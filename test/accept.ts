@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openDb } from '../src/db/db.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { startPostgres } from '../src/db/postgres.ts';
+import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { generatedFiles } from './generated.ts';
 
 /** Rewrites the generated files, so that what has changed is a diff to be read before it is committed. */

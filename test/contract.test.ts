@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { WIDGETS, type Widget } from '../src/access/access-rule.ts';
+import { ROLES } from '../src/access/roles.ts';
+import { newToken } from '../src/access/token.ts';
 import { ENDPOINTS } from '../src/app.ts';
+import { newId } from '../src/core/ids.ts';
+import { sha256 } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
-import { WIDGETS, type Widget } from '../src/http/access.ts';
-import { newId } from '../src/http/ids.ts';
-import { ROLES } from '../src/http/roles.ts';
-import { sha256 } from '../src/http/secrets.ts';
-import { newToken } from '../src/http/token.ts';
 import { type Ids, nameOf, pathParams, propertiesOf, success, validBody, validRequest, withJson } from './requests.ts';
 import { openTenants } from './tenants.ts';
 

@@ -7,8 +7,8 @@ import { Ajv, type Ajv as AjvType } from 'ajv';
 import { ENDPOINTS } from '../src/app.ts';
 import { openDb } from '../src/db/db.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { describeApi } from '../src/http/openapi.ts';
-import { operationId } from '../src/http/openapi-operation.ts';
+import { describeApi } from '../src/http/openapi/document.ts';
+import { operationId } from '../src/http/openapi/operation.ts';
 import { generatedFiles } from './generated.ts';
 import { makeDatabase } from './world.ts';
 

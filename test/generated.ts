@@ -1,10 +1,10 @@
+import { type Access, WIDGETS } from '../src/access/access-rule.ts';
+import { type Permission, ROLES, type RoleEntry } from '../src/access/roles.ts';
 import { ENDPOINTS } from '../src/app.ts';
 import { type Query, SERVICE_ROLE } from '../src/db/db.ts';
 import { sql } from '../src/db/sql.ts';
-import { type Access, WIDGETS } from '../src/http/access.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
-import { describeApi } from '../src/http/openapi.ts';
-import { type Permission, ROLES, type RoleEntry } from '../src/http/roles.ts';
+import { describeApi } from '../src/http/openapi/document.ts';
 
 /** The files that are computed from the code, committed, and compared: their names and texts. */
 export async function generatedFiles(query: Query): Promise<Record<string, string>> {

@@ -115,9 +115,9 @@ const ALLOWED: Record<string, string[]> = {
 /** What a page of the web application needs besides the API: to read a cookie, to say what went wrong, to write text as HTML, to merge texts. */
 const WEB_MAY = [
   '../src/http/browser-cookie.ts',
-  '../src/http/errors.ts',
-  '../src/http/escape-html.ts',
-  '../src/pages/merge-texts.ts',
+  '../src/core/errors.ts',
+  '../src/core/escape-html.ts',
+  '../src/markdown/merge-texts.ts',
 ];
 
 interface Import {

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
-import { assertKept } from './kept.ts';
+import { assertKept } from './assert-durable.ts';
 import { cleanUp, postgresIn, type ServiceProcess, serviceInAPlace, until, worldOfProcess } from './process.ts';
 import { randomNumbers } from './random-numbers.ts';
 import { startWriters, type Writers } from './writers.ts';

@@ -1,9 +1,9 @@
 import { createHash, sign as signBytes } from 'node:crypto';
+import { WIDGETS, type Widget } from '../src/access/access-rule.ts';
+import { type Permission, ROLES, type RoleSlug } from '../src/access/roles.ts';
+import { newToken } from '../src/access/token.ts';
+import { newId } from '../src/core/ids.ts';
 import { sql } from '../src/db/sql.ts';
-import { WIDGETS, type Widget } from '../src/http/access.ts';
-import { newId } from '../src/http/ids.ts';
-import { type Permission, ROLES, type RoleSlug } from '../src/http/roles.ts';
-import { newToken } from '../src/http/token.ts';
 import { AUDIENCE, privateKeys } from './openid-provider.ts';
 import type { Actor, Tenants } from './tenants.ts';
 

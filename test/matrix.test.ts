@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { effectivePermissions, findRole, PERMISSIONS, type Permission } from '../src/access/roles.ts';
 import { ENDPOINTS } from '../src/app.ts';
-import { effectivePermissions, findRole, PERMISSIONS, type Permission } from '../src/http/roles.ts';
 import { askEverything, type Cell, matrixText, permissionOf } from './matrix.ts';
 import { nameOf, pathParams } from './requests.ts';
 

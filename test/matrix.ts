@@ -1,8 +1,8 @@
+import { type Access, WIDGETS } from '../src/access/access-rule.ts';
+import type { Permission } from '../src/access/roles.ts';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
-import { type Access, WIDGETS } from '../src/http/access.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
-import type { Permission } from '../src/http/roles.ts';
 import { type CredentialKind, credentialKinds, type MatrixActor, makeActors } from './matrix-actors.ts';
 import { AUDIENCE } from './openid-provider.ts';
 import { type Ids, nameOf, pathParams, propertiesOf, validRequest, withBody } from './requests.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { promisify } from 'node:util';
 import { openDb } from '../src/db/db.ts';
-import { runningPostgres } from '../src/db/postgres-running.ts';
+import { runningPostgres } from '../src/db/postgres/running.ts';
 import { type World, worldOf } from './world.ts';
 
 const cleaning: (() => Promise<unknown> | void)[] = [];

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { RoleSlug } from '../src/access/roles.ts';
+import { newId } from '../src/core/ids.ts';
+import { newLinkSecret } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
-import { newId } from '../src/http/ids.ts';
-import type { RoleSlug } from '../src/http/roles.ts';
-import { newLinkSecret } from '../src/http/secrets.ts';
 import { AUDIENCE, startOpenIdProvider } from './openid-provider.ts';
 import { cleanUp } from './process.ts';
 import { type Race, testRaces } from './race.ts';

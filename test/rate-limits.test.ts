@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { networkOf } from '../src/access/network.ts';
+import { policiesOf } from '../src/access/rate-limits.ts';
+import { newToken } from '../src/access/token.ts';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
-import { networkOf } from '../src/http/network.ts';
-import { policiesOf } from '../src/http/rate-limits.ts';
-import { newToken } from '../src/http/token.ts';
-import { checkAnswer, checkDeclared } from './answers.ts';
+import { checkAnswer, checkDeclared } from './leak-patterns.ts';
 import { until } from './process.ts';
 import { type RawAnswer, sendRaw } from './raw-http.ts';
 import { nameOf, success, validRequest } from './requests.ts';

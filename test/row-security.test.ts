@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { ENDPOINTS } from '../src/app.ts';
 import { openServiceDb, SERVICE_ROLE } from '../src/db/db.ts';
-import { SERVICE } from '../src/db/scope.ts';
+import { SERVICE } from '../src/db/request-context.ts';
 import { raw, sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { sendRaw } from './raw-http.ts';

@@ -3,7 +3,7 @@ import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '../src/db/postgres.ts';
+import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { addressOf } from './world.ts';
 
 /** Every test, on one PostgreSQL that is started for the run, or on DATABASE_URL. Arguments: the files to run instead of all. */

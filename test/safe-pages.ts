@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { Element, Root } from 'hast';
 import rehypeParse from 'rehype-parse';
 import { unified } from 'unified';
-import { bestPassage } from '../src/search/snippet.ts';
-import { tokenize } from '../src/search/tokenize.ts';
+import { tokenize } from '../src/analysis/tokenize.ts';
+import { bestPassage } from '../src/search/query/snippet.ts';
 
 export const parser = unified().use(rehypeParse, { fragment: true }).freeze();
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { sha256 } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
-import { sha256 } from '../src/http/secrets.ts';
 import type { Tokens } from '../src/session/schema.ts';
 import type { Client, World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startPostgres } from '../src/db/postgres.ts';
+import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { sql } from '../src/db/sql.ts';
 import { cleanUp, freePort, makeFolder, type ServiceProcess, spawnService, until, worldOfProcess } from './process.ts';
 import { addressOf, type Client, makeDatabase, type World } from './world.ts';

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import pg from 'pg';
 import { type Logger, pino } from 'pino';
+import type { RoleSlug } from '../src/access/roles.ts';
 import { makeKey } from '../src/cli/key.ts';
 import { readConfig } from '../src/config.ts';
+import { newId } from '../src/core/ids.ts';
 import { type OwnerDb, openDb } from '../src/db/db.ts';
-import { startPostgres } from '../src/db/postgres.ts';
+import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { sql } from '../src/db/sql.ts';
-import { newId } from '../src/http/ids.ts';
-import type { RoleSlug } from '../src/http/roles.ts';
 import { type ServiceHooks, startService } from '../src/service/start-service.ts';
 
 /** An answer with its body decoded, JSON or text. */

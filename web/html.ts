@@ -1,4 +1,4 @@
-import { escapeHtml } from '../src/http/escape-html.ts';
+import { escapeHtml } from '../src/core/escape-html.ts';
 
 /** A piece of HTML that is safe to send: all that came from people was escaped when it was made. */
 export class Html {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sha256 } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
-import { sha256 } from '../src/http/secrets.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { type Answer, openWorld } from '../test/world.ts';
 import { ROUTES } from './routes.ts';

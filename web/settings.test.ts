@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ROLES } from '../src/access/roles.ts';
 import { sql } from '../src/db/sql.ts';
-import { ROLES } from '../src/http/roles.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { type Answer, openWorld } from '../test/world.ts';
 

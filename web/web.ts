@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../src/core/errors.ts';
 import { browserCookieName, cookieOf, isFromOurPages } from '../src/http/browser-cookie.ts';
-import { ApiError, toApiError } from '../src/http/errors.ts';
+import { toApiError } from '../src/http/to-api-error.ts';
 import { apiFor, Problem } from './api.ts';
 import { type Assets, openAssets } from './assets.ts';
 import { problemPage } from './pages/problem.ts';

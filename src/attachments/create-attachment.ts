@@ -1,10 +1,10 @@
 import { buffer } from 'node:stream/consumers';
+import { onWiki } from '../access/access-rule.ts';
+import { notFound } from '../core/errors.ts';
+import { cleanFilename } from '../core/filename.ts';
+import { newId } from '../core/ids.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { notFound } from '../http/errors.ts';
-import { cleanFilename } from '../http/filename.ts';
-import { newId } from '../http/ids.ts';
 import { isVisible, PageParams } from '../pages/schema.ts';
 import { Attachment, attachmentColumns, exampleAttachment } from './schema.ts';
 import { SNIFFED_BYTES, sniffType } from './sniff-type.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { Paging } from '../core/paging.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Paging } from '../http/paging.ts';
 import { listOfPage } from '../pages/list-of-page.ts';
 import { PageParams } from '../pages/schema.ts';
 import { Attachment, attachmentColumns, exampleAttachment } from './schema.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { Id, Record, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { Id, Record, Timestamp } from '../http/records.ts';
 import { examplePage } from '../pages/schema.ts';
 
 export const Attachment = Record(

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import { ApiError } from '../core/errors.ts';
+import { PAGING } from '../core/paging.ts';
+import { Id } from '../core/records.ts';
+import { TIMESTAMP_PATTERN as pattern, readTimestamp } from '../core/timestamps.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { PAGING } from '../http/paging.ts';
-import { Id } from '../http/records.ts';
-import { TIMESTAMP_PATTERN as pattern, readTimestamp } from '../http/timestamps.ts';
 import { AuditEvent, exampleAuditEvent } from './schema.ts';
 
 export const listAuditEvents = endpoint({

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Record, Text, Timestamp } from '../http/records.ts';
+import { Id, Record, Text, Timestamp } from '../core/records.ts';
 
 /** Fields of a record by their names, as the API writes them; never a secret. */
 const Fields = (description: string) => Type.Object({}, { additionalProperties: true, description });

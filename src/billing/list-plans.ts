@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import { Flag, Id, Record, Text } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Flag, Id, Record, Text } from '../http/records.ts';
-import { toMajorUnits } from '../providers/money.ts';
+import { toMajorUnits } from '../providers/payments/money.ts';
 
 const Plan = Record({
   plan_id: Type.String(),

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject } from 'ajv';
 import { type Static, Type } from 'typebox';
-import { isCurrency } from '../providers/money.ts';
-import type { Plan } from '../providers/payments.ts';
+import { isCurrency } from '../providers/payments/money.ts';
+import type { Plan } from '../providers/payments/payments.ts';
 
-export type { Plan } from '../providers/payments.ts';
+export type { Plan } from '../providers/payments/payments.ts';
 
 /** A plan in the catalogue file; what may be left out has its default. */
 const PlanSchema = Type.Object(

@@ -1,10 +1,10 @@
 import { type TSchema, Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import { ApiError } from '../core/errors.ts';
+import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { Id, Record } from '../http/records.ts';
-import { BillingUnavailable } from '../providers/payments.ts';
+import { BillingUnavailable } from '../providers/payments/payments.ts';
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()], { default: null });
 

@@ -1,10 +1,10 @@
+import { ensureUser } from '../access/credential.ts';
+import { newToken } from '../access/token.ts';
+import { ownProfile } from '../access/user-ctes.ts';
+import { normalizeEmail } from '../core/email-address.ts';
+import { newId } from '../core/ids.ts';
 import type { Db } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { ensureUser } from '../http/credential.ts';
-import { normalizeEmail } from '../http/email-address.ts';
-import { newId } from '../http/ids.ts';
-import { newToken } from '../http/token.ts';
-import { ownProfile } from '../http/user-steps.ts';
 import { UsageError } from './with-database.ts';
 
 interface KeyWish {

@@ -1,6 +1,6 @@
 import type { OwnerDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import type { Blobs } from '../providers/blobs.ts';
+import type { Blobs } from '../providers/storage/blobs.ts';
 import { type CitationRow, citationColumns } from '../sources/cited-blocks.ts';
 import { verifyFile, verifyPages } from '../sources/verification.ts';
 

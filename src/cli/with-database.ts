@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { type OwnerDb, openDb } from '../db/db.ts';
-import { startPostgres } from '../db/postgres.ts';
-import { runningPostgres } from '../db/postgres-running.ts';
+import { startPostgres } from '../db/postgres/postgres.ts';
+import { runningPostgres } from '../db/postgres/running.ts';
 import { prepareDatabase } from '../db/prepare-database.ts';
 
 /** The command was called with words that it cannot act on; the message says what to write instead. */

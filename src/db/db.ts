@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { PREPARE_ENTER, type Scope, sendEntered } from './scope.ts';
+import { PREPARE_ENTER, type Scope, sendEntered } from './request-context.ts';
 import { type Sql, toStatement } from './sql.ts';
 
 export type Row = Record<string, unknown>;

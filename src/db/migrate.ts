@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { StartError } from '../core/start-error.ts';
 import type { OwnerDb, Query } from './db.ts';
-import { StartError } from './postgres-error.ts';
 import { sql } from './sql.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);

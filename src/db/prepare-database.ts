@@ -1,6 +1,6 @@
+import { StartError } from '../core/start-error.ts';
 import { type OwnerDb, type Query, SERVICE_ROLE } from './db.ts';
 import { migrate } from './migrate.ts';
-import { StartError } from './postgres-error.ts';
 import { raw, sql } from './sql.ts';
 
 const MINIMUM_POSTGRES = 150_000;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { newId } from './ids.ts';
+import { newId } from '../core/ids.ts';
 
 /** On every answer: nothing is cached on the way, nothing is sniffed, nothing that an answer holds can run. */
 export const HEADERS = {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { unsupportedMediaType } from '../core/errors.ts';
 import { decodeJson } from './body.ts';
 import type { Endpoint } from './endpoint.ts';
-import { unsupportedMediaType } from './errors.ts';
 
 /** How long a JSON body may take to arrive, and how long an upload may pause. */
 const BODY_MS = 30_000;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { ApiError } from './errors.ts';
+import { ApiError } from '../core/errors.ts';
 
 /** Deeper JSON is refused: no payload of the API needs it, and deep nesting is how parsers are felled. */
 const DEPTH_MAX = 32;

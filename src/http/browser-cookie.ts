@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { tokenHash } from './token.ts';
+import { tokenHash } from '../access/token.ts';
 
 /** With https the name itself makes browsers refuse the cookie from anybody but this very host. */
 export function browserCookieName(publicUrl: string): string {

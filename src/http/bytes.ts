@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Blobs } from '../providers/blobs.ts';
-import { ApiError } from './errors.ts';
-import { contentDisposition } from './filename.ts';
+import { ApiError } from '../core/errors.ts';
+import { contentDisposition } from '../core/filename.ts';
+import type { Blobs } from '../providers/storage/blobs.ts';
 import { isKnown } from './representation.ts';
 
 /** A stored file that an endpoint answers with. */

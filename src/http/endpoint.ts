@@ -1,19 +1,19 @@
 import type { Readable } from 'node:stream';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
+import type { Access } from '../access/access-rule.ts';
+import type { EventType } from '../access/audit-record.ts';
+import type { Credential } from '../access/credential.ts';
+import type { Door } from '../access/guard.ts';
+import type { Rates } from '../access/rate-limits.ts';
+import type { WidgetTokens } from '../access/widget-token.ts';
 import type { Sql } from '../db/sql.ts';
 import type { JobChanges } from '../jobs/job-changes.ts';
-import type { RenderPage } from '../pages/render.ts';
-import type { Blobs } from '../providers/blobs.ts';
-import type { Mail } from '../providers/mail.ts';
-import type { OpenIdSignIn } from '../providers/openid-sign-in.ts';
-import type { Payments, Plan } from '../providers/payments.ts';
-import type { Access } from './access.ts';
-import type { EventType } from './audit-record.ts';
-import type { Credential } from './credential.ts';
-import type { Door } from './door.ts';
+import type { RenderPage } from '../markdown/render.ts';
+import type { OpenIdSignIn } from '../providers/identity/openid-sign-in.ts';
+import type { Mail } from '../providers/mail/mail.ts';
+import type { Payments, Plan } from '../providers/payments/payments.ts';
+import type { Blobs } from '../providers/storage/blobs.ts';
 import type { ReceivedFile } from './multipart.ts';
-import type { Rates } from './rate-limits.ts';
-import type { WidgetTokens } from './widget-token.ts';
 
 /** What is outside the database and an endpoint may need. */
 export interface Services {

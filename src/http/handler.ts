@@ -1,23 +1,23 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { requestScope } from '../access/caller-context.ts';
+import { type Credential, subjectOf } from '../access/credential.ts';
+import { openDoor, requireCaller } from '../access/guard.ts';
+import { type Caller, type IdempotentRequest, keepAnswer, readIdempotencyKey, takeKey } from '../access/idempotency.ts';
+import { ApiError, forbidden, notFound, unauthorized, unsupportedMediaType } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import { nextLink } from '../core/paging.ts';
+import { sha256 } from '../core/secrets.ts';
 import type { Db, ServiceDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { isStorable } from './body.ts';
 import { TYPE_OF } from './body-parsers.ts';
 import { Bytes, type StoredFile, sendBytes } from './bytes.ts';
-import { requestScope } from './caller-scope.ts';
-import { type Credential, subjectOf } from './credential.ts';
-import { openDoor, requireCaller } from './door.ts';
 import { type Endpoint, isRepeatable, JsonText, type Services } from './endpoint.ts';
-import { ApiError, forbidden, notFound, unauthorized, unsupportedMediaType } from './errors.ts';
-import { type EventStreams, Events, type States } from './events.ts';
-import { type Caller, type IdempotentRequest, keepAnswer, readIdempotencyKey, takeKey } from './idempotency.ts';
-import { newId } from './ids.ts';
+import { type EventStreams, Events, type States } from './event-stream.ts';
 import { type ReceivedFile, receiveFiles } from './multipart.ts';
-import { nextLink } from './paging.ts';
 import { chooseMediaType, entityTag, isKnown } from './representation.ts';
-import { sha256 } from './secrets.ts';
 import { bodyCheck, queryReader } from './validation.ts';
 
 interface HandlerNeeds {

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
-import type { Blobs, ReceivedBlob } from '../providers/blobs.ts';
+import { ApiError } from '../core/errors.ts';
+import type { Blobs, ReceivedBlob } from '../providers/storage/blobs.ts';
 import type { Limits } from './endpoint.ts';
-import { ApiError, toStorageError } from './errors.ts';
+import { toStorageError } from './to-api-error.ts';
 import { fileTooLarge, tooManyFiles, uploadTooLarge } from './upload-limits.ts';
 
 export interface ReceivedFile {

@@ -8,18 +8,19 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
+import { bearerToken, type Credential, type CredentialReader } from '../access/credential.ts';
+import { requireCaller } from '../access/guard.ts';
+import { isOpenToAnybody, type RateLimits } from '../access/rate-limits.ts';
+import { ApiError, notFound, unauthorized } from '../core/errors.ts';
 import type { ServiceDb } from '../db/db.ts';
 import { HEADERS, requestId } from './answer-headers.ts';
 import { bodyTimeout, registerBodyParsers } from './body-parsers.ts';
 import { browserToken } from './browser-cookie.ts';
 import { Bytes } from './bytes.ts';
-import { bearerToken, type Credential, type CredentialReader } from './credential.ts';
-import { requireCaller } from './door.ts';
 import type { Endpoint, Limits, Services } from './endpoint.ts';
-import { ApiError, notFound, toApiError, unauthorized } from './errors.ts';
-import { Events, openEventStreams } from './events.ts';
+import { Events, openEventStreams } from './event-stream.ts';
 import { handlerOf } from './handler.ts';
-import { isOpenToAnybody, type RateLimits } from './rate-limits.ts';
+import { toApiError } from './to-api-error.ts';
 import { refuseUndecodable, refuseWhatIsNoRequest } from './undecodable.ts';
 import { openWidgetCors } from './widget-cors.ts';
 

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
+import { ApiError } from '../core/errors.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { docsPage } from './docs-page.ts';
 import type { Endpoint } from './endpoint.ts';
-import { ApiError } from './errors.ts';
-import { describeApi } from './openapi.ts';
+import { docsPage } from './openapi/docs-page.ts';
+import { describeApi } from './openapi/document.ts';
 import { refuseOtherMethods } from './server.ts';
 
 /** What is asked without a credential: is it alive, is it ready, which version, what can it do. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { type ErrorCode, STATUS_OF } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
 import { HEADERS, requestId } from './answer-headers.ts';
-import { type ErrorCode, STATUS_OF } from './errors.ts';
-import { newId } from './ids.ts';
 
 /** What never becomes a request of a route gets the same envelope as everything else, and its connection is closed. */
 export function refuseWhatIsNoRequest(server: Server): void {

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
+import { ApiError, type Detail } from '../core/errors.ts';
 import { isStorable } from './body.ts';
-import { ApiError, type Detail } from './errors.ts';
 
 /**
  * Nothing is coerced: `5` is no string. `verbose` so that an error knows its input and its schema.

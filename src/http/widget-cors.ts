@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { callerScope } from '../access/caller-context.ts';
 import type { ServiceDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { callerScope } from './caller-scope.ts';
 
 /**
  * Which other sites' pages a browser lets read what widgets answer: those that the token's workspace allows. The token

@@ -1,12 +1,12 @@
+import { indexBody } from '../analysis/document-terms.ts';
 import type { Query } from '../db/db.ts';
-import { ID_PREFIX } from '../pages/safe-addresses.ts';
-import { relativeAddress } from '../pages/wiki-links.ts';
-import { indexBody } from '../search/document-terms.ts';
-import { type CitedPlace, citationsOf, placesOf } from './cite-blocks.ts';
+import { type CitedPlace, citationsOf, placesOf } from '../documents/cite-blocks.ts';
+import type { Part } from '../documents/split/divide.ts';
+import { ID_PREFIX } from '../markdown/safe-addresses.ts';
+import { relativeAddress } from '../markdown/wiki-links.ts';
+import type { Divided, Output, Sandbox } from '../sandbox/thread-pool.ts';
 import type { Surroundings } from './compile-upload-file.ts';
-import type { Part } from './divide/divide.ts';
 import { planSections, type SectionPlans } from './plan-sections.ts';
-import type { Divided, Output, Sandbox } from './sandbox.ts';
 import type { CompiledUploadFile, PendingFile } from './write-files.ts';
 
 type Page = Extract<Output, { ok: true }>;

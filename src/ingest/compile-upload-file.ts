@@ -1,15 +1,15 @@
 import { buffer } from 'node:stream/consumers';
 import type { Logger } from 'pino';
 import type { Query } from '../db/db.ts';
-import type { Blobs } from '../providers/blobs.ts';
+import { TEXT_MAX, titleFromFilename } from '../documents/formats/extract.ts';
+import { isDocument } from '../documents/formats/file-type.ts';
+import type { KnownTitle } from '../documents/links/title-names.ts';
+import type { Blobs } from '../providers/storage/blobs.ts';
+import type { DocumentReader } from '../sandbox/document-reader.ts';
+import type { Divided, Output, Sandbox } from '../sandbox/thread-pool.ts';
 import { compileSections } from './compile-sections.ts';
-import type { DocumentReader } from './document-reader.ts';
-import { TEXT_MAX, titleFromFilename } from './extract/extract.ts';
-import { isDocument } from './extract/file-type.ts';
-import type { KnownTitle } from './links/title-names.ts';
 import { type PlacedPicture, placePictures } from './pictures.ts';
 import type { SectionPlans } from './plan-sections.ts';
-import type { Divided, Output, Sandbox } from './sandbox.ts';
 import type { CompiledUploadFile, PendingFile } from './write-files.ts';
 
 export interface CompilingNeeds {

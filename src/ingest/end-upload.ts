@@ -1,7 +1,7 @@
+import { changedFields } from '../access/audit-record.ts';
+import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { changedFields } from '../http/audit-record.ts';
-import { newId } from '../http/ids.ts';
 
 interface Counts {
   files: number;

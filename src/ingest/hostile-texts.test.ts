@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { renderPlainText } from '../pages/plain-text.ts';
-import { openSandbox } from './sandbox.ts';
+import { renderPlainText } from '../markdown/plain-text.ts';
+import { openSandbox } from '../sandbox/thread-pool.ts';
 
 const SIZE = 20_000;
 

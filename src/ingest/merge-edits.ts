@@ -1,13 +1,13 @@
 import type { Query } from '../db/db.ts';
-import { mergeTexts } from '../pages/merge-texts.ts';
-import { folderOf } from '../pages/page-links.ts';
-import { possibleWikiTargets } from '../pages/wiki-link-syntax.ts';
+import type { CompiledFile } from '../documents/compile-file.ts';
+import { MARKDOWN_MAX } from '../documents/formats/extract.ts';
+import { wikiOfUpload } from '../documents/upload-link-resolver.ts';
+import { mergeTexts } from '../markdown/merge-texts.ts';
+import { folderOf } from '../markdown/page-links.ts';
+import { possibleWikiTargets } from '../markdown/wiki-link-syntax.ts';
 import { knownTargets } from '../pages/wiki-targets.ts';
-import type { CompiledFile } from './compile-file.ts';
-import { MARKDOWN_MAX } from './extract/extract.ts';
-import { type PresentPage, readPresent } from './present-pages.ts';
-import type { Sandbox } from './sandbox.ts';
-import { wikiOfUpload } from './upload-wiki.ts';
+import type { Sandbox } from '../sandbox/thread-pool.ts';
+import { type PresentPage, readPresent } from './existing-pages.ts';
 import type { CompiledUploadFile } from './write-files.ts';
 
 /** What comes of a page that people edited and whose file has changed. */

@@ -12,8 +12,8 @@ import {
   pdfOfContents,
   pixelImage,
 } from '../../test/pdf.ts';
-import { openDocumentReader } from './document-reader.ts';
-import type { ExtractedDocument } from './extract/extract.ts';
+import type { ExtractedDocument } from '../documents/formats/extract.ts';
+import { openDocumentReader } from '../sandbox/document-reader.ts';
 
 const reader = openDocumentReader();
 after(() => reader.close());

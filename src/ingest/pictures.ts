@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { SNIFFED_BYTES, sniffType } from '../attachments/sniff-type.ts';
+import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../http/ids.ts';
-import type { Blobs } from '../providers/blobs.ts';
-import type { Extracted } from './extract/extract.ts';
+import type { Extracted } from '../documents/formats/extract.ts';
+import type { Blobs } from '../providers/storage/blobs.ts';
 
 /** A picture of a document that is stored, and becomes an attachment of its page when that is written. */
 export interface PlacedPicture {

@@ -1,9 +1,9 @@
+import { newId } from '../core/ids.ts';
+import { numberedSlug } from '../core/slug.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../http/ids.ts';
-import { numberedSlug } from '../http/slug.ts';
-import type { Part } from './divide/divide.ts';
-import { slugBelow } from './file-paths.ts';
+import { slugBelow } from '../documents/file-paths.ts';
+import type { Part } from '../documents/split/divide.ts';
 import type { PendingFile } from './write-files.ts';
 
 /** What the files of one upload that are divided have in common, as long as its job runs in this process. */

@@ -1,9 +1,9 @@
+import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../http/ids.ts';
+import { planPaths } from '../documents/file-paths.ts';
+import { EARLIER } from '../documents/links/relink.ts';
 import type { ClaimedJob } from '../jobs/queue.ts';
-import { planPaths } from './file-paths.ts';
-import { EARLIER } from './links/relink.ts';
 
 interface FileRow {
   file_no: number;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { openWorld } from '../../test/world.ts';
-import { compileFile } from './compile-file.ts';
+import { compileFile } from '../documents/compile-file.ts';
 
 const world = await openWorld();
 

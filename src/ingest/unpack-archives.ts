@@ -1,11 +1,11 @@
 import { buffer } from 'node:stream/consumers';
+import { cleanFilename } from '../core/filename.ts';
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { cleanFilename } from '../http/filename.ts';
+import { isDocument } from '../documents/formats/file-type.ts';
 import { type ClaimedJob, holdJob } from '../jobs/queue.ts';
+import type { UnpackedFile } from '../sandbox/document-reader.ts';
 import type { CompilingNeeds } from './compile-upload-file.ts';
-import type { UnpackedFile } from './document-reader.ts';
-import { isDocument } from './extract/file-type.ts';
 
 interface Candidate {
   file_no: number;

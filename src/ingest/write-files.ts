@@ -1,13 +1,13 @@
+import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../http/ids.ts';
+import { citationsOf } from '../documents/cite-blocks.ts';
+import type { CompiledFile } from '../documents/compile-file.ts';
 import { givenLinks, pageMeant } from '../pages/write-text.ts';
-import { pendingBatch } from '../search/pending.ts';
-import { citationsOf } from './cite-blocks.ts';
-import type { CompiledFile } from './compile-file.ts';
+import type { Output } from '../sandbox/thread-pool.ts';
+import { pendingBatch } from '../search/index/pending.ts';
 import type { Merged } from './merge-edits.ts';
 import type { PlacedPicture } from './pictures.ts';
-import type { Output } from './sandbox.ts';
 import { type WrittenPage, writePages } from './write-pages.ts';
 
 export interface PendingFile {

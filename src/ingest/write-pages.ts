@@ -1,14 +1,14 @@
+import type { IndexedText } from '../analysis/document-terms.ts';
+import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../http/ids.ts';
-import { folderOf } from '../pages/page-links.ts';
+import type { CompiledFile } from '../documents/compile-file.ts';
+import { folderOf } from '../markdown/page-links.ts';
 import { linksThatMean } from '../pages/place-page.ts';
-import type { IndexedText } from '../search/document-terms.ts';
-import { pendingBatch } from '../search/pending.ts';
-import type { CompiledFile } from './compile-file.ts';
+import { pendingBatch } from '../search/index/pending.ts';
+import { type PresentPage, readPresent } from './existing-pages.ts';
 import { isSame, type Merged } from './merge-edits.ts';
-import { openPlaces } from './open-places.ts';
-import { type PresentPage, readPresent } from './present-pages.ts';
+import { openPlaces } from './page-placement.ts';
 import type { CompiledUploadFile, PendingFile, UploadWrite } from './write-files.ts';
 
 /** What became of the page of a file. */

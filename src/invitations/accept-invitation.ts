@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { signedIn } from '../access/access-rule.ts';
+import { effectivePermissions, findRole, mayGrant } from '../access/roles.ts';
+import { ApiError, forbidden, notFound } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
-import { signedIn } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, forbidden, notFound } from '../http/errors.ts';
-import { newId } from '../http/ids.ts';
-import { effectivePermissions, findRole, mayGrant } from '../http/roles.ts';
-import { sha256 } from '../http/secrets.ts';
 import { type SeatCounts, seatColumns } from '../members/schema.ts';
 import { exampleWorkspace, Workspace } from '../workspaces/schema.ts';
 import { presentState } from './schema.ts';

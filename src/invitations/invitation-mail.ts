@@ -1,7 +1,7 @@
+import { ApiError } from '../core/errors.ts';
+import { escapeHtml } from '../core/escape-html.ts';
 import type { Services } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { escapeHtml } from '../http/escape-html.ts';
-import { MailUnavailable } from '../providers/mail.ts';
+import { MailUnavailable } from '../providers/mail/mail.ts';
 
 interface InvitationLetter {
   email: string;

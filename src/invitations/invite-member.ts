@@ -1,16 +1,16 @@
 import { Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import { findRole, mayGrant, notGrantable, unknownRole } from '../access/roles.ts';
+import { normalizeEmail } from '../core/email-address.ts';
+import { ApiError } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import { Id } from '../core/records.ts';
+import { newLinkSecret } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
-import { onWorkspace } from '../http/access.ts';
-import { normalizeEmail } from '../http/email-address.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { newId } from '../http/ids.ts';
-import { Id } from '../http/records.ts';
-import { findRole, mayGrant, notGrantable, unknownRole } from '../http/roles.ts';
-import { newLinkSecret } from '../http/secrets.ts';
 import { refuseWithoutSeat, type SeatCounts, seatColumns } from '../members/schema.ts';
 import { sendInvitation } from './invitation-mail.ts';
-import { refuseTooManyLetters } from './letter-limit.ts';
+import { refuseTooManyLetters } from './invitation-rate-limit.ts';
 import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns } from './schema.ts';
 
 interface Facts extends SeatCounts {

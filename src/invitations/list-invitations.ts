@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import { PAGING } from '../core/paging.ts';
+import { Id } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
-import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { PAGING } from '../http/paging.ts';
-import { Id } from '../http/records.ts';
 import { exampleInvitation, INVITATION_STATES, Invitation, invitationColumns, presentState } from './schema.ts';
 
 export const listInvitations = endpoint({

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { anyone } from '../access/access-rule.ts';
+import { Record, Timestamp } from '../core/records.ts';
+import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
-import { anyone } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Record, Timestamp } from '../http/records.ts';
-import { sha256 } from '../http/secrets.ts';
 import { presentState } from './schema.ts';
 
 /** What the page behind the link shows before somebody signs in and accepts. The secret is the credential. */

@@ -1,7 +1,7 @@
+import type { Statements } from '../access/guard.ts';
+import { findRole, mayGrant, notGrantable } from '../access/roles.ts';
+import { ApiError, notFound } from '../core/errors.ts';
 import { sql } from '../db/sql.ts';
-import type { Statements } from '../http/door.ts';
-import { ApiError, notFound } from '../http/errors.ts';
-import { findRole, mayGrant, notGrantable } from '../http/roles.ts';
 import { presentState } from './schema.ts';
 
 interface PendingFacts {

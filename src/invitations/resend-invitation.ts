@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import { Id } from '../core/records.ts';
+import { newLinkSecret } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
-import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Id } from '../http/records.ts';
-import { newLinkSecret } from '../http/secrets.ts';
 import { sendInvitation } from './invitation-mail.ts';
-import { refuseTooManyLetters } from './letter-limit.ts';
+import { refuseTooManyLetters } from './invitation-rate-limit.ts';
 import { readPending } from './pending-invitation.ts';
 import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns, invitationStep } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { Id, Record, Timestamp } from '../core/records.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import { Id, Record, Timestamp } from '../http/records.ts';
 
 /** How long an invitation can be accepted. */
 export const INVITATION_DAYS = 7;

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { ApiError, notFound } from '../core/errors.ts';
+import { Id, withoutNulls } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, notFound } from '../http/errors.ts';
-import { Id, withoutNulls } from '../http/records.ts';
-import { cancelJobs, failUpload } from './cancel-steps.ts';
+import { cancelJobs, failUpload } from './cancel-ctes.ts';
 import { exampleJob, Job, jobColumns } from './schema.ts';
 
 /** An upload whose job is cancelled has failed; it can be retried, which makes a new job. */

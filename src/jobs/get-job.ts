@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { Id, withoutNulls } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Id, withoutNulls } from '../http/records.ts';
 import { exampleJob, Job, jobColumns } from './schema.ts';
 
 export const getJob = endpoint({

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { cleanUp, freePort, makeFolder, spawnService, until, worldOfProcess } from '../../test/process.ts';
 import { type Client, makeDatabase, type Owner, openWorld, waitForUpload } from '../../test/world.ts';
+import { newId } from '../core/ids.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../http/ids.ts';
 
 /** The API has two connections to its database and no worker; jobs run in another service. */
 const DATABASE_URL = await makeDatabase();

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { PAGING } from '../core/paging.ts';
+import { withoutNulls } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { PAGING } from '../http/paging.ts';
-import { withoutNulls } from '../http/records.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { exampleJob, JOB_STATUSES, Job, jobColumns } from './schema.ts';
 

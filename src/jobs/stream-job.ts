@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { fieldsOf, Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Events } from '../http/events.ts';
-import { fieldsOf, Id } from '../http/records.ts';
+import { Events } from '../http/event-stream.ts';
 import { exampleJob, Job, jobColumns } from './schema.ts';
 
 export const streamJob = endpoint({

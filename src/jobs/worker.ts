@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Query, ScopedDb, ServiceDb } from '../db/db.ts';
-import { SERVICE } from '../db/scope.ts';
-import { toApiError, toStorageError } from '../http/errors.ts';
+import { SERVICE } from '../db/request-context.ts';
+import { toApiError, toStorageError } from '../http/to-api-error.ts';
 import { type ClaimedJob, claimJob, FAILURES_MAX, holdJob, LeaseLost, releaseJob } from './queue.ts';
 
 /** How long an idle worker waits before it looks again, when nobody wakes it. */

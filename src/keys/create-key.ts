@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
+import type { Door } from '../access/guard.ts';
+import { newToken } from '../access/token.ts';
+import { ApiError } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import { withoutNulls } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import type { Door } from '../http/door.ts';
-import { ApiError } from '../http/errors.ts';
-import { newId } from '../http/ids.ts';
-import { withoutNulls } from '../http/records.ts';
-import { newToken } from '../http/token.ts';
 import { type ApiKey, type ApiKeyWish, apiKeyColumns, readWish } from './schema.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { signedIn } from '../http/access.ts';
+import { signedIn } from '../access/access-rule.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { createKey } from './create-key.ts';
 import { ApiKeyWish, exampleNewApiKey, NewApiKey } from './schema.ts';

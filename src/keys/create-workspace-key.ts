@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { onWorkspace } from '../http/access.ts';
+import { onWorkspace } from '../access/access-rule.ts';
+import { Id } from '../core/records.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Id } from '../http/records.ts';
 import { createKey } from './create-key.ts';
 import { ApiKeyWish, exampleNewApiKey, NewApiKey } from './schema.ts';
 

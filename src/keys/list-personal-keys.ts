@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { signedIn } from '../access/access-rule.ts';
+import { Paging } from '../core/paging.ts';
+import { withoutNulls } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { signedIn } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Paging } from '../http/paging.ts';
-import { withoutNulls } from '../http/records.ts';
 import { ApiKey, apiKeyColumns, exampleApiKey } from './schema.ts';
 
 export const listPersonalKeys = endpoint({

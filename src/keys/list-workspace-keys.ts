@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import { Paging } from '../core/paging.ts';
+import { Id, withoutNulls } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Paging } from '../http/paging.ts';
-import { Id, withoutNulls } from '../http/records.ts';
 import { ApiKey, apiKeyColumns, exampleApiKey } from './schema.ts';
 
 export const listWorkspaceKeys = endpoint({

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
+import { PERMISSIONS } from '../access/roles.ts';
+import { ApiError } from '../core/errors.ts';
+import { Id, Record, Timestamp } from '../core/records.ts';
+import { readTimestamp } from '../core/timestamps.ts';
+import { readName } from '../core/titles.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { ApiError } from '../http/errors.ts';
-import { Id, Record, Timestamp } from '../http/records.ts';
-import { PERMISSIONS } from '../http/roles.ts';
-import { readTimestamp } from '../http/timestamps.ts';
-import { readName } from '../http/titles.ts';
 
 const keyProperties = {
   key_id: Id,

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import { lastOwner } from '../core/errors.ts';
+import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { lastOwner } from '../http/errors.ts';
-import { Id } from '../http/records.ts';
 import { readMemberFacts } from './member-facts.ts';
 import { exampleMember, Member, memberColumns, memberStep } from './schema.ts';
 

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import { ROLES } from '../access/roles.ts';
+import { Flag, Id, Record, Text } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Flag, Id, Record, Text } from '../http/records.ts';
-import { ROLES } from '../http/roles.ts';
 import { exampleInvitation, Invitation } from '../invitations/schema.ts';
 import { manageFlags } from '../workspaces/schema.ts';
 import { exampleMember, Member, type SeatCounts, Seats, seatColumns, seatsOf } from './schema.ts';

@@ -1,7 +1,7 @@
+import type { Statements } from '../access/guard.ts';
+import { findRole, mayGrant, notGrantable, type RoleEntry } from '../access/roles.ts';
+import { notFound } from '../core/errors.ts';
 import { sql } from '../db/sql.ts';
-import type { Statements } from '../http/door.ts';
-import { notFound } from '../http/errors.ts';
-import { findRole, mayGrant, notGrantable, type RoleEntry } from '../http/roles.ts';
 import { type SeatCounts, seatColumns } from './schema.ts';
 
 interface MemberFacts extends SeatCounts {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openWorld } from '../../test/world.ts';
+import { ROLES } from '../access/roles.ts';
 import { sql } from '../db/sql.ts';
-import { ROLES } from '../http/roles.ts';
 
 const world = await openWorld();
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { seatLimitReached } from '../core/errors.ts';
+import { Flag, Id, Record, Text } from '../core/records.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import { seatLimitReached } from '../http/errors.ts';
-import { Flag, Id, Record, Text } from '../http/records.ts';
 
 export const Member = Record({
   membership_id: Id,

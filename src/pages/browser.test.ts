@@ -4,8 +4,8 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { ATTACKS, PLACED_ATTACKS } from '../../test/attacks.ts';
 import { CHROMIUM } from '../../test/browser.ts';
 import { passageOfAllWords } from '../../test/safe-pages.ts';
+import { renderMarkdown } from '../markdown/render.ts';
 import { pageDocument } from './page-document.ts';
-import { renderMarkdown } from './render.ts';
 import { exampleFullPage } from './schema.ts';
 
 const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was tried in a real browser';

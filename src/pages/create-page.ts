@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { slugCandidates, slugTaken } from '../core/chosen-slug.ts';
+import { ApiError } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import { readTitle } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
-import { slugCandidates, slugTaken } from '../http/chosen-slug.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { newId } from '../http/ids.ts';
-import { readTitle } from '../http/titles.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { asPathError, checkMarkdown, noSuchParent } from './page-input.ts';
 import { childrenOf, freeSlug, linkArrived } from './place-page.ts';

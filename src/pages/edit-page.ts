@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
-import { onWiki } from '../http/access.ts';
+import { onWiki } from '../access/access-rule.ts';
+import { ApiError } from '../core/errors.ts';
+import { isSlug } from '../core/slug.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { isSlug } from '../http/slug.ts';
 import { checkMarkdown, readOptionalTitle, revisionOf } from './page-input.ts';
 import { exampleFullPage, FullPage, PageParams, pageTag } from './schema.ts';
-import { type Wish, writeWish } from './write-wish.ts';
+import { type Wish, writeWish } from './update-page.ts';
 
 export const editPage = endpoint({
   method: 'PATCH',

@@ -1,4 +1,4 @@
-import { onWiki } from '../http/access.ts';
+import { onWiki } from '../access/access-rule.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { pageDocument } from './page-document.ts';
 import { exampleFullPage, FullPage, type FullPageRow, fullPageById, PageParams, pageTag, shownPage } from './schema.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { Paging } from '../core/paging.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Paging } from '../http/paging.ts';
 import { listOfPage } from './list-of-page.ts';
 import { examplePage, isVisible, Page, PageParams, pageColumns } from './schema.ts';
 

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { PAGING } from '../core/paging.ts';
+import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { PAGING } from '../http/paging.ts';
-import { Id, Record } from '../http/records.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { examplePage, isVisible } from './schema.ts';
 

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { notFound } from '../core/errors.ts';
+import { Paging } from '../core/paging.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { notFound } from '../http/errors.ts';
-import { Paging } from '../http/paging.ts';
 import { examplePage, isVisible, Page, PageParams, pageColumns } from './schema.ts';
 
 export const listChildren = endpoint({

@@ -1,6 +1,6 @@
+import type { Statements } from '../access/guard.ts';
+import { notFound } from '../core/errors.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import type { Statements } from '../http/door.ts';
-import { notFound } from '../http/errors.ts';
 import { isVisible } from './schema.ts';
 
 /** The rows of a list that belongs to a page. Errors: 404 where the caller can see no such page. */

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { PAGING } from '../core/paging.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { PAGING } from '../http/paging.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { examplePage, isVisible, Page, pageColumns } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../http/escape-html.ts';
+import { escapeHtml } from '../core/escape-html.ts';
 import type { FullPage } from './schema.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { ApiError } from '../http/errors.ts';
-import { readTitle } from '../http/titles.ts';
-import { PATH_MAX } from './page-links.ts';
+import { ApiError } from '../core/errors.ts';
+import { readTitle } from '../core/titles.ts';
+import { PATH_MAX } from '../markdown/page-links.ts';
 
 /** 413 for a text that is longer than a page may be. */
 export function checkMarkdown(markdown: string, bytes: number): ApiError | undefined {

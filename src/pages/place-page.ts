@@ -1,5 +1,5 @@
+import type { Statements } from '../access/guard.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import type { Statements } from '../http/door.ts';
 
 /** The pages below a page, in the trash or not: page_id and path. */
 export function subtree(wiki_id: string, page_id: string, only: Sql = raw('true')): Sql {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Record } from '../http/records.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { checkMarkdown } from './page-input.ts';
 import { exampleFullPage, OutlineEntry } from './schema.ts';

@@ -1,7 +1,7 @@
 import type { Query, ServiceDb } from '../db/db.ts';
-import { SERVICE } from '../db/scope.ts';
+import { SERVICE } from '../db/request-context.ts';
 import { raw, sql } from '../db/sql.ts';
-import { forgetStep } from '../search/pending.ts';
+import { forgetStep } from '../search/index/pending.ts';
 
 /** How long a page can be restored. */
 export const TRASH_DAYS = 30;

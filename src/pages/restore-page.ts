@@ -1,8 +1,8 @@
+import { onWiki } from '../access/access-rule.ts';
+import { slugCandidates } from '../core/chosen-slug.ts';
+import { ApiError, notFound } from '../core/errors.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
-import { slugCandidates } from '../http/chosen-slug.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, notFound } from '../http/errors.ts';
 import { asPathError } from './page-input.ts';
 import { freeSlug, linkArrived, moveSteps, subtree } from './place-page.ts';
 import {

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { holds } from '../access/access-rule.ts';
+import { Flag, Id, Record, Text, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { holds } from '../http/access.ts';
-import { Flag, Id, Record, Text, Timestamp } from '../http/records.ts';
-import { type MovedLink, withPresentLinks } from './page-links.ts';
+import { type MovedLink, withPresentLinks } from '../markdown/page-links.ts';
 
 const pageProperties = {
   page_id: Id,

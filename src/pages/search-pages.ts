@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { parseQuery, SearchQuery } from '../search/parse-query.ts';
-import { scoreWithTitle, searchIndex } from '../search/search.ts';
-import { bestPassage, headingAt, PASSAGE_CHARACTERS } from '../search/snippet.ts';
+import { parseQuery, SearchQuery } from '../search/query/parse-query.ts';
+import { scoreWithTitle, searchIndex } from '../search/query/search.ts';
+import { bestPassage, headingAt, PASSAGE_CHARACTERS } from '../search/query/snippet.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { examplePage, IS_FOUND, type Page, PageHit, pageColumns } from './schema.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Client, corpus, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
-import { foldPending } from '../search/fold.ts';
+import { foldPending } from '../search/index/merge-pending.ts';
 
 /** Queries of any characters, and edits by eight people; SEARCH_RUNS=100000 is the long form. */
 const RUNS = Number(process.env.SEARCH_RUNS ?? 100);

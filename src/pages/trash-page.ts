@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
 import { raw, sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { subtree } from './place-page.ts';
 import { PageParams, pageColumns } from './schema.ts';

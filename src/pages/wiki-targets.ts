@@ -1,6 +1,6 @@
 import { type Sql, sql } from '../db/sql.ts';
-import { possibleWikiTargets } from './wiki-link-syntax.ts';
-import { pathOfTarget } from './wiki-links.ts';
+import { possibleWikiTargets } from '../markdown/wiki-link-syntax.ts';
+import { pathOfTarget } from '../markdown/wiki-links.ts';
 
 /** More targets than anybody writes; those beyond are shown as missing. */
 const TARGETS_MAX = 2_000;

@@ -1,7 +1,7 @@
 import { raw, type Sql, sql } from '../db/sql.ts';
-import { pendingStep } from '../search/pending.ts';
-import type { PageLink } from './page-links.ts';
-import type { RenderedPage } from './render.ts';
+import type { PageLink } from '../markdown/page-links.ts';
+import type { RenderedPage } from '../markdown/render.ts';
+import { pendingStep } from '../search/index/pending.ts';
 
 /** What the index is told of the page that step `edited` answers. */
 const WRITTEN = raw('select e.wiki_id, e.page_id as document_id, e.revision as version from edited e');

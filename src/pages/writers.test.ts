@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sql } from '../../src/db/sql.ts';
 import { type Answer, type Client, makeDatabase, openWorld } from '../../test/world.ts';
+import { sql } from '../db/sql.ts';
 
 /** PAGE_RUNS: how many random histories are tried; PAGE_SEED: the one to try again. */
 const RUNS = Number(process.env.PAGE_RUNS || 8);

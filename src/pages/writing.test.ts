@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sql } from '../../src/db/sql.ts';
 import { type Client, type Owner, openWorld } from '../../test/world.ts';
+import { sql } from '../db/sql.ts';
 
 const world = await openWorld();
 const owner = await world.owner();

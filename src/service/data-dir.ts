@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config } from '../config.ts';
-import { StartError, toStartError } from '../db/postgres-error.ts';
-import type { Blobs } from '../providers/blobs.ts';
-import { openStore } from '../providers/open-store.ts';
-import { readS3Url } from '../providers/s3-blobs.ts';
+import { StartError, toStartError } from '../core/start-error.ts';
+import type { Blobs } from '../providers/storage/blobs.ts';
+import { openStore } from '../providers/storage/open-storage.ts';
+import { readS3Url } from '../providers/storage/s3-blobs.ts';
 import { orStartError } from './from-config.ts';
 import type { OnStop } from './start-service.ts';
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { StartError } from '../db/postgres-error.ts';
+import { StartError } from '../core/start-error.ts';
 import type { OnStop } from './start-service.ts';
 
 /** Prometheus' text format, apart from the API so that it need not be guarded there. Errors: StartError. */

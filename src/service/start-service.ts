@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { openFiles } from './data-dir.ts';
+import { readOutside } from './external-config.ts';
 import { openDatabase } from './open-database.ts';
-import { readOutside } from './outside.ts';
 import { serveMetrics } from './serve-metrics.ts';
 import { startApi } from './start-api.ts';
 import { startWorkers } from './start-workers.ts';

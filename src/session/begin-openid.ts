@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
+import { anyone } from '../access/access-rule.ts';
+import { Record } from '../core/records.ts';
+import { seal } from '../core/sealed.ts';
+import { newLinkSecret } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
-import { anyone } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Record } from '../http/records.ts';
-import { seal } from '../http/sealed.ts';
-import { newLinkSecret } from '../http/secrets.ts';
 import { ATTEMPT, askIssuer, issuerOf } from './openid.ts';
 
 /** What a callback is compared with is bound to a secret of the client that began: nobody can make another finish it. */

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
+import { signedIn } from '../access/access-rule.ts';
+import { OWN_ISSUER } from '../access/user-ctes.ts';
+import { ApiError } from '../core/errors.ts';
+import { readName } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
-import { signedIn } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { readName } from '../http/titles.ts';
-import { OWN_ISSUER } from '../http/user-steps.ts';
 import { exampleUser, User } from '../workspaces/schema.ts';
 
 /** Of who signs in at another service, that one says the name, and would say it again. */

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { anyone } from '../access/access-rule.ts';
+import { ownProfile } from '../access/user-ctes.ts';
+import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
-import { anyone } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { sha256 } from '../http/secrets.ts';
-import { ownProfile } from '../http/user-steps.ts';
 import { signIn } from './new-session.ts';
 import { exampleTokens, signInRefused, Tokens } from './schema.ts';
 

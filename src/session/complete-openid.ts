@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { anyone } from '../access/access-rule.ts';
+import { ApiError } from '../core/errors.ts';
+import { unseal } from '../core/sealed.ts';
+import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
-import { anyone } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { unseal } from '../http/sealed.ts';
-import { sha256 } from '../http/secrets.ts';
-import type { OpenIdAttempt } from '../providers/openid-sign-in.ts';
+import type { OpenIdAttempt } from '../providers/identity/openid-sign-in.ts';
 import { signIn } from './new-session.ts';
 import { ATTEMPT, askIssuer, CALLBACK_PATH, issuerOf } from './openid.ts';
 import { exampleTokens, signInRefused, Tokens } from './schema.ts';

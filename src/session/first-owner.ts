@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
+import { anyone } from '../access/access-rule.ts';
+import { ownProfile } from '../access/user-ctes.ts';
+import { normalizeEmail } from '../core/email-address.ts';
+import { ApiError } from '../core/errors.ts';
+import { sha256 } from '../core/secrets.ts';
+import { readName } from '../core/titles.ts';
 import { raw, sql } from '../db/sql.ts';
-import { anyone } from '../http/access.ts';
-import { normalizeEmail } from '../http/email-address.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { sha256 } from '../http/secrets.ts';
-import { readName } from '../http/titles.ts';
-import { ownProfile } from '../http/user-steps.ts';
 import { signIn } from './new-session.ts';
 import { hashNewPassword, NewPassword } from './password-hash.ts';
 import { passwordsAreOff } from './password-rules.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { signedIn } from '../access/access-rule.ts';
+import { Flag, Id, Record, Text } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { signedIn } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Flag, Id, Record, Text } from '../http/records.ts';
 import { exampleUser } from '../workspaces/schema.ts';
 
 /** Any credential may know whose it is. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { anyone } from '../http/access.ts';
+import { anyone } from '../access/access-rule.ts';
+import { Record } from '../core/records.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Record } from '../http/records.ts';
 
 export const listMethods = endpoint({
   method: 'GET',

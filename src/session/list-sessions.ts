@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { signedIn } from '../access/access-rule.ts';
+import { Paging } from '../core/paging.ts';
 import { sql } from '../db/sql.ts';
-import { signedIn } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Paging } from '../http/paging.ts';
 import { exampleSession, Session } from './schema.ts';
 
 export const listSessions = endpoint({

@@ -1,9 +1,9 @@
+import type { Statements } from '../access/guard.ts';
+import { newToken, SESSION_IDLE_DAYS } from '../access/token.ts';
+import { type Profile, USER_OF_STEPS, userSteps } from '../access/user-ctes.ts';
+import { newId } from '../core/ids.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import type { Statements } from '../http/door.ts';
 import type { Origin } from '../http/endpoint.ts';
-import { newId } from '../http/ids.ts';
-import { newToken, SESSION_IDLE_DAYS } from '../http/token.ts';
-import { type Profile, USER_OF_STEPS, userSteps } from '../http/user-steps.ts';
 import { ACCESS_SECONDS, SESSION_DAYS, type Tokens } from './schema.ts';
 
 /** What `now()` comes to when an access token or a session that nobody uses ends; a session's own end comes before both. */

@@ -1,7 +1,7 @@
+import { ApiError } from '../core/errors.ts';
 import type { Services } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { IdentityUnavailable } from '../providers/identity.ts';
-import type { OpenIdSignIn } from '../providers/openid-sign-in.ts';
+import { IdentityUnavailable } from '../providers/identity/identity.ts';
+import type { OpenIdSignIn } from '../providers/identity/openid-sign-in.ts';
 
 /** What attempts are sealed for. */
 export const ATTEMPT = 'ibid openid attempt';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { anyone } from '../access/access-rule.ts';
+import { newToken, tokenHash } from '../access/token.ts';
 import { sql } from '../db/sql.ts';
-import { anyone } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { newToken, tokenHash } from '../http/token.ts';
 import { ACCESS_END, FORGET_REFRESH_TOKENS, IDLE_END, tokensOf } from './new-session.ts';
 import { exampleTokens, sessionRecord, signInRefused, Tokens } from './schema.ts';
 

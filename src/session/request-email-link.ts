@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
+import { anyone } from '../access/access-rule.ts';
+import { OWN_ISSUER } from '../access/user-ctes.ts';
+import { normalizeEmail } from '../core/email-address.ts';
+import { ApiError } from '../core/errors.ts';
+import { Record } from '../core/records.ts';
+import { newLinkSecret } from '../core/secrets.ts';
 import { raw, sql } from '../db/sql.ts';
-import { anyone } from '../http/access.ts';
-import { normalizeEmail } from '../http/email-address.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { Record } from '../http/records.ts';
-import { newLinkSecret } from '../http/secrets.ts';
-import { OWN_ISSUER } from '../http/user-steps.ts';
-import { MailUnavailable } from '../providers/mail.ts';
+import { MailUnavailable } from '../providers/mail/mail.ts';
 import { LINK_MINUTES, signInMail } from './sign-in-mail.ts';
 
 /** How many links an address is sent in an hour. */

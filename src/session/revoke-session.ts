@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { signedIn } from '../access/access-rule.ts';
+import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { signedIn } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Id } from '../http/records.ts';
 import { sessionRecord } from './schema.ts';
 
 /** Holds for every request that begins after the answer, because a session is looked up each time. */

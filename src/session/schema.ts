@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { ApiError } from '../core/errors.ts';
+import { Flag, Id, Record, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { ApiError } from '../http/errors.ts';
-import { Flag, Id, Record, Timestamp } from '../http/records.ts';
 
 /** How long an access token is good. */
 export const ACCESS_SECONDS = 900;

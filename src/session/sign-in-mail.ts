@@ -1,4 +1,4 @@
-import type { Message } from '../providers/mail.ts';
+import type { Message } from '../providers/mail/mail.ts';
 
 /** How long the link of a message is good. */
 export const LINK_MINUTES = 15;

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
+import { anyone } from '../access/access-rule.ts';
+import { OWN_ISSUER } from '../access/user-ctes.ts';
+import { normalizeEmail } from '../core/email-address.ts';
+import { ApiError } from '../core/errors.ts';
 import { sql } from '../db/sql.ts';
-import { anyone } from '../http/access.ts';
-import { normalizeEmail } from '../http/email-address.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { OWN_ISSUER } from '../http/user-steps.ts';
 import { newSession } from './new-session.ts';
 import { countGuess, forgetGuesses } from './password-guess.ts';
 import { GivenPassword, isPassword } from './password-hash.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { signedIn } from '../access/access-rule.ts';
 import { sql } from '../db/sql.ts';
-import { signedIn } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 
 export const signOutEverywhere = endpoint({

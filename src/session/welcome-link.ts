@@ -1,5 +1,5 @@
+import { newLinkSecret } from '../core/secrets.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { newLinkSecret } from '../http/secrets.ts';
 
 /**
  * The link by which somebody becomes the first user, or undefined where there is a user. Each start makes one anew, for

@@ -11,7 +11,7 @@ import { type Owner, openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph } from '../../test/zip.ts';
 import { verifySources } from '../cli/verify.ts';
 import { sql } from '../db/sql.ts';
-import { openFolderBlobs } from '../providers/folder-blobs.ts';
+import { openFolderBlobs } from '../providers/storage/folder-blobs.ts';
 import type { Citation } from './schema.ts';
 
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-citations-'));

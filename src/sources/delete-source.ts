@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { forgetStep } from '../search/pending.ts';
+import { forgetStep } from '../search/index/pending.ts';
 import { SourceParams, sourceColumns } from './schema.ts';
 
 /** The stored bytes stay: they may be those of another wiki's source, or of an attachment. */

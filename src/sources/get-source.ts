@@ -1,5 +1,5 @@
+import { onWiki } from '../access/access-rule.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { exampleSource, Source, SourceParams, sourceColumns } from './schema.ts';
 

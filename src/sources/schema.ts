@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { Id, Record, Text, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { Id, Record, Text, Timestamp } from '../http/records.ts';
 
 const sourceProperties = {
   source_id: Id,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Blobs } from '../providers/blobs.ts';
+import type { Blobs } from '../providers/storage/blobs.ts';
 import { type CitationRow, citedBlocks } from './cited-blocks.ts';
 
 /** Whether every quote that pages were made from has its hash, in a source with this text. */

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
+import { ApiError } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import { fieldsOf, Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import type { Context, Limits } from '../http/endpoint.ts';
-import { ApiError, toStorageError } from '../http/errors.ts';
-import { newId } from '../http/ids.ts';
-import { fieldsOf, Id, Record } from '../http/records.ts';
+import { toStorageError } from '../http/to-api-error.ts';
 import { fileTooLarge, tooManyFiles, uploadTooLarge } from '../http/upload-limits.ts';
 import { fileRow, newUpload } from './new-upload.ts';
 import { Upload, uploadColumns } from './schema.ts';

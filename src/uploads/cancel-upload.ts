@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { ApiError, notFound } from '../core/errors.ts';
+import { Id, withoutNulls } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, notFound } from '../http/errors.ts';
-import { Id, withoutNulls } from '../http/records.ts';
-import { cancelJobs, failUpload } from '../jobs/cancel-steps.ts';
+import { cancelJobs, failUpload } from '../jobs/cancel-ctes.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 
 /** What was made of the files until then stays; a worker that is at it finds its job taken away. */

@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { ApiError, notFound } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import { Id, withoutNulls } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, notFound } from '../http/errors.ts';
-import { newId } from '../http/ids.ts';
-import { Id, withoutNulls } from '../http/records.ts';
 import { enqueueStep } from '../jobs/queue.ts';
+import { settleFile } from './assemble-file.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
-import { settleFile } from './settle-file.ts';
 import { isOpen, isSettled, isUnsettled, takesNoBytes, type UploadFile } from './upload-file.ts';
 
 /** Says that all bytes were sent. Files that the process which took their last bytes could not settle are settled here. */

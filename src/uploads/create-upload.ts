@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { newId } from '../core/ids.ts';
+import { fieldsOf } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { newId } from '../http/ids.ts';
-import { fieldsOf } from '../http/records.ts';
 import { enqueueStep } from '../jobs/queue.ts';
 import { WikiParams } from '../wikis/schema.ts';
 import { AnnouncedFiles, AnnouncedUpload, announceFiles, exampleFiles } from './announce-files.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { TUS, TUS_ALGORITHMS, TUS_EXTENSIONS } from './tus.ts';
 import { FileParams } from './upload-file.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { onWiki } from '../http/access.ts';
+import { onWiki } from '../access/access-rule.ts';
+import { notFound } from '../core/errors.ts';
+import { Id, Record } from '../core/records.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { notFound } from '../http/errors.ts';
-import { Id, Record } from '../http/records.ts';
 import { requireTus, TUS, TUS_RESUMABLE } from './tus.ts';
 import { FileParams, fileOf, takesNoBytes, type UploadFile } from './upload-file.ts';
 

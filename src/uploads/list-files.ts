@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { PAGING } from '../core/paging.ts';
+import { Id, Record, Text } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { PAGING } from '../http/paging.ts';
-import { Id, Record, Text } from '../http/records.ts';
 
 const FileOfUpload = Record({
   file_id: Type.String({ default: '', description: 'By which its bytes are sent; "" for one that an archive held.' }),

@@ -1,6 +1,6 @@
+import { cleanFilename } from '../core/filename.ts';
+import { newId } from '../core/ids.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { cleanFilename } from '../http/filename.ts';
-import { newId } from '../http/ids.ts';
 
 /** A file as the client named it, whose bytes are there already or were announced. */
 interface NewFile {

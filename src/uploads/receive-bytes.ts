@@ -1,13 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { ApiError, notFound } from '../core/errors.ts';
 import { raw, sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { type Context, endpoint } from '../http/endpoint.ts';
-import { ApiError, notFound, toStorageError } from '../http/errors.ts';
-import type { ReceivedBlob } from '../providers/blobs.ts';
+import { toStorageError } from '../http/to-api-error.ts';
+import type { ReceivedBlob } from '../providers/storage/blobs.ts';
+import { refusePromise, settleFile } from './assemble-file.ts';
 import { type BodyParts, bodyParts } from './body-parts.ts';
-import { refusePromise, settleFile } from './settle-file.ts';
 import { type Checksum, readChecksum, readOffset, requireTus, TUS, TUS_RESUMABLE } from './tus.ts';
 import { expiryFromNow, FileParams, fileOf, isOpen, takesNoBytes, type UploadFile } from './upload-file.ts';
 

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { ApiError, notFound } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import { Id, withoutNulls } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, notFound } from '../http/errors.ts';
-import { newId } from '../http/ids.ts';
-import { Id, withoutNulls } from '../http/records.ts';
 import { enqueueStep } from '../jobs/queue.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 import { isSettled } from './upload-file.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../http/errors.ts';
+import { ApiError } from '../core/errors.ts';
 
 /** What of the protocol is spoken here: https://tus.io/protocols/resumable-upload, version 1.0.0. */
 export const TUS = { 'tus-resumable': '1.0.0', 'tus-version': '1.0.0' };

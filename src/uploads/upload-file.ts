@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
+import { ApiError } from '../core/errors.ts';
+import { Id } from '../core/records.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import { ApiError } from '../http/errors.ts';
-import { Id } from '../http/records.ts';
 
 export const FileParams = Type.Object({ wiki_id: Id, upload_id: Id, file_id: Id });
 

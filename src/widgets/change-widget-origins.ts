@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import { ApiError } from '../core/errors.ts';
+import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { Id } from '../http/records.ts';
 import { exampleWidgetOrigins, readOrigins, WidgetOrigins, widgetOriginsColumns } from './schema.ts';
 
 /** Holds for every request that begins after the answer; what a browser asked in advance, it may believe for a minute. */

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { onWidget } from '../access/access-rule.ts';
+import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWidget } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Id, Record } from '../http/records.ts';
 import { ApiKey, apiKeyJson, exampleApiKey } from '../keys/schema.ts';
 
 export const developersWidget = endpoint({

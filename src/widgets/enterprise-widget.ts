@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { onWidget } from '../access/access-rule.ts';
+import { ROLES } from '../access/roles.ts';
+import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWidget } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Id, Record } from '../http/records.ts';
-import { ROLES } from '../http/roles.ts';
 import { type SeatCounts, Seats, seatColumns, seatsOf } from '../members/schema.ts';
 
 const AccessSettings = Record({

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWorkspace } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Id } from '../http/records.ts';
 import { exampleWidgetOrigins, WidgetOrigins, widgetOriginsColumns } from './schema.ts';
 
 export const getWidgetOrigins = endpoint({

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
+import { onWorkspace, WIDGETS } from '../access/access-rule.ts';
+import { effectivePermissions, type Permission } from '../access/roles.ts';
+import { ApiError, forbidden } from '../core/errors.ts';
+import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWorkspace, WIDGETS } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, forbidden } from '../http/errors.ts';
-import { Id, Record } from '../http/records.ts';
-import { effectivePermissions, type Permission } from '../http/roles.ts';
 
 interface Issuer {
   user_id: string;

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { anyone } from '../access/access-rule.ts';
+import { Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { anyone } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Record } from '../http/records.ts';
 
 /** A frame is asked for before its token is known. Whoever asks learns no more than a preflight tells them. */
 export const mayBeFramed = endpoint({

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { onWidget } from '../access/access-rule.ts';
+import { effectivePermissions } from '../access/roles.ts';
+import { Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { onWidget } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Record } from '../http/records.ts';
-import { effectivePermissions } from '../http/roles.ts';
 import { exampleUser, exampleWorkspace, User, Workspace } from '../workspaces/schema.ts';
 
 export const profileWidget = endpoint({

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { ApiError } from '../core/errors.ts';
+import { Id, Record } from '../core/records.ts';
 import { raw, type Sql } from '../db/sql.ts';
-import { ApiError } from '../http/errors.ts';
-import { Id, Record } from '../http/records.ts';
 
 /** The most origins that a workspace allows. */
 const ORIGINS_MAX = 50;

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import { candidatesAt, SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../core/chosen-slug.ts';
+import { ApiError } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import { Id } from '../core/records.ts';
+import { readTitle } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
-import { onWorkspace } from '../http/access.ts';
-import { candidatesAt, SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../http/chosen-slug.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { newId } from '../http/ids.ts';
-import { Id } from '../http/records.ts';
-import { readTitle } from '../http/titles.ts';
 import { exampleWiki, Wiki } from './schema.ts';
 
 export const createWiki = endpoint({

@@ -1,5 +1,5 @@
 import type { Query, ServiceDb } from '../db/db.ts';
-import { SERVICE } from '../db/scope.ts';
+import { SERVICE } from '../db/request-context.ts';
 import { type Sql, sql } from '../db/sql.ts';
 
 /** Rows that are deleted at once; each takes others with it. */

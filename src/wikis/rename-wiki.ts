@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { ApiError } from '../core/errors.ts';
+import { Id, Record, Text } from '../core/records.ts';
+import { readTitle } from '../core/titles.ts';
 import { raw, sql } from '../db/sql.ts';
-import { onWiki } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { Id, Record, Text } from '../http/records.ts';
-import { readTitle } from '../http/titles.ts';
 import { exampleWiki, WikiParams } from './schema.ts';
 
 const RenamedWiki = Record({

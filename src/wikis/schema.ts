@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Id, Record, Text } from '../http/records.ts';
+import { Id, Record, Text } from '../core/records.ts';
 
 export const Wiki = Record({
   wiki_id: Id,

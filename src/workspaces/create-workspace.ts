@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { signedIn } from '../access/access-rule.ts';
+import { effectivePermissions } from '../access/roles.ts';
+import { candidatesAt, SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../core/chosen-slug.ts';
+import { ApiError } from '../core/errors.ts';
+import { readName } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
-import { signedIn } from '../http/access.ts';
-import { candidatesAt, SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../http/chosen-slug.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
-import { effectivePermissions } from '../http/roles.ts';
-import { readName } from '../http/titles.ts';
 import { newWorkspaceSteps } from './new-workspace.ts';
 import { exampleWorkspace, Workspace } from './schema.ts';
 

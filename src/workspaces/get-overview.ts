@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { signedIn } from '../http/access.ts';
+import { signedIn } from '../access/access-rule.ts';
+import { Id, Record, Text } from '../core/records.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Id, Record, Text } from '../http/records.ts';
 import { type OverviewRow, overviewStatement, readOverview } from './overview.ts';
 import { exampleUser, exampleWorkspace, Organization, OrganizationAccess, User } from './schema.ts';
 

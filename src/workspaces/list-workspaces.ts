@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { signedIn } from '../access/access-rule.ts';
+import { effectivePermissions } from '../access/roles.ts';
 import { sql } from '../db/sql.ts';
-import { signedIn } from '../http/access.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { effectivePermissions } from '../http/roles.ts';
 import { exampleWorkspace, Workspace } from './schema.ts';
 
 export const listWorkspaces = endpoint({

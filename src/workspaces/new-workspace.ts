@@ -1,5 +1,5 @@
+import { newId } from '../core/ids.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { newId } from '../http/ids.ts';
 
 /**
  * The steps that make the workspace of an endpoint that `founds`, with its owner and its first wiki, from the door's `access`. The first free candidate

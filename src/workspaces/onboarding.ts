@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
+import { signedIn } from '../access/access-rule.ts';
+import { candidatesAt, SLUG_ATTEMPTS, slugCandidates } from '../core/chosen-slug.ts';
+import { ApiError, forbidden } from '../core/errors.ts';
+import { Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { signedIn } from '../http/access.ts';
-import { candidatesAt, SLUG_ATTEMPTS, slugCandidates } from '../http/chosen-slug.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, forbidden } from '../http/errors.ts';
-import { Record } from '../http/records.ts';
 import { exampleWiki, Wiki } from '../wikis/schema.ts';
 import { newWorkspaceSteps } from './new-workspace.ts';
 import { type OverviewModel, type OverviewRow, overviewStatement, readOverview } from './overview.ts';

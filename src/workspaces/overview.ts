@@ -1,5 +1,5 @@
+import { effectivePermissions } from '../access/roles.ts';
 import { sql } from '../db/sql.ts';
-import { effectivePermissions } from '../http/roles.ts';
 import { manageFlags, type User, type Workspace } from './schema.ts';
 
 interface OverviewRow {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Flag, Id, Record, Text } from '../http/records.ts';
-import { effectivePermissions } from '../http/roles.ts';
+import { effectivePermissions } from '../access/roles.ts';
+import { Flag, Id, Record, Text } from '../core/records.ts';
 
 export const Workspace = Record(
   {

@@ -1,5 +1,5 @@
-import type { FullRevision, Revision, RevisionDiff } from '../../src/pages/revision-schema.ts';
 import type { FullPage } from '../../src/pages/schema.ts';
+import type { FullRevision, Revision, RevisionDiff } from '../../src/revisions/schema.ts';
 import { type Content, html, nothing } from '../html.ts';
 import { inWiki, time } from '../layout.ts';
 import { pageText, scriptsFor } from '../page-text.ts';

@@ -1,6 +1,6 @@
-import { mergeTexts } from '../../src/pages/merge-texts.ts';
-import type { FullRevision, RevisionDiff } from '../../src/pages/revision-schema.ts';
+import { mergeTexts } from '../../src/markdown/merge-texts.ts';
 import type { FullPage } from '../../src/pages/schema.ts';
+import type { FullRevision, RevisionDiff } from '../../src/revisions/schema.ts';
 import { Problem, refusedFor } from '../api.ts';
 import { html } from '../html.ts';
 import { refusal } from '../layout.ts';

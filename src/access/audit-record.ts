@@ -1,0 +1,67 @@
+import { newId } from '../core/ids.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
+
+/** What an event can be about, and the field of a record that names it. */
+const TARGETS = {
+  workspace: 'workspace_id',
+  organization_membership: 'membership_id',
+  invitation: 'invitation_id',
+  api_key: 'key_id',
+  wiki: 'wiki_id',
+  upload: 'upload_id',
+  job: 'job_id',
+  session: 'session_id',
+  user: 'user_id',
+  password: 'user_id',
+  sign_in_link: 'email',
+  page: 'page_id',
+  attachment: 'attachment_id',
+  export: 'job_id',
+  import: 'job_id',
+  source: 'source_id',
+} as const;
+
+type TargetKind = keyof typeof TARGETS;
+
+/** `<what it is about>.<what happened>`: wiki.renamed. */
+export type EventType = `${TargetKind}.${string}`;
+
+/** Where a write comes from, as its record says it. */
+interface WriteOrigin {
+  credential_kind: string;
+  request_id: string;
+  address: string;
+}
+
+/**
+ * The step of a writing statement that leaves its record. What the write did is read from its steps: `before`, the
+ * record as it was, and `after`, the record as it became (the result where there is no such step). Only the fields that
+ * differ are kept. Who signs in is nobody yet to the guard: the actor is then who they turn out to be. A write that makes something has no `before`; one that deletes has a result without columns.
+ */
+export function auditStep(event: EventType, stepNames: readonly string[], origin: WriteOrigin): Sql {
+  const kind = event.slice(0, event.indexOf('.'));
+  const field = TARGETS[kind as TargetKind];
+  const became = stepNames.includes('after') ? 'after' : 'result';
+  const hasBefore = stepNames.includes('before');
+  // "offset 0" lets each record be made once, not for each place that looks into it.
+  const changes = hasBefore
+    ? raw(
+        `select to_jsonb(before) as was, to_jsonb(${became}) as became from ${became} left join before on true offset 0`,
+      )
+    : raw(`select null::jsonb as was, to_jsonb(${became}) as became from ${became} offset 0`);
+  return sql`
+    insert into audit_events (event_id, workspace_id, type, target_kind, target_id, actor_id, credential_kind, credential_id,
+      request_id, address, before, after)
+    select ${newId('evt')}, coalesce(access.workspace_id, became ->> 'workspace_id'), ${event}::text, ${kind}::text,
+      coalesce(became ->> '${raw(field)}', was ->> '${raw(field)}', to_jsonb(access) ->> '${raw(field)}'), coalesce(access.user_id, became ->> 'user_id'),
+      ${origin.credential_kind}::text, access.credential_id, ${origin.request_id}::text, ${origin.address}::text,
+      ${hasBefore ? changedFields('was', 'became') : raw("'{}'")},
+      ${hasBefore ? changedFields('became', 'was') : raw('jsonb_strip_nulls(became)')}
+    from access, (${changes}) changes`;
+}
+
+/** Of the columns `was` and `became` (jsonb), the fields of one that are not the same in the other; those without a value are left out. */
+export function changedFields(one: 'was' | 'became', other: 'was' | 'became'): Sql {
+  return raw(`(select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(${one})
+    where value <> 'null' and value is distinct from ${other} -> key)`);
+}

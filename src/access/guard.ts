@@ -1,0 +1,221 @@
+import { type ApiError, forbidden, notFound, unauthorized } from '../core/errors.ts';
+import type { Db, Query, ServiceDb } from '../db/db.ts';
+import type { Scope } from '../db/request-context.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
+import { type Access, accessStep, callerStep, targetStep } from './access-rule.ts';
+import { auditStep, type EventType } from './audit-record.ts';
+import { callerScope, requestPath } from './caller-context.ts';
+import type { Credential } from './credential.ts';
+import { SESSION_IDLE_DAYS } from './token.ts';
+
+/**
+ * The work of a statement: one piece of SQL, or named steps (CTEs) of which the last is the result. It may use the
+ * door's own steps `caller` (user_id, granted, …), `target` (the path's object) and `access` (user_id, workspace_id,
+ * wiki_id, role, granted, …; no row where the caller is refused). A writing step must take its rows from `access`.
+ * Of a write that changes or deletes, a step `before` says what was there (see auditStep).
+ */
+type Work = Sql | Record<string, Sql>;
+
+export interface Statements {
+  /** The one row, or 404 where the work answers none. `event`: what the write is, where it is not the endpoint's event. */
+  one<T>(work: Work, event?: EventType): Promise<T>;
+  /** All rows. */
+  many<T>(work: Work, event?: EventType): Promise<T[]>;
+  /** The first row, or undefined; never leaves an audit record, also in a writing endpoint. */
+  look<T>(work: Work): Promise<T | undefined>;
+  /** Writes what a write of the same transaction leads to; that one's audit record stands for both. */
+  follow(work: Work): Promise<void>;
+}
+
+/** The only way of an endpoint to the database. */
+export interface Door extends Statements {
+  /**
+   * Several statements as one: the first locks the row that what follows is decided under (the workspace for seats and
+   * roles; the wiki for its tree; the user for an endpoint on the caller), so that what the next ones read stays true
+   * until the end. An endpoint that anyone may call locks what it decides by itself.
+   */
+  transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T>;
+  /** Answers what is wrong with the request only to those who may make it: 401, 404 and 403 come first. */
+  refuse(error: ApiError): Promise<never>;
+  /** Whether the access rule was asked at all, if there is one; an endpoint that never does answers 500. */
+  wasAsked(): boolean;
+  /** Whether the endpoint's event happened: something was written. */
+  hasWritten(): boolean;
+}
+
+interface DoorContext {
+  /** In the scope of the request. */
+  db: Db;
+  access: Access;
+  credential: Credential;
+  params: Record<string, string>;
+  /** The business event of a writing endpoint: each write leaves an audit record of it in the same statement. */
+  event: EventType | undefined;
+  request_id: string;
+  address: string;
+  /** Called when the note of a credential's last use could not be written, which fails no request. */
+  onUseNotNoted: (error: unknown) => void;
+}
+
+interface GuardColumns {
+  _status: number;
+  _found: boolean | null;
+  _note_use: boolean;
+}
+
+export function openDoor(context: DoorContext): Door {
+  const { db, access, credential, params } = context;
+  const { request_id, address } = context;
+  const origin = { credential_kind: credential.kind, request_id, address };
+  let asked = access.on === 'anyone';
+  let written = false;
+  const guardSteps = sql`
+    with caller as materialized (${callerStep(credential)}),
+    target as materialized (${targetStep(access, params, credential)}),
+    access as materialized (${accessStep(access, params, credential)})`;
+  const status = statusOf(requestPath(access, credential, params));
+
+  const read = (work: Work) => sql`
+    ${guardSteps}, ${steps(work)}
+    select ${status} as _status, ${noteUse(access, credential)} as _note_use, r.*
+    from (values (1)) always
+    left join (select true as _found, result.* from result) r on exists (select from access)`;
+
+  // Whoever signs in is nobody yet to the guard; the actor of the audit record is who they turn out to be.
+  // The status is asked for with refuse(), which fails the statement: whatever the work wrote for a refused caller is undone.
+  const write = (work: Work, event: EventType) => sql`
+    ${guardSteps}, ${steps(work)}, audit as (${auditStep(event, namesOf(work), origin)})
+    select case when ${status} = 200 then 200 else refuse(${status}) end as _status,
+      ${noteUse(access, credential)} as _note_use, r.*
+    from (values (1)) always left join (select true as _found, result.* from result) r on true`;
+
+  async function noteTheUse(rows: GuardColumns[]): Promise<void> {
+    if (!rows[0]?._note_use) return;
+    try {
+      await db.query(sql`${guardSteps}, switched as (
+          update users u set last_workspace_id = a.workspace_id from access a
+          where u.user_id = a.user_id and a.bound_workspace_id is null and a.workspace_id is not null)
+        ${noteStep(credential)}`);
+    } catch (error) {
+      context.onUseNotNoted(error);
+    }
+  }
+
+  function statements(query: Query, after: (rows: GuardColumns[]) => Promise<void>): Statements {
+    async function rowsOf<T>(statement: Sql): Promise<T[]> {
+      asked = true;
+      const rows = await query<GuardColumns>(statement);
+      refuseUnless200(rows[0]?._status);
+      await after(rows);
+      return rows[0]?._found ? (rows as T[]) : [];
+    }
+    async function run<T>(work: Work, event = context.event): Promise<T[]> {
+      if (!event) return rowsOf<T>(read(work));
+      const rows = await rowsOf<T>(write(work, event));
+      written ||= rows.length > 0;
+      return rows;
+    }
+    return {
+      async one<T>(work: Work, event?: EventType) {
+        const [row] = await run<T>(work, event);
+        if (row === undefined) throw notFound();
+        return row;
+      },
+      many: run,
+      look: async <T>(work: Work) => (await rowsOf<T>(read(work)))[0],
+      follow: async (work) => void (await rowsOf(read(work))),
+    };
+  }
+
+  return {
+    ...statements(db.query, noteTheUse),
+    transaction: (work) =>
+      db.transaction(async (query) => {
+        if (access.on !== 'anyone') await query(sql`${guardSteps} ${LOCKS[access.on]}`);
+        return work(statements(query, async () => undefined));
+      }),
+    async refuse(error) {
+      await statements(db.query, noteTheUse).look(sql`select 1`);
+      throw error;
+    },
+    wasAsked: () => asked,
+    hasWritten: () => written,
+  };
+}
+
+interface Caller {
+  user_id: string;
+  credential_id: string;
+}
+
+/** Decides 401 alone: for a request that is refused before its target matters. */
+export async function requireCaller(db: ServiceDb, credential: Credential): Promise<Caller | undefined> {
+  if (credential.kind === 'none') return undefined;
+  const [caller] = await db.in(callerScope(credential)).query<Caller>(callerStep(credential));
+  if (!caller) throw unauthorized();
+  return caller;
+}
+
+const OF_WORKSPACE = raw('select 1 from workspaces w join access a on a.workspace_id = w.workspace_id for update of w');
+
+const LOCKS: Record<Exclude<Access['on'], 'anyone'>, Sql> = {
+  caller: raw('select 1 from users u join access a on a.user_id = u.user_id for update of u'),
+  workspace: OF_WORKSPACE,
+  widget: OF_WORKSPACE,
+  // What is written into the wiki refers to its row and need not wait.
+  wiki: raw('select 1 from wikis w join access a on a.wiki_id = w.wiki_id for no key update of w'),
+};
+
+/** 404 where the path names nothing, 403 where it names what row-level security hides from the caller. */
+function statusOf(path: Scope['path']): Sql {
+  return sql`case when not exists (select from caller) then 401
+      when exists (select from access) then 200
+      when exists (select from target) or ${isKnown(path)} then 403 else 404 end`;
+}
+
+function isKnown(path: Scope['path']): Sql {
+  if (path === undefined) return NEVER;
+  return 'wiki_id' in path ? sql`knows_wiki(${path.wiki_id})` : sql`knows_workspace(${path.workspace_id})`;
+}
+
+const USED_LONG_AGO = raw('(select not c.used_lately from caller c, access a)');
+const USED_LONG_AGO_OR_ELSEWHERE = raw(`(select not c.used_lately or (c.bound_workspace_id is null
+      and c.last_workspace_id is distinct from a.workspace_id) from caller c, access a)`);
+const NEVER = raw('false');
+
+/** Whether the use of the credential is to be noted: at most once a minute, or when its user turns to another workspace. */
+function noteUse(access: Access, credential: Credential): Sql {
+  if (credential.kind === 'widget' || credential.kind === 'none') return NEVER;
+  return access.on === 'caller' ? USED_LONG_AGO : USED_LONG_AGO_OR_ELSEWHERE;
+}
+
+/** A browser's session that is used goes on for so long. */
+const BROWSER_IDLE_END = raw(`now() + interval '${SESSION_IDLE_DAYS} days'`);
+
+function noteStep(credential: Credential): Sql {
+  return credential.kind === 'session'
+    ? sql`
+        update sessions s set last_used_at = now(),
+          access_expires_at = case when s.in_browser then ${BROWSER_IDLE_END} else s.access_expires_at end
+        from caller c where s.session_id = c.credential_id and not c.used_lately`
+    : sql`update api_keys k set last_used_at = now() from caller c where k.key_id = c.credential_id and not c.used_lately`;
+}
+
+function steps(work: Work): Sql {
+  if ('strings' in work) return sql`result as (${work as Sql})`;
+  const entries = Object.entries(work);
+  return entries
+    .map(([name, step], i) => sql`${raw(i === entries.length - 1 ? 'result' : name)} as (${step})`)
+    .reduce((before, step) => sql`${before}, ${step}`);
+}
+
+function namesOf(work: Work): string[] {
+  return 'strings' in work ? [] : Object.keys(work).slice(0, -1);
+}
+
+function refuseUnless200(status: number | undefined): void {
+  if (status === 401) throw unauthorized();
+  if (status === 404) throw notFound();
+  if (status === 403) throw forbidden();
+  if (status !== 200) throw new Error('the guard of a statement answered no status');
+}

@@ -1,0 +1,209 @@
+import { hash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { rateLimited } from '../core/errors.ts';
+import type { Query } from '../db/db.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { type Credential, subjectOf } from './credential.ts';
+import { networkOf } from './network.ts';
+import { type Allowance, openAllowances, type Rate } from './rate-limit-buckets.ts';
+
+/**
+ * `general` counts every request, `search` and `uploads` some of them besides; all three by credential. Who has none, or
+ * one that is refused, is counted by address: at the endpoints that anybody may call under `auth`, else under `general`.
+ * `invitations` counts messages by workspace; the endpoints that send them do that (src/invitations).
+ */
+type Policy = 'general' | 'search' | 'uploads' | 'auth' | 'invitations';
+export type Rates = Record<Policy, Rate>;
+
+export interface RateLimits {
+  /** Counts what is answered the same without a credential: an unknown route or method. */
+  admitStray(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** Counts a request of an endpoint that needs no credential. */
+  admitAnybody(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /**
+   * Before the credential is looked at: one that was not good here lately counts by address until it turns out to be
+   * good, so that guessing is bounded, and only then. Whoever shares the address and is known goes on.
+   */
+  admitToken(request: FastifyRequest, reply: FastifyReply, token: string | undefined): Promise<void>;
+  /** When the credential was read, and before anything of the body is. */
+  admitCredential(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    endpoint: Endpoint,
+    credential: Credential,
+  ): Promise<void>;
+  /** When the answer is there: remembers a credential that was good and gives back what counted by address. */
+  settle(request: FastifyRequest, reply: FastifyReply): void;
+}
+
+/** What is known of a request between its admission and its answer. */
+interface Admitted {
+  /** The SHA-256 of the token; undefined where there was none. */
+  digest: string | undefined;
+  /** Whom the credential stands for. */
+  subject: string | undefined;
+  /** The address's allowance, of which one was taken in this window. */
+  network: Allowance | undefined;
+  window: number;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    admitted: Admitted | undefined;
+  }
+}
+
+/** How long a credential that was good is let through although its address is at the limit. */
+const KNOWN_MS = 5 * 60_000;
+const KNOWN_MAX = 20_000;
+
+export function openRateLimits(options: {
+  rates: Rates;
+  query: Query;
+  onSweepFailed: (error: unknown) => void;
+}): RateLimits {
+  const { rates, query, onSweepFailed } = options;
+  const allowances = openAllowances(query, onSweepFailed);
+  /** Credentials that were good lately, by the SHA-256 of the token. */
+  const known = new Map<string, { subject: string; until: number }>();
+  const headers = headersOf(rates);
+
+  const ofNetwork = (policy: 'general' | 'auth', request: FastifyRequest) =>
+    allowances.of(`${policy} network ${networkOf(request.ip)}`, rates[policy]);
+  const ofSubject = (policy: Policy, subject: string) => allowances.of(`${policy} ${subject}`, rates[policy]);
+
+  function subjectOfKnown(digest: string): string | undefined {
+    const entry = known.get(digest);
+    if (entry === undefined) return undefined;
+    if (entry.until > performance.now()) return entry.subject;
+    known.delete(digest);
+    return undefined;
+  }
+
+  function remember(digest: string, subject: string): void {
+    const until = performance.now() + KNOWN_MS;
+    const entry = known.get(digest);
+    if (entry) {
+      entry.until = until;
+      return;
+    }
+    if (known.size >= KNOWN_MAX) for (const oldest of [...known.keys()].slice(0, KNOWN_MAX / 10)) known.delete(oldest);
+    known.set(digest, { subject, until });
+  }
+
+  /** Takes one of each or, where one has none left, of none; and says so in the headers. */
+  async function take(reply: FastifyReply, policies: readonly Policy[], taken: readonly Allowance[]): Promise<void> {
+    for (const [i, allowance] of taken.entries()) {
+      const answer = allowance.take();
+      const granted = typeof answer === 'boolean' ? answer : await answer;
+      if (granted) continue;
+      for (const before of taken.slice(0, i)) before.giveBack(before.window);
+      headers.write(reply, policies, taken);
+      throw rateLimited(allowance.seconds);
+    }
+    headers.write(reply, policies, taken);
+  }
+
+  /** Where the answer is a refusal in any case, a database that is away makes it no other. */
+  async function takeIfPossible(reply: FastifyReply, allowance: Allowance): Promise<void> {
+    const granted = await Promise.resolve(allowance.take()).catch(() => true);
+    headers.write(reply, GENERAL, [allowance]);
+    if (!granted) throw rateLimited(allowance.seconds);
+  }
+
+  return {
+    async admitStray(request, reply) {
+      const { authorization } = request.headers;
+      const token = /^bearer (\S+)$/i.exec(authorization ?? '')?.[1];
+      const subject = token === undefined ? undefined : subjectOfKnown(digestOf(token));
+      await takeIfPossible(
+        reply,
+        subject === undefined ? ofNetwork('general', request) : ofSubject('general', subject),
+      );
+    },
+    admitAnybody: (request, reply) => take(reply, AUTH, [ofNetwork('auth', request)]),
+    async admitToken(request, reply, token) {
+      if (token === undefined) return takeIfPossible(reply, ofNetwork('general', request));
+      const digest = digestOf(token);
+      const subject = subjectOfKnown(digest);
+      if (subject !== undefined) {
+        request.admitted = { digest, subject, network: undefined, window: 0 };
+        return;
+      }
+      const network = ofNetwork('general', request);
+      await take(reply, GENERAL, [network]);
+      request.admitted = { digest, subject, network, window: network.window };
+    },
+    async admitCredential(request, reply, endpoint, credential) {
+      const subject = subjectOf(credential).join(' ');
+      if (request.admitted) request.admitted.subject = subject;
+      const policies = policiesOf(endpoint);
+      await take(
+        reply,
+        policies,
+        policies.filter(isOfRequests).map((policy) => ofSubject(policy, subject)),
+      );
+    },
+    settle(request, reply) {
+      const { admitted } = request;
+      if (admitted?.digest === undefined) return;
+      const { digest, subject, network, window } = admitted;
+      if (reply.statusCode === 401) {
+        known.delete(digest);
+        const counted = network ?? ofNetwork('general', request);
+        // One that was good a moment ago has not counted yet. The answer is made: a database that is away changes nothing.
+        if (!network) void Promise.resolve(counted.take()).catch(() => undefined);
+        headers.write(reply, GENERAL, [counted]);
+      } else if (subject !== undefined && reply.statusCode < 500) {
+        network?.giveBack(window);
+        if (reply.statusCode !== 429) remember(digest, subject);
+      }
+    },
+  };
+}
+
+function digestOf(token: string): string {
+  return hash('sha256', token, 'base64');
+}
+
+const GENERAL: readonly Policy[] = ['general'];
+const AUTH: readonly Policy[] = ['auth'];
+const OF_LIMIT = {
+  search: ['general', 'search'],
+  uploads: ['general', 'uploads'],
+  invitations: ['general', 'invitations'],
+} as const satisfies Record<string, readonly Policy[]>;
+
+/** The policies that a request of this endpoint is under. */
+export function policiesOf(endpoint: Pick<Endpoint, 'access' | 'limit'>): readonly Policy[] {
+  if (isOpenToAnybody(endpoint)) return AUTH;
+  return endpoint.limit ? OF_LIMIT[endpoint.limit] : GENERAL;
+}
+
+/** Whether the endpoint is called without a credential: to sign in. */
+export function isOpenToAnybody({ access }: Pick<Endpoint, 'access'>): boolean {
+  return access.on === 'anyone';
+}
+
+/** Invitations are counted where the message is sent, as not every request sends one. */
+function isOfRequests(policy: Policy): boolean {
+  return policy !== 'invitations';
+}
+
+/** `RateLimit-Policy` and `RateLimit` as draft-ietf-httpapi-ratelimit-headers-10 has them. */
+function headersOf(rates: Rates) {
+  const texts = new Map<readonly Policy[], string>();
+  const policyText = (policies: readonly Policy[]) =>
+    policies.map((policy) => `"${policy}";q=${rates[policy].quota};w=${rates[policy].window_seconds}`).join(', ');
+  return {
+    write(reply: FastifyReply, policies: readonly Policy[], allowances: readonly Allowance[]): void {
+      let text = texts.get(policies);
+      if (text === undefined) texts.set(policies, (text = policyText(policies)));
+      reply.header('ratelimit-policy', text);
+      reply.header(
+        'ratelimit',
+        allowances.map(({ remaining, seconds }, i) => `"${policies[i]}";r=${remaining};t=${seconds}`).join(', '),
+      );
+    },
+  };
+}

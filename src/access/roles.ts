@@ -1,0 +1,123 @@
+import { ApiError } from '../core/errors.ts';
+
+/** What a role may do. `resource:action`, as the `permissions` of a workspace and of an API key list them. */
+export type Permission =
+  | 'billing:manage'
+  | 'developers:manage'
+  | 'enterprise:manage'
+  | 'members:manage'
+  | 'members:read'
+  | 'pages:comment'
+  | 'pages:read'
+  | 'pages:write'
+  | 'sources:read'
+  | 'uploads:create'
+  | 'wikis:create'
+  | 'wikis:export'
+  | 'wikis:manage'
+  | 'workspace:delete'
+  | 'workspace:transfer';
+
+export type RoleSlug = 'owner' | 'admin' | 'developer' | 'billing' | 'member' | 'viewer';
+
+export interface RoleEntry {
+  slug: RoleSlug;
+  name: string;
+  description: string;
+  permissions: readonly Permission[];
+}
+
+const VIEWER: Permission[] = ['members:read', 'pages:comment', 'pages:read', 'sources:read'];
+const MEMBER: Permission[] = [...VIEWER, 'pages:write', 'uploads:create', 'wikis:create', 'wikis:export'];
+const ADMIN: Permission[] = [
+  ...MEMBER,
+  'billing:manage',
+  'developers:manage',
+  'enterprise:manage',
+  'members:manage',
+  'wikis:manage',
+];
+
+/** The roles in the order of the members list. A role stands above those that hold only permissions of its own. */
+export const ROLES: readonly RoleEntry[] = [
+  {
+    slug: 'owner',
+    name: 'Owner',
+    description: 'Everything, including to delete and to transfer the workspace.',
+    permissions: sorted([...ADMIN, 'workspace:delete', 'workspace:transfer']),
+  },
+  {
+    slug: 'admin',
+    name: 'Admin',
+    description: 'Everything but to delete or to transfer the workspace.',
+    permissions: sorted(ADMIN),
+  },
+  {
+    slug: 'developer',
+    name: 'Developer',
+    description: 'All of a member, and API keys and webhooks.',
+    permissions: sorted([...MEMBER, 'developers:manage']),
+  },
+  {
+    slug: 'billing',
+    name: 'Billing manager',
+    description: 'Plans and invoices; reads members and pages.',
+    permissions: sorted(['billing:manage', 'members:read', 'pages:read']),
+  },
+  {
+    slug: 'member',
+    name: 'Member',
+    description: 'Creates wikis and uploads; reads, comments on, writes and exports pages.',
+    permissions: sorted(MEMBER),
+  },
+  {
+    slug: 'viewer',
+    name: 'Viewer',
+    description: 'Reads and comments on pages; reads sources.',
+    permissions: sorted(VIEWER),
+  },
+];
+
+function sorted(permissions: Permission[]): Permission[] {
+  return permissions.toSorted();
+}
+
+export const PERMISSIONS: readonly Permission[] = ROLES[0]?.permissions ?? [];
+
+/** The role with this slug, or undefined where there is none. */
+export function findRole(slug: string): RoleEntry | undefined {
+  return ROLES.find((role) => role.slug === slug);
+}
+
+/** The roles that hold a permission, as a list for SQL's `in (…)`. */
+export function rolesWith(permission: Permission): RoleSlug[] {
+  return ROLES.filter((role) => role.permissions.includes(permission)).map((role) => role.slug);
+}
+
+/**
+ * Nobody grants or changes a role above their own: one that may something which their own may not. A credential that was
+ * given only some permissions (`granted`) reaches no role that manages what it may not manage itself.
+ */
+export function mayGrant(own: RoleEntry, other: RoleEntry, granted: readonly string[] | null): boolean {
+  if (!other.permissions.every((permission) => own.permissions.includes(permission))) return false;
+  const manages = other.permissions.filter((permission) => /:manage$|^workspace:/.test(permission));
+  return granted === null || manages.every((permission) => granted.includes(permission));
+}
+
+/**
+ * The permissions of a role through a credential that was given only some (`granted`; null: all), sorted.
+ * Every place that shows permissions or `can_manage_*` flags computes them here.
+ */
+export function effectivePermissions(role: string, granted: readonly string[] | null): Permission[] {
+  const all = findRole(role)?.permissions ?? [];
+  return granted === null ? [...all] : all.filter((permission) => granted.includes(permission));
+}
+
+export function notGrantable(): ApiError {
+  return new ApiError('role_not_grantable', 'Nobody can give or change a role that stands above their own.');
+}
+
+export function unknownRole(role: string): ApiError {
+  const known = ROLES.map((entry) => entry.slug).join(', ');
+  return new ApiError('unknown_role', `There is no role "${role.slice(0, 64)}". The roles are ${known}.`);
+}

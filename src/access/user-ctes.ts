@@ -1,0 +1,58 @@
+import { newId } from '../core/ids.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
+import type { Identity } from '../providers/identity/identity.ts';
+import { changedFields } from './audit-record.ts';
+
+/** Who somebody is, and what is said of them. */
+export type Profile = Omit<Identity, 'expires_at'>;
+
+/** The issuer of users that this service knows by their address alone. */
+export const OWN_ISSUER = 'ibid';
+
+/** Somebody who has shown that an address is theirs, or for whom the operator vouches. */
+export function ownProfile(email: string, display_name = email.slice(0, email.indexOf('@'))): Profile {
+  return { issuer: OWN_ISSUER, subject: email, email, email_verified: true, display_name, avatar_url: '' };
+}
+
+/**
+ * The steps of a statement that finds the user of (issuer, subject), makes it if new, or brings it up to date with what
+ * the issuer says; with an audit record of their own. What this service knows by address alone keeps its profile. Of
+ * several who make the same user at once the unique key lets one; for the others `USER_OF_STEPS` is empty, and the
+ * statement is to be sent again.
+ */
+export function userSteps(profile: Profile): Record<'known' | 'made' | 'new_user' | 'changed' | 'user_audit', Sql> {
+  const { issuer, subject, email, email_verified, display_name, avatar_url } = profile;
+  return {
+    known: sql`
+      select user_id, u.email, u.email_verified, u.display_name, u.avatar_url from identities join users u using (user_id)
+      where issuer = ${issuer} and subject = ${subject}`,
+    made: sql`
+      insert into identities (issuer, subject, user_id) select ${issuer}, ${subject}, ${newId('user')}
+      where not exists (select from known)
+      on conflict do nothing returning user_id`,
+    new_user: sql`
+      insert into users (user_id, email, email_verified, display_name, avatar_url)
+      select user_id, ${email}::text, ${email_verified}::boolean, ${display_name}::text, ${avatar_url}::text from made
+      returning user_id, email, email_verified, display_name, avatar_url`,
+    changed: sql`
+      update users u set email = ${email}, email_verified = ${email_verified}, display_name = ${display_name},
+        avatar_url = ${avatar_url}
+      from known where u.user_id = known.user_id and ${issuer}::text <> ${OWN_ISSUER}::text
+        and (u.email, u.email_verified, u.display_name, u.avatar_url)
+          is distinct from (${email}::text, ${email_verified}::boolean, ${display_name}::text, ${avatar_url}::text)
+      returning u.user_id, u.email, u.email_verified, u.display_name, u.avatar_url`,
+    user_audit: sql`
+      insert into audit_events (event_id, type, target_kind, target_id, actor_id, credential_kind, credential_id, request_id,
+        address, before, after)
+      select ${newId('evt')}, 'user.' || what, 'user', user_id, user_id, 'identity', ${issuer}, '', '',
+        ${changedFields('was', 'became')}, ${changedFields('became', 'was')}
+      from (
+        select 'created' as what, user_id, '{}'::jsonb as was, to_jsonb(new_user) as became from new_user
+        union all
+        select 'updated', user_id, to_jsonb(known), to_jsonb(changed) from changed join known using (user_id)
+      ) writes`,
+  };
+}
+
+/** The user that `userSteps` have found or made. */
+export const USER_OF_STEPS: Sql = raw('select user_id from known union all select user_id from new_user');

@@ -1,0 +1,109 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { jwtVerify, SignJWT } from 'jose';
+import type { Query } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { WIDGETS, type Widget } from './access-rule.ts';
+
+/** What a widget token says: ids, no e-mail, no name. */
+export interface WidgetClaims {
+  user_id: string;
+  workspace_id: string;
+  widget: Widget;
+  /** The key or the session that asked for the token: the token ends with it. null where an issuer's token did. */
+  issued_by: string | null;
+}
+
+export interface WidgetTokens {
+  sign(claims: WidgetClaims): Promise<string>;
+  /** null for anything but a token of ours that has not expired. */
+  verify(token: string): Promise<WidgetClaims | null>;
+}
+
+/** A token lives for an hour; it stops earlier when the membership, or the key or session that asked for it, ends. */
+const WIDGET_TOKEN_SECONDS = 3_600;
+
+const AUDIENCE = 'widget';
+const TYPE = 'widget+jwt';
+const CACHE_MAX = 10_000;
+
+/** Says by the header's `typ` whether a token claims to be one of ours, before anything of it is believed. */
+export function looksLikeWidgetToken(token: string): boolean {
+  const dot = token.indexOf('.');
+  if (dot < 0 || dot > 512) return false;
+  return Buffer.from(token.slice(0, dot), 'base64url').includes(`"${TYPE}"`);
+}
+
+/** The signing key is in the database, so that a token of one process is good on every other. */
+export async function openWidgetTokens(query: Query): Promise<WidgetTokens> {
+  await query(sql`
+    insert into signing_keys (kid, secret) select 'widget-1', ${randomBytes(32)}
+    where not exists (select from signing_keys) on conflict do nothing`);
+  const keys = await query<{ kid: string; secret: Buffer }>(
+    sql`select kid, secret from signing_keys order by created_at`,
+  );
+  const newest = keys.at(-1);
+  if (!newest) throw new Error('there is no signing key for widget tokens');
+  const verified = new Map<string, { claims: WidgetClaims; expires: number }>();
+
+  return {
+    sign: (claims) =>
+      new SignJWT({
+        org: claims.workspace_id,
+        widget: claims.widget,
+        ...(claims.issued_by && { key: claims.issued_by }),
+      })
+        .setProtectedHeader({ alg: 'HS256', typ: TYPE, kid: newest.kid })
+        .setSubject(claims.user_id)
+        .setAudience(AUDIENCE)
+        .setJti(randomUUID())
+        .setIssuedAt()
+        .setExpirationTime(`${WIDGET_TOKEN_SECONDS}s`)
+        .sign(newest.secret),
+    async verify(token) {
+      const hash = createHash('sha256').update(token).digest('base64');
+      const known = verified.get(hash);
+      if (known) {
+        if (known.expires > Date.now()) return known.claims;
+        verified.delete(hash);
+        return null;
+      }
+      const good = isCanonical(token) ? await verifyWithKeys(token, keys) : null;
+      if (!good) return null;
+      if (verified.size >= CACHE_MAX) verified.clear();
+      verified.set(hash, good);
+      return good.claims;
+    },
+  };
+}
+
+/** Whether each part is spelled as it is made: the last character of base64url has bits that decoding passes over. */
+function isCanonical(token: string): boolean {
+  return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
+}
+
+async function verifyWithKeys(token: string, keys: { kid: string; secret: Buffer }[]) {
+  try {
+    const { payload } = await jwtVerify(
+      token,
+      (header) => keys.find((key) => key.kid === header.kid)?.secret ?? Buffer.alloc(32),
+      {
+        algorithms: ['HS256'],
+        audience: AUDIENCE,
+        typ: TYPE,
+        requiredClaims: ['sub', 'exp', 'org', 'widget'],
+      },
+    );
+    const claims = claimsOf(payload);
+    return claims && { claims, expires: (payload.exp ?? 0) * 1000 };
+  } catch {
+    // Whatever is wrong with a token is the same to its bearer: it is not accepted.
+    return null;
+  }
+}
+
+function claimsOf(payload: Record<string, unknown>): WidgetClaims | null {
+  const { sub, org, widget, key } = payload;
+  if (typeof sub !== 'string' || typeof org !== 'string' || typeof widget !== 'string' || !(widget in WIDGETS))
+    return null;
+  return { user_id: sub, workspace_id: org, widget: widget as Widget, issued_by: typeof key === 'string' ? key : null };
+}

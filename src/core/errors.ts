@@ -1,0 +1,116 @@
+/** Every machine-readable code and its status. Codes only grow. */
+export const STATUS_OF = {
+  invalid_request: 400,
+  invalid_identifier: 400,
+  invalid_slug: 400,
+  invalid_name: 400,
+  invalid_title: 400,
+  invalid_email: 400,
+  invalid_query: 400,
+  unknown_role: 400,
+  unknown_plan: 400,
+  user_required: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  role_not_grantable: 403,
+  key_is_workspace_bound: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  conflict: 409,
+  slug_taken: 409,
+  already_member: 409,
+  invitation_pending: 409,
+  member_inactive: 409,
+  last_owner: 409,
+  seat_limit_reached: 409,
+  edit_conflict: 409,
+  idempotency_in_progress: 409,
+  upload_state: 409,
+  precondition_failed: 412,
+  payload_too_large: 413,
+  uri_too_long: 414,
+  unsupported_media_type: 415,
+  range_not_satisfiable: 416,
+  expectation_failed: 417,
+  validation_error: 422,
+  rate_limited: 429,
+  headers_too_large: 431,
+  checksum_mismatch: 460,
+  internal_error: 500,
+  billing_unavailable: 503,
+  email_unavailable: 503,
+  storage_unavailable: 503,
+  identity_unavailable: 503,
+  database_unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof STATUS_OF;
+
+/** One thing that is wrong with a request, as Pydantic v2 words it. */
+export interface Detail {
+  type: string;
+  loc: (string | number)[];
+  msg: string;
+  input: unknown;
+  ctx?: Record<string, unknown>;
+}
+
+/**
+ * What a client is told: a code for its program and a sentence for its developer. `cause` is for the log alone.
+ * `detail` is the list of a 422, or the word of the framework-level 404 and 405. `retry_after`: seconds, for 429.
+ */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly detail: Detail[] | string | undefined;
+  /** Seconds after which trying again has a chance. */
+  readonly retry_after: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; detail?: Detail[] | string; retry_after?: number } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.status = STATUS_OF[code];
+    this.detail = options.detail;
+    this.retry_after = options.retry_after ?? (this.status === 503 ? 2 : undefined);
+  }
+}
+
+/** One answer for a credential that is missing, malformed, unknown, revoked or expired: nothing tells them apart. */
+export function unauthorized(cause?: unknown): ApiError {
+  return new ApiError('unauthorized', 'Send a valid access token or API key: Authorization: Bearer <token>.', {
+    cause,
+  });
+}
+
+export function forbidden(): ApiError {
+  return new ApiError('forbidden', 'This credential may not do that here.');
+}
+
+export function rateLimited(retry_after: number, what = 'requests'): ApiError {
+  return new ApiError('rate_limited', `Too many ${what}. Try again in ${retry_after} seconds.`, { retry_after });
+}
+
+export function notFound(what = 'resource'): ApiError {
+  return new ApiError('not_found', `There is no such ${what}.`);
+}
+
+export function seatLimitReached(cause?: unknown): ApiError {
+  return new ApiError('seat_limit_reached', 'All seats are taken. Add seats, or remove a member or an invitation.', {
+    cause,
+  });
+}
+
+export function lastOwner(cause?: unknown): ApiError {
+  return new ApiError('last_owner', 'A workspace keeps at least one active owner. Make somebody else an owner first.', {
+    cause,
+  });
+}
+
+export function unsupportedMediaType(cause?: unknown, wanted = 'application/json'): ApiError {
+  return new ApiError('unsupported_media_type', `Send the body as Content-Type: ${wanted}.`, { cause });
+}

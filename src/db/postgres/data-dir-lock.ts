@@ -1,0 +1,59 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { StartError } from '../../core/start-error.ts';
+
+const SQLITE_BUSY = 5;
+
+/**
+ * Takes `folder` for this process alone, until the function returned is called or the process ends, by kill -9 too.
+ *
+ * The lock is the kernel's (fcntl), reached through SQLite because Node has no call for it.
+ * An advisory lock inside PostgreSQL would leave a hole: while a killed server is being started again nobody holds it,
+ * and a second Ibid could slip in. This one also holds between containers that share a volume.
+ * Nothing else may open `postgres.lock` in this process: closing any handle of a file drops all fcntl locks on it.
+ */
+export function lockFolder(folder: string): () => void {
+  const lock_file = join(folder, 'postgres.lock');
+  const pid_file = join(folder, 'ibid.pid');
+  let held: DatabaseSync | undefined;
+  try {
+    held = new DatabaseSync(lock_file);
+    held.exec('pragma journal_mode = memory; begin exclusive'); // No second file, which a full disk would not let be.
+    chmodSync(lock_file, 0o600); // Whoever can read a file can lock it.
+    writeFileSync(pid_file, `${process.pid}\n`);
+  } catch (error) {
+    held?.close();
+    const { errcode, code, message } = error as Error & { errcode?: number; code?: string };
+    if (code !== 'ERR_SQLITE_ERROR') throw error;
+    if (errcode !== SQLITE_BUSY) {
+      throw new StartError(
+        `DATA_DIR ${folder} cannot be locked (${message}): run Ibid as the user who made it, or set DATA_DIR to a local disk.`,
+        { cause: error },
+      );
+    }
+    const holder = readHolder(pid_file);
+    throw new StartError(
+      `DATA_DIR ${folder} is in use by another Ibid${holder ? ` (process ${holder})` : ''}: stop it or set DATA_DIR to another folder.`,
+    );
+  }
+  const lock = held;
+  HELD.add(lock);
+  return () => {
+    HELD.delete(lock);
+    lock.close();
+  };
+}
+
+/** Kept reachable, because a collected database closes its file and so drops the lock. */
+const HELD = new Set<DatabaseSync>();
+
+/** The file says who holds the lock only to name them; one who took it this instant may not have written it yet. */
+function readHolder(pid_file: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(pid_file, 'utf8'));
+    return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}

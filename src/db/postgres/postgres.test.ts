@@ -1,0 +1,386 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { StartError } from '../../core/start-error.ts';
+import { linkLibraries } from './binaries.ts';
+import { type Postgres, startPostgres } from './postgres.ts';
+import { runningPostgres } from './running.ts';
+
+const is_root = process.getuid?.() === 0;
+const limit = { timeout: 120_000 };
+
+const afterwards = new WeakMap<TestContext, (() => unknown)[]>();
+
+/** Runs the latest first, because a folder can go only when the server in it has stopped. */
+function cleanUp(t: TestContext, step: () => unknown): void {
+  const steps = afterwards.get(t) ?? [];
+  if (steps.push(step) > 1) return;
+  afterwards.set(t, steps);
+  t.after(async () => {
+    for (const latest of steps.reverse()) await latest();
+  });
+}
+
+/** A temporary folder that PostgreSQL's own user can pass through. */
+function makeFolder(t: TestContext, mode = 0o711): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ibid-postgres-'));
+  chmodSync(folder, mode);
+  cleanUp(t, () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+  return folder;
+}
+
+async function start(t: TestContext, data_dir: string, min_free_bytes?: number): Promise<Postgres> {
+  const postgres = await startPostgres({ data_dir, min_free_bytes, log: () => undefined });
+  cleanUp(t, () => postgres.stop());
+  return postgres;
+}
+
+async function query(postgres: Pick<Postgres, 'connection'>, statement: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(postgres.connection);
+  client.on('error', () => undefined); // A killed server also fails the query that waits for it.
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function until<Found>(look: () => Found | Promise<Found>): Promise<NonNullable<Found>> {
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    await delay(5);
+  }
+}
+
+/** A process that has ended but that its new parent has not looked at yet is no longer alive. */
+const isAlive = (pid: number): boolean => {
+  const state = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim();
+  return state !== '' && !state.startsWith('Z');
+};
+
+/** Another Ibid, as far as the database goes. It prints a line when it is ready, or its error. */
+function spawnIbid(t: TestContext, data_dir: string): ChildProcess {
+  const script = `
+    import { startPostgres } from ${JSON.stringify(new URL('./postgres.ts', import.meta.url).href)};
+    process.on('SIGINT', () => undefined);
+    try {
+      const postgres = await startPostgres({ data_dir: process.argv[1], log() {} });
+      console.log(JSON.stringify({ connection: postgres.connection, pid: postgres.pid }));
+      process.stdin.once('data', async () => { await postgres.stop(); process.exit(); });
+      setInterval(() => undefined, 1000);
+    } catch (error) {
+      console.log(JSON.stringify({ name: error.name, message: error.message }));
+    }`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, data_dir], {
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  cleanUp(t, async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.stdin?.end('stop\n');
+    await once(child, 'exit');
+  });
+  return child;
+}
+
+interface Word {
+  connection: Postgres['connection'];
+  pid: number;
+  name?: string;
+  message?: string;
+}
+
+async function firstWord({ stdout }: ChildProcess): Promise<Word> {
+  assert(stdout);
+  const [line] = await once(createInterface(stdout), 'line');
+  return JSON.parse(line);
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+test('what was written is there after a stop and a start', limit, async (t) => {
+  const data_dir = join(makeFolder(t), 'data');
+  const begin = performance.now();
+  const first = await start(t, data_dir);
+  t.diagnostic(`first start: ${Math.round(performance.now() - begin)} ms`);
+  await query(first, 'create table kept as select 42 as answer');
+  const { pid } = first;
+  await first.stop();
+  assert.equal(first.pid, undefined);
+  assert(pid && !isAlive(pid), 'stop() must wait until the server has ended.');
+
+  const again = performance.now();
+  const second = await start(t, data_dir);
+  t.diagnostic(`next start: ${Math.round(performance.now() - again)} ms`);
+  assert.deepEqual(await query(second, 'select answer from kept'), [{ answer: 42 }]);
+});
+
+test('the server is durable, closed to others, and knows letters beyond ASCII', limit, async (t) => {
+  const postgres = await start(t, join(makeFolder(t), 'data'));
+  const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'listen_addresses'];
+  const columns = names.map((name) => `current_setting('${name}') as ${name}`);
+  assert.deepEqual(await query(postgres, `select ${columns}`), [
+    { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on', data_checksums: 'on', listen_addresses: '' },
+  ]);
+  assert.deepEqual(
+    await query(postgres, 'select rolname, rolsuper from pg_roles where rolname = current_user'),
+    [{ rolname: 'ibid', rolsuper: false }],
+    'Ibid must not work as a superuser, who could run programs from SQL.',
+  );
+  assert.equal(statSync(postgres.connection.host).mode & 0o077, 0, 'Nobody else may reach the socket.');
+  assert.deepEqual(await query(postgres, `select lower('ÉЖ') as lower, 'a' < 'B' as by_language`), [
+    { lower: 'éж', by_language: false },
+  ]);
+});
+
+test('statements that fail on purpose leave nothing in the log of PostgreSQL', limit, async (t) => {
+  const data_dir = join(makeFolder(t), 'data');
+  const postgres = await start(t, data_dir);
+  await assert.rejects(query(postgres, `do $$ begin raise exception 'refused on purpose'; end $$`), /on purpose/);
+  assert.doesNotMatch(readFileSync(join(data_dir, 'postgres.log'), 'utf8'), /on purpose/);
+});
+
+test(
+  'a killed server comes back with every row that was committed, also while a session computes',
+  limit,
+  async (t) => {
+    const postgres = await start(t, join(makeFolder(t), 'data'));
+    await query(postgres, 'create table kept (n int)');
+    for (let round = 1; round <= 3; round++) {
+      await query(postgres, `insert into kept values (${round})`);
+      const series = 'generate_series(1, 100000)';
+      const endless = query(postgres, `select count(*) from ${series} a, ${series} b`);
+      const failed = assert.rejects(endless);
+      await until(
+        async () => (await query(postgres, `select 1 from pg_stat_activity where query ~ '^select count'`))[0],
+      );
+      const { pid } = postgres;
+      assert(pid);
+      const begin = performance.now();
+      process.kill(pid, 'SIGKILL');
+      const rows = await until(() => query(postgres, 'select count(*)::int as n from kept').catch(() => undefined));
+      t.diagnostic(`back after ${Math.round(performance.now() - begin)} ms`);
+      assert.deepEqual(rows, [{ n: round }]);
+      assert.notEqual(postgres.pid, pid);
+      await failed;
+    }
+    await postgres.stop();
+    assert.equal(postgres.pid, undefined, 'A stopped server must not be started again.');
+  },
+);
+
+test('stop() also ends a server that is being started again', limit, async (t) => {
+  const data_dir = join(makeFolder(t), 'data');
+  const postgres = await start(t, data_dir);
+  assert(postgres.pid);
+  process.kill(postgres.pid, 'SIGKILL');
+  await until(() => postgres.pid === undefined);
+  await postgres.stop();
+  assert.equal(postgres.pid, undefined);
+  await assert.rejects(query(postgres, 'select 1'), 'A server still answers after stop().');
+  assert.deepEqual(await query(await start(t, data_dir), 'select 1 as one'), [{ one: 1 }]);
+});
+
+test(
+  'an Ibid that was killed leaves its server behind, and the next start takes over with all rows',
+  limit,
+  async (t) => {
+    const data_dir = join(makeFolder(t), 'data');
+    const ibid = spawnIbid(t, data_dir);
+    const orphan = await firstWord(ibid);
+    await query(orphan, 'create table kept as select 42 as answer');
+    assert.deepEqual(runningPostgres(data_dir), orphan.connection);
+    await killed(ibid);
+    assert(isAlive(orphan.pid), 'This test is about a server that outlives its Ibid.');
+
+    const postgres = await start(t, data_dir);
+    assert.deepEqual(await query(postgres, 'select answer from kept'), [{ answer: 42 }]);
+    assert(!isAlive(orphan.pid), 'Two servers must not live on one cluster.');
+    await postgres.stop();
+    assert.equal(runningPostgres(data_dir), undefined);
+  },
+);
+
+test('a second Ibid on a DATA_DIR in use is refused, and told which process has it', limit, async (t) => {
+  const data_dir = join(makeFolder(t), 'data');
+  const ibid = spawnIbid(t, data_dir);
+  const word = await firstWord(ibid);
+  await assert.rejects(start(t, data_dir), (error) => {
+    assert(error instanceof StartError);
+    assert(error.message.includes(data_dir), error.message);
+    assert(error.message.includes(`process ${ibid.pid}`), error.message);
+    return true;
+  });
+  assert.deepEqual(await query(word, 'select 1 as one'), [{ one: 1 }], 'The refused start disturbed the running one.');
+
+  // Also while the running one's server is down, and by the same process.
+  process.kill(word.pid, 'SIGKILL');
+  await assert.rejects(start(t, data_dir), /in use by another Ibid/);
+  ibid.stdin?.write('stop\n');
+  await once(ibid, 'exit');
+  await start(t, data_dir);
+  await assert.rejects(start(t, data_dir), /in use by another Ibid/);
+});
+
+test('of several first starts at the same moment exactly one wins', limit, async (t) => {
+  const data_dir = join(makeFolder(t), 'data');
+  const words = await Promise.all(Array.from({ length: 4 }, () => firstWord(spawnIbid(t, data_dir))));
+  const winners = words.filter((word) => word.pid !== undefined);
+  const refused = words.filter((word) => word.name === 'StartError' && word.message?.includes('in use'));
+  assert.equal(winners.length, 1, JSON.stringify(words));
+  assert.equal(refused.length, 3, JSON.stringify(words));
+});
+
+test('a first start that was killed on its way is made good by the next', limit, async (t) => {
+  const moments: Record<string, (data_dir: string) => boolean> = {
+    'initdb works': (data_dir) =>
+      readdirSync(data_dir).some((name) => existsSync(join(data_dir, name, 'base', '1', 'PG_VERSION'))),
+    'the cluster has its name': (data_dir) => existsSync(join(data_dir, 'postgres', 'PG_VERSION')),
+    'the server starts': (data_dir) => existsSync(join(data_dir, 'postgres', 'postmaster.pid')),
+  };
+  for (const [moment, reached] of Object.entries(moments)) {
+    const data_dir = join(makeFolder(t), 'data');
+    const ibid = spawnIbid(t, data_dir);
+    await until(() => existsSync(data_dir) && reached(data_dir));
+    await killed(ibid);
+    const postgres = await start(t, data_dir);
+    await query(postgres, 'create table kept as select 42 as answer');
+    const left = readdirSync(data_dir).filter((name) => name.includes('unfinished'));
+    assert.deepEqual(left, [], `Killed when ${moment}: leftovers must be removed.`);
+    await postgres.stop();
+  }
+});
+
+test('a stale process number in postmaster.pid neither stops the start nor harms who has it now', limit, async (t) => {
+  const data_dir = join(makeFolder(t), 'data');
+  const postgres = await start(t, data_dir);
+  const cluster = join(data_dir, 'postgres');
+  const content = readFileSync(join(cluster, 'postmaster.pid'), 'utf8');
+  await postgres.stop();
+  const { uid, gid } = statSync(cluster);
+  const bystander = spawn('sleep', ['600'], is_root ? { uid, gid } : {});
+  cleanUp(t, () => bystander.kill());
+  writeFileSync(join(cluster, 'postmaster.pid'), content.replace(/^\d+/, String(bystander.pid)));
+  writeFileSync(join(cluster, '.s.PGSQL.5432.lock'), content.replace(/^\d+/, String(bystander.pid)));
+
+  assert.equal(runningPostgres(data_dir), undefined, 'A process that only has the number is no server.');
+  await query(await start(t, data_dir), 'select 1');
+  assert.equal(bystander.exitCode ?? bystander.signalCode, null, 'A foreign process was ended.');
+});
+
+test('a signal to the terminal reaches Ibid alone, so that requests can be finished first', limit, async (t) => {
+  const ibid = spawnIbid(t, join(makeFolder(t), 'data'));
+  const word = await firstWord(ibid);
+  assert(ibid.pid);
+  process.kill(-ibid.pid, 'SIGINT'); // Ctrl-C: to every process of the terminal's foreground group.
+  for (let round = 0; round < 20; round++) assert.deepEqual(await query(word, 'select 1 as one'), [{ one: 1 }]);
+});
+
+test('a path too long for a socket works, and its socket is gone after the stop', limit, async (t) => {
+  const data_dir = join(makeFolder(t), 'a folder, "long"'.repeat(3), 'x'.repeat(100), 'data');
+  for (const answer of ['made', 'found']) {
+    const postgres = await start(t, data_dir);
+    await query(postgres, `create table if not exists kept as select '${answer}' as answer`);
+    assert.deepEqual(await query(postgres, 'select answer from kept'), [{ answer: 'made' }]);
+    assert.equal(statSync(postgres.connection.host).mode & 0o077, 0, 'Nobody else may reach the socket.');
+    await postgres.stop();
+    assert(!existsSync(postgres.connection.host), `${postgres.connection.host} must be removed.`);
+  }
+});
+
+test('a DATA_DIR that cannot be one is refused with what to do', limit, async (t) => {
+  const folder = makeFolder(t);
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  const closed = is_root ? '/sys/ibid' : join(folder, 'closed', 'data');
+  if (!is_root) mkdirSync(dirname(closed), { mode: 0o500 });
+  const foreign = join(folder, 'foreign');
+  mkdirSync(join(foreign, 'postgres'), { recursive: true });
+  writeFileSync(join(foreign, 'postgres', 'precious'), '');
+  for (const data_dir of [file, join(file, 'below'), closed, foreign]) {
+    await assert.rejects(start(t, data_dir), (error) => {
+      assert(error instanceof StartError, String(error));
+      assert(error.message.includes(data_dir) && /set DATA_DIR|free/.test(error.message), error.message);
+      assert(!error.message.includes('\n'), 'One line is asked for.');
+      return true;
+    });
+  }
+  assert(existsSync(join(foreign, 'postgres', 'precious')));
+});
+
+test('a cluster of a version that is not installed is refused and stays as it is', limit, async (t) => {
+  const data_dir = join(makeFolder(t), 'data');
+  const postgres = await start(t, data_dir);
+  await postgres.stop();
+  const version_file = join(data_dir, 'postgres', 'PG_VERSION');
+  const version = readFileSync(version_file, 'utf8');
+  writeFileSync(version_file, '99\n');
+  await assert.rejects(start(t, data_dir), /made by PostgreSQL 99.*Install PostgreSQL 99/);
+  writeFileSync(version_file, version);
+  await query(await start(t, data_dir), 'select 1');
+});
+
+test(
+  'a DATA_DIR that only its owner can enter works, for root by a link to where PostgreSQL can go',
+  limit,
+  async (t) => {
+    const data_dir = join(makeFolder(t, 0o700), 'data');
+    cleanUp(t, () => {
+      const cluster = realpathSync(join(data_dir, 'postgres'));
+      if (!cluster.startsWith(data_dir)) rmSync(dirname(cluster), { recursive: true });
+    });
+    const first = await start(t, data_dir);
+    await query(first, 'create table kept as select 42 as answer');
+    const cluster = realpathSync(join(data_dir, 'postgres'));
+    assert.equal(statSync(cluster).mode & 0o077, 0);
+    if (is_root) assert.notEqual(statSync(cluster).uid, 0, 'PostgreSQL must not run as root.');
+    await first.stop();
+    const second = await start(t, data_dir);
+    assert.deepEqual(await query(second, 'select answer from kept'), [{ answer: 42 }]);
+  },
+);
+
+test('the disk counts as full below the bound, and not above', limit, async (t) => {
+  const data_dir = join(makeFolder(t), 'data');
+  const roomy = await start(t, data_dir, 0);
+  assert.equal(roomy.diskIsFull(), false);
+  await roomy.stop();
+  const tight = await start(t, data_dir, Number.MAX_SAFE_INTEGER);
+  assert.equal(tight.diskIsFull(), true);
+});
+
+test('the library links of the binaries are made, once or again, and a package without a list needs none', (t) => {
+  const native = join(makeFolder(t), 'native');
+  mkdirSync(join(native, 'lib'), { recursive: true });
+  assert.equal(linkLibraries(native), true);
+  writeFileSync(join(native, 'lib', 'libx.so.1.2'), 'content');
+  const link = { source: 'native/lib/libx.so.1.2', target: 'native/lib/libx.so.1' };
+  writeFileSync(join(native, 'pg-symlinks.json'), JSON.stringify([link]));
+  for (let round = 0; round < 2; round++) assert.equal(linkLibraries(native), true);
+  assert.equal(readlinkSync(join(native, 'lib', 'libx.so.1')), 'libx.so.1.2');
+});

@@ -1,0 +1,105 @@
+import { statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartError, toStartError } from '../../core/start-error.ts';
+import { findBinaries } from './binaries.ts';
+import { clusterMajor, makeCluster, removeUnfinished, USER, writeSettings } from './cluster.ts';
+import { lockFolder } from './data-dir-lock.ts';
+import { choosePlace, type Log, openDataDir, pointTo } from './place.ts';
+import { stopOrphan } from './processes.ts';
+import { chooseSocketFolder, PORT } from './server.ts';
+import { Supervisor } from './supervisor.ts';
+
+export interface Postgres {
+  /** What `pg` needs to connect. */
+  connection: { host: string; port: number; user: string; database: string; password?: string };
+  /** Stops the server (fast shutdown) and waits for its end. */
+  stop(): Promise<void>;
+  /** pid of the present postmaster (changes when it was restarted). */
+  readonly pid: number | undefined;
+  /** The file system is nearly full: writes should be refused before PostgreSQL itself stops. */
+  diskIsFull(): boolean;
+}
+
+interface Options {
+  data_dir: string;
+  log: Log;
+  /** Below this the disk counts as full: enough for what PostgreSQL still writes by itself. */
+  min_free_bytes?: number;
+}
+
+const MIN_FREE_BYTES = 256 * 2 ** 20;
+const NEW_CLUSTER_BYTES = 100 * 2 ** 20;
+
+/**
+ * Starts the PostgreSQL of a DATA_DIR, as a child of this process, and starts it again when it ends unasked.
+ * Makes the cluster the first time. One process per DATA_DIR: any other gets a StartError, as long as this one lives.
+ *
+ * Who may connect: the socket lies in a folder of mode 0700, and PostgreSQL asks the kernel who is at the other end
+ * (peer): only root, its own user and ours come in. That leaves no password that could be read, copied or lost.
+ */
+export async function startPostgres({ data_dir, log, min_free_bytes = MIN_FREE_BYTES }: Options): Promise<Postgres> {
+  if (process.platform === 'win32') {
+    throw new StartError(
+      'Ibid does not start a PostgreSQL of its own on Windows: set DATABASE_URL, or run Ibid in WSL.',
+    );
+  }
+  const unlocks: (() => void)[] = [];
+  const unlock = () => {
+    for (const release of unlocks.splice(0)) release();
+  };
+  try {
+    const folder = openDataDir(data_dir);
+    unlocks.push(lockFolder(folder));
+    const place = choosePlace(folder, log);
+    if (place.folder !== folder) unlocks.push(lockFolder(place.folder));
+
+    const major = clusterMajor(place);
+    if (major) await stopOrphan(place, log);
+    const binaries = findBinaries(place, major, log);
+    await removeUnfinished(place);
+    if (!major) {
+      if (freeBytes(place.folder) < NEW_CLUSTER_BYTES) {
+        throw new StartError(
+          `A new database needs 100 MB in ${place.folder}: free some space, or set DATA_DIR to another disk.`,
+        );
+      }
+      await makeCluster(place, binaries);
+    }
+    if (place.folder !== folder) pointTo(place.cluster, folder);
+    writeSettings(place, binaries);
+    const host = chooseSocketFolder(place);
+    const connection = { host, port: PORT, user: USER, database: USER };
+    const server = new Supervisor({ place, binaries, connection, log_file: join(folder, 'postgres.log'), log });
+    await server.start();
+    log('info', 'PostgreSQL is ready', { pid: server.pid, version: binaries.major, made: !major });
+    return {
+      connection,
+      get pid() {
+        return server.pid;
+      },
+      stop: () => server.stop().finally(unlock),
+      diskIsFull: diskGauge(place.cluster, min_free_bytes),
+    };
+  } catch (error) {
+    unlock();
+    throw toStartError(error, data_dir);
+  }
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+/** Asks the file system at most every two seconds. */
+function diskGauge(folder: string, min_free_bytes: number): () => boolean {
+  let full = false;
+  let next_look = 0;
+  return () => {
+    const now = performance.now();
+    if (now < next_look) return full;
+    next_look = now + 2000;
+    full = freeBytes(folder) < min_free_bytes;
+    return full;
+  };
+}

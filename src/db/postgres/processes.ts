@@ -1,0 +1,136 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync, rmdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { StartError } from '../../core/start-error.ts';
+import { replaceFile } from './account.ts';
+import type { Log, Place } from './place.ts';
+
+export const SOCKET = '.s.PGSQL.5432';
+
+/** How long a server may take to stop before it is told more rudely, in milliseconds. */
+const PATIENCE = { SIGINT: 20_000, SIGQUIT: 5_000, SIGKILL: 5_000 } as const;
+
+/**
+ * Tells a server to stop: fast (sessions end, a checkpoint is written), then at once (what was committed is recovered
+ * by the next start), then by force. Resolves to false if even that did not end it.
+ */
+export async function stopBy(tell: (signal: NodeJS.Signals) => void, over: () => boolean): Promise<boolean> {
+  for (const [signal, patience] of Object.entries(PATIENCE)) {
+    tell(signal as NodeJS.Signals);
+    const end = performance.now() + patience;
+    while (!over() && performance.now() < end) await delay(10);
+    if (over()) return true;
+  }
+  return false;
+}
+
+/**
+ * Ends what an Ibid that was killed left behind on this cluster, and tidies up after it.
+ * The caller holds the lock on DATA_DIR, so no living Ibid owns what is found here.
+ */
+export async function stopOrphan(place: Place, log: Log): Promise<void> {
+  const { cluster } = place;
+  const [pid, , , , socket_folder] = readPidFile(cluster) ?? [];
+  if (pid && isServer(Number(pid), cluster)) {
+    log('warn', `an earlier Ibid ended without its PostgreSQL (process ${pid}): stopping that first`);
+    const stopped = await stopBy(
+      (signal) => tell(Number(pid), signal),
+      () => !isServer(Number(pid), cluster),
+    );
+    if (!stopped) throw new StartError(`Process ${pid} on ${cluster} does not end: end it, or restart the machine.`);
+  }
+  clearStalePid(place);
+  if (socket_folder && basename(socket_folder).startsWith('ibid-')) removeSocketFolder(socket_folder);
+}
+
+/**
+ * PostgreSQL takes any living process that has the number in a stale postmaster.pid for another server and refuses.
+ * It disregards its parent's number though, which is ours. The other lines stay: by them it finds out
+ * whether processes of the old server still use its shared memory.
+ */
+export function clearStalePid({ cluster, account }: Place): void {
+  const lines = readPidFile(cluster);
+  if (lines) replaceFile(join(cluster, 'postmaster.pid'), [process.pid, ...lines.slice(1)].join('\n'), account);
+  rmSync(join(cluster, `${SOCKET}.lock`), { force: true });
+}
+
+/**
+ * Ends sessions that outlive their killed server because they compute and do not look up;
+ * as long as one lives no new server can start. Where /proc is missing or closed, only waiting is left.
+ */
+export function endLeftovers(cluster: string): void {
+  for (const name of readFolder('/proc')) {
+    const pid = Number(name);
+    const ours = pid > 0 && workingFolder(pid) === cluster && readText(`/proc/${pid}/cmdline`).startsWith('postgres: ');
+    if (ours) tell(pid, 'SIGKILL');
+  }
+}
+
+/** Removes a socket folder of ours below the temporary folder, if it holds nothing foreign. */
+export function removeSocketFolder(folder: string): void {
+  try {
+    for (const name of [SOCKET, `${SOCKET}.lock`]) rmSync(join(folder, name), { force: true });
+    rmdirSync(folder);
+  } catch (error) {
+    // Gone already, or somebody else's: it is not ours to remove.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && code !== 'ENOTEMPTY' && code !== 'EACCES' && code !== 'EPERM') throw error;
+  }
+}
+
+/** Lines: pid, data directory, start time, port, socket folder, listen address, shared memory, status. */
+export function readPidFile(cluster: string): string[] | undefined {
+  try {
+    return readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Whether the process is a server on this cluster by its own command line, and not one that got its number later. */
+export function isServer(pid: number, cluster: string): boolean {
+  if (process.platform === 'linux') {
+    const words = readText(`/proc/${pid}/cmdline`).split('\0');
+    return words[words.indexOf('-D') + 1] === cluster;
+  }
+  const { stdout } = spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.includes(` -D ${cluster} `);
+}
+
+/** Whether it helped is seen by whether the process ends; it may have ended by itself just now. */
+function tell(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
+  }
+}
+
+// A process may end while it is looked at, or belong to somebody else: both read as nothing below.
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function readFolder(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+function workingFolder(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+import { hash } from 'node:crypto';
+import type { Rendered } from '../markdown/plain-text.ts';
+import type { Extracted, PageRange } from './formats/extract.ts';
+import { hasLines, type LineRange, linesOfBlock } from './source-lines.ts';
+
+/** Where the blocks of a page come from, each with the place and the hash of the text that it shows; parallel lists. */
+export interface Citations {
+  /** [start, end) in the text of the source, in UTF-16 units. */
+  starts: number[];
+  ends: number[];
+  /** Of a document that has pages (PDF), counted from 1; else empty. */
+  first_pages: number[];
+  last_pages: number[];
+  /** Of a file that has lines (Markdown, text, CSV), counted from 1, 0 for what is not from it; else empty. */
+  first_lines: number[];
+  last_lines: number[];
+  /** The SHA-256 of each text, one behind the other, in hexadecimal digits. */
+  hashes: string;
+}
+
+/** One of them: where a block stands in the text of the source. */
+export interface CitedPlace {
+  start: number;
+  end: number;
+  /** Undefined where the source has no pages. */
+  pages: PageRange | undefined;
+  /** Undefined where the file has no lines. */
+  lines: LineRange | undefined;
+  /** 64 hexadecimal digits. */
+  hash: string;
+}
+
+export function placesOf(citations: Citations): CitedPlace[] {
+  const { starts, ends, first_pages, last_pages, first_lines, last_lines, hashes } = citations;
+  return starts.map((start, i) => {
+    const [first_page, last_page] = [first_pages[i], last_pages[i]];
+    const [first_line, last_line] = [first_lines[i], last_lines[i]];
+    const pages = first_page === undefined || last_page === undefined ? undefined : { first_page, last_page };
+    const lines = first_line === undefined || last_line === undefined ? undefined : { first_line, last_line };
+    return { start, end: ends[i] ?? start, pages, lines, hash: hashes.slice(64 * i, 64 * (i + 1)) };
+  });
+}
+
+/** Either all of them have pages or none has, and so with lines. */
+export function citationsOf(places: readonly CitedPlace[]): Citations {
+  return {
+    starts: places.map(({ start }) => start),
+    ends: places.map(({ end }) => end),
+    first_pages: places.flatMap(({ pages }) => pages?.first_page ?? []),
+    last_pages: places.flatMap(({ pages }) => pages?.last_page ?? []),
+    first_lines: places.flatMap(({ lines }) => lines?.first_line ?? []),
+    last_lines: places.flatMap(({ lines }) => lines?.last_line ?? []),
+    hashes: places.map((place) => place.hash).join(''),
+  };
+}
+
+/** The blocks of a page that shows the whole of its source: they stand where they stand in the source's text. */
+export function citeBlocks(
+  { text, blocks }: Rendered,
+  { kind, block_pages = [], lines }: Pick<Extracted, 'kind' | 'block_pages' | 'lines'>,
+): Citations {
+  const all: PageRange = {
+    first_page: block_pages[0]?.first_page ?? 0,
+    last_page: block_pages.reduce((last, { last_page }) => Math.max(last, last_page), 0),
+  };
+  // Behind the last text there may be pictures, which are not cited; more blocks than were counted are others.
+  const isWhole = (blocks.at(-1)?.part ?? 0) < block_pages.length;
+  return citationsOf(
+    blocks.map((block) => ({
+      start: block.start,
+      end: block.end,
+      pages: block_pages.length === 0 ? undefined : ((isWhole ? block_pages[block.part] : undefined) ?? all),
+      lines: hasLines(kind) ? linesOfBlock(block, lines) : undefined,
+      hash: hash('sha256', text.slice(block.start, block.end)),
+    })),
+  );
+}

@@ -1,0 +1,184 @@
+import type { Root } from 'mdast';
+import { type IndexedText, indexBody } from '../analysis/document-terms.ts';
+import { linksOf, type PageLink, withWikiLinks } from '../markdown/page-links.ts';
+import { parseMarkdown, TooComplexError, withoutOverflow } from '../markdown/parse-markdown.ts';
+import { oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from '../markdown/plain-text.ts';
+import { renderTree } from '../markdown/render.ts';
+import { type Citations, citeBlocks } from './cite-blocks.ts';
+import {
+  checked,
+  checkedPage,
+  type Extracted,
+  extract,
+  extractAsIs,
+  MARKDOWN_MAX,
+  titleFromFilename,
+  type UploadedFile,
+} from './formats/extract.ts';
+import { LINES_OF_CODE, textAsCode } from './formats/text.ts';
+import { editText } from './links/edit-text.ts';
+import { relink } from './links/relink.ts';
+import { linkTitles } from './links/title-links.ts';
+import { NO_NAMES, type TitleNames } from './links/title-names.ts';
+import { divide, isLong, type Part } from './split/divide.ts';
+import { wikiOfUpload } from './upload-link-resolver.ts';
+
+export interface CompileInput extends UploadedFile {
+  wiki_id: string;
+  /** Where the page will be, from which its links are written. */
+  page_path: string;
+  /** What a document holds that was read before, apart from here; its `bytes` are then empty. */
+  document?: Extracted;
+  /** Where `#fragment`, an id under the prefix, leads to if that is not in this text: addresses from its page. */
+  fragments?: ReadonlyMap<string, string>;
+  /** Of a part of a document: where the page of the whole is. */
+  document_path?: string;
+}
+
+/** A file as the page that it becomes. */
+export interface CompiledFile extends Rendered {
+  kind: Extracted['kind'];
+  /** What the file is, whatever was declared. */
+  content_type: string;
+  markdown: string;
+  /** The uploaded files that it links to. */
+  links: string[];
+  plain_reason: PlainReason;
+  /** The paths of the wiki that its text links to. */
+  page_links: PageLink[];
+  /** Those of them that it names by their titles and its file does not link to. */
+  named_paths: string[];
+  /** All that the file says: the page's text, and behind it what the page leaves out. */
+  source_text: string;
+  source_indexed: IndexedText;
+  citations: Citations;
+}
+
+/** A document that is too long for one page: what its pages are made of. */
+export interface DividedFile extends Omit<Extracted, 'markdown' | 'block_pages' | 'lines' | 'rest' | 'pictures'> {
+  parts: Part[];
+}
+
+/**
+ * What becomes of a file: one page, or what the pages are made of if its text is too long for one. `onExtracted` is told how
+ * long each text is, in UTF-16 units, before it is parsed. Throws an ExtractError for a file that cannot be a page.
+ */
+export function compileOrDivide(
+  file: CompileInput,
+  pages: ReadonlyMap<string, string>,
+  onExtracted: (length: number) => void,
+  names: TitleNames,
+): CompiledFile | DividedFile {
+  const document = readFile(file);
+  if (!isLong(document)) return compileFile({ ...file, document }, pages, onExtracted, names);
+  const { markdown, block_pages, lines, rest, pictures, ...read } = document;
+  return { ...read, parts: divide(document, titleOf(file, read.title), onExtracted) };
+}
+
+/** As `compileOrDivide`, for what cannot be shown as more than its text: if that is long it is divided between lines. */
+export function compileOrDivideAsIs(file: CompileInput, plain_reason: PlainReason): CompiledFile | DividedFile {
+  const { text, kind, title, language, content_type, markdown } = readAsIs(file);
+  if (!isLong({ kind, title, language, content_type, markdown })) return compileAsIs(file, plain_reason);
+  const parts = divide({ markdown: textAsCode(text), lines: LINES_OF_CODE }, titleOf(file, title));
+  return { kind, title, language, content_type, parts };
+}
+
+function readFile(file: CompileInput): Extracted {
+  return file.document ? checked(file.document) : extract(file);
+}
+
+function readAsIs(file: CompileInput): Extracted & { text: string } {
+  return file.document ? asIs(checked(file.document)) : extractAsIs(file);
+}
+
+function titleOf(file: UploadedFile, title: string): string {
+  return title || oneLine(titleFromFilename(file.filename), TITLE_MAX);
+}
+
+/**
+ * From bytes to a page: extract, link, render. Pure: the same input makes the same page. `pages` maps files and folders
+ * of the upload to the paths of their pages; what is no Markdown file links to the pages of `names`, too. `onExtracted` is
+ * told how long the Markdown is, in UTF-16 units, before it is rendered. Throws an ExtractError for a file that cannot be one page.
+ */
+export function compileFile(
+  file: CompileInput,
+  pages: ReadonlyMap<string, string>,
+  onExtracted: (length: number) => void = () => undefined,
+  names: TitleNames = NO_NAMES,
+): CompiledFile {
+  try {
+    return withoutOverflow(() => {
+      const extracted = checkedPage(readFile(file));
+      onExtracted(extracted.markdown.length);
+      const tree = parseMarkdown(extracted.markdown);
+      const { edits, links } = relink(extracted.markdown, tree, file, pages);
+      const named = namesLinked(extracted, tree, file, names);
+      const markdown = editText(extracted.markdown, tree, [...edits, ...named.edits]);
+      const page_links = linksOf(tree, markdown, file.page_path);
+      const wiki = wikiOfUpload(file, pages);
+      const rendered = renderTree(tree, wiki);
+      const linked = [...new Set([...links, ...wiki.filesOf(rendered.wiki_links)])];
+      return finished(file, extracted, rendered, {
+        markdown,
+        links: linked,
+        page_links: withWikiLinks(page_links, rendered.wiki_links),
+        named_paths: named.paths,
+        plain_reason: '',
+      });
+    });
+  } catch (error) {
+    if (error instanceof TooComplexError) return compileAsIs(file, 'too_complex');
+    throw error;
+  }
+}
+
+/** Who writes Markdown says what is a link; what other formats say of pages of this wiki they can only say by their names. */
+function namesLinked({ kind, markdown }: Extracted, tree: Root, file: CompileInput, names: TitleNames) {
+  if (kind === 'markdown' || names.size === 0) return { edits: [], paths: [] };
+  const { page_path, document_path = page_path } = file;
+  const linked = linksOf(tree, markdown, page_path).map(({ to_path }) => to_path);
+  const room = MARKDOWN_MAX - Buffer.byteLength(markdown);
+  return linkTitles(markdown, tree, { page_path, linked: [page_path, document_path, ...linked], room }, names);
+}
+
+/** A file as a page that shows its text as it is. Throws an ExtractError for one that is no text. */
+export function compileAsIs(file: CompileInput, plain_reason: PlainReason): CompiledFile {
+  const { text, ...read } = readAsIs(file);
+  const extracted = checkedPage(read);
+  const rendered = renderPlainText(text);
+  return finished(file, extracted, rendered, {
+    markdown: extracted.markdown,
+    links: [],
+    page_links: [],
+    named_paths: [],
+    plain_reason,
+  });
+}
+
+/** What is shown as it is, is one block, from all of its pages. */
+function asIs({ block_pages = [], ...document }: Extracted): Extracted & { text: string } {
+  const [first] = block_pages;
+  const last_page = Math.max(...block_pages.map((pages) => pages.last_page));
+  return { ...document, text: document.markdown, block_pages: first ? [{ ...first, last_page }] : [] };
+}
+
+function finished(
+  file: CompileInput,
+  { kind, title, language, content_type, rest: left_out = '', ...places }: Extracted,
+  rendered: Rendered,
+  rest: Pick<CompiledFile, 'markdown' | 'links' | 'page_links' | 'named_paths' | 'plain_reason'>,
+): CompiledFile {
+  const source_text = left_out === '' ? rendered.text : `${rendered.text}\n${left_out}`;
+  return {
+    ...rendered,
+    ...rest,
+    kind,
+    content_type,
+    source_text,
+    source_indexed: left_out === '' ? rendered.indexed : indexBody(source_text),
+    citations: citeBlocks(rendered, { kind, ...places }),
+    // HTML names itself in its head, and its first heading is often that of the site.
+    title: titleOf(file, title || rendered.title),
+    language: rendered.language || language,
+  };
+}

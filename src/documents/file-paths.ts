@@ -1,0 +1,79 @@
+import { numberedSlug, slugFrom } from '../core/slug.ts';
+
+interface PlannedPaths {
+  /** For each file in the order given: the path of its page. */
+  files: string[];
+  /** The folders that no file of the upload is the page of: the path of each, and its name with the folders above it. */
+  folders: Map<string, string>;
+  /** The path of each folder, by its name with the folders above it. */
+  folder_paths: Map<string, string>;
+}
+
+/**
+ * The paths of the pages that files become: a segment for each folder and for the name without its extension.
+ * `index.md` and `README.md` of a folder are the folder's own page. Names that come to the same slug are numbered.
+ * `pageAt` says how the page that the wiki has at a path came to be; a page that somebody wrote is never taken over.
+ */
+export function planPaths(
+  filenames: readonly string[],
+  pageAt: (path: string) => 'authored' | 'compiled' | undefined,
+): PlannedPaths {
+  const used = new Set<string>();
+  const folderPaths = new Map<string, string>([['', '']]);
+  const folders = new Map<string, string>();
+  const files = new Array<string>(filenames.length);
+
+  function freePath(parent: string, name: string): string {
+    const base = slugBelow(parent, name);
+    for (let n = 1; ; n += 1) {
+      const path = join(parent, n === 1 ? base : numberedSlug(base, n));
+      if (!used.has(path) && !pageAt(path)) {
+        used.add(path);
+        return path;
+      }
+    }
+  }
+
+  /** A folder keeps its path whether the wiki has a page there or not: that page is the folder's. */
+  function folderPath(folder: string): string {
+    const known = folderPaths.get(folder);
+    if (known !== undefined) return known;
+    const at = folder.lastIndexOf('/');
+    const parent = folderPath(at < 0 ? '' : folder.slice(0, at));
+    const base = slugBelow(parent, folder.slice(at + 1));
+    let path = join(parent, base);
+    for (let n = 2; used.has(path); n += 1) path = join(parent, numberedSlug(base, n));
+    used.add(path);
+    folderPaths.set(folder, path);
+    folders.set(path, folder);
+    return path;
+  }
+
+  const split = filenames.map((filename) => {
+    const at = filename.lastIndexOf('/');
+    return {
+      folder: at < 0 ? '' : filename.slice(0, at),
+      name: filename.slice(at + 1).replace(/\.[^.]+$/, '') || filename.slice(at + 1),
+    };
+  });
+  // Folders first, so that a file never takes a folder's path; then the files that are a folder's page.
+  for (const { folder } of split) folderPath(folder);
+  for (const [i, { folder, name }] of split.entries()) {
+    const path = folderPath(folder);
+    if (folder === '' || !/^(index|readme)$/i.test(name) || !folders.has(path) || pageAt(path) === 'authored') continue;
+    files[i] = path;
+    folders.delete(path);
+  }
+  for (const [i, { folder, name }] of split.entries()) files[i] ??= freePath(folderPath(folder), name);
+  return { files, folders, folder_paths: folderPaths };
+}
+
+/** Twenty folders of the longest slugs leave less than a slug's length of the 1,024 characters of a path. */
+export function slugBelow(parent: string, name: string): string {
+  const slug = slugFrom(name, 'page');
+  return parent.length < 970 ? slug : slugFrom(slug.slice(0, 30), 'page');
+}
+
+function join(parent: string, slug: string): string {
+  return parent === '' ? slug : `${parent}/${slug}`;
+}

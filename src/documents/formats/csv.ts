@@ -1,0 +1,143 @@
+import type { Root, TableRow } from 'mdast';
+import { lineEndsIn } from '../../markdown/plain-text.ts';
+import { addRun, type LineRun } from '../source-lines.ts';
+import { ExtractError } from './extract-error.ts';
+import { markdownWriter } from './markdown-writer.ts';
+
+/** What a page shows of a table; who wants more of it opens the file. */
+const ROWS_MAX = 1_000;
+const COLUMNS_MAX = 100;
+const SHOWN_MAX = 512 * 1024;
+const CELL_MAX = 2_000;
+
+const writer = markdownWriter({ tablePipeAlign: false });
+
+/**
+ * Comma-separated values (RFC 4180; also with semicolons, tabs or bars) as a table whose first row is its head. Of a
+ * long one the beginning is shown, and below it is said how much there is; `rest` are the other rows as lines of text.
+ * `lines` are those of the file on which the rows stand. Throws an ExtractError where a quote is never closed.
+ */
+export function csvToMarkdown(text: string): { markdown: string; rest: string; lines: LineRun[] } {
+  const records = readRecords(text, separatorOf(text));
+  const rows = records.map(({ row }) => row);
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const width = Math.min(columns, COLUMNS_MAX);
+  let length = 0;
+  let shown = 0;
+  for (const row of rows.slice(0, ROWS_MAX + 1)) {
+    length +=
+      row.slice(0, width).reduce((sum, cell) => sum + Math.min(cell.length, CELL_MAX) + 3, 0) +
+      3 * (width - row.length);
+    if (length > SHOWN_MAX && shown > 1) break;
+    shown += 1;
+  }
+  const root: Root = {
+    type: 'root',
+    children: [{ type: 'table', children: rows.slice(0, shown).map((row) => tableRow(row, width)) }],
+  };
+  const notes: string[] = [];
+  if (shown < rows.length) notes.push(`the first ${count(shown - 1)} of ${count(rows.length - 1)} rows`);
+  if (width < columns) notes.push(`the first ${count(width)} of ${count(columns)} columns`);
+  if (notes.length > 0) {
+    const value = `This page shows ${notes.join(' and ')}; the file has them all.`;
+    root.children.push({ type: 'paragraph', children: [{ type: 'text', value }] });
+  }
+  const rest = rows.slice(shown).map((row) => row.map(oneLine).join(' '));
+  return { markdown: writer.stringify(root), rest: rest.join('\n'), lines: linesOf(records.slice(0, shown)) };
+}
+
+/** Behind the head stands the line that says that it is a table, and behind the table an empty line. */
+function linesOf(records: readonly CsvRecord[]): LineRun[] {
+  const lines: LineRun[] = [];
+  for (const [i, { line, height }] of records.entries()) addRun(lines, { at: i === 0 ? 1 : i + 2, line, height });
+  addRun(lines, { at: records.length + 2, line: 0, height: 1 });
+  return lines;
+}
+
+function count(n: number): string {
+  return n.toLocaleString('en');
+}
+
+function tableRow(row: readonly string[], width: number): TableRow {
+  return {
+    type: 'tableRow',
+    children: Array.from({ length: width }, (_, i) => {
+      const value = oneLine(row[i] ?? '');
+      return { type: 'tableCell', children: value === '' ? [] : [{ type: 'text', value: value.slice(0, CELL_MAX) }] };
+    }),
+  };
+}
+
+function oneLine(cell: string): string {
+  return cell.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+}
+
+/** The separator that the first line has most of, outside of quotes. */
+function separatorOf(text: string): string {
+  const line =
+    text
+      .slice(0, 10_000)
+      .replace(/"[^"]*"/g, '')
+      .split('\n', 1)[0] ?? '';
+  const counts = [',', ';', '\t', '|'].map((separator) => ({ separator, n: line.split(separator).length }));
+  return counts.reduce((best, each) => (each.n > best.n ? each : best)).separator;
+}
+
+interface CsvRecord {
+  row: string[];
+  /** On which line of the file it begins, counted from 1, and on how many it is. */
+  line: number;
+  height: number;
+}
+
+function readRecords(text: string, separator: string): CsvRecord[] {
+  const records: CsvRecord[] = [];
+  let row: string[] = [];
+  let start = 0;
+  let line = 1;
+  let at = 0;
+  while (at < text.length) {
+    let cell: string;
+    if (text[at] === '"') {
+      const end = closingQuote(text, at + 1);
+      cell = text.slice(at + 1, end).replaceAll('""', '"');
+      at = end + 1;
+      // What stands between a closing quote and the separator belongs to no value; it is kept.
+      const next = endOfCell(text, at, separator);
+      cell += text.slice(at, next);
+      at = next;
+    } else {
+      const next = endOfCell(text, at, separator);
+      cell = text.slice(at, next);
+      at = next;
+    }
+    row.push(cell);
+    if (text[at] === separator && at + 1 < text.length) {
+      at += 1;
+      continue;
+    }
+    if (text[at] === separator) row.push('');
+    const height = 1 + lineEndsIn(text.slice(start, at));
+    at += 1;
+    if (row.some((value) => value.trim() !== '')) records.push({ row, line, height });
+    row = [];
+    line += height;
+    start = at;
+  }
+  return records;
+}
+
+function closingQuote(text: string, from: number): number {
+  for (let at = from; ; at += 2) {
+    at = text.indexOf('"', at);
+    if (at < 0) {
+      throw new ExtractError('unreadable', 'a quote in the CSV file is never closed; mend it and upload it again');
+    }
+    if (text[at + 1] !== '"') return at;
+  }
+}
+
+function endOfCell(text: string, from: number, separator: string): number {
+  for (let at = from; at < text.length; at += 1) if (text[at] === separator || text[at] === '\n') return at;
+  return text.length;
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { renderMarkdown } from '../../markdown/render.ts';
+import { type Extracted, extract, extractAsIs, titleFromFilename } from './extract.ts';
+import { ExtractError } from './extract-error.ts';
+
+function read(content: string | Uint8Array, filename = '', content_type = ''): Extracted {
+  return extract({ filename, content_type, bytes: typeof content === 'string' ? Buffer.from(content) : content });
+}
+
+function assertRefused(content: string | Uint8Array, filename: string, code: string, message: RegExp): void {
+  assert.throws(
+    () => read(content, filename),
+    (error) => error instanceof ExtractError && error.code === code && message.test(error.message),
+    `${filename} must be refused as ${code}`,
+  );
+}
+
+function bytes(latin1: string): Uint8Array {
+  return Buffer.from(latin1, 'latin1');
+}
+
+test('what a file is comes from its content; name and declared type only choose between kinds of text', () => {
+  const kinds: [content: string, filename: string, content_type: string, kind: string][] = [
+    ['x', 'a.md', 'application/pdf', 'markdown'],
+    ['x', 'a.MARKDOWN', '', 'markdown'],
+    ['x', 'a.txt', 'text/html', 'text'],
+    ['x', 'a.log', '', 'text'],
+    ['x', 'a', 'text/markdown; charset=utf-8', 'markdown'],
+    ['<p>x', 'a', 'text/html', 'html'],
+    ['<p>x', 'a.htm', 'text/plain', 'html'],
+    ['<p>x', 'a', '', 'text'],
+    ['<!-- c --> <!DOCTYPE html><p>x', 'a.txt', 'text/plain', 'html'],
+    ['<html><p>x', 'a.md', '', 'html'],
+    // With comments that could end in many places this would not come to an end.
+    ['<!-- --> '.repeat(100), 'a.md', '', 'markdown'],
+    ['\ufeff<!doctype html><p>x', 'a', '', 'html'],
+    ['MZ is how some letters begin', 'a.txt', '', 'text'],
+    ['RIFF', 'a.pdf', 'application/pdf', 'text'],
+    ['<?xml version="1.0"?><x/>', 'a.xml', '', 'text'],
+    ['a,b\n1,2', 'a.csv', 'text/plain', 'csv'],
+    ['a\tb\n1\t2', 'a', 'text/tab-separated-values', 'csv'],
+  ];
+  for (const [content, filename, content_type, kind] of kinds) {
+    const extracted = read(content, filename, content_type);
+    assert.equal(extracted.kind, kind, `${content} in ${filename}, declared as ${content_type}`);
+    assert.equal(
+      extracted.content_type,
+      { markdown: 'text/markdown', text: 'text/plain', html: 'text/html', csv: 'text/csv' }[kind],
+    );
+  }
+});
+
+test('a file that cannot be read says what it is and what to do', () => {
+  const advice = 'cannot be read yet; upload Markdown, plain text, HTML, PDF, Word or CSV$';
+  const files: [latin1: string, filename: string, name: string][] = [
+    ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'a.doc', 'Office files'],
+    ['{\\rtf1 x}', 'a.rtf', 'RTF files'],
+    ['\x89PNG\r\n\x1a\n\0', 'a.pdf', 'pictures'],
+    ['\xff\xd8\xff\xe0', 'a.md', 'pictures'],
+    ['GIF89a', 'a.txt', 'pictures'],
+    ['\x7fELF\0', 'a.md', 'programs'],
+    ['MZ\x90\0', 'a.md', 'programs'],
+    ['\x1f\x8b\x08', 'a.md', 'compressed files'],
+    ['\0\0\0\x20ftypheic', 'a.heic', 'pictures and videos'],
+    ['<?xml version="1.0"?>\n<svg onload="alert(1)">', 'a.svg', 'SVG pictures'],
+    ['<svg><script>alert(1)</script></svg>', 'a.html', 'SVG pictures'],
+  ];
+  for (const [latin1, filename, name] of files) {
+    assertRefused(bytes(latin1), filename, 'unsupported_type', new RegExp(`^${name} ${advice}`));
+  }
+  assertRefused(bytes('abc\0def'), 'a.md', 'not_text', /not text .* upload Markdown/);
+  assertRefused(bytes('\x80\x81\0\xff'), 'a.bin', 'not_text', /not text/);
+  assertRefused('', 'a.md', 'empty_file', /empty/);
+  assertRefused(' \r\n\t\n', 'a.txt', 'empty_file', /no text/);
+  assertRefused('\ufeff', 'a.md', 'empty_file', /no text/);
+  assertRefused('<!doctype html><title>x</title><script>render()</script>', 'a.html', 'empty_file', /no text/);
+  assertRefused('x'.repeat(8 * 2 ** 20 + 1), 'a.md', 'too_large', /8 MiB.*split/);
+  assertRefused('é'.repeat(5 * 2 ** 20), 'a.md', 'too_large', /8 MiB/);
+  assertRefused(new Uint8Array(9 * 2 ** 20).fill(32), 'a.html', 'too_large', /8 MiB/);
+  assert.equal(read('x'.repeat(1.5 * 2 ** 20), 'a.md').markdown.length, 1.5 * 2 ** 20);
+});
+
+test('text is UTF-8, or what its byte order mark says, and the first wrong byte is named', () => {
+  assert.equal(read('\ufeff# é', 'a.md').markdown, '# é');
+  assert.equal(read(Buffer.from('\ufeff# é', 'utf16le'), 'a.md').markdown, '# é');
+  assert.equal(read(Buffer.from('\ufeff# é', 'utf16le').swap16(), 'a.md').markdown, '# é');
+  assertRefused(bytes('# caf\xe9\n'), 'a.md', 'bad_encoding', /byte 0xE9 at offset 5\); save it as UTF-8 and upload/);
+  assertRefused(bytes('\xef\xbf\xbd\xef\xbf\xbd x \xf0\x9f\x98'), 'a.md', 'bad_encoding', /byte 0xF0 at offset 9/);
+  assertRefused(bytes('\xff\xfe\x00\xd8'), 'a.md', 'bad_encoding', /utf-16le/);
+  assertRefused(Buffer.from('no mark', 'utf16le'), 'a.md', 'not_text', /NUL/);
+  const wrong = fc.constantFrom(0x80, 0xc0, 0xf8, 0xff);
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 50 }), wrong, (text, byte) => {
+      const start = Buffer.from(`a${text.replaceAll('\0', '')}`);
+      const place = `byte 0x${byte.toString(16).toUpperCase()} at offset ${start.length}\\)`;
+      assertRefused(Buffer.concat([start, Buffer.from([byte])]), 'a.md', 'bad_encoding', new RegExp(place));
+    }),
+  );
+});
+
+test('HTML is in the encoding that it says it is in', () => {
+  const koi8 = bytes('<meta charset="koi8-r"><p>\xf0\xd2\xc9\xd7\xc5\xd4');
+  assert.equal(read(koi8, 'a.html').markdown, 'Привет\n');
+  const equiv = bytes('<META HTTP-EQUIV="Content-Type" content="text/html; charset=windows-1252"><p>\x93x\x94');
+  assert.equal(read(equiv, 'a.html').markdown, '“x”\n');
+  assert.equal(read(bytes('<p>caf\xe9'), 'a.html', 'text/html; charset=ISO-8859-1').markdown, 'café\n');
+  assert.equal(read('<meta charset="utf-16"><p>é', 'a.html').markdown, 'é\n');
+  assert.equal(read(Buffer.from('\ufeff<meta charset=unicode><p>é', 'utf16le'), 'a.html').markdown, 'é\n');
+  assertRefused(bytes('<p>caf\xe9'), 'a.html', 'bad_encoding', /0xE9 at offset 6/);
+  assertRefused('<meta charset=x-unknown><p>x', 'a.html', 'bad_encoding', /x-unknown.*UTF-8/);
+});
+
+test('Markdown is kept as it was but for its line ends', () => {
+  const markdown = '\t# a  \r\n\r\n* b\r&copy;\\\n---\ntitle: x\n---\n<b>c</b>   ';
+  assert.equal(read(markdown, 'a.md').markdown, '\t# a  \n\n* b\n&copy;\\\n---\ntitle: x\n---\n<b>c</b>   ');
+});
+
+test('plain text reads the same as a page', () => {
+  const { markdown } = read(
+    '# no heading\n1. *no* [list](x) <b> &amp; ~~x~~ https://x.example/a_b_c?d=e.\n| a | b |\n|---|---|\n\n\nNext\n===\n\n' +
+      'name     size\nfile.md  12\n\n  indented\n\n  begun\nlike this,\nin prose',
+    'a.txt',
+  );
+  const { html } = renderMarkdown(markdown);
+  assert.equal(
+    html,
+    '<p># no heading<br>\n1. *no* [list](x) &#x3C;b> &#x26;amp; ~~x~~ ' +
+      '<a href="https://x.example/a_b_c?d=e" rel="nofollow noopener noreferrer">https://x.example/a_b_c?d=e</a>.<br>\n' +
+      '| a | b |<br>\n|---|---|</p>\n<p>Next<br>\n===</p>\n' +
+      '<pre><code>name     size\nfile.md  12\n\n  indented\n</code></pre>\n<p>begun<br>\nlike this,<br>\nin prose</p>',
+  );
+  const lines = fc.array(
+    fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 30 }),
+      fc.string({ unit: fc.constantFrom(...'#*_`~[]()<>|\\-+=.:!&$1 \t'), maxLength: 12 }),
+      fc.constantFrom(
+        '',
+        'word',
+        'https://x.example/(a)',
+        'www.x.example',
+        'a@x.example',
+        '[^1]: x',
+        '```',
+        '---',
+        '===',
+        '&lt;',
+        '$$',
+        '$',
+        '[[x]]',
+      ),
+    ),
+    { maxLength: 12 },
+  );
+  const bare = (text: string) => text.replace(/[\s\u0085]+/gu, ' ').trim();
+  fc.assert(
+    fc.property(lines, (given) => {
+      const text = given.join('\n').replaceAll('\0', '').replace(/\r\n?/g, '\n');
+      fc.pre(text.trim() !== '');
+      assert.equal(bare(renderMarkdown(read(text, 'a.txt').markdown).text), bare(text));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('of HTML, the content becomes Markdown and the chrome around it does not', () => {
+  const { markdown, title, language } = read(
+    `<!doctype html><html lang="de-AT"><head><title> The
+    title </title><style>p { color: red }</style></head><body>
+    <header>Site</header><nav>Menu</nav>
+    <main><h1>Head<a class="headerlink" href="#head">¶</a></h1>
+    <p>One <b>two</b> <a href="b.html#c">three</a>.<br>Four<br><br>Five</p>
+    <ul><li>a<li>b</ul><pre><code class="language-js">x &lt; y
+  z</code></pre>
+    <table><tr><th>h<th>i<tr><td>1<td>2</table>
+    <table><tr><td>left<td><p>right</p></table>
+    <img src="pics/x.png" alt="X"><img src="data:image/png;base64,AAAA" alt="bytes"><img src="//x.example/y.png">
+    <a href="javascript:alert(1)">js</a><a href=" java
+script:alert(1)">js2</a><iframe src="javascript:alert(1)"></iframe><form><input value="typed"></form>
+    <svg><text>drawn</text></svg><div hidden>secret</div><p style="display: none">unseen</p><script>alert(1)</script>
+    <!-- said aside --></main><footer>Imprint</footer></body></html>`,
+    'a.html',
+  );
+  assert.deepEqual([title, language], ['The title', 'de-AT']);
+  assert.equal(
+    markdown,
+    '# Head\n\nOne **two** [three](b.html#c).\\\nFour\n\nFive\n\n- a\n- b\n\n```js\nx < y\n  z\n```\n\n' +
+      '| h | i |\n| - | - |\n| 1 | 2 |\n\nleft\n\nright\n\n![X](pics/x.png)![](//x.example/y.png) jsjs2\n',
+  );
+});
+
+test('the content is <main>, else the only <article>, else <body>; without a <title>, the heading is the title', () => {
+  assert.equal(read('<p>a</p><div role=main><p>b</div>', 'a.html').markdown, 'b\n');
+  assert.equal(read('<p>a</p><article><p>b</article>', 'a.html').markdown, 'b\n');
+  assert.equal(read('<p>a</p><article>b</article><article>c</article>', 'a.html').markdown, 'a\n\nb\n\nc\n');
+  assert.equal(read('<p>a</p><main><nav>x</nav></main>', 'a.html').markdown, 'a\n');
+  assert.equal(read('<h1>Only\n heading</h1>x', 'a.html').title, 'Only heading');
+  assert.equal(
+    read('<base href="https://x.example/y/"><a href="z">x</a>', 'a.html').markdown,
+    '[x](https://x.example/y/z)\n',
+  );
+  assert.equal(read('<base href="https://x.example"><a href="http://[">x</a>', 'a.html').markdown, '[x](http://\\[)\n');
+});
+
+test('a text as it is, is its characters, and Markdown that shows them', () => {
+  const file = { filename: 'a.html', content_type: '', bytes: Buffer.from('<p>```\n<b>x') };
+  const { text, markdown } = extractAsIs(file);
+  assert.deepEqual([text, markdown], ['<p>```\n<b>x', '````\n<p>```\n<b>x\n````\n']);
+  assert.equal(extractAsIs({ ...file, filename: 'a.md', bytes: Buffer.from('# x') }).markdown, '# x');
+});
+
+test('a file without a title of its own is called by its name', () => {
+  const titles = {
+    'guides/first-steps.md': 'first steps',
+    'a__b.tar.gz': 'a b.tar',
+    '.env': '.env',
+    '---.md': '---.md',
+    'v1.2 notes': 'v1.2 notes',
+  };
+  for (const [filename, title] of Object.entries(titles)) assert.equal(titleFromFilename(filename), title);
+});

@@ -1,0 +1,124 @@
+import { AnnotationMode, type PDFDocumentProxy, type PDFPageProxy } from 'unpdf/pdfjs';
+import { collectPictures } from '../document-pictures.ts';
+import type { Picture } from '../extract.ts';
+import { imagePages } from './image-pages.ts';
+import { jpegsIn } from './jpegs.ts';
+import type { PdfPage } from './page.ts';
+import { type Painted, paintedImages } from './paint-operators.ts';
+import { type DecodedImage, pictureFile } from './picture-file.ts';
+import type { ShownPicture } from './picture-places.ts';
+
+/** Of one picture: a page of A4 at 400 dots an inch has no more. A larger one is left out before it is unpacked. */
+export const IMAGE_PIXELS = 2 ** 24;
+
+/** Of all pictures of a document: what is on the pages behind is left out. It takes a few seconds to unpack so many. */
+const DOCUMENT_PIXELS = 200 * 2 ** 20;
+
+/** A page with more pictures has them as parts of a drawing, each of which shows nothing by itself. */
+const PAGE_PICTURES = 30;
+const DOCUMENT_PICTURES = 1_000;
+
+/** What is smaller is an ornament: in pixels, and as the page shows it in points. */
+const PIXELS_MIN = 48;
+const PIXELS_IN_ALL_MIN = 100 * 100;
+const POINTS_MIN = 24;
+const AREA_MIN = 40 * 40;
+
+/** A picture lies behind a text that covers so much of it, or if it is as good as the whole page and there are so many lines. */
+const COVERED = 0.2;
+const WHOLE_PAGE = 0.7;
+const LINES = 3;
+
+/**
+ * The pictures of a PDF that show a reader something, and where they stand: no ornaments, no backgrounds behind text, nothing
+ * that page after page repeats, no drawings made of many parts. What cannot be decoded is left out, and so is what is beyond
+ * the bounds.
+ */
+export async function takePictures(
+  document: PDFDocumentProxy,
+  bytes: Uint8Array,
+  pages: readonly PdfPage[],
+): Promise<{ pictures: Picture[]; placed: ShownPicture[] }> {
+  const { pictures, add } = collectPictures();
+  const jpegOf = jpegsIn(bytes);
+  const placed: ShownPicture[] = [];
+  let pixels = 0;
+
+  async function takeFrom(proxy: PDFPageProxy, page: PdfPage): Promise<void> {
+    const { fnArray, argsArray } = await proxy.getOperatorList({ annotationMode: AnnotationMode.DISABLE });
+    const painted = paintedImages(fnArray, argsArray);
+    pixels += painted.reduce((sum, { width, height }) => sum + width * height, 0);
+    const shown = painted.filter((each) => isPicture(each, proxy.view, page));
+    if (shown.length > PAGE_PICTURES) return;
+    for (const each of shown) {
+      const image = await decoded(proxy, each.image);
+      const address = image ? add(pictureFile(image, each, proxy.rotate, jpegOf)) : '';
+      if (address !== '') placed.push({ address, place: { ...each.place, page: proxy.pageNumber } });
+    }
+  }
+
+  for (const number of pagesWithPictures(bytes, pages)) {
+    const page = pages[number - 1];
+    if (!page || pixels > DOCUMENT_PIXELS || placed.length >= DOCUMENT_PICTURES) break;
+    try {
+      const proxy = await document.getPage(number);
+      await takeFrom(proxy, page);
+      proxy.cleanup();
+    } catch {
+      // The text of a page is there, whatever is wrong with what is painted on it.
+    }
+  }
+  return withoutFrequent(pictures, placed, pages.length);
+}
+
+/** The numbers of the pages, counted from 1, on which pictures can stand that show something. */
+function pagesWithPictures(bytes: Uint8Array, pages: readonly PdfPage[]): number[] {
+  const objects = pages.map(({ object }) => object);
+  const withImages = imagePages(bytes, objects, {
+    // What is not known may be anything.
+    isWanted: (width, height) => !isTooSmall(width, height) && !(width * height > IMAGE_PIXELS),
+    most: PAGE_PICTURES,
+  });
+  return objects.flatMap((object, i) => (withImages.has(object) ? [i + 1] : []));
+}
+
+function isTooSmall(width: number, height: number): boolean {
+  return Math.min(width, height) < PIXELS_MIN || width * height < PIXELS_IN_ALL_MIN;
+}
+
+/** Whether a reader sees a picture in it, and not an ornament, or what lies behind a text: a box, a scanned page. */
+function isPicture({ width, height, place }: Painted, view: readonly number[], { lines }: PdfPage): boolean {
+  const [left = 0, bottom = 0, right = 0, top = 0] = view;
+  const [wide, high] = [place.right - place.x, place.top - place.bottom];
+  if (isTooSmall(width, height) || Math.min(wide, high) < POINTS_MIN || wide * high < AREA_MIN) return false;
+  const [x, y] = [(place.x + place.right) / 2, (place.top + place.bottom) / 2];
+  if (x < left || x > right || y < bottom || y > top) return false;
+  if (lines.length >= LINES && wide * high > WHOLE_PAGE * (right - left) * (top - bottom)) return false;
+  const inside = lines.filter(
+    (line) => line.y > place.bottom && line.y < place.top && line.x > place.x && line.right < place.right,
+  );
+  const covered = inside.reduce((sum, line) => sum + (line.right - line.x) * line.size, 0);
+  return covered < COVERED * wide * high;
+}
+
+/** What an instruction paints; undefined where the library could not make anything of it. */
+async function decoded(page: PDFPageProxy, image: Painted['image']): Promise<DecodedImage | undefined> {
+  if (typeof image !== 'string') return image;
+  const objects = image.startsWith('g_') ? page.commonObjs : page.objs;
+  const found = await new Promise<DecodedImage | null>((resolve) => objects.get(image, resolve));
+  return found?.data ? found : undefined;
+}
+
+/** Without what stands on many pages: the sign of a company, a background. */
+function withoutFrequent(
+  pictures: readonly Picture[],
+  placed: readonly ShownPicture[],
+  pages: number,
+): { pictures: Picture[]; placed: ShownPicture[] } {
+  const pagesOf = new Map<string, Set<number>>();
+  for (const { address, place } of placed) pagesOf.set(address, (pagesOf.get(address) ?? new Set()).add(place.page));
+  const isFrequent = (address: string) => (pagesOf.get(address)?.size ?? 0) >= Math.max(3, pages / 3);
+  const shown = placed.filter(({ address }) => !isFrequent(address));
+  const addresses = new Set(shown.map(({ address }) => address));
+  return { placed: shown, pictures: pictures.filter(({ name }) => addresses.has(`attachment:${name}`)) };
+}

@@ -1,0 +1,56 @@
+import type { Link, Root } from 'mdast';
+import { visit } from '../../markdown/parse-markdown.ts';
+
+/** What comes in the place of [start, end) of a text, in UTF-16 units. Edits of one text do not overlap. */
+export interface Edit {
+  start: number;
+  end: number;
+  text: string;
+  /** The new link that the text is: `[…](` and its address and `)`. */
+  link?: Link;
+}
+
+/**
+ * A Markdown text after its edits. The links of `tree`, which is the text parsed, get the places where their addresses
+ * stand then; what else the edits mean for it is for whoever made them.
+ */
+export function editText(markdown: string, tree: Root, edits: readonly Edit[]): string {
+  const inOrder = [...edits].sort((a, b) => a.start - b.start);
+  moveDestinations(tree, inOrder);
+  return applied(inOrder, markdown);
+}
+
+/** A text after edits that are in its order. */
+export function applied(edits: readonly Edit[], text: string): string {
+  if (edits.length === 0) return text;
+  let result = '';
+  let from = 0;
+  for (const edit of edits) {
+    result += text.slice(from, edit.start) + edit.text;
+    from = edit.end;
+  }
+  return result + text.slice(from);
+}
+
+function moveDestinations(tree: Root, edits: readonly Edit[]): void {
+  if (edits.length === 0) return;
+  let longer = 0;
+  const longerFrom = edits.map(({ start, end, text }) => ({ end, by: (longer += text.length - (end - start)) }));
+  const moved = (place: number) => {
+    let low = 0;
+    for (let high = longerFrom.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if ((longerFrom[middle]?.end ?? 0) <= place) low = middle + 1;
+      else high = middle;
+    }
+    return place + (longerFrom[low - 1]?.by ?? 0);
+  };
+  visit(tree, ({ data }) => {
+    if (data?.destination) data.destination = [moved(data.destination[0]), moved(data.destination[1])];
+  });
+  for (const { end, link } of edits) {
+    if (!link) continue;
+    const behind = moved(end) - 1;
+    link.data = { destination: [behind - link.url.length, behind] };
+  }
+}

@@ -1,0 +1,192 @@
+import { isUnspaced } from '../../analysis/tokenize.ts';
+
+/** A page by a title that documents may name it by. */
+export interface KnownTitle {
+  title: string;
+  path: string;
+  /** Whether the name of a file says it, which is often written in small letters alone. */
+  is_filename: boolean;
+}
+
+/** A name that stands in a text, in UTF-16 units: [start, end). `path` is "" where several pages have it. */
+export interface Mention {
+  start: number;
+  end: number;
+  path: string;
+}
+
+/** Nobody writes longer names into a sentence. */
+const NAME_MAX = 120;
+const UNITS_MAX = 24;
+
+/** Titles that differ in what stands behind their last words alone. */
+const ENDINGS_MAX = 8;
+
+/** What a title needs to be a name: letters in several words, letters of one word, characters of a script without spaces. */
+const LETTERS_MIN = 8;
+const WORD_LETTERS_MIN = 5;
+const UNSPACED_MIN = 6;
+
+/** What means something in Markdown would not be in a text as it is in a title. */
+const MARKUP = /[[\]`<>*~|\\$^{}]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|\p{Cc}/u;
+
+/** One word that is no word of a language: it has a capital behind a small letter or before one, a digit, or is made of several. */
+const COINED = /\p{Ll}\p{M}*\p{Lu}|\p{Lu}\p{Lu}\p{Ll}|\p{N}|[\p{L}\p{N}][-_][\p{L}\p{N}]/u;
+
+/**
+ * Whether a title is a name, and not a word that texts are full of: two words and eight letters, or one word of five that
+ * no dictionary has, or six characters of a script without spaces. It begins with a letter or a digit.
+ */
+export function isName(title: string): boolean {
+  if (title.length < WORD_LETTERS_MIN || title.length > NAME_MAX) return false;
+  if (!/^[\p{L}\p{N}]/u.test(title) || MARKUP.test(title)) return false;
+  if (isUnspaced(title) && [...title].filter(isUnspaced).length >= UNSPACED_MIN) return true;
+  const letters = title.match(/\p{L}/gu)?.length ?? 0;
+  const words = title.split(' ').filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+  return words > 1 ? letters >= LETTERS_MIN : letters >= WORD_LETTERS_MIN && COINED.test(title);
+}
+
+/** A name whose words are those of its key. */
+interface Name {
+  /** What stands behind its last word: a closing parenthesis, a question mark. */
+  ending: string;
+  path: string;
+}
+
+export interface TitleNames {
+  size: number;
+  /** By the first two units of names, "" for the second one of a single word: the lengths of such names, longest first. */
+  lengths: ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>;
+  /** By their words, the first letter small. */
+  names: ReadonlyMap<string, readonly Name[]>;
+  /** Those that files have in small letters alone, whose words a text may write with capitals. */
+  small: ReadonlyMap<string, readonly Name[]>;
+}
+
+/** Of a wiki in which nothing is named. */
+export const NO_NAMES: TitleNames = { size: 0, lengths: new Map(), names: new Map(), small: new Map() };
+
+/** A text is read in units: words, and the single characters of scripts without spaces. */
+interface Unit {
+  start: number;
+  end: number;
+  /** In small letters. */
+  key: string;
+}
+
+const RUN = /[\p{L}\p{N}\p{M}]+/gu;
+
+/** The names among titles, so that a text is read once for all of them. A title that two pages have names neither. */
+export function titleNames(titles: Iterable<KnownTitle>): TitleNames {
+  const lengths = new Map<string, Map<string, number[]>>();
+  const names = new Map<string, Name[]>();
+  const small = new Map<string, Name[]>();
+  for (const { title, path, is_filename } of titles) {
+    const text = title.replace(/\s+/g, ' ').trim().normalize('NFC');
+    if (!isName(text)) continue;
+    const units = unitsOf(text);
+    const [first, second] = units;
+    const last = units.at(-1);
+    if (!first || !last || units.length > UNITS_MAX) continue;
+    const words = text.slice(0, last.end);
+    const name = { ending: text.slice(last.end), path };
+    add(names, keyOf(words), name);
+    if (is_filename && text === text.toLowerCase()) add(small, words, name);
+    const begun = lengths.get(first.key) ?? new Map<string, number[]>();
+    lengths.set(first.key, begun);
+    const known = begun.get(second?.key ?? '') ?? [];
+    begun.set(second?.key ?? '', known);
+    if (!known.includes(units.length)) known.push(units.length);
+  }
+  for (const begun of lengths.values()) for (const known of begun.values()) known.sort((a, b) => b - a);
+  return { size: names.size, lengths, names, small };
+}
+
+function add(names: Map<string, Name[]>, key: string, { ending, path }: Name): void {
+  const same = names.get(key) ?? [];
+  names.set(key, same);
+  const known = same.find((name) => name.ending === ending);
+  if (!known && same.length < ENDINGS_MAX) same.push({ ending, path });
+  else if (known && known.path !== path) known.path = '';
+}
+
+/** The names in a text, in its order: the longest one at each place, and none inside another one. */
+export function mentionsIn(text: string, { lengths, names, small }: TitleNames): Mention[] {
+  const mentions: Mention[] = [];
+  const units = unitsOf(text);
+  for (let i = 0; i < units.length; i += 1) {
+    const first = units[i] as Unit;
+    const begun = lengths.get(first.key);
+    if (!begun || !beginsAlone(text, first.start)) continue;
+    for (const length of [...(begun.get(units[i + 1]?.key ?? '') ?? []), ...(begun.get('') ?? [])]) {
+      const last = units[i + length - 1];
+      if (!last || last.end - first.start > 2 * NAME_MAX) continue;
+      const words = text.slice(first.start, last.end).replace(/\s+/g, ' ').normalize('NFC');
+      const name =
+        endingOf(names.get(keyOf(words)), text, last.end) ??
+        (small.size > 0 ? endingOf(small.get(words.toLowerCase()), text, last.end) : undefined);
+      if (!name) continue;
+      mentions.push({ start: first.start, end: last.end + name.ending.length, path: name.path });
+      i += length - 1;
+      break;
+    }
+  }
+  return mentions;
+}
+
+/** Of the names with the same words the one that the text ends as it does. */
+function endingOf(names: readonly Name[] | undefined, text: string, end: number): Name | undefined {
+  let longest: Name | undefined;
+  for (const name of names ?? []) {
+    if (name.ending.length < (longest?.ending.length ?? 0)) continue;
+    if (text.startsWith(name.ending, end) && endsAlone(text, end + name.ending.length)) longest = name;
+  }
+  return longest;
+}
+
+/** What joins words to one: a name beside it is part of a longer name, an address, a path. */
+const JOINS = /[-\u2010\u2011_/\\@.:#+&=~%]/;
+const WORD = /[\p{L}\p{N}\p{M}_]/u;
+
+function beginsAlone(text: string, start: number): boolean {
+  const before = text.charAt(start - 1);
+  return !(JOINS.test(before) && WORD.test(text.charAt(start - 2))) && !/[#@/\\_~$]/.test(before);
+}
+
+function endsAlone(text: string, end: number): boolean {
+  const after = text.charAt(end);
+  if (/[+#_]/.test(after) || /\p{M}/u.test(after)) return false;
+  return !(JOINS.test(after) && WORD.test(text.charAt(end + 1)));
+}
+
+function unitsOf(text: string): Unit[] {
+  const units: Unit[] = [];
+  const add = (start: number, end: number) => {
+    units.push({ start, end, key: text.slice(start, end).normalize('NFC').toLowerCase() });
+  };
+  for (const { 0: run, index } of text.matchAll(RUN)) {
+    if (!isUnspaced(run)) {
+      add(index, index + run.length);
+      continue;
+    }
+    let at = index;
+    let wordStart = index;
+    for (const character of run) {
+      const end = at + character.length;
+      if (isUnspaced(character)) {
+        if (at > wordStart) add(wordStart, at);
+        add(at, end);
+        wordStart = end;
+      }
+      at = end;
+    }
+    if (at > wordStart) add(wordStart, at);
+  }
+  return units;
+}
+
+/** Which case the first letter has depends on where in a sentence a name stands. */
+function keyOf(words: string): string {
+  const [first = ''] = words;
+  return first.toLowerCase() + words.slice(first.length);
+}

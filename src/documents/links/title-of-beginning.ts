@@ -1,0 +1,78 @@
+import { TooComplexError } from '../../markdown/parse-markdown.ts';
+import { renderMarkdown } from '../../markdown/render.ts';
+import { decodeHtml, decodeText } from '../formats/decode.ts';
+import { titleFromFilename, type UploadedFile } from '../formats/extract.ts';
+import { ExtractError } from '../formats/extract-error.ts';
+import { fileKind, isDocument } from '../formats/file-type.ts';
+import { htmlToMarkdown } from '../formats/html.ts';
+import type { KnownTitle } from './title-names.ts';
+
+/** How much of a file is read for its title, in bytes; most have it in the first hundred. */
+export const BEGINNING = 16_384;
+
+/**
+ * What the page of a file will be called, as far as its beginning says: Markdown by its front matter or first heading, HTML
+ * by its head, every other file by its name. `bytes` are the first BEGINNING of the file, or all of it. "" where it cannot
+ * be told.
+ */
+export function titleOfBeginning(file: UploadedFile): Pick<KnownTitle, 'title' | 'is_filename'> {
+  const byName = { title: titleFromFilename(file.filename), is_filename: true };
+  if (isDocument(file.bytes)) return byName;
+  try {
+    const kind = fileKind(file);
+    if (kind === 'text' || kind === 'csv') return byName;
+    const text = wholeLines(file, kind);
+    const title = kind === 'html' ? titleOfHtml(text) : titleOfMarkdown(text);
+    if (title !== undefined) return { title, is_filename: false };
+    return file.bytes.length < BEGINNING ? byName : { title: '', is_filename: false };
+  } catch (error) {
+    // Such a file becomes no page, or says so when it is compiled.
+    if (error instanceof ExtractError || error instanceof TooComplexError) return { title: '', is_filename: false };
+    throw error;
+  }
+}
+
+/** Up to the last whole line: a character may end behind the beginning. */
+function wholeLines({ bytes, content_type }: UploadedFile, kind: 'html' | 'markdown'): string {
+  const isCut = bytes.length >= BEGINNING;
+  const whole = isCut ? bytes.subarray(0, bytes.lastIndexOf(10) + 1) : bytes;
+  return kind === 'html' ? decodeHtml(whole, content_type) : decodeText(whole);
+}
+
+/** This is no thread with bounds of time: what is parsed here is no longer than people write a title. */
+const HEADING_MAX = 500;
+
+const HTML_TITLES = [/<title[\s>][^]{0,500}?<\/title>/i, /<h1[\s>][^]{0,500}?<\/h1>/i];
+
+function titleOfHtml(html: string): string | undefined {
+  for (const pattern of HTML_TITLES) {
+    const title = htmlToMarkdown(pattern.exec(html)?.[0] ?? '').title;
+    if (title !== '') return title;
+  }
+  // Without them the first heading of what is shown decides, whatever that will be.
+  return /<h[1-6][\s>]/i.test(html) ? '' : undefined;
+}
+
+const FRONT_MATTER = /^---[ \t]*\n(?:[^]*?\n)?---[ \t]*(?:\n|$)/;
+
+/** What hides headings (blocks of code, comments), or a heading: a line of #, an underlined line, HTML's. */
+const HEADING =
+  /^ {0,3}(?:(?:(`{3,9}|~{3,9})[^]*?(?:\n {0,3}\1[^\n]*|$(?![^]))|<!--[^]*?(?:-->|$(?![^])))|(#{1,6}[ \t]+[^\n]*|[^\s<>#|-][^\n]*\n {0,3}(?:=+|-+)[ \t]*$|<h[1-6][\s>][^]{0,500}?<\/h[1-6]>))/gm;
+
+function titleOfMarkdown(text: string): string | undefined {
+  const front = FRONT_MATTER.exec(text)?.[0] ?? '';
+  const field = /^title:.*$/m.exec(front)?.[0] ?? '';
+  const title = oneTitle(`---\n${field}\n---\n`);
+  if (title !== '') return title;
+  for (const { 1: fence, 2: heading } of text.slice(front.length).matchAll(HEADING)) {
+    if (fence !== undefined || heading === undefined) continue;
+    if (heading.length > HEADING_MAX) return '';
+    const said = oneTitle(heading);
+    if (said !== '') return said;
+  }
+  return undefined;
+}
+
+function oneTitle(markdown: string): string {
+  return markdown.length > HEADING_MAX ? '' : renderMarkdown(markdown).title;
+}

@@ -1,0 +1,54 @@
+import { anchorOf, freeId } from '../../markdown/safe-addresses.ts';
+import { pieceTogether } from './pieces.ts';
+import type { LongPart } from './references.ts';
+
+/** `#fragment` of a part's text means `#anchor` of another one; both are ids of elements, under the prefix of pages. */
+export interface FragmentLink {
+  fragment: string;
+  part: number;
+  anchor: string;
+}
+
+/** Where links to places of the same page can begin; a document without any is spared the rest. */
+const ANY_FRAGMENT = /(?:\(\s*<?|["'=]|\]:\s*<?)#/;
+
+const FRAGMENT = /#((?:[^\s()<>"'|\\]|\\[^])+)/g;
+
+/** For each part the links to headings that are not where its text says, now that the document is divided. */
+export function fragmentLinks(parts: readonly LongPart[], markdown: string): FragmentLink[][] {
+  if (!ANY_FRAGMENT.test(markdown)) return [];
+  const whole = new Map<string, { part: number; anchor: string }>();
+  const ids = new Set<string>();
+  const counts = new Map<string, number>();
+  for (const { part, own } of inOrder(parts)) whole.set(freeId(own.base, ids, counts), { part, anchor: own.anchor });
+  return parts.map(({ blocks }, i) => {
+    const links = new Map<string, FragmentLink>();
+    for (const [, written = ''] of pieceTogether(blocks, markdown).matchAll(FRAGMENT)) {
+      const fragment = fragmentId(written.replace(/\\(?=[!-/:-@[-`{-~])/g, ''));
+      const target = whole.get(fragment);
+      if (target && (target.part !== i || target.anchor !== fragment)) links.set(fragment, { fragment, ...target });
+    }
+    return [...links.values()];
+  });
+}
+
+/** The id that a fragment of an address means. */
+export function fragmentId(fragment: string): string {
+  try {
+    return anchorOf(decodeURIComponent(fragment));
+  } catch {
+    // A percent sign that encodes nothing is a percent sign.
+    return anchorOf(fragment);
+  }
+}
+
+/** All ids in the order of the document: what they are made from, and what they are in their part. */
+function* inOrder(parts: readonly LongPart[]) {
+  for (const [part, { blocks }] of parts.entries()) {
+    const ids = new Set<string>();
+    const counts = new Map<string, number>();
+    for (const base of blocks.flatMap((block) => block.ids)) {
+      if (base !== '') yield { part, own: { base, anchor: freeId(base, ids, counts) } };
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import type { Access } from '../../access/access-rule.ts';
+
+/** An access rule in words, for openapi.json and /docs alike. */
+export function describeAccess(access: Access): string {
+  switch (access.on) {
+    case 'anyone':
+      return 'Needs no credential.';
+    case 'caller':
+      if (access.session) return 'Needs the access token of a session.';
+      return access.unrestricted
+        ? 'Needs a credential that is bound to no workspace and to no list of permissions.'
+        : 'Needs any credential.';
+    case 'workspace':
+      return access.permission === ''
+        ? 'Needs an active membership.'
+        : `Needs \`${access.permission}\` in the workspace${access.orOwnMembership ? ", or that the membership is one's own" : ''}.`;
+    case 'wiki':
+      return `Needs \`${access.permission}\` in the wiki's workspace${access.orCreator ? ', or to have created the wiki' : ''}.`;
+    case 'widget':
+      return `Needs a widget token for \`${access.widget}\`.`;
+  }
+}

@@ -1,0 +1,46 @@
+import { escapeHtml } from '../../core/escape-html.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { describeAccess } from './describe-access.ts';
+import { operationId } from './operation.ts';
+
+/** The API for people: every endpoint with what it needs, an example to send and an example of the answer. */
+export function docsPage(endpoints: readonly Endpoint[]): string {
+  const entries = endpoints.map((endpoint) => {
+    const { body, reply } = endpoint.example;
+    const sample = body === undefined ? '' : `<h3>Request</h3><pre>${json(body)}</pre>`;
+    return `<section id="${operationId(endpoint)}">
+<h2><code>${endpoint.method} ${escapeHtml(endpoint.path.replace(/[:*]([a-z_]+)/g, '{$1}'))}</code></h2>
+<p>${escapeHtml(endpoint.summary)}. ${escapeHtml(endpoint.description ?? '')} ${escapeHtml(describeAccess(endpoint.access).replaceAll('`', ''))}</p>
+${sample}<h3>Answer (${endpoint.status ?? 200})</h3><pre>${json(reply)}</pre>
+</section>`;
+  });
+  const list = endpoints.map(
+    (endpoint) => `<li><a href="#${operationId(endpoint)}">${escapeHtml(endpoint.summary)}</a></li>`,
+  );
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Ibid API</title>
+<style>
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+pre { overflow-x: auto; padding: 0.75rem; border: 1px solid; border-radius: 0.25rem; }
+ul { columns: 16rem; }
+</style>
+</head>
+<body>
+<h1>Ibid API</h1>
+<p>Send a credential with each request: <code>Authorization: Bearer &lt;API key or access token&gt;</code>.
+The machine-readable description is <a href="/openapi.json">openapi.json</a>.</p>
+<ul>${list.join('')}</ul>
+${entries.join('\n')}
+</body>
+</html>
+`;
+}
+
+function json(value: unknown): string {
+  return escapeHtml(JSON.stringify(value, null, 2));
+}

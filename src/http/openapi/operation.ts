@@ -1,0 +1,127 @@
+import type { TSchema } from 'typebox';
+import type { Access } from '../../access/access-rule.ts';
+import { type ErrorCode, STATUS_OF } from '../../core/errors.ts';
+import { TYPE_OF } from '../body-parsers.ts';
+import { Bytes } from '../bytes.ts';
+import { type Endpoint, isRepeatable } from '../endpoint.ts';
+import { Events } from '../event-stream.ts';
+import { describeAccess } from './describe-access.ts';
+import { RATE_LIMIT_HEADERS, refs } from './responses.ts';
+import { tagOf } from './tags.ts';
+
+/** Of POST and PATCH by a caller who is known. */
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A request that is sent again with the same key within 24 hours is answered as the first one was and does nothing.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+/** What openapi.json says of one endpoint. */
+export function operation(endpoint: Endpoint) {
+  return {
+    operationId: operationId(endpoint),
+    summary: endpoint.summary,
+    description: [endpoint.description, describeAccess(endpoint.access)].filter(Boolean).join('\n\n'),
+    tags: [tagOf(endpoint)],
+    ...(endpoint.access.on === 'widget' && { security: [{ widget: [] }] }),
+    ...(endpoint.access.on === 'anyone' && { security: [] }),
+    parameters: [
+      ...parameters(endpoint.params, 'path'),
+      ...parameters(endpoint.query, 'query'),
+      ...(isRepeatable(endpoint) ? [IDEMPOTENCY_KEY] : []),
+      ...Object.entries(endpoint.reads ?? {}).map(([name, description]) => ({
+        name,
+        in: 'header',
+        required: false,
+        description,
+        schema: { type: 'string' },
+      })),
+    ],
+    ...requestBody(endpoint),
+    responses: {
+      ...success(endpoint),
+      ...Object.fromEntries(errorStatuses(endpoint).map((code) => [code, { $ref: `#/components/responses/${code}` }])),
+    },
+  };
+}
+
+/** What it answers when all goes well, by status. */
+function success(endpoint: Endpoint) {
+  const headers = refs(RATE_LIMIT_HEADERS);
+  if (endpoint.reply === Bytes) {
+    const content = { '*/*': { schema: Bytes, example: 'The bytes of the file.' } };
+    return {
+      200: { description: 'The file. ETag is its hash; the type is found out from the bytes.', headers, content },
+      206: { description: 'The part of it that `Range` asks for.', headers, content },
+      304: { description: 'The client has it already, as If-None-Match says.', headers },
+    };
+  }
+  if (endpoint.reply === Events) {
+    const content = { 'text/event-stream': { schema: Events, example: 'id: …\nevent: job\ndata: {…}\n\n' } };
+    return {
+      200: { description: 'The present state, and each that follows.', headers, content },
+      204: { description: 'The client has seen the last state, as Last-Event-ID says.', headers },
+    };
+  }
+  const status = endpoint.status ?? 200;
+  const description = status === 201 ? 'Created.' : 'Done.';
+  if (status === 204) return { 204: { description, headers } };
+  const others = Object.entries(endpoint.also ?? {}).map(([type, represent]) => [
+    type,
+    { schema: { type: 'string' }, example: represent(endpoint.example.reply) },
+  ]);
+  const content = {
+    'application/json': { schema: endpoint.reply, example: endpoint.example.reply },
+    ...Object.fromEntries(others),
+  };
+  return { [status]: { description, headers, content } };
+}
+
+function requestBody(endpoint: Endpoint) {
+  const file = { type: 'string', format: 'binary' };
+  const properties = endpoint.files_max === 1 ? { file } : { files: { type: 'array', items: file } };
+  const content = {
+    ...(endpoint.takes === 'multipart' && { [TYPE_OF.multipart]: { schema: { type: 'object', properties } } }),
+    ...(endpoint.takes === 'bytes' && { [TYPE_OF.bytes]: { schema: file } }),
+    ...(endpoint.body && { 'application/json': { schema: endpoint.body, example: endpoint.example.body } }),
+  };
+  return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };
+}
+
+/** What any endpoint may answer, by what it is made of, and what it says itself. */
+function errorStatuses(endpoint: Endpoint): number[] {
+  const own = (endpoint.errors ?? []).map((code) => STATUS_OF[code as ErrorCode]);
+  const always = [422, 429, 503];
+  const ofChild = /:[a-z_]+$/.test(endpoint.path) ? [404] : [];
+  const ofBody = endpoint.body ? [400, 413, 415] : endpoint.query || endpoint.params ? [400] : [];
+  return [...new Set([...always, ...ofAccess(endpoint.access), ...ofChild, ...ofBody, ...own])].sort((a, b) => a - b);
+}
+
+function ofAccess(access: Access): number[] {
+  if (access.on === 'anyone') return [];
+  if (access.on === 'caller') return access.unrestricted || access.session ? [401, 403] : [401];
+  return [401, 403, 404];
+}
+
+function parameters(
+  schema: (TSchema & { properties?: Record<string, TSchema>; required?: string[] }) | undefined,
+  where: string,
+) {
+  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+    const { description, ...rest } = property as TSchema & { description?: string };
+    const required = where === 'path' || (schema?.required?.includes(name) === true && !('default' in property));
+    return { name, in: where, required, ...(description && { description }), schema: rest };
+  });
+}
+
+/** `Rename a wiki` is renameWiki. */
+export function operationId(endpoint: Endpoint): string {
+  const words = endpoint.summary
+    .replace(/'s\b/g, '')
+    .split(/[^A-Za-z]+/)
+    .filter((word) => word !== '' && !/^(a|an|the|of|its)$/i.test(word));
+  return words.map((word, i) => (i === 0 ? word.toLowerCase() : word.charAt(0).toUpperCase() + word.slice(1))).join('');
+}

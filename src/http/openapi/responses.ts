@@ -1,0 +1,154 @@
+import type { ErrorCode } from '../../core/errors.ts';
+
+const request_id = 'req_01jd8w3v6xf3e8h2k9m4n5p6w1';
+
+/** The refusals that have the envelope of an error, by status, each with one of its codes as the example. */
+const REASONS: Record<number, { description: string; message: string; code: ErrorCode }> = {
+  400: {
+    description: 'An identifier, the query or the body cannot be accepted.',
+    code: 'invalid_request',
+    message: 'The body is not valid JSON.',
+  },
+  401: {
+    description: 'The credential is missing, expired or invalid.',
+    code: 'unauthorized',
+    message: 'Send a valid access token or API key: Authorization: Bearer <token>.',
+  },
+  403: {
+    description: 'The caller may not do that.',
+    code: 'forbidden',
+    message: 'This credential may not do that here.',
+  },
+  404: { description: 'The path names nothing.', code: 'not_found', message: 'There is no such resource.' },
+  409: {
+    description: 'The write conflicts with the present state.',
+    code: 'conflict',
+    message: 'This conflicts with what is there.',
+  },
+  412: {
+    description: 'The request speaks another version of the protocol; Tus-Version names the one that is spoken here.',
+    code: 'precondition_failed',
+    message: 'Send Tus-Resumable: 1.0.0.',
+  },
+  413: {
+    description: 'The body is too large.',
+    code: 'payload_too_large',
+    message: 'The body is larger than this endpoint takes.',
+  },
+  415: {
+    description: 'The body has another type than the endpoint takes.',
+    code: 'unsupported_media_type',
+    message: 'Send the body as Content-Type: application/json.',
+  },
+  416: {
+    description: 'The range is not in the file; Content-Range says how large it is.',
+    code: 'range_not_satisfiable',
+    message: 'The file has 100 bytes, and the range begins behind them.',
+  },
+  429: {
+    description: 'Too many requests; Retry-After says when to try again.',
+    code: 'rate_limited',
+    message: 'Too many requests. Try again in 42 seconds.',
+  },
+  460: {
+    description: 'The bytes are not those that the checksum is of; none of them was kept.',
+    code: 'checksum_mismatch',
+    message: 'The bytes do not have the checksum of Upload-Checksum. Send them again.',
+  },
+  503: {
+    description: 'Something that the service needs does not answer just now; Retry-After says when to try again.',
+    code: 'database_unavailable',
+    message: 'The database does not answer just now. Try again in a moment.',
+  },
+};
+
+const ErrorSchema = {
+  type: 'object',
+  required: ['error', 'message', 'request_id'],
+  properties: {
+    error: { type: 'string', description: 'For programs: one of a list that only grows.' },
+    message: { type: 'string', description: 'For developers.' },
+    request_id: { type: 'string', description: 'To be quoted when reporting a failure; also in X-Request-Id.' },
+  },
+};
+
+const ValidationErrorSchema = {
+  type: 'object',
+  required: ['detail', 'error', 'message', 'request_id'],
+  properties: {
+    detail: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['loc', 'msg', 'type'],
+        properties: {
+          loc: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+          msg: { type: 'string' },
+          type: { type: 'string' },
+          input: {},
+          ctx: { type: 'object' },
+        },
+      },
+    },
+    ...ErrorSchema.properties,
+  },
+};
+
+/** Of every answer, where limits are on. */
+export const RATE_LIMIT_HEADERS = {
+  'RateLimit-Policy': {
+    description: 'The limits that the request is under, each with its quota (q) in a window of so many seconds (w).',
+    schema: { type: 'string' },
+    example: '"general";q=600;w=60, "search";q=120;w=60',
+  },
+  RateLimit: {
+    description: 'What is left of each (r), and the seconds until its window ends (t).',
+    schema: { type: 'string' },
+    example: '"general";r=599;t=42, "search";r=119;t=42',
+  },
+};
+const RETRY_AFTER = {
+  'Retry-After': {
+    description: 'The seconds after which trying again has a chance.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 42,
+  },
+};
+
+/** What operations refer to instead of repeating it. */
+export function sharedComponents() {
+  return {
+    schemas: { Error: ErrorSchema, HTTPValidationError: ValidationErrorSchema },
+    headers: { ...RATE_LIMIT_HEADERS, ...RETRY_AFTER },
+    responses: sharedResponses(),
+  };
+}
+
+/** References to headers among the shared components. */
+export function refs(headers: Record<string, unknown>) {
+  return Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function sharedResponses() {
+  const json = (schema: string, example: unknown) => ({
+    'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example },
+  });
+  const errors = Object.entries(REASONS).map(([status, { description, code, message }]) => [
+    status,
+    {
+      description,
+      headers: refs({ ...RATE_LIMIT_HEADERS, ...(/429|503/.test(status) && RETRY_AFTER) }),
+      content: json('Error', { error: code, message, request_id }),
+    },
+  ]);
+  const detail = [{ type: 'missing', loc: ['body', 'name'], msg: 'Field required', input: {} }];
+  const validation = { detail, error: 'validation_error', message: 'body.name: Field required', request_id };
+  return {
+    ...Object.fromEntries(errors),
+    422: {
+      description: 'The request does not match its schema.',
+      headers: refs(RATE_LIMIT_HEADERS),
+      content: json('HTTPValidationError', validation),
+    },
+  };
+}

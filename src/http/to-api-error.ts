@@ -1,0 +1,90 @@
+import {
+  ApiError,
+  forbidden,
+  lastOwner,
+  notFound,
+  seatLimitReached,
+  unauthorized,
+  unsupportedMediaType,
+} from '../core/errors.ts';
+import { StorageUnavailable } from '../providers/storage/blobs.ts';
+
+/** SQLSTATEs of the database's second line behind the rules that endpoints decide. */
+const CONSTRAINT_ERRORS: Record<string, (cause: unknown) => ApiError> = { IBSEA: seatLimitReached, IBOWN: lastOwner };
+
+/** SQLSTATEs and system errors that mean: the database is away for now, try again. */
+const CONNECTION_ERRORS =
+  /^(08...|57P0[1-5]|57014|53[0-4]..|25P0[34]|ECONN(REFUSED|RESET|ABORTED)|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
+
+/** Refusals of `refuse(status)`, which fails a writing statement. */
+const REFUSED = /^IB(401|403|404)$/;
+
+/** Any thrown value as what the client is told; the cause goes on to the log. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const code = readCode(error);
+  const refused = REFUSED.exec(code);
+  if (refused) return refused[1] === '401' ? unauthorized() : refused[1] === '403' ? forbidden() : notFound();
+  if (error instanceof StorageUnavailable) return storageUnavailable(error);
+  const kept = CONSTRAINT_ERRORS[code];
+  if (kept) return kept(error);
+  if (code === '53100') {
+    return new ApiError('storage_unavailable', 'The disk of the service is full. Try again later.', { cause: error });
+  }
+  if (CONNECTION_ERRORS.test(code) || isLostConnection(error)) {
+    return new ApiError('database_unavailable', 'The database does not answer just now. Try again in a moment.', {
+      cause: error,
+    });
+  }
+  return fromFramework(code, error);
+}
+
+function readCode(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}
+
+/** The driver gives these no code. */
+function isLostConnection(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered)/.test(
+      error.message,
+    )
+  );
+}
+
+function fromFramework(code: string, cause: unknown): ApiError {
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ApiError('payload_too_large', 'The body is larger than this endpoint takes.', { cause });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
+      return unsupportedMediaType(cause);
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ApiError('invalid_request', 'The body does not have the length that Content-Length states.', {
+        cause,
+      });
+    case 'FST_ERR_BAD_URL':
+      return new ApiError('invalid_request', 'The path is not valid percent-encoded UTF-8.', { cause });
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ApiError('uri_too_long', 'A segment of the path is too long.', { cause });
+    case 'ECONNRESET':
+    case 'ERR_STREAM_PREMATURE_CLOSE':
+      return new ApiError('invalid_request', 'The connection closed before the body was complete.', { cause });
+    default:
+      return new ApiError('internal_error', 'Something went wrong on our side; quote request_id when you report it.', {
+        cause,
+      });
+  }
+}
+
+/** What the file store throws when it cannot work, with a file system's codes too, as 503; any other error as it is. */
+export function toStorageError(error: unknown): unknown {
+  const isAway = /^(ENOSPC|EDQUOT|EIO|EROFS|EACCES|EMFILE|ENOENT)$/.test(readCode(error));
+  if (error instanceof StorageUnavailable || isAway) return storageUnavailable(error);
+  return error;
+}
+
+function storageUnavailable(cause: unknown): ApiError {
+  return new ApiError('storage_unavailable', 'The file store cannot do that just now. Try again later.', { cause });
+}

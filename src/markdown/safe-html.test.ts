@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ATTACKS, PLACED_ATTACKS } from '../../test/attacks.ts';
+import { assertSafe, parser, passageOfAllWords } from '../../test/safe-pages.ts';
+import { pageDocument } from '../pages/page-document.ts';
+import { exampleFullPage } from '../pages/schema.ts';
+import { renderPlainText } from './plain-text.ts';
+import { renderMarkdown } from './render.ts';
+import { sanitized, writeHtml } from './safe-html.ts';
+
+/** A wiki where every name is a page, so that attacks come to stand in addresses. */
+const WIKI = { wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9', page_path: 'a/b', findPage: () => ({ path: 'a/c' }) };
+
+test('nothing that a text holds can run, load or post anything in a page', () => {
+  for (const document of ATTACKS) assertSafe(renderMarkdown(document).html, document);
+});
+
+test('an attack is harmless wherever it stands, and in whatever is told of a page', () => {
+  for (const document of PLACED_ATTACKS) {
+    const { html, title, description, text, outline } = renderMarkdown(document, WIKI);
+    assertSafe(html, document);
+    const isPlain = html === renderPlainText(document).html;
+    if (!isPlain) {
+      assert.equal(writeHtml(sanitized(parser.parse(html))), html, `rendered from ${JSON.stringify(document)}`);
+    }
+    // These are plain text, and are markup nowhere: in a page's head, in a passage that a search found.
+    for (const words of [title, description, text, ...outline.map((heading) => heading.text)]) {
+      const snippet = passageOfAllWords(words);
+      assert.ok(
+        parser
+          .parse(snippet)
+          .children.every(
+            (child) =>
+              child.type === 'text' ||
+              (child.type === 'element' &&
+                child.tagName === 'mark' &&
+                Object.keys(child.properties).length === 0 &&
+                child.children.every((inside) => inside.type === 'text')),
+          ),
+        snippet,
+      );
+    }
+    const head = /<head>([^]*)<\/head>\n<body>/.exec(pageDocument({ ...exampleFullPage, title, html: '' }))?.[1] ?? '';
+    assert.deepEqual(
+      parser.parse(head).children.flatMap((child) => (child.type === 'element' ? child.tagName : [])),
+      ['meta', 'title', 'base'],
+      `the head for ${JSON.stringify(title)}`,
+    );
+  }
+});
+
+test('what is safe already stays as it is when it is parsed and made safe once more', () => {
+  for (const document of ATTACKS) {
+    const { html } = renderMarkdown(document);
+    const again = writeHtml(sanitized(parser.parse(html)));
+    assert.equal(again, html, `rendered from ${JSON.stringify(document.slice(0, 200))}`);
+  }
+});
+
+test('no mixture of markup comes out unsafe, or as something that a browser would parse otherwise', () => {
+  const pieces = fc.constantFrom(
+    ...'<svg> </svg> <math> <style> </style> <script> </script> <title> <xmp> <table> <tr> <td> </table> <select>'.split(
+      ' ',
+    ),
+    ...'<p> </p> <div> </div> <a </a> <img <!-- --> > " \' ` ``` [x]( ) ![ ] [x]: [^1] [^1]: # - | --- * _ & \\'.split(
+      ' ',
+    ),
+    ...['\n', '\n\n', '    ', ' onerror=alert(1) ', ' id=x ', ' name=cookie ', ' style=x ', '<template>', '<noscript>'],
+    ...[' href=javascript:alert(1) ', ' src=data:text/html,x ', 'javascript:', 'https://x.example', '&#106;', '&Tab;'],
+    'text',
+  );
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 20 }), (parts) => {
+      const document = parts.join('');
+      const { html } = renderMarkdown(document);
+      assertSafe(html, document);
+      assert.equal(writeHtml(sanitized(parser.parse(html))), html);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('headings and footnotes are found under ids that no property of a document has', () => {
+  const { html, outline } = renderMarkdown('# cookie\n\nx[^toString]\n\n# `__proto__`\n\n[^toString]: y');
+  assert.deepEqual(
+    outline.map(({ anchor }) => anchor),
+    ['h-cookie', 'h-__proto__'],
+  );
+  for (const { anchor } of outline) assert.ok(html.includes(`id="${anchor}"`), `${anchor} must be an id in ${html}`);
+  assert.match(html, /<a href="#h-fn-tostring"[^>]* id="h-fnref-tostring"/);
+  assert.match(html, /<li id="h-fn-tostring">/);
+});
+
+test('a fragment leads to the heading whose name it is, in this page and in another one', () => {
+  const { html } = renderMarkdown('# Über uns\n\n[a](#über-uns) [b](#%C3%BCber-uns) [c](other/page#Set%20Up) [d](#)');
+  const hrefs = [...html.matchAll(/href="([^"]*)"/g)].map((match) => decodeURIComponent(match[1] ?? ''));
+  assert.deepEqual(hrefs, ['#h-über-uns', '#h-über-uns', 'other/page#h-set-up', '#']);
+});
+
+test('links elsewhere say that we do not vouch for them, links within the wiki do not', () => {
+  const { html } = renderMarkdown('[a](https://x.example) [b](HTTP://x.example) [c](../page) [d](mailto:a@x.example)');
+  assert.match(html, /<a href="https:\/\/x\.example" rel="nofollow noopener noreferrer">a</);
+  assert.match(html, /<a href="http:\/\/x\.example" rel="nofollow noopener noreferrer">b</);
+  assert.match(html, /<a href="\.\.\/page">c</);
+  assert.match(html, /<a href="mailto:a@x\.example">d</);
+});
+
+test('harmless HTML in a text stays, and HTML that swallows text does not swallow it', () => {
+  const { html } = renderMarkdown(
+    '<details><summary>More</summary>\n\nH<sub>2</sub>O <kbd>Ctrl</kbd>\n\n</details>\n\n<div align=center><img src="x.png" width=40></div>',
+  );
+  assert.match(html, /<details><summary>More<\/summary>\n<p>H<sub>2<\/sub>O <kbd>Ctrl<\/kbd><\/p>\n<\/details>/);
+  assert.match(html, /<div align="center"><img src="x\.png" width="40"/);
+  for (const tag of [
+    'title',
+    'xmp',
+    'plaintext',
+    'textarea',
+    'noscript',
+    'template',
+    'select',
+    'svg',
+    'style',
+    'script',
+  ]) {
+    const { text } = renderMarkdown(`the <${tag}> tag\n\n# After\n\nit`);
+    assert.match(text, /After\s+it$/, `what comes after <${tag}> must be shown`);
+  }
+  const { text } = renderMarkdown('before\n\n<style>p { color: red }</style>\n\n<script>alert(1)</script>\n\nafter');
+  assert.equal(text, 'before\nafter');
+});

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { after, test } from 'node:test';
+import {
+  CreateMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { makeFolder, until } from '../../../test/process.ts';
+import { announce, offsetOf, patch, sendFile } from '../../../test/resumable.ts';
+import { startS3Server } from '../../../test/s3-server.ts';
+import { openWorld, waitForUpload } from '../../../test/world.ts';
+import { type Blobs, StorageUnavailable } from './blobs.ts';
+import { openFolderBlobs } from './folder-blobs.ts';
+import { openS3Blobs, readS3Url } from './s3-blobs.ts';
+
+const MIB = 2 ** 20;
+const folder = await makeFolder();
+const s3 = await startS3Server();
+after(() => s3.stop());
+const inBucket = await openS3Blobs(readS3Url(s3.url), join(folder, 'incoming'));
+after(() => inBucket.close());
+const stores: Record<string, Blobs> = {
+  'a folder': await openFolderBlobs(join(folder, 'blobs')),
+  'a bucket': inBucket,
+};
+
+const receive = (blobs: Blobs, content: Buffer) => blobs.receive(Readable.from([content]));
+async function namesOf(names: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const name of names) all.push(name);
+  return all;
+}
+const hashOf = (content: Buffer) => createHash('sha256').update(content).digest('hex');
+
+for (const [where, blobs] of Object.entries(stores)) {
+  test(`${where} gives back what it keeps, in whole and in part, however large, and twice the same as one`, async () => {
+    for (const size of [0, 1, 100_000, 20 * MIB + 1]) {
+      const content = randomBytes(size);
+      for (let time = 0; time < 2; time += 1) {
+        const blob = await receive(blobs, content);
+        assert.deepEqual([blob.sha256, blob.byte_size], [hashOf(content), size]);
+        await blob.keep();
+        assert.ok((await blobs.read(blob.sha256)).equals(content));
+      }
+      const range = { start: 0, end: 4_095 };
+      assert.ok((await buffer(await blobs.stream(hashOf(content), range))).equals(content.subarray(0, 4_096)));
+      if (size < 20) continue;
+      const part = await buffer(await blobs.stream(hashOf(content), { start: size - 7, end: size - 1 }));
+      assert.ok(part.equals(content.subarray(-7)));
+    }
+  });
+
+  test(`${where} keeps contents that are at hand together, each under its own hash, and what it has already once more`, async () => {
+    const contents = [...Array(40).keys()].map((i) => randomBytes(i * 100)).concat(randomBytes(3 * MIB));
+    const twice = [...contents, ...contents.slice(0, 20)];
+    assert.deepEqual(await blobs.keepAll(twice), twice.map(hashOf));
+    assert.deepEqual(await blobs.keepAll(contents), contents.map(hashOf));
+    for (const content of contents) assert.ok((await blobs.read(hashOf(content))).equals(content));
+    assert.deepEqual(await blobs.keepAll([]), []);
+  });
+
+  test(`${where} says ENOENT of what it has not, and keeps nothing that was discarded or broke off`, async () => {
+    const content = randomBytes(100);
+    await (await receive(blobs, content)).discard();
+    await assert.rejects(blobs.read(hashOf(content)), { code: 'ENOENT' });
+    await assert.rejects(blobs.stream(hashOf(content)), { code: 'ENOENT' });
+    await assert.rejects(blobs.parts.stream('nothing'), { code: 'ENOENT' });
+    await blobs.parts.remove('nothing');
+    const broken = Readable.from(
+      (function* () {
+        yield content;
+        throw new Error('broken');
+      })(),
+    );
+    await assert.rejects(blobs.receive(broken), /broken/);
+  });
+
+  test(`${where} keeps parts by their names until they are removed, and knows the old ones`, async () => {
+    const content = randomBytes(9 * MIB);
+    await (await receive(blobs, content)).keepAsPart('one');
+    await (await receive(blobs, Buffer.from('two'))).keepAsPart('two');
+    assert.ok((await buffer(await blobs.parts.stream('one'))).equals(content));
+    await assert.rejects(blobs.read(hashOf(content)), { code: 'ENOENT' });
+    assert.deepEqual((await namesOf(blobs.parts.olderThan(-60_000))).sort(), ['one', 'two']);
+    assert.deepEqual(await namesOf(blobs.parts.olderThan(60_000)), []);
+    await blobs.parts.remove('one');
+    assert.deepEqual(await namesOf(blobs.parts.olderThan(-60_000)), ['two']);
+    await blobs.parts.remove('two');
+  });
+}
+
+test('what was begun to be stored in a bucket and never completed goes after a day; what others keep there stays', async () => {
+  const { endpoint, bucket: Bucket, access_key, secret_key, region } = readS3Url(s3.url);
+  const credentials = { accessKeyId: access_key, secretAccessKey: secret_key };
+  const client = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
+  const begin = async (Key: string) => {
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: Buffer.alloc(MIB) }));
+    return Key;
+  };
+  const unfinished = async () => {
+    const left: string[] = [];
+    for (const Prefix of ['folder/blobs/', 'folder/parts/', 'other/']) {
+      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }));
+      left.push(...Uploads.map(({ Key = '' }) => Key));
+    }
+    return left;
+  };
+  try {
+    for (const name of ['aa/1', 'bb/2', 'cc/3', 'dd/4', 'ee/5']) await begin(`folder/blobs/${name}`);
+    const foreign = await begin('other/blobs/aa/1');
+    await begin('folder/parts/one');
+    const noneInUse = async () => new Set<string>();
+    await inBucket.sweep(24 * 3_600_000, noneInUse);
+    assert.equal((await unfinished()).length, 4, 'what was begun today stays (two of a list are shown)');
+    await inBucket.sweep(-60_000, noneInUse);
+    assert.deepEqual(await unfinished(), [foreign]);
+  } finally {
+    client.destroy();
+  }
+});
+
+test('nothing that was received stays on the machine', async () => {
+  assert.deepEqual(await readdir(join(folder, 'incoming')), []);
+  assert.deepEqual(await readdir(join(folder, 'blobs/incoming')), []);
+});
+
+test('a STORAGE_URL says where the bucket is, and what is wrong with it where it is none', () => {
+  assert.deepEqual(readS3Url('s3://key:a%2Fb@s3.example.com:9000/wiki/some/folder?region=eu-1&path_style=false'), {
+    endpoint: 'https://s3.example.com:9000',
+    region: 'eu-1',
+    bucket: 'wiki',
+    prefix: 'some/folder/',
+    path_style: false,
+    access_key: 'key',
+    secret_key: 'a/b',
+  });
+  assert.equal(readS3Url('s3://k:s@127.0.0.1:9000/wiki').endpoint, 'http://127.0.0.1:9000');
+  assert.equal(readS3Url('s3://k:s@minio:9000/wiki?tls=false').endpoint, 'http://minio:9000');
+  for (const text of [
+    's3://minio:9000/wiki',
+    's3://k:s@minio:9000/',
+    's3://k@minio/wiki',
+    's3://k:s@minio/wiki?tls=no',
+  ]) {
+    assert.throws(() => readS3Url(text), /^Error: STORAGE_URL /);
+  }
+});
+
+test('while the bucket is away the answer is 503 and nothing is there by halves; when it is back all goes on by itself', async () => {
+  const world = await openWorld({ STORAGE_URL: s3.url });
+  const owner = await world.owner();
+  const { wiki_id } = owner;
+  const { body: page } = await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'A page', markdown: 'x' });
+  const form = () => {
+    const body = new FormData();
+    body.append('file', new Blob(['text']), 'a.txt');
+    return { body };
+  };
+  const attachments = `/v1/wikis/${wiki_id}/pages/${page.page_id}/attachments`;
+  const { body: attached } = await owner.send('POST', attachments, form());
+  const content = Buffer.from(`# Late\n\n${'words '.repeat(200)}`);
+  const upload = await announce(owner, wiki_id, { 'late.md': content });
+  const [file] = upload.files;
+  assert.ok(file);
+  assert.equal((await patch(owner, file.path, 0, content.subarray(0, 500))).status, 204);
+  const queued = await announce(owner, wiki_id, { 'queued.md': content });
+  await sendFile(world.address, owner.token, queued.files[0] ?? file);
+
+  await s3.stop();
+  const before = (await owner.get(`/v1/wikis/${wiki_id}/uploads`)).body;
+  const completed = await owner.post(`${queued.path}/complete`);
+  assert.equal(completed.body.status, 'queued', 'that needs no byte');
+  for (const { status, body, headers } of [
+    await owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, form()),
+    await owner.send('POST', attachments, form()),
+    await patch(owner, file.path, 500, content.subarray(500, 600)),
+    await patch(owner, file.path, 500, content.subarray(500)),
+    await owner.get(`/v1/wikis/${wiki_id}/attachments/${attached.attachment_id}`),
+    await owner.post(`/v1/wikis/${wiki_id}/uploads`, { files: [{ filename: 'empty.md', byte_size: 0 }] }),
+  ]) {
+    assert.deepEqual([status, body.error], [503, 'storage_unavailable']);
+    assert.ok(Number(headers.get('retry-after')) > 0);
+  }
+  assert.equal(await offsetOf(owner, file.path), 500);
+  assert.equal((await owner.get(`/v1/wikis/${wiki_id}/uploads`)).body.length, before.length);
+  assert.equal((await owner.get(attachments)).body.length, 1);
+  await until('the job has met the bucket', async () => {
+    const { body } = await owner.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${queued.upload_id}`);
+    return body[0].attempt > 1;
+  });
+
+  await s3.start();
+  assert.equal((await waitForUpload(owner, wiki_id, queued.upload_id)).body.status, 'completed');
+  assert.equal((await patch(owner, file.path, 500, content.subarray(500))).status, 204);
+  await owner.post(`${upload.path}/complete`);
+  assert.equal((await waitForUpload(owner, wiki_id, upload.upload_id)).body.status, 'completed');
+  const range = await owner.get(`/v1/wikis/${wiki_id}/attachments/${attached.attachment_id}`, { range: 'bytes=1-2' });
+  assert.deepEqual([range.status, range.body], [206, 'ex']);
+});
+
+test('an error of the store is of its own kind, whatever the bucket says', async () => {
+  const nowhere = await openS3Blobs(readS3Url(s3.url.replace('/wiki/', '/nothing/')), join(folder, 'nowhere'));
+  const forbidden = await openS3Blobs(readS3Url(s3.url.replace('//S3RVER:', '//wrong:')), join(folder, 'forbidden'));
+  for (const blobs of [nowhere, forbidden]) {
+    const blob = await receive(blobs, Buffer.from('x'));
+    await assert.rejects(blob.keep(), StorageUnavailable);
+    await blob.discard();
+    await assert.rejects(blobs.stream(blob.sha256), StorageUnavailable);
+    blobs.close();
+  }
+});

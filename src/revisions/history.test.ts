@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openWorld } from '../../test/world.ts';
+import { sql } from '../db/sql.ts';
+
+const world = await openWorld();
+const owner = await world.owner();
+const pages = `/v1/wikis/${owner.wiki_id}/pages`;
+
+/** Uploads each text under one name, each a revision of one page, and answers that page. */
+async function pageOf(name: string, texts: string[]) {
+  for (const text of texts) await world.upload(owner, owner.wiki_id, { [`${name}.md`]: text });
+  return (await owner.get(`${pages}/path/${name}`)).body;
+}
+
+async function setStatus(page_id: string, status: string): Promise<void> {
+  await world.db.query(sql`update pages set status = ${status} where page_id = ${page_id}`);
+}
+
+test('every state of a page is listed by its number and can be read, also after it changed', async () => {
+  const { page_id } = await pageOf('states', ['# One\n\nFirst.\n', '# Two\n\nSecond.\n', '# Three\n\nThird.\n']);
+  const { status, body } = await owner.get(`${pages}/${page_id}/revisions`);
+  assert.equal(status, 200);
+  assert.deepEqual(
+    body.map(({ revision, title }: { revision: number; title: string }) => [revision, title]),
+    [
+      [1, 'One'],
+      [2, 'Two'],
+      [3, 'Three'],
+    ],
+  );
+  for (const entry of body) {
+    assert.deepEqual(Object.keys(entry), [
+      'page_id',
+      'wiki_id',
+      'revision',
+      'title',
+      'origin',
+      'created_at',
+      'created_by',
+    ]);
+    assert.equal(entry.created_by, owner.user_id);
+  }
+  const first = await owner.get(`${pages}/${page_id}/revisions/1`);
+  assert.deepEqual(first.body, {
+    ...body[0],
+    markdown: '# One\n\nFirst.\n',
+    html: '<h1 id="h-one">One</h1>\n<p>First.</p>',
+    outline: [{ level: 1, text: 'One', anchor: 'h-one' }],
+  });
+  const some = await owner.get(`${pages}/${page_id}/revisions?limit=1&offset=1`);
+  assert.deepEqual(some.body, [body[1]]);
+  assert.match(some.headers.get('link') ?? '', /offset=2/);
+  assert.deepEqual((await owner.get(`${pages}/${page_id}/revisions?offset=3`)).body, []);
+});
+
+test('a number in another spelling, or of no revision, is 404', async () => {
+  const { page_id } = await pageOf('numbers', ['# One\n']);
+  for (const number of ['0', '2', '01', '+1', '1.0', '1e0', '-1', 'x', '%20', '99999999999999999999', '1%00']) {
+    const answer = await owner.get(`${pages}/${page_id}/revisions/${number}`);
+    assert.equal(answer.status, number === '1%00' ? 400 : 404, number);
+    if (number === '1%00') continue;
+    assert.equal((await owner.get(`${pages}/${page_id}/revisions/1/diff/${number}`)).status, 404, number);
+    assert.equal((await owner.get(`${pages}/${page_id}/revisions/${number}/diff/1`)).status, 404, number);
+  }
+});
+
+test('two revisions are compared by line and by word, in either direction', async () => {
+  const text = '# Title\n\nThe quick fox.\n\nStays.\n';
+  const { page_id } = await pageOf('compared', [text, text.replace('quick', 'slow')]);
+  const { status, body } = await owner.get(`${pages}/${page_id}/revisions/1/diff/2`);
+  assert.equal(status, 200);
+  const { hunks, ...counts } = body;
+  assert.deepEqual(counts, {
+    page_id,
+    wiki_id: owner.wiki_id,
+    from_revision: 1,
+    to_revision: 2,
+    from_title: 'Title',
+    to_title: 'Title',
+    added: 1,
+    removed: 1,
+    coarse: false,
+    truncated: false,
+  });
+  assert.equal(hunks.length, 1);
+  const [removed, added] = hunks[0].lines.filter(({ kind }: { kind: string }) => kind !== 'context');
+  assert.deepEqual(removed.segments[1], { kind: 'removed', text: 'quick' });
+  assert.deepEqual(added.segments[1], { kind: 'added', text: 'slow' });
+  const back = await owner.get(`${pages}/${page_id}/revisions/2/diff/1`);
+  assert.equal(back.body.hunks[0].lines.find(({ kind }: { kind: string }) => kind === 'added').text, 'The quick fox.');
+  const same = await owner.get(`${pages}/${page_id}/revisions/2/diff/2`);
+  assert.deepEqual([same.body.added, same.body.removed, same.body.hunks], [0, 0, []]);
+});
+
+test('an old state comes back as a new revision, and nothing of the history changes', async () => {
+  const { page_id } = await pageOf('back', ['# One\n\nSee [it](states).\n', '# Two\n']);
+  const at = `${pages}/${page_id}`;
+  const before = (await owner.get(`${at}/revisions/1`)).body;
+  const stale = await owner.post(`${at}/revisions/1/restore`, { base_revision: 1 });
+  assert.deepEqual([stale.status, stale.body.error], [409, 'edit_conflict']);
+  const restored = await owner.post(`${at}/revisions/1/restore`, { base_revision: 2 });
+  assert.equal(restored.status, 200, restored.body.message);
+  assert.equal(restored.body.revision, 3);
+  assert.equal(restored.body.title, 'One');
+  assert.deepEqual((await owner.get(at)).body, restored.body);
+  const third = (await owner.get(`${at}/revisions/3`)).body;
+  for (const field of ['title', 'markdown', 'html', 'outline']) assert.deepEqual(third[field], before[field], field);
+  assert.deepEqual((await owner.get(`${at}/revisions/1`)).body, before);
+  assert.equal((await owner.get(`${at}/revisions/2`)).body.title, 'Two');
+  assert.equal(
+    (await owner.get(`${pages}/search?query=One`)).body.some((hit: { page_id: string }) => hit.page_id === page_id),
+    true,
+  );
+  const again = await owner.post(`${at}/revisions/3/restore`, {});
+  assert.equal(again.body.revision, 3, 'what is so already is no revision');
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  assert.equal((await viewer.post(`${at}/revisions/1/restore`, {})).status, 403);
+});
+
+test('after a move, the links of a restored text lead to where they led', async () => {
+  const make = async (title: string, markdown: string, parent_page_id = '') =>
+    (await owner.post(pages, { title, markdown, parent_page_id, slug: title })).body;
+  const folder = await make('mv', 'Folder.');
+  const target = await make('mv-target', 'Target.', folder.page_id);
+  const page = await make('mv-page', 'See [it](mv-target).', folder.page_id);
+  const at = `${pages}/${page.page_id}`;
+  await owner.patch(at, { markdown: 'Nothing.', base_revision: 1 });
+  assert.equal((await owner.patch(at, { parent_page_id: '' })).status, 200);
+  const restored = await owner.post(`${at}/revisions/1/restore`, {});
+  assert.equal(restored.body.markdown, 'See [it](mv/mv-target).');
+  const backlinks = await owner.get(`${pages}/${target.page_id}/backlinks`);
+  assert.deepEqual(
+    backlinks.body.map(({ page_id }: { page_id: string }) => page_id),
+    [page.page_id],
+  );
+});
+
+test('the history of a draft is for those who may write', async () => {
+  const { page_id } = await pageOf('draft', ['# One\n', '# Two\n']);
+  await setStatus(page_id, 'draft');
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  const member = await world.member(owner.workspace_id, 'member');
+  for (const path of ['revisions', 'revisions/1', 'revisions/1/diff/2', 'backlinks']) {
+    assert.equal((await member.get(`${pages}/${page_id}/${path}`)).status, 200, path);
+    assert.equal((await viewer.get(`${pages}/${page_id}/${path}`)).status, 404, path);
+  }
+});
+
+test('backlinks are the pages that link here, by id, and a draft among them is for those who may write', async () => {
+  await world.upload(owner, owner.wiki_id, {
+    'links/target.md': '# Target\n',
+    'links/a.md': 'See [it](target.md), and [again](target.md#x).\n',
+    'links/b.md': 'See [it](./target.md).\n',
+    'links/c.md': 'Nothing here.\n',
+  });
+  const [target, a, b] = await Promise.all(
+    ['target', 'a', 'b'].map(async (name) => (await owner.get(`${pages}/path/links/${name}`)).body),
+  );
+  const backlinks = `${pages}/${target.page_id}/backlinks`;
+  const ids = async (client: typeof owner | Awaited<ReturnType<typeof world.member>>, query = '') =>
+    (await client.get(backlinks + query)).body.map(({ page_id }: { page_id: string }) => page_id);
+  assert.deepEqual(await ids(owner), [a.page_id, b.page_id].toSorted());
+  const listed = (await owner.get(pages)).body.find(({ page_id }: { page_id: string }) => page_id === a.page_id);
+  assert.deepEqual((await owner.get(backlinks)).body[0], listed, 'a backlink is the record that lists of pages show');
+  assert.deepEqual(await ids(owner, '?limit=1&offset=1'), [[a.page_id, b.page_id].toSorted()[1]]);
+  assert.deepEqual((await owner.get(`${pages}/${a.page_id}/backlinks`)).body, []);
+  await setStatus(a.page_id, 'draft');
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  assert.deepEqual(await ids(viewer), [b.page_id]);
+  assert.equal((await ids(owner)).length, 2);
+});

@@ -1,0 +1,28 @@
+import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { Paging } from '../core/paging.ts';
+import { sql } from '../db/sql.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { listOfPage } from '../pages/list-of-page.ts';
+import { PageParams } from '../pages/schema.ts';
+import { exampleRevision, Revision, revisionColumns } from './schema.ts';
+
+export const listRevisions = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/pages/:page_id/revisions',
+  summary: "List a page's revisions",
+  description: 'The oldest first.',
+  access: onWiki('pages:read'),
+  params: PageParams,
+  query: Paging,
+  reply: Type.Array(Revision),
+  example: { reply: [exampleRevision] },
+  run: ({ params, query, many }) =>
+    listOfPage(
+      many,
+      params,
+      // Walks the primary key; the texts, which are kept apart from their rows, are not read.
+      sql`select ${revisionColumns} from revisions r where r.wiki_id = p.wiki_id and r.page_id = p.page_id
+        order by r.revision limit ${query.limit} offset ${query.offset}`,
+    ),
+});

@@ -1,0 +1,83 @@
+import { type Static, Type } from 'typebox';
+import { Id, Record, Timestamp } from '../core/records.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import { exampleFullPage, OutlineEntry } from '../pages/schema.ts';
+
+const RevisionNumber = Type.Integer({ description: 'From 1 on, in the order of writing.' });
+
+/** The path of one revision. */
+export const RevisionParams = Type.Object({
+  wiki_id: Id,
+  page_id: Id,
+  revision: Type.String({ description: 'Its number.' }),
+});
+
+const revisionProperties = {
+  page_id: Id,
+  wiki_id: Id,
+  revision: RevisionNumber,
+  title: Type.String(),
+  origin: Type.Enum(['authored', 'compiled'], { description: 'Whether a person wrote it or an upload made it.' }),
+  created_at: Timestamp,
+  created_by: Id,
+};
+
+export const Revision = Record(revisionProperties, { description: 'A state of a page without its text.' });
+export type Revision = Static<typeof Revision>;
+
+export const FullRevision = Record({
+  ...revisionProperties,
+  markdown: Type.String(),
+  html: Type.String({ description: 'Safe to show: nothing that a file contains runs.' }),
+  outline: Type.Array(OutlineEntry),
+});
+export type FullRevision = Static<typeof FullRevision>;
+
+const Line = Record({
+  kind: Type.Enum(['context', 'added', 'removed']),
+  text: Type.String({ description: 'Without its line feed.' }),
+  segments: Type.Array(Record({ kind: Type.Enum(['same', 'added', 'removed']), text: Type.String() }), {
+    description: 'The whole line in pieces where only some of its words changed; else empty.',
+  }),
+});
+
+const Hunk = Record(
+  {
+    from_line: Type.Integer(),
+    from_count: Type.Integer(),
+    to_line: Type.Integer(),
+    to_count: Type.Integer(),
+    lines: Type.Array(Line),
+  },
+  { description: 'Lines count from 1; a side without lines has the count 0 and names the line before.' },
+);
+
+export const RevisionDiff = Record({
+  page_id: Id,
+  wiki_id: Id,
+  from_revision: RevisionNumber,
+  to_revision: RevisionNumber,
+  from_title: Type.String(),
+  to_title: Type.String(),
+  added: Type.Integer({ description: 'Lines that only the second one has.' }),
+  removed: Type.Integer({ description: 'Lines that only the first one has.' }),
+  coarse: Type.Boolean({
+    description:
+      'The texts differ too much to be compared line by line: all between their equal ends is shown as replaced.',
+  }),
+  truncated: Type.Boolean({ description: 'More lines changed than are shown; the counts are of all of them.' }),
+  hunks: Type.Array(Hunk, { description: 'The places that changed, with three lines around each; empty if none did.' }),
+});
+export type RevisionDiff = Static<typeof RevisionDiff>;
+
+/** The columns of Revision from a revision `r`. */
+export const revisionColumns: Sql = sql`r.page_id, r.wiki_id, r.revision, r.title, r.origin, r.created_at, r.created_by`;
+
+/** The number that a path names; 0, which no revision has, for what is no number in its one spelling. */
+export function revisionNumber(text: string): number {
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0;
+}
+
+const { page_id, wiki_id, title, origin, created_at, created_by, markdown, html, outline } = exampleFullPage;
+export const exampleRevision: Revision = { page_id, wiki_id, revision: 1, title, origin, created_at, created_by };
+export const exampleFullRevision: FullRevision = { ...exampleRevision, markdown, html, outline };

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { Readable } from 'node:stream';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { pdfOf, pdfOfContents } from '../../test/pdf.ts';
+import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
+import { canUnshare, confined } from './confined-process.ts';
+import { type Document, type DocumentReader, openDocumentReader, type ReadDocument } from './document-reader.ts';
+
+const reader = openDocumentReader();
+after(() => reader.close());
+
+function read(bytes: Buffer, by: DocumentReader = reader, owner = 'upload'): Promise<ReadDocument> {
+  return by.read({ owner, byte_size: bytes.length, open: async () => Readable.from([bytes]) });
+}
+
+async function refusal(bytes: Buffer, by: DocumentReader = reader): Promise<string> {
+  const answer = await read(bytes, by);
+  assert.ok(!answer.ok, 'the document must be refused');
+  return `${answer.code}: ${answer.message}`;
+}
+
+const SOUND = docxOf(wordParagraph('A sound document.'));
+
+async function assertGoesOn(by: DocumentReader = reader): Promise<void> {
+  const next = await read(SOUND, by);
+  assert.equal(next.ok && next.document.markdown, 'A sound document.\n', 'the document behind it must be read');
+}
+
+test('a process that reads documents can read no file, start nothing, see no environment and reach no network', async (t) => {
+  let connections = 0;
+  const canary = createServer(() => {
+    connections += 1;
+  });
+  canary.listen(0, '127.0.0.1');
+  await once(canary, 'listening');
+  const { port } = canary.address() as AddressInfo;
+  try {
+    for (const network of (await canUnshare()) ? ['', 'bare'] : ['']) {
+      const [command, ...args] = await confined(new URL('../../test/confined-probe.ts', import.meta.url), 64);
+      const { stdout } = await promisify(execFile)(command, [...args, String(port), network], {
+        env: { PATH: process.env.PATH },
+      });
+      assert.deepEqual(JSON.parse(stdout), [], `what the process could do${network && ', by what the system refuses'}`);
+    }
+    assert.equal(connections, 0);
+    t.diagnostic(`the kernel keeps it off the network: ${await canUnshare()}`);
+  } finally {
+    canary.close();
+  }
+});
+
+test('a PDF of two columns reads in their order, its words put together, with the page of every block', async () => {
+  const left = [
+    'The first column begins here and goes on with a long sen-',
+    'tence that is broken at the end of nearly every line of it,',
+    'so that whoever reads straight across finds only nonsense,',
+    'which is what many programs do with papers of this kind,',
+    'and the column ends here without the end of its sentence',
+  ];
+  const right = [
+    'because the second column goes on with it up to this stop.',
+    'A second paragraph of the other column is not long at all,',
+    'but it has enough words in it that one can see the column,',
+    'and that makes its lines about as wide as those beside it,',
+    'which is all that it is there for, and so it ends here.',
+  ];
+  const pdf = pdfOf([
+    [
+      ['A paper of two columns', 180, 780, 20],
+      ...left.map((text, i) => [text, 50, 700 - 12 * i] as const),
+      ...right.map((text, i) => [text, 320, 700 - 12 * i] as const),
+      ['1', 300, 30],
+    ],
+    [
+      ['1. A second page', 50, 780, 14],
+      ['Its one paragraph.', 50, 750],
+      ['2', 300, 30],
+    ],
+  ]);
+  const answer = await read(pdf);
+  assert.ok(answer.ok);
+  const { markdown, block_pages } = answer.document;
+  assert.match(
+    markdown,
+    /^# A paper of two columns\n\nThe first column begins here and goes on with a long sentence that/,
+  );
+  assert.match(markdown, /without the end of its sentence because the second column goes on with it up to this stop\./);
+  assert.match(markdown, /## 1\. A second page\n\nIts one paragraph\.\n$/, 'the numbers of pages are no text');
+  const blocks = markdown.trim().split('\n\n');
+  assert.equal(block_pages?.length, blocks.length);
+  assert.deepEqual(
+    block_pages?.map(({ first_page }) => first_page),
+    blocks.map((_, i) => (i < blocks.length - 2 ? 1 : 2)),
+  );
+});
+
+test('a table of a PDF is a table, and a list a list', async () => {
+  const rows = [
+    ['Name', 'Size', 'Colour'],
+    ['Apple', '3', 'red'],
+    ['Pear', '4', 'green'],
+  ];
+  const pdf = pdfOf([
+    [
+      ...rows.flatMap((row, i) => row.map((cell, k) => [cell, 50 + 120 * k, 700 - 14 * i] as const)),
+      ['- one thing', 50, 600],
+      ['- another thing', 50, 586],
+    ],
+  ]);
+  const answer = await read(pdf);
+  assert.ok(answer.ok);
+  assert.match(answer.document.markdown, /\| Name \| Size \| Colour \|\n[|\s-]+\n\| Apple \| 3 \| red \|/);
+  assert.match(answer.document.markdown, /- one thing\n- another thing\n$/);
+});
+
+test('a Word document keeps headings, tables, links and footnotes', async () => {
+  const cell = (text: string) => `<w:tc>${wordParagraph(text)}</w:tc>`;
+  const answer = await read(
+    docxOf(
+      `${wordParagraph('Title', 'Heading1')}<w:tbl><w:tr>${cell('a')}${cell('b')}</w:tr><w:tr>${cell('1')}${cell('2')}</w:tr></w:tbl><w:p><w:hyperlink r:id="l1"><w:r><w:t>link</w:t></w:r></w:hyperlink></w:p>`,
+      '<Relationship Id="l1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink" Target="https://example.com/" TargetMode="External"/>',
+    ),
+  );
+  assert.ok(answer.ok);
+  assert.equal(
+    answer.document.markdown,
+    '# Title\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n[link](https://example.com/)\n',
+  );
+});
+
+test('a book is its chapters in their order, with its title and pictures', async () => {
+  const picture = Buffer.from('not really a picture');
+  const book = (more: readonly (readonly [string, string | Buffer])[] = []) =>
+    zipOf([
+      ['mimetype', 'application/epub+zip'],
+      ['META-INF/container.xml', '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>'],
+      [
+        'OPS/book.opf',
+        `<package><metadata><dc:title>The Book</dc:title><dc:language>en</dc:language></metadata><manifest>
+        <item id="two" href="text/two.xhtml"/><item id="one" href="text/one%20.xhtml"/></manifest>
+        <spine><itemref idref="one"/><itemref idref="two"/><itemref idref="gone"/></spine></package>`,
+      ],
+      [
+        'OPS/text/one .xhtml',
+        '<html><body><h1>One</h1><p>See <a href="two.xhtml">the next</a>.</p><img src="../p.png"/><img src="../../../etc/passwd"/></body></html>',
+      ],
+      ['OPS/text/two.xhtml', '<html><body><h1>Two</h1><table><tr><td>a</td><td>b</td></tr></table></body></html>'],
+      ['OPS/p.png', picture],
+      ...more,
+    ]);
+  const answer = await read(book());
+  assert.ok(answer.ok);
+  const { markdown, title, language, pictures = [] } = answer.document;
+  assert.deepEqual([title, language, pictures.map(({ bytes }) => Buffer.from(bytes))], ['The Book', 'en', [picture]]);
+  assert.equal(
+    markdown,
+    `# One\n\nSee the next.\n\n![](attachment:${pictures[0]?.name})\n\n# Two\n\n| a | b |\n| - | - |\n`,
+  );
+  assert.match(await refusal(book([['META-INF/rights.xml', '<rights/>']])), /^unreadable: the book is protected/);
+  assert.match(await refusal(zipOf([['META-INF/container.xml', '<x/>']])), /^unreadable: the book is damaged/);
+});
+
+test('what a document only refers to is never fetched: no file, no address', async () => {
+  let connections = 0;
+  const canary = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  canary.listen(0, '127.0.0.1');
+  await once(canary, 'listening');
+  const { port } = canary.address() as AddressInfo;
+  const picture = (id: string) =>
+    `<w:p><w:r><w:drawing><wp:inline><a:graphic><a:graphicData><pic:pic><pic:blipFill><a:blip r:link="${id}"/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>`;
+  const relation = (id: string, target: string) =>
+    `<Relationship Id="${id}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/image" Target="${target}" TargetMode="External"/>`;
+  try {
+    const answer = await read(
+      docxOf(
+        `${wordParagraph('before')}${picture('i1')}${picture('i2')}`,
+        relation('i1', `http://127.0.0.1:${port}/x.png`) + relation('i2', 'file:///etc/passwd'),
+      ),
+    );
+    assert.ok(answer.ok);
+    assert.deepEqual([answer.document.markdown, answer.document.pictures], ['before\n', []]);
+    const entity = `<!DOCTYPE w:document [<!ENTITY x SYSTEM "http://127.0.0.1:${port}/">]>`;
+    await refusal(zipOf([['word/document.xml', `${entity}<w:document>&x;</w:document>`]]));
+    assert.equal(connections, 0, 'nobody may be asked for anything');
+  } finally {
+    canary.close();
+  }
+});
+
+const PAGES_LOOP = Buffer.from(
+  '%PDF-1.7\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Count 1000000/Kids[2 0 R 2 0 R]>>\nendobj\ntrailer\n<</Root 1 0 R>>\n%%EOF',
+);
+
+test('a document that unpacks to more than there is room for, or that is broken, is refused, and the next is read', async () => {
+  const zeros = Buffer.alloc(300 * 2 ** 20);
+  const bombs: [name: string, bytes: Buffer, reason: RegExp][] = [
+    ['a Word document of 300 MiB', zipOf([['word/document.xml', zeros]]), /^too_large: .*split it/],
+    ['a PDF with a page of 300 MiB', pdfOfContents([zeros]), /^(?:empty_file|unreadable): /],
+    ['half an archive', SOUND.subarray(0, SOUND.length / 2), /^unreadable: the archive is damaged/],
+    ['half a PDF', Buffer.from('%PDF-1.7\n1 0 obj\n<</Type'), /^unreadable: the PDF is damaged/],
+    ['a PDF whose pages hold themselves', PAGES_LOOP, /^(?:empty_file|unreadable|too_large): /],
+    ['an Excel file', zipOf([['xl/workbook.xml', '<x/>']]), /^unsupported_type: Excel files cannot be read yet/],
+    ['a Word document of nothing', zipOf([['word/document.xml', '']]), /^unreadable: the Word document is damaged/],
+  ];
+  for (const [name, bytes, reason] of bombs) {
+    assert.match(await refusal(bytes), reason, name);
+    await assertGoesOn();
+  }
+});
+
+test('a document beyond the bounds of time, memory or output is given up alone', async () => {
+  const slow = pdfOf(Array.from({ length: 400 }, (_, i) => [[`Page ${i} has its own text.`, 50, 700] as const]));
+  const bounds: [options: object, reason: RegExp, bytes: Buffer][] = [
+    [{ document_ms: 30 }, /too long to read/, slow],
+    [{ memory_mb: 64 }, /too much memory/, docxOf(wordParagraph('many words').repeat(300_000))],
+    [{ output_bytes: 1_000 }, /too much for a page/, docxOf(wordParagraph('many words '.repeat(1_000)))],
+  ];
+  for (const [options, reason, bytes] of bounds) {
+    const bounded = openDocumentReader({ processes: 1, ...options });
+    try {
+      assert.match(await refusal(bytes, bounded), reason);
+    } finally {
+      await bounded.close();
+    }
+  }
+});
+
+test('bytes that do not come are no fault of the document: whoever asked is told, and the next one is read', async () => {
+  const whole = pdfOf([[['A sound page.', 50, 700]]]);
+  const one = openDocumentReader({ processes: 1 });
+  try {
+    const broken = async function* () {
+      yield whole.subarray(0, 100);
+      throw new Error('the store is away');
+    };
+    const open = async (bytes: Iterable<Buffer> | AsyncIterable<Buffer>) => Readable.from(bytes);
+    const document = { owner: 'upload', byte_size: whole.length };
+    for (const ask of [one.read, (document: Document) => one.unpack(document, async () => undefined)]) {
+      await assert.rejects(ask({ ...document, open: () => open(broken()) }), /the store is away/);
+      await assertGoesOn(one);
+      await assert.rejects(ask({ ...document, open: () => open([whole.subarray(0, 100)]) }), { code: 'ENOENT' });
+      await assertGoesOn(one);
+      await assert.rejects(ask({ ...document, open: () => Promise.reject(new Error('it is away')) }), /it is away/);
+      await assertGoesOn(one);
+    }
+  } finally {
+    await one.close();
+  }
+});
+
+test('whoever cannot take the files of an archive is told so, and what it still held is not taken for the next answer', async () => {
+  const bytes = zipOf(Array.from({ length: 500 }, (_, i) => [`${i}.md`, `# ${i}\n${'x'.repeat(10_000)}\n`] as const));
+  const one = openDocumentReader({ processes: 1 });
+  try {
+    const archive = { owner: 'upload', byte_size: bytes.length, open: async () => Readable.from([bytes]) };
+    const full = () => Promise.reject(new Error('the disk is full'));
+    await assert.rejects(one.unpack(archive, full), /the disk is full/);
+    await assertGoesOn(one);
+    const names: string[] = [];
+    const all = await one.unpack(archive, async (files) => void names.push(...files.map(({ name }) => name)));
+    assert.deepEqual([all, names.length, names.at(-1)], [{ is: 'archive' }, 500, '499.md']);
+  } finally {
+    await one.close();
+  }
+});
+
+test('an upload of many documents keeps one of another upload waiting for a few of them only, and starts no process for each', async () => {
+  const one = openDocumentReader({ processes: 1 });
+  try {
+    const order: string[] = [];
+    const noted = async (owner: string) => {
+      await read(SOUND, one, owner);
+      order.push(owner);
+    };
+    await Promise.all([...Array.from({ length: 12 }, () => 'many'), 'single', 'single'].map(noted));
+    assert.deepEqual(order.slice(order.indexOf('single'), order.indexOf('single') + 2), ['single', 'single']);
+    assert.ok(order.indexOf('single') < 9, order.join(' '));
+  } finally {
+    await one.close();
+  }
+});
+
+test('documents of different uploads never share a process, and a closed reader refuses', async () => {
+  const one = openDocumentReader({ processes: 1 });
+  const answers = await Promise.all(['a', 'b', 'a', 'b'].map((owner) => read(SOUND, one, owner)));
+  assert.ok(answers.every(({ ok }) => ok));
+  const running = assert.rejects(read(pdfOf([[['x', 1, 1]]]), one), /closed/);
+  await one.close();
+  await running;
+  await assert.rejects(read(SOUND, one), /closed/);
+});

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { readDocument } from '../documents/formats/document.ts';
+import type { ExtractedDocument } from '../documents/formats/extract.ts';
+import { ExtractError } from '../documents/formats/extract-error.ts';
+import { filesIn, type PackedFile } from '../documents/formats/unpack.ts';
+import type { Task } from './confined-process.ts';
+import type { Packed, ReadAnswer } from './document-reader.ts';
+import { frameOf, framesOf } from './frames.ts';
+import { forgetNetwork } from './no-network.ts';
+
+/** Files go together up to so many and so large: for small ones a message costs more than they do. */
+const TOGETHER_FILES = 100;
+const TOGETHER_BYTES = 2 ** 20;
+
+/** Reads or unpacks one file after the other from stdin, and answers on stdout. What it may do is said by who starts it. */
+forgetNetwork();
+// PDF.js unpacks by itself where there is none, which for the short streams of most documents is faster than these are.
+Reflect.deleteProperty(globalThis, 'DecompressionStream');
+await write(frameOf({ ready: true }));
+for await (const { header, body } of framesOf(process.stdin, 2 ** 31)) {
+  const { task } = header as { task: Task };
+  try {
+    if (task === 'read') await read(body);
+    else await unpack(body);
+  } catch (error) {
+    if (!(error instanceof ExtractError)) throw error;
+    await write(frameOf(refusal(error)));
+  }
+}
+
+/** Answers a document, and then once more with its pictures, where these could cost it: its text is safe by then. */
+async function read(bytes: Uint8Array): Promise<void> {
+  const document = await readDocument(bytes);
+  await write(answerOf(document));
+  if (document.illustrate) await write(answerOf(await document.illustrate()));
+}
+
+function answerOf({ pictures = [], block_pages = [], illustrate, ...document }: ExtractedDocument): Buffer {
+  const answer: ReadAnswer = {
+    ok: true,
+    document: { ...document, block_pages: [...block_pages] },
+    pictures: pictures.map(({ name, bytes }) => ({ name, byte_size: bytes.length })),
+    has_more: illustrate !== undefined,
+  };
+  return frameOf(
+    answer,
+    pictures.map(({ bytes }) => bytes),
+  );
+}
+
+async function unpack(bytes: Uint8Array): Promise<void> {
+  const packed = filesIn(bytes);
+  let files: { name: string; content: number | { code: string; message: string } }[] = [];
+  let parts: Buffer[] = [];
+  let held = 0;
+  const send = async () => {
+    if (files.length > 0) await write(frameOf({ ok: true, is: 'files', files } satisfies Packed, parts));
+    files = [];
+    parts = [];
+    held = 0;
+  };
+  for (const file of packed ?? []) {
+    const content = contentOf(file);
+    if (Buffer.isBuffer(content)) {
+      if (held + content.length > TOGETHER_BYTES) await send();
+      parts.push(content);
+      held += content.length;
+    }
+    files.push({ name: file.name, content: Buffer.isBuffer(content) ? content.length : content });
+    if (files.length >= TOGETHER_FILES) await send();
+  }
+  await send();
+  await write(frameOf({ ok: true, is: packed ? 'archive' : 'document' } satisfies Packed));
+}
+
+function contentOf(file: PackedFile): Buffer | { code: string; message: string } {
+  try {
+    return file.read();
+  } catch (error) {
+    if (!(error instanceof ExtractError)) throw error;
+    const { code, message } = error;
+    return { code, message };
+  }
+}
+
+function refusal({ code, message }: ExtractError) {
+  return { ok: false as const, code, message };
+}
+
+async function write(frame: Buffer): Promise<void> {
+  if (!process.stdout.write(frame)) await once(process.stdout, 'drain');
+}

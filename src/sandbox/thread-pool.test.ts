@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { type CompileInput, compileFile } from '../documents/compile-file.ts';
+import { openSandbox } from './thread-pool.ts';
+
+const NO_PAGES: ReadonlyMap<string, string> = new Map();
+const CORPORA = new URL('../../../shared/corpora/', import.meta.url);
+
+function file(filename: string, content: string | Uint8Array): CompileInput {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  return { wiki_id: '', filename, content_type: '', bytes, page_path: 'docs/page' };
+}
+
+/** Real files where they are; elsewhere a few of each kind. */
+function filesOf(folder: string): CompileInput[] {
+  const from = new URL(`${folder}/`, CORPORA);
+  if (existsSync(from))
+    return readdirSync(from).map((name) => file(name, readFileSync(new URL(encodeURIComponent(name), from))));
+  return [
+    file('a.md', '# One\n\n> Quote\n\n- item:\n\n`code {{x}}`\n'),
+    file('deep-quote-100k.md', `${'>'.repeat(100_000)} x`),
+    file('not-utf8.md', Buffer.from('# caf\xe9\n', 'latin1')),
+    file('png-named.pdf', Buffer.from('\x89PNG\r\n\x1a\n\0\0', 'latin1')),
+    file('utf16.md', Buffer.from('\ufeff# Title\n\nutf-16 text\n', 'utf16le')),
+    file(
+      'testHTML_embedded_data_uri_js.html',
+      '<html lang="en"><title>Title</title><script src="data:text/javascript,x"></script>some content',
+    ),
+  ];
+}
+
+/** What takes the parser minutes: the price of each bracket grows with the ones before it. */
+const SLOW = '[a](b "'.repeat(60_000);
+
+const sandbox = openSandbox();
+after(() => sandbox.close());
+
+test('a file is compiled in the thread to what it is compiled to here', async () => {
+  const pages = new Map([['guide/setup.md', 'guide/setup']]);
+  const input = { ...file('a.md', '# T\n\n[x](guide/setup.md#y)\n'), page_path: 'a' };
+  const output = await sandbox.run(input, pages);
+  assert.deepEqual(output, { ok: true, ...compileFile(input, pages) });
+  assert.ok(output.ok);
+  assert.deepEqual([output.markdown, output.links], ['# T\n\n[x](guide/setup#y)\n', ['guide/setup.md']]);
+  assert.deepEqual(await sandbox.run(input, pages), output, 'the same input must make the same page');
+  const without = await sandbox.run(input, NO_PAGES);
+  assert.ok(without.ok && without.links.length === 0, 'the pages of another upload must not be used');
+});
+
+test('files of every kind come out as pages, or with a reason for whoever uploaded them', async () => {
+  const outputs = await Promise.all(
+    filesOf('documents').map(async (input) => [input.filename, await sandbox.run(input, NO_PAGES)] as const),
+  );
+  const of = new Map(outputs);
+  for (const [filename, output] of outputs) {
+    if (output.ok) assert.ok(output.title !== '' && output.html !== '', `${filename} must have a title and a page`);
+    else assert.match(output.message, /upload /, `the message for ${filename} must say what to do`);
+  }
+  const quote = of.get('deep-quote-100k.md');
+  assert.ok(quote?.ok && quote.plain_reason === 'too_complex' && quote.html.startsWith('<pre>'));
+  const utf16 = of.get('utf16.md');
+  assert.ok(utf16?.ok && utf16.title === 'Title' && utf16.text === 'Title\nutf-16 text');
+  const latin1 = of.get('not-utf8.md');
+  assert.ok(latin1?.ok === false && latin1.code === 'bad_encoding');
+  const png = of.get('png-named.pdf');
+  assert.ok(png?.ok === false && png.code === 'unsupported_type');
+  const scripted = of.get('testHTML_embedded_data_uri_js.html');
+  assert.ok(scripted?.ok && scripted.html === '<p>some content</p>' && scripted.title === 'Title');
+});
+
+test('manual pages of two languages are compiled without a fault', async (t) => {
+  for (const folder of ['tldr/common', 'tldr/ja']) {
+    const files = filesOf(folder).filter((input) => input.filename.endsWith('.md'));
+    const start = performance.now();
+    const outputs = await Promise.all(files.map((input) => sandbox.run(input, NO_PAGES)));
+    const seconds = (performance.now() - start) / 1_000;
+    t.diagnostic(`${folder}: ${files.length} files, ${Math.round(files.length / seconds)} files/s in one thread`);
+    for (const [i, output] of outputs.entries()) {
+      if (!existsSync(CORPORA)) continue;
+      assert.ok(output.ok && output.plain_reason === '', `${files[i]?.filename} must be a page of what it says`);
+    }
+  }
+});
+
+test('a file that takes too long is shown as plain text, and the files behind it are compiled', async () => {
+  const impatient = openSandbox({ render_ms: 100 });
+  try {
+    const [slow, quick] = await Promise.all([
+      impatient.run(file('slow.md', SLOW), NO_PAGES),
+      impatient.run(file('quick.md', '# Quick'), NO_PAGES),
+    ]);
+    assert.ok(slow.ok && slow.plain_reason === 'too_slow', 'the slow file must be shown as it is');
+    assert.deepEqual([slow.markdown, slow.title, slow.html.slice(0, 12)], [SLOW, 'slow', '<pre>\n[a](b ']);
+    assert.ok(quick.ok && quick.plain_reason === '' && quick.title === 'Quick');
+  } finally {
+    await impatient.close();
+  }
+});
+
+test('a file that takes too much memory is shown as plain text, and the process goes on', async () => {
+  const small = openSandbox({ memory_mb: 24 });
+  try {
+    const heavy = `${'- *a* **b** [c](d) `e`\n'.repeat(8_000)}`;
+    const output = await small.run(file('heavy.md', heavy), NO_PAGES);
+    assert.ok(output.ok && output.plain_reason === 'out_of_memory', 'the heavy file must be shown as it is');
+    assert.equal(output.text, heavy);
+    const next = await small.run(file('next.md', '# Next'), NO_PAGES);
+    assert.ok(next.ok && next.title === 'Next');
+  } finally {
+    await small.close();
+  }
+});
+
+test('a fault of ours is told, and is the end of that file only', async () => {
+  const faults: Error[] = [];
+  const watched = openSandbox({ onError: (error) => faults.push(error) });
+  try {
+    const output = await watched.run({ ...file('a.md', '# A'), filename: undefined as unknown as string }, NO_PAGES);
+    assert.ok(output.ok === false && output.code === 'unreadable', 'a file that fails in every way must be refused');
+    assert.deepEqual(
+      faults.map((error) => error.name),
+      ['TypeError'],
+    );
+    const next = await watched.run(file('next.md', '# Next'), NO_PAGES);
+    assert.ok(next.ok && next.title === 'Next');
+  } finally {
+    await watched.close();
+  }
+});
+
+test('a sandbox holds no thread before the first file, nor when it has been idle', async () => {
+  const threads = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+  const before = threads();
+  const brief = openSandbox({ idle_ms: 1 });
+  assert.equal(threads(), before, 'opening a sandbox must start no thread');
+  await brief.run(file('a.md', '# A'), NO_PAGES);
+  const output = await brief.run(file('a.md', '# B'), NO_PAGES);
+  assert.ok(output.ok && output.title === 'B', 'an ended thread must be replaced');
+  while (threads() > before) await new Promise((resolve) => setImmediate(resolve));
+  await brief.close();
+});
+
+test('several threads answer each file with its own page', async () => {
+  const wide = openSandbox({ threads: 2 });
+  try {
+    const names = Array.from({ length: 40 }, (_, i) => `n${i}`);
+    const outputs = await Promise.all(names.map((name) => wide.run(file(`${name}.md`, `# ${name}`), NO_PAGES)));
+    assert.deepEqual(
+      outputs.map((output) => output.ok && output.title),
+      names,
+    );
+  } finally {
+    await wide.close();
+  }
+});
+
+test('a closed sandbox refuses what waits, what runs and what comes', async () => {
+  const closing = openSandbox();
+  const refused = [closing.run(file('slow.md', SLOW), NO_PAGES), closing.run(file('a.md', '# A'), NO_PAGES)].map(
+    (run) => assert.rejects(run, /closed/),
+  );
+  await closing.close();
+  await Promise.all(refused);
+  await assert.rejects(closing.run(file('a.md', '# A'), NO_PAGES), /closed/);
+});
+
+test('the bytes that are given stay with whoever gave them', async () => {
+  const pool = Buffer.from('before# Inside#after');
+  const output = await sandbox.run(file('a.md', pool.subarray(6, 14)), NO_PAGES);
+  assert.ok(output.ok && output.markdown === '# Inside');
+  assert.equal(pool.toString(), 'before# Inside#after');
+});

@@ -1,0 +1,142 @@
+import type { CompiledFile, CompileInput, DividedFile } from '../documents/compile-file.ts';
+import type { KnownTitle } from '../documents/links/title-names.ts';
+import { type PlainReason, renderPlainText } from '../markdown/plain-text.ts';
+import type { PageInput, RenderedPage } from '../markdown/render.ts';
+import { type Answer, type BoundedThread, boundedThread, type Question } from './bounded-thread.ts';
+
+export type Output = ({ ok: true } & CompiledFile) | { ok: false; code: string; message: string };
+
+/** A file that is too long for one page, and what its pages are made of. */
+export type Divided = { ok: true } & DividedFile;
+
+export interface Sandbox {
+  /** As `run`, but a file that is too long for one page comes back divided, each part of it to be compiled by `run`. */
+  runOrDivide(
+    file: CompileInput,
+    pages: ReadonlyMap<string, string>,
+    titles?: readonly KnownTitle[],
+  ): Promise<Output | Divided>;
+  /**
+   * Compiles one file to one page in a thread apart from the requests; further files wait for their turn. `pages` maps the files and
+   * folders of the upload to the paths of their pages, `titles` are those that it links to where it names them; each is sent
+   * once for as long as the same one is given, so it must not change. Never throws for what a file holds; throws if the sandbox is closed or no thread can be started.
+   */
+  run(file: CompileInput, pages: ReadonlyMap<string, string>, titles?: readonly KnownTitle[]): Promise<Output>;
+  /** Renders a page that somebody wrote. Whatever the text holds there is a page; throws only as `run` does. */
+  render(page: PageInput): Promise<RenderedPage>;
+  /** Ends the threads; what still waits or runs is refused. */
+  close(): Promise<void>;
+}
+
+/** Without the reason why it is to be shown as it is, which is not known before it was tried. */
+type Work = Question extends infer Each ? (Each extends Question ? Omit<Each, 'plain'> : never) : never;
+
+interface Task {
+  work: Work;
+  resolve(answer: Answer): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Threads with bounds of time (per file or page) and of memory (per thread), started when there is work and ended when
+ * there has been none for a while. What breaks a bound, or that rendering fails on, is shown as the plain text that it is;
+ * `onError` is told of the latter, which is a fault of ours.
+ */
+export function openSandbox(
+  options: {
+    threads?: number;
+    extract_ms?: number;
+    render_ms?: number;
+    memory_mb?: number;
+    idle_ms?: number;
+    behind?: number;
+    onError?: (error: Error) => void;
+  } = {},
+): Sandbox {
+  const {
+    threads = 1,
+    extract_ms = 10_000,
+    render_ms = 1_000,
+    memory_mb = 512,
+    idle_ms = 30_000,
+    behind = 0,
+  } = options;
+  const onError = options.onError ?? ((error: Error) => process.emitWarning(error));
+  const all = Array.from({ length: threads }, () =>
+    boundedThread({ extract_ms, render_ms, memory_mb, idle_ms, behind }),
+  );
+  const free = [...all];
+  const waiting: Task[] = [];
+  let isClosed = false;
+
+  function ask(work: Work): Promise<Answer> {
+    if (isClosed) return Promise.reject(closed());
+    return new Promise((resolve, reject) => {
+      waiting.push({ work, resolve, reject });
+      next();
+    });
+  }
+
+  function next(): void {
+    if (waiting.length === 0) return;
+    const thread = free.pop();
+    const task = thread && waiting.shift();
+    if (!thread || !task) return;
+    answerOf(thread, task.work)
+      .then(task.resolve, (error) => task.reject(isClosed ? closed() : error))
+      .finally(() => {
+        free.push(thread);
+        next();
+      });
+  }
+
+  async function answerOf(thread: BoundedThread, work: Work): Promise<Answer> {
+    const first = await thread.ask({ ...work, plain: '' } as Question);
+    if (!('failed' in first)) return first;
+    if (isClosed) throw closed();
+    if (first.failed instanceof Error) onError(first.failed);
+    const second = await thread.ask({ ...work, plain: plainReason(first.failed) } as Question);
+    if (isClosed && 'failed' in second) throw closed();
+    return second;
+  }
+
+  return {
+    async runOrDivide(file, pages, titles = NO_TITLES) {
+      const answer = await ask({ file, pages, titles, isOnePage: false });
+      if ('file' in answer) return answer.file;
+      return 'divided' in answer ? answer.divided : UNREADABLE;
+    },
+    async run(file, pages, titles = NO_TITLES) {
+      const answer = await ask({ file, pages, titles, isOnePage: true });
+      return 'file' in answer ? answer.file : UNREADABLE;
+    },
+    async render(page) {
+      const answer = await ask({ page });
+      if ('page' in answer) return answer.page;
+      // Not even the thread could show it as it is, which takes hardly any time and memory. What is stored is no less.
+      const plain_reason = 'failed' in answer ? plainReason(answer.failed) : 'failed';
+      return { ...renderPlainText(page.markdown), plain_reason, links: [] };
+    },
+    async close() {
+      isClosed = true;
+      for (const task of waiting.splice(0)) task.reject(closed());
+      await Promise.all(all.map((thread) => thread.end()));
+    },
+  };
+}
+
+const NO_TITLES: readonly KnownTitle[] = [];
+
+const UNREADABLE: Output = {
+  ok: false,
+  code: 'unreadable',
+  message: 'the file cannot be read within the bounds of time and memory; simplify it or split it, and upload it again',
+};
+
+function plainReason(failed: string | Error): PlainReason {
+  return typeof failed === 'string' ? (failed as PlainReason) : 'failed';
+}
+
+function closed(): Error {
+  return new Error('the sandbox is closed');
+}

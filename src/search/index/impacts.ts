@@ -1,0 +1,71 @@
+import { readCounts, TITLE_WORD } from '../../analysis/document-terms.ts';
+
+/** How many terms titles and texts of a wiki have on average, as far as the index was told. */
+export interface Pivots {
+  pivot_title: number;
+  pivot_body: number;
+}
+
+/** Before a wiki's own average is known. */
+export const FIRST_PIVOTS: Pivots = { pivot_title: 4, pivot_body: 150 };
+
+const K1 = 1.2;
+const B_TITLE = 0.75;
+const B_BODY = 0.6;
+
+/** An impact is kept in one byte: 4.4, the most that there can be, is 255. */
+const STEPS = 255 / (2 * (K1 + 1));
+
+/** An impact of one is worth so much of a score. */
+export const IMPACT_UNIT = 1 / STEPS;
+
+/** How often each term stands in a document's title and in its text. */
+export interface DocumentTerms {
+  title: ReadonlyMap<string, number>;
+  body: ReadonlyMap<string, number>;
+}
+
+/** As it is written in the tables of the index. */
+export function readTerms({ title_terms, body_terms }: { title_terms: string; body_terms: string }): DocumentTerms {
+  return { title: readCounts(title_terms), body: readCounts(body_terms) };
+}
+
+/** How much each term weighs in a document, 1 to 255: BM25 of the title plus that of the text, without what is rare. */
+export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<string, number> {
+  const impacts = new Map<string, number>();
+  const titleNorm = norm(B_TITLE, lengthOf(title), pivots.pivot_title);
+  const bodyNorm = norm(B_BODY, fewSteps(lengthOf(body)), pivots.pivot_body);
+  for (const [term, count] of title) {
+    if (term.startsWith(TITLE_WORD))
+      impacts.set(term, Math.max(1, Math.round(255 / (1 + 0.25 * (count - 1) + 0.05 * title.size))));
+    else impacts.set(term, inByte(saturated(count, titleNorm) + saturated(body.get(term) ?? 0, bodyNorm)));
+  }
+  for (const [term, count] of body) if (!title.has(term)) impacts.set(term, inByte(saturated(count, bodyNorm)));
+  return impacts;
+}
+
+/** The number of terms, also those that stand there several times. */
+export function lengthOf(counts: ReadonlyMap<string, number>): number {
+  let length = 0;
+  for (const [term, count] of counts) if (!term.startsWith(TITLE_WORD)) length += count;
+  return length;
+}
+
+function saturated(count: number, lengthNorm: number): number {
+  return (count * (K1 + 1)) / (count + lengthNorm);
+}
+
+function norm(b: number, length: number, pivot: number): number {
+  return K1 * (1 - b + (b * length) / pivot);
+}
+
+function inByte(impact: number): number {
+  return Math.min(255, Math.max(1, Math.round(impact * STEPS)));
+}
+
+/** Four significant bits, so that an edit that changes the length a little leaves most impacts as they are. */
+function fewSteps(length: number): number {
+  if (length < 16) return length;
+  const unit = 2 ** (Math.floor(Math.log2(length)) - 3);
+  return Math.round(length / unit) * unit;
+}

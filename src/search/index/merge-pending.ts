@@ -1,0 +1,213 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { backwards, indexBody, indexTitle, readWords } from '../../analysis/document-terms.ts';
+import type { Db, Query } from '../../db/db.ts';
+import { raw, type Sql, sql } from '../../db/sql.ts';
+import { FIRST_PIVOTS, lengthOf, type Pivots, readTerms } from './impacts.ts';
+import { foldPostings, type WrittenTerms } from './merge-postings.ts';
+import type { DocumentKind } from './pending.ts';
+
+/** What is folded in one transaction. */
+const FOLD_DOCUMENTS = 500;
+const FOLD_CHARACTERS = 4_000_000;
+
+/** Beyond this an average is no longer true enough; up to it ranking hardly changes. */
+const DRIFT = 1.5;
+/** So few documents that an average says little, and weighing all of them anew costs little. */
+const FEW_DOCUMENTS = 200;
+
+interface Totals {
+  documents: number;
+  title_terms: number;
+  body_terms: number;
+}
+
+interface IndexRow extends Totals, Pivots {
+  next_no: number;
+}
+
+interface Pending {
+  document_id: string;
+  version: number;
+  /** Null: to be read from the document's text. */
+  title_terms: string | null;
+  body_terms: string | null;
+  vocabulary: string | null;
+  /** Null where the document is gone. */
+  title: string | null;
+  text: string | null;
+}
+
+interface Folded extends WrittenTerms, Pivots {
+  document_id: string;
+  document_no: number;
+}
+
+/** What a document is to be in the index. */
+interface Present extends Omit<Folded, keyof Pivots> {
+  is_gone: boolean;
+  words: string[];
+}
+
+/**
+ * Puts documents that wait into the index: one transaction, beside which everybody goes on reading and writing. Answers
+ * how many; 0 where none waits, or where somebody else is at it and this one is not to wait.
+ */
+export async function foldPending(
+  db: Db,
+  wiki_id: string,
+  kind: DocumentKind,
+  ifLocked: 'wait' | 'leave' = 'leave',
+): Promise<number> {
+  return db.transaction(async (query) => {
+    const index = await lockIndex(query, wiki_id, kind, ifLocked);
+    if (!index) return 0;
+    const pending = await takePending(query, wiki_id, kind);
+    if (pending.length === 0) return 0;
+    const ids = pending.map(({ document_id }) => document_id);
+    const before = await readFolded(query, wiki_id, kind, sql`document_id = any (${ids}::text[])`);
+    const known = new Map(before.map((document) => [document.document_id, document]));
+    let { next_no } = index;
+    const present: Present[] = [];
+    for (const document of pending) {
+      // A text that is to be split into terms takes a millisecond, and there are requests to answer.
+      if (document.text !== null) await nextTurn();
+      const no = known.get(document.document_id)?.document_no;
+      present.push(presentOf(document, no ?? (document.title === null ? -1 : next_no++)));
+    }
+    const totals = totalsOf(index, before, present);
+    const averages = averagesOf(totals);
+    const isOff = isFar(averages, index);
+    const isYoung = index.documents <= FEW_DOCUMENTS;
+    const pivots = isOff && isYoung ? averages : index;
+    if (isOff && isYoung) {
+      // The others were weighed with averages of even fewer documents.
+      for (const other of await readFolded(query, wiki_id, kind, sql`document_id <> all (${ids}::text[])`)) {
+        known.set(other.document_id, other);
+        present.push({ ...other, is_gone: false, words: [] });
+      }
+    }
+    const changed = present.filter(({ document_no }) => document_no >= 0);
+    await foldPostings(
+      query,
+      { wiki_id, kind, pivots },
+      changed.map((is) => ({ document_no: is.document_no, was: known.get(is.document_id), is })),
+    );
+    await writeDocuments(query, wiki_id, kind, present, pivots);
+    await query(sql`
+      delete from search_pending p using unnest(${ids}::text[], ${pending.map(({ version }) => version)}::int[]) t (id, version)
+      where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.document_id = t.id and p.version <= t.version`);
+    await query(sql`
+      update search_wikis set next_no = ${next_no}, documents = ${totals.documents}, title_terms = ${totals.title_terms},
+        body_terms = ${totals.body_terms}, pivot_title = ${pivots.pivot_title}, pivot_body = ${pivots.pivot_body},
+        is_stale = is_stale or ${isOff && !isYoung}
+      where wiki_id = ${wiki_id} and kind = ${kind}`);
+    return pending.length;
+  });
+}
+
+/** One folds a wiki at a time; who comes second has nothing to do. */
+async function lockIndex(
+  query: Query,
+  wiki_id: string,
+  kind: DocumentKind,
+  ifLocked: 'wait' | 'leave',
+): Promise<IndexRow | undefined> {
+  await query(sql`
+    insert into search_wikis (wiki_id, kind, pivot_title, pivot_body)
+    select ${wiki_id}, ${kind}, ${FIRST_PIVOTS.pivot_title}, ${FIRST_PIVOTS.pivot_body}
+    where exists (select from wikis where wiki_id = ${wiki_id}) on conflict do nothing`);
+  const [index] = await query<IndexRow>(sql`
+    select next_no, documents, title_terms, body_terms, pivot_title, pivot_body from search_wikis
+    where wiki_id = ${wiki_id} and kind = ${kind} for update ${raw(ifLocked === 'wait' ? '' : 'skip locked')}`);
+  return index;
+}
+
+/** The last version of each document, and its text where that is all there is. */
+async function takePending(query: Query, wiki_id: string, kind: DocumentKind): Promise<Pending[]> {
+  const [table, texts, id] = [raw(`${kind}s`), raw(`${kind}_texts`), raw(`${kind}_id`)];
+  return query<Pending>(sql`
+    with latest as (
+      select distinct on (document_id) * from search_pending where wiki_id = ${wiki_id} and kind = ${kind}
+      order by document_id, version desc limit ${FOLD_DOCUMENTS}
+    ), sized as (
+      select l.*, d.title, sum(coalesce(length(l.body_terms), 2000)) over (order by l.document_id) as characters
+      from latest l left join ${table} d on d.wiki_id = ${wiki_id} and d.${id} = l.document_id
+    )
+    select s.document_id, s.version, s.title_terms, s.body_terms, s.vocabulary, s.title,
+      case when s.body_terms is null then coalesce(t.text, '') end as text
+    from sized s left join ${texts} t on t.wiki_id = ${wiki_id} and t.${id} = s.document_id and s.body_terms is null
+    where s.characters - coalesce(length(s.body_terms), 2000) < ${FOLD_CHARACTERS}
+    order by s.document_id`);
+}
+
+function presentOf(pending: Pending, document_no: number): Present {
+  const { document_id, title, text } = pending;
+  const is_gone = title === null;
+  const head = is_gone || pending.title_terms !== null ? undefined : indexTitle(title);
+  const body = is_gone || text === null ? undefined : indexBody(text);
+  const words = is_gone ? [] : [pending.vocabulary, head?.vocabulary, body?.vocabulary];
+  return {
+    document_id,
+    document_no,
+    is_gone,
+    title_terms: is_gone ? '' : (head?.terms ?? pending.title_terms ?? ''),
+    body_terms: is_gone ? '' : (body?.terms ?? pending.body_terms ?? ''),
+    words: words.flatMap((some) => readWords(some ?? '')),
+  };
+}
+
+function totalsOf(index: Totals, before: readonly WrittenTerms[], present: readonly Present[]): Totals {
+  const totals = { ...index, documents: index.documents - before.length };
+  const count = (documents: readonly WrittenTerms[], sign: 1 | -1) => {
+    for (const document of documents) {
+      const { title, body } = readTerms(document);
+      totals.title_terms += sign * lengthOf(title);
+      totals.body_terms += sign * lengthOf(body);
+    }
+  };
+  count(before, -1);
+  count(present, 1);
+  totals.documents += present.filter(({ is_gone }) => !is_gone).length;
+  return totals;
+}
+
+function averagesOf({ documents, title_terms, body_terms }: Totals): Pivots {
+  if (documents === 0) return FIRST_PIVOTS;
+  return { pivot_title: Math.max(1, title_terms / documents), pivot_body: Math.max(1, body_terms / documents) };
+}
+
+function isFar(one: Pivots, other: Pivots): boolean {
+  const ratios = [one.pivot_title / other.pivot_title, one.pivot_body / other.pivot_body];
+  return ratios.some((ratio) => ratio > DRIFT || ratio < 1 / DRIFT);
+}
+
+async function readFolded(query: Query, wiki_id: string, kind: DocumentKind, which: Sql): Promise<Folded[]> {
+  return query<Folded>(sql`
+    select document_id, document_no, title_terms, body_terms, pivot_title, pivot_body from search_documents
+    where wiki_id = ${wiki_id} and kind = ${kind} and ${which}`);
+}
+
+async function writeDocuments(
+  query: Query,
+  wiki_id: string,
+  kind: DocumentKind,
+  present: readonly Present[],
+  { pivot_title, pivot_body }: Pivots,
+): Promise<void> {
+  const gone = present.filter(({ is_gone }) => is_gone).map(({ document_id }) => document_id);
+  const there = present.filter(({ is_gone }) => !is_gone);
+  await query(sql`
+    delete from search_documents where wiki_id = ${wiki_id} and kind = ${kind} and document_id = any (${gone}::text[])`);
+  await query(sql`
+    insert into search_documents (wiki_id, kind, document_no, document_id, title_terms, body_terms, pivot_title, pivot_body)
+    select ${wiki_id}, ${kind}, w.*, ${pivot_title}, ${pivot_body}
+    from unnest(${there.map(({ document_no }) => document_no)}::int[], ${there.map(({ document_id }) => document_id)}::text[],
+      ${there.map(({ title_terms }) => title_terms)}::text[], ${there.map(({ body_terms }) => body_terms)}::text[]) w
+    on conflict (wiki_id, kind, document_no) do update set title_terms = excluded.title_terms, body_terms = excluded.body_terms,
+      pivot_title = excluded.pivot_title, pivot_body = excluded.pivot_body`);
+  const words = [...new Set(there.flatMap((document) => document.words))];
+  await query(sql`
+    insert into search_words (wiki_id, kind, word, backwards)
+    select ${wiki_id}, ${kind}, w.* from unnest(${words}::text[], ${words.map(backwards)}::text[]) w (word, backwards)
+    on conflict do nothing`);
+}

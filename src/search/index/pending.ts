@@ -1,0 +1,66 @@
+import { type IndexedText, indexTitle } from '../../analysis/document-terms.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+
+export type DocumentKind = 'page' | 'source';
+
+/** The index of one wiki's pages, or of its sources. */
+export type Index = { wiki_id: string; kind: DocumentKind };
+
+/** A document as it is written now. `body` undefined: its text stays as it is. */
+export interface WrittenDocument {
+  title: string;
+  body: IndexedText | undefined;
+}
+
+/**
+ * The step that tells the index of one document in the statement that writes it, so that the next search finds it. `from`
+ * answers it: wiki_id, document_id and version, which grows with each write.
+ */
+export function pendingStep(kind: DocumentKind, { title, body }: WrittenDocument, from: Sql): Sql {
+  const head = indexTitle(title);
+  if (body) {
+    return sql`
+      insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary)
+      select w.wiki_id, ${kind}, w.document_id, w.version, ${head.terms}, ${body.terms}, ${head.vocabulary + body.vocabulary}
+      from (${from}) w
+      ${ONE_ROW_A_VERSION}`;
+  }
+  return sql`
+    insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary)
+    select w.wiki_id, ${kind}, w.document_id, w.version, ${head.terms}, coalesce(
+      (select p.body_terms from search_pending p
+        where p.wiki_id = w.wiki_id and p.kind = ${kind} and p.document_id = w.document_id order by p.version desc limit 1),
+      (select d.body_terms from search_documents d
+        where d.wiki_id = w.wiki_id and d.kind = ${kind} and d.document_id = w.document_id)), ${head.vocabulary}
+    from (${from}) w
+    ${ONE_ROW_A_VERSION}`;
+}
+
+/** As `pendingStep`, for a batch of documents. Answers one statement's worth of SQL without a result. */
+export function pendingBatch(
+  kind: DocumentKind,
+  wiki_id: string,
+  documents: readonly { document_id: string; version: number; title: string; body: IndexedText }[],
+): Sql {
+  const titles = documents.map(({ title }) => indexTitle(title));
+  return sql`
+    insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary)
+    select ${wiki_id}, ${kind}, w.* from unnest(
+      ${documents.map(({ document_id }) => document_id)}::text[], ${documents.map(({ version }) => version)}::int[],
+      ${titles.map(({ terms }) => terms)}::text[], ${documents.map(({ body }) => body.terms)}::text[],
+      ${documents.map(({ body }, i) => titles[i]?.vocabulary + body.vocabulary)}::text[]) w
+    ${ONE_ROW_A_VERSION}`;
+}
+
+/** A reindex job may have queued the same version before. */
+const ONE_ROW_A_VERSION = sql`
+    on conflict (wiki_id, kind, document_id, version) do update
+    set title_terms = excluded.title_terms, body_terms = excluded.body_terms, vocabulary = excluded.vocabulary`;
+
+/** Takes documents that are about to be deleted for good out of the index. `ids`: a query of one column. */
+export function forgetStep(kind: DocumentKind, wiki_id: string, ids: Sql): Sql {
+  return sql`
+    insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary)
+    select ${wiki_id}, ${kind}, id, ${2 ** 31 - 1}, '', '', '' from (${ids}) gone (id)
+    on conflict do nothing`;
+}

@@ -1,0 +1,75 @@
+import type { Db, Query } from '../../db/db.ts';
+import { raw, sql } from '../../db/sql.ts';
+import { advanceJob, type ClaimedJob, endJob } from '../../jobs/queue.ts';
+import type { JobKind } from '../../jobs/worker.ts';
+import { foldPending } from './merge-pending.ts';
+import type { DocumentKind } from './pending.ts';
+
+const BATCH = 500;
+const KINDS: readonly DocumentKind[] = ['page', 'source'];
+
+/**
+ * Indexes everything in a wiki anew, from the texts: what was there before there was an index, and what was weighed with
+ * an average that is no longer true. Searches go on meanwhile, each document as it was until it is its turn. Whoever takes
+ * over after a crash begins anew, which changes nothing that is done.
+ */
+export const reindexJob: JobKind = {
+  kind: 'reindex',
+  async run(db, job, stopping) {
+    let done = 0;
+    const total = await countDocuments(db.query, job.wiki_id);
+    for (const kind of KINDS) {
+      await takeAverages(db.query, job.wiki_id, kind);
+      for (let after: string | undefined = ''; after !== undefined; ) {
+        if (stopping.aborted) return;
+        const ids: string[] = await queueNext(db, job, kind, after, Math.floor((100 * done) / Math.max(1, total)));
+        done += ids.length;
+        while ((await foldPending(db, job.wiki_id, kind, 'wait')) > 0) if (stopping.aborted) return;
+        after = ids.at(-1);
+      }
+    }
+    await db.transaction(async (query) => {
+      await query(sql`update search_wikis set is_stale = false where wiki_id = ${job.wiki_id} and is_stale`);
+      await endJob(query, job, { status: 'completed', summary: `${done} pages and sources indexed anew.`, error: '' });
+    });
+  },
+  // It is not tried again for ever: what is indexed is found, and the next change of the averages asks for another job.
+  async giveUp(query, job, error) {
+    await query(sql`update search_wikis set is_stale = false where wiki_id = ${job.wiki_id} and is_stale`);
+    await endJob(query, job, { status: 'failed', summary: 'Not everything in the wiki is found by searches.', error });
+  },
+};
+
+async function countDocuments(query: Query, wiki_id: string): Promise<number> {
+  const [row] = await query<{ count: number }>(sql`
+    select ((select count(*) from pages where wiki_id = ${wiki_id})
+      + (select count(*) from sources where wiki_id = ${wiki_id}))::int as count`);
+  return row?.count ?? 0;
+}
+
+/** From now on impacts are computed with the average that the wiki has by now. */
+async function takeAverages(query: Query, wiki_id: string, kind: DocumentKind): Promise<void> {
+  await query(sql`
+    update search_wikis set pivot_title = greatest(1, title_terms::real / documents),
+      pivot_body = greatest(1, body_terms::real / documents)
+    where wiki_id = ${wiki_id} and kind = ${kind} and documents > 0`);
+}
+
+/** Queues the next documents by id and answers which; their terms are read from their texts when they are folded. */
+function queueNext(db: Db, job: ClaimedJob, kind: DocumentKind, after: string, progress: number): Promise<string[]> {
+  const id = raw(`d.${kind}_id`);
+  const version = raw(kind === 'page' ? 'd.revision' : '1');
+  return db.transaction(async (query) => {
+    await advanceJob(query, job, progress);
+    const rows = await query<{ id: string }>(sql`
+      with next as (
+        select ${id} as id, ${version} as version from ${raw(`${kind}s`)} d
+        where d.wiki_id = ${job.wiki_id} and ${id} > ${after} order by ${id} limit ${BATCH}
+      ), queued as (
+        insert into search_pending (wiki_id, kind, document_id, version)
+        select ${job.wiki_id}, ${kind}, id, version from next on conflict do nothing
+      )
+      select id from next order by id`);
+    return rows.map((row) => row.id);
+  });
+}

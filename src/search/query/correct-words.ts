@@ -1,0 +1,107 @@
+import type { Statements } from '../../access/guard.ts';
+import { AFTER_ALL, backwards } from '../../analysis/document-terms.ts';
+import { isUnspaced } from '../../analysis/tokenize.ts';
+import { sql } from '../../db/sql.ts';
+import type { Index } from '../index/pending.ts';
+
+/** A word is looked for beside so many others at most; a query of a hundred unknown words is no typing error. */
+const WORDS_CORRECTED = 4;
+const CANDIDATES = 1_000;
+
+/** Words of the wiki that an unknown one may stand for: of those it begins, or else the most similar ones. */
+export interface Meant {
+  unknown: string;
+  /** completion: the wiki's words begin with what was typed. */
+  how: 'completion' | 'correction';
+  words: string[];
+}
+
+/**
+ * What unknown words may mean. A typing error leaves the first or the second half of a word as it is, so both are looked
+ * for by the keys of search_words, and what was found is compared letter by letter. `last` may be unfinished.
+ */
+export async function meantWords(
+  many: Statements['many'],
+  { wiki_id, kind }: Index,
+  unknown: readonly string[],
+  last: string,
+): Promise<Meant[]> {
+  const asked = unknown
+    .filter((word) => /^\p{L}[\p{L}\p{M}]*$/u.test(word) && !isUnspaced(word))
+    .slice(0, WORDS_CORRECTED);
+  if (asked.length === 0) return [];
+  const parts = asked.map((word) => {
+    const length = [...word].length;
+    const kept = length < 4 ? length : Math.max(2, Math.floor((length - 1) / 2));
+    const characters = [...word];
+    return { word, length, from: characters.slice(0, kept).join(''), end: backwards(characters.slice(-kept).join('')) };
+  });
+  const rows = await many<{ unknown: string; how: string; word: string }>(sql`
+    select u.word as unknown, found.how, found.word
+    from unnest(${asked}::text[], ${parts.map(({ length }) => length)}::int[], ${parts.map(({ from }) => from)}::text[],
+      ${parts.map(({ end }) => end)}::text[]) u (word, length, beginning, ending)
+    cross join lateral (
+      (select 'completion' as how, w.word from search_words w
+        where u.word = ${last} and u.length > 1 and w.wiki_id = ${wiki_id} and w.kind = ${kind}
+          and w.word > u.word and w.word < u.word || ${AFTER_ALL} limit 20)
+      union all
+      (select 'correction', w.word from search_words w
+        where u.length > 3 and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.word >= u.beginning
+          and w.word < u.beginning || ${AFTER_ALL} and length(w.word) between u.length - 2 and u.length + 2 limit ${CANDIDATES})
+      union all
+      (select 'correction', w.word from search_words w
+        where u.length > 3 and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.backwards >= u.ending
+          and w.backwards < u.ending || ${AFTER_ALL} and length(w.word) between u.length - 2 and u.length + 2 limit ${CANDIDATES})
+    ) found`);
+  return asked.flatMap((word): Meant[] => {
+    const own = rows.filter((row) => row.unknown === word);
+    const completions = own.filter(({ how }) => how === 'completion').map((row) => row.word);
+    if (completions.length > 0) return [{ unknown: word, how: 'completion', words: completions }];
+    const words = nearest(word, new Set(own.map((row) => row.word)));
+    return words.length === 0 ? [] : [{ unknown: word, how: 'correction', words }];
+  });
+}
+
+/** The words of the least distance: one error, or two in a longer word. */
+function nearest(word: string, candidates: ReadonlySet<string>): string[] {
+  const most = word.length < 8 ? 1 : 2;
+  let best = most + 1;
+  let words: string[] = [];
+  for (const candidate of candidates) {
+    const errors = distance(word, candidate, Math.min(best, most));
+    if (errors > most || errors > best) continue;
+    if (errors < best) words = [];
+    best = errors;
+    words.push(candidate);
+  }
+  // Whoever mistypes a word seldom does so at its first letter.
+  const first = words.filter((candidate) => candidate[0] === word[0]);
+  return (first.length > 0 ? first : words).slice(0, 8);
+}
+
+/** Letters that are wrong, missing, too many or exchanged with their neighbour; more than `most` is only said to be more. */
+export function distance(one: string, other: string, most: number): number {
+  if (Math.abs(one.length - other.length) > most) return most + 1;
+  let before: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= one.length; i += 1) {
+    const row = [i];
+    let least = i;
+    for (let j = 1; j <= other.length; j += 1) {
+      const isSame = one[i - 1] === other[j - 1];
+      let errors = Math.min(
+        (last[j] as number) + 1,
+        (row[j - 1] as number) + 1,
+        (last[j - 1] as number) + (isSame ? 0 : 1),
+      );
+      if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]) {
+        errors = Math.min(errors, (before[j - 2] as number) + 1);
+      }
+      row.push(errors);
+      least = Math.min(least, errors);
+    }
+    if (least > most) return most + 1;
+    [before, last] = [last, row];
+  }
+  return last[other.length] as number;
+}

@@ -1,0 +1,84 @@
+import { foldText, isUnspaced, termOf, tokenize } from '../../analysis/tokenize.ts';
+
+/** Where a word of a text stands, in UTF-16 units. */
+export interface Match {
+  term: string;
+  start: number;
+  end: number;
+}
+
+const LETTER = /[\p{L}\p{N}\p{M}]/u;
+const RUN_AT = /[\p{L}\p{N}\p{M}]+/uy;
+
+/** So many places of one term are enough to choose a passage from. */
+const PLACES = 50;
+/** Where nothing was found by the beginnings of words, so much of the text is read word by word. */
+const READ_CHARACTERS = 10_000;
+
+/** Where the terms stand in a text, in its order. Finds most of them without reading the whole text word by word. */
+export function findTerms(text: string, terms: ReadonlySet<string>): Match[] {
+  const folded = foldInPlace(text);
+  const found = new Map<number, Match>();
+  for (const term of terms) {
+    const unspaced = isUnspaced(term);
+    const beginning = unspaced ? term : beginningOf(term);
+    let places = 0;
+    for (let at = folded.indexOf(beginning); at >= 0 && places < PLACES; at = folded.indexOf(beginning, at + 1)) {
+      if (unspaced) {
+        places += 1;
+        found.set(at, { term, start: at, end: at + term.length });
+      } else if (at === 0 || !LETTER.test(folded[at - 1] as string)) {
+        RUN_AT.lastIndex = at;
+        const run = RUN_AT.exec(text)?.[0] ?? '';
+        if (termOf(foldText(run)) !== term) continue;
+        places += 1;
+        found.set(at, { term, start: at, end: at + run.length });
+      }
+    }
+  }
+  if (found.size === 0) {
+    for (const { term, start, end } of tokenize(text.slice(0, READ_CHARACTERS))) {
+      if (terms.has(term)) found.set(start, { term, start, end });
+    }
+  }
+  return [...found.values()].sort((a, b) => a.start - b.start);
+}
+
+/** Whether words, given as terms, stand together in a text. */
+export function holdsPhrase(text: string, phrase: readonly string[]): boolean {
+  const longest = phrase.reduce((one, other) => (other.length > one.length ? other : one));
+  const before = phrase.indexOf(longest);
+  const folded = foldInPlace(text);
+  const beginning = isUnspaced(longest) ? longest : beginningOf(longest);
+  const span = 80 * phrase.length;
+  for (let at = folded.indexOf(beginning); at >= 0; at = folded.indexOf(beginning, at + 1)) {
+    const from = Math.max(0, at - 80 * before);
+    const terms = [...tokenize(text.slice(from, from + 2 * span))].map(({ term }) => term);
+    for (let i = 0; i + phrase.length <= terms.length; i += 1) {
+      if (phrase.every((term, k) => terms[i + k] === term)) return true;
+    }
+  }
+  return false;
+}
+
+/** What all words of a stem begin with: its end may be another one in them ("happi" of "happy"). */
+function beginningOf(term: string): string {
+  return /^[a-z]{4,}$/.test(term) ? term.slice(0, -1) : term;
+}
+
+const folds = new Map<string, string>();
+
+/** Folded letter by letter, so that every place stays where it is. */
+function foldInPlace(text: string): string {
+  const lower = text.toLowerCase();
+  const same = lower.length === text.length ? lower : text;
+  return same.replace(/[^\x00-\x7f]/g, (character) => {
+    let folded = folds.get(character);
+    if (folded === undefined) {
+      folded = foldText(character);
+      if (folded.length !== 1) folded = character;
+      folds.set(character, folded);
+    }
+    return folded;
+  });
+}

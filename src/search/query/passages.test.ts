@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { tokenize } from '../../analysis/tokenize.ts';
+import { findTerms, holdsPhrase } from './find-words.ts';
+import { bestPassage } from './snippet.ts';
+
+const RUNS = Number(process.env.SEARCH_RUNS ?? 2_000);
+const termsOf = (text: string) => new Set([...tokenize(text)].map(({ term }) => term));
+const plain = (html: string) =>
+  html
+    .replace(/<\/?mark>/g, '')
+    .replace(
+      /&(amp|lt|gt|quot|#39);/g,
+      (_, name) => ({ amp: '&', lt: '<', gt: '>', quot: '"' })[name as string] ?? "'",
+    );
+
+test('a passage marks words with their accents and other forms, and text without spaces', () => {
+  assert.equal(
+    bestPassage('Ein Café, zwei CAFÉS.', termsOf('cafe')).snippet,
+    'Ein <mark>Café</mark>, zwei <mark>CAFÉS</mark>.',
+  );
+  assert.equal(
+    bestPassage('Happiness is <b>happy</b>.', termsOf('happy')).snippet,
+    '<mark>Happiness</mark> is &lt;b&gt;<mark>happy</mark>&lt;/b&gt;.',
+  );
+  assert.equal(bestPassage('これは検索のテストです', termsOf('検索')).snippet, 'これは<mark>検索</mark>のテストです');
+  assert.equal(bestPassage('東京都庁', termsOf('東京都')).snippet, '<mark>東京都</mark>庁');
+});
+
+test('the passage is the one with the most of the words', () => {
+  const far = 'filler '.repeat(100);
+  const { snippet, offset } = bestPassage(`apple ${far} apple and pear ${far} pear`, termsOf('apple pear'));
+  assert.match(snippet, /<mark>apple<\/mark> and <mark>pear<\/mark>/);
+  assert.equal(offset, 'apple '.length + far.length + 1);
+});
+
+test('a passage is escaped text of the page with nothing but marks, whatever text and query hold', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 600 }),
+    fc
+      .array(fc.constantFrom('<b>', 'install', 'é', '検索', '&amp;', '"', ' ', '\n', 'installing', '😀'))
+      .map((parts) => parts.join('')),
+  );
+  fc.assert(
+    fc.property(text, fc.string({ maxLength: 30 }), (words, query) => {
+      const { snippet } = bestPassage(words, new Set([...termsOf(query), ...[...termsOf(words)].slice(0, 3)]));
+      assert.doesNotMatch(snippet.replace(/<\/?mark>/g, ''), /[<>"']/);
+      assert.equal((snippet.match(/<mark>/g) ?? []).length, (snippet.match(/<\/mark>/g) ?? []).length);
+      assert.ok(words.replace(/\s+/g, ' ').includes(plain(snippet)), JSON.stringify({ words, snippet }));
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test('words are found without reading every one of them just as by reading them', () => {
+  const word = fc.constantFrom(
+    'installs',
+    'installed',
+    'Installer',
+    'café',
+    'CAFE',
+    'the',
+    'x',
+    '検索する',
+    'happiness',
+    'happy',
+    'relational',
+    'dogs',
+  );
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1, maxLength: 20 }), word, (all, wanted) => {
+      const text = all.join(' ');
+      const terms = termsOf(wanted);
+      const read = [...tokenize(text)].filter(({ term }) => terms.has(term)).map(({ start }) => start);
+      assert.deepEqual(
+        findTerms(text, terms).map(({ start }) => start),
+        [...new Set(read)],
+      );
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test('a phrase is found where its words stand together, and nowhere else', () => {
+  const phrase = (text: string) => [...tokenize(text)].map(({ term }) => term);
+  assert.ok(holdsPhrase('The state of the art is here.', phrase('state of the art')));
+  assert.ok(!holdsPhrase('The art of the state.', phrase('state of the art')));
+  assert.ok(holdsPhrase('全文検索の実装', phrase('検索の実')));
+});

@@ -1,0 +1,155 @@
+import { IMPACT_UNIT, impactsOf, type Pivots, readTerms } from '../index/impacts.ts';
+import { addImpacts, readBlocks } from '../index/postings.ts';
+
+/** What the index answers to a query's terms, all of one moment. */
+export interface Found {
+  index: Pivots & { next_no: number; documents: number };
+  /** By term. `postings` is undefined for a term of so many documents that it says little beside the others. */
+  terms: Map<string, { documents: number; postings: Buffer | undefined }>;
+  /** Documents that were written since they were last folded. */
+  pending: PendingDocument[];
+}
+
+export interface PendingDocument {
+  document_id: string;
+  /** -1 for a new one. */
+  document_no: number;
+  /** undefined where it holds none of the terms. */
+  terms: { title_terms: string; body_terms: string } | undefined;
+}
+
+/** What documents are ranked by. */
+export interface Wanted {
+  /** Terms that count, and how much. */
+  terms: ReadonlyMap<string, number>;
+  /** Terms that a document must hold. */
+  required: readonly string[];
+  /** Of each of these a document must not hold all. */
+  excluded: readonly (readonly string[])[];
+}
+
+/** A document that was found, by its number or, where it waits to be folded, by its id. */
+export interface Candidate {
+  document_no: number;
+  document_id: string;
+  score: number;
+}
+
+/** How rare a term is: what a document that holds it is worth for that. */
+function rarityOf(documents: number, all: number): number {
+  return Math.log(1 + (Math.max(all, documents) - documents + 0.5) / (documents + 0.5));
+}
+
+/** All documents that were found, best first; at most `most`, and whether there are more. */
+export function rank(
+  { index, terms, pending }: Found,
+  wanted: Wanted,
+  most: number,
+): { best: Candidate[]; isAll: boolean } {
+  const scores = emptyScores(index.next_no);
+  const weights = new Map<string, number>();
+  for (const [term, count] of wanted.terms) {
+    const found = terms.get(term);
+    const weight = count * rarityOf(found?.documents ?? 0, index.documents) * IMPACT_UNIT;
+    weights.set(term, weight);
+    if (found?.postings) addImpacts(found.postings, weight, scores);
+  }
+  const lacks = (no: number) => (scores[no] = 0);
+  if (wanted.required.length > 0) {
+    const held = holding(terms, wanted.required, index.next_no);
+    for (let no = 0; no < scores.length; no += 1) if (held[no] !== wanted.required.length) lacks(no);
+  }
+  for (const word of wanted.excluded) {
+    const held = holding(terms, word, index.next_no);
+    for (let no = 0; no < scores.length; no += 1) if (held[no] === word.length) lacks(no);
+  }
+  const candidates: Candidate[] = [];
+  for (const document of pending) {
+    if (document.document_no >= 0) scores[document.document_no] = 0;
+    const score = document.terms ? scoreOf(document.terms, index, weights, wanted) : 0;
+    if (score > 0) candidates.push({ document_no: -1, document_id: document.document_id, score });
+  }
+  const { numbers, count } = bestOf(scores, most);
+  for (const document_no of numbers) {
+    candidates.push({ document_no, document_id: '', score: scores[document_no] as number });
+  }
+  const isAll = candidates.length - numbers.length + count <= most;
+  candidates.sort((a, b) => b.score - a.score || a.document_no - b.document_no);
+  return { best: candidates.slice(0, most), isAll };
+}
+
+/** Ranking never waits for anything, so one array serves all searches; a new one for each would soon be garbage by the megabyte. */
+let room = new Float32Array(4_096);
+
+function emptyScores(documents: number): Float32Array {
+  if (room.length < documents) room = new Float32Array(2 * documents);
+  return room.subarray(0, documents).fill(0);
+}
+
+/** How many of the terms each document holds. */
+function holding(terms: Found['terms'], wanted: readonly string[], documents: number): Uint16Array {
+  const held = new Uint16Array(documents);
+  for (const term of wanted) {
+    const postings = terms.get(term)?.postings;
+    if (postings) readBlocks(postings, (no) => (held[no] = (held[no] as number) + 1));
+  }
+  return held;
+}
+
+function scoreOf(
+  document: { title_terms: string; body_terms: string },
+  pivots: Pivots,
+  weights: ReadonlyMap<string, number>,
+  { required, excluded }: Wanted,
+): number {
+  const terms = readTerms(document);
+  const holds = (term: string) => terms.title.has(term) || terms.body.has(term);
+  if (!required.every(holds)) return 0;
+  if (excluded.some((word) => word.every(holds))) return 0;
+  const impacts = impactsOf(terms, pivots);
+  let score = 0;
+  for (const [term, weight] of weights) score += weight * (impacts.get(term) ?? 0);
+  return score;
+}
+
+/**
+ * The documents of the highest scores above 0, in any order: at most `most`, of equal ones the first; and how many have a score
+ * at all. They are kept in a heap with the worst at its root, so that of a hundred thousand hardly any is looked at twice.
+ */
+function bestOf(scores: Float32Array, most: number): { numbers: number[]; count: number } {
+  const heap: number[] = [];
+  const isWorse = (one: number, other: number) => {
+    const difference = (scores[one] as number) - (scores[other] as number);
+    return difference < 0 || (difference === 0 && one > other);
+  };
+  const sink = (number: number) => {
+    let at = 0;
+    for (let below = 1; below < heap.length; below = 2 * at + 1) {
+      if (below + 1 < heap.length && isWorse(heap[below + 1] as number, heap[below] as number)) below += 1;
+      if (!isWorse(heap[below] as number, number)) break;
+      heap[at] = heap[below] as number;
+      at = below;
+    }
+    heap[at] = number;
+  };
+  const rise = (number: number) => {
+    let at = heap.push(number) - 1;
+    for (let above = (at - 1) >> 1; at > 0 && isWorse(number, heap[above] as number); above = (at - 1) >> 1) {
+      heap[at] = heap[above] as number;
+      at = above;
+    }
+    heap[at] = number;
+  };
+  let count = 0;
+  let worst = 0;
+  for (let number = 0; number < scores.length; number += 1) {
+    const score = scores[number] as number;
+    if (score <= 0) continue;
+    count += 1;
+    if (heap.length < most) rise(number);
+    else if (score > worst) sink(number);
+    else continue;
+    worst = heap.length < most ? 0 : (scores[heap[0] as number] as number);
+  }
+  return { numbers: heap, count };
+}

@@ -1,0 +1,121 @@
+import type { Statements } from '../../access/guard.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+import { FIRST_PIVOTS } from '../index/impacts.ts';
+import type { Index } from '../index/pending.ts';
+import { documentsIn } from '../index/postings.ts';
+import { keepPostings, keptPostings } from './posting-cache.ts';
+import type { Found, PendingDocument } from './rank.ts';
+
+/**
+ * Of the terms of a query the rarest are read, up to so many bytes (about 200,000 postings), which bounds what a
+ * query of a thousand common words costs.
+ */
+const BYTES_READ = 600_000;
+
+interface Row {
+  term: string | null;
+  bytes: number | null;
+  blocks: number | null;
+  /** Changes with every block: the transactions that wrote them. */
+  version: string | null;
+  is_read: boolean | null;
+  /** Null where there is more to read than is read, and where it is known already. */
+  postings: Buffer | null;
+  document_id: string | null;
+  document_no: number | null;
+  title_terms: string | null;
+  body_terms: string | null;
+  next_no: number | null;
+  documents: number | null;
+  pivot_title: number | null;
+  pivot_body: number | null;
+}
+
+/**
+ * What the index has for these terms, by the keys of search_postings and search_pending. `needed` are read however many
+ * documents hold them.
+ */
+export async function readIndex(
+  many: Statements['many'],
+  { wiki_id, kind }: Index,
+  terms: readonly string[],
+  needed: readonly string[],
+): Promise<Found> {
+  const all = [...new Set([...terms, ...needed])];
+  const kept = keptPostings({ wiki_id, kind }, all);
+  const rows = await many<Row>({
+    sized: sql`
+      select p.term, sum(octet_length(p.postings))::int as bytes, count(*)::int as blocks,
+        string_agg(p.xmin::text, ' ' order by p.chunk_no) as version
+      from search_postings p
+      where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = any (${all}::text[]) group by p.term`,
+    chosen: sql`
+      select s.*, s.term = any (${needed}::text[])
+        or sum(s.bytes) over (order by s.bytes, s.term) - s.bytes < ${BYTES_READ} as is_read
+      from sized s`,
+    waiting: sql`
+      select distinct on (p.document_id) p.document_id, p.title_terms, p.body_terms,
+        exists (
+          select from unnest(${all.map((term) => ` ${term}:`)}::text[]) t
+          where position(t in p.body_terms) > 0 or position(t in p.title_terms) > 0) as holds
+      from search_pending p
+      where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.body_terms is not null order by p.document_id, p.version desc`,
+    result: sql`
+      select c.term, c.bytes, c.blocks, c.version, c.is_read, case when c.is_read and c.version is distinct from k.version then (
+          select string_agg(p.postings, '' order by p.chunk_no) from search_postings p
+          where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = c.term) end as postings,
+        ${NO_DOCUMENT}, ${NO_INDEX}
+      from chosen c
+      left join unnest(${[...kept.keys()]}::text[], ${[...kept.values()].map(({ version }) => version)}::text[]) k (term, version)
+        on k.term = c.term
+      union all
+      select ${NO_TERM}, w.document_id, coalesce(d.document_no, -1), case when w.holds then coalesce(w.title_terms, '') end,
+        case when w.holds then coalesce(w.body_terms, '') end, ${NO_INDEX}
+      from waiting w
+      left join search_documents d on d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_id = w.document_id
+      union all
+      select ${NO_TERM}, ${NO_DOCUMENT}, i.next_no, i.documents, i.pivot_title, i.pivot_body
+      from search_wikis i where i.wiki_id = ${wiki_id} and i.kind = ${kind}`,
+  });
+  for (const row of rows) {
+    if (row.term === null || row.version === null || !row.is_read) continue;
+    const known = kept.get(row.term);
+    if (known?.version === row.version) row.postings = known.postings;
+    if (row.postings) keepPostings({ wiki_id, kind }, row.term, { version: row.version, postings: row.postings });
+  }
+  return foundIn(rows);
+}
+
+const NO_TERM: Sql = sql`
+  null::text as term, null::int as bytes, null::int as blocks, null::text as version, null::boolean as is_read, null::bytea as postings`;
+const NO_DOCUMENT: Sql = sql`null::text as document_id, null::int as document_no, null::text as title_terms, null::text as body_terms`;
+const NO_INDEX: Sql = sql`null::int as next_no, null::int as documents, null::real as pivot_title, null::real as pivot_body`;
+
+function foundIn(rows: readonly Row[]): Found {
+  const terms: Found['terms'] = new Map();
+  const pending: PendingDocument[] = [];
+  let index: Found['index'] = { ...FIRST_PIVOTS, next_no: 0, documents: 0 };
+  for (const row of rows) {
+    const { term, document_id, title_terms, body_terms } = row;
+    if (term !== null) {
+      const documents = documentsIn(row.bytes ?? 0, row.blocks ?? 0);
+      terms.set(term, { documents, postings: row.postings ?? undefined });
+    } else if (document_id !== null) {
+      pending.push({
+        document_id,
+        document_no: row.document_no ?? -1,
+        terms: title_terms === null || body_terms === null ? undefined : { title_terms, body_terms },
+      });
+    } else {
+      const { next_no, documents, pivot_title, pivot_body } = row;
+      index = {
+        next_no: next_no ?? 0,
+        documents: documents ?? 0,
+        pivot_title: pivot_title ?? index.pivot_title,
+        pivot_body: pivot_body ?? index.pivot_body,
+      };
+    }
+  }
+  // Documents that were never folded count too, so that the first ones of a wiki are ranked by rarity as well.
+  return { index: { ...index, documents: index.documents + pending.length }, terms, pending };
+}

@@ -1,0 +1,86 @@
+import { escapeHtml } from '../../core/escape-html.ts';
+import { findTerms, type Match } from './find-words.ts';
+
+/** How long a passage is, in UTF-16 units, and how much of it may stand before the first word that was found. */
+const PASSAGE = 240;
+const BEFORE = 60;
+
+/** So much of a text is looked at for a passage to show. */
+export const PASSAGE_CHARACTERS = 100_000;
+
+export interface Passage {
+  /** The passage as safe HTML: everything escaped, what matched in `<mark>`. */
+  snippet: string;
+  /** Where in the text the passage's first match stands; 0 where only the title matched. */
+  offset: number;
+}
+
+/** The passage of a text that holds the most of the terms, the first one of several. */
+export function bestPassage(text: string, terms: ReadonlySet<string>): Passage {
+  const matches = findTerms(text, terms);
+  let best: Match[] = [];
+  let bestWorth = 0;
+  let begin = 0;
+  for (let end = 0; end < matches.length; end += 1) {
+    while ((matches[end] as Match).end - (matches[begin] as Match).start > PASSAGE - BEFORE && begin < end) begin += 1;
+    const inside = matches.slice(begin, end + 1);
+    const worth = new Set(inside.map(({ term }) => term)).size + inside.length / 100;
+    if (worth > bestWorth) [best, bestWorth] = [inside, worth];
+  }
+  const offset = best[0]?.start ?? 0;
+  const start = wordStart(text, Math.max(0, offset - BEFORE), offset);
+  const end = wordEnd(text, Math.max(start + PASSAGE, best.at(-1)?.end ?? 0));
+  return { snippet: marked(text, start, end, matches), offset };
+}
+
+/** Where a word begins, at or behind `from`, and not behind `to`. */
+function wordStart(text: string, from: number, to: number): number {
+  if (from === 0) return 0;
+  const space = text.slice(from, to).search(/\s/u);
+  return space < 0 ? whole(text, from) : from + space + 1;
+}
+
+/** Where a word ends, at or before `to`; in the midst of one that is as long as a line. */
+function wordEnd(text: string, to: number): number {
+  if (to >= text.length) return text.length;
+  const space = text.slice(to - 40, to + 1).search(/\s\S*$/u);
+  return space < 0 ? whole(text, to) : to - 40 + space;
+}
+
+/** Never between the halves of a pair of surrogates. */
+function whole(text: string, at: number): number {
+  return /[\udc00-\udfff]/.test(text[at] ?? '') ? at - 1 : at;
+}
+
+function marked(text: string, start: number, end: number, matches: readonly Match[]): string {
+  let html = '';
+  let at = start;
+  for (const match of matches) {
+    if (match.start < at || match.end > end) {
+      // Pairs of neighbours overlap: what is left of the second one goes on the same mark.
+      if (match.start >= start && match.end > at && match.end <= end && html.endsWith(STOP)) {
+        html = html.slice(0, -STOP.length) + escaped(text.slice(at, match.end)) + STOP;
+        at = match.end;
+      }
+      continue;
+    }
+    html += `${escaped(text.slice(at, match.start))}${START}${escaped(text.slice(match.start, match.end))}${STOP}`;
+    at = match.end;
+  }
+  return html + escaped(text.slice(at, end));
+}
+
+const START = '<mark>';
+const STOP = '</mark>';
+
+/** A text as HTML in which it is nothing but text, in one line. */
+export function escaped(text: string): string {
+  return escapeHtml(text.replace(/\s+/g, ' '));
+}
+
+/** The last heading that starts at or before a place in the text. */
+export function headingAt(outline: { text: string; anchor: string; offset: number }[], offset: number) {
+  let heading = { text: '', anchor: '' };
+  for (const entry of outline) if (entry.offset <= offset) heading = entry;
+  return { heading: heading.text, anchor: heading.anchor };
+}

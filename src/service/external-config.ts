@@ -1,0 +1,46 @@
+import crypto from 'node:crypto';
+import type { Logger } from 'pino';
+import { loadPlans } from '../billing/plans.ts';
+import type { Config } from '../config.ts';
+import { StartError } from '../core/start-error.ts';
+import { type IdentityProvider, openIdentityProvider } from '../providers/identity/identity.ts';
+import { type OpenIdSignIn, openOpenIdSignIn } from '../providers/identity/openid-sign-in.ts';
+import type { Plan } from '../providers/payments/payments.ts';
+import { CALLBACK_PATH } from '../session/openid.ts';
+import { orStartError, publicUrlOf } from './from-config.ts';
+
+/** What the configuration names outside of the service. */
+export interface Outside {
+  plans: readonly Plan[];
+  /** Who accepts access tokens of an issuer. */
+  identities: IdentityProvider | undefined;
+  /** Where people sign in. */
+  openid: OpenIdSignIn | undefined;
+}
+
+/** Reads what can be wrong about the options before anything is started. Errors: StartError. */
+export function readOutside(config: Config, log: Logger): Outside {
+  const plans = orStartError(() => loadPlans(config.PLANS_FILE));
+  const identities = orStartError(() => openIdentities(config, log));
+  const openid = orStartError(() => openSignIn(config, log));
+  refuseOldNode(config);
+  return { plans, identities, openid };
+}
+
+function openIdentities({ OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience }: Config, log: Logger) {
+  if (!issuer || !audience) return undefined;
+  return openIdentityProvider({ issuer, audience, log: (message, details) => log.warn(details ?? {}, message) });
+}
+
+function openSignIn(config: Config, log: Logger): OpenIdSignIn | undefined {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: client_id, OIDC_CLIENT_SECRET: client_secret } = config;
+  if (!issuer || !client_id) return undefined;
+  const redirect_uri = publicUrlOf(config) + CALLBACK_PATH;
+  const warn = (message: string, details?: object) => log.warn(details ?? {}, message);
+  return openOpenIdSignIn({ issuer, client_id, client_secret, redirect_uri, log: warn });
+}
+
+function refuseOldNode({ PASSWORD_SIGN_IN }: Config): void {
+  if (PASSWORD_SIGN_IN !== 'on' || typeof crypto.argon2 === 'function') return;
+  throw new StartError('PASSWORD_SIGN_IN needs Node.js 24.7 or newer: update it, or set PASSWORD_SIGN_IN to off.');
+}

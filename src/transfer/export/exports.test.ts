@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { ended, exported, newWiki, unzipped } from '../../../test/archives.ts';
+import { makeDatabase, openWorld } from '../../../test/world.ts';
+import { openServiceDb } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import { openFolderBlobs } from '../../providers/storage/folder-blobs.ts';
+import { removeDeletedWikis } from '../../wikis/remove-deleted.ts';
+import { sweepFiles } from './sweep-files.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'ibid-exports-'));
+after(() => rm(folder, { recursive: true, force: true }));
+const database = await makeDatabase();
+const world = await openWorld({ DATABASE_URL: database, DATA_DIR: folder });
+const owner = await world.owner('ada@example.com');
+const service = openServiceDb({ connection: { connectionString: database }, connections: 2 });
+after(() => service.close());
+const blobs = join(folder, 'blobs');
+
+/** Makes every file of the store as old as the sweep wants it. */
+async function age(): Promise<void> {
+  const long_ago = new Date(Date.now() - 48 * 3_600_000);
+  for (const prefix of await prefixes()) {
+    for (const name of await readdir(join(blobs, prefix))) await utimes(join(blobs, prefix, name), long_ago, long_ago);
+  }
+}
+
+async function prefixes(): Promise<string[]> {
+  return (await readdir(blobs)).filter((name) => /^[0-9a-f]{2}$/.test(name));
+}
+
+const isStored = (sha256: string) =>
+  stat(join(blobs, sha256.slice(0, 2), sha256)).then(
+    () => true,
+    () => false,
+  );
+
+async function attach(
+  wiki_id: string,
+  page_id: string,
+  text: string,
+): Promise<{ attachment_id: string; sha256: string }> {
+  const form = new FormData();
+  form.append('file', new Blob([text]), 'note.txt');
+  return (await owner.send('POST', `/v1/wikis/${wiki_id}/pages/${page_id}/attachments`, { body: form })).body;
+}
+
+test('an export holds every page, as files that other programs read, with all its history and attachments', async () => {
+  const wiki_id = await newWiki(owner);
+  const pages = `/v1/wikis/${wiki_id}/pages`;
+  const { body: guide } = await owner.post(pages, {
+    title: 'The "Guide": 日本',
+    markdown: '# Guide\r\n',
+    slug: 'guide',
+  });
+  await owner.post(pages, { title: 'Setup', markdown: 'no end', parent_page_id: guide.page_id, status: 'draft' });
+  await owner.post(pages, { title: 'Index', markdown: 'x', parent_page_id: guide.page_id });
+  await owner.patch(`${pages}/${guide.page_id}`, { markdown: '# Second\n', base_revision: 1 });
+  const { attachment_id } = await attach(wiki_id, guide.page_id, 'attached');
+  const { body: thrown } = await owner.post(pages, { title: 'Thrown away', markdown: 'x' });
+  await owner.send('DELETE', `${pages}/${thrown.page_id}`);
+  const files = await unzipped(await exported(world, owner, wiki_id));
+  assert.deepEqual(
+    [...files.keys()],
+    [
+      'ibid.json',
+      'people.jsonl',
+      'pages.jsonl',
+      'history.jsonl',
+      'attachments.jsonl',
+      'pages/guide/index.md',
+      'pages/guide/index/index.md',
+      'pages/guide/setup.md',
+      `attachments/${attachment_id}/note.txt`,
+    ],
+  );
+  const page = String(files.get('pages/guide/index.md'));
+  assert.ok(page.startsWith('---\ntitle: "The \\"Guide\\": 日本"\nslug: "guide"\n'), page);
+  assert.match(page, /\ncreated_by: "ada <ada@example\.com>"\n/);
+  assert.ok(page.endsWith('\n---\n# Second\n'), page);
+  assert.ok(String(files.get('pages/guide/setup.md')).endsWith('\n---\nno end'));
+  const history = String(files.get('history.jsonl'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    history.map(({ revision, markdown }) => [revision, markdown]),
+    [
+      [1, '# Guide\r\n'],
+      [2, '# Second\n'],
+      [1, 'x'],
+      [1, 'no end'],
+    ],
+  );
+  assert.equal(String(files.get(`attachments/${attachment_id}/note.txt`)), 'attached');
+});
+
+test('an export can be had in parts, by who may export and until it is over; then its file goes', async () => {
+  const wiki_id = await newWiki(owner, 'Handed out');
+  const { body: made } = await owner.post(`/v1/wikis/${wiki_id}/exports`);
+  const path = `/v1/wikis/${wiki_id}/exports/${made.job_id}/content`;
+  const job = await ended(owner, wiki_id, made.job_id);
+  assert.deepEqual([job.kind, job.status, job.progress], ['export', 'completed', 100]);
+  const whole = await owner.get(path);
+  assert.deepEqual([whole.status, whole.headers.get('content-type')], [200, 'application/zip']);
+  assert.equal(whole.headers.get('content-disposition'), 'attachment; filename="handed-out.zip"');
+  const part = await owner.get(path, { range: 'bytes=0-3' });
+  assert.deepEqual([part.status, part.body], [206, 'PK\x03\x04']);
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  assert.equal((await viewer.get(path)).status, 403);
+  const types = await world.db.query(
+    sql`select type from audit_events where target_id = ${made.job_id} order by event_id`,
+  );
+  assert.deepEqual(types, [{ type: 'export.created' }, { type: 'export.completed' }]);
+  const sha256 = whole.headers.get('etag')?.slice(1, -1) ?? '';
+  await world.db.query(
+    sql`update exports set expires_at = now() - interval '1 second' where export_id = ${made.job_id}`,
+  );
+  assert.equal((await owner.get(path)).status, 404);
+  await age();
+  await sweepFiles(service, await openFolderBlobs(blobs));
+  assert.equal(await isStored(sha256), false);
+});
+
+test('a sweep takes what nothing refers to, and never what somebody has just kept again', async () => {
+  const wiki_id = await newWiki(owner);
+  const { body: page } = await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Page', markdown: 'x' });
+  const store = await openFolderBlobs(blobs);
+  const [used, unused, again, young] = await Promise.all(
+    ['used', 'unused', 'again', 'young'].map((text) => attach(wiki_id, page.page_id, text)),
+  );
+  for (const gone of [unused, again, young]) {
+    await owner.send('DELETE', `/v1/wikis/${wiki_id}/attachments/${gone?.attachment_id}`);
+  }
+  await age();
+  await attach(wiki_id, page.page_id, 'young');
+  await world.db.query(sql`delete from attachments where sha256 = ${young?.sha256}`);
+  // Between the look at the database and the removal somebody attaches the same bytes.
+  await store.sweep(24 * 3_600_000, async (hashes) => {
+    if (hashes.includes(again?.sha256 ?? '')) await attach(wiki_id, page.page_id, 'again');
+    return new Set(hashes.filter((hash) => hash === used?.sha256));
+  });
+  const stored = await Promise.all([used, unused, again, young].map((each) => isStored(each?.sha256 ?? '')));
+  assert.deepEqual(stored, [true, false, true, true]);
+  const [row] = await world.db.query<{ attachment_id: string }>(
+    sql`select attachment_id from attachments where sha256 = ${again?.sha256}`,
+  );
+  assert.equal((await owner.get(`/v1/wikis/${wiki_id}/attachments/${row?.attachment_id}`)).body, 'again');
+  assert.equal(
+    (await attach(wiki_id, page.page_id, 'unused')).sha256,
+    createHash('sha256').update('unused').digest('hex'),
+    'what was swept can come again',
+  );
+});
+
+test('a deleted wiki is gone for everybody at once, with all that is in it, and a worker takes away its rows', async () => {
+  const wiki_id = await newWiki(owner, 'Doomed');
+  const pages = `/v1/wikis/${wiki_id}/pages`;
+  await world.upload(owner, wiki_id, { 'a/b/c.md': '# C\n' });
+  const { body: page } = await owner.post(pages, { title: 'Page', markdown: 'x' });
+  const { attachment_id, sha256 } = await attach(wiki_id, page.page_id, 'of the doomed');
+  const { body: job } = await owner.post(`/v1/wikis/${wiki_id}/exports`);
+  await ended(owner, wiki_id, job.job_id);
+  const viewer = await world.member(owner.workspace_id, 'member');
+  assert.equal((await viewer.send('DELETE', `/v1/wikis/${wiki_id}`)).status, 403);
+  assert.equal((await owner.send('DELETE', `/v1/wikis/${wiki_id}`)).status, 204);
+  const addresses = [
+    '',
+    '/pages',
+    `/pages/${page.page_id}`,
+    '/tree',
+    `/attachments/${attachment_id}`,
+    '/jobs',
+    '/sources',
+    `/exports/${job.job_id}/content`,
+  ];
+  for (const address of addresses)
+    assert.equal((await owner.get(`/v1/wikis/${wiki_id}${address}`)).status, 404, address);
+  assert.equal((await owner.send('DELETE', `/v1/wikis/${wiki_id}`)).status, 404);
+  assert.equal((await owner.post(pages, { title: 'x', markdown: 'x' })).status, 404);
+  const { body: wikis } = await owner.get(`/v1/workspaces/${owner.workspace_id}/wikis?limit=500`);
+  assert.ok(!wikis.some((wiki: { wiki_id: string }) => wiki.wiki_id === wiki_id));
+  const made = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Doomed', slug: 'doomed' });
+  assert.equal(made.status, 201, 'its slug is free');
+  const [record] = await world.db.query<{ before: object }>(sql`
+    select before from audit_events where type = 'wiki.deleted' and target_id = ${wiki_id}`);
+  assert.deepEqual(record?.before, {
+    wiki_id,
+    workspace_id: owner.workspace_id,
+    slug: 'doomed',
+    title: 'Doomed',
+    description: '',
+  });
+  await removeDeletedWikis(service);
+  for (const table of [
+    'wikis',
+    'pages',
+    'revisions',
+    'page_texts',
+    'page_links',
+    'attachments',
+    'uploads',
+    'sources',
+    'jobs',
+    'exports',
+  ]) {
+    const rows = await world.db.query({ strings: [`select 1 from ${table} where wiki_id = '${wiki_id}'`], values: [] });
+    assert.deepEqual(rows, [], table);
+  }
+  await age();
+  await sweepFiles(service, await openFolderBlobs(blobs));
+  assert.equal(await isStored(sha256), false);
+});
+
+test('a wiki that is deleted while a job waits or works ends the job, and nothing of it is written any more', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const wiki_id = await newWiki(owner);
+    const form = new FormData();
+    for (let i = 0; i < 30; i += 1) form.append('files', new Blob([`# File ${i}\n`]), `file-${i}.md`);
+    await owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });
+    const { body: job } = await owner.post(`/v1/wikis/${wiki_id}/exports`);
+    if (round > 0) await owner.get(`/v1/wikis/${wiki_id}/jobs`);
+    assert.equal((await owner.send('DELETE', `/v1/wikis/${wiki_id}`)).status, 204);
+    const [row] = await world.db.query<{ status: string }>(sql`select status from jobs where job_id = ${job.job_id}`);
+    assert.equal(row?.status, 'cancelled');
+  }
+  await removeDeletedWikis(service);
+  assert.deepEqual(await world.db.query(sql`select 1 from wikis where workspace_id is null`), []);
+});

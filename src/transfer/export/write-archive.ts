@@ -1,0 +1,129 @@
+import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
+import type { Query } from '../../db/db.ts';
+import type { Blobs } from '../../providers/storage/blobs.ts';
+import {
+  type ArchivedAttachment,
+  type ArchivedPage,
+  type ArchivedPerson,
+  ATTACHMENTS_FILE,
+  FORMAT,
+  FORMAT_VERSION,
+  frontMatter,
+  HISTORY_FILE,
+  MANIFEST_FILE,
+  type Manifest,
+  PAGES_FILE,
+  PEOPLE_FILE,
+  pageFile,
+} from './archive-format.ts';
+import { type PageRow, readAttachments, readHistory, readManifest, readPages, readPeople } from './read-wiki.ts';
+import type { ZipWriter } from './zip-writer.ts';
+
+/** Types whose files are packed already. */
+const PACKED = /^(?:image\/(?!svg)|video\/|audio\/|application\/(?:zip|gzip|pdf|vnd\.openxmlformats|x-7z|x-xz|zstd))/;
+
+/**
+ * Writes a wiki, as one snapshot of the database shows it, as the files of an archive. `onProgress` is told of each part
+ * (0 to 1) that is done.
+ */
+export async function writeArchive(
+  query: Query,
+  wiki_id: string,
+  { blobs, zip, onProgress }: { blobs: Blobs; zip: ZipWriter; onProgress(part: number): Promise<void> },
+): Promise<Manifest> {
+  const manifest: Manifest = { format: FORMAT, version: FORMAT_VERSION, ...(await readManifest(query, wiki_id)) };
+  const people = await readPeople(query, wiki_id);
+  const steps = 2 * manifest.pages + manifest.revisions + 2 * manifest.attachments;
+  let done = 0;
+  async function* counted<T>(rows: AsyncIterable<T>): AsyncGenerator<T> {
+    for await (const row of rows) {
+      yield row;
+      done += 1;
+      if (done % 500 === 0) await onProgress(done / steps);
+    }
+  }
+
+  await zip.add(MANIFEST_FILE, Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`));
+  await zip.add(PEOPLE_FILE, lines(people));
+  const nameOf = namesOf(people);
+  const pages = mapped(counted(readPages(query, wiki_id)), (page) => recordOf(page, nameOf));
+  await zip.add(PAGES_FILE, lines(pages));
+  await zip.add(HISTORY_FILE, lines(counted(readHistory(query, wiki_id))));
+  const attachments = mapped(counted(readAttachments(query, wiki_id)), attachmentRecord);
+  await zip.add(ATTACHMENTS_FILE, lines(attachments));
+  for await (const page of counted(readPages(query, wiki_id))) {
+    await zip.add(pageFile(page.path, page.has_children), fileOf(page, nameOf));
+  }
+  for await (const attachment of counted(readAttachments(query, wiki_id))) {
+    const bytes = await blobs.stream(attachment.sha256);
+    await zip.add(attachmentRecord(attachment).file, bytes, PACKED.test(attachment.content_type));
+  }
+  return manifest;
+}
+
+function lines(records: AsyncIterable<object> | Iterable<object>): Readable {
+  const texts = mapped(records, (record) => `${JSON.stringify(record)}\n`);
+  return Readable.from(texts, { objectMode: false, highWaterMark: 65_536 });
+}
+
+async function* mapped<A, B>(rows: AsyncIterable<A> | Iterable<A>, change: (row: A) => B): AsyncGenerator<B> {
+  for await (const row of rows) yield change(row);
+}
+
+/** `Ada Lovelace <ada@example.com>`; the id of whom nothing else is known. */
+function namesOf(people: readonly ArchivedPerson[]): (user_id: string) => string {
+  const names = new Map(
+    people.map(({ user_id, name, email }) => [user_id, [name, email && `<${email}>`].filter(Boolean).join(' ')]),
+  );
+  return (user_id) => names.get(user_id) || user_id;
+}
+
+function fileOf(page: PageRow, nameOf: (user_id: string) => string): Buffer {
+  const { title, slug, page_id, position, status, origin, description, revision, created_at, updated_at } = page;
+  const front = frontMatter({
+    title,
+    slug,
+    page_id,
+    position,
+    status,
+    origin,
+    description,
+    revision,
+    created_at,
+    created_by: nameOf(page.created_by),
+    updated_at,
+    updated_by: nameOf(page.updated_by),
+  });
+  return Buffer.from(front + page.markdown);
+}
+
+function recordOf(page: PageRow, nameOf: (user_id: string) => string): ArchivedPage {
+  const { page_id, path, title, description, position, status, origin, stale, revision, word_count } = page;
+  const { created_at, created_by, updated_at, updated_by, former_paths, meant } = page;
+  return {
+    page_id,
+    path,
+    file: pageFile(path, page.has_children),
+    crc32: crc32(fileOf(page, nameOf)),
+    title,
+    description,
+    position,
+    status,
+    origin,
+    stale,
+    revision,
+    word_count,
+    created_at,
+    created_by,
+    updated_at,
+    updated_by,
+    former_paths,
+    meant,
+  };
+}
+
+function attachmentRecord(attachment: Omit<ArchivedAttachment, 'file'>): ArchivedAttachment {
+  const { attachment_id, filename } = attachment;
+  return { ...attachment, file: `attachments/${attachment_id}/${filename}` };
+}

@@ -1,0 +1,52 @@
+import type { Query } from '../../db/db.ts';
+import type { Blobs } from '../../providers/storage/blobs.ts';
+import type { Sandbox } from '../../sandbox/thread-pool.ts';
+import type { Archive } from './open-archive.ts';
+
+/** What an import works with. All that it writes is one transaction. */
+export interface ImportContext {
+  query: Query;
+  wiki_id: string;
+  /** The user who imports. */
+  creator: string;
+  /** When the transaction began. */
+  now: string;
+  archive: Archive;
+  blobs: Blobs;
+  sandbox: Sandbox;
+  limits: { markdown_bytes: number; file_bytes: number };
+  /** Says how far it is (0 to 1), and throws where it is to stop. */
+  onProgress(part: number): Promise<void>;
+}
+
+/** Texts that are rendered and written together: enough to be fast, and little to hold in memory. */
+const BATCH = 250;
+const BATCH_CHARACTERS = 4 * 2 ** 20;
+
+/** Calls `make` for all items of a batch at once, and `write` with what came of it while the next batch is made. */
+export async function inBatches<A, B>(
+  items: AsyncIterable<A> | Iterable<A>,
+  lengthOf: (item: A) => number,
+  make: (item: A) => Promise<B>,
+  write: (made: B[]) => Promise<void>,
+): Promise<void> {
+  let writing: Promise<void> = Promise.resolve();
+  let batch: A[] = [];
+  let length = 0;
+  async function flush(): Promise<void> {
+    const made = await Promise.all(batch.map(make));
+    batch = [];
+    length = 0;
+    await writing;
+    writing = write(made);
+    // Its failure is thrown where it is waited for; until then it is not an unhandled one.
+    writing.catch(() => undefined);
+  }
+  for await (const item of items) {
+    batch.push(item);
+    length += lengthOf(item);
+    if (batch.length >= BATCH || length >= BATCH_CHARACTERS) await flush();
+  }
+  await flush();
+  await writing;
+}

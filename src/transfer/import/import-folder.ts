@@ -1,0 +1,203 @@
+import { newId } from '../../core/ids.ts';
+import { sql } from '../../db/sql.ts';
+import { planPaths } from '../../documents/file-paths.ts';
+import { folderOf } from '../../markdown/page-links.ts';
+import type { Output } from '../../sandbox/thread-pool.ts';
+import { invalid } from './archive-error.ts';
+import { attachFile } from './attach-file.ts';
+import { type ImportContext, inBatches } from './import-context.ts';
+import { shown } from './open-archive.ts';
+import { namesOfWiki } from './wiki-names.ts';
+import {
+  type ImportedAttachment,
+  type ImportedPage,
+  type ImportedRevision,
+  insertAttachments,
+  insertPages,
+  insertRevisions,
+} from './write-imported.ts';
+
+/** Files that become pages; what else pages show or link to becomes an attachment of theirs. */
+const DOCUMENT = /\.(?:md|markdown|mdx|txt|html?)$/i;
+
+/** What tools leave beside the files: hidden ones, and those that macOS adds to every archive. */
+const LEFT_OUT = /(?:^|\/)(?:\.|__MACOSX\/|Thumbs\.db$|desktop\.ini$)/;
+
+/** Failures that the summary names; the rest is counted. */
+const NAMED = 5;
+
+/** A file, or a folder that no file is the page of, and the page that it becomes. */
+interface Planned {
+  /** Without the folder that the whole archive lies in. */
+  filename: string;
+  entry: string | undefined;
+  position: number;
+  path: string;
+  page_id: string;
+}
+
+interface Compiled extends Planned {
+  result: Output;
+}
+
+/** Makes pages of the documents of an archive that is no wiki's, beside those that the wiki has. Answers a line about it. */
+export async function importFolder(context: ImportContext): Promise<string> {
+  const { query, wiki_id, sandbox, creator, now, limits, archive, onProgress } = context;
+  const entryOf = filesOf(archive.names);
+  const documents = [...entryOf.keys()].filter((name) => DOCUMENT.test(name));
+  if (documents.length === 0) throw invalid('The archive has no Markdown, text or HTML file that could become a page.');
+  const existing = await query<{ page_id: string; path: string; title: string; origin: 'authored' | 'compiled' }>(sql`
+    select page_id, path, title, origin from pages where wiki_id = ${wiki_id} and trashed_at is null`);
+  const pageAt = new Map(existing.map((page) => [page.path, page]));
+  const { planned, pages } = plan(documents, entryOf, pageAt);
+  const attachmentIds = new Map<string, string>();
+  for (const name of entryOf.keys()) {
+    if (DOCUMENT.test(name)) continue;
+    attachmentIds.set(name, newId('attachment'));
+    pages.set(name, `attachment:${attachmentIds.get(name)}`);
+  }
+  const idAt = new Map([...existing, ...planned].map(({ path, page_id }) => [path, page_id]));
+  const names = namesOfWiki(
+    [...existing, ...planned.map((page) => ({ ...page, title: '' }))].map((page) => ({ ...page, former_paths: [] })),
+  );
+  const parents = new Set(planned.map(({ path }) => folderOf(path)));
+  const claimed = new Map<string, string>();
+  const failures: string[] = [];
+  let written = 0;
+  let done = 0;
+
+  async function make(page: Planned): Promise<Compiled> {
+    const { entry, filename, path } = page;
+    const file = { wiki_id, filename, content_type: '', page_path: path };
+    const asFolder = (name: string) => {
+      const bytes = Buffer.from(`# ${name.replace(/([\\`*_[\]<>#])/g, '\\$1')}\n`);
+      return sandbox.run({ ...file, filename: 'folder.md', content_type: 'text/markdown', bytes }, pages);
+    };
+    if (entry === undefined) return { ...page, result: await asFolder(filename.split('/').at(-1) ?? filename) };
+    const result = await sandbox.run({ ...file, bytes: await archive.read(entry, limits.file_bytes) }, pages);
+    if (result.ok) return { ...page, result };
+    failures.push(`${filename} (${result.message})`);
+    // Other pages lie below it, so there is a page all the same.
+    return {
+      ...page,
+      result: parents.has(path) ? await asFolder(folderOf(filename).split('/').at(-1) || filename) : result,
+    };
+  }
+
+  async function write(made: Compiled[]): Promise<void> {
+    const rows: { page: ImportedPage; revision: ImportedRevision }[] = [];
+    for (const { result, ...page } of made) {
+      if (!result.ok) continue;
+      for (const link of result.links)
+        if (attachmentIds.has(link) && !claimed.has(link)) claimed.set(link, page.page_id);
+      rows.push(rowsOf(page, result));
+    }
+    await insertPages(
+      query,
+      wiki_id,
+      rows.map(({ page }) => page),
+    );
+    await insertRevisions(
+      query,
+      wiki_id,
+      rows.map(({ revision }) => revision),
+    );
+    written += rows.length;
+    done += made.length;
+    await onProgress((0.95 * done) / planned.length);
+  }
+
+  function rowsOf(page: Planned, result: Output & { ok: true }) {
+    const { page_id, path, position } = page;
+    const { title, description, word_count, markdown, html, outline, text, indexed } = result;
+    const parent = folderOf(path);
+    const by = { created_at: now, created_by: creator, updated_at: now, updated_by: creator };
+    const state = { status: 'published', origin: 'authored', stale: false, revision: 1 };
+    const place = {
+      slug: path.slice(path.lastIndexOf('/') + 1),
+      parent_page_id: idAt.get(parent) ?? null,
+      parent_path: parent || null,
+    };
+    return {
+      page: { page_id, path, ...place, title, description, position, ...state, word_count, ...by },
+      revision: {
+        page_id,
+        revision: 1,
+        title,
+        markdown,
+        html,
+        outline,
+        origin: 'authored',
+        folder: parent,
+        ...by,
+        present: { text, indexed, links: names.resolved(result.page_links) },
+      },
+    };
+  }
+
+  await inBatches(planned, ({ entry }) => (entry === undefined ? 0 : archive.size(entry)), make, write);
+  if (written === 0) throw invalid(`None of the files can become a page. ${failures.slice(0, NAMED).join('; ')}`);
+  await attachClaimed(context, entryOf, attachmentIds, claimed);
+  return summarize(written, claimed.size, attachmentIds.size - claimed.size, failures);
+}
+
+/** The files by their names without the one folder that everything lies in, as archives of repositories have it. */
+function filesOf(names: readonly string[]): Map<string, string> {
+  const kept = names.filter((name) => !LEFT_OUT.test(name));
+  const [top] = kept[0]?.split('/') ?? [];
+  const isWrapped = kept.length > 0 && kept.every((name) => name.startsWith(`${top}/`));
+  return new Map(kept.toSorted().map((name) => [isWrapped ? name.slice(`${top}/`.length) : name, name]));
+}
+
+/** The page of each document and folder, parents first, and where links between the files lead to. */
+function plan(
+  documents: readonly string[],
+  entryOf: ReadonlyMap<string, string>,
+  pageAt: ReadonlyMap<string, { origin: 'authored' | 'compiled' }>,
+): { planned: Planned[]; pages: Map<string, string> } {
+  // Whoever imports makes new pages: what is at a path already stays what it is.
+  const paths = planPaths(documents, (path) => (pageAt.has(path) ? 'authored' : undefined));
+  const pages = new Map(paths.folder_paths);
+  pages.delete('');
+  const planned: Planned[] = documents.map((filename, position) => {
+    const path = paths.files[position] ?? '';
+    pages.set(filename, path);
+    return { filename, entry: entryOf.get(filename), position, path, page_id: '' };
+  });
+  for (const [folder, path] of paths.folder_paths) {
+    if (!paths.folders.has(path) || pageAt.has(path)) continue;
+    planned.push({ filename: folder, entry: undefined, position: planned.length, path, page_id: '' });
+  }
+  const depth = ({ path }: Planned) => path.split('/').length;
+  planned.sort((a, b) => depth(a) - depth(b) || a.position - b.position);
+  for (const page of planned) page.page_id = newId('page');
+  return { planned, pages };
+}
+
+/** The files that pages show or link to, each as an attachment of the first page that does. */
+async function attachClaimed(
+  { query, wiki_id, archive, blobs, limits, creator, now }: ImportContext,
+  entryOf: ReadonlyMap<string, string>,
+  ids: ReadonlyMap<string, string>,
+  claimed: ReadonlyMap<string, string>,
+): Promise<void> {
+  for (const [name, page_id] of claimed) {
+    const entry = entryOf.get(name);
+    const attachment_id = ids.get(name);
+    if (entry === undefined || attachment_id === undefined)
+      throw new Error(`a page claims ${shown(name)}, which is not there`);
+    const file = await attachFile(archive, entry, { blobs, file_bytes: limits.file_bytes });
+    const row: ImportedAttachment = { attachment_id, page_id, ...file, created_at: now, created_by: creator };
+    await insertAttachments(query, wiki_id, [row]);
+  }
+}
+
+function summarize(pages: number, attachments: number, left: number, failures: readonly string[]): string {
+  const parts = [`${pages} new pages, ${attachments} attachments.`];
+  if (left > 0) parts.push(`${left} files that no page shows or links to were left out.`);
+  if (failures.length > 0) {
+    const rest = failures.length - NAMED;
+    parts.push(`Failed: ${failures.slice(0, NAMED).join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`);
+  }
+  return parts.join(' ');
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { type ErrorCode, STATUS_OF } from '../src/core/errors.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import { describeApi } from '../src/http/openapi/document.ts';
+import type { RawAnswer, RawRequest } from './raw-http.ts';
+
+const HEADERS: Record<string, RegExp> = {
+  // A file may be kept by its reader, who asks again each time whether it is still theirs.
+  'cache-control': /^(?:no-store|private, no-cache)$/,
+  vary: /\bauthorization\b/,
+  'content-security-policy': /^default-src 'none'/,
+  'referrer-policy': /^no-referrer$/,
+  'strict-transport-security': /^max-age=\d+/,
+  'x-content-type-options': /^nosniff$/,
+};
+
+/** What would tell a client how the service is made inside. */
+const INSIDE =
+  /\.[jt]s:\d|\bat [\w.<>]+ \(|node_modules|node:|\/(work|tmp|home|usr|src)\/|\b(select|insert|update|delete) .*\b(from|into|set)\b|postgres|psql|sqlstate|relation "|syntax error|fastify|\bajv\b|typebox|undici|busboy|\bjose\b|undefined|\[object/i;
+const INSIDE_CODE = /\bE[A-Z]{5,}\b|\b(FST|ERR|HPE)_/;
+
+const STATUSES_OF_HTTP = new Set([400, 404, 405, 413, 414, 415, 417, 431]);
+
+/** What holds for every answer of the service, whatever was asked: throws where it does not. */
+export function checkAnswer(request: RawRequest, answer: RawAnswer): void {
+  const what = `${request.method} ${request.path.slice(0, 200)} → ${answer.status} ${answer.text.slice(0, 500)}`;
+  const { status, headers } = answer;
+  assert.ok(status < 500, `no request may make the service fail; this one did: ${what}`);
+  for (const [name, form] of Object.entries(HEADERS)) {
+    assert.match(String(headers[name]), form, `every answer carries ${name}: ${what}`);
+  }
+  for (const name of ['server', 'x-powered-by'])
+    assert.equal(headers[name], undefined, `${name} tells too much: ${what}`);
+  const given = request.headers?.['x-request-id'];
+  if (typeof given === 'string' && /^[A-Za-z0-9._-]{8,64}$/.test(given))
+    assert.equal(headers['x-request-id'], given, what);
+  else
+    assert.match(String(headers['x-request-id']), /^req_[0-9a-z]{26}$/, `every answer carries X-Request-Id: ${what}`);
+  assert.equal(
+    headers['www-authenticate'],
+    status === 401 ? 'Bearer' : undefined,
+    `WWW-Authenticate goes with 401: ${what}`,
+  );
+  if (status >= 400 && request.method !== 'HEAD') checkEnvelope(answer, what);
+}
+
+function checkEnvelope({ status, headers, body }: RawAnswer, what: string): void {
+  assert.match(String(headers['content-type']), /^application\/json/, `an error is JSON: ${what}`);
+  const hasDetail = status === 422 || status === 405 || body.detail === 'Not Found';
+  const keys = hasDetail ? ['detail', 'error', 'message', 'request_id'] : ['error', 'message', 'request_id'];
+  assert.deepEqual(Object.keys(body).toSorted(), keys, `the envelope has these fields alone: ${what}`);
+  assert.equal(
+    STATUS_OF[body.error as ErrorCode],
+    status,
+    `the code must be one of STATUS_OF with this status: ${what}`,
+  );
+  assert.equal(body.request_id, headers['x-request-id'], `request_id is X-Request-Id: ${what}`);
+  assert.ok(typeof body.message === 'string' && body.message.length > 0, `a message says what is wrong: ${what}`);
+  assert.ok(!tellsInside(body.message), `a message must not tell how the service is made: ${what}`);
+  if (status === 405) {
+    assert.equal(body.detail, 'Method Not Allowed', what);
+    assert.ok(headers.allow, `405 says what is allowed: ${what}`);
+  }
+  if (status === 422) checkDetail(body.detail, what);
+}
+
+function checkDetail(detail: unknown, what: string): void {
+  assert.ok(Array.isArray(detail) && detail.length > 0, `422 lists what is wrong: ${what}`);
+  for (const entry of detail) {
+    const fields = Object.keys(entry)
+      .filter((field) => field !== 'ctx')
+      .toSorted();
+    assert.deepEqual(fields, ['input', 'loc', 'msg', 'type'], `an entry of detail has these fields: ${what}`);
+    assert.match(entry.type, /^[a-z_]+$/, what);
+    assert.ok(typeof entry.msg === 'string' && !tellsInside(entry.msg), what);
+    assert.ok(['body', 'query', 'path', 'header'].includes(entry.loc[0]), `loc begins with where it is: ${what}`);
+    assert.ok(
+      JSON.stringify(entry.input ?? '').length <= 520,
+      `at most 256 characters of an input are echoed: ${what}`,
+    );
+  }
+}
+
+function tellsInside(text: string): boolean {
+  return INSIDE.test(text) || INSIDE_CODE.test(text);
+}
+
+/** The statuses that openapi.json declares for an endpoint. */
+export function declaredStatuses(endpoint: Endpoint): Set<number> {
+  let declared = declaredOf.get(endpoint);
+  if (!declared) declaredOf.set(endpoint, (declared = readDeclared(endpoint)));
+  return declared;
+}
+
+const declaredOf = new WeakMap<Endpoint, Set<number>>();
+
+function readDeclared(endpoint: Endpoint): Set<number> {
+  const [methods] = Object.values(describeApi([endpoint]).paths);
+  const operation = methods?.[endpoint.method.toLowerCase()] as { responses: Record<string, unknown> };
+  return new Set(Object.keys(operation.responses).map(Number));
+}
+
+/** Fails where an endpoint answers what its description does not mention. */
+export function checkDeclared(endpoint: Endpoint, answer: RawAnswer): void {
+  const { status, body } = answer;
+  if (STATUSES_OF_HTTP.has(status) && (body.detail !== undefined || status === 414)) return;
+  assert.ok(
+    declaredStatuses(endpoint).has(status),
+    `${endpoint.method} ${endpoint.path} answers ${status} ${body.error}, which openapi.json does not declare: add the code to its errors`,
+  );
+}
