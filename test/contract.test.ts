@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WIDGETS, type Widget } from '../src/access/access-rule.ts';
-import { ROLES } from '../src/access/roles.ts';
+import { ROLES, WIDGETS, type Widget } from '../src/access/roles.ts';
 import { newToken } from '../src/access/token.ts';
 import { ENDPOINTS } from '../src/app.ts';
 import { newId } from '../src/core/ids.ts';

@@ -1,5 +1,5 @@
-import { type Access, WIDGETS } from '../src/access/access-rule.ts';
-import { type Permission, ROLES, type RoleEntry } from '../src/access/roles.ts';
+import type { Access } from '../src/access/access-rule.ts';
+import { type Permission, ROLES, type RoleEntry, WIDGETS } from '../src/access/roles.ts';
 import { ENDPOINTS } from '../src/app.ts';
 import { type Query, SERVICE_ROLE } from '../src/db/db.ts';
 import { sql } from '../src/db/sql.ts';

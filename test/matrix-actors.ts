@@ -1,6 +1,5 @@
 import { createHash, sign as signBytes } from 'node:crypto';
-import { WIDGETS, type Widget } from '../src/access/access-rule.ts';
-import { type Permission, ROLES, type RoleSlug } from '../src/access/roles.ts';
+import { type Permission, ROLES, type RoleSlug, WIDGETS, type Widget } from '../src/access/roles.ts';
 import { newToken } from '../src/access/token.ts';
 import { newId } from '../src/core/ids.ts';
 import { sql } from '../src/db/sql.ts';

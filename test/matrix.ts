@@ -1,5 +1,6 @@
-import { type Access, WIDGETS } from '../src/access/access-rule.ts';
+import type { Access } from '../src/access/access-rule.ts';
 import type { Permission } from '../src/access/roles.ts';
+import { WIDGETS } from '../src/access/roles.ts';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
-import type { Widget } from '../src/access/access-rule.ts';
+import type { Widget } from '../src/access/roles.ts';
 import { type Permission, ROLES, type RoleSlug } from '../src/access/roles.ts';
 import { newToken } from '../src/access/token.ts';
 import { openWidgetTokens, type WidgetTokens } from '../src/access/widget-token.ts';

@@ -12,7 +12,8 @@ import { newId } from '../src/core/ids.ts';
 import { type OwnerDb, openDb } from '../src/db/db.ts';
 import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { sql } from '../src/db/sql.ts';
-import { type ServiceHooks, startService } from '../src/service/start-service.ts';
+import type { ServiceHooks } from '../src/service/hooks.ts';
+import { startService } from '../src/service/start-service.ts';
 
 /** An answer with its body decoded, JSON or text. */
 export interface Answer {

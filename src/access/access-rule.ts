@@ -1,10 +1,6 @@
 import { raw, type Sql, sql } from '../db/sql.ts';
 import type { Credential } from './credential.ts';
-import { type Permission, rolesWith } from './roles.ts';
-
-/** The three widgets, each with the permission that its token needs ('' : any active member). */
-export const WIDGETS = { profile: '', enterprise: 'enterprise:manage', developers: 'developers:manage' } as const;
-export type Widget = keyof typeof WIDGETS;
+import { type Permission, rolesWith, WIDGETS, type Widget } from './roles.ts';
 
 /**
  * Who may call an endpoint, as data. The door turns it into SQL; openapi.json, access.txt and the tests that are

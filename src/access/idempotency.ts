@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, validationError } from '../core/errors.ts';
 import { seal, unseal } from '../core/sealed.ts';
 import { sha256 } from '../core/secrets.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { validationError } from '../http/validation.ts';
 
 /**
  * An answer may hold a secret that is shown once (a new API key), so it is kept under a key that only the client has.

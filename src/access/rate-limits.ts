@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { rateLimited } from '../core/errors.ts';
 import type { Query } from '../db/db.ts';
-import type { Endpoint } from '../http/endpoint.ts';
+import type { Access } from './access-rule.ts';
 import { type Credential, subjectOf } from './credential.ts';
 import { networkOf } from './network.ts';
 import { type Allowance, openAllowances, type Rate } from './rate-limit-buckets.ts';
@@ -14,6 +14,13 @@ import { type Allowance, openAllowances, type Rate } from './rate-limit-buckets.
  */
 type Policy = 'general' | 'search' | 'uploads' | 'auth' | 'invitations';
 export type Rates = Record<Policy, Rate>;
+
+/** What of an endpoint decides which limits count for it. */
+export interface RateLimited {
+  access: Access;
+  /** A rate limit that it has besides the general one. */
+  limit?: 'search' | 'uploads' | 'invitations';
+}
 
 export interface RateLimits {
   /** Counts what is answered the same without a credential: an unknown route or method. */
@@ -29,7 +36,7 @@ export interface RateLimits {
   admitCredential(
     request: FastifyRequest,
     reply: FastifyReply,
-    endpoint: Endpoint,
+    endpoint: RateLimited,
     credential: Credential,
   ): Promise<void>;
   /** When the answer is there: remembers a credential that was good and gives back what counted by address. */
@@ -175,13 +182,13 @@ const OF_LIMIT = {
 } as const satisfies Record<string, readonly Policy[]>;
 
 /** The policies that a request of this endpoint is under. */
-export function policiesOf(endpoint: Pick<Endpoint, 'access' | 'limit'>): readonly Policy[] {
+export function policiesOf(endpoint: RateLimited): readonly Policy[] {
   if (isOpenToAnybody(endpoint)) return AUTH;
   return endpoint.limit ? OF_LIMIT[endpoint.limit] : GENERAL;
 }
 
 /** Whether the endpoint is called without a credential: to sign in. */
-export function isOpenToAnybody({ access }: Pick<Endpoint, 'access'>): boolean {
+export function isOpenToAnybody({ access }: Pick<RateLimited, 'access'>): boolean {
   return access.on === 'anyone';
 }
 

@@ -121,3 +121,8 @@ export function unknownRole(role: string): ApiError {
   const known = ROLES.map((entry) => entry.slug).join(', ');
   return new ApiError('unknown_role', `There is no role "${role.slice(0, 64)}". The roles are ${known}.`);
 }
+
+/** The three widgets, each with the permission that its token needs ('' : any active member). */
+export const WIDGETS = { profile: '', enterprise: 'enterprise:manage', developers: 'developers:manage' } as const;
+
+export type Widget = keyof typeof WIDGETS;

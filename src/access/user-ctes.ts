@@ -1,6 +1,6 @@
 import { newId } from '../core/ids.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import type { Identity } from '../providers/identity/identity.ts';
+import type { Identity } from '../providers/identity/access-token.ts';
 import { changedFields } from './audit-record.ts';
 
 /** Who somebody is, and what is said of them. */

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { WIDGETS, type Widget } from './access-rule.ts';
+import { WIDGETS, type Widget } from './roles.ts';
 
 /** What a widget token says: ids, no e-mail, no name. */
 export interface WidgetClaims {

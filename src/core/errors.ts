@@ -114,3 +114,9 @@ export function lastOwner(cause?: unknown): ApiError {
 export function unsupportedMediaType(cause?: unknown, wanted = 'application/json'): ApiError {
   return new ApiError('unsupported_media_type', `Send the body as Content-Type: ${wanted}.`, { cause });
 }
+
+export function validationError(detail: Detail[]): ApiError {
+  const first = detail[0];
+  const where = first ? `${first.loc.join('.')}: ${first.msg}` : 'The request does not match its schema.';
+  return new ApiError('validation_error', where, { detail });
+}

@@ -26,3 +26,6 @@ export function fieldsOf<T extends object>(record: { properties: object }, row: 
   const names = Object.keys(record.properties) as (keyof T)[];
   return Object.fromEntries(names.filter((name) => row[name] !== null).map((name) => [name, row[name]])) as T;
 }
+
+/** The path's parameters of everything in a wiki. */
+export const WikiParams = Type.Object({ wiki_id: Id });

@@ -5,6 +5,7 @@ import { parseMarkdown, TooComplexError, withoutOverflow } from '../markdown/par
 import { oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from '../markdown/plain-text.ts';
 import { renderTree } from '../markdown/render.ts';
 import { type Citations, citeBlocks } from './cite-blocks.ts';
+import type { CompileInput } from './compile-input.ts';
 import {
   checked,
   checkedPage,
@@ -22,18 +23,6 @@ import { linkTitles } from './links/title-links.ts';
 import { NO_NAMES, type TitleNames } from './links/title-names.ts';
 import { divide, isLong, type Part } from './split/divide.ts';
 import { wikiOfUpload } from './upload-link-resolver.ts';
-
-export interface CompileInput extends UploadedFile {
-  wiki_id: string;
-  /** Where the page will be, from which its links are written. */
-  page_path: string;
-  /** What a document holds that was read before, apart from here; its `bytes` are then empty. */
-  document?: Extracted;
-  /** Where `#fragment`, an id under the prefix, leads to if that is not in this text: addresses from its page. */
-  fragments?: ReadonlyMap<string, string>;
-  /** Of a part of a document: where the page of the whole is. */
-  document_path?: string;
-}
 
 /** A file as the page that it becomes. */
 export interface CompiledFile extends Rendered {

@@ -14,10 +14,11 @@ import { sql } from '../db/sql.ts';
 import { isStorable } from './body.ts';
 import { TYPE_OF } from './body-parsers.ts';
 import { Bytes, type StoredFile, sendBytes } from './bytes.ts';
-import { type Endpoint, isRepeatable, JsonText, type Services } from './endpoint.ts';
+import { type Endpoint, isRepeatable, JsonText } from './endpoint.ts';
 import { type EventStreams, Events, type States } from './event-stream.ts';
 import { type ReceivedFile, receiveFiles } from './multipart.ts';
 import { chooseMediaType, entityTag, isKnown } from './representation.ts';
+import type { Services } from './services.ts';
 import { bodyCheck, queryReader } from './validation.ts';
 
 interface HandlerNeeds {

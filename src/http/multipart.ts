@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import { ApiError } from '../core/errors.ts';
 import type { Blobs, ReceivedBlob } from '../providers/storage/blobs.ts';
-import type { Limits } from './endpoint.ts';
+import type { Limits } from './services.ts';
 import { toStorageError } from './to-api-error.ts';
 import { fileTooLarge, tooManyFiles, uploadTooLarge } from './upload-limits.ts';
 

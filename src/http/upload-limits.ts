@@ -1,5 +1,5 @@
 import { ApiError } from '../core/errors.ts';
-import type { Limits } from './endpoint.ts';
+import type { Limits } from './services.ts';
 
 /** The refusals of what is larger than an upload may be, whether its files come or are announced. */
 

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
-import { ApiError, type Detail } from '../core/errors.ts';
+import { ApiError, type Detail, validationError } from '../core/errors.ts';
 import { isStorable } from './body.ts';
 
 /**
@@ -110,12 +110,6 @@ function decode(text: string): string {
   }
   if (!isStorable(decoded)) throw new ApiError('invalid_query', 'The query holds a NUL character.');
   return decoded;
-}
-
-export function validationError(detail: Detail[]): ApiError {
-  const first = detail[0];
-  const where = first ? `${first.loc.join('.')}: ${first.msg}` : 'The request does not match its schema.';
-  return new ApiError('validation_error', where, { detail });
 }
 
 function detailsOf(errors: ErrorObject[], where: string): Detail[] {

@@ -1,13 +1,14 @@
 import { indexBody } from '../analysis/document-terms.ts';
 import type { Query } from '../db/db.ts';
 import { type CitedPlace, citationsOf, placesOf } from '../documents/cite-blocks.ts';
+import type { KnownTitle } from '../documents/links/title-names.ts';
 import type { Part } from '../documents/split/divide.ts';
 import { ID_PREFIX } from '../markdown/safe-addresses.ts';
 import { relativeAddress } from '../markdown/wiki-links.ts';
-import type { Divided, Output, Sandbox } from '../sandbox/thread-pool.ts';
-import type { Surroundings } from './compile-upload-file.ts';
+import type { Divided, Output } from '../sandbox/bounded-thread.ts';
+import type { Sandbox } from '../sandbox/thread-pool.ts';
+import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
 import { planSections, type SectionPlans } from './plan-sections.ts';
-import type { CompiledUploadFile, PendingFile } from './write-files.ts';
 
 type Page = Extract<Output, { ok: true }>;
 
@@ -134,4 +135,10 @@ function withLinks(markdown: string, links: readonly string[]): string {
   const mark = /^[ \t]*-[ \t]/m.test(markdown) ? '*' : '-';
   const list = links.map((link) => `${mark} ${link}\n`).join('');
   return markdown === '' ? list : `${markdown}\n${list}`;
+}
+
+/** What the files of an upload are compiled among: the paths of them all, and the titles that they may name. */
+export interface Surroundings {
+  pages: ReadonlyMap<string, string>;
+  titles: readonly KnownTitle[];
 }

@@ -3,14 +3,15 @@ import type { Logger } from 'pino';
 import type { Query } from '../db/db.ts';
 import { TEXT_MAX, titleFromFilename } from '../documents/formats/extract.ts';
 import { isDocument } from '../documents/formats/file-type.ts';
-import type { KnownTitle } from '../documents/links/title-names.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
+import type { Divided, Output } from '../sandbox/bounded-thread.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
-import type { Divided, Output, Sandbox } from '../sandbox/thread-pool.ts';
+import type { Sandbox } from '../sandbox/thread-pool.ts';
+import type { Surroundings } from './compile-sections.ts';
 import { compileSections } from './compile-sections.ts';
+import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
 import { type PlacedPicture, placePictures } from './pictures.ts';
 import type { SectionPlans } from './plan-sections.ts';
-import type { CompiledUploadFile, PendingFile } from './write-files.ts';
 
 export interface CompilingNeeds {
   blobs: Blobs;
@@ -26,12 +27,6 @@ const TOO_LARGE = {
   code: 'too_large',
   message: `the file is larger than a text can be (${TEXT_MAX / 2 ** 20} MiB); split it into several files`,
 } as const;
-
-/** What the files of an upload are compiled among: the paths of them all, and the titles that they may name. */
-export interface Surroundings {
-  pages: ReadonlyMap<string, string>;
-  titles: readonly KnownTitle[];
-}
 
 /** What a file is read to: one page, what several are made of, or why it is none. */
 interface Read {

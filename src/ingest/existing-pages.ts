@@ -1,28 +1,6 @@
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import type { CompiledUploadFile } from './write-files.ts';
-
-/** A page that an upload comes to again, as it is now. */
-export interface PresentPage {
-  page_id: string;
-  path: string;
-  is_trashed: boolean;
-  revision: number;
-  title: string;
-  /** Whether the present revision has something that people wrote. */
-  is_edited: boolean;
-  /** Of an edited page: its text, the folder that the addresses in it start from, and whether there are any. */
-  markdown: string;
-  folder: string;
-  has_links: boolean;
-  /** What an upload last made of it, which people started from. */
-  base_title: string;
-  base_markdown: string;
-  /** Whether that is in page_bases, and not in a revision. */
-  has_base: boolean;
-  /** Whether its source has the bytes of the file, nobody has written it anew after another one since, and all that the file links to it leads to already. */
-  is_same_file: boolean;
-}
+import type { CompiledUploadFile, PresentPage } from './compiled-upload.ts';
 
 /** `isLocked`: with the wiki, so that nobody edits the pages until the transaction ends. Those that are not there are left out. */
 export async function readPresent(

@@ -5,6 +5,7 @@ import type { JobKind } from '../jobs/worker.ts';
 import type { Sandbox } from '../sandbox/thread-pool.ts';
 import { compiledAhead } from './compile-ahead.ts';
 import { type CompilingNeeds, fileCompiler } from './compile-upload-file.ts';
+import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
 import { endUpload } from './end-upload.ts';
 import { knownTitles } from './known-titles.ts';
 import { mergeEdits } from './merge-edits.ts';
@@ -12,7 +13,7 @@ import { markLostSections } from './orphaned-sections.ts';
 import { openSectionPlans } from './plan-sections.ts';
 import { planUpload } from './plan-upload.ts';
 import { unpackArchives } from './unpack-archives.ts';
-import { type CompiledUploadFile, insertSections, type PendingFile, writeFiles } from './write-files.ts';
+import { insertSections, writeFiles } from './write-files.ts';
 import { EditedMeanwhileError } from './write-pages.ts';
 
 /**

@@ -8,7 +8,7 @@ import type { KnownTitle } from '../documents/links/title-names.ts';
 import { BEGINNING, titleOfBeginning } from '../documents/links/title-of-beginning.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { compiledAhead } from './compile-ahead.ts';
-import type { PendingFile } from './write-files.ts';
+import type { PendingFile } from './compiled-upload.ts';
 
 /** Of a wiki with more pages the older ones are known. */
 const TITLES_MAX = 50_000;

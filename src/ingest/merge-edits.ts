@@ -7,16 +7,8 @@ import { folderOf } from '../markdown/page-links.ts';
 import { possibleWikiTargets } from '../markdown/wiki-link-syntax.ts';
 import { knownTargets } from '../pages/wiki-targets.ts';
 import type { Sandbox } from '../sandbox/thread-pool.ts';
-import { type PresentPage, readPresent } from './existing-pages.ts';
-import type { CompiledUploadFile } from './write-files.ts';
-
-/** What comes of a page that people edited and whose file has changed. */
-export interface Merged {
-  /** The page that was merged with: of another revision, or at another path, it is another one. */
-  present: PresentPage;
-  /** Undefined where people and the file changed the same places: then nothing is written. */
-  page: CompiledFile | undefined;
-}
+import type { CompiledUploadFile, Merged, PresentPage } from './compiled-upload.ts';
+import { readPresent } from './existing-pages.ts';
 
 /**
  * Merges the files of a batch with what people wrote since they were last uploaded: base is what the last upload made of

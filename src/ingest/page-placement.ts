@@ -3,7 +3,7 @@ import { numberedSlug } from '../core/slug.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { folderOf } from '../markdown/page-links.ts';
-import type { CompiledUploadFile, UploadWrite } from './write-files.ts';
+import type { CompiledUploadFile, UploadWrite } from './compiled-upload.ts';
 
 /** Where a new page is put. */
 interface Place {

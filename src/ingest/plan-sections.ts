@@ -4,7 +4,7 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { slugBelow } from '../documents/file-paths.ts';
 import type { Part } from '../documents/split/divide.ts';
-import type { PendingFile } from './write-files.ts';
+import type { PendingFile } from './compiled-upload.ts';
 
 /** What the files of one upload that are divided have in common, as long as its job runs in this process. */
 export interface SectionPlans {

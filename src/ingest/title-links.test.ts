@@ -8,8 +8,8 @@ import { docxOf, wordParagraph } from '../../test/zip.ts';
 import { sql } from '../db/sql.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { Citation } from '../sources/schema.ts';
+import type { PendingFile } from './compiled-upload.ts';
 import { knownTitles } from './known-titles.ts';
-import type { PendingFile } from './write-files.ts';
 
 const world = await openWorld();
 const owner = await world.owner();

@@ -2,38 +2,10 @@ import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { citationsOf } from '../documents/cite-blocks.ts';
-import type { CompiledFile } from '../documents/compile-file.ts';
 import { givenLinks, pageMeant } from '../pages/write-text.ts';
-import type { Output } from '../sandbox/thread-pool.ts';
 import { pendingBatch } from '../search/index/pending.ts';
-import type { Merged } from './merge-edits.ts';
-import type { PlacedPicture } from './pictures.ts';
+import type { CompiledUploadFile, Merged, UploadWrite } from './compiled-upload.ts';
 import { type WrittenPage, writePages } from './write-pages.ts';
-
-export interface PendingFile {
-  file_no: number;
-  kind: 'file' | 'folder' | 'section';
-  status: 'pending' | 'done' | 'failed';
-  filename: string;
-  content_type: string;
-  byte_size: number;
-  sha256: string;
-  page_path: string;
-  page_id: string;
-  /** Of a section the file_no of its file; else null. */
-  section_of: number | null;
-}
-
-/** A file and what became of it. `page` is also there for a failed file that other pages lie under. */
-export interface CompiledUploadFile {
-  file: PendingFile;
-  result: Output;
-  page: CompiledFile | undefined;
-  /** What the page shows and is not stored as an attachment yet. */
-  pictures: readonly PlacedPicture[];
-  /** Of a file that was divided all its sections, which need their rows before the first of them is written. */
-  sections?: readonly PendingFile[];
-}
 
 interface WrittenFile {
   file_no: number;
@@ -43,13 +15,6 @@ interface WrittenFile {
   page_id: string;
   source_id: string | null;
   new_source: boolean;
-}
-
-export interface UploadWrite {
-  wiki_id: string;
-  upload_id: string;
-  /** The user who uploaded: whatever the upload makes is made by them. */
-  creator: string;
 }
 
 /** Writes the sources and pages of a batch of files, and what became of each file, in the caller's transaction. */

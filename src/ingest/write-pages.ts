@@ -6,10 +6,10 @@ import type { CompiledFile } from '../documents/compile-file.ts';
 import { folderOf } from '../markdown/page-links.ts';
 import { linksThatMean } from '../pages/place-page.ts';
 import { pendingBatch } from '../search/index/pending.ts';
-import { type PresentPage, readPresent } from './existing-pages.ts';
-import { isSame, type Merged } from './merge-edits.ts';
+import type { CompiledUploadFile, Merged, PendingFile, PresentPage, UploadWrite } from './compiled-upload.ts';
+import { readPresent } from './existing-pages.ts';
+import { isSame } from './merge-edits.ts';
 import { openPlaces } from './page-placement.ts';
-import type { CompiledUploadFile, PendingFile, UploadWrite } from './write-files.ts';
 
 /** What became of the page of a file. */
 export interface WrittenPage {

@@ -6,8 +6,8 @@ import { newId } from '../core/ids.ts';
 import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { type SeatCounts, seatColumns } from '../members/schema.ts';
 import { exampleWorkspace, Workspace } from '../workspaces/schema.ts';
+import { type SeatCounts, seatColumns } from '../workspaces/seats.ts';
 import { presentState } from './schema.ts';
 
 interface Facts extends SeatCounts {

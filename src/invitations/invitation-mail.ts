@@ -1,6 +1,6 @@
 import { ApiError } from '../core/errors.ts';
 import { escapeHtml } from '../core/escape-html.ts';
-import type { Services } from '../http/endpoint.ts';
+import type { Services } from '../http/services.ts';
 import { MailUnavailable } from '../providers/mail/mail.ts';
 
 interface InvitationLetter {

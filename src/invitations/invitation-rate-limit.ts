@@ -1,7 +1,7 @@
 import type { Statements } from '../access/guard.ts';
 import { rateLimited } from '../core/errors.ts';
 import { sql } from '../db/sql.ts';
-import type { Services } from '../http/endpoint.ts';
+import type { Services } from '../http/services.ts';
 
 /**
  * 429 `rate_limited` where the workspace has sent as many invitations as it may. They are counted by their audit records,

@@ -8,7 +8,7 @@ import { Id } from '../core/records.ts';
 import { newLinkSecret } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { refuseWithoutSeat, type SeatCounts, seatColumns } from '../members/schema.ts';
+import { refuseWithoutSeat, type SeatCounts, seatColumns } from '../workspaces/seats.ts';
 import { sendInvitation } from './invitation-mail.ts';
 import { refuseTooManyLetters } from './invitation-rate-limit.ts';
 import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns } from './schema.ts';

@@ -1,11 +1,6 @@
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-
-/** Says when jobs change, on whatever process they run. */
-export interface JobChanges {
-  /** Calls back soon, for what changed until now, and after each change of a job; answers how to stop that. */
-  watch(job: { wiki_id: string; job_id: string }, onChange: () => void): () => void;
-}
+import type { JobChanges } from '../http/services.ts';
 
 const LOOK_MS = 500;
 

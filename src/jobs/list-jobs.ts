@@ -1,10 +1,9 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { PAGING } from '../core/paging.ts';
-import { withoutNulls } from '../core/records.ts';
+import { WikiParams, withoutNulls } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { WikiParams } from '../wikis/schema.ts';
 import { exampleJob, JOB_STATUSES, Job, jobColumns } from './schema.ts';
 
 export const listJobs = endpoint({

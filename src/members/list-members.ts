@@ -6,7 +6,8 @@ import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { exampleInvitation, Invitation } from '../invitations/schema.ts';
 import { manageFlags } from '../workspaces/schema.ts';
-import { exampleMember, Member, type SeatCounts, Seats, seatColumns, seatsOf } from './schema.ts';
+import { type SeatCounts, Seats, seatColumns, seatsOf } from '../workspaces/seats.ts';
+import { exampleMember, Member } from './schema.ts';
 
 const MembersList = Record({
   seats: Seats,

@@ -2,7 +2,7 @@ import type { Statements } from '../access/guard.ts';
 import { findRole, mayGrant, notGrantable, type RoleEntry } from '../access/roles.ts';
 import { notFound } from '../core/errors.ts';
 import { sql } from '../db/sql.ts';
-import { type SeatCounts, seatColumns } from './schema.ts';
+import { type SeatCounts, seatColumns } from '../workspaces/seats.ts';
 
 interface MemberFacts extends SeatCounts {
   /** The role of whoever asks. */

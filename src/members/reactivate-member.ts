@@ -3,8 +3,9 @@ import { onWorkspace } from '../access/access-rule.ts';
 import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { refuseWithoutSeat } from '../workspaces/seats.ts';
 import { readMemberFacts } from './member-facts.ts';
-import { exampleMember, Member, memberColumns, memberStep, refuseWithoutSeat } from './schema.ts';
+import { exampleMember, Member, memberColumns, memberStep } from './schema.ts';
 
 export const reactivateMember = endpoint({
   method: 'POST',

@@ -3,10 +3,10 @@ import { onWiki } from '../access/access-rule.ts';
 import { slugCandidates, slugTaken } from '../core/chosen-slug.ts';
 import { ApiError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
+import { WikiParams } from '../core/records.ts';
 import { readTitle } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { WikiParams } from '../wikis/schema.ts';
 import { asPathError, checkMarkdown, noSuchParent } from './page-input.ts';
 import { childrenOf, freeSlug, linkArrived } from './place-page.ts';
 import {

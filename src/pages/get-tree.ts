@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
-import { Id, Record } from '../core/records.ts';
+import { Id, Record, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint, JsonText } from '../http/endpoint.ts';
-import { WikiParams } from '../wikis/schema.ts';
 import { examplePage, isVisible } from './schema.ts';
 
 const TreeEntry = Record({

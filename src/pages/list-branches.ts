@@ -1,10 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { PAGING } from '../core/paging.ts';
-import { Id, Record } from '../core/records.ts';
+import { Id, Record, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { WikiParams } from '../wikis/schema.ts';
 import { examplePage, isVisible } from './schema.ts';
 
 const BranchEntry = Record({

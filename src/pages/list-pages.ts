@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { PAGING } from '../core/paging.ts';
+import { WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { WikiParams } from '../wikis/schema.ts';
 import { examplePage, isVisible, Page, pageColumns } from './schema.ts';
 
 export const listPages = endpoint({

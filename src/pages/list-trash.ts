@@ -1,10 +1,9 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { Paging } from '../core/paging.ts';
-import { Id, Record, Timestamp } from '../core/records.ts';
+import { Id, Record, Timestamp, WikiParams } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { WikiParams } from '../wikis/schema.ts';
 import { TRASH_DAYS } from './purge-trash.ts';
 import { examplePage } from './schema.ts';
 

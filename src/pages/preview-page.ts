@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
-import { Record } from '../core/records.ts';
+import { Record, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { WikiParams } from '../wikis/schema.ts';
 import { checkMarkdown } from './page-input.ts';
 import { exampleFullPage, OutlineEntry } from './schema.ts';
 import { knownTargets } from './wiki-targets.ts';

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
+import { WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { parseQuery, SearchQuery } from '../search/query/parse-query.ts';
 import { scoreWithTitle, searchIndex } from '../search/query/search.ts';
 import { bestPassage, headingAt, PASSAGE_CHARACTERS } from '../search/query/snippet.ts';
-import { WikiParams } from '../wikis/schema.ts';
 import { examplePage, IS_FOUND, type Page, PageHit, pageColumns } from './schema.ts';
 
 interface HitRow extends Page {

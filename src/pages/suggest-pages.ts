@@ -1,14 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { tokenize } from '../analysis/tokenize.ts';
-import { Record } from '../core/records.ts';
+import { Record, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { candidatesStep } from '../search/query/candidates.ts';
 import { completeTitles } from '../search/query/complete-titles.ts';
 import { parseQuery } from '../search/query/parse-query.ts';
 import { understand } from '../search/query/search.ts';
-import { WikiParams } from '../wikis/schema.ts';
 import { IS_FOUND } from './schema.ts';
 
 /** Titles beyond those that are shown, in the place of those that are hidden from the caller. */

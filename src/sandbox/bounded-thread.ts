@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import type { CompileInput } from '../documents/compile-file.ts';
+import type { CompiledFile, DividedFile } from '../documents/compile-file.ts';
+import type { CompileInput } from '../documents/compile-input.ts';
 import type { KnownTitle } from '../documents/links/title-names.ts';
 import type { PlainReason } from '../markdown/plain-text.ts';
 import type { PageInput, RenderedPage } from '../markdown/render.ts';
 import { afterComputing } from './cpu-time.ts';
-import type { Divided, Output } from './thread-pool.ts';
 
 /**
  * `plain` says why the text is only to be shown as it is; "" to compile or render it. `isOnePage`: however long it is.
@@ -152,3 +152,8 @@ function answerOf(
     worker.on('message', onMessage).once('error', onError).once('exit', onExit);
   });
 }
+
+export type Output = ({ ok: true } & CompiledFile) | { ok: false; code: string; message: string };
+
+/** A file that is too long for one page, and what its pages are made of. */
+export type Divided = { ok: true } & DividedFile;

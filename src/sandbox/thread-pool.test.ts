@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { type CompileInput, compileFile } from '../documents/compile-file.ts';
+import { compileFile } from '../documents/compile-file.ts';
+import type { CompileInput } from '../documents/compile-input.ts';
 import { openSandbox } from './thread-pool.ts';
 
 const NO_PAGES: ReadonlyMap<string, string> = new Map();

@@ -1,13 +1,9 @@
-import type { CompiledFile, CompileInput, DividedFile } from '../documents/compile-file.ts';
+import type { CompileInput } from '../documents/compile-input.ts';
 import type { KnownTitle } from '../documents/links/title-names.ts';
 import { type PlainReason, renderPlainText } from '../markdown/plain-text.ts';
 import type { PageInput, RenderedPage } from '../markdown/render.ts';
+import type { Divided, Output } from './bounded-thread.ts';
 import { type Answer, type BoundedThread, boundedThread, type Question } from './bounded-thread.ts';
-
-export type Output = ({ ok: true } & CompiledFile) | { ok: false; code: string; message: string };
-
-/** A file that is too long for one page, and what its pages are made of. */
-export type Divided = { ok: true } & DividedFile;
 
 export interface Sandbox {
   /** As `run`, but a file that is too long for one page comes back divided, each part of it to be compiled by `run`. */

@@ -6,7 +6,7 @@ import type { Blobs } from '../providers/storage/blobs.ts';
 import { openStore } from '../providers/storage/open-storage.ts';
 import { readS3Url } from '../providers/storage/s3-blobs.ts';
 import { orStartError } from './from-config.ts';
-import type { OnStop } from './start-service.ts';
+import type { OnStop } from './hooks.ts';
 
 /** Makes the folder that only this user can read. Errors: StartError. */
 export async function makeDataDir(folder: string): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Rates } from '../access/rate-limits.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../core/start-error.ts';
-import type { Limits } from '../http/endpoint.ts';
+import type { Limits } from '../http/services.ts';
 
 export function limitsOf(config: Config): Limits {
   return {

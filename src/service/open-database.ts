@@ -7,7 +7,7 @@ import { prepareDatabase } from '../db/prepare-database.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { expireLeases } from '../jobs/queue.ts';
 import { makeDataDir } from './data-dir.ts';
-import type { OnStop, ServiceHooks } from './start-service.ts';
+import type { OnStop, ServiceHooks } from './hooks.ts';
 
 /**
  * The database that the configuration names, else the service's own, which is started; migrated, and opened with the

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { StartError } from '../core/start-error.ts';
-import type { OnStop } from './start-service.ts';
+import type { OnStop } from './hooks.ts';
 
 /** Prometheus' text format, apart from the API so that it need not be guarded there. Errors: StartError. */
 export async function serveMetrics(host: string, port: number, onStop: OnStop): Promise<void> {

@@ -11,9 +11,9 @@ import { StartError } from '../core/start-error.ts';
 import type { ServiceDb } from '../db/db.ts';
 import type { Postgres } from '../db/postgres/postgres.ts';
 import { SERVICE } from '../db/request-context.ts';
-import type { Services } from '../http/endpoint.ts';
 import { makeServer } from '../http/server.ts';
 import { registerServiceRoutes } from '../http/service-routes.ts';
+import type { Services } from '../http/services.ts';
 import { openJobChanges } from '../jobs/job-changes.ts';
 import { openLogMail, openSmtpMail } from '../providers/mail/mail.ts';
 import { builtInPayments } from '../providers/payments/payments.ts';
@@ -22,7 +22,7 @@ import { openSandbox } from '../sandbox/thread-pool.ts';
 import { offerWelcomeLink } from '../session/welcome-link.ts';
 import type { Outside } from './external-config.ts';
 import { limitsOf, publicUrlOf, ratesOf } from './from-config.ts';
-import type { OnStop } from './start-service.ts';
+import type { OnStop } from './hooks.ts';
 
 const VERSION: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 

@@ -2,6 +2,8 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { openFiles } from './data-dir.ts';
 import { readOutside } from './external-config.ts';
+import type { OnStop } from './hooks.ts';
+import type { ServiceHooks } from './hooks.ts';
 import { openDatabase } from './open-database.ts';
 import { serveMetrics } from './serve-metrics.ts';
 import { startApi } from './start-api.ts';
@@ -17,16 +19,6 @@ export interface Service {
   /** Lets requests and the present step of a job end, then stops everything in the reverse order of its start. */
   stop(): Promise<void>;
 }
-
-export interface ServiceHooks {
-  /** Called with the text and the values of each statement. */
-  observe?: (text: string, values: readonly unknown[]) => void;
-  /** Changes the text of each statement. */
-  rewrite?: (text: string) => string;
-}
-
-/** Takes down how to stop what was started just now, so that it stops before what it stands on. */
-export type OnStop = (end: () => Promise<unknown>) => void;
 
 /** Starts everything that the configuration asks for. Errors: StartError, whose message says what to do. */
 export async function startService(config: Config, log: Logger, hooks: ServiceHooks = {}): Promise<Service> {

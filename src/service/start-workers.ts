@@ -15,7 +15,7 @@ import { importJob } from '../transfer/import/import.job.ts';
 import { forgetUploads } from '../uploads/expire-uploads.ts';
 import { removeDeletedWikis } from '../wikis/remove-deleted.ts';
 import { limitsOf } from './from-config.ts';
-import type { OnStop } from './start-service.ts';
+import type { OnStop } from './hooks.ts';
 
 /** For the files of uploads and imports. */
 const RENDERING_THREADS = 2;

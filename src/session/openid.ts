@@ -1,5 +1,5 @@
 import { ApiError } from '../core/errors.ts';
-import type { Services } from '../http/endpoint.ts';
+import type { Services } from '../http/services.ts';
 import { IdentityUnavailable } from '../providers/identity/identity.ts';
 import type { OpenIdSignIn } from '../providers/identity/openid-sign-in.ts';
 

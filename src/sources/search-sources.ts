@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
+import { WikiParams } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { lineEndsIn } from '../markdown/plain-text.ts';
 import { parseQuery, SearchQuery } from '../search/query/parse-query.ts';
 import { scoreWithTitle, searchIndex } from '../search/query/search.ts';
 import { bestPassage, PASSAGE_CHARACTERS } from '../search/query/snippet.ts';
-import { WikiParams } from '../wikis/schema.ts';
 import type { CitationRow } from './cited-blocks.ts';
 import { exampleSource, type Source, SourceHit, sourceColumns } from './schema.ts';
 

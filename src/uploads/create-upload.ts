@@ -1,11 +1,10 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { newId } from '../core/ids.ts';
-import { fieldsOf } from '../core/records.ts';
+import { fieldsOf, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { enqueueStep } from '../jobs/queue.ts';
-import { WikiParams } from '../wikis/schema.ts';
 import { AnnouncedFiles, AnnouncedUpload, announceFiles, exampleFiles } from './announce-files.ts';
 import { fileRow, newUpload } from './new-upload.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';

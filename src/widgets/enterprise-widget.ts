@@ -4,7 +4,7 @@ import { ROLES } from '../access/roles.ts';
 import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { type SeatCounts, Seats, seatColumns, seatsOf } from '../members/schema.ts';
+import { type SeatCounts, Seats, seatColumns, seatsOf } from '../workspaces/seats.ts';
 
 const AccessSettings = Record({
   organization_id: Id,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { onWorkspace, WIDGETS } from '../access/access-rule.ts';
-import { effectivePermissions, type Permission } from '../access/roles.ts';
+import { onWorkspace } from '../access/access-rule.ts';
+import { effectivePermissions, type Permission, WIDGETS } from '../access/roles.ts';
 import { ApiError, forbidden } from '../core/errors.ts';
 import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';

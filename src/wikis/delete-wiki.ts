@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
+import { WikiParams } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { WikiParams } from './schema.ts';
 
 /** From this statement on the wiki belongs to no workspace: nobody sees it or anything in it, and no job goes on in it. */
 export const deleteWiki = endpoint({

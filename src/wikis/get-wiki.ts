@@ -1,7 +1,8 @@
 import { onWiki } from '../access/access-rule.ts';
+import { WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleWiki, Wiki, WikiParams } from './schema.ts';
+import { exampleWiki, Wiki } from './schema.ts';
 
 export const getWiki = endpoint({
   method: 'GET',

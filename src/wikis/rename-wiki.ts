@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { ApiError } from '../core/errors.ts';
-import { Id, Record, Text } from '../core/records.ts';
+import { Id, Record, Text, WikiParams } from '../core/records.ts';
 import { readTitle } from '../core/titles.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleWiki, WikiParams } from './schema.ts';
+import { exampleWiki } from './schema.ts';
 
 const RenamedWiki = Record({
   organization_id: Id,

@@ -10,9 +10,6 @@ export const Wiki = Record({
 });
 export type Wiki = Static<typeof Wiki>;
 
-/** The path's parameters of everything in a wiki. */
-export const WikiParams = Type.Object({ wiki_id: Id });
-
 export const exampleWiki: Wiki = {
   wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9',
   workspace_id: 'org_01jd8w3v6xf3e8h2k9m4n5p6q7',

@@ -1,7 +1,7 @@
 import type { Html, Root } from 'mdast';
 import { visit } from '../../markdown/parse-markdown.ts';
 import { relativeAddress } from '../../markdown/wiki-links.ts';
-import type { CompileInput } from '../compile-file.ts';
+import type { CompileInput } from '../compile-input.ts';
 import { fragmentId } from '../split/anchors.ts';
 import { applied, type Edit } from './edit-text.ts';
 

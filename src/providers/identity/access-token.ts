@@ -1,5 +1,3 @@
-import type { Identity } from './identity.ts';
-
 /** The algorithms that a signature may have. One key serves one of them only, so none can stand in for another. */
 const ALGORITHMS = ['ES256', 'EdDSA', 'RS256'] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
@@ -118,4 +116,19 @@ function repeatsName(text: string): boolean {
     names?.add(name);
   }
   return false;
+}
+
+/** Who a verified access token speaks for. A user is (issuer, subject); the rest is profile, '' where there is none. */
+export interface Identity {
+  issuer: string;
+  subject: string;
+  /** ASCII letters in lower case. */
+  email: string;
+  /** True only if the issuer says so with a boolean. */
+  email_verified: boolean;
+  display_name: string;
+  /** An https address. */
+  avatar_url: string;
+  /** Seconds since the epoch. */
+  expires_at: number;
 }

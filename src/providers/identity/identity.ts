@@ -1,24 +1,10 @@
 import { hash } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
+import type { Identity } from './access-token.ts';
 import { identityFromClaims, LEEWAY_SECONDS, readToken, type TokenParts } from './access-token.ts';
 import { type IssuerKey, isTrustworthy, openIssuerKeys } from './issuer-keys.ts';
 
 export { IdentityUnavailable } from './issuer-keys.ts';
-
-/** Who a verified access token speaks for. A user is (issuer, subject); the rest is profile, '' where there is none. */
-export interface Identity {
-  issuer: string;
-  subject: string;
-  /** ASCII letters in lower case. */
-  email: string;
-  /** True only if the issuer says so with a boolean. */
-  email_verified: boolean;
-  display_name: string;
-  /** An https address. */
-  avatar_url: string;
-  /** Seconds since the epoch. */
-  expires_at: number;
-}
 
 export interface IdentityProvider {
   /** Null: refuse with 401. Throws IdentityUnavailable alone, when there is nothing to verify with. */

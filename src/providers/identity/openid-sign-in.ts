@@ -1,7 +1,8 @@
 import * as openid from 'openid-client';
+import type { Identity } from './access-token.ts';
 import { identityFromClaims, LEEWAY_SECONDS } from './access-token.ts';
 import { readAtMost } from './fetch-json.ts';
-import { checkIssuer, type Identity, IdentityUnavailable } from './identity.ts';
+import { checkIssuer, IdentityUnavailable } from './identity.ts';
 
 /** What has to be remembered of a sign-in between its two halves, and shown to nobody. */
 export interface OpenIdAttempt {

@@ -1,11 +1,10 @@
 import { onWiki } from '../../access/access-rule.ts';
 import { newId } from '../../core/ids.ts';
-import { withoutNulls } from '../../core/records.ts';
+import { WikiParams, withoutNulls } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { enqueueStep } from '../../jobs/queue.ts';
 import { exampleJob, Job, jobColumns } from '../../jobs/schema.ts';
-import { WikiParams } from '../../wikis/schema.ts';
 
 export const createExport = endpoint({
   method: 'POST',

@@ -1,5 +1,6 @@
 import type { Invitation } from '../../../src/invitations/schema.ts';
-import type { Member, Seats } from '../../../src/members/schema.ts';
+import type { Member } from '../../../src/members/schema.ts';
+import type { Seats } from '../../../src/workspaces/seats.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { deedButton, guarded, hidden, type Settings, settingsPage, widgetToken } from '../../settings.ts';

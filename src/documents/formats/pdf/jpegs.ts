@@ -1,4 +1,5 @@
-import type { DecodedImage, JpegOf } from './picture-file.ts';
+import type { DecodedImage } from './paint-operators.ts';
+import type { JpegOf } from './picture-file.ts';
 
 /** The dictionary of a picture is shorter than this. */
 const DICTIONARY_MAX = 4_096;

@@ -1,6 +1,5 @@
 import { OPS } from 'unpdf/pdfjs';
 import type { Place } from './blocks.ts';
-import type { DecodedImage } from './picture-file.ts';
 
 /** [a, b, c, d, e, f] of PDF: (x, y) becomes (ax + cy + e, bx + dy + f). */
 export type Matrix = readonly [number, number, number, number, number, number];
@@ -85,4 +84,15 @@ function placeOf([a, b, c, d, e, f]: Matrix): Omit<Place, 'page'> {
   const xs = [e, e + a, e + c, e + a + c];
   const ys = [f, f + b, f + d, f + b + d];
   return { x: Math.min(...xs), right: Math.max(...xs), top: Math.max(...ys), bottom: Math.min(...ys) };
+}
+
+/** A picture as the library has unpacked it. */
+export interface DecodedImage {
+  width: number;
+  height: number;
+  /** One of ImageKind; of what is painted in one colour there is none: a bit for each pixel, 0 where the colour goes. */
+  kind?: number;
+  data: Uint8Array;
+  /** The object of the PDF that it was, as "12R" or, of a later generation, "12R1". */
+  ref?: string;
 }

@@ -1,17 +1,6 @@
 import { ImageKind } from 'unpdf/pdfjs';
-import type { Painted } from './paint-operators.ts';
+import type { DecodedImage, Painted } from './paint-operators.ts';
 import { type Pixels, writePng } from './png.ts';
-
-/** A picture as the library has unpacked it. */
-export interface DecodedImage {
-  width: number;
-  height: number;
-  /** One of ImageKind; of what is painted in one colour there is none: a bit for each pixel, 0 where the colour goes. */
-  kind?: number;
-  data: Uint8Array;
-  /** The object of the PDF that it was, as "12R" or, of a later generation, "12R1". */
-  ref?: string;
-}
 
 /** Of a picture that the PDF holds as a JPEG file: that file. */
 export type JpegOf = (image: DecodedImage) => Buffer | undefined;

@@ -4,8 +4,9 @@ import type { Picture } from '../extract.ts';
 import { imagePages } from './image-pages.ts';
 import { jpegsIn } from './jpegs.ts';
 import type { PdfPage } from './page.ts';
+import type { DecodedImage } from './paint-operators.ts';
 import { type Painted, paintedImages } from './paint-operators.ts';
-import { type DecodedImage, pictureFile } from './picture-file.ts';
+import { pictureFile } from './picture-file.ts';
 import type { ShownPicture } from './picture-places.ts';
 
 /** Of one picture: a page of A4 at 400 dots an inch has no more. A larger one is left out before it is unpacked. */

@@ -1,0 +1,66 @@
+import type { CompiledFile } from '../documents/compile-file.ts';
+import type { Output } from '../sandbox/bounded-thread.ts';
+
+import type { PlacedPicture } from './pictures.ts';
+
+export interface PendingFile {
+  file_no: number;
+  kind: 'file' | 'folder' | 'section';
+  status: 'pending' | 'done' | 'failed';
+  filename: string;
+  content_type: string;
+  byte_size: number;
+  sha256: string;
+  page_path: string;
+  page_id: string;
+  /** Of a section the file_no of its file; else null. */
+  section_of: number | null;
+}
+
+/** A file and what became of it. `page` is also there for a failed file that other pages lie under. */
+export interface CompiledUploadFile {
+  file: PendingFile;
+  result: Output;
+  page: CompiledFile | undefined;
+  /** What the page shows and is not stored as an attachment yet. */
+  pictures: readonly PlacedPicture[];
+  /** Of a file that was divided all its sections, which need their rows before the first of them is written. */
+  sections?: readonly PendingFile[];
+}
+
+export interface UploadWrite {
+  wiki_id: string;
+  upload_id: string;
+  /** The user who uploaded: whatever the upload makes is made by them. */
+  creator: string;
+}
+
+/** What comes of a page that people edited and whose file has changed. */
+export interface Merged {
+  /** The page that was merged with: of another revision, or at another path, it is another one. */
+  present: PresentPage;
+  /** Undefined where people and the file changed the same places: then nothing is written. */
+  page: CompiledFile | undefined;
+}
+
+/** A page that an upload comes to again, as it is now. */
+export interface PresentPage {
+  page_id: string;
+  path: string;
+  is_trashed: boolean;
+  revision: number;
+  title: string;
+  /** Whether the present revision has something that people wrote. */
+  is_edited: boolean;
+  /** Of an edited page: its text, the folder that the addresses in it start from, and whether there are any. */
+  markdown: string;
+  folder: string;
+  has_links: boolean;
+  /** What an upload last made of it, which people started from. */
+  base_title: string;
+  base_markdown: string;
+  /** Whether that is in page_bases, and not in a revision. */
+  has_base: boolean;
+  /** Whether its source has the bytes of the file, nobody has written it anew after another one since, and all that the file links to it leads to already. */
+  is_same_file: boolean;
+}
