@@ -115,6 +115,6 @@ test('openapi.json passes the recommended rules of its linter without an error o
     problems: { ruleId: string; message: string; location: { pointer: string }[] }[];
   };
   const told = problems.map(({ ruleId, message, location }) => `${ruleId} at ${location[0]?.pointer}: ${message}`);
-  assert.deepEqual(told, [], 'mend what the linter names, in src/http/openapi*.ts or the endpoint');
+  assert.deepEqual(told, [], 'mend what the linter names, in src/http/openapi/ or the endpoint');
   assert.equal(code, 0);
 });

@@ -33,18 +33,18 @@ const WEB = fileURLToPath(new URL('./', import.meta.url));
 const ENTRIES: Record<string, string> = {
   'style.css': 'style.css',
   'reader.js': 'elements/reader.ts',
-  'editor.js': 'elements/editor.ts',
-  'upload.js': 'elements/upload.ts',
-  'job.js': 'elements/running-job.ts',
+  'editor.js': 'elements/editor/editor.ts',
+  'upload.js': 'elements/upload/upload.ts',
+  'job.js': 'elements/upload/running-job.ts',
   'settings.js': 'elements/settings.ts',
-  'widgets.js': 'elements/widgets.ts',
-  'frame.js': 'elements/frame.ts',
+  'widgets.js': 'elements/widgets/widgets.ts',
+  'frame.js': 'elements/widgets/frame.ts',
   'diagrams.js': 'elements/diagrams.ts',
   'diagram-frame.js': 'elements/diagram-frame.ts',
   'mermaid.js': '../node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js',
   'math.js': 'elements/math.ts',
   'passages.js': 'elements/passages.ts',
-  'rich-text.js': 'elements/rich-text.ts',
+  'rich-text.js': 'elements/editor/rich-text.ts',
 };
 
 const TYPES: Record<string, string> = {

@@ -1,6 +1,6 @@
 import './palette.ts';
 import './tree.ts';
-import { dropWhatWasSaved } from './draft.ts';
+import { dropWhatWasSaved } from './editor/draft.ts';
 import { followOutline } from './outline.ts';
 
 // Says to the style sheet that what needs a script is there.

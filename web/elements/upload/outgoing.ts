@@ -1,4 +1,4 @@
-import { ask } from './ask.ts';
+import { ask } from '../ask.ts';
 import type { ChosenFile } from './chosen-files.ts';
 
 /** A file that was announced, and as much of it as the service has. */

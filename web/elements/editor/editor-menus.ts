@@ -1,6 +1,6 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { snippet } from '@codemirror/autocomplete';
-import { ask } from './ask.ts';
+import { ask } from '../ask.ts';
 
 const entry = (label: string, detail: string, template: string): Completion => ({
   label: `/${label}`,

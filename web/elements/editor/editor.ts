@@ -2,12 +2,12 @@ import { autocompletion, closeBrackets } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { markdown, markdownLanguage } from '@codemirror/lang-markdown';
 import { EditorView, keymap, placeholder } from '@codemirror/view';
-import { ask, wordsOf } from './ask.ts';
+import { ask, wordsOf } from '../ask.ts';
+import { drawDiagrams, drawFormulas } from '../own-files.ts';
 import { dropDraft, keepDraft, markSent, readDraft } from './draft.ts';
 import { editorLook } from './editor-look.ts';
 import { pageLinks, slashMenu } from './editor-menus.ts';
 import { takeDropped, takePasted } from './editor-paste.ts';
-import { drawDiagrams, drawFormulas } from './own-files.ts';
 
 const PREVIEW_MS = 350;
 const KEEP_MS = 400;

@@ -1,4 +1,4 @@
-import { ask, Refused } from './ask.ts';
+import { ask, Refused } from '../ask.ts';
 
 interface JobState {
   status: string;

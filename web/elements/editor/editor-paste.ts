@@ -1,6 +1,6 @@
 import type { EditorView } from '@codemirror/view';
-import { ask, wordsOf } from './ask.ts';
-import { toMarkdown } from './own-files.ts';
+import { ask, wordsOf } from '../ask.ts';
+import { toMarkdown } from '../own-files.ts';
 
 /** Who takes files for the page that is written. */
 export interface Receiver {

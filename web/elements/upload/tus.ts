@@ -1,4 +1,4 @@
-import { ask, Refused, readRefusal } from './ask.ts';
+import { ask, Refused, readRefusal } from '../ask.ts';
 
 /** So much goes in one request: what the service makes durable at once. */
 const PART_BYTES = 8 * 2 ** 20;

@@ -1,5 +1,5 @@
 import { html, nothing, render } from 'lit';
-import { ask, Refused, wordsOf } from './ask.ts';
+import { ask, Refused, wordsOf } from '../ask.ts';
 import type { ChosenFile } from './chosen-files.ts';
 import { addressOf, announce, forget, type Outgoing, type OutgoingFile, takeUp } from './outgoing.ts';
 import { sendFiles } from './send-files.ts';
