@@ -51,7 +51,7 @@ import { beginOpenId } from './session/begin-openid.ts';
 import { changeName } from './session/change-name.ts';
 import { completeEmailLink } from './session/complete-email-link.ts';
 import { completeOpenId } from './session/complete-openid.ts';
-import { keepInBrowser } from './session/create-cookie-session.ts';
+import { createCookieSession } from './session/create-cookie-session.ts';
 import { makeFirstOwner } from './session/first-owner.ts';
 import { getMe } from './session/get-me.ts';
 import { listMethods } from './session/list-methods.ts';
@@ -114,7 +114,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   completeOpenId,
   makeFirstOwner,
   refreshSession,
-  keepInBrowser,
+  createCookieSession,
   signOut,
   signOutEverywhere,
   getMe,

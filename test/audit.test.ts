@@ -6,7 +6,7 @@ import { ENDPOINTS } from '../src/app.ts';
 import { sha256 } from '../src/core/secrets.ts';
 import type { Row } from '../src/db/db.ts';
 import { raw, sql } from '../src/db/sql.ts';
-import { type Endpoint, isRepeatable } from '../src/http/endpoint.ts';
+import { type Endpoint, isIdempotent } from '../src/http/endpoint.ts';
 import { startMailServer } from './mail-server.ts';
 import type { RawAnswer } from './raw-http.ts';
 import { type Ids, nameOf, pathParams, success, validRequest } from './requests.ts';
@@ -155,7 +155,7 @@ for (const endpoint of WRITING) {
     }
     // Who has signed out cannot ask again.
     const endsItself = endpoint.access.on === 'caller' && endpoint.access.session;
-    if (!isRepeatable(endpoint) || endsItself) return;
+    if (!isIdempotent(endpoint) || endsItself) return;
     const actor = await whoMay(endpoint);
     const request = validRequest(endpoint, await fresh(endpoint, actor), actor.token);
     const request_id = `audit-${randomUUID()}`;

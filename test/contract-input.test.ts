@@ -282,7 +282,7 @@ for (const endpoint of WITH_BODY) {
   }
 
   // One that takes a form as well says of it whether it is a good one.
-  const wrongTypes = CONTENT_TYPES.filter((type) => !endpoint.takes || !type.startsWith('multipart/form-data'));
+  const wrongTypes = CONTENT_TYPES.filter((type) => !endpoint.consumes || !type.startsWith('multipart/form-data'));
 
   test(`${nameOf(endpoint)} takes no other type for its JSON, however that is spelled`, async () => {
     const request = await bare(endpoint);
@@ -301,7 +301,7 @@ for (const endpoint of WITH_BODY) {
   });
 
   // One with the text of a page may be as much longer as that can be, however its characters are written.
-  const most = endpoint.holds === 'markdown' ? 5.5 * MIB : MIB;
+  const most = endpoint.bodyLimit === 'markdown' ? 5.5 * MIB : MIB;
 
   test(`${nameOf(endpoint)} refuses a body of more than ${most / MIB} MiB with 413, announced or not`, async () => {
     const request = await bare(endpoint);
@@ -366,7 +366,7 @@ for (const endpoint of WITH_BODY) {
   });
 }
 
-for (const endpoint of ENDPOINTS.filter(({ body, takes }) => !body && !takes)) {
+for (const endpoint of ENDPOINTS.filter(({ body, consumes }) => !body && !consumes)) {
   test(`${nameOf(endpoint)} passes over any body`, async () => {
     const bodies: [string | Buffer, string][] = [
       ['{', 'application/json'],
@@ -384,7 +384,7 @@ for (const endpoint of ENDPOINTS.filter(({ body, takes }) => !body && !takes)) {
   });
 }
 
-for (const endpoint of ENDPOINTS.filter(({ takes }) => takes === 'multipart')) {
+for (const endpoint of ENDPOINTS.filter(({ consumes }) => consumes === 'multipart')) {
   test(`${nameOf(endpoint)} refuses what is no multipart body, or holds no file`, async () => {
     const request = await bare(endpoint);
     const wrong: [string, string, number][] = [

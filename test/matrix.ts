@@ -164,7 +164,7 @@ async function askFor(
   const ids = await idsOf(actor);
   let request = validRequest(endpoint, ids, await tokenOf(ids));
   // An upload without a file ends behind the guard, so that no job is made.
-  if (endpoint.takes === 'multipart') request = withBody(request, '--x--\r\n', 'multipart/form-data; boundary=x');
+  if (endpoint.consumes === 'multipart') request = withBody(request, '--x--\r\n', 'multipart/form-data; boundary=x');
   const { status, body } = await tenants.ask(request, endpoint);
   const outcome = status < 400 ? String(status) : `${status} ${body.error}`;
   return { endpoint, target, credential, actor, status, outcome };

@@ -92,8 +92,8 @@ export function validRequest(endpoint: Endpoint, ids: Ids, token?: string): RawR
     path: pathOf(endpoint, ids) + validQuery(endpoint, ids),
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
   };
-  if (endpoint.takes === 'multipart') return withMultipart(request, 'note.md', `# Note ${randomUUID()}\n`);
-  if (endpoint.takes === 'bytes') return withBytes(request, 'x');
+  if (endpoint.consumes === 'multipart') return withMultipart(request, 'note.md', `# Note ${randomUUID()}\n`);
+  if (endpoint.consumes === 'bytes') return withBytes(request, 'x');
   return endpoint.body ? withJson(request, JSON.stringify(validBody(endpoint, ids))) : request;
 }
 

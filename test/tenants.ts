@@ -10,7 +10,7 @@ import { newLinkSecret } from '../src/core/secrets.ts';
 import type { Db } from '../src/db/db.ts';
 import { raw, sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
-import { foldPending } from '../src/search/index/merge-pending.ts';
+import { mergePending } from '../src/search/index/merge-pending.ts';
 import { checkAnswer, checkDeclared } from './leak-patterns.ts';
 import { startSignInProvider } from './openid-sign-in.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
@@ -387,7 +387,7 @@ async function plant(db: Db, b: Ids, canary: string): Promise<void> {
 
 /** The search index as it would soon be by itself, so that no row of it changes while it is looked whether any does. */
 async function foldAll(db: Db, wiki_id: string): Promise<void> {
-  for (const kind of ['page', 'source'] as const) while ((await foldPending(db, wiki_id, kind, 'wait')) > 0);
+  for (const kind of ['page', 'source'] as const) while ((await mergePending(db, wiki_id, kind, 'wait')) > 0);
 }
 
 function unknownIds(ids: Ids): Ids {

@@ -14,7 +14,7 @@ import { changeWikis, wikis } from './pages/settings/wikis.ts';
 import { beginOpenId, completeOpenId, sendSignIn, signIn, signInByLink, signOut } from './pages/sign-in.ts';
 import { source, sources } from './pages/sources.ts';
 import { beginExport, beginImport, transfer } from './pages/transfer.ts';
-import { restoreFromTrash, throwAway, trash } from './pages/trash.ts';
+import { movePageToTrash, restoreFromTrash, trash } from './pages/trash.ts';
 import { sendUpload, upload } from './pages/upload.ts';
 import { cancelUpload, oneUpload, retryUpload, uploads } from './pages/uploads.ts';
 import { makeFirstUser, welcome } from './pages/welcome.ts';
@@ -57,7 +57,7 @@ export const ROUTES: readonly WebRoute[] = [
   editPage,
   saveEdit,
   restoreOldText,
-  throwAway,
+  movePageToTrash,
   trash,
   restoreFromTrash,
   // handing over

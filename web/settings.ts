@@ -47,14 +47,14 @@ export async function findSettings(visit: Visit): Promise<Settings> {
 }
 
 /** What a form does. Answers a word for what is said of it, or what is shown at once. Errors: Problem, shown above the page. */
-export type Deed = (visit: Visit, at: Settings) => Promise<string | Shown>;
+export type Action = (visit: Visit, at: Settings) => Promise<string | Shown>;
 
 export interface SettingsPage {
   path: string;
   title: string;
   /** What a page says when something was done, by the word that the deed has answered. */
   said: Record<string, string>;
-  deeds: Record<string, Deed>;
+  deeds: Record<string, Action>;
   scripts?: readonly string[];
   main(visit: Visit, at: Settings): Promise<Content>;
 }
@@ -162,7 +162,7 @@ function refused({ message, code, request_id }: Problem): Html {
 }
 
 /** A button that does one thing, with what it needs to know. */
-export function deedButton(deed: string, fields: Record<string, string>, label: Content, kind = ''): Html {
+export function actionButton(deed: string, fields: Record<string, string>, label: Content, kind = ''): Html {
   return html`<form method="post">${hidden({ do: deed, ...fields })}<button class="button ${kind}">${label}</button></form>`;
 }
 

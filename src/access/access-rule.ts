@@ -3,7 +3,7 @@ import type { Credential } from './credential.ts';
 import { type Permission, rolesWith, WIDGETS, type Widget } from './roles.ts';
 
 /**
- * Who may call an endpoint, as data. The door turns it into SQL; openapi.json, access.txt and the tests that are
+ * Who may call an endpoint, as data. The guard turns it into SQL; openapi.json, access.txt and the tests that are
  * computed from the list of endpoints read it.
  */
 export type Access =
@@ -66,7 +66,7 @@ const NOBODY = raw(`
  * `caller`: the credential's user, or no row where the credential is unknown, revoked or expired. Nobody in particular,
  * for an endpoint that takes no credential, is a row without a user.
  */
-export function callerStep(credential: Credential): Sql {
+export function callerCte(credential: Credential): Sql {
   switch (credential.kind) {
     case 'none':
       return NOBODY;
@@ -107,7 +107,7 @@ export function callerStep(credential: Credential): Sql {
 }
 
 /** `target`: the object that the path names, or no row where it names nothing. */
-export function targetStep(access: Access, params: Record<string, string>, credential: Credential): Sql {
+export function targetCte(access: Access, params: Record<string, string>, credential: Credential): Sql {
   switch (access.on) {
     case 'anyone':
     case 'caller':
@@ -124,7 +124,7 @@ export function targetStep(access: Access, params: Record<string, string>, crede
 }
 
 /** `access`: caller and target joined by an active membership that allows it, or no row where that is refused. */
-export function accessStep(access: Access, params: Record<string, string>, credential: Credential): Sql {
+export function accessCte(access: Access, params: Record<string, string>, credential: Credential): Sql {
   if (access.on === 'anyone' || access.on === 'caller') {
     return sql`
       select null::text as workspace_id, c.user_id, c.credential_id, c.bound_workspace_id, c.granted, c.last_workspace_id,
@@ -165,7 +165,7 @@ const held = new Map<Permission, Sql>();
  * Whether the caller holds this permission beside the one that the endpoint asks for: a value, for a statement that shows
  * more to those who do.
  */
-export function holds(permission: Permission): Sql {
+export function hasPermission(permission: Permission): Sql {
   let condition = held.get(permission);
   if (condition === undefined) {
     const roles = rolesWith(permission).map((role) => `'${role}'`);

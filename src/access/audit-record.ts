@@ -38,7 +38,7 @@ interface WriteOrigin {
  * record as it was, and `after`, the record as it became (the result where there is no such step). Only the fields that
  * differ are kept. Who signs in is nobody yet to the guard: the actor is then who they turn out to be. A write that makes something has no `before`; one that deletes has a result without columns.
  */
-export function auditStep(event: EventType, stepNames: readonly string[], origin: WriteOrigin): Sql {
+export function auditCte(event: EventType, stepNames: readonly string[], origin: WriteOrigin): Sql {
   const kind = event.slice(0, event.indexOf('.'));
   const field = TARGETS[kind as TargetKind];
   const became = stepNames.includes('after') ? 'after' : 'result';

@@ -1,4 +1,4 @@
-import type { Scope } from '../db/request-context.ts';
+import type { RequestContext } from '../db/request-context.ts';
 import type { Access } from './access-rule.ts';
 import type { Credential } from './credential.ts';
 
@@ -11,7 +11,7 @@ interface Opened {
 }
 
 /** The scope of a credential alone, which opens what its user has without a path. */
-export function callerScope(credential: Credential): Scope {
+export function callerContext(credential: Credential): RequestContext {
   switch (credential.kind) {
     case 'none':
       return { who: 'service' };
@@ -30,19 +30,23 @@ export function callerScope(credential: Credential): Scope {
  * The scope of a request: who asks, and what its path names. Who asks without a credential sees what the secret of an
  * invitation opens and nothing else; without such a secret it is the service itself that asks who this may be.
  */
-export function requestScope(
+export function requestContext(
   access: Access,
   credential: Credential,
   params: Record<string, string>,
   opened: Opened,
-): Scope {
+): RequestContext {
   const isByLink = credential.kind === 'none' && opened.invitation !== undefined;
-  const who: Scope = isByLink ? { who: 'nobody' } : callerScope(credential);
+  const who: RequestContext = isByLink ? { who: 'nobody' } : callerContext(credential);
   return { ...who, ...opened, path: requestPath(access, credential, params) };
 }
 
 /** What the path of a request names; a widget's token names its workspace itself. */
-export function requestPath(access: Access, credential: Credential, params: Record<string, string>): Scope['path'] {
+export function requestPath(
+  access: Access,
+  credential: Credential,
+  params: Record<string, string>,
+): RequestContext['path'] {
   switch (access.on) {
     case 'anyone':
     case 'caller':

@@ -5,7 +5,7 @@ import { sql } from '../db/sql.ts';
 import type { Identity } from '../providers/identity/access-token.ts';
 import { type IdentityProvider, IdentityUnavailable } from '../providers/identity/identity.ts';
 import { claimsToBe, tokenHash } from './token.ts';
-import { type Profile, USER_OF_STEPS, userSteps } from './user-ctes.ts';
+import { type Profile, USER_OF_CTES, userCtes } from './user-ctes.ts';
 import { looksLikeWidgetToken, type WidgetClaims, type WidgetTokens } from './widget-token.ts';
 
 /** What a request was authenticated with, checked as far as that goes without the database. */
@@ -115,11 +115,11 @@ async function rememberUser(query: Query, identity: Identity): Promise<void> {
 
 /** The user of (issuer, subject), made if new, as one statement with its audit record. Answers the user's id. */
 export async function ensureUser(query: Query, profile: Profile): Promise<string> {
-  const { known, made, new_user, changed, user_audit } = userSteps(profile);
+  const { known, made, new_user, changed, user_audit } = userCtes(profile);
   const upsert = sql`
     with known as (${known}), made as (${made}), new_user as (${new_user}), changed as (${changed}),
     user_audit as (${user_audit})
-    ${USER_OF_STEPS}`;
+    ${USER_OF_CTES}`;
   // Whoever lost the race to make the user finds it on the second look.
   const [row] = await query<{ user_id: string }>(upsert);
   const [found] = row ? [row] : await query<{ user_id: string }>(upsert);

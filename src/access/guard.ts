@@ -1,16 +1,16 @@
 import { type ApiError, forbidden, notFound, unauthorized } from '../core/errors.ts';
 import type { Db, Query, ServiceDb } from '../db/db.ts';
-import type { Scope } from '../db/request-context.ts';
+import type { RequestContext } from '../db/request-context.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import { type Access, accessStep, callerStep, targetStep } from './access-rule.ts';
-import { auditStep, type EventType } from './audit-record.ts';
-import { callerScope, requestPath } from './caller-context.ts';
+import { type Access, accessCte, callerCte, targetCte } from './access-rule.ts';
+import { auditCte, type EventType } from './audit-record.ts';
+import { callerContext, requestPath } from './caller-context.ts';
 import type { Credential } from './credential.ts';
 import { SESSION_IDLE_DAYS } from './token.ts';
 
 /**
  * The work of a statement: one piece of SQL, or named steps (CTEs) of which the last is the result. It may use the
- * door's own steps `caller` (user_id, granted, …), `target` (the path's object) and `access` (user_id, workspace_id,
+ * guard's own steps `caller` (user_id, granted, …), `target` (the path's object) and `access` (user_id, workspace_id,
  * wiki_id, role, granted, …; no row where the caller is refused). A writing step must take its rows from `access`.
  * Of a write that changes or deletes, a step `before` says what was there (see auditStep).
  */
@@ -22,13 +22,13 @@ export interface Statements {
   /** All rows. */
   many<T>(work: Work, event?: EventType): Promise<T[]>;
   /** The first row, or undefined; never leaves an audit record, also in a writing endpoint. */
-  look<T>(work: Work): Promise<T | undefined>;
+  maybeOne<T>(work: Work): Promise<T | undefined>;
   /** Writes what a write of the same transaction leads to; that one's audit record stands for both. */
-  follow(work: Work): Promise<void>;
+  execute(work: Work): Promise<void>;
 }
 
 /** The only way of an endpoint to the database. */
-export interface Door extends Statements {
+export interface AuthorizedDb extends Statements {
   /**
    * Several statements as one: the first locks the row that what follows is decided under (the workspace for seats and
    * roles; the wiki for its tree; the user for an endpoint on the caller), so that what the next ones read stays true
@@ -38,12 +38,12 @@ export interface Door extends Statements {
   /** Answers what is wrong with the request only to those who may make it: 401, 404 and 403 come first. */
   refuse(error: ApiError): Promise<never>;
   /** Whether the access rule was asked at all, if there is one; an endpoint that never does answers 500. */
-  wasAsked(): boolean;
+  wasChecked(): boolean;
   /** Whether the endpoint's event happened: something was written. */
   hasWritten(): boolean;
 }
 
-interface DoorContext {
+interface GuardContext {
   /** In the scope of the request. */
   db: Db;
   access: Access;
@@ -63,20 +63,20 @@ interface GuardColumns {
   _note_use: boolean;
 }
 
-export function openDoor(context: DoorContext): Door {
+export function guard(context: GuardContext): AuthorizedDb {
   const { db, access, credential, params } = context;
   const { request_id, address } = context;
   const origin = { credential_kind: credential.kind, request_id, address };
   let asked = access.on === 'anyone';
   let written = false;
-  const guardSteps = sql`
-    with caller as materialized (${callerStep(credential)}),
-    target as materialized (${targetStep(access, params, credential)}),
-    access as materialized (${accessStep(access, params, credential)})`;
+  const guardCtes = sql`
+    with caller as materialized (${callerCte(credential)}),
+    target as materialized (${targetCte(access, params, credential)}),
+    access as materialized (${accessCte(access, params, credential)})`;
   const status = statusOf(requestPath(access, credential, params));
 
   const read = (work: Work) => sql`
-    ${guardSteps}, ${steps(work)}
+    ${guardCtes}, ${ctesOf(work)}
     select ${status} as _status, ${noteUse(access, credential)} as _note_use, r.*
     from (values (1)) always
     left join (select true as _found, result.* from result) r on exists (select from access)`;
@@ -84,7 +84,7 @@ export function openDoor(context: DoorContext): Door {
   // Whoever signs in is nobody yet to the guard; the actor of the audit record is who they turn out to be.
   // The status is asked for with refuse(), which fails the statement: whatever the work wrote for a refused caller is undone.
   const write = (work: Work, event: EventType) => sql`
-    ${guardSteps}, ${steps(work)}, audit as (${auditStep(event, namesOf(work), origin)})
+    ${guardCtes}, ${ctesOf(work)}, audit as (${auditCte(event, namesOf(work), origin)})
     select case when ${status} = 200 then 200 else refuse(${status}) end as _status,
       ${noteUse(access, credential)} as _note_use, r.*
     from (values (1)) always left join (select true as _found, result.* from result) r on true`;
@@ -92,10 +92,10 @@ export function openDoor(context: DoorContext): Door {
   async function noteTheUse(rows: GuardColumns[]): Promise<void> {
     if (!rows[0]?._note_use) return;
     try {
-      await db.query(sql`${guardSteps}, switched as (
+      await db.query(sql`${guardCtes}, switched as (
           update users u set last_workspace_id = a.workspace_id from access a
           where u.user_id = a.user_id and a.bound_workspace_id is null and a.workspace_id is not null)
-        ${noteStep(credential)}`);
+        ${noteUseCte(credential)}`);
     } catch (error) {
       context.onUseNotNoted(error);
     }
@@ -122,8 +122,8 @@ export function openDoor(context: DoorContext): Door {
         return row;
       },
       many: run,
-      look: async <T>(work: Work) => (await rowsOf<T>(read(work)))[0],
-      follow: async (work) => void (await rowsOf(read(work))),
+      maybeOne: async <T>(work: Work) => (await rowsOf<T>(read(work)))[0],
+      execute: async (work) => void (await rowsOf(read(work))),
     };
   }
 
@@ -131,14 +131,14 @@ export function openDoor(context: DoorContext): Door {
     ...statements(db.query, noteTheUse),
     transaction: (work) =>
       db.transaction(async (query) => {
-        if (access.on !== 'anyone') await query(sql`${guardSteps} ${LOCKS[access.on]}`);
+        if (access.on !== 'anyone') await query(sql`${guardCtes} ${LOCKS[access.on]}`);
         return work(statements(query, async () => undefined));
       }),
     async refuse(error) {
-      await statements(db.query, noteTheUse).look(sql`select 1`);
+      await statements(db.query, noteTheUse).maybeOne(sql`select 1`);
       throw error;
     },
-    wasAsked: () => asked,
+    wasChecked: () => asked,
     hasWritten: () => written,
   };
 }
@@ -151,7 +151,7 @@ interface Caller {
 /** Decides 401 alone: for a request that is refused before its target matters. */
 export async function requireCaller(db: ServiceDb, credential: Credential): Promise<Caller | undefined> {
   if (credential.kind === 'none') return undefined;
-  const [caller] = await db.in(callerScope(credential)).query<Caller>(callerStep(credential));
+  const [caller] = await db.in(callerContext(credential)).query<Caller>(callerCte(credential));
   if (!caller) throw unauthorized();
   return caller;
 }
@@ -167,13 +167,13 @@ const LOCKS: Record<Exclude<Access['on'], 'anyone'>, Sql> = {
 };
 
 /** 404 where the path names nothing, 403 where it names what row-level security hides from the caller. */
-function statusOf(path: Scope['path']): Sql {
+function statusOf(path: RequestContext['path']): Sql {
   return sql`case when not exists (select from caller) then 401
       when exists (select from access) then 200
       when exists (select from target) or ${isKnown(path)} then 403 else 404 end`;
 }
 
-function isKnown(path: Scope['path']): Sql {
+function isKnown(path: RequestContext['path']): Sql {
   if (path === undefined) return NEVER;
   return 'wiki_id' in path ? sql`knows_wiki(${path.wiki_id})` : sql`knows_workspace(${path.workspace_id})`;
 }
@@ -192,7 +192,7 @@ function noteUse(access: Access, credential: Credential): Sql {
 /** A browser's session that is used goes on for so long. */
 const BROWSER_IDLE_END = raw(`now() + interval '${SESSION_IDLE_DAYS} days'`);
 
-function noteStep(credential: Credential): Sql {
+function noteUseCte(credential: Credential): Sql {
   return credential.kind === 'session'
     ? sql`
         update sessions s set last_used_at = now(),
@@ -201,7 +201,7 @@ function noteStep(credential: Credential): Sql {
     : sql`update api_keys k set last_used_at = now() from caller c where k.key_id = c.credential_id and not c.used_lately`;
 }
 
-function steps(work: Work): Sql {
+function ctesOf(work: Work): Sql {
   if ('strings' in work) return sql`result as (${work as Sql})`;
   const entries = Object.entries(work);
   return entries

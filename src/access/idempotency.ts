@@ -11,7 +11,7 @@ import { sql } from '../db/sql.ts';
 const PURPOSE = 'ibid idempotent answer';
 
 /**
- * Who asks, as the door answers it. A session stays the same caller when its access token is renewed between a request
+ * Who asks, as the guard answers it. A session stays the same caller when its access token is renewed between a request
  * and its repetition.
  */
 export interface Caller {
@@ -45,7 +45,7 @@ export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undef
  * where it was used for something else. The answer is stored by `keepAnswer` in the same transaction as the write, so
  * that a crash between commit and answer loses neither.
  */
-export async function takeKey(query: Query, request: IdempotentRequest): Promise<{ body: unknown } | undefined> {
+export async function claimKey(query: Query, request: IdempotentRequest): Promise<{ body: unknown } | undefined> {
   const id = idOf(request);
   const [lock] = await query<{ free: boolean }>(sql`
     select pg_try_advisory_xact_lock(${id.readBigInt64BE(0).toString()}::bigint) as free`);
@@ -74,7 +74,7 @@ export async function takeKey(query: Query, request: IdempotentRequest): Promise
   return { body: JSON.parse(unseal(PURPOSE, request.key, known.answer)) };
 }
 
-export async function keepAnswer(query: Query, request: IdempotentRequest, body: unknown): Promise<void> {
+export async function storeAnswer(query: Query, request: IdempotentRequest, body: unknown): Promise<void> {
   await query(sql`
     insert into idempotency_keys (id, fingerprint, answer)
     values (${idOf(request)}, ${request.fingerprint}, ${seal(PURPOSE, request.key, JSON.stringify(body ?? null))})

@@ -10,7 +10,7 @@ export interface Rate {
 
 interface Allowances {
   /** The allowance of a bucket (a policy and whom it counts); the same bucket has the same rate each time. */
-  of(bucket: string, rate: Rate): Allowance;
+  of(bucket: string, rate: Rate): RateLimitBucket;
 }
 
 /** What the database answers: how often all processes took, these times included, and how long the window lasts. */
@@ -27,7 +27,7 @@ type Ask = (bucket: string, times: number, window_seconds: number) => Promise<Ta
  * far, never more than a quarter of what is left, at the end one by one. So no window lets more through than the
  * quota, a single process exactly that, and what others took and do not use is small.
  */
-export class Allowance {
+export class RateLimitBucket {
   readonly #bucket: string;
   readonly #rate: Rate;
   readonly #ask: Ask;
@@ -138,8 +138,8 @@ const BUCKETS_MAX = 50_000;
 const SWEEP_MS = 10_000;
 const SWEEP_ROWS = 1_000;
 
-export function openAllowances(query: Query, onSweepFailed: (error: unknown) => void): Allowances {
-  const allowances = new Map<string, Allowance>();
+export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknown) => void): Allowances {
+  const allowances = new Map<string, RateLimitBucket>();
   let asked: {
     bucket: Buffer;
     times: number;
@@ -202,7 +202,7 @@ export function openAllowances(query: Query, onSweepFailed: (error: unknown) => 
       let allowance = allowances.get(bucket);
       if (allowance === undefined) {
         if (allowances.size >= BUCKETS_MAX) makeRoom();
-        allowances.set(bucket, (allowance = new Allowance(bucket, rate, ask)));
+        allowances.set(bucket, (allowance = new RateLimitBucket(bucket, rate, ask)));
       }
       return allowance;
     },

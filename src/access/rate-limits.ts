@@ -5,7 +5,7 @@ import type { Query } from '../db/db.ts';
 import type { Access } from './access-rule.ts';
 import { type Credential, subjectOf } from './credential.ts';
 import { networkOf } from './network.ts';
-import { type Allowance, openAllowances, type Rate } from './rate-limit-buckets.ts';
+import { openRateLimitBuckets, type Rate, type RateLimitBucket } from './rate-limit-buckets.ts';
 
 /**
  * `general` counts every request, `search` and `uploads` some of them besides; all three by credential. Who has none, or
@@ -24,16 +24,16 @@ export interface RateLimited {
 
 export interface RateLimits {
   /** Counts what is answered the same without a credential: an unknown route or method. */
-  admitStray(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  limitUnmatched(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Counts a request of an endpoint that needs no credential. */
-  admitAnybody(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  limitAnonymous(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /**
    * Before the credential is looked at: one that was not good here lately counts by address until it turns out to be
    * good, so that guessing is bounded, and only then. Whoever shares the address and is known goes on.
    */
-  admitToken(request: FastifyRequest, reply: FastifyReply, token: string | undefined): Promise<void>;
+  limitToken(request: FastifyRequest, reply: FastifyReply, token: string | undefined): Promise<void>;
   /** When the credential was read, and before anything of the body is. */
-  admitCredential(
+  limitCredential(
     request: FastifyRequest,
     reply: FastifyReply,
     endpoint: RateLimited,
@@ -50,7 +50,7 @@ interface Admitted {
   /** Whom the credential stands for. */
   subject: string | undefined;
   /** The address's allowance, of which one was taken in this window. */
-  network: Allowance | undefined;
+  network: RateLimitBucket | undefined;
   window: number;
 }
 
@@ -70,7 +70,7 @@ export function openRateLimits(options: {
   onSweepFailed: (error: unknown) => void;
 }): RateLimits {
   const { rates, query, onSweepFailed } = options;
-  const allowances = openAllowances(query, onSweepFailed);
+  const allowances = openRateLimitBuckets(query, onSweepFailed);
   /** Credentials that were good lately, by the SHA-256 of the token. */
   const known = new Map<string, { subject: string; until: number }>();
   const headers = headersOf(rates);
@@ -99,7 +99,11 @@ export function openRateLimits(options: {
   }
 
   /** Takes one of each or, where one has none left, of none; and says so in the headers. */
-  async function take(reply: FastifyReply, policies: readonly Policy[], taken: readonly Allowance[]): Promise<void> {
+  async function take(
+    reply: FastifyReply,
+    policies: readonly Policy[],
+    taken: readonly RateLimitBucket[],
+  ): Promise<void> {
     for (const [i, allowance] of taken.entries()) {
       const answer = allowance.take();
       const granted = typeof answer === 'boolean' ? answer : await answer;
@@ -112,14 +116,14 @@ export function openRateLimits(options: {
   }
 
   /** Where the answer is a refusal in any case, a database that is away makes it no other. */
-  async function takeIfPossible(reply: FastifyReply, allowance: Allowance): Promise<void> {
+  async function takeIfPossible(reply: FastifyReply, allowance: RateLimitBucket): Promise<void> {
     const granted = await Promise.resolve(allowance.take()).catch(() => true);
     headers.write(reply, GENERAL, [allowance]);
     if (!granted) throw rateLimited(allowance.seconds);
   }
 
   return {
-    async admitStray(request, reply) {
+    async limitUnmatched(request, reply) {
       const { authorization } = request.headers;
       const token = /^bearer (\S+)$/i.exec(authorization ?? '')?.[1];
       const subject = token === undefined ? undefined : subjectOfKnown(digestOf(token));
@@ -128,8 +132,8 @@ export function openRateLimits(options: {
         subject === undefined ? ofNetwork('general', request) : ofSubject('general', subject),
       );
     },
-    admitAnybody: (request, reply) => take(reply, AUTH, [ofNetwork('auth', request)]),
-    async admitToken(request, reply, token) {
+    limitAnonymous: (request, reply) => take(reply, AUTH, [ofNetwork('auth', request)]),
+    async limitToken(request, reply, token) {
       if (token === undefined) return takeIfPossible(reply, ofNetwork('general', request));
       const digest = digestOf(token);
       const subject = subjectOfKnown(digest);
@@ -141,7 +145,7 @@ export function openRateLimits(options: {
       await take(reply, GENERAL, [network]);
       request.admitted = { digest, subject, network, window: network.window };
     },
-    async admitCredential(request, reply, endpoint, credential) {
+    async limitCredential(request, reply, endpoint, credential) {
       const subject = subjectOf(credential).join(' ');
       if (request.admitted) request.admitted.subject = subject;
       const policies = policiesOf(endpoint);
@@ -183,12 +187,12 @@ const OF_LIMIT = {
 
 /** The policies that a request of this endpoint is under. */
 export function policiesOf(endpoint: RateLimited): readonly Policy[] {
-  if (isOpenToAnybody(endpoint)) return AUTH;
+  if (isAnonymous(endpoint)) return AUTH;
   return endpoint.limit ? OF_LIMIT[endpoint.limit] : GENERAL;
 }
 
 /** Whether the endpoint is called without a credential: to sign in. */
-export function isOpenToAnybody({ access }: Pick<RateLimited, 'access'>): boolean {
+export function isAnonymous({ access }: Pick<RateLimited, 'access'>): boolean {
   return access.on === 'anyone';
 }
 
@@ -203,7 +207,7 @@ function headersOf(rates: Rates) {
   const policyText = (policies: readonly Policy[]) =>
     policies.map((policy) => `"${policy}";q=${rates[policy].quota};w=${rates[policy].window_seconds}`).join(', ');
   return {
-    write(reply: FastifyReply, policies: readonly Policy[], allowances: readonly Allowance[]): void {
+    write(reply: FastifyReply, policies: readonly Policy[], allowances: readonly RateLimitBucket[]): void {
       let text = texts.get(policies);
       if (text === undefined) texts.set(policies, (text = policyText(policies)));
       reply.header('ratelimit-policy', text);

@@ -20,7 +20,7 @@ export function ownProfile(email: string, display_name = email.slice(0, email.in
  * several who make the same user at once the unique key lets one; for the others `USER_OF_STEPS` is empty, and the
  * statement is to be sent again.
  */
-export function userSteps(profile: Profile): Record<'known' | 'made' | 'new_user' | 'changed' | 'user_audit', Sql> {
+export function userCtes(profile: Profile): Record<'known' | 'made' | 'new_user' | 'changed' | 'user_audit', Sql> {
   const { issuer, subject, email, email_verified, display_name, avatar_url } = profile;
   return {
     known: sql`
@@ -55,4 +55,4 @@ export function userSteps(profile: Profile): Record<'known' | 'made' | 'new_user
 }
 
 /** The user that `userSteps` have found or made. */
-export const USER_OF_STEPS: Sql = raw('select user_id from known union all select user_id from new_user');
+export const USER_OF_CTES: Sql = raw('select user_id from known union all select user_id from new_user');

@@ -19,7 +19,7 @@ export const createAttachment = endpoint({
   access: onWiki('pages:write'),
   event: 'attachment.created',
   params: PageParams,
-  takes: 'multipart',
+  consumes: 'multipart',
   receives: ({ wiki_id, page_id }) => sql`
     select 1 from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`,
   files_max: 1,
@@ -27,7 +27,7 @@ export const createAttachment = endpoint({
   reply: Attachment,
   errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
   example: { reply: exampleAttachment },
-  run: async ({ params, files, services, many, look }) => {
+  run: async ({ params, files, services, many, maybeOne }) => {
     const [file] = files;
     if (!file) throw new Error('a multipart body without a file is refused before');
     const { sha256, byte_size } = file.blob;
@@ -45,7 +45,7 @@ export const createAttachment = endpoint({
       result: sql`select ${attachmentColumns} from a`,
     });
     if (made) return made;
-    const known = await look<Attachment>(sql`
+    const known = await maybeOne<Attachment>(sql`
       select ${attachmentColumns} from attachments a join pages p on p.wiki_id = a.wiki_id and p.page_id = a.page_id
       where a.wiki_id = ${params.wiki_id} and a.page_id = ${params.page_id} and a.sha256 = ${sha256} and ${isVisible}`);
     if (!known) throw notFound();

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { PREPARE_ENTER, type Scope, sendEntered } from './request-context.ts';
+import { PREPARE_CONTEXT, type RequestContext, sendInContext } from './request-context.ts';
 import { type Sql, toStatement } from './sql.ts';
 
 export type Row = Record<string, unknown>;
@@ -28,7 +28,7 @@ export interface OwnerDb extends Db {
 
 /** The database as the service sees it: nothing but what a scope opens. */
 export interface ServiceDb {
-  in(scope: Scope): ScopedDb;
+  in(scope: RequestContext): ScopedDb;
   close(): Promise<void>;
 }
 
@@ -111,9 +111,9 @@ export function openDb(options: DbOptions): OwnerDb {
 export function openServiceDb(options: DbOptions): ServiceDb {
   const { pool, prepare, close } = openPool(options, {
     options: `${SESSION_SETTINGS} -c role=${SERVICE_ROLE}`,
-    onConnect: async (client) => void (await client.query(PREPARE_ENTER)),
+    onConnect: async (client) => void (await client.query(PREPARE_CONTEXT)),
   });
-  const entering = <T>(scope: Scope, begin: string, work: (query: Query) => Promise<T>): Promise<T> =>
+  const entering = <T>(scope: RequestContext, begin: string, work: (query: Query) => Promise<T>): Promise<T> =>
     inTransaction(
       pool,
       options,
@@ -123,7 +123,7 @@ export function openServiceDb(options: DbOptions): ServiceDb {
           const config = prepare(statement);
           if (entered) return (await client.query(config)).rows as R[];
           entered = true;
-          return (await sendEntered(client, scope, config)).rows as R[];
+          return (await sendInContext(client, scope, config)).rows as R[];
         });
       },
       begin,
@@ -131,7 +131,7 @@ export function openServiceDb(options: DbOptions): ServiceDb {
   return {
     in: (scope) => ({
       query: async <T>(statement: Sql) =>
-        (await sendOne(pool, (client) => sendEntered(client, scope, prepare(statement)))).rows as T[],
+        (await sendOne(pool, (client) => sendInContext(client, scope, prepare(statement)))).rows as T[],
       transaction: (work) => entering(scope, 'begin', work),
       snapshot: (work) => entering(scope, 'begin isolation level repeatable read read only', work),
     }),

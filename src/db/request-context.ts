@@ -4,7 +4,7 @@ import pg from 'pg';
  * Who asks and for what, as the database's function `enter` takes it. From it row-level security decides which rows a
  * statement can see; see migrations/010_row_security.sql.
  */
-export type Scope = (
+export type RequestContext = (
   | { who: 'key'; hash: Buffer }
   /** The access token of a session. */
   | { who: 'session'; hash: Buffer }
@@ -26,15 +26,15 @@ export type Scope = (
   new_workspace_id?: string | undefined;
 };
 
-export const SERVICE: Scope = { who: 'service' };
+export const SERVICE: RequestContext = { who: 'service' };
 
 const TEXT = 'select enter($1::text, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::bytea, $8::text)';
 const NAME = 'enter';
 
 /** What each new connection is asked once, so that `enter` is prepared there. Nothing comes of it outside a transaction. */
-export const PREPARE_ENTER = { name: NAME, text: TEXT, values: valuesOf(SERVICE) };
+export const PREPARE_CONTEXT = { name: NAME, text: TEXT, values: valuesOf(SERVICE) };
 
-function valuesOf(scope: Scope): (string | Buffer | null)[] {
+function valuesOf(scope: RequestContext): (string | Buffer | null)[] {
   const [name, second] =
     scope.who === 'identity'
       ? [scope.issuer, scope.subject]
@@ -70,11 +70,11 @@ const DriverQuery = pg.Query as unknown as new (config: pg.QueryConfig) => Messa
  * A prepared statement with `enter` before it, sent in one go. There is one Sync behind both, so they are one
  * transaction: where `enter` fails the statement does not run, and what was entered ends with it.
  */
-class EnteredQuery extends DriverQuery {
-  readonly #scope: Scope;
+class ContextQuery extends DriverQuery {
+  readonly #scope: RequestContext;
   #isEntering = true;
 
-  constructor(scope: Scope, config: pg.QueryConfig) {
+  constructor(scope: RequestContext, config: pg.QueryConfig) {
     super(config);
     this.#scope = scope;
   }
@@ -98,9 +98,13 @@ class EnteredQuery extends DriverQuery {
 type Send = (query: unknown, values: undefined, done: (error: Error | null, result: pg.QueryResult) => void) => void;
 
 /** Sends a prepared statement in a scope; inside a transaction the scope then holds until its end. */
-export function sendEntered(to: pg.PoolClient, scope: Scope, statement: pg.QueryConfig): Promise<pg.QueryResult> {
+export function sendInContext(
+  to: pg.PoolClient,
+  scope: RequestContext,
+  statement: pg.QueryConfig,
+): Promise<pg.QueryResult> {
   const send: Send = to.query.bind(to) as unknown as Send;
   return new Promise((resolve, reject) => {
-    send(new EnteredQuery(scope, statement), undefined, (error, result) => (error ? reject(error) : resolve(result)));
+    send(new ContextQuery(scope, statement), undefined, (error, result) => (error ? reject(error) : resolve(result)));
   });
 }

@@ -21,8 +21,8 @@ import { editText } from './links/edit-text.ts';
 import { relink } from './links/relink.ts';
 import { linkTitles } from './links/title-links.ts';
 import { NO_NAMES, type TitleNames } from './links/title-names.ts';
-import { divide, isLong, type Part } from './split/divide.ts';
-import { wikiOfUpload } from './upload-link-resolver.ts';
+import { isLong, type Part, split } from './split/divide.ts';
+import { uploadLinkResolver } from './upload-link-resolver.ts';
 
 /** A file as the page that it becomes. */
 export interface CompiledFile extends Rendered {
@@ -44,7 +44,7 @@ export interface CompiledFile extends Rendered {
 }
 
 /** A document that is too long for one page: what its pages are made of. */
-export interface DividedFile extends Omit<Extracted, 'markdown' | 'block_pages' | 'lines' | 'rest' | 'pictures'> {
+export interface SplitFile extends Omit<Extracted, 'markdown' | 'block_pages' | 'lines' | 'rest' | 'pictures'> {
   parts: Part[];
 }
 
@@ -52,23 +52,23 @@ export interface DividedFile extends Omit<Extracted, 'markdown' | 'block_pages' 
  * What becomes of a file: one page, or what the pages are made of if its text is too long for one. `onExtracted` is told how
  * long each text is, in UTF-16 units, before it is parsed. Throws an ExtractError for a file that cannot be a page.
  */
-export function compileOrDivide(
+export function compileOrSplit(
   file: CompileInput,
   pages: ReadonlyMap<string, string>,
   onExtracted: (length: number) => void,
   names: TitleNames,
-): CompiledFile | DividedFile {
+): CompiledFile | SplitFile {
   const document = readFile(file);
   if (!isLong(document)) return compileFile({ ...file, document }, pages, onExtracted, names);
   const { markdown, block_pages, lines, rest, pictures, ...read } = document;
-  return { ...read, parts: divide(document, titleOf(file, read.title), onExtracted) };
+  return { ...read, parts: split(document, titleOf(file, read.title), onExtracted) };
 }
 
 /** As `compileOrDivide`, for what cannot be shown as more than its text: if that is long it is divided between lines. */
-export function compileOrDivideAsIs(file: CompileInput, plain_reason: PlainReason): CompiledFile | DividedFile {
+export function compileOrSplitAsIs(file: CompileInput, plain_reason: PlainReason): CompiledFile | SplitFile {
   const { text, kind, title, language, content_type, markdown } = readAsIs(file);
   if (!isLong({ kind, title, language, content_type, markdown })) return compileAsIs(file, plain_reason);
-  const parts = divide({ markdown: textAsCode(text), lines: LINES_OF_CODE }, titleOf(file, title));
+  const parts = split({ markdown: textAsCode(text), lines: LINES_OF_CODE }, titleOf(file, title));
   return { kind, title, language, content_type, parts };
 }
 
@@ -104,7 +104,7 @@ export function compileFile(
       const named = namesLinked(extracted, tree, file, names);
       const markdown = editText(extracted.markdown, tree, [...edits, ...named.edits]);
       const page_links = linksOf(tree, markdown, file.page_path);
-      const wiki = wikiOfUpload(file, pages);
+      const wiki = uploadLinkResolver(file, pages);
       const rendered = renderTree(tree, wiki);
       const linked = [...new Set([...links, ...wiki.filesOf(rendered.wiki_links)])];
       return finished(file, extracted, rendered, {

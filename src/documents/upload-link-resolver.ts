@@ -10,7 +10,7 @@ const named = new WeakMap<ReadonlyMap<string, string>, ReadonlyMap<string, strin
  * `[[Folder/Note]]` narrows it down, as in Obsidian and its kin. `pages` maps files and folders to the paths of their
  * pages.
  */
-export function wikiOfUpload(
+export function uploadLinkResolver(
   file: { wiki_id: string; page_path: string },
   pages: ReadonlyMap<string, string>,
 ): Wiki & { filesOf(links: readonly WikiLinkTo[]): string[] } {

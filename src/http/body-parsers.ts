@@ -17,23 +17,23 @@ export function registerBodyParsers(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (request: FastifyRequest, bytes: Buffer) => {
       const endpoint = request.routeOptions.config.endpoint;
-      if (endpoint?.takes && !endpoint.body) throw unsupportedMediaType(undefined, TYPE_OF[endpoint.takes]);
+      if (endpoint?.consumes && !endpoint.body) throw unsupportedMediaType(undefined, TYPE_OF[endpoint.consumes]);
       return decodeJson(bytes);
     },
   );
   for (const [takes, type] of Object.entries(TYPE_OF)) {
     app.addContentTypeParser(type, (request, payload, done) => {
       const endpoint = request.routeOptions.config.endpoint;
-      if (endpoint?.takes === takes) done(null, payload);
-      else done(unsupportedMediaType(undefined, endpoint?.takes && TYPE_OF[endpoint.takes]));
+      if (endpoint?.consumes === takes) done(null, payload);
+      else done(unsupportedMediaType(undefined, endpoint?.consumes && TYPE_OF[endpoint.consumes]));
     });
   }
   app.addContentTypeParser('*', (request, payload, done) => {
     const endpoint = request.routeOptions.config.endpoint;
-    if (endpoint?.body || endpoint?.takes) {
+    if (endpoint?.body || endpoint?.consumes) {
       // Neither a body nor a type: the field that is missing says more than the type.
       if (endpoint.body && request.headers['content-length'] === '0') done(null, undefined);
-      else done(unsupportedMediaType(undefined, endpoint.takes && TYPE_OF[endpoint.takes]));
+      else done(unsupportedMediaType(undefined, endpoint.consumes && TYPE_OF[endpoint.consumes]));
       return;
     }
     // The endpoint has no body, so whatever was sent is passed over.
@@ -48,7 +48,7 @@ export function bodyTimeout(request: FastifyRequest, endpoint: Endpoint): void {
   const { socket } = raw;
   if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return;
   const cut = () => socket.destroy();
-  if (endpoint.takes) {
+  if (endpoint.consumes) {
     raw.setTimeout(BODY_MS, cut);
     raw.once('end', () => raw.setTimeout(0));
     return;

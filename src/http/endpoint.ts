@@ -3,7 +3,7 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Access } from '../access/access-rule.ts';
 import type { EventType } from '../access/audit-record.ts';
 import type { Credential } from '../access/credential.ts';
-import type { Door } from '../access/guard.ts';
+import type { AuthorizedDb } from '../access/guard.ts';
 import type { RateLimited } from '../access/rate-limits.ts';
 import type { Sql } from '../db/sql.ts';
 import type { ReceivedFile } from './multipart.ts';
@@ -17,7 +17,7 @@ export interface Origin {
 }
 
 /** What `run` is given. `params`, `query` and `body` have passed their schemas. */
-export interface Context<Params, Query, Body> extends Door {
+export interface Context<Params, Query, Body> extends AuthorizedDb {
   params: Params;
   query: Query;
   body: Body;
@@ -69,7 +69,7 @@ interface EndpointDefinition<
    * false: takes no Idempotency-Key, because some of its refusals have to leave a trace (a counted guess, a session that
    * ends), which an answer and its key in one transaction would undo. So of every endpoint that anyone may call.
    */
-  repeatable?: false;
+  idempotent?: false;
   /** The business event of a write: what it is about, a dot, what happened. */
   event?: EventType;
   /** A rate limit that it has besides the general one. */
@@ -81,13 +81,13 @@ interface EndpointDefinition<
    * `multipart`: the body is a stream of files, or, where there is a schema for `body` too, JSON instead.
    * `bytes`: it is a stream of bytes that belong where the request's headers say (tus).
    */
-  takes?: 'multipart' | 'bytes';
+  consumes?: 'multipart' | 'bytes';
   /** The request's own headers that count here, with what they mean. */
-  reads?: Record<string, string>;
+  requestHeaders?: Record<string, string>;
   /** The body may hold a page's text, so it may be as long as that takes. */
-  holds?: 'markdown';
+  bodyLimit?: 'markdown';
   /** Headers of every answer, also of a refusal. */
-  always?: Record<string, string>;
+  responseHeaders?: Record<string, string>;
   /** Headers of the answer beside its body. */
   headers?: (reply: Static<Reply>) => Record<string, string>;
   /** What the files are for, as a statement that answers a row where it is there; asked before a byte is read. */
@@ -97,7 +97,7 @@ interface EndpointDefinition<
   /** A file may be as large as a whole upload: for archives. */
   file_max?: 'upload';
   /** It may make a workspace; row-level security then lets it see that one too. */
-  founds?: true;
+  createsWorkspace?: true;
   /** The secret of the invitation that the request carries: it opens the workspace that it is for. */
   invitation?: (input: { query: Static<Query>; body: Static<Body> }) => string;
   /** 200 unless stated. */
@@ -113,7 +113,7 @@ interface EndpointDefinition<
   etag?: (reply: Static<Reply>) => string;
   /** Where a reader's browser is sent (308) when what it asked for is at another address now. */
   movedTo?: (reply: Static<Reply>, params: Static<Params>) => string | undefined;
-  also?: Record<string, Representation<Static<Reply>>>;
+  representations?: Record<string, Representation<Static<Reply>>>;
   /** Shown in openapi.json; a test validates them. */
   example: { body?: Static<Body>; reply: Static<Reply> };
   run(context: Context<Static<Params>, Static<Query>, Static<Body>>): Promise<Static<Reply> | JsonText>;
@@ -124,8 +124,8 @@ interface EndpointDefinition<
 export type Endpoint = EndpointDefinition<any, any, any, any>;
 
 /** Whether an Idempotency-Key counts here. */
-export function isRepeatable({ method, access, repeatable }: Endpoint): boolean {
-  return (method === 'POST' || method === 'PATCH') && access.on !== 'anyone' && repeatable !== false;
+export function isIdempotent({ method, access, idempotent }: Endpoint): boolean {
+  return (method === 'POST' || method === 'PATCH') && access.on !== 'anyone' && idempotent !== false;
 }
 
 /** Defines an endpoint: a value that the server, openapi.json, access.txt and the computed tests are made from. */

@@ -6,11 +6,11 @@ import { rateLimited } from '../core/errors.ts';
 import { toApiError } from './to-api-error.ts';
 
 /** Something whose states an endpoint answers as they come, until the last one. */
-export interface States {
+export interface EventSource {
   name: string;
-  /** The state of the moment the request came, as the door gave it. */
+  /** The state of the moment the request came, as the guard gave it. */
   first: object;
-  /** The present state, asked of the door anew, so that whoever lost access gets no more. */
+  /** The present state, asked of the guard anew, so that whoever lost access gets no more. */
   read(): Promise<object>;
   isLast(state: object): boolean;
   /** Calls back when there may be another state, also one that came since the first was read; answers how to stop that. */
@@ -18,10 +18,10 @@ export interface States {
 }
 
 /** The reply of an endpoint that answers States, as server-sent events. */
-export const Events = Type.Unsafe<States>({ type: 'string', contentMediaType: 'text/event-stream' });
+export const EventStream = Type.Unsafe<EventSource>({ type: 'string', contentMediaType: 'text/event-stream' });
 
-/** How often a stream asks the door whether it still may, and says that it is there. */
-const BEAT_MS = 3_000;
+/** How often a stream asks the guard whether it still may, and says that it is there. */
+const HEARTBEAT_MS = 3_000;
 
 /** How many streams a credential may have open at one process. */
 const STREAMS_MAX = 20;
@@ -32,7 +32,7 @@ export interface EventStreams {
    * Answers the present state and each that follows, each as an event whose id is a hash of it; a client that has seen
    * the present one (Last-Event-ID) is not sent it again, and is answered 204 where it was the last. Errors: 429.
    */
-  send(request: FastifyRequest, reply: FastifyReply, states: States, subject: string): FastifyReply;
+  send(request: FastifyRequest, reply: FastifyReply, states: EventSource, subject: string): FastifyReply;
   /** Ends all, so that the server can close: clients come again, to another process or the next one. */
   end(): void;
 }
@@ -50,7 +50,7 @@ export function openEventStreams(onFailure: (error: unknown) => void): EventStre
       if (request.method === 'HEAD') return reply.send(Readable.from([]));
       if (isOver) return reply.send(Readable.from([eventOf(states.name, states.first)]));
       const others = open.get(subject) ?? new Set();
-      if (others.size >= STREAMS_MAX) throw rateLimited(BEAT_MS / 1000, 'open streams');
+      if (others.size >= STREAMS_MAX) throw rateLimited(HEARTBEAT_MS / 1000, 'open streams');
       const stream = streamOf(states, typeof seen === 'string' ? seen : undefined, onFailure);
       open.set(subject, others.add(stream));
       stream.readable.once('close', () => {
@@ -72,7 +72,7 @@ interface Stream {
 }
 
 /** Only the newest state is sent to a client that reads slowly, and nothing is asked for it meanwhile. */
-function streamOf(states: States, seen: string | undefined, onFailure: (error: unknown) => void): Stream {
+function streamOf(states: EventSource, seen: string | undefined, onFailure: (error: unknown) => void): Stream {
   let last = seen;
   let isReading = false;
   let mayHaveChanged = false;
@@ -133,7 +133,7 @@ function streamOf(states: States, seen: string | undefined, onFailure: (error: u
   const beat = setInterval(() => {
     if (isWanted) isWanted = readable.push(': here\n\n');
     void look();
-  }, BEAT_MS);
+  }, HEARTBEAT_MS);
   readable.push('retry: 2000\n\n');
   write(states.first);
   return { readable, end };

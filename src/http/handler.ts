@@ -1,10 +1,16 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { requestScope } from '../access/caller-context.ts';
+import { requestContext } from '../access/caller-context.ts';
 import { type Credential, subjectOf } from '../access/credential.ts';
-import { openDoor, requireCaller } from '../access/guard.ts';
-import { type Caller, type IdempotentRequest, keepAnswer, readIdempotencyKey, takeKey } from '../access/idempotency.ts';
+import { guard, requireCaller } from '../access/guard.ts';
+import {
+  type Caller,
+  claimKey,
+  type IdempotentRequest,
+  readIdempotencyKey,
+  storeAnswer,
+} from '../access/idempotency.ts';
 import { ApiError, forbidden, notFound, unauthorized, unsupportedMediaType } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { nextLink } from '../core/paging.ts';
@@ -14,8 +20,8 @@ import { sql } from '../db/sql.ts';
 import { isStorable } from './body.ts';
 import { TYPE_OF } from './body-parsers.ts';
 import { Bytes, type StoredFile, sendBytes } from './bytes.ts';
-import { type Endpoint, isRepeatable, JsonText } from './endpoint.ts';
-import { type EventStreams, Events, type States } from './event-stream.ts';
+import { type Endpoint, isIdempotent, JsonText } from './endpoint.ts';
+import { type EventSource, EventStream, type EventStreams } from './event-stream.ts';
 import { type ReceivedFile, receiveFiles } from './multipart.ts';
 import { chooseMediaType, entityTag, isKnown } from './representation.ts';
 import type { Services } from './services.ts';
@@ -33,17 +39,17 @@ interface Input {
   query: Record<string, unknown>;
 }
 
-/** The way of every request of an endpoint: credential, input, door, reply; in the order of checks that decisions fix. */
+/** The way of every request of an endpoint: credential, input, db, reply; in the order of checks that decisions fix. */
 export function handlerOf(endpoint: Endpoint, { db, services, log, streams }: HandlerNeeds) {
   const readQuery = endpoint.query ? queryReader(endpoint.query) : () => ({});
   const checkBody = endpoint.body
     ? bodyCheck(endpoint.body)
     : () => {
-        if (endpoint.takes) throw unsupportedMediaType(undefined, TYPE_OF[endpoint.takes]);
+        if (endpoint.consumes) throw unsupportedMediaType(undefined, TYPE_OF[endpoint.consumes]);
       };
   const rest = /\*([a-z_]+)$/.exec(endpoint.path)?.[1];
   const status = endpoint.status ?? 200;
-  const repeatable = isRepeatable(endpoint);
+  const repeatable = isIdempotent(endpoint);
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const credential = credentialFor(endpoint, request);
@@ -67,12 +73,12 @@ export function handlerOf(endpoint: Endpoint, { db, services, log, streams }: Ha
 
     const secret = endpoint.invitation?.({ query: input.query, body: request.body });
     const opened = {
-      new_workspace_id: endpoint.founds && newId('org'),
+      new_workspace_id: endpoint.createsWorkspace && newId('org'),
       invitation: secret === undefined ? undefined : sha256(secret),
     };
-    const own = db.in(requestScope(endpoint.access, credential, input.params, opened));
+    const own = db.in(requestContext(endpoint.access, credential, input.params, opened));
     const openOn = (on: Db) =>
-      openDoor({
+      guard({
         db: on,
         access: endpoint.access,
         credential,
@@ -82,18 +88,18 @@ export function handlerOf(endpoint: Endpoint, { db, services, log, streams }: Ha
         address: request.ip,
         onUseNotNoted: (err) => log.warn({ err, request_id: request.id }, 'the last use of a credential was not noted'),
       });
-    // From here on a refusal is the door's own, which has looked at the credential.
+    // From here on a refusal is the guard's own, which has looked at the credential.
     request.callerKnown = true;
-    if ((endpoint.event || endpoint.takes) && services.diskIsFull()) {
+    if ((endpoint.event || endpoint.consumes) && services.diskIsFull()) {
       await openOn(own).refuse(
         new ApiError('storage_unavailable', 'The disk of the service is nearly full. Try again later.'),
       );
     }
     let files: ReceivedFile[] = [];
     const stream = isStream(request.body) ? request.body : undefined;
-    if (endpoint.takes === 'multipart' && stream) {
+    if (endpoint.consumes === 'multipart' && stream) {
       // Whoever may not upload is refused before a byte is read.
-      const there = await openOn(own).look(endpoint.receives?.(input.params) ?? sql`select 1`);
+      const there = await openOn(own).maybeOne(endpoint.receives?.(input.params) ?? sql`select 1`);
       if (!there) throw notFound();
       const { upload_files, file_bytes, upload_bytes } = services.limits;
       const limits = {
@@ -105,9 +111,9 @@ export function handlerOf(endpoint: Endpoint, { db, services, log, streams }: Ha
     }
 
     async function run(on: Db): Promise<unknown> {
-      const door = openOn(on);
+      const db = openOn(on);
       const result = await endpoint.run({
-        ...door,
+        ...db,
         ...input,
         body: request.body,
         files,
@@ -119,8 +125,8 @@ export function handlerOf(endpoint: Endpoint, { db, services, log, streams }: Ha
         services,
         new_workspace_id: opened.new_workspace_id ?? '',
       });
-      if (!door.wasAsked()) throw new Error(`${endpoint.method} ${endpoint.path} answered without asking the door`);
-      if (endpoint.event && door.hasWritten()) {
+      if (!db.wasChecked()) throw new Error(`${endpoint.method} ${endpoint.path} answered without asking the guard`);
+      if (endpoint.event && db.hasWritten()) {
         log.info({ request_id: request.id, event: endpoint.event }, endpoint.event);
       }
       return result;
@@ -134,22 +140,22 @@ export function handlerOf(endpoint: Endpoint, { db, services, log, streams }: Ha
       .transaction(async (query) => {
         const on: Db = { query, transaction: (work) => work(query) };
         // A caller who lost access since gets no answer of before.
-        const caller = await openOn(on).look<Caller>(
+        const caller = await openOn(on).maybeOne<Caller>(
           sql`select user_id, credential_id, bound_workspace_id from access`,
         );
         const repeated: IdempotentRequest = { key, caller, method, path, fingerprint };
-        const before = await takeKey(query, repeated);
+        const before = await claimKey(query, repeated);
         if (before) reply.header('idempotency-replayed', 'true');
         const result = before ? before.body : await run(on);
-        if (!before) await keepAnswer(query, repeated, result);
+        if (!before) await storeAnswer(query, repeated, result);
         return result;
       })
       .then((result) => send(request, reply, input, result));
   };
 
   function send(request: FastifyRequest, reply: FastifyReply, input: Input, result: unknown) {
-    if (endpoint.reply === Events) {
-      return streams.send(request, reply, result as States, subjectOf(credentialFor(endpoint, request)).join(' '));
+    if (endpoint.reply === EventStream) {
+      return streams.send(request, reply, result as EventSource, subjectOf(credentialFor(endpoint, request)).join(' '));
     }
     if (endpoint.reply === Bytes) return sendBytes(request, reply, services.blobs, result as StoredFile);
     reply.code(status);
@@ -160,14 +166,14 @@ export function handlerOf(endpoint: Endpoint, { db, services, log, streams }: Ha
       if (link) reply.header('link', link);
     }
     let represent: ((result: unknown) => string) | undefined;
-    if (endpoint.also) {
+    if (endpoint.representations) {
       reply.header('vary', 'authorization, accept');
-      const type = chooseMediaType(request.headers.accept, Object.keys(endpoint.also));
+      const type = chooseMediaType(request.headers.accept, Object.keys(endpoint.representations));
       if (type !== undefined) {
         const place = type === 'text/html' ? endpoint.movedTo?.(result, input.params) : undefined;
         if (place !== undefined) return reply.redirect(place, 308);
         reply.type(`${type}; charset=utf-8`);
-        represent = endpoint.also[type];
+        represent = endpoint.representations[type];
       }
     }
     if (!endpoint.etag && !represent && !(result instanceof JsonText)) return reply.send(result);

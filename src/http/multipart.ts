@@ -114,7 +114,7 @@ function parse(
       fail(new ApiError('invalid_request', 'The connection closed before the body was complete.'));
     };
     stream.on('close', failUnlessComplete);
-    // The client may have gone while the door was asked.
+    // The client may have gone while the guard was asked.
     if (stream.destroyed) failUnlessComplete();
     stream.pipe(busboy);
   });

@@ -10,7 +10,7 @@ import Fastify, {
 import type { Logger } from 'pino';
 import { bearerToken, type Credential, type CredentialReader } from '../access/credential.ts';
 import { requireCaller } from '../access/guard.ts';
-import { isOpenToAnybody, type RateLimits } from '../access/rate-limits.ts';
+import { isAnonymous, type RateLimits } from '../access/rate-limits.ts';
 import { ApiError, notFound, unauthorized } from '../core/errors.ts';
 import type { ServiceDb } from '../db/db.ts';
 import { HEADERS, requestId } from './answer-headers.ts';
@@ -18,7 +18,7 @@ import { bodyTimeout, registerBodyParsers } from './body-parsers.ts';
 import { browserToken } from './browser-cookie.ts';
 import { Bytes } from './bytes.ts';
 import type { Endpoint } from './endpoint.ts';
-import { Events, openEventStreams } from './event-stream.ts';
+import { EventStream, openEventStreams } from './event-stream.ts';
 import { handlerOf } from './handler.ts';
 import type { Limits, Services } from './services.ts';
 import { toApiError } from './to-api-error.ts';
@@ -95,33 +95,33 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       throw new ApiError('invalid_request', 'HTTP/1.1 asks for a Host header.');
     }
     if (request.is404) {
-      await limits?.admitStray(request, reply);
+      await limits?.limitUnmatched(request, reply);
       throw new ApiError('not_found', 'There is no such route.', { detail: 'Not Found' });
     }
     const { endpoint, isStray } = request.routeOptions.config;
-    if (isStray) await limits?.admitStray(request, reply);
+    if (isStray) await limits?.limitUnmatched(request, reply);
     if (isStray && cors.isPreflight(request)) {
       await cors.answerPreflight(request, reply);
       return reply.send();
     }
     if (!endpoint) return;
-    if (endpoint.always) reply.headers(endpoint.always);
-    if (isOpenToAnybody(endpoint)) {
-      await limits?.admitAnybody(request, reply);
+    if (endpoint.responseHeaders) reply.headers(endpoint.responseHeaders);
+    if (isAnonymous(endpoint)) {
+      await limits?.limitAnonymous(request, reply);
       // Who needs no credential cannot be refused for want of one.
       request.callerKnown = true;
       request.credential = { kind: 'none' };
     } else {
       const bearer = bearerToken(request.raw);
       const cookie = bearer === undefined ? browserToken(request.raw, services.publicUrl) : undefined;
-      await limits?.admitToken(request, reply, bearer ?? cookie);
+      await limits?.limitToken(request, reply, bearer ?? cookie);
       if (bearer === undefined && cookie === undefined) throw unauthorized();
       const credential = cookie === undefined ? await credentials.read(bearer ?? '') : credentials.readCookie(cookie);
-      await limits?.admitCredential(request, reply, endpoint, credential);
+      await limits?.limitCredential(request, reply, endpoint, credential);
       request.credential = credential;
     }
     const { headers } = request.raw;
-    if (!endpoint.body && !endpoint.takes && headers['content-type'] !== undefined) delete headers['content-type'];
+    if (!endpoint.body && !endpoint.consumes && headers['content-type'] !== undefined) delete headers['content-type'];
     bodyTimeout(request, endpoint);
   });
   if (limits) {
@@ -149,7 +149,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       config: { endpoint },
       ...(endpoint.status !== 204 &&
         endpoint.reply !== Bytes &&
-        endpoint.reply !== Events && { schema: { response: { [endpoint.status ?? 200]: endpoint.reply } } }),
+        endpoint.reply !== EventStream && { schema: { response: { [endpoint.status ?? 200]: endpoint.reply } } }),
       bodyLimit: bodyLimit(endpoint, services.limits),
       ...(endpoint.access.on === 'widget' && {
         onSend: async (request: FastifyRequest, reply: FastifyReply) => {
@@ -167,10 +167,10 @@ export function makeServer(options: ServerOptions): FastifyInstance {
 }
 
 /** JSON may write a character of a text in up to three times its bytes (`\\u044f` for я); only control characters take more. */
-function bodyLimit({ takes, body, holds }: Endpoint, limits: Limits): number {
+function bodyLimit({ consumes, body, bodyLimit }: Endpoint, limits: Limits): number {
   // What comes as a stream is counted by who reads it.
-  if (takes && !body) return limits.upload_bytes;
-  return holds === 'markdown' ? limits.json_bytes + 3 * limits.markdown_bytes : limits.json_bytes;
+  if (consumes && !body) return limits.upload_bytes;
+  return bodyLimit === 'markdown' ? limits.json_bytes + 3 * limits.markdown_bytes : limits.json_bytes;
 }
 
 /** 405 with `Allow` for every method that a known path does not have. */

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerScope } from '../access/caller-context.ts';
+import { callerContext } from '../access/caller-context.ts';
 import type { ServiceDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 
@@ -24,7 +24,7 @@ export function openWidgetCors(db: ServiceDb): WidgetCors {
     const { origin } = request.headers;
     if (origin === undefined || origin === 'null') return false;
     const [row] = await db
-      .in(callerScope({ kind: 'none' }))
+      .in(callerContext({ kind: 'none' }))
       .query<{ allowed: boolean }>(sql`select widget_origin_is_allowed(${origin}, ${workspace_id}) as allowed`);
     if (row?.allowed !== true) return false;
     reply.header('access-control-allow-origin', origin);

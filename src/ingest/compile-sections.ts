@@ -5,12 +5,12 @@ import type { KnownTitle } from '../documents/links/title-names.ts';
 import type { Part } from '../documents/split/divide.ts';
 import { ID_PREFIX } from '../markdown/safe-addresses.ts';
 import { relativeAddress } from '../markdown/wiki-links.ts';
-import type { Divided, Output } from '../sandbox/bounded-thread.ts';
+import type { CompileOutput, SplitOutput } from '../sandbox/bounded-thread.ts';
 import type { Sandbox } from '../sandbox/thread-pool.ts';
 import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
 import { planSections, type SectionPlans } from './plan-sections.ts';
 
-type Page = Extract<Output, { ok: true }>;
+type Page = Extract<CompileOutput, { ok: true }>;
 
 /** A block as its page shows it. */
 interface ShownBlock extends CitedPlace {
@@ -26,7 +26,7 @@ export async function compileSections(
   { query, sandbox, plans, stopping }: { query: Query; sandbox: Sandbox; plans: SectionPlans; stopping: AbortSignal },
   upload: { wiki_id: string; upload_id: string },
   file: PendingFile,
-  { ok, parts, ...read }: Divided,
+  { ok, parts, ...read }: SplitOutput,
   { pages, titles }: Surroundings,
 ): Promise<CompiledUploadFile[]> {
   const rows = [file, ...(await planSections(query, plans, upload, file, parts))];

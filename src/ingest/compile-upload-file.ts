@@ -4,7 +4,7 @@ import type { Query } from '../db/db.ts';
 import { TEXT_MAX, titleFromFilename } from '../documents/formats/extract.ts';
 import { isDocument } from '../documents/formats/file-type.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
-import type { Divided, Output } from '../sandbox/bounded-thread.ts';
+import type { CompileOutput, SplitOutput } from '../sandbox/bounded-thread.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
 import type { Sandbox } from '../sandbox/thread-pool.ts';
 import type { Surroundings } from './compile-sections.ts';
@@ -30,7 +30,7 @@ const TOO_LARGE = {
 
 /** What a file is read to: one page, what several are made of, or why it is none. */
 interface Read {
-  result: Output | Divided;
+  result: CompileOutput | SplitOutput;
   pictures: readonly PlacedPicture[];
 }
 
@@ -97,7 +97,7 @@ export function fileCompiler(
     return { result: await sandbox.runOrDivide(input, pages, titles), pictures };
   }
 
-  function folderPage({ page_path }: PendingFile, folder: string): Promise<Output> {
+  function folderPage({ page_path }: PendingFile, folder: string): Promise<CompileOutput> {
     const bytes = Buffer.from(`# ${titleFromFilename(`${folder}.md`).replace(/([\\`*_[\]<>#])/g, '\\$1')}\n`);
     return sandbox.run({ wiki_id, filename: 'folder.md', content_type: 'text/markdown', bytes, page_path }, pages);
   }

@@ -1,5 +1,5 @@
 import type { CompiledFile } from '../documents/compile-file.ts';
-import type { Output } from '../sandbox/bounded-thread.ts';
+import type { CompileOutput } from '../sandbox/bounded-thread.ts';
 
 import type { PlacedPicture } from './pictures.ts';
 
@@ -20,7 +20,7 @@ export interface PendingFile {
 /** A file and what became of it. `page` is also there for a failed file that other pages lie under. */
 export interface CompiledUploadFile {
   file: PendingFile;
-  result: Output;
+  result: CompileOutput;
   page: CompiledFile | undefined;
   /** What the page shows and is not stored as an attachment yet. */
   pictures: readonly PlacedPicture[];
@@ -38,13 +38,13 @@ export interface UploadWrite {
 /** What comes of a page that people edited and whose file has changed. */
 export interface Merged {
   /** The page that was merged with: of another revision, or at another path, it is another one. */
-  present: PresentPage;
+  present: ExistingPage;
   /** Undefined where people and the file changed the same places: then nothing is written. */
   page: CompiledFile | undefined;
 }
 
 /** A page that an upload comes to again, as it is now. */
-export interface PresentPage {
+export interface ExistingPage {
   page_id: string;
   path: string;
   is_trashed: boolean;

@@ -1,12 +1,12 @@
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import type { CompiledUploadFile, PresentPage } from './compiled-upload.ts';
+import type { CompiledUploadFile, ExistingPage } from './compiled-upload.ts';
 
 /** `isLocked`: with the wiki, so that nobody edits the pages until the transaction ends. Those that are not there are left out. */
-export async function readPresent(
+export async function readExistingPages(
   query: Query,
   { wiki_id, compiled, isLocked }: { wiki_id: string; compiled: readonly CompiledUploadFile[]; isLocked: boolean },
-): Promise<Map<string, PresentPage>> {
+): Promise<Map<string, ExistingPage>> {
   const page_ids = compiled.map(({ file }) => file.page_id);
   if (isLocked) {
     // By themselves: a statement that waited for an edit would see the page as it is now, and not its new revision.
@@ -25,7 +25,7 @@ export async function readPresent(
     };
   });
   // Who writes a stale page anew has seen what was waiting, and what they wrote is about that.
-  const pages = await query<PresentPage>(sql`
+  const pages = await query<ExistingPage>(sql`
     select p.page_id, p.path, p.trashed_at is not null as is_trashed, p.revision, p.title,
       r.origin = 'authored' as is_edited, r.folder, b.page_id is not null as has_base,
       case when r.origin = 'authored' then r.markdown else '' end as markdown,

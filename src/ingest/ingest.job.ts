@@ -9,7 +9,7 @@ import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
 import { endUpload } from './end-upload.ts';
 import { knownTitles } from './known-titles.ts';
 import { mergeEdits } from './merge-edits.ts';
-import { markLostSections } from './orphaned-sections.ts';
+import { markOrphanedSections } from './orphaned-sections.ts';
 import { openSectionPlans } from './plan-sections.ts';
 import { planUpload } from './plan-upload.ts';
 import { unpackArchives } from './unpack-archives.ts';
@@ -130,7 +130,7 @@ async function finish(query: Query, job: ClaimedJob, error: string): Promise<voi
   // The job's row is locked before the upload's, as whoever cancels it does.
   await holdJob(query, job);
   const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
-  const lost = await markLostSections(query, upload);
+  const lost = await markOrphanedSections(query, upload);
   const end = await endUpload(query, upload, error, lost);
   await endJob(query, job, end);
 }

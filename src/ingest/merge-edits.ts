@@ -1,14 +1,14 @@
 import type { Query } from '../db/db.ts';
 import type { CompiledFile } from '../documents/compile-file.ts';
 import { MARKDOWN_MAX } from '../documents/formats/extract.ts';
-import { wikiOfUpload } from '../documents/upload-link-resolver.ts';
+import { uploadLinkResolver } from '../documents/upload-link-resolver.ts';
 import { mergeTexts } from '../markdown/merge-texts.ts';
 import { folderOf } from '../markdown/page-links.ts';
 import { possibleWikiTargets } from '../markdown/wiki-link-syntax.ts';
 import { knownTargets } from '../pages/wiki-targets.ts';
 import type { Sandbox } from '../sandbox/thread-pool.ts';
-import type { CompiledUploadFile, Merged, PresentPage } from './compiled-upload.ts';
-import { readPresent } from './existing-pages.ts';
+import type { CompiledUploadFile, ExistingPage, Merged } from './compiled-upload.ts';
+import { readExistingPages } from './existing-pages.ts';
 
 /**
  * Merges the files of a batch with what people wrote since they were last uploaded: base is what the last upload made of
@@ -20,7 +20,7 @@ export async function mergeEdits(
   pages: ReadonlyMap<string, string>,
   compiled: readonly CompiledUploadFile[],
 ): Promise<ReadonlyMap<string, Merged>> {
-  const found = await readPresent(query, { wiki_id, compiled, isLocked });
+  const found = await readExistingPages(query, { wiki_id, compiled, isLocked });
   const merges = new Map<string, Merged>();
   for (const { file, page: ours } of compiled) {
     const present = found.get(file.page_id);
@@ -29,7 +29,7 @@ export async function mergeEdits(
   }
   return merges;
 
-  async function merged(present: PresentPage, ours: CompiledFile, page_path: string) {
+  async function merged(present: ExistingPage, ours: CompiledFile, page_path: string) {
     // The addresses of a page that has moved since it was written start from elsewhere.
     const isElsewhere = present.folder !== folderOf(page_path) && (present.has_links || ours.page_links.length > 0);
     const title = mergeTitles(present.base_title, present.title, ours.title);
@@ -37,7 +37,7 @@ export async function mergeEdits(
     const { text, conflicts } = mergeTexts(present.base_markdown, present.markdown, ours.markdown);
     if (conflicts > 0 || Buffer.byteLength(text) > MARKDOWN_MAX) return undefined;
     if (text === ours.markdown) return { ...ours, title };
-    const upload = wikiOfUpload({ wiki_id, page_path }, pages);
+    const upload = uploadLinkResolver({ wiki_id, page_path }, pages);
     const known = new Map(await knownTargets(async (work) => (await query(work))[0] as never, wiki_id, text));
     for (const target of possibleWikiTargets(text)) {
       const page = upload.findPage(target);
@@ -49,7 +49,7 @@ export async function mergeEdits(
 }
 
 /** Whether a file says what it said before, but for the addresses of pages that have moved since. */
-export function isSame(present: PresentPage, ours: CompiledFile): boolean {
+export function isSame(present: ExistingPage, ours: CompiledFile): boolean {
   return present.is_same_file || (present.base_markdown === ours.markdown && present.base_title === ours.title);
 }
 

@@ -6,7 +6,10 @@ import { sql } from '../db/sql.ts';
  * answers how many. The pages stay, as those of files stay that an upload has no more: somebody may have written into them
  * or linked to them, and whoever sees the mark can throw them away.
  */
-export async function markLostSections(query: Query, upload: { wiki_id: string; upload_id: string }): Promise<number> {
+export async function markOrphanedSections(
+  query: Query,
+  upload: { wiki_id: string; upload_id: string },
+): Promise<number> {
   const { wiki_id, upload_id } = upload;
   const lost = await query(sql`
     update pages p set stale = true

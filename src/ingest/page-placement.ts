@@ -14,7 +14,7 @@ interface Place {
 }
 
 /** Finds the places of new pages, each below the page that its folder has become, where no other page is. */
-export async function openPlaces(
+export async function placePages(
   query: Query,
   { wiki_id, upload_id }: UploadWrite,
   compiled: readonly CompiledUploadFile[],

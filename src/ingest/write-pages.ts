@@ -6,10 +6,10 @@ import type { CompiledFile } from '../documents/compile-file.ts';
 import { folderOf } from '../markdown/page-links.ts';
 import { linksThatMean } from '../pages/place-page.ts';
 import { pendingBatch } from '../search/index/pending.ts';
-import type { CompiledUploadFile, Merged, PendingFile, PresentPage, UploadWrite } from './compiled-upload.ts';
-import { readPresent } from './existing-pages.ts';
+import type { CompiledUploadFile, ExistingPage, Merged, PendingFile, UploadWrite } from './compiled-upload.ts';
+import { readExistingPages } from './existing-pages.ts';
 import { isSame } from './merge-edits.ts';
-import { openPlaces } from './page-placement.ts';
+import { placePages } from './page-placement.ts';
 
 /** What became of the page of a file. */
 export interface WrittenPage {
@@ -40,9 +40,9 @@ export async function writePages(
   merges: ReadonlyMap<string, Merged>,
 ): Promise<WrittenPage[]> {
   const { wiki_id } = write;
-  const present = await readPresent(query, { wiki_id, compiled, isLocked: true });
+  const present = await readExistingPages(query, { wiki_id, compiled, isLocked: true });
   const isNew = ({ file, page }: CompiledUploadFile) => page && (present.get(file.page_id)?.is_trashed ?? true);
-  const findPlace = await openPlaces(query, write, compiled.filter(isNew));
+  const findPlace = await placePages(query, write, compiled.filter(isNew));
   const written: WrittenPage[] = [];
   const rows = [];
   const edited: EditedPage[] = [];
@@ -97,7 +97,7 @@ async function writeTextsOfSame(
 
 /** What becomes of a page, and what it then shows. */
 function changeOf(
-  before: PresentPage | undefined,
+  before: ExistingPage | undefined,
   ours: CompiledFile,
   merge: Merged | undefined,
 ): { change: WrittenPage['change']; page: CompiledFile } {
@@ -113,7 +113,7 @@ function changeOf(
 }
 
 interface EditedPage {
-  before: PresentPage;
+  before: ExistingPage;
   ours: CompiledFile;
   change: WrittenPage['change'];
 }

@@ -53,10 +53,10 @@ export const acceptInvitation = endpoint({
   run: ({ body, transaction }) =>
     transaction(async (tx) => {
       const hash = sha256(body.token);
-      await tx.look(sql`
+      await tx.maybeOne(sql`
         select 1 from workspaces w join invitations i on i.workspace_id = w.workspace_id
         where i.secret_hash = ${hash} for update of w`);
-      const facts = await tx.look<Facts>(sql`
+      const facts = await tx.maybeOne<Facts>(sql`
         select i.invitation_id, i.workspace_id, ${presentState} as state, i.email, i.role, u.email as own_email,
           u.email_verified as own_email_verified, a.bound_workspace_id is not null as bound, a.granted as granted_permissions,
           (select m.status from memberships m where m.workspace_id = i.workspace_id and m.user_id = a.user_id) as member_status,

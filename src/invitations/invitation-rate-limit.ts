@@ -9,11 +9,11 @@ import type { Services } from '../http/services.ts';
  * Call it under the lock on the workspace, so that two requests never count the same. The window slides: one more may go
  * out when the oldest of the last ones is past it.
  */
-export async function refuseTooManyLetters(tx: Statements, { rates }: Services): Promise<void> {
+export async function enforceInvitationRateLimit(tx: Statements, { rates }: Services): Promise<void> {
   if (!rates) return;
   const { quota, window_seconds } = rates.invitations;
   // By audit_events_of_invitation_mail, newest first: the row that is looked for is the quota-th.
-  const full = await tx.look<{ seconds: number }>(sql`
+  const full = await tx.maybeOne<{ seconds: number }>(sql`
     select ceil(extract(epoch from e.created_at - now()))::int + ${window_seconds}::int as seconds
     from access a join audit_events e on e.workspace_id = a.workspace_id
     where e.type in ('invitation.created', 'invitation.resent')

@@ -86,7 +86,7 @@ test('a secret that was changed, revoked, replaced or is past its time opens not
   assert.equal((await owner.post(`${of(owner)}/invitations/${third.invitation_id}/revoke`)).status, 409);
 });
 
-test('an invitation counts for no more than whoever sent it: a demoted inviter opens no door', async () => {
+test('an invitation counts for no more than whoever sent it: a demoted inviter grants no access', async () => {
   const owner = await world.owner();
   const admin = await world.member(owner.workspace_id, 'admin');
   await admin.post(`${of(owner)}/members/invite`, { email: 'friend@example.org', role: 'admin' });

@@ -10,7 +10,7 @@ import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { refuseWithoutSeat, type SeatCounts, seatColumns } from '../workspaces/seats.ts';
 import { sendInvitation } from './invitation-mail.ts';
-import { refuseTooManyLetters } from './invitation-rate-limit.ts';
+import { enforceInvitationRateLimit } from './invitation-rate-limit.ts';
 import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns } from './schema.ts';
 
 interface Facts extends SeatCounts {
@@ -48,7 +48,7 @@ export const inviteMember = endpoint({
     transaction(async (tx) => {
       const email = normalizeEmail(body.email);
       const role = findRole(body.role);
-      const facts = await tx.look<Facts>(sql`
+      const facts = await tx.maybeOne<Facts>(sql`
         select a.role as own_role, a.granted as own_granted, w.name as workspace_name, n.display_name as inviter_name, ${seatColumns},
           (select m.status from memberships m join users u on u.user_id = m.user_id
             where m.workspace_id = w.workspace_id and u.email = ${email ?? ''} order by m.status limit 1) as member_status,
@@ -64,9 +64,9 @@ export const inviteMember = endpoint({
         throw new ApiError('invalid_email', 'Send one plain e-mail address of at most 254 ASCII characters.');
       }
       refuseConflicts(facts);
-      await refuseTooManyLetters(tx, services);
+      await enforceInvitationRateLimit(tx, services);
       // One past its time still stands in the way of the unique key.
-      await tx.look({
+      await tx.maybeOne({
         expired: sql`
           update invitations i set state = 'expired' from access a
           where i.workspace_id = a.workspace_id and i.email = ${email} and i.state = 'pending'`,

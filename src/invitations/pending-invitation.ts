@@ -17,7 +17,7 @@ interface PendingFacts {
  * 403 `role_not_grantable` where it is for a role above that of whoever asks, 409 `conflict` where it is final.
  */
 export async function readPending(tx: Statements, invitation_id: string): Promise<PendingFacts> {
-  const row = await tx.look<PendingFacts & { state: string; own_role: string; own_granted: string[] | null }>(sql`
+  const row = await tx.maybeOne<PendingFacts & { state: string; own_role: string; own_granted: string[] | null }>(sql`
     select ${presentState} as state, i.email, i.role, a.role as own_role, a.granted as own_granted, w.name as workspace_name,
       u.display_name as asker_name
     from access a

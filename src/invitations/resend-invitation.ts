@@ -5,9 +5,9 @@ import { newLinkSecret } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { sendInvitation } from './invitation-mail.ts';
-import { refuseTooManyLetters } from './invitation-rate-limit.ts';
+import { enforceInvitationRateLimit } from './invitation-rate-limit.ts';
 import { readPending } from './pending-invitation.ts';
-import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns, invitationStep } from './schema.ts';
+import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns, invitationCte } from './schema.ts';
 
 export const resendInvitation = endpoint({
   method: 'POST',
@@ -24,10 +24,10 @@ export const resendInvitation = endpoint({
   run: ({ params, services, transaction }) =>
     transaction(async (tx) => {
       const { email, role, workspace_name, asker_name } = await readPending(tx, params.invitation_id);
-      await refuseTooManyLetters(tx, services);
+      await enforceInvitationRateLimit(tx, services);
       const { secret, hash } = newLinkSecret();
       const invitation = await tx.one<Invitation>({
-        before: invitationStep(params.invitation_id),
+        before: invitationCte(params.invitation_id),
         i: sql`
           update invitations i set secret_hash = ${hash}, expires_at = now() + make_interval(days => ${INVITATION_DAYS})
           from access a

@@ -4,7 +4,7 @@ import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { readPending } from './pending-invitation.ts';
-import { exampleInvitation, Invitation, invitationColumns, invitationStep } from './schema.ts';
+import { exampleInvitation, Invitation, invitationColumns, invitationCte } from './schema.ts';
 
 export const revokeInvitation = endpoint({
   method: 'POST',
@@ -21,7 +21,7 @@ export const revokeInvitation = endpoint({
     transaction(async (tx) => {
       await readPending(tx, params.invitation_id);
       return tx.one({
-        before: invitationStep(params.invitation_id),
+        before: invitationCte(params.invitation_id),
         i: sql`
           update invitations i set state = 'revoked' from access a
           where i.workspace_id = a.workspace_id and i.invitation_id = ${params.invitation_id}

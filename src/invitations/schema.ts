@@ -26,8 +26,8 @@ export const presentState: Sql = raw(
 export const invitationColumns: Sql = sql`
   i.invitation_id, i.email, i.role, i.created_at, i.expires_at, ${presentState} as state`;
 
-/** The step that reads an invitation of the door's workspace as it is before the statement changes it. */
-export function invitationStep(invitation_id: string): Sql {
+/** The step that reads an invitation of the guard's workspace as it is before the statement changes it. */
+export function invitationCte(invitation_id: string): Sql {
   return sql`
     select ${invitationColumns} from access a
     join invitations i on i.workspace_id = a.workspace_id and i.invitation_id = ${invitation_id}`;

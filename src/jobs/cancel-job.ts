@@ -19,7 +19,7 @@ export const cancelJob = endpoint({
   reply: Job,
   errors: ['conflict'],
   example: { reply: { ...exampleJob, status: 'cancelled', error: 'cancelled: the job was cancelled', summary: '' } },
-  run: async ({ params, many, look }) => {
+  run: async ({ params, many, maybeOne }) => {
     const { wiki_id, job_id } = params;
     const ofJob = sql`j.wiki_id = ${wiki_id} and j.job_id = ${job_id}`;
     const [cancelled] = await many<Job>({
@@ -32,7 +32,7 @@ export const cancelJob = endpoint({
       result: sql`select ${jobColumns} from stopped j`,
     });
     if (cancelled) return withoutNulls(cancelled);
-    if (!(await look(sql`select 1 from jobs j where ${ofJob}`))) throw notFound();
+    if (!(await maybeOne(sql`select 1 from jobs j where ${ofJob}`))) throw notFound();
     throw new ApiError('conflict', 'The job has ended already.');
   },
 });

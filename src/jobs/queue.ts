@@ -20,7 +20,7 @@ export interface ClaimedJob {
 export class LeaseLost extends Error {}
 
 /** The step of a statement that enqueues a job, for each row of `from`: what the same statement makes, or `access`. */
-export function enqueueStep(
+export function enqueueCte(
   job: { wiki_id: string; job_id: string; upload_id: string | null; kind: string },
   from: Sql,
 ): Sql {

@@ -3,7 +3,7 @@ import { onWiki } from '../access/access-rule.ts';
 import { fieldsOf, Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { Events } from '../http/event-stream.ts';
+import { EventStream } from '../http/event-stream.ts';
 import { exampleJob, Job, jobColumns } from './schema.ts';
 
 export const streamJob = endpoint({
@@ -14,8 +14,10 @@ export const streamJob = endpoint({
     'Server-sent events named "job", each with the Job as its data: the present state, then each change, until the job has ended.',
   access: onWiki('sources:read'),
   params: Type.Object({ wiki_id: Id, job_id: Id }),
-  reads: { 'Last-Event-ID': 'The id of the last event that the client has seen; the same state is not sent again.' },
-  reply: Events,
+  requestHeaders: {
+    'Last-Event-ID': 'The id of the last event that the client has seen; the same state is not sent again.',
+  },
+  reply: EventStream,
   errors: ['rate_limited'],
   example: {
     reply: {

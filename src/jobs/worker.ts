@@ -21,7 +21,7 @@ export interface JobKind {
 }
 
 /** Work that no job stands for: done at the start and again every so often, by every worker. */
-interface Chore {
+interface ScheduledTask {
   name: string;
   every_ms: number;
   run(): Promise<void>;
@@ -42,7 +42,7 @@ export function startWorker(options: {
   db: ServiceDb;
   kinds: readonly JobKind[];
   at_once?: number;
-  chores?: readonly Chore[];
+  chores?: readonly ScheduledTask[];
   log: Logger;
 }): Worker {
   const { db, kinds, at_once = 1, chores = [], log } = options;

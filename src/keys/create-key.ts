@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { Door } from '../access/guard.ts';
+import type { AuthorizedDb } from '../access/guard.ts';
 import { newToken } from '../access/token.ts';
 import { ApiError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
@@ -8,17 +8,20 @@ import { sql } from '../db/sql.ts';
 import { type ApiKey, type ApiKeyWish, apiKeyColumns, readWish } from './schema.ts';
 
 /**
- * Makes a key of the door's workspace, or of the caller where the door is on nothing but the caller. A key is never
+ * Makes a key of the guard's workspace, or of the caller where the guard is on nothing but the caller. A key is never
  * worth more than the credential that asked for it: what that one may not, the new one may not either,
  * and it ends no later.
  */
-export async function createKey(door: Door, wished: Static<typeof ApiKeyWish>): Promise<ApiKey & { secret: string }> {
+export async function createKey(
+  db: AuthorizedDb,
+  wished: Static<typeof ApiKeyWish>,
+): Promise<ApiKey & { secret: string }> {
   const wish = readWish(wished);
-  if (wish instanceof ApiError) return door.refuse(wish);
-  const asker = await door.look<{ granted: string[] | null }>(sql`select granted from access`);
+  if (wish instanceof ApiError) return db.refuse(wish);
+  const asker = await db.maybeOne<{ granted: string[] | null }>(sql`select granted from access`);
   const { secret, hash, obfuscated } = newToken('key');
   const permissions = narrowed(wish.permissions, asker?.granted ?? null);
-  const made = await door.one<ApiKey>({
+  const made = await db.one<ApiKey>({
     k: sql`
       insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value, permissions, expires_at)
       select ${newId('key')}, workspace_id, user_id, ${wish.name}, ${hash}, ${obfuscated}, ${permissions}::text[],

@@ -15,5 +15,5 @@ export const createPersonalKey = endpoint({
   reply: NewApiKey,
   errors: ['invalid_name', 'invalid_request'],
   example: { body: { name: 'Import script' }, reply: exampleNewApiKey },
-  run: ({ body, ...door }) => createKey(door, body),
+  run: ({ body, ...db }) => createKey(db, body),
 });

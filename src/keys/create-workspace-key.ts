@@ -18,5 +18,5 @@ export const createWorkspaceKey = endpoint({
   reply: NewApiKey,
   errors: ['invalid_name', 'invalid_request'],
   example: { body: { name: 'Import script' }, reply: exampleNewApiKey },
-  run: ({ body, ...door }) => createKey(door, body),
+  run: ({ body, ...db }) => createKey(db, body),
 });

@@ -6,7 +6,7 @@ import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { readMemberFacts } from './member-facts.ts';
-import { exampleMember, Member, memberColumns, memberStep } from './schema.ts';
+import { exampleMember, Member, memberColumns, memberCte } from './schema.ts';
 
 /** Decided under the lock on the workspace, so that of two owners who demote each other one remains. */
 export const changeRole = endpoint({
@@ -28,7 +28,7 @@ export const changeRole = endpoint({
       if (!mayGrant(own, wanted, own_granted)) throw notGrantable();
       if (is_last_owner && wanted.slug !== 'owner') throw lastOwner();
       return tx.one({
-        before: memberStep(params.membership_id),
+        before: memberCte(params.membership_id),
         changed: sql`
           update memberships m set role = ${wanted.slug} from access a
           where m.workspace_id = a.workspace_id and m.membership_id = ${params.membership_id}

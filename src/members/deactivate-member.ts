@@ -5,7 +5,7 @@ import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { readMemberFacts } from './member-facts.ts';
-import { exampleMember, Member, memberColumns, memberStep } from './schema.ts';
+import { exampleMember, Member, memberColumns, memberCte } from './schema.ts';
 
 /** Holds for every request that begins after the answer, because access is read from the membership each time. */
 export const deactivateMember = endpoint({
@@ -24,7 +24,7 @@ export const deactivateMember = endpoint({
       const { is_last_owner } = await readMemberFacts(tx, params.membership_id);
       if (is_last_owner) throw lastOwner();
       return tx.one({
-        before: memberStep(params.membership_id),
+        before: memberCte(params.membership_id),
         changed: sql`
           update memberships m set status = 'inactive' from access a
           where m.workspace_id = a.workspace_id and m.membership_id = ${params.membership_id}

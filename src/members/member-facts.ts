@@ -22,7 +22,7 @@ interface MemberFacts extends SeatCounts {
  * membership is not of this workspace, 403 `role_not_grantable` where the member stands above whoever asks.
  */
 export async function readMemberFacts(tx: Statements, membership_id: string): Promise<MemberFacts> {
-  const row = await tx.look<Omit<MemberFacts, 'own' | 'present'> & { own_role: string; role: string }>(sql`
+  const row = await tx.maybeOne<Omit<MemberFacts, 'own' | 'present'> & { own_role: string; role: string }>(sql`
     select a.role as own_role, a.granted as own_granted, m.role, m.status, m.membership_id = a.membership_id as is_self, ${seatColumns},
       m.role = 'owner' and m.status = 'active' and not exists (
         select from memberships o where o.workspace_id = a.workspace_id and o.role = 'owner' and o.status = 'active'

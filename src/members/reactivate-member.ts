@@ -5,7 +5,7 @@ import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { refuseWithoutSeat } from '../workspaces/seats.ts';
 import { readMemberFacts } from './member-facts.ts';
-import { exampleMember, Member, memberColumns, memberStep } from './schema.ts';
+import { exampleMember, Member, memberColumns, memberCte } from './schema.ts';
 
 export const reactivateMember = endpoint({
   method: 'POST',
@@ -23,7 +23,7 @@ export const reactivateMember = endpoint({
       const facts = await readMemberFacts(tx, params.membership_id);
       if (facts.status === 'inactive') refuseWithoutSeat(facts);
       return tx.one({
-        before: memberStep(params.membership_id),
+        before: memberCte(params.membership_id),
         changed: sql`
           update memberships m set status = 'active' from access a
           where m.workspace_id = a.workspace_id and m.membership_id = ${params.membership_id}

@@ -17,8 +17,8 @@ export type Member = Static<typeof Member>;
 export const memberColumns: Sql = sql`
   m.membership_id, m.user_id, u.display_name, u.email, m.role, u.avatar_url, m.status`;
 
-/** The step that reads a membership of the door's workspace as it is before the statement changes it. */
-export function memberStep(membership_id: string): Sql {
+/** The step that reads a membership of the guard's workspace as it is before the statement changes it. */
+export function memberCte(membership_id: string): Sql {
   return sql`
     select ${memberColumns} from access a
     join memberships m on m.workspace_id = a.workspace_id and m.membership_id = ${membership_id}

@@ -21,7 +21,7 @@ export const transferOwnership = endpoint({
   example: { body: { membership_id: exampleMember.membership_id }, reply: exampleMember },
   run: ({ body, transaction }) =>
     transaction(async (tx) => {
-      await tx.look(sql`select 1`);
+      await tx.maybeOne(sql`select 1`);
       const heir = await readMemberFacts(tx, body.membership_id).catch((error: unknown) => {
         // The membership is named by the body, so an unknown one is not a path that leads nowhere.
         if (!(error instanceof ApiError) || error.code !== 'not_found') throw error;

@@ -8,7 +8,7 @@ import { readTitle } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { asPathError, checkMarkdown, noSuchParent } from './page-input.ts';
-import { childrenOf, freeSlug, linkArrived } from './place-page.ts';
+import { childrenOf, freeSlug, resolvePendingLinks } from './place-page.ts';
 import {
   exampleFullPage,
   FullPage,
@@ -19,7 +19,7 @@ import {
   shownPage,
 } from './schema.ts';
 import { knownTargets } from './wiki-targets.ts';
-import { resolvedLinks, textSteps } from './write-text.ts';
+import { resolvedLinks, textCtes } from './write-text.ts';
 
 /** A page stands below the service's own addresses, so no word is reserved. */
 const NO_SLUGS: ReadonlySet<string> = new Set();
@@ -38,7 +38,7 @@ export const createPage = endpoint({
   access: onWiki('pages:write'),
   event: 'page.created',
   params: WikiParams,
-  holds: 'markdown',
+  bodyLimit: 'markdown',
   body: Type.Object({
     title: Type.String({ minLength: 1 }),
     markdown: Type.String(),
@@ -61,7 +61,7 @@ export const createPage = endpoint({
       citations: [],
     },
   },
-  run: async ({ params: { wiki_id }, body, look, refuse, transaction, services }) => {
+  run: async ({ params: { wiki_id }, body, maybeOne, refuse, transaction, services }) => {
     const title = readTitle(body.title);
     if (title instanceof ApiError) return refuse(title);
     const slugs = slugCandidates(body.slug, title, 'page', NO_SLUGS);
@@ -73,18 +73,18 @@ export const createPage = endpoint({
 
     const parentPath = sql`
       select p.path from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${parent_page_id} and p.trashed_at is null`;
-    const seen = await look<Pick<Place, 'parent_path'>>(sql`select (${parentPath}) as parent_path`);
+    const seen = await maybeOne<Pick<Place, 'parent_path'>>(sql`select (${parentPath}) as parent_path`);
     // Relative addresses lead from where the page is when it is written; should its parent move meanwhile, they are
     // shown as they have to be then.
     const folder = seen?.parent_path ?? '';
-    const known = await knownTargets(look, wiki_id, markdown);
+    const known = await knownTargets(maybeOne, wiki_id, markdown);
     const page_path = folder === '' ? 'page' : `${folder}/page`;
     const rendered = await services.renderPage({ wiki_id, markdown, page_path, known });
 
     return transaction(async (tx) => {
       // No page comes, goes or moves while the wiki is locked, so what is found here stays true until the end.
       // The last position is at one end of pages_by_parent, which for "is null" has to be said in full.
-      const place = await tx.look<Place>(sql`
+      const place = await tx.maybeOne<Place>(sql`
         select (${parentPath}) as parent_path, (${freeSlug(wiki_id, slugs, sql`(${parentPath})`)}) as slug,
           coalesce((
             select s.position + 1 from pages s where ${childrenOf(wiki_id, parent_page_id)}
@@ -104,14 +104,14 @@ export const createPage = endpoint({
               ${place.parent_path}::text, ${place.position}, ${status}, 'authored', 1, ${word_count}, a.user_id, a.user_id
             from access a
             returning p.*`,
-          ...textSteps(wiki_id, { title, markdown, folder, rendered }),
+          ...textCtes(wiki_id, { title, markdown, folder, rendered }),
           result: sql`select ${pageColumns} from edited p`,
         })
         .catch((error: unknown) => {
           throw asPathError(error);
         });
-      await linkArrived(tx, { wiki_id, page_id, isNew: true });
-      const made = await tx.look<FullPageRow>(fullPageById({ wiki_id, page_id }));
+      await resolvePendingLinks(tx, { wiki_id, page_id, isNew: true });
+      const made = await tx.maybeOne<FullPageRow>(fullPageById({ wiki_id, page_id }));
       if (!made) throw new Error('a page that was made cannot be read');
       return shownPage(made);
     });

@@ -5,7 +5,7 @@ import { isSlug } from '../core/slug.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { checkMarkdown, readOptionalTitle, revisionOf } from './page-input.ts';
 import { exampleFullPage, FullPage, PageParams, pageTag } from './schema.ts';
-import { type Wish, writeWish } from './update-page.ts';
+import { type PageUpdate, updatePage } from './update-page.ts';
 
 export const editPage = endpoint({
   method: 'PATCH',
@@ -19,7 +19,7 @@ export const editPage = endpoint({
   access: onWiki('pages:write'),
   event: 'page.updated',
   params: PageParams,
-  holds: 'markdown',
+  bodyLimit: 'markdown',
   body: Type.Object({
     title: Type.Optional(Type.String({ minLength: 1 })),
     markdown: Type.Optional(Type.String()),
@@ -38,8 +38,8 @@ export const editPage = endpoint({
   },
   run: async (context) => {
     const { body, if_match, refuse, services } = context;
-    const wish = readWish(body, if_match, services.limits.markdown_bytes);
-    return wish instanceof ApiError ? refuse(wish) : writeWish(context, wish);
+    const update = readWish(body, if_match, services.limits.markdown_bytes);
+    return update instanceof ApiError ? refuse(update) : updatePage(context, update);
   },
 });
 
@@ -55,7 +55,7 @@ function readWish(
   },
   ifMatch: string | undefined,
   markdownBytes: number,
-): Wish | ApiError {
+): PageUpdate | ApiError {
   const { markdown, slug, parent_page_id, position, status } = body;
   const title = readOptionalTitle(body.title);
   if (title instanceof ApiError) return title;

@@ -29,7 +29,7 @@ export const getPageByPath = endpoint({
   reply: FullPage,
   etag: pageTag,
   movedTo: (page, { page_path }) => (page.path === page_path ? undefined : pageAddress(page)),
-  also: { 'text/markdown': (page) => page.markdown, 'text/html': pageDocument },
+  representations: { 'text/markdown': (page) => page.markdown, 'text/html': pageDocument },
   example: { reply: exampleFullPage },
   run: async ({ params: { wiki_id, page_path }, one }) =>
     shownPage(

@@ -12,7 +12,7 @@ export const getPage = endpoint({
   params: PageParams,
   reply: FullPage,
   etag: pageTag,
-  also: { 'text/markdown': (page) => page.markdown, 'text/html': pageDocument },
+  representations: { 'text/markdown': (page) => page.markdown, 'text/html': pageDocument },
   example: { reply: exampleFullPage },
   run: async ({ params, one }) => shownPage(await one<FullPageRow>(fullPageById(params))),
 });

@@ -17,7 +17,7 @@ export function subtree(wiki_id: string, page_id: string, only: Sql = raw('true'
  * The steps that take the pages of step `below` along when the page of step `edited` has moved from `old_path`, and note
  * where they all were. `also` sets more of those below (as `c`).
  */
-export function moveSteps(wiki_id: string, old_path: string, also: Sql = raw('')): Record<string, Sql> {
+export function moveCtes(wiki_id: string, old_path: string, also: Sql = raw('')): Record<string, Sql> {
   return {
     moved: sql`
       update pages c set path = e.path || right(c.path, -length(${old_path}::text)),
@@ -36,7 +36,7 @@ export function moveSteps(wiki_id: string, old_path: string, also: Sql = raw('')
 }
 
 /** The step that makes room at a position among siblings for the page of step `edited`, where another one is there. */
-export function roomStep(wiki_id: string, parent_page_id: string, page_id: string, position: number): Sql {
+export function shiftSiblings(wiki_id: string, parent_page_id: string, page_id: string, position: number): Sql {
   const others = sql`${childrenOf(wiki_id, parent_page_id)} and s.page_id <> ${page_id}`;
   return sql`
     update pages s set position = s.position + 1 from edited e
@@ -80,12 +80,12 @@ export function linksThatMean(wiki_id: string, page: string): Sql {
  * those below it, of which a new one has none. Runs under the lock of the wiki, so that no link and no page comes in
  * between. The linking pages are locked before their links, as whoever edits them does.
  */
-export async function linkArrived(
+export async function resolvePendingLinks(
   tx: Statements,
   { wiki_id, page_id, isNew = false }: { wiki_id: string; page_id: string; isNew?: boolean },
 ) {
   const itself = sql`select ${page_id}::text as page_id`;
-  await tx.follow({
+  await tx.execute({
     ...(!isNew && { below: subtree(wiki_id, page_id) }),
     // Each "offset 0" has what belongs to a page looked up by its index: the planner cannot know that the pages are few.
     arrived: sql`

@@ -16,19 +16,19 @@ export const previewPage = endpoint({
   summary: 'Preview a page',
   description: 'The HTML that a text would become as a page at `page_path`, which its relative links lead from.',
   access: onWiki('pages:write'),
-  repeatable: false,
+  idempotent: false,
   params: WikiParams,
-  holds: 'markdown',
+  bodyLimit: 'markdown',
   body: Type.Object({ markdown: Type.String(), page_path: Type.Optional(Type.String({ maxLength: 4_096 })) }),
   reply: Record({ html: Type.String({ description: 'Safe to show.' }), outline: Type.Array(OutlineEntry) }),
   example: { body: { markdown, page_path: path }, reply: { html, outline } },
-  run: async ({ params: { wiki_id }, body, look, refuse, services }) => {
+  run: async ({ params: { wiki_id }, body, maybeOne, refuse, services }) => {
     const { markdown, page_path = 'page' } = body;
     const tooLong = checkMarkdown(markdown, services.limits.markdown_bytes);
     if (tooLong) return refuse(tooLong);
     // Asked before the text is read, and by itself, since a text without wiki links asks for nothing else.
-    await look(sql`select 1`);
-    const known = await knownTargets(look, wiki_id, markdown);
+    await maybeOne(sql`select 1`);
+    const known = await knownTargets(maybeOne, wiki_id, markdown);
     const { html, outline } = await services.renderPage({ wiki_id, markdown, page_path, known });
     return { html, outline };
   },

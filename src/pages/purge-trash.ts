@@ -1,7 +1,7 @@
 import type { Query, ServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { raw, sql } from '../db/sql.ts';
-import { forgetStep } from '../search/index/pending.ts';
+import { dropPendingCte } from '../search/index/pending.ts';
 
 /** How long a page can be restored. */
 export const TRASH_DAYS = 30;
@@ -26,6 +26,6 @@ async function purgeWiki(query: Query, wiki_id: string): Promise<void> {
       order by p.trashed_at limit 100
     ), gone as (
       delete from pages p using old o where p.wiki_id = ${wiki_id} and p.trashed_with = o.page_id returning p.page_id
-    ), forgotten as (${forgetStep('page', wiki_id, raw('select page_id from gone'))})
+    ), forgotten as (${dropPendingCte('page', wiki_id, raw('select page_id from gone'))})
     update page_links l set to_page_id = null from gone g where l.wiki_id = ${wiki_id} and l.to_page_id = g.page_id`);
 }

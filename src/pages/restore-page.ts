@@ -4,7 +4,7 @@ import { ApiError, notFound } from '../core/errors.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { asPathError } from './page-input.ts';
-import { freeSlug, linkArrived, moveSteps, subtree } from './place-page.ts';
+import { freeSlug, moveCtes, resolvePendingLinks, subtree } from './place-page.ts';
 import {
   exampleFullPage,
   FullPage,
@@ -45,7 +45,7 @@ export const restorePage = endpoint({
   run: ({ params, transaction }) =>
     transaction(async (tx) => {
       const { wiki_id, page_id } = params;
-      const page = await tx.look<Trashed>(sql`
+      const page = await tx.maybeOne<Trashed>(sql`
         select p.path, p.slug, p.trashed_at is not null as is_trashed, p.trashed_with, n.page_id as parent_page_id,
           n.path as parent_path
         from pages p
@@ -69,14 +69,14 @@ export const restorePage = endpoint({
             from before, access a, free f
             where p.wiki_id = a.wiki_id and p.page_id = before.page_id
             returning p.*`,
-          ...moveSteps(wiki_id, page.path, backWith(page.trashed_with)),
+          ...moveCtes(wiki_id, page.path, backWith(page.trashed_with)),
           result: sql`select ${pageColumns}, ${trashColumns} from edited p`,
         })
         .catch((error: unknown) => {
           throw asPathError(error);
         });
-      await linkArrived(tx, params);
-      const restored = await tx.look<FullPageRow>(fullPageById(params));
+      await resolvePendingLinks(tx, params);
+      const restored = await tx.maybeOne<FullPageRow>(fullPageById(params));
       if (!restored) throw new Error('a page that was restored cannot be read');
       return shownPage(restored);
     }),

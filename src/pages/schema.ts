@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { holds } from '../access/access-rule.ts';
+import { hasPermission } from '../access/access-rule.ts';
 import { Flag, Id, Record, Text, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { type MovedLink, withPresentLinks } from '../markdown/page-links.ts';
@@ -55,10 +55,10 @@ export const pageColumns: Sql = sql`
   p.status, p.origin, p.revision, p.created_at, p.updated_at, p.created_by, p.updated_by, p.word_count, p.source_count, p.stale`;
 
 /** Whether the caller may see a page `p`: it is not in the trash, and who only reads sees no drafts. */
-export const isVisible: Sql = sql`(p.trashed_at is null and (p.status <> 'draft' or ${holds('pages:write')}))`;
+export const isVisible: Sql = sql`(p.trashed_at is null and (p.status <> 'draft' or ${hasPermission('pages:write')}))`;
 
 /** Whether searches find a page `p` for the caller: what is published, and drafts for those who may write. */
-export const IS_FOUND: Sql = sql`(p.trashed_at is null and (p.status = 'published' or (p.status = 'draft' and ${holds('pages:write')})))`;
+export const IS_FOUND: Sql = sql`(p.trashed_at is null and (p.status = 'published' or (p.status = 'draft' and ${hasPermission('pages:write')})))`;
 
 /** A full page as it is stored, with what its links need to be shown as they have to be now. */
 export interface FullPageRow extends FullPage {
@@ -81,7 +81,7 @@ export function movedLinks(links: Sql, folder: Sql): Sql {
     from ${links} l
     left join lateral (
       select n.path from pages n where n.wiki_id = p.wiki_id and n.page_id = l.to_page_id and n.trashed_at is null
-        and (n.status <> 'draft' or ${holds('pages:write')}) offset 0) t on true
+        and (n.status <> 'draft' or ${hasPermission('pages:write')}) offset 0) t on true
     where t.path <> l.to_path or ${folder} <> coalesce(p.parent_path, ''))`;
 }
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Client, corpus, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
-import { foldPending } from '../search/index/merge-pending.ts';
+import { mergePending } from '../search/index/merge-pending.ts';
 
 /** Queries of any characters, and edits by eight people; SEARCH_RUNS=100000 is the long form. */
 const RUNS = Number(process.env.SEARCH_RUNS ?? 100);
@@ -23,7 +23,7 @@ async function newWiki() {
   const titles = async (query: string, by: Client = owner): Promise<string[]> =>
     (await ask('pages/search', query, by)).map(({ title }: { title: string }) => title);
   const fold = async () => {
-    while ((await foldPending(world.db, owner.wiki_id, 'page', 'wait')) > 0);
+    while ((await mergePending(world.db, owner.wiki_id, 'page', 'wait')) > 0);
   };
   /** Writes as whoever has just read the page. */
   const edit = async (page_id: string, change: object) => {

@@ -4,7 +4,7 @@ import { tokenize } from '../analysis/tokenize.ts';
 import { Record, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { candidatesStep } from '../search/query/candidates.ts';
+import { candidatesCte } from '../search/query/candidates.ts';
 import { completeTitles } from '../search/query/complete-titles.ts';
 import { parseQuery } from '../search/query/parse-query.ts';
 import { understand } from '../search/query/search.ts';
@@ -47,7 +47,7 @@ export const suggestPages = endpoint({
       candidates.length === 0
         ? []
         : await many<Static<typeof Suggestion>>({
-            candidates: candidatesStep(index, candidates),
+            candidates: candidatesCte(index, candidates),
             result: sql`
               select 'page' as kind, p.title as text, p.page_id, p.path
               from candidates c join pages p on p.wiki_id = ${wiki_id} and p.page_id = c.id

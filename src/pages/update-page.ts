@@ -5,7 +5,7 @@ import type { Context } from '../http/endpoint.ts';
 import { withPresentLinks } from '../markdown/page-links.ts';
 import type { RenderedPage } from '../markdown/render.ts';
 import { asPathError, editConflict, noSuchParent } from './page-input.ts';
-import { linkArrived, moveSteps, roomStep, subtree } from './place-page.ts';
+import { moveCtes, resolvePendingLinks, shiftSiblings, subtree } from './place-page.ts';
 import {
   citedSources,
   type FullPage,
@@ -19,15 +19,15 @@ import {
   shownPage,
 } from './schema.ts';
 import { knownTargets } from './wiki-targets.ts';
-import { resolvedLinks, textSteps, titleSteps, writtenLinks } from './write-text.ts';
+import { resolvedLinks, textCtes, titleCtes, writtenLinks } from './write-text.ts';
 
 /** How often a write starts anew because the page changed between its read and its write. */
 const ATTEMPTS = 20;
 
 type PageContext = Context<{ wiki_id: string; page_id: string }, unknown, unknown>;
 
-/** What somebody wants a page to be; undefined fields stay as they are. */
-export interface Wish {
+/** An edit of a page; undefined fields stay as they are. */
+export interface PageUpdate {
   title: string | undefined;
   markdown: string | undefined;
   slug: string | undefined;
@@ -40,11 +40,11 @@ export interface Wish {
   folder?: string;
 }
 
-/** The page as it is, with what tells whether a text is another one, and the place that it is wished to. */
-interface Seen extends Page, Pick<FullPageRow, 'markdown' | 'folder' | 'moved'> {
+/** The page as it is, with what tells whether a text is another one, and the place that the update moves it to. */
+interface CurrentPage extends Page, Pick<FullPageRow, 'markdown' | 'folder' | 'moved'> {
   parent_path: string;
-  /** Null where the wished parent is no page. */
-  wished_parent_path: string | null;
+  /** Null where there is no page for the new parent. */
+  new_parent_path: string | null;
   is_taken: boolean;
 }
 
@@ -67,58 +67,58 @@ interface Change {
 }
 
 /**
- * Makes the page as it is wished, as a new revision where its text or title changes, and answers it. Errors: 404; 409
+ * Applies the update, as a new revision where its text or title changes, and answers it. Errors: 404; 409
  * `edit_conflict` where `base_revision` is not the present one, `slug_taken` and `conflict`.
  */
-export async function writeWish(
+export async function updatePage(
   {
     params,
-    look,
+    maybeOne,
     many,
     transaction,
     services,
-  }: Pick<PageContext, 'params' | 'look' | 'many' | 'transaction' | 'services'>,
-  wish: Wish,
+  }: Pick<PageContext, 'params' | 'maybeOne' | 'many' | 'transaction' | 'services'>,
+  update: PageUpdate,
 ): Promise<FullPage> {
   const { wiki_id } = params;
-  const read = seenStatement(params, wish);
+  const read = currentPageStatement(params, update);
   let rendered: RenderedPage | undefined;
   let renderedAt = '';
-  let isLocked = wish.slug !== undefined || wish.parent_page_id !== undefined || wish.position !== undefined;
+  let isLocked = update.slug !== undefined || update.parent_page_id !== undefined || update.position !== undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const seen = await look<Seen>(read);
-    if (!seen) throw notFound();
-    const change = changeOf(seen, wish);
-    if (!change) return readPage(look, params);
-    if (change.markdown !== undefined && (!rendered || renderedAt !== seen.path)) {
-      const known = await knownTargets(look, params.wiki_id, change.markdown);
-      const page_path = [...(change.folder ? [change.folder] : []), seen.slug].join('/');
+    const current = await maybeOne<CurrentPage>(read);
+    if (!current) throw notFound();
+    const change = diffUpdate(current, update);
+    if (!change) return readPage(maybeOne, params);
+    if (change.markdown !== undefined && (!rendered || renderedAt !== current.path)) {
+      const known = await knownTargets(maybeOne, params.wiki_id, change.markdown);
+      const page_path = [...(change.folder ? [change.folder] : []), current.slug].join('/');
       rendered = await services.renderPage({ wiki_id, markdown: change.markdown, page_path, known });
-      renderedAt = seen.path;
+      renderedAt = current.path;
     }
     // Wiki links may have waited for a page of this title.
-    isLocked ||= change.title !== seen.title;
+    isLocked ||= change.title !== current.title;
     if (isLocked) {
       const done = await transaction(async (tx) => {
-        const again = await tx.look<Seen>(read);
-        if (!again) throw notFound();
-        if (again.revision !== seen.revision || again.path !== seen.path) return undefined;
-        const now = changeOf(again, wish);
-        if (!now) return readPage(tx.look, params);
-        await tx.one(writeSteps(params, again, now, rendered, true)).catch((error: unknown) => {
+        const locked = await tx.maybeOne<CurrentPage>(read);
+        if (!locked) throw notFound();
+        if (locked.revision !== current.revision || locked.path !== current.path) return undefined;
+        const now = diffUpdate(locked, update);
+        if (!now) return readPage(tx.maybeOne, params);
+        await tx.one(updateCtes(params, locked, now, rendered, true)).catch((error: unknown) => {
           throw asPathError(error);
         });
-        if (now.path !== again.path || now.title !== again.title) await linkArrived(tx, params);
-        return readPage(tx.look, params);
+        if (now.path !== locked.path || now.title !== locked.title) await resolvePendingLinks(tx, params);
+        return readPage(tx.maybeOne, params);
       });
       if (done) return done;
     } else {
-      const [written] = await many<Written>(writeSteps(params, seen, change, rendered));
+      const [written] = await many<Written>(updateCtes(params, current, change, rendered));
       if (written && change.markdown !== undefined && rendered) {
         const { html, outline } = rendered;
         return shownPage({ ...written, markdown: change.markdown, html, outline, folder: change.folder });
       }
-      if (written) return readPage(look, params);
+      if (written) return readPage(maybeOne, params);
     }
     // It links to a page that is not there: whoever makes that page at this moment must not miss the link.
     isLocked ||= (rendered?.links.length ?? 0) > 0;
@@ -126,16 +126,19 @@ export async function writeWish(
   throw new ApiError('conflict', `The page of wiki ${wiki_id} changes too often just now. Try again in a moment.`);
 }
 
-async function readPage(look: PageContext['look'], params: { wiki_id: string; page_id: string }): Promise<FullPage> {
-  const page = await look<FullPageRow>(fullPageById(params));
+async function readPage(
+  maybeOne: PageContext['maybeOne'],
+  params: { wiki_id: string; page_id: string },
+): Promise<FullPage> {
+  const page = await maybeOne<FullPageRow>(fullPageById(params));
   if (!page) throw notFound();
   return shownPage(page);
 }
 
-function seenStatement(params: { wiki_id: string; page_id: string }, wish: Wish): Sql {
-  const slug = wish.slug ?? null;
-  const parent_page_id = wish.parent_page_id ?? null;
-  // `wished` is materialized, so that its path is a value and the page that lies there is found by pages_live_path.
+function currentPageStatement(params: { wiki_id: string; page_id: string }, update: PageUpdate): Sql {
+  const slug = update.slug ?? null;
+  const parent_page_id = update.parent_page_id ?? null;
+  // `moved_to` is materialized, so that its path is a value and the page that lies there is found by pages_live_path.
   return sql`
     with page as (
       select ${pageColumns}, r.markdown, r.folder, ${movedLinksOfPage} as moved from pages p
@@ -148,64 +151,67 @@ function seenStatement(params: { wiki_id: string; page_id: string }, wish: Wish)
           when ${parent_page_id}::text = '' then ''
           else (select n.path from pages n
             where n.wiki_id = ${params.wiki_id} and n.page_id = ${parent_page_id} and n.trashed_at is null)
-        end as wished_parent_path
+        end as new_parent_path
       from pages p where p.wiki_id = ${params.wiki_id} and p.page_id = ${params.page_id}
     ),
-    wished as materialized (
-      select parent_path, wished_parent_path,
-        case wished_parent_path when '' then '' else wished_parent_path || '/' end || coalesce(${slug}::text, slug) as path
+    moved_to as materialized (
+      select parent_path, new_parent_path,
+        case new_parent_path when '' then '' else new_parent_path || '/' end || coalesce(${slug}::text, slug) as path
       from parent
     )
-    select page.*, wished.parent_path, wished.wished_parent_path,
+    select page.*, moved_to.parent_path, moved_to.new_parent_path,
       exists (
         select from pages o
-        where o.wiki_id = ${params.wiki_id} and o.trashed_at is null and o.path = wished.path and o.page_id <> ${params.page_id}
+        where o.wiki_id = ${params.wiki_id} and o.trashed_at is null and o.path = moved_to.path and o.page_id <> ${params.page_id}
       ) as is_taken
-    from page, wished`;
+    from page, moved_to`;
 }
 
-/** What there is to write; undefined where all is as it is wished. Throws what is wrong with the wish as things are. */
-function changeOf(seen: Seen, wish: Wish): Change | undefined {
-  const { slug = seen.slug, status = seen.status, title = seen.title } = wish;
-  const parent_page_id = wish.parent_page_id ?? seen.parent_page_id;
-  const parent_path = seen.wished_parent_path;
+/** The columns that the update changes; undefined where it changes nothing. Throws where the update conflicts with the page as it is. */
+function diffUpdate(current: CurrentPage, update: PageUpdate): Change | undefined {
+  const { slug = current.slug, status = current.status, title = current.title } = update;
+  const parent_page_id = update.parent_page_id ?? current.parent_page_id;
+  const parent_path = current.new_parent_path;
   if (parent_path === null) throw noSuchParent();
   const path = parent_path === '' ? slug : `${parent_path}/${slug}`;
-  if (parent_page_id === seen.page_id || parent_path.startsWith(`${seen.path}/`)) {
+  if (parent_page_id === current.page_id || parent_path.startsWith(`${current.path}/`)) {
     throw new ApiError('conflict', 'A page cannot lie under itself or under a page below it.');
   }
-  if (wish.base_revision !== undefined && wish.base_revision !== seen.revision) {
-    throw editConflict(wish.base_revision, seen.revision);
+  if (update.base_revision !== undefined && update.base_revision !== current.revision) {
+    throw editConflict(update.base_revision, current.revision);
   }
-  if (path !== seen.path && seen.is_taken) throw slugTaken(slug);
-  const position = wish.position === seen.position && path === seen.path ? undefined : wish.position;
+  if (path !== current.path && current.is_taken) throw slugTaken(slug);
+  const position = update.position === current.position && path === current.path ? undefined : update.position;
   // Links that were shown with the present paths of their pages come back so, and are no change.
   const isSame =
-    wish.markdown === undefined ||
-    (wish.folder === undefined
-      ? wish.markdown === seen.markdown || isAsShown(seen, wish.markdown)
-      : wish.markdown === seen.markdown && wish.folder === seen.folder);
-  const isRevision = !isSame || title !== seen.title;
-  if (!isRevision && path === seen.path && position === undefined && status === seen.status) return undefined;
-  const markdown = isSame ? undefined : wish.markdown;
-  const { folder = seen.parent_path } = wish;
+    update.markdown === undefined ||
+    (update.folder === undefined
+      ? update.markdown === current.markdown || isAsShown(current, update.markdown)
+      : update.markdown === current.markdown && update.folder === current.folder);
+  const isRevision = !isSame || title !== current.title;
+  if (!isRevision && path === current.path && position === undefined && status === current.status) return undefined;
+  const markdown = isSame ? undefined : update.markdown;
+  const { folder = current.parent_path } = update;
   return { title, markdown, folder, isRevision, path, parent_path, slug, parent_page_id, position, status };
 }
 
-function isAsShown(seen: Seen, markdown: string): boolean {
-  return seen.moved !== null && withPresentLinks({ ...seen, html: '' }, seen.folder, seen.moved).markdown === markdown;
+function isAsShown(current: CurrentPage, markdown: string): boolean {
+  return (
+    current.moved !== null &&
+    withPresentLinks({ ...current, html: '' }, current.folder, current.moved).markdown === markdown
+  );
 }
 
 /** `isLocked`: the wiki is, so that links to pages that are not there can be written. */
-function writeSteps(
+function updateCtes(
   { wiki_id, page_id }: { wiki_id: string; page_id: string },
-  seen: Seen,
+  current: CurrentPage,
   { title, markdown, folder, isRevision, path, parent_path, slug, parent_page_id, position, status }: Change,
   rendered: RenderedPage | undefined,
   isLocked = false,
 ): Record<string, Sql> {
   const text = markdown !== undefined && rendered ? { title, markdown, folder, rendered } : undefined;
-  const isMove = path !== seen.path;
+  const isMove = path !== current.path;
   return {
     ...(text && { resolved: resolvedLinks(wiki_id, text.rendered.links) }),
     ...(isMove && { below: subtree(wiki_id, page_id) }),
@@ -213,7 +219,7 @@ function writeSteps(
     before: sql`
       select ${pageColumns} from pages p join access a on a.wiki_id = p.wiki_id
       where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null
-        and p.revision = ${seen.revision} and p.path = ${seen.path}
+        and p.revision = ${current.revision} and p.path = ${current.path}
         and ${text && !isLocked ? allLinksAreKnown(wiki_id, page_id) : sql`true`}
       for no key update of p`,
     edited: sql`
@@ -226,9 +232,9 @@ function writeSteps(
       from before, access a
       where p.wiki_id = a.wiki_id and p.page_id = before.page_id
       returning p.*`,
-    ...(text ? textSteps(wiki_id, text) : isRevision ? titleSteps(wiki_id, title) : {}),
-    ...(isMove && moveSteps(wiki_id, seen.path)),
-    ...(position !== undefined && { shifted: roomStep(wiki_id, parent_page_id, page_id, position) }),
+    ...(text ? textCtes(wiki_id, text) : isRevision ? titleCtes(wiki_id, title) : {}),
+    ...(isMove && moveCtes(wiki_id, current.path)),
+    ...(position !== undefined && { shifted: shiftSiblings(wiki_id, parent_page_id, page_id, position) }),
     // Under the lock the page is read again, with the links that have arrived.
     result:
       text && !isLocked

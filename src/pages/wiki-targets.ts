@@ -10,14 +10,14 @@ const TARGETS_MAX = 2_000;
  * one nearest to the root where there are several; `[[Guide/Setup]]`, or a slug, is the page at that path.
  */
 export async function knownTargets(
-  look: <T>(statement: Sql) => Promise<T | undefined>,
+  maybeOne: <T>(statement: Sql) => Promise<T | undefined>,
   wiki_id: string,
   markdown: string,
 ): Promise<ReadonlyMap<string, string>> {
   const targets = possibleWikiTargets(markdown).slice(0, TARGETS_MAX);
   if (targets.length === 0) return new Map();
   const given = targets.map((target) => ({ target, path: pathOfTarget(target) }));
-  const found = await look<{ paths: Record<string, string> | null }>(sql`
+  const found = await maybeOne<{ paths: Record<string, string> | null }>(sql`
     select json_object_agg(g.target, found.path) as paths
     from (
       select target, path, lower(target) as title_key from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g (target text, path text)

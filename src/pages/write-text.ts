@@ -1,7 +1,7 @@
 import { raw, type Sql, sql } from '../db/sql.ts';
 import type { PageLink } from '../markdown/page-links.ts';
 import type { RenderedPage } from '../markdown/render.ts';
-import { pendingStep } from '../search/index/pending.ts';
+import { pendingCte } from '../search/index/pending.ts';
 
 /** What the index is told of the page that step `edited` answers. */
 const WRITTEN = raw('select e.wiki_id, e.page_id as document_id, e.revision as version from edited e');
@@ -35,7 +35,7 @@ export function pageMeant(wiki_id: string): Sql {
  * The steps that write a new text as the present revision of the page that step `edited` (a row of pages, as it is after
  * the write) answers: the revision, what searches look at, and the links of step `resolved`.
  */
-export function textSteps(
+export function textCtes(
   wiki_id: string,
   { title, markdown, folder, rendered }: { title: string; markdown: string; folder: string; rendered: RenderedPage },
 ): Record<string, Sql> {
@@ -49,7 +49,7 @@ export function textSteps(
     kept_text: sql`
       insert into page_texts (wiki_id, page_id, text) select e.wiki_id, e.page_id, ${text}::text from edited e
       on conflict (wiki_id, page_id) do update set text = excluded.text`,
-    indexed: pendingStep('page', { title, body: rendered.indexed }, WRITTEN),
+    indexed: pendingCte('page', { title, body: rendered.indexed }, WRITTEN),
     unlinked: sql`
       delete from page_links l using edited e
       where l.wiki_id = ${wiki_id} and l.from_page_id = e.page_id
@@ -75,12 +75,12 @@ export function writtenLinks(wiki_id: string): Sql {
 }
 
 /** The steps that write a new title alone of the page that step `edited` answers: the text stays as it is. */
-export function titleSteps(wiki_id: string, title: string): Record<string, Sql> {
+export function titleCtes(wiki_id: string, title: string): Record<string, Sql> {
   return {
     revised: sql`
       insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by, origin, folder)
       select e.wiki_id, e.page_id, e.revision, e.title, r.markdown, r.html, r.outline, e.updated_by, 'authored', r.folder
       from edited e join revisions r on r.wiki_id = ${wiki_id} and r.page_id = e.page_id and r.revision = e.revision - 1`,
-    indexed: pendingStep('page', { title, body: undefined }, WRITTEN),
+    indexed: pendingCte('page', { title, body: undefined }, WRITTEN),
   };
 }

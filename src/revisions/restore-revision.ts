@@ -5,7 +5,7 @@ import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { revisionOf } from '../pages/page-input.ts';
 import { exampleFullPage, FullPage, isVisible, pageTag } from '../pages/schema.ts';
-import { writeWish } from '../pages/update-page.ts';
+import { updatePage } from '../pages/update-page.ts';
 import { RevisionParams, revisionNumber } from './schema.ts';
 
 /** What was written since stays in the history: an old state comes back as a new one. */
@@ -25,15 +25,15 @@ export const restoreRevision = endpoint({
   errors: ['edit_conflict', 'conflict'],
   example: { body: {}, reply: { ...exampleFullPage, revision: 3 } },
   run: async (context) => {
-    const { params, body, if_match, look, refuse } = context;
+    const { params, body, if_match, maybeOne, refuse } = context;
     const base_revision = body.base_revision ?? (if_match === undefined ? undefined : revisionOf(if_match));
     if (base_revision instanceof ApiError) return refuse(base_revision);
-    const old = await look<{ title: string; markdown: string; folder: string }>(sql`
+    const old = await maybeOne<{ title: string; markdown: string; folder: string }>(sql`
       select r.title, r.markdown, r.folder from revisions r join pages p on p.wiki_id = r.wiki_id and p.page_id = r.page_id
       where r.wiki_id = ${params.wiki_id} and r.page_id = ${params.page_id}
         and r.revision = ${revisionNumber(params.revision)} and ${isVisible}`);
     if (!old) throw notFound();
     const place = { slug: undefined, parent_page_id: undefined, position: undefined, status: undefined };
-    return writeWish(context, { ...old, ...place, base_revision });
+    return updatePage(context, { ...old, ...place, base_revision });
   },
 });

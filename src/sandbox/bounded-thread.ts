@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import type { CompiledFile, DividedFile } from '../documents/compile-file.ts';
+import type { CompiledFile, SplitFile } from '../documents/compile-file.ts';
 import type { CompileInput } from '../documents/compile-input.ts';
 import type { KnownTitle } from '../documents/links/title-names.ts';
 import type { PlainReason } from '../markdown/plain-text.ts';
 import type { PageInput, RenderedPage } from '../markdown/render.ts';
-import { afterComputing } from './cpu-time.ts';
+import { onCpuTimeout } from './cpu-time.ts';
 
 /**
  * `plain` says why the text is only to be shown as it is; "" to compile or render it. `isOnePage`: however long it is.
@@ -21,8 +21,8 @@ export type Question =
 
 /** What came of a question; or what it failed of: a bound, or an error that nobody expected. */
 export type Answer =
-  | { file: Output }
-  | { divided: Divided }
+  | { file: CompileOutput }
+  | { divided: SplitOutput }
   | { page: RenderedPage }
   | { failed: Exclude<PlainReason, '' | 'too_complex' | 'failed'> | Error };
 
@@ -133,7 +133,7 @@ function answerOf(
   return new Promise((resolve) => {
     const tooSlow = () => settle({ failed: 'too_slow' });
     const time = 'page' in question ? renderingTime(question.page.markdown.length) : extract_ms;
-    let stopClock = afterComputing(worker, time, cpu, tooSlow);
+    let stopClock = onCpuTimeout(worker, time, cpu, tooSlow);
     const onExit = (code: number) => settle({ failed: new Error(`the thread ended by itself with code ${code}`) });
     const onError = (error: Error) => {
       const isMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
@@ -142,7 +142,7 @@ function answerOf(
     function onMessage(message: Message): void {
       if (!('rendering' in message)) return settle(message as Answer);
       stopClock();
-      stopClock = afterComputing(worker, renderingTime(message.rendering), message.cpu, tooSlow);
+      stopClock = onCpuTimeout(worker, renderingTime(message.rendering), message.cpu, tooSlow);
     }
     function settle(answer: Answer): void {
       stopClock();
@@ -153,7 +153,7 @@ function answerOf(
   });
 }
 
-export type Output = ({ ok: true } & CompiledFile) | { ok: false; code: string; message: string };
+export type CompileOutput = ({ ok: true } & CompiledFile) | { ok: false; code: string; message: string };
 
 /** A file that is too long for one page, and what its pages are made of. */
-export type Divided = { ok: true } & DividedFile;
+export type SplitOutput = { ok: true } & SplitFile;

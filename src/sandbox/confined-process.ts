@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Frame, frameHead, framesOf } from './frames.ts';
 
-export interface ReadingBounds {
+export interface ProcessBounds {
   /** For one document: what the process computes, where the system tells (Linux); else by the clock. */
   document_ms: number;
   /** Of JavaScript's objects; of bytes besides them half as much, and what the program itself takes. */
@@ -21,7 +21,7 @@ export type Broken = 'crashed' | 'too_slow' | 'out_of_memory' | 'too_long';
 /** What it is asked to do with a file. */
 export type Task = 'read' | 'unpack';
 
-export interface ReadingProcess {
+export interface ConfinedProcess {
   /**
    * One document at a time. What it answers comes from a process that read a hostile file: nothing of it is believed.
    * Throws what the document's stream does, and ENOENT for one that is shorter than `byte_size`; the process has then ended.
@@ -89,7 +89,7 @@ export async function confined(program: URL, memory_mb: number): Promise<[comman
 }
 
 /** Starts a process that reads documents. Throws where none can be started. */
-export async function startReadingProcess(bounds: ReadingBounds): Promise<ReadingProcess> {
+export async function startConfinedProcess(bounds: ProcessBounds): Promise<ConfinedProcess> {
   const [program, ...args] = await confined(new URL('./document.process.ts', import.meta.url), bounds.memory_mb);
   const child = spawn(program, args, {
     env: { PATH: process.env.PATH },

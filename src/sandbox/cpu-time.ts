@@ -7,7 +7,7 @@ const WAITING_MAX = 60;
  * Calls `over` once the thread has computed for `ms` more than it had at `began`, as it told of itself: what the rest of the
  * machine is doing is not held against it, so that the same text has the same time on a busy machine. Answers how to stop.
  */
-export function afterComputing(
+export function onCpuTimeout(
   worker: Worker,
   ms: number,
   began: NodeJS.CpuUsage | undefined,

@@ -3,9 +3,9 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ExtractedDocument } from '../documents/formats/extract.ts';
 import { BYTES_MAX, FILES_MAX, tooMuch } from '../documents/formats/unpack.ts';
-import type { Broken, ReadingBounds } from './confined-process.ts';
+import type { Broken, ProcessBounds } from './confined-process.ts';
 import type { Frame } from './frames.ts';
-import { openReadingSeats } from './process-pool.ts';
+import { openProcessPool } from './process-pool.ts';
 
 export type ReadDocument = { ok: true; document: ExtractedDocument } | { ok: false; code: string; message: string };
 
@@ -97,16 +97,16 @@ const BROKEN: Record<Broken, string> = {
 
 /** Processes that read documents, started when there is one to read and ended when there has been none for a while. */
 export function openDocumentReader(
-  options: Partial<ReadingBounds> & { processes?: number; idle_ms?: number } = {},
+  options: Partial<ProcessBounds> & { processes?: number; idle_ms?: number } = {},
 ): DocumentReader {
   const { processes = 2, idle_ms = 10_000 } = options;
   const { document_ms = 20_000, memory_mb = 384, output_bytes = 64 * 2 ** 20 } = options;
   const bounds = { document_ms, memory_mb, output_bytes };
-  const { inSeat, assertOpen, close } = openReadingSeats({ processes, idle_ms, bounds });
+  const { withProcess, assertOpen, close } = openProcessPool({ processes, idle_ms, bounds });
 
   return {
     read({ owner, byte_size, open }) {
-      return inSeat(owner, async (asked) => {
+      return withProcess(owner, async (asked) => {
         const text = readAnswer(await asked.ask('read', await open(), byte_size));
         if (!text.hasMore) return text;
         const { isSound, hasMore, answer } = readAnswer(await asked.next());
@@ -115,7 +115,7 @@ export function openDocumentReader(
       });
     },
     unpack({ owner, byte_size, open }, take) {
-      return inSeat(owner, async (asked) => {
+      return withProcess(owner, async (asked) => {
         const left = { files: FILES_MAX, bytes: BYTES_MAX };
         let answer = unpackAnswer(await asked.ask('unpack', await open(), byte_size), left);
         while ('files' in answer) {

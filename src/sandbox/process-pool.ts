@@ -1,4 +1,4 @@
-import { type ReadingBounds, type ReadingProcess, startReadingProcess } from './confined-process.ts';
+import { type ConfinedProcess, type ProcessBounds, startConfinedProcess } from './confined-process.ts';
 
 /** After so many documents a process is replaced: whatever it kept of them is gone. */
 const DOCUMENTS_MAX = 100;
@@ -25,7 +25,7 @@ interface Seat {
   owner: string;
   /** How many documents of that upload it has read one behind the other. */
   turn: number;
-  process: ReadingProcess | undefined;
+  process: ConfinedProcess | undefined;
   idle: NodeJS.Timeout | undefined;
 }
 
@@ -36,13 +36,13 @@ async function endSeat(seat: Seat): Promise<void> {
   await ending?.end();
 }
 
-export interface ReadingSeats {
+export interface ProcessPool {
   /**
    * Does `work` with a process that works for no other owner, when it is its turn. What throws, or answers that it is not
    * sound, ends the process: what it still has to say is not for the next document. Throws what `work` throws, and if the
    * seats are closed or no process can be started.
    */
-  inSeat<T>(owner: string, work: (asked: ReadingProcess) => Promise<{ isSound: boolean; answer: T }>): Promise<T>;
+  withProcess<T>(owner: string, work: (asked: ConfinedProcess) => Promise<{ isSound: boolean; answer: T }>): Promise<T>;
   /** Throws if the seats are closed. */
   assertOpen(): void;
   /** Ends the processes; what still waits or runs is refused. */
@@ -50,15 +50,15 @@ export interface ReadingSeats {
 }
 
 /** So many processes, started when there is work for one and ended when there has been none for a while. */
-export function openReadingSeats({
+export function openProcessPool({
   processes,
   idle_ms,
   bounds,
 }: {
   processes: number;
   idle_ms: number;
-  bounds: ReadingBounds;
-}): ReadingSeats {
+  bounds: ProcessBounds;
+}): ProcessPool {
   const free: Seat[] = Array.from({ length: processes }, () => ({
     owner: '',
     turn: 0,
@@ -83,18 +83,18 @@ export function openReadingSeats({
     next.take(seat);
   }
 
-  async function processOf(seat: Seat, owner: string): Promise<ReadingProcess> {
+  async function processOf(seat: Seat, owner: string): Promise<ConfinedProcess> {
     clearTimeout(seat.idle);
     if (seat.owner !== owner || (seat.process?.asked ?? 0) >= DOCUMENTS_MAX) await endSeat(seat);
     assertOpen();
     seat.owner = owner;
-    seat.process ??= await startReadingProcess(bounds);
+    seat.process ??= await startConfinedProcess(bounds);
     return seat.process;
   }
 
-  async function inSeat<T>(
+  async function withProcess<T>(
     owner: string,
-    work: (asked: ReadingProcess) => Promise<{ isSound: boolean; answer: T }>,
+    work: (asked: ConfinedProcess) => Promise<{ isSound: boolean; answer: T }>,
   ): Promise<T> {
     assertOpen();
     const seat = await seatFor(owner);
@@ -115,7 +115,7 @@ export function openReadingSeats({
   }
 
   return {
-    inSeat,
+    withProcess,
     assertOpen,
     async close() {
       isClosed = true;

@@ -1,6 +1,6 @@
 import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { compileAsIs, compileFile, compileOrDivide, compileOrDivideAsIs } from '../documents/compile-file.ts';
+import { compileAsIs, compileFile, compileOrSplit, compileOrSplitAsIs } from '../documents/compile-file.ts';
 import { ExtractError } from '../documents/formats/extract-error.ts';
 import { NO_NAMES, titleNames } from '../documents/links/title-names.ts';
 import { renderPlainText } from '../markdown/plain-text.ts';
@@ -41,7 +41,7 @@ function answer(question: Question): Answer {
       const compiled = plain === '' ? compileFile(file, pages, onExtracted, names) : compileAsIs(file, plain);
       return { file: { ok: true, ...compiled } };
     }
-    const made = plain === '' ? compileOrDivide(file, pages, onExtracted, names) : compileOrDivideAsIs(file, plain);
+    const made = plain === '' ? compileOrSplit(file, pages, onExtracted, names) : compileOrSplitAsIs(file, plain);
     return 'parts' in made ? { divided: { ok: true, ...made } } : { file: { ok: true, ...made } };
   } catch (error) {
     if (error instanceof ExtractError) return { file: { ok: false, code: error.code, message: error.message } };

@@ -2,7 +2,7 @@ import type { CompileInput } from '../documents/compile-input.ts';
 import type { KnownTitle } from '../documents/links/title-names.ts';
 import { type PlainReason, renderPlainText } from '../markdown/plain-text.ts';
 import type { PageInput, RenderedPage } from '../markdown/render.ts';
-import type { Divided, Output } from './bounded-thread.ts';
+import type { CompileOutput, SplitOutput } from './bounded-thread.ts';
 import { type Answer, type BoundedThread, boundedThread, type Question } from './bounded-thread.ts';
 
 export interface Sandbox {
@@ -11,13 +11,13 @@ export interface Sandbox {
     file: CompileInput,
     pages: ReadonlyMap<string, string>,
     titles?: readonly KnownTitle[],
-  ): Promise<Output | Divided>;
+  ): Promise<CompileOutput | SplitOutput>;
   /**
    * Compiles one file to one page in a thread apart from the requests; further files wait for their turn. `pages` maps the files and
    * folders of the upload to the paths of their pages, `titles` are those that it links to where it names them; each is sent
    * once for as long as the same one is given, so it must not change. Never throws for what a file holds; throws if the sandbox is closed or no thread can be started.
    */
-  run(file: CompileInput, pages: ReadonlyMap<string, string>, titles?: readonly KnownTitle[]): Promise<Output>;
+  run(file: CompileInput, pages: ReadonlyMap<string, string>, titles?: readonly KnownTitle[]): Promise<CompileOutput>;
   /** Renders a page that somebody wrote. Whatever the text holds there is a page; throws only as `run` does. */
   render(page: PageInput): Promise<RenderedPage>;
   /** Ends the threads; what still waits or runs is refused. */
@@ -123,7 +123,7 @@ export function openSandbox(
 
 const NO_TITLES: readonly KnownTitle[] = [];
 
-const UNREADABLE: Output = {
+const UNREADABLE: CompileOutput = {
   ok: false,
   code: 'unreadable',
   message: 'the file cannot be read within the bounds of time and memory; simplify it or split it, and upload it again',

@@ -10,7 +10,7 @@ import { CALLBACK_PATH } from '../session/openid.ts';
 import { orStartError, publicUrlOf } from './from-config.ts';
 
 /** What the configuration names outside of the service. */
-export interface Outside {
+export interface ExternalConfig {
   plans: readonly Plan[];
   /** Who accepts access tokens of an issuer. */
   identities: IdentityProvider | undefined;
@@ -19,7 +19,7 @@ export interface Outside {
 }
 
 /** Reads what can be wrong about the options before anything is started. Errors: StartError. */
-export function readOutside(config: Config, log: Logger): Outside {
+export function readExternalConfig(config: Config, log: Logger): ExternalConfig {
   const plans = orStartError(() => loadPlans(config.PLANS_FILE));
   const identities = orStartError(() => openIdentities(config, log));
   const openid = orStartError(() => openSignIn(config, log));

@@ -20,7 +20,7 @@ import { builtInPayments } from '../providers/payments/payments.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { openSandbox } from '../sandbox/thread-pool.ts';
 import { offerWelcomeLink } from '../session/welcome-link.ts';
-import type { Outside } from './external-config.ts';
+import type { ExternalConfig } from './external-config.ts';
 import { limitsOf, publicUrlOf, ratesOf } from './from-config.ts';
 import type { OnStop } from './hooks.ts';
 
@@ -36,7 +36,7 @@ interface Started {
   db: ServiceDb;
   postgres: Postgres | undefined;
   blobs: Blobs;
-  outside: Outside;
+  outside: ExternalConfig;
   wakeWorker: () => void;
 }
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { openFiles } from './data-dir.ts';
-import { readOutside } from './external-config.ts';
+import { readExternalConfig } from './external-config.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';
 import { openDatabase } from './open-database.ts';
 import { serveMetrics } from './serve-metrics.ts';
@@ -30,7 +30,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     if (failures.length > 0) throw failures[0];
   };
   try {
-    const outside = readOutside(config, log);
+    const outside = readExternalConfig(config, log);
     const { db, postgres } = await openDatabase(config, log, hooks, onStop);
     const blobs = await openFiles(config, onStop);
     const worker = config.ROLE === 'web' ? undefined : startWorkers({ config, db, blobs, log }, onStop);

@@ -12,7 +12,7 @@ import { reindexJob } from '../search/index/reindex.job.ts';
 import { exportJob } from '../transfer/export/export.job.ts';
 import { sweepFiles } from '../transfer/export/sweep-files.ts';
 import { importJob } from '../transfer/import/import.job.ts';
-import { forgetUploads } from '../uploads/expire-uploads.ts';
+import { expireUploads } from '../uploads/expire-uploads.ts';
 import { removeDeletedWikis } from '../wikis/remove-deleted.ts';
 import { limitsOf } from './from-config.ts';
 import type { OnStop } from './hooks.ts';
@@ -41,7 +41,7 @@ export function startWorkers(
     { name: 'purge the trash', every_ms: PURGE_MS, run: () => purgeTrash(db) },
     { name: 'take away deleted wikis', every_ms: DELETED_MS, run: () => removeDeletedWikis(db) },
     { name: 'sweep exports and files', every_ms: SWEEP_MS, run: () => sweepFiles(db, blobs) },
-    { name: 'forget uploads', every_ms: FORGET_MS, run: () => forgetUploads(db, blobs) },
+    { name: 'forget uploads', every_ms: FORGET_MS, run: () => expireUploads(db, blobs) },
   ];
   const reader = openDocumentReader();
   onStop(() => reader.close());

@@ -18,10 +18,10 @@ export const beginOpenId = endpoint({
   reply: Record({ authorization_url: Type.String(), attempt: Type.String() }),
   errors: ['forbidden', 'identity_unavailable'],
   example: { reply: { authorization_url: 'https://id.example.com/authorize?client_id=ibid&…', attempt: 'kZ0…' } },
-  run: async ({ look, services }) => {
+  run: async ({ maybeOne, services }) => {
     const { authorization_url, attempt } = await askIssuer(issuerOf(services).begin());
     const { secret, hash } = newLinkSecret();
-    await look({
+    await maybeOne({
       forgotten: sql`
         delete from openid_attempts where attempt_hash in (
           select attempt_hash from openid_attempts where expires_at < now() order by expires_at limit 100

@@ -20,7 +20,7 @@ export const completeEmailLink = endpoint({
   example: { body: { token: 'kZ0…' }, reply: exampleTokens },
   run: ({ body, origin, transaction }) =>
     transaction(async (tx) => {
-      const link = await tx.look<{ email: string }>(sql`
+      const link = await tx.maybeOne<{ email: string }>(sql`
         update sign_in_links set token_hash = null where token_hash = ${sha256(body.token)} and expires_at > now()
         returning email`);
       if (!link) throw signInRefused();

@@ -28,10 +28,10 @@ export const completeOpenId = endpoint({
     reply: exampleTokens,
   },
   run: async (context) => {
-    const { body, look, origin, services } = context;
+    const { body, maybeOne, origin, services } = context;
     const issuer = issuerOf(services);
     const callback = parametersOf(body.callback_url, services.publicUrl);
-    const taken = await look<{ sealed: Buffer }>({
+    const taken = await maybeOne<{ sealed: Buffer }>({
       taken: sql`
         delete from openid_attempts where attempt_hash = ${sha256(body.attempt)} returning sealed, expires_at`,
       result: sql`select sealed from taken where expires_at > now()`,

@@ -12,7 +12,7 @@ import { exampleSession, sessionRecord } from './schema.ts';
  * Tabs of a browser cannot take turns with a refresh token, so a browser keeps one secret for the whole session, where no
  * script can read it. The tokens that the session had end with this.
  */
-export const keepInBrowser = endpoint({
+export const createCookieSession = endpoint({
   method: 'POST',
   path: '/v1/auth/browser',
   summary: 'Keep a session in a browser',
@@ -21,7 +21,7 @@ export const keepInBrowser = endpoint({
     'else `ibid`. It stands for the session in requests of our own pages alone (Sec-Fetch-Site: same-origin, or for a write ' +
     'our Origin); as a token it opens nothing. The access and refresh tokens of the session end.',
   access: signedIn({ session: true }),
-  repeatable: false,
+  idempotent: false,
   event: 'session.kept_in_browser',
   reply: Record({
     browser_secret: Type.String(),

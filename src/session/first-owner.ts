@@ -35,10 +35,11 @@ export const makeFirstOwner = endpoint({
   reply: Tokens,
   errors: ['unauthorized', 'forbidden', 'invalid_email', 'invalid_name', 'rate_limited'],
   example: { body: { token: 'kZ0…', email: 'ada@example.com', display_name: 'Ada Lovelace' }, reply: exampleTokens },
-  run: async ({ body, origin, look, transaction, services }) => {
+  run: async ({ body, origin, maybeOne, transaction, services }) => {
     const hash = sha256(body.token);
     // Asked before anything is judged or hashed, so that only the operator learns what is wrong with the rest.
-    if (!(await look(sql`select 1 from welcome_links where token_hash = ${hash} and ${GOOD}`))) throw signInRefused();
+    if (!(await maybeOne(sql`select 1 from welcome_links where token_hash = ${hash} and ${GOOD}`)))
+      throw signInRefused();
     const email = normalizeEmail(body.email);
     if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
     const name = body.display_name === undefined ? undefined : readName(body.display_name);
@@ -46,8 +47,8 @@ export const makeFirstOwner = endpoint({
     if (body.password !== undefined && !services.signIn.passwords) throw passwordsAreOff();
     const phc = body.password === undefined ? null : await hashNewPassword(body.password);
     return transaction(async (tx) => {
-      await tx.look(sql`select pg_advisory_xact_lock(4711003)`);
-      const link = await tx.look(sql`
+      await tx.maybeOne(sql`select pg_advisory_xact_lock(4711003)`);
+      const link = await tx.maybeOne(sql`
         delete from welcome_links where exists (select from welcome_links where token_hash = ${hash} and ${GOOD})
         returning 1`);
       if (!link) throw signInRefused();

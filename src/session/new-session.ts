@@ -1,6 +1,6 @@
 import type { Statements } from '../access/guard.ts';
 import { newToken, SESSION_IDLE_DAYS } from '../access/token.ts';
-import { type Profile, USER_OF_STEPS, userSteps } from '../access/user-ctes.ts';
+import { type Profile, USER_OF_CTES, userCtes } from '../access/user-ctes.ts';
 import { newId } from '../core/ids.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import type { Origin } from '../http/endpoint.ts';
@@ -58,7 +58,7 @@ export async function signIn(
   more: Record<string, Sql> = {},
 ): Promise<Tokens> {
   const session = newSession(origin);
-  const work = { ...userSteps(profile), signing_in: USER_OF_STEPS, ...more, ...session.steps };
+  const work = { ...userCtes(profile), signing_in: USER_OF_CTES, ...more, ...session.steps };
   // Whoever lost the race to make the user finds it on the second look.
   const [row] = await on.many(work);
   const [found] = row ? [row] : await on.many(work);

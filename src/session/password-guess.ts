@@ -23,7 +23,7 @@ interface Guess {
  */
 export async function countGuess(on: Statements, { email, address }: Guess): Promise<void> {
   const from = networkOf(address);
-  const row = await on.look<{ counted: boolean; wait: number }>({
+  const row = await on.maybeOne<{ counted: boolean; wait: number }>({
     forgotten: sql`
       delete from password_guesses where (email, address) in (
         select email, address from password_guesses where locked_until < now() - interval '1 hour'

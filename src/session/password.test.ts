@@ -136,7 +136,7 @@ function assertAbout(wait: number, left: number): void {
   assert.ok(left <= wait && left > wait / 2, `of ${wait} seconds ${left} are left`);
 }
 
-test('an Idempotency-Key gives no free guess, at the door or inside', async () => {
+test('an Idempotency-Key gives no free guess, at the guard or inside', async () => {
   const { session, email } = await person(PASSWORD);
   const statuses = [];
   for (let i = 0; i < 7; i += 1) {

@@ -22,16 +22,16 @@ export const setPassword = endpoint({
   summary: 'Set a password',
   description: 'Needs the present password if there is one. The other sessions of the user end.',
   access: signedIn({ session: true }),
-  repeatable: false,
+  idempotent: false,
   event: 'password.changed',
   body: Type.Object({ new_password: NewPassword, current_password: Type.Optional(GivenPassword) }),
   reply: Record({}),
   errors: ['forbidden', 'conflict', 'rate_limited'],
   example: { body: { new_password: 'correct horse battery staple' }, reply: {} },
   run: async (context) => {
-    const { body, origin, look, many, refuse, services } = context;
+    const { body, origin, maybeOne, many, refuse, services } = context;
     if (!services.signIn.passwords) return refuse(passwordsAreOff());
-    const facts = await look<Facts>(sql`
+    const facts = await maybeOne<Facts>(sql`
       select a.user_id, (select i.subject from identities i where i.user_id = a.user_id and i.issuer = ${OWN_ISSUER} limit 1)
         as email, (select p.phc from passwords p where p.user_id = a.user_id) as phc
       from access a`);

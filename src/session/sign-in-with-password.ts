@@ -23,13 +23,13 @@ export const signInWithPassword = endpoint({
   errors: ['unauthorized', 'forbidden', 'invalid_email', 'rate_limited'],
   example: { body: { email: 'ada@example.com', password: 'correct horse battery staple' }, reply: exampleTokens },
   run: async (context) => {
-    const { body, origin, look, many, services } = context;
+    const { body, origin, maybeOne, many, services } = context;
     if (!services.signIn.passwords) throw passwordsAreOff();
     const email = normalizeEmail(body.email);
     if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
     const guess = { email, address: origin.address };
     await countGuess(context, guess);
-    const known = await look<{ user_id: string; phc: string }>(sql`
+    const known = await maybeOne<{ user_id: string; phc: string }>(sql`
       select p.user_id, p.phc from passwords p join identities i on i.user_id = p.user_id
       where i.issuer = ${OWN_ISSUER} and i.subject = ${email}`);
     if (!(await isPassword(body.password, known?.phc)) || !known) throw signInRefused();

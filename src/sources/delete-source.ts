@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { forgetStep } from '../search/index/pending.ts';
+import { dropPendingCte } from '../search/index/pending.ts';
 import { SourceParams, sourceColumns } from './schema.ts';
 
 /** The stored bytes stay: they may be those of another wiki's source, or of an attachment. */
@@ -30,7 +30,7 @@ export const deleteSource = endpoint({
       s: sql`
         delete from sources s using before b where s.wiki_id = b.wiki_id and s.source_id = b.source_id
         returning s.source_id`,
-      forgotten: forgetStep('source', params.wiki_id, sql`select source_id from s`),
+      forgotten: dropPendingCte('source', params.wiki_id, sql`select source_id from s`),
       result: sql`select from before`,
     });
     return null;

@@ -26,7 +26,7 @@ export const getSourceText = endpoint({
     end: Type.Integer({ minimum: 0, default: 2 ** 31 - 1, description: 'Where to end; behind the end is the end.' }),
   }),
   reply: SourceText,
-  also: { 'text/plain': ({ text }) => text },
+  representations: { 'text/plain': ({ text }) => text },
   example: {
     reply: { source_id: exampleSource.source_id, start: 6, end: 26, length: 26, text: 'How to install Acme.' },
   },

@@ -49,7 +49,12 @@ const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 export async function announceFiles(
   wiki_id: string,
   { files }: AnnouncedFiles,
-  { services, one, look, refuse }: Pick<Context<unknown, unknown, unknown>, 'services' | 'one' | 'look' | 'refuse'>,
+  {
+    services,
+    one,
+    maybeOne,
+    refuse,
+  }: Pick<Context<unknown, unknown, unknown>, 'services' | 'one' | 'maybeOne' | 'refuse'>,
 ): Promise<AnnouncedUpload> {
   const problem = tooLarge(files, services.limits) ?? brokenPromise(files);
   if (problem) return refuse(problem);
@@ -60,7 +65,7 @@ export async function announceFiles(
   });
   if (rows.some(({ byte_size }) => byte_size === 0)) {
     // Nobody sends the bytes of an empty file.
-    await look(sql`select 1`);
+    await maybeOne(sql`select 1`);
     await keepEmpty(services.blobs);
   }
   const upload = await one<Upload>({

@@ -7,20 +7,20 @@ import type { Blobs } from '../providers/storage/blobs.ts';
 import type { UploadFile } from './upload-file.ts';
 
 type Params = { wiki_id: string; upload_id: string };
-type Asked = Pick<Context<Params, unknown, unknown>, 'params' | 'services' | 'look' | 'many'>;
+type Asked = Pick<Context<Params, unknown, unknown>, 'params' | 'services' | 'maybeOne' | 'many'>;
 type Received = Pick<UploadFile, 'file_no' | 'filename' | 'byte_size' | 'promised_sha256'>;
 
 /**
  * Makes one blob of the parts of a file that has all its bytes, and checks it. Any number may do so at once, also after
  * one that was killed. Errors: 460 where the bytes are not what was announced, which fails the upload; 503 of the store.
  */
-export async function settleFile(context: Asked, file: Received): Promise<void> {
-  const { params, services, look } = context;
+export async function assembleFile(context: Asked, file: Received): Promise<void> {
+  const { params, services, maybeOne } = context;
   const { blobs } = services;
   const ofFile = sql`
     wiki_id = ${params.wiki_id} and upload_id = ${params.upload_id} and file_no = ${file.file_no}`;
   const parts = () =>
-    look<{ names: string[] }>(sql`
+    maybeOne<{ names: string[] }>(sql`
       select coalesce(array_agg(name order by start_at), '{}') as names from upload_parts where ${ofFile}`);
   const { names = [] } = (await parts()) ?? {};
   // It came in one piece, or somebody else was as quick.
@@ -28,12 +28,12 @@ export async function settleFile(context: Asked, file: Received): Promise<void> 
   try {
     const blob = await blobs.receive(Readable.from(joined(blobs, names), { objectMode: false }));
     if (blob.byte_size !== file.byte_size) throw new Error('the parts of a file are not as long as the file');
-    await refusePromise(context, file, blob.sha256).catch(async (error) => {
+    await verifyChecksum(context, file, blob.sha256).catch(async (error) => {
       await blob.discard();
       throw error;
     });
     await blob.keep();
-    await look({
+    await maybeOne({
       file: sql`
         update upload_files f set sha256 = ${blob.sha256} from access
         where f.wiki_id = access.wiki_id and f.upload_id = ${params.upload_id} and f.file_no = ${file.file_no}
@@ -53,7 +53,7 @@ export async function settleFile(context: Asked, file: Received): Promise<void> 
 }
 
 /** Where a client said what the bytes would be and they are not, the upload has failed. */
-export async function refusePromise({ params, many }: Asked, file: Received, sha256: string): Promise<void> {
+export async function verifyChecksum({ params, many }: Asked, file: Received, sha256: string): Promise<void> {
   if (file.promised_sha256 === '' || file.promised_sha256 === sha256) return;
   const text = `the bytes of "${file.filename.slice(0, 200)}" are not those that its sha256 is of`;
   await many(

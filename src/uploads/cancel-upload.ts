@@ -21,7 +21,7 @@ export const cancelUpload = endpoint({
   example: {
     reply: { ...exampleUpload, status: 'failed', status_label: 'failed', error: 'cancelled: the upload was cancelled' },
   },
-  run: async ({ params, many, look }) => {
+  run: async ({ params, many, maybeOne }) => {
     const { wiki_id, upload_id } = params;
     const ofUpload = sql`u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`;
     const [cancelled] = await many<Upload>({
@@ -36,7 +36,7 @@ export const cancelUpload = endpoint({
       result: sql`select ${uploadColumns} from upload u`,
     });
     if (cancelled) return withoutNulls(cancelled);
-    if (!(await look(sql`select 1 from uploads u where ${ofUpload}`))) throw notFound();
+    if (!(await maybeOne(sql`select 1 from uploads u where ${ofUpload}`))) throw notFound();
     throw new ApiError('upload_state', 'The upload has ended already.');
   },
 });

@@ -5,8 +5,8 @@ import { newId } from '../core/ids.ts';
 import { Id, withoutNulls } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { enqueueStep } from '../jobs/queue.ts';
-import { settleFile } from './assemble-file.ts';
+import { enqueueCte } from '../jobs/queue.ts';
+import { assembleFile } from './assemble-file.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 import { isOpen, isSettled, isUnsettled, takesNoBytes, type UploadFile } from './upload-file.ts';
 
@@ -25,7 +25,7 @@ export const completeUpload = endpoint({
     reply: { ...exampleUpload, finished_at: undefined, status: 'queued', status_label: 'running', source_count: 0 },
   },
   run: async (context) => {
-    const { params, services, many, look } = context;
+    const { params, services, many, maybeOne } = context;
     const { wiki_id, upload_id } = params;
     const queue = async () => {
       const [upload] = await many<Upload>({
@@ -36,7 +36,7 @@ export const completeUpload = endpoint({
           update uploads u set status = 'queued', updated_at = now() from before
           where u.wiki_id = ${wiki_id} and u.upload_id = before.upload_id and u.status = 'uploading'
           returning u.*`,
-        job: enqueueStep({ wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
+        job: enqueueCte({ wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
         after: raw('select upload_id, status, updated_at from upload'),
         result: sql`select ${uploadColumns} from upload u`,
       });
@@ -46,13 +46,13 @@ export const completeUpload = endpoint({
     const queued = await queue();
     if (queued) return queued;
 
-    const upload = await look<Pick<UploadFile, 'is_open' | 'upload_error'>>(sql`
+    const upload = await maybeOne<Pick<UploadFile, 'is_open' | 'upload_error'>>(sql`
       select ${isOpen} as is_open, u.error as upload_error from uploads u
       where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`);
     if (!upload) throw notFound();
     if (!upload.is_open) throw takesNoBytes(upload);
     // Not `many`, which in a writing endpoint would leave a record.
-    const files = await look<{ files: UploadFile[] }>(sql`
+    const files = await maybeOne<{ files: UploadFile[] }>(sql`
       select coalesce(jsonb_agg(f order by f.file_no), '[]') as files from upload_files f
       where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and ${isUnsettled}`);
     for (const file of files?.files ?? []) {
@@ -61,7 +61,7 @@ export const completeUpload = endpoint({
         const text = `Bytes are missing: "${filename.slice(0, 100)}" has ${received} of ${byte_size}.`;
         throw new ApiError('upload_state', text);
       }
-      await settleFile(context, file);
+      await assembleFile(context, file);
     }
     const settled = await queue();
     if (!settled) throw new ApiError('upload_state', 'The upload changed meanwhile. Look at it again.');

@@ -4,7 +4,7 @@ import { newId } from '../core/ids.ts';
 import { fieldsOf, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { enqueueStep } from '../jobs/queue.ts';
+import { enqueueCte } from '../jobs/queue.ts';
 import { AnnouncedFiles, AnnouncedUpload, announceFiles, exampleFiles } from './announce-files.ts';
 import { fileRow, newUpload } from './new-upload.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
@@ -20,7 +20,7 @@ export const createUpload = endpoint({
   event: 'upload.created',
   limit: 'uploads',
   params: WikiParams,
-  takes: 'multipart',
+  consumes: 'multipart',
   body: AnnouncedFiles,
   status: 201,
   reply: Type.Union([Upload, AnnouncedUpload]),
@@ -46,7 +46,7 @@ export const createUpload = endpoint({
     const upload_id = newId('upload');
     const made = await one<Upload>({
       ...newUpload(upload_id, 'queued', rows),
-      job: enqueueStep({ wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
+      job: enqueueCte({ wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
       result: sql`select ${uploadColumns} from upload u`,
     });
     services.wakeWorker();

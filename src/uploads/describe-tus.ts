@@ -12,7 +12,7 @@ export const describeTus = endpoint({
   description: 'The versions, extensions and limits of tus, in headers.',
   access: onWiki('uploads:create'),
   params: FileParams,
-  always: TUS,
+  responseHeaders: TUS,
   status: 204,
   reply: Type.Object({ max_size: Type.Integer() }),
   headers: ({ max_size }) => ({

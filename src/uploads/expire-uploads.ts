@@ -9,10 +9,10 @@ import { EXPIRED, WAITS } from './upload-file.ts';
 const LOST_MS = 3_600_000;
 
 /** Ends uploads that nobody sends bytes of any more, and removes parts that are nobody's. Any number may do so at once. */
-export async function forgetUploads(db: ServiceDb, blobs: Blobs): Promise<void> {
+export async function expireUploads(db: ServiceDb, blobs: Blobs): Promise<void> {
   const wikis = await db.in(SERVICE).query<{ wiki_id: string }>(sql`
     select wikis_with_forgotten_uploads(${WAITS}) as wiki_id`);
-  for (const { wiki_id } of wikis) await expireUploads(db, wiki_id);
+  for (const { wiki_id } of wikis) await expireInWiki(db, wiki_id);
   let names: string[] = [];
   for await (const name of blobs.parts.olderThan(LOST_MS)) {
     names.push(name);
@@ -23,7 +23,7 @@ export async function forgetUploads(db: ServiceDb, blobs: Blobs): Promise<void> 
   await removeLost(db, blobs, names);
 }
 
-async function expireUploads(db: ServiceDb, wiki_id: string): Promise<void> {
+async function expireInWiki(db: ServiceDb, wiki_id: string): Promise<void> {
   const { query } = db.in({ who: 'job', path: { wiki_id } });
   const waiting = await query<{ upload_id: string }>(sql`
     select upload_id from uploads

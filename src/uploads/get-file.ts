@@ -14,8 +14,8 @@ export const getFile = endpoint({
   description: 'How many of its bytes are there: also as `Upload-Offset`, which HEAD answers too (tus 1.0).',
   access: onWiki('uploads:create'),
   params: FileParams,
-  reads: { 'Tus-Resumable': TUS_RESUMABLE },
-  always: TUS,
+  requestHeaders: { 'Tus-Resumable': TUS_RESUMABLE },
+  responseHeaders: TUS,
   reply: Record({ file_id: Id, filename: Type.String(), byte_size: Type.Integer(), received: Type.Integer() }),
   headers: ({ byte_size, received }) => ({ 'upload-offset': String(received), 'upload-length': String(byte_size) }),
   errors: ['upload_state', 'precondition_failed'],
@@ -27,8 +27,8 @@ export const getFile = endpoint({
       received: 1_000,
     },
   },
-  run: async ({ params, header, look }) => {
-    const file = await look<UploadFile>(fileOf(params));
+  run: async ({ params, header, maybeOne }) => {
+    const file = await maybeOne<UploadFile>(fileOf(params));
     if (!file) throw notFound();
     requireTus(header, false);
     if (!file.is_open && file.upload_error !== '') throw takesNoBytes(file);

@@ -7,7 +7,7 @@ import { raw, sql } from '../db/sql.ts';
 import { type Context, endpoint } from '../http/endpoint.ts';
 import { toStorageError } from '../http/to-api-error.ts';
 import type { ReceivedBlob } from '../providers/storage/blobs.ts';
-import { refusePromise, settleFile } from './assemble-file.ts';
+import { assembleFile, verifyChecksum } from './assemble-file.ts';
 import { type BodyParts, bodyParts } from './body-parts.ts';
 import { type Checksum, readChecksum, readOffset, requireTus, TUS, TUS_RESUMABLE } from './tus.ts';
 import { expiryFromNow, FileParams, fileOf, isOpen, takesNoBytes, type UploadFile } from './upload-file.ts';
@@ -16,7 +16,7 @@ import { expiryFromNow, FileParams, fileOf, isOpen, takesNoBytes, type UploadFil
 const PART_BYTES = 8 * 2 ** 20;
 
 type Params = { wiki_id: string; upload_id: string; file_id: string };
-type Asked = Pick<Context<Params, unknown, unknown>, 'params' | 'services' | 'look' | 'many'>;
+type Asked = Pick<Context<Params, unknown, unknown>, 'params' | 'services' | 'maybeOne' | 'many'>;
 
 /**
  * Bytes become parts in the file store, each durable and under a name of its own before a statement says that it is the
@@ -28,16 +28,16 @@ export const receiveBytes = endpoint({
   summary: 'Send bytes of a file',
   description: 'tus 1.0: bytes from `Upload-Offset` on. Whatever of them came counts, also when the connection breaks.',
   access: onWiki('uploads:create'),
-  repeatable: false,
+  idempotent: false,
   params: FileParams,
-  takes: 'bytes',
-  reads: {
+  consumes: 'bytes',
+  requestHeaders: {
     'Tus-Resumable': TUS_RESUMABLE,
     'Upload-Offset': 'How many bytes the file has already.',
     'Upload-Checksum':
       'An algorithm (sha256, sha1 or md5), a space, and the digest of this body in base64; other bytes are refused.',
   },
-  always: TUS,
+  responseHeaders: TUS,
   status: 204,
   reply: Type.Object({ received: Type.Integer() }),
   headers: ({ received }) => ({ 'upload-offset': String(received), 'upload-expires': expiryFromNow() }),
@@ -52,8 +52,8 @@ export const receiveBytes = endpoint({
   ],
   example: { reply: { received: 1_234 } },
   run: async (context) => {
-    const { params, header, look, bytes } = context;
-    const file = await look<UploadFile>(fileOf(params));
+    const { params, header, maybeOne, bytes } = context;
+    const file = await maybeOne<UploadFile>(fileOf(params));
     if (!file) throw notFound();
     requireTus(header);
     const offset = readOffset(header);
@@ -68,7 +68,7 @@ export const receiveBytes = endpoint({
     if (body.failure() !== undefined) {
       throw new ApiError('invalid_request', 'The connection closed before the body was complete.');
     }
-    if (received === file.byte_size) await settleFile(context, file);
+    if (received === file.byte_size) await assembleFile(context, file);
     return { received };
   },
 });
@@ -109,19 +109,19 @@ function receive({ services }: Asked, bytes: AsyncIterable<Buffer>): Promise<Rec
 
 /** Makes bytes durable and then counts them as the file's next ones. Answers how many it has now. */
 async function keep(context: Asked, file: UploadFile, at: number, blob: ReceivedBlob, body: BodyParts) {
-  const { services, params, look } = context;
+  const { services, params, maybeOne } = context;
   const received = at + blob.byte_size;
   const isWhole = at === 0 && received === file.byte_size;
   const name = `${file.file_id}.${at}.${randomUUID()}`;
   try {
     if (received === file.byte_size && (await body.hasMore())) throw tooLong(file);
-    if (isWhole) await refusePromise(context, file, blob.sha256);
+    if (isWhole) await verifyChecksum(context, file, blob.sha256);
     await (isWhole ? blob.keep() : blob.keepAsPart(name));
   } catch (error) {
     await blob.discard();
     throw toStorageError(error);
   }
-  const counted = await look<{ received: number }>({
+  const counted = await maybeOne<{ received: number }>({
     upload: sql`
       update uploads u set updated_at = now() from access
       where u.wiki_id = access.wiki_id and u.upload_id = ${params.upload_id} and ${isOpen}
@@ -139,7 +139,7 @@ async function keep(context: Asked, file: UploadFile, at: number, blob: Received
   });
   if (counted) return received;
   if (!isWhole) await services.blobs.parts.remove(name);
-  const now = await look<UploadFile>(fileOf(params));
+  const now = await maybeOne<UploadFile>(fileOf(params));
   if (!now) throw notFound();
   throw now.is_open ? isElsewhere(now) : takesNoBytes(now);
 }

@@ -6,7 +6,7 @@ import { ApiError } from '../core/errors.ts';
 import { readName } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { newWorkspaceSteps } from './new-workspace.ts';
+import { newWorkspaceCtes } from './new-workspace.ts';
 import { exampleWorkspace, Workspace } from './schema.ts';
 
 export const createWorkspace = endpoint({
@@ -16,7 +16,7 @@ export const createWorkspace = endpoint({
   description: 'The caller becomes its owner; it is born with one wiki. Without a slug one is made from the name.',
   access: signedIn(),
   event: 'workspace.created',
-  founds: true,
+  createsWorkspace: true,
   body: Type.Object({
     name: Type.String({ minLength: 1 }),
     slug: Type.Optional(Type.Union([Type.String(), Type.Null()])),
@@ -24,8 +24,8 @@ export const createWorkspace = endpoint({
   reply: Workspace,
   errors: ['invalid_name', 'invalid_slug', 'slug_taken', 'key_is_workspace_bound'],
   example: { body: { name: 'Acme', slug: 'acme' }, reply: exampleWorkspace },
-  run: async ({ body, new_workspace_id, look, many, refuse }) => {
-    const caller = await look<{ bound: boolean; granted: string[] | null }>(
+  run: async ({ body, new_workspace_id, maybeOne, many, refuse }) => {
+    const caller = await maybeOne<{ bound: boolean; granted: string[] | null }>(
       sql`select bound_workspace_id is not null as bound, granted from access`,
     );
     if (caller?.bound) {
@@ -39,7 +39,7 @@ export const createWorkspace = endpoint({
     const slugs = slugCandidates(body.slug, name, 'workspace');
     if (slugs instanceof ApiError) throw slugs;
     for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
-      const [made] = await many<Workspace>(newWorkspaceSteps(new_workspace_id, name, candidatesAt(attempt, slugs)));
+      const [made] = await many<Workspace>(newWorkspaceCtes(new_workspace_id, name, candidatesAt(attempt, slugs)));
       if (made) return { ...made, permissions: effectivePermissions(made.role, caller?.granted ?? null) };
       if (typeof body.slug === 'string') throw slugTaken(body.slug);
     }

@@ -2,10 +2,10 @@ import { newId } from '../core/ids.ts';
 import { type Sql, sql } from '../db/sql.ts';
 
 /**
- * The steps that make the workspace of an endpoint that `founds`, with its owner and its first wiki, from the door's `access`. The first free candidate
+ * The steps that make the workspace of an endpoint that `founds`, with its owner and its first wiki, from the guard's `access`. The first free candidate
  * is taken; no row where all are taken, also by somebody at this very moment (the unique key decides).
  */
-export function newWorkspaceSteps(workspace_id: string, name: string, slugs: string[]): { [step: string]: Sql } {
+export function newWorkspaceCtes(workspace_id: string, name: string, slugs: string[]): { [step: string]: Sql } {
   return {
     free: sql`
       select slug from unnest(${slugs}::text[]) with ordinality candidate (slug, place)

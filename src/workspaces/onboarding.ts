@@ -6,7 +6,7 @@ import { Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { exampleWiki, Wiki } from '../wikis/schema.ts';
-import { newWorkspaceSteps } from './new-workspace.ts';
+import { newWorkspaceCtes } from './new-workspace.ts';
 import { type OverviewModel, type OverviewRow, overviewStatement, readOverview } from './overview.ts';
 import { exampleUser, exampleWorkspace, User, Workspace, WorkspaceAccess } from './schema.ts';
 
@@ -33,7 +33,7 @@ export const onboarding = endpoint({
   description: "Answers the caller's workspace, made now if there is none, and an overview. Any body is ignored.",
   access: signedIn(),
   event: 'workspace.created',
-  founds: true,
+  createsWorkspace: true,
   reply: Onboarding,
   errors: ['forbidden'],
   example: {
@@ -55,9 +55,9 @@ export const onboarding = endpoint({
       },
     },
   },
-  run: async ({ new_workspace_id, look, transaction }) => {
+  run: async ({ new_workspace_id, maybeOne, transaction }) => {
     const readModel = async () => {
-      const row = await look<OverviewRow>(overviewStatement);
+      const row = await maybeOne<OverviewRow>(overviewStatement);
       if (!row) throw new Error('a caller has no overview');
       return readOverview(row);
     };
@@ -67,14 +67,14 @@ export const onboarding = endpoint({
     // A workspace key of somebody who left is not a person who arrives: it gets no workspace.
     if (!model.current) {
       created = await transaction(async (tx) => {
-        const member = await tx.look(sql`
+        const member = await tx.maybeOne(sql`
           select 1 from access a join memberships m on m.user_id = a.user_id and m.status = 'active' limit 1`);
-        const bound = await tx.look(sql`select 1 from access where bound_workspace_id is not null`);
+        const bound = await tx.maybeOne(sql`select 1 from access where bound_workspace_id is not null`);
         if (member || bound) return false;
         const slugs = slugCandidates(null, name, 'workspace');
         if (slugs instanceof ApiError) throw slugs;
         for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
-          if ((await tx.many(newWorkspaceSteps(new_workspace_id, name, candidatesAt(attempt, slugs)))).length > 0)
+          if ((await tx.many(newWorkspaceCtes(new_workspace_id, name, candidatesAt(attempt, slugs)))).length > 0)
             return true;
         }
         throw new Error('every slug was taken');

@@ -55,7 +55,7 @@ export const restoreFromTrash: WebRoute = {
   },
 };
 
-export const throwAway: WebRoute = {
+export const movePageToTrash: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/delete',
   run: async (visit) => {

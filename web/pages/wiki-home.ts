@@ -7,7 +7,7 @@ import { findPlace, inApi, type Place, pathOf } from '../place.ts';
 import { branchesAround, breadcrumbs, treeOf, wayTo } from '../tree.ts';
 import { offsetOf, type Visit, type WebRoute } from '../visit.ts';
 
-/** A wiki's front door: its pages at the root, and what to do where there are none. */
+/** A wiki's home page: its pages at the root, and what to do where there are none. */
 export const wikiHome: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki',

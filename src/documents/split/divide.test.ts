@@ -8,7 +8,7 @@ import { ID_PREFIX } from '../../markdown/safe-addresses.ts';
 import { textToMarkdown } from '../formats/text.ts';
 import { linesOfBlock } from '../source-lines.ts';
 import { blocksOf } from './blocks.ts';
-import { divide, type Part } from './divide.ts';
+import { type Part, split } from './divide.ts';
 import { windowsOf } from './windows.ts';
 
 /** DIVIDE_RUNS: on how many documents of chance each property is tried; without it they are the same ones each time. */
@@ -176,7 +176,7 @@ test('what each piece of a block repeats is short, or the block is not divided',
     `| ${long} |\n| - |\n${'| row |\n'.repeat(50_000)}`,
     `\`\`\` ${long}\n${'line\n'.repeat(60_000)}\`\`\`\n`,
   ]) {
-    const parts = divide({ markdown }, 'Title');
+    const parts = split({ markdown }, 'Title');
     assert.equal(
       parts.reduce((sum, part) => sum + part.markdown.length, 0),
       markdown.length,
@@ -202,7 +202,7 @@ function linesOf(text: string): string[] {
 test('the parts of a document together say what it says, in its order', () => {
   fc.assert(
     fc.property(anything, (markdown) => {
-      const parts = divide({ markdown }, 'Title', nothing, { ...LENGTHS, page: 60 });
+      const parts = split({ markdown }, 'Title', nothing, { ...LENGTHS, page: 60 });
       for (const [i, part] of parts.entries()) {
         assert.ok(i === 0 || part.markdown !== '' || parts.some(({ parent }) => parent === i), 'no page is empty');
         assert.ok(part.parent < i);
@@ -248,7 +248,7 @@ test('what has pages itself is divided between them, and each part knows the pag
     last_page: Math.floor(i / 3) + 1,
   }));
   const markdown = block_pages.map((_, i) => `Block ${i}.\n`).join('\n');
-  const [index, ...parts] = divide({ markdown, block_pages }, 'Paper', nothing, { ...LENGTHS, page: 100, part: 60 });
+  const [index, ...parts] = split({ markdown, block_pages }, 'Paper', nothing, { ...LENGTHS, page: 100, part: 60 });
   assert.deepEqual([index?.markdown, index?.block_pages], ['', []]);
   assert.deepEqual(
     parts.map(({ name }) => name),
@@ -259,7 +259,7 @@ test('what has pages itself is divided between them, and each part knows the pag
     parts.flatMap((part) => part.block_pages),
     block_pages,
   );
-  const [, first] = divide({ markdown, block_pages: block_pages.slice(1) }, 'Paper', nothing, {
+  const [, first] = split({ markdown, block_pages: block_pages.slice(1) }, 'Paper', nothing, {
     ...LENGTHS,
     page: 100,
     part: 60,
@@ -269,7 +269,7 @@ test('what has pages itself is divided between them, and each part knows the pag
 
 test('thousands of sections with the same title each have a name, and links lead to the one that they mean', () => {
   const markdown = Array.from({ length: 5_000 }, (_, i) => `# Usage\n\n[next](#usage-${i + 1})\n`).join('\n');
-  const [index, ...parts] = divide({ markdown }, 'Manual', nothing, { ...LENGTHS, window: 2 ** 17 });
+  const [index, ...parts] = split({ markdown }, 'Manual', nothing, { ...LENGTHS, window: 2 ** 17 });
   assert.equal(index?.markdown, '');
   assert.equal(new Set(parts.map(({ name }) => name)).size, 5_000);
   assert.deepEqual(parts[41]?.links, [{ fragment: 'h-usage-42', part: 43, anchor: 'h-usage' }]);
@@ -291,7 +291,7 @@ function assertOnLines(parts: readonly Part[], lines: readonly string[]): void {
 test('each line of a part is the line of the file that it is said to be', () => {
   fc.assert(
     fc.property(anything, (markdown) => {
-      assertOnLines(divide({ markdown }, 'Title', nothing, LENGTHS), markdown.split('\n'));
+      assertOnLines(split({ markdown }, 'Title', nothing, LENGTHS), markdown.split('\n'));
     }),
     RUNS,
   );
@@ -303,7 +303,7 @@ test('each line of a part is the line of the file that it is said to be', () => 
   fc.assert(
     fc.property(texts, (blocks) => {
       const text = blocks.flat().join('');
-      assertOnLines(divide(textToMarkdown(text), 'Title', nothing, LENGTHS), text.split('\n'));
+      assertOnLines(split(textToMarkdown(text), 'Title', nothing, LENGTHS), text.split('\n'));
     }),
     RUNS,
   );

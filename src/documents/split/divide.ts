@@ -59,7 +59,7 @@ export function isLong({ kind, markdown }: Extracted): boolean {
  * next. What has no headings is divided between blocks. Definitions and footnotes come to each part that refers to them.
  * `onWindow` is told how long each piece is before it is parsed.
  */
-export function divide(
+export function split(
   { markdown, block_pages = [], lines }: Pick<Extracted, 'markdown' | 'block_pages' | 'lines'>,
   title: string,
   onWindow: (length: number) => void = () => undefined,

@@ -3,8 +3,8 @@ import type { Access } from '../../access/access-rule.ts';
 import { type ErrorCode, STATUS_OF } from '../../core/errors.ts';
 import { TYPE_OF } from '../body-parsers.ts';
 import { Bytes } from '../bytes.ts';
-import { type Endpoint, isRepeatable } from '../endpoint.ts';
-import { Events } from '../event-stream.ts';
+import { type Endpoint, isIdempotent } from '../endpoint.ts';
+import { EventStream } from '../event-stream.ts';
 import { describeAccess } from './describe-access.ts';
 import { RATE_LIMIT_HEADERS, refs } from './responses.ts';
 import { tagOf } from './tags.ts';
@@ -31,8 +31,8 @@ export function operation(endpoint: Endpoint) {
     parameters: [
       ...parameters(endpoint.params, 'path'),
       ...parameters(endpoint.query, 'query'),
-      ...(isRepeatable(endpoint) ? [IDEMPOTENCY_KEY] : []),
-      ...Object.entries(endpoint.reads ?? {}).map(([name, description]) => ({
+      ...(isIdempotent(endpoint) ? [IDEMPOTENCY_KEY] : []),
+      ...Object.entries(endpoint.requestHeaders ?? {}).map(([name, description]) => ({
         name,
         in: 'header',
         required: false,
@@ -59,8 +59,8 @@ function success(endpoint: Endpoint) {
       304: { description: 'The client has it already, as If-None-Match says.', headers },
     };
   }
-  if (endpoint.reply === Events) {
-    const content = { 'text/event-stream': { schema: Events, example: 'id: …\nevent: job\ndata: {…}\n\n' } };
+  if (endpoint.reply === EventStream) {
+    const content = { 'text/event-stream': { schema: EventStream, example: 'id: …\nevent: job\ndata: {…}\n\n' } };
     return {
       200: { description: 'The present state, and each that follows.', headers, content },
       204: { description: 'The client has seen the last state, as Last-Event-ID says.', headers },
@@ -69,7 +69,7 @@ function success(endpoint: Endpoint) {
   const status = endpoint.status ?? 200;
   const description = status === 201 ? 'Created.' : 'Done.';
   if (status === 204) return { 204: { description, headers } };
-  const others = Object.entries(endpoint.also ?? {}).map(([type, represent]) => [
+  const others = Object.entries(endpoint.representations ?? {}).map(([type, represent]) => [
     type,
     { schema: { type: 'string' }, example: represent(endpoint.example.reply) },
   ]);
@@ -84,8 +84,8 @@ function requestBody(endpoint: Endpoint) {
   const file = { type: 'string', format: 'binary' };
   const properties = endpoint.files_max === 1 ? { file } : { files: { type: 'array', items: file } };
   const content = {
-    ...(endpoint.takes === 'multipart' && { [TYPE_OF.multipart]: { schema: { type: 'object', properties } } }),
-    ...(endpoint.takes === 'bytes' && { [TYPE_OF.bytes]: { schema: file } }),
+    ...(endpoint.consumes === 'multipart' && { [TYPE_OF.multipart]: { schema: { type: 'object', properties } } }),
+    ...(endpoint.consumes === 'bytes' && { [TYPE_OF.bytes]: { schema: file } }),
     ...(endpoint.body && { 'application/json': { schema: endpoint.body, example: endpoint.example.body } }),
   };
   return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };

@@ -2,7 +2,7 @@ import { newId } from '../../core/ids.ts';
 import type { ServiceDb } from '../../db/db.ts';
 import { SERVICE } from '../../db/request-context.ts';
 import { sql } from '../../db/sql.ts';
-import { foldPending } from './merge-pending.ts';
+import { mergePending } from './merge-pending.ts';
 import type { DocumentKind } from './pending.ts';
 
 /** So many documents, or one that waits so long, are folded: each search looks through those that wait. */
@@ -16,7 +16,7 @@ export async function keepIndexes(db: ServiceDb): Promise<void> {
   const stale = new Set<string>();
   for (const { wiki_id, kind, is_stale } of work) {
     const own = db.in({ who: 'job', path: { wiki_id } });
-    if (!is_stale) while ((await foldPending(own, wiki_id, kind)) > 0);
+    if (!is_stale) while ((await mergePending(own, wiki_id, kind)) > 0);
     else if (!stale.has(wiki_id)) {
       stale.add(wiki_id);
       await own.query(sql`

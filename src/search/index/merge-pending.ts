@@ -3,7 +3,7 @@ import { backwards, indexBody, indexTitle, readWords } from '../../analysis/docu
 import type { Db, Query } from '../../db/db.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import { FIRST_PIVOTS, lengthOf, type Pivots, readTerms } from './impacts.ts';
-import { foldPostings, type WrittenTerms } from './merge-postings.ts';
+import { mergePostings, type WrittenTerms } from './merge-postings.ts';
 import type { DocumentKind } from './pending.ts';
 
 /** What is folded in one transaction. */
@@ -52,7 +52,7 @@ interface Present extends Omit<Folded, keyof Pivots> {
  * Puts documents that wait into the index: one transaction, beside which everybody goes on reading and writing. Answers
  * how many; 0 where none waits, or where somebody else is at it and this one is not to wait.
  */
-export async function foldPending(
+export async function mergePending(
   db: Db,
   wiki_id: string,
   kind: DocumentKind,
@@ -87,7 +87,7 @@ export async function foldPending(
       }
     }
     const changed = present.filter(({ document_no }) => document_no >= 0);
-    await foldPostings(
+    await mergePostings(
       query,
       { wiki_id, kind, pivots },
       changed.map((is) => ({ document_no: is.document_no, was: known.get(is.document_id), is })),

@@ -28,7 +28,7 @@ export interface DocumentChange {
 type Changes = Map<number, Map<string, number[]>>;
 
 /** Changes the blocks of postings by the difference between what documents were in the index and what they are to be. */
-export async function foldPostings(
+export async function mergePostings(
   query: Query,
   index: Index & { pivots: Pivots },
   documents: readonly DocumentChange[],

@@ -16,7 +16,7 @@ export interface WrittenDocument {
  * The step that tells the index of one document in the statement that writes it, so that the next search finds it. `from`
  * answers it: wiki_id, document_id and version, which grows with each write.
  */
-export function pendingStep(kind: DocumentKind, { title, body }: WrittenDocument, from: Sql): Sql {
+export function pendingCte(kind: DocumentKind, { title, body }: WrittenDocument, from: Sql): Sql {
   const head = indexTitle(title);
   if (body) {
     return sql`
@@ -58,7 +58,7 @@ const ONE_ROW_A_VERSION = sql`
     set title_terms = excluded.title_terms, body_terms = excluded.body_terms, vocabulary = excluded.vocabulary`;
 
 /** Takes documents that are about to be deleted for good out of the index. `ids`: a query of one column. */
-export function forgetStep(kind: DocumentKind, wiki_id: string, ids: Sql): Sql {
+export function dropPendingCte(kind: DocumentKind, wiki_id: string, ids: Sql): Sql {
   return sql`
     insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary)
     select ${wiki_id}, ${kind}, id, ${2 ** 31 - 1}, '', '', '' from (${ids}) gone (id)

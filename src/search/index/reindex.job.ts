@@ -2,7 +2,7 @@ import type { Db, Query } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { advanceJob, type ClaimedJob, endJob } from '../../jobs/queue.ts';
 import type { JobKind } from '../../jobs/worker.ts';
-import { foldPending } from './merge-pending.ts';
+import { mergePending } from './merge-pending.ts';
 import type { DocumentKind } from './pending.ts';
 
 const BATCH = 500;
@@ -24,7 +24,7 @@ export const reindexJob: JobKind = {
         if (stopping.aborted) return;
         const ids: string[] = await queueNext(db, job, kind, after, Math.floor((100 * done) / Math.max(1, total)));
         done += ids.length;
-        while ((await foldPending(db, job.wiki_id, kind, 'wait')) > 0) if (stopping.aborted) return;
+        while ((await mergePending(db, job.wiki_id, kind, 'wait')) > 0) if (stopping.aborted) return;
         after = ids.at(-1);
       }
     }

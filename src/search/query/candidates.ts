@@ -3,7 +3,7 @@ import type { Index } from '../index/pending.ts';
 import type { Candidate } from './rank.ts';
 
 /** The candidates with the ids that they have: id and score. */
-export function candidatesStep({ wiki_id, kind }: Index, candidates: readonly Candidate[]): Sql {
+export function candidatesCte({ wiki_id, kind }: Index, candidates: readonly Candidate[]): Sql {
   const folded = candidates.filter(({ document_no }) => document_no >= 0);
   const waiting = candidates.filter(({ document_no }) => document_no < 0);
   return sql`

@@ -18,7 +18,7 @@ let bytes = 0;
  * The postings of frequent terms that are in memory, with the version that they are of: a statement answers them again only
  * where that is no longer the present one, so nobody finds what is not, or no longer, in the index that they may read.
  */
-export function keptPostings(index: Index, terms: readonly string[]): Map<string, Kept> {
+export function cachedPostings(index: Index, terms: readonly string[]): Map<string, Kept> {
   const found = new Map<string, Kept>();
   for (const term of terms) {
     const one = kept.get(keyOf(index, term));
@@ -28,7 +28,7 @@ export function keptPostings(index: Index, terms: readonly string[]): Map<string
 }
 
 /** Keeps postings that were read, or used again, in the place of those that were not for longest. */
-export function keepPostings(index: Index, term: string, one: Kept): void {
+export function cachePostings(index: Index, term: string, one: Kept): void {
   if (one.postings.length < BYTES_WORTH) return;
   const key = keyOf(index, term);
   bytes += one.postings.length - (kept.get(key)?.postings.length ?? 0);

@@ -3,7 +3,7 @@ import { type Sql, sql } from '../../db/sql.ts';
 import { FIRST_PIVOTS } from '../index/impacts.ts';
 import type { Index } from '../index/pending.ts';
 import { documentsIn } from '../index/postings.ts';
-import { keepPostings, keptPostings } from './posting-cache.ts';
+import { cachedPostings, cachePostings } from './posting-cache.ts';
 import type { Found, PendingDocument } from './rank.ts';
 
 /**
@@ -42,7 +42,7 @@ export async function readIndex(
   needed: readonly string[],
 ): Promise<Found> {
   const all = [...new Set([...terms, ...needed])];
-  const kept = keptPostings({ wiki_id, kind }, all);
+  const kept = cachedPostings({ wiki_id, kind }, all);
   const rows = await many<Row>({
     sized: sql`
       select p.term, sum(octet_length(p.postings))::int as bytes, count(*)::int as blocks,
@@ -81,7 +81,7 @@ export async function readIndex(
     if (row.term === null || row.version === null || !row.is_read) continue;
     const known = kept.get(row.term);
     if (known?.version === row.version) row.postings = known.postings;
-    if (row.postings) keepPostings({ wiki_id, kind }, row.term, { version: row.version, postings: row.postings });
+    if (row.postings) cachePostings({ wiki_id, kind }, row.term, { version: row.version, postings: row.postings });
   }
   return foundIn(rows);
 }

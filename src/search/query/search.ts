@@ -2,7 +2,7 @@ import type { Statements } from '../../access/guard.ts';
 import { termOf } from '../../analysis/tokenize.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
-import { candidatesStep } from './candidates.ts';
+import { candidatesCte } from './candidates.ts';
 import { meantWords } from './correct-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
 import { type Found, rank, type Wanted } from './rank.ts';
@@ -44,7 +44,7 @@ export async function searchIndex<Row>(
     const ranked = rank(found, wanted, most);
     const best = isChecked ? await verified(many, index, ranked.best, query, show.isVisible) : ranked.best;
     if (best.length === 0) return { rows: [], terms };
-    const rows = await many<Row>({ candidates: candidatesStep(index, best), ...show.steps });
+    const rows = await many<Row>({ candidates: candidatesCte(index, best), ...show.steps });
     if (rows.length >= limit || ranked.isAll || isChecked || most === all) return { rows, terms };
   }
   return { rows: [], terms };

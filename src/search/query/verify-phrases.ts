@@ -3,7 +3,7 @@ import { SEARCHED_CHARACTERS } from '../../analysis/document-terms.ts';
 import { termOf, tokenize } from '../../analysis/tokenize.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
-import { candidatesStep } from './candidates.ts';
+import { candidatesCte } from './candidates.ts';
 import { holdsPhrase } from './find-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
 import type { Candidate } from './rank.ts';
@@ -23,7 +23,7 @@ export async function verified(
   const { wiki_id, kind } = index;
   const id = raw(`p.${kind}_id`);
   const rows = await many<{ id: string; score: number; title: string; text: string }>({
-    candidates: candidatesStep(index, candidates),
+    candidates: candidatesCte(index, candidates),
     seen: sql`
       select c.id, c.score, p.title, case when ${phrases.length > 0} then left(t.text, ${SEARCHED_CHARACTERS}) else '' end as text
       from candidates c

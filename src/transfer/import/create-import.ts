@@ -6,7 +6,7 @@ import { newId } from '../../core/ids.ts';
 import { WikiParams, withoutNulls } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { enqueueStep } from '../../jobs/queue.ts';
+import { enqueueCte } from '../../jobs/queue.ts';
 import { Job, jobColumns } from '../../jobs/schema.ts';
 import type { Blobs } from '../../providers/storage/blobs.ts';
 import { MANIFEST_FILE } from '../export/archive-format.ts';
@@ -26,25 +26,25 @@ export const createImport = endpoint({
   event: 'import.created',
   limit: 'uploads',
   params: WikiParams,
-  takes: 'multipart',
+  consumes: 'multipart',
   files_max: 1,
   file_max: 'upload',
   status: 201,
   reply: Job,
   errors: ['invalid_request', 'conflict', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
   example: { reply: queuedJob('import') },
-  run: async ({ params: { wiki_id }, files, services, one, look }) => {
+  run: async ({ params: { wiki_id }, files, services, one, maybeOne }) => {
     const [file] = files;
     if (!file) throw new Error('a multipart body without a file is refused before');
     const { sha256, byte_size } = file.blob;
     const job_id = newId('job');
     if (await isOfWiki(services.blobs, sha256)) {
       // Said at once where it can be; the job looks again, under the lock of the wiki.
-      const page = await look(sql`select 1 from pages where wiki_id = ${wiki_id} and trashed_at is null limit 1`);
+      const page = await maybeOne(sql`select 1 from pages where wiki_id = ${wiki_id} and trashed_at is null limit 1`);
       if (page) throw new ApiError('conflict', notEmpty().message);
     }
     const made = await one<Job>({
-      j: enqueueStep({ wiki_id, job_id, upload_id: null, kind: 'import' }, sql`access`),
+      j: enqueueCte({ wiki_id, job_id, upload_id: null, kind: 'import' }, sql`access`),
       import: sql`
         insert into imports (wiki_id, import_id, created_by, filename, sha256, byte_size)
         select a.wiki_id, ${job_id}, a.user_id, ${cleanFilename(file.filename)}, ${sha256}, ${byte_size} from access a`,

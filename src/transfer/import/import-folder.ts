@@ -2,7 +2,7 @@ import { newId } from '../../core/ids.ts';
 import { sql } from '../../db/sql.ts';
 import { planPaths } from '../../documents/file-paths.ts';
 import { folderOf } from '../../markdown/page-links.ts';
-import type { Output } from '../../sandbox/bounded-thread.ts';
+import type { CompileOutput } from '../../sandbox/bounded-thread.ts';
 import { invalid } from './archive-error.ts';
 import { attachFile } from './attach-file.ts';
 import { type ImportContext, inBatches } from './import-context.ts';
@@ -37,7 +37,7 @@ interface Planned {
 }
 
 interface Compiled extends Planned {
-  result: Output;
+  result: CompileOutput;
 }
 
 /** Makes pages of the documents of an archive that is no wiki's, beside those that the wiki has. Answers a line about it. */
@@ -107,7 +107,7 @@ export async function importFolder(context: ImportContext): Promise<string> {
     await onProgress((0.95 * done) / planned.length);
   }
 
-  function rowsOf(page: Planned, result: Output & { ok: true }) {
+  function rowsOf(page: Planned, result: CompileOutput & { ok: true }) {
     const { page_id, path, position } = page;
     const { title, description, word_count, markdown, html, outline, text, indexed } = result;
     const parent = folderOf(path);

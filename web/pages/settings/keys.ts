@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../../src/keys/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
-import { deedButton, guarded, hidden, inSettings, type Settings, settingsPage } from '../../settings.ts';
+import { actionButton, guarded, hidden, inSettings, type Settings, settingsPage } from '../../settings.ts';
 import type { Shown, Visit } from '../../visit.ts';
 
 /** As many as one answer of the API may hold. */
@@ -59,7 +59,7 @@ function entry({ key_id, name, obfuscated_value, permissions, created_at, expire
     ${guarded(
       html`Revoke<span class="sr-only"> ${name}</span>`,
       'Whatever uses this key stops working at once. It cannot be taken back.',
-      deedButton('revoke', { key_id }, html`Revoke the key<span class="sr-only"> ${name}</span>`, 'bad'),
+      actionButton('revoke', { key_id }, html`Revoke the key<span class="sr-only"> ${name}</span>`, 'bad'),
     )}</li>`;
 }
 

@@ -3,7 +3,7 @@ import type { Member } from '../../../src/members/schema.ts';
 import type { Seats } from '../../../src/workspaces/seats.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
-import { deedButton, guarded, hidden, type Settings, settingsPage, widgetToken } from '../../settings.ts';
+import { actionButton, guarded, hidden, type Settings, settingsPage, widgetToken } from '../../settings.ts';
 import type { Visit } from '../../visit.ts';
 
 interface Role {
@@ -124,8 +124,8 @@ function invitations(list: MembersList): Html {
     <ul class="people">${list.invitations.map(
       ({ invitation_id, email, role, expires_at }) => html`<li>
       <div class="who"><strong>${email}</strong><span class="small">${nameOf.get(role) ?? role} · until ${time(expires_at)}</span></div>
-      <div class="row-of-buttons">${deedButton('resend', { invitation_id }, html`Resend<span class="sr-only"> to ${email}</span>`)}
-      ${deedButton('revoke', { invitation_id }, html`Revoke<span class="sr-only"> the invitation of ${email}</span>`, 'quiet')}</div></li>`,
+      <div class="row-of-buttons">${actionButton('resend', { invitation_id }, html`Resend<span class="sr-only"> to ${email}</span>`)}
+      ${actionButton('revoke', { invitation_id }, html`Revoke<span class="sr-only"> the invitation of ${email}</span>`, 'quiet')}</div></li>`,
     )}</ul>`;
 }
 
@@ -161,17 +161,17 @@ function more(
     return guarded(
       'Leave',
       `You can open nothing of ${at.workspace.name} any more, until you are invited again. What you wrote stays.`,
-      deedButton('leave', { membership_id }, `Leave ${at.workspace.name}`, 'bad'),
+      actionButton('leave', { membership_id }, `Leave ${at.workspace.name}`, 'bad'),
     );
   }
   const pause =
     status === 'active'
-      ? deedButton('deactivate', { membership_id }, html`Deactivate<span class="sr-only"> ${name}</span>`)
-      : deedButton('reactivate', { membership_id }, html`Reactivate<span class="sr-only"> ${name}</span>`);
+      ? actionButton('deactivate', { membership_id }, html`Deactivate<span class="sr-only"> ${name}</span>`)
+      : actionButton('reactivate', { membership_id }, html`Reactivate<span class="sr-only"> ${name}</span>`);
   return guarded(
     html`More${about}`,
     'Who is deactivated opens nothing here and takes no seat, until you reactivate them. Who is removed has to be invited again. What they wrote stays.',
-    html`<div class="row-of-buttons">${mayChange && pause}${deedButton('remove', { membership_id }, html`Remove<span class="sr-only"> ${name}</span>`, 'bad')}</div>`,
+    html`<div class="row-of-buttons">${mayChange && pause}${actionButton('remove', { membership_id }, html`Remove<span class="sr-only"> ${name}</span>`, 'bad')}</div>`,
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Session } from '../../../src/session/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { themeForm, time } from '../../layout.ts';
-import { deedButton, guarded, hidden, type Settings, settingsPage, widgetToken } from '../../settings.ts';
+import { actionButton, guarded, hidden, type Settings, settingsPage, widgetToken } from '../../settings.ts';
 import type { Visit } from '../../visit.ts';
 
 export const [profile, changeProfile] = settingsPage({
@@ -54,7 +54,7 @@ export const [profile, changeProfile] = settingsPage({
       ${methods.includes('password') && password(at)}
       <h2>Where you are signed in</h2>
       <ul class="people">${sessions.map(entry)}</ul>
-      ${guarded('Sign out everywhere', 'All of these are signed out at once, this one too. API keys stay.', deedButton('everywhere', {}, 'Sign out everywhere', 'bad'))}
+      ${guarded('Sign out everywhere', 'All of these are signed out at once, this one too. API keys stay.', actionButton('everywhere', {}, 'Sign out everywhere', 'bad'))}
       <h2>Colours</h2><div class="narrowly">${themeForm(visit)}</div>`;
   },
 });
@@ -75,13 +75,13 @@ function password({ user }: Settings): Html {
       <label>Present password <span class="hint">empty if you have none</span><input name="current_password" type="password" autocomplete="current-password"></label>
       <label>New password <span class="hint">at least 12 characters</span><input name="new_password" type="password" required autocomplete="new-password"></label>
       <button class="button">Set the password</button></form>
-    ${guarded('Remove the password', 'You then sign in by a link in a mail. Where you are signed in, you stay so.', deedButton('unset', {}, 'Remove it', 'bad'))}`;
+    ${guarded('Remove the password', 'You then sign in by a link in a mail. Where you are signed in, you stay so.', actionButton('unset', {}, 'Remove it', 'bad'))}`;
 }
 
 function entry({ session_id, created_at, last_used_at, address, user_agent, current }: Session): Html {
   return html`<li><div class="who"><strong>${browserName(user_agent)}</strong>${current && html` <span class="tag">this one</span>`}
     <span class="small">From ${address} · since ${time(created_at)} · last used ${time(last_used_at)}</span></div>
-    ${!current && deedButton('end', { session_id }, html`Sign out<span class="sr-only"> ${browserName(user_agent)} from ${address}</span>`)}</li>`;
+    ${!current && actionButton('end', { session_id }, html`Sign out<span class="sr-only"> ${browserName(user_agent)} from ${address}</span>`)}</li>`;
 }
 
 /** What people call it; where that is not known, what it calls itself. */

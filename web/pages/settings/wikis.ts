@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.ts';
 import type { WikiEntry } from '../../place.ts';
-import { deedButton, guarded, hidden, type Settings, settingsPage } from '../../settings.ts';
+import { actionButton, guarded, hidden, type Settings, settingsPage } from '../../settings.ts';
 import type { Visit } from '../../visit.ts';
 
 const wiki = ({ form }: Visit) => `/v1/wikis/${encodeURIComponent(form.get('wiki_id') ?? '')}`;
@@ -50,7 +50,7 @@ function entry({ wiki_id, slug, title }: WikiEntry, at: Settings): Html {
         html`Change<span class="sr-only"> ${title}</span>`,
         'A new title leaves the address as it is. Who deletes a wiki deletes its pages, their history and its sources for good: export it before.',
         html`<form method="post" class="fields">${hidden({ do: 'rename', wiki_id })}<label class="grow">Title <input name="title" required maxlength="255" value="${title}"></label><button class="button">Rename</button></form>
-        ${deedButton('delete', { wiki_id }, html`Delete for good<span class="sr-only">: ${title}</span>`, 'bad')}`,
+        ${actionButton('delete', { wiki_id }, html`Delete for good<span class="sr-only">: ${title}</span>`, 'bad')}`,
       )
     }</li>`;
 }
