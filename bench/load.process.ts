@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { SESSION_SETTINGS, types } from '../src/db/db.ts';
+import { SESSION_SETTINGS } from '../src/db/db.ts';
+import { types } from '../src/db/pg-types.ts';
 import { openConnection, type Round, runRound } from './http-load.ts';
 import type { Call } from './requests.ts';
 

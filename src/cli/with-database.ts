@@ -18,7 +18,9 @@ export async function withDatabase(config: Config, work: (db: OwnerDb) => Promis
       });
   const db = openDb({ connection: running ?? own?.connection ?? {}, connections: 1 });
   try {
-    await prepareDatabase(db, { url: config.DATABASE_URL, data_dir: config.DATA_DIR });
+    await prepareDatabase(db, { url: config.DATABASE_URL, data_dir: config.DATA_DIR }, (reason) =>
+      process.stderr.write(`Waiting: ${reason}.\n`),
+    );
     await work(db);
   } finally {
     await db.close();

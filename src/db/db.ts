@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { types } from './pg-types.ts';
 import { PREPARE_CONTEXT, type RequestContext, sendInContext } from './request-context.ts';
 import { type Sql, toStatement } from './sql.ts';
 
@@ -19,10 +20,17 @@ export interface ScopedDb extends Db {
   snapshot<T>(work: (query: Query) => Promise<T>): Promise<T>;
 }
 
+/** Runs SQL text without values and answers how many rows it changed. Several statements are one transaction. */
+export type RunScript = (text: string) => Promise<number>;
+
 /** The database as its owner sees it: for migrations, the operator's commands and tests. */
 export interface OwnerDb extends Db {
-  /** Runs a text of several statements without values, a migration, and what notes it, in one transaction. */
-  transaction<T>(work: (query: Query, runScript: (text: string) => Promise<void>) => Promise<T>): Promise<T>;
+  transaction<T>(work: (query: Query, runScript: RunScript) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` on one connection, outside a transaction and without time limits. The connection is closed at the end,
+   * so that its settings and locks end too.
+   */
+  session<T>(work: (query: Query, runScript: RunScript) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -52,6 +60,8 @@ export const SESSION_SETTINGS =
   '-c plan_cache_mode=force_generic_plan -c jit=off -c timezone=UTC -c statement_timeout=30s ' +
   '-c idle_in_transaction_session_timeout=30s -c client_min_messages=warning';
 
+const NO_TIME_LIMITS = 'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0';
+
 /** Reads and writes rows as far as row-level security goes, and nothing else. */
 export const SERVICE_ROLE = 'ibid_service';
 
@@ -67,42 +77,27 @@ class Client extends pg.Client {
   }
 }
 
-const TIMESTAMPTZ = 1184;
-const INT8 = 20;
-const NUMERIC = 1700;
-
-/**
- * PostgreSQL's text for a timestamp in UTC (`2026-11-21 05:29:32.1+00`) as RFC 3339 with milliseconds
- * (`2026-11-21T05:29:32.100Z`), without the detour through a Date.
- */
-function timestampFromText(text: string): string {
-  const fraction = text.charCodeAt(19) === 46 ? text.slice(20, text.indexOf('+', 20)) : '';
-  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
-}
-
-const parsers = new Map<number, (text: string) => unknown>([
-  [TIMESTAMPTZ, timestampFromText],
-  [INT8, Number],
-  [NUMERIC, Number],
-]);
-
-/** How values are read: timestamps as the API writes them, numbers as numbers. */
-export const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    parsers.get(oid) ?? pg.types.getTypeParser(oid, format ?? 'text')) as pg.CustomTypesConfig['getTypeParser'],
-};
-
 export function openDb(options: DbOptions): OwnerDb {
   const { pool, prepare, close } = openPool(options, { options: SESSION_SETTINGS });
+  const queryOf = (client: pg.PoolClient): Query => {
+    return async <T>(statement: Sql) => (await client.query(prepare(statement))).rows as T[];
+  };
+  const scriptsOf = (client: pg.PoolClient): RunScript => {
+    return async (text) => {
+      options.observe?.(text, []);
+      // The driver answers an array for several statements.
+      return [await client.query(text)].flat().reduce((sum, { rowCount }) => sum + (rowCount ?? 0), 0);
+    };
+  };
   return {
     query: async <T>(statement: Sql) => (await sendOne(pool, (client) => client.query(prepare(statement)))).rows as T[],
-    transaction: (work) =>
-      inTransaction(pool, options, async (client) =>
-        work(
-          async <T>(statement: Sql) => (await client.query(prepare(statement))).rows as T[],
-          async (text) => void (await client.query(text)),
-        ),
-      ),
+    transaction: (work) => inTransaction(pool, options, (client) => work(queryOf(client), scriptsOf(client))),
+    session: (work) =>
+      onConnection(pool, async (client, giveUp) => {
+        giveUp(new Error('the session has ended'));
+        await client.query(NO_TIME_LIMITS);
+        return work(queryOf(client), scriptsOf(client));
+      }),
     close,
   };
 }

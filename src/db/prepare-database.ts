@@ -13,9 +13,9 @@ interface Place {
 
 /**
  * Asks the database for the first time, makes the role that the service works as and migrates. Answers the names of the
- * migrations that it applied. Errors: StartError.
+ * migrations that it applied. `onWait` is told what migrating waits for. Errors: StartError.
  */
-export async function prepareDatabase(db: OwnerDb, place: Place): Promise<string[]> {
+export async function prepareDatabase(db: OwnerDb, place: Place, onWait: (reason: string) => void): Promise<string[]> {
   const [row] = await db
     .query<{ version: number }>(sql`select current_setting('server_version_num')::int as version`)
     .catch((cause: NodeJS.ErrnoException) => {
@@ -27,7 +27,7 @@ export async function prepareDatabase(db: OwnerDb, place: Place): Promise<string
     );
   }
   await ensureServiceRole(db.query);
-  return migrate(db).catch((cause: NodeJS.ErrnoException) => {
+  return migrate(db, undefined, { onWait }).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== '42501') throw cause;
     throw new StartError(
       `The user of DATABASE_URL may not make tables (${cause.message}): let it own the database, or grant it create on the schema.`,

@@ -26,7 +26,9 @@ export async function openDatabase(
   if (postgres) onStop(() => postgres.stop());
   const connection = postgres ? postgres.connection : { connectionString: url };
   await asOwner(connection, async (owner) => {
-    const applied = await prepareDatabase(owner, { url, data_dir });
+    const applied = await prepareDatabase(owner, { url, data_dir }, (reason) =>
+      log.info({ reason }, 'the database cannot be migrated yet'),
+    );
     if (applied.length > 0) log.info({ applied }, 'the database was migrated');
   });
   const db = openServiceDb({

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { until } from '../../test/process.ts';
+import { makeDatabase } from '../../test/world.ts';
+import { type OwnerDb, openDb } from './db.ts';
+import { migrate } from './migrate.ts';
+import { sql } from './sql.ts';
+
+interface Migrator {
+  db: OwnerDb;
+  /** The scripts that were run so far. */
+  ran: string[];
+  /** Ends its connection to the database, as when its process is killed. */
+  kill(): Promise<void>;
+}
+
+/** A database of its own, and what may migrate it: each with one connection, on which a statement may take 100 ms. */
+async function openTest() {
+  const connection = { connectionString: await makeDatabase() };
+  const observer = openDb({ connection, connections: 2 });
+  after(() => observer.close());
+  return {
+    observer,
+    async openMigrator(): Promise<Migrator> {
+      const application_name = `migrator ${Math.random()}`;
+      const ran: string[] = [];
+      const db = openDb({
+        connection: { ...connection, application_name },
+        connections: 1,
+        observe: (text) => ran.push(text),
+        onConnectionLost: () => undefined,
+      });
+      after(() => db.close());
+      await db.query(sql`set statement_timeout = '100ms'`);
+      return {
+        db,
+        ran,
+        kill: async () =>
+          void (await observer.query(sql`
+            select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${application_name}`)),
+      };
+    },
+  };
+}
+
+const countOf = (ran: readonly string[], text: string) => ran.filter((script) => script.includes(text)).length;
+
+const SLOW = { name: '001_slow.sql', text: 'select pg_sleep(0.3); create table made (id int);' };
+
+/** Two hundred rows to be changed, ten at a time; each says how often it was. */
+const ROWS = {
+  name: '001_rows.sql',
+  text: 'create table things as select n as id, 0 as changes from generate_series(1, 200) n;',
+};
+const BATCHES = {
+  name: '002_changes.sql',
+  text: `-- migration: batches
+    update things set changes = changes + 1 where id in (select id from things where changes = 0 order by id limit 10)`,
+};
+const INDEX = {
+  name: '002_index.sql',
+  text: `-- migration: concurrently
+    -- What is said of it; with a semicolon.
+    create index concurrently if not exists things_by_changes on things (changes) where changes > 0;
+    comment on index things_by_changes is 'Made; valid.';`,
+};
+
+async function isValid(db: OwnerDb): Promise<boolean | undefined> {
+  const [index] = await db.query<{ is_valid: boolean }>(sql`
+    select indisvalid as is_valid from pg_index where indexrelid = to_regclass('things_by_changes')`);
+  return index?.is_valid;
+}
+
+test('a migration may take longer than any other statement', async () => {
+  const { db } = await (await openTest()).openMigrator();
+  assert.deepEqual(await migrate(db, [SLOW]), [SLOW.name]);
+  assert.deepEqual(await migrate(db, [SLOW]), []);
+  const [limits] = await db.query(sql`
+    select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+      current_setting('idle_in_transaction_session_timeout') as idle`);
+  assert.deepEqual(limits, { statement: '30s', lock: '0', idle: '30s' }, 'the next statements have their limits');
+});
+
+test('a process waits for the one that migrates, for longer than a statement may take', async () => {
+  const { openMigrator } = await openTest();
+  const [first, second] = [await openMigrator(), await openMigrator()];
+  const reasons: string[] = [];
+  const options = { onWait: (reason: string) => reasons.push(reason) };
+  const applied = await Promise.all([migrate(first.db, [SLOW], options), migrate(second.db, [SLOW], options)]);
+  assert.deepEqual(applied.flat(), [SLOW.name]);
+  assert.deepEqual(reasons, ['another process migrates the database']);
+});
+
+test('a migration that fails leaves nothing behind, and what came before it stays', async () => {
+  const { openMigrator, observer } = await openTest();
+  const { db } = await openMigrator();
+  const faulty = { name: '002_faulty.sql', text: 'create table half (id int); select 1 / 0;' };
+  await assert.rejects(migrate(db, [SLOW, faulty]), { code: '22012' });
+  const [made] = await observer.query(sql`select to_regclass('made')::text as made, to_regclass('half')::text as half`);
+  assert.deepEqual(made, { made: 'made', half: null });
+  assert.deepEqual(await migrate(db, [SLOW, { ...faulty, text: 'create table half (id int)' }]), ['002_faulty.sql']);
+});
+
+test('a migration whose lock is held by others does not queue for it, and is tried again until it is free', async () => {
+  const { openMigrator, observer } = await openTest();
+  const { db, ran } = await openMigrator();
+  await migrate(db, [ROWS]);
+  const alter = { name: '002_alter.sql', text: 'create table other (id int); alter table things add column more int;' };
+  const migrating = await observer.transaction(async (query) => {
+    await query(sql`select 1 from things limit 1`);
+    const done = migrate(db, [ROWS, alter]);
+    await until('it has been tried three times', () => countOf(ran, 'alter table') >= 3);
+    // A request that comes after the migration asked for the table gets it, though the migration does not.
+    await observer.query(sql`select id from things limit 1`);
+    return { done };
+  });
+  assert.deepEqual(await migrating.done, [alter.name]);
+});
+
+test('a migration whose lock is never free ends with a message that names it', async () => {
+  const { openMigrator, observer } = await openTest();
+  const { db } = await openMigrator();
+  await migrate(db, [ROWS]);
+  const alter = { name: '002_alter.sql', text: 'alter table things add column more int' };
+  await observer.transaction(async (query) => {
+    await query(sql`select 1 from things limit 1`);
+    await assert.rejects(migrate(db, [ROWS, alter], { lockAttempts: 2 }), {
+      name: 'StartError',
+      message: /^The migration 002_alter\.sql needs a lock .*pg_stat_activity.*start again\.$/,
+    });
+  });
+  assert.deepEqual(await migrate(db, [ROWS, alter]), [alter.name]);
+});
+
+test('of processes that start at once one makes the indexes, and the others do not stop it', async () => {
+  const { openMigrator, observer } = await openTest();
+  const migrators = await Promise.all([openMigrator(), openMigrator(), openMigrator()]);
+  const applied = await Promise.all(migrators.map(({ db }) => migrate(db, [ROWS, INDEX])));
+  assert.deepEqual(applied.flat(), [ROWS.name, INDEX.name]);
+  assert.equal(await isValid(observer), true);
+});
+
+test('an index whose making was interrupted is made again by the next process', async () => {
+  const { openMigrator, observer } = await openTest();
+  const first = await openMigrator();
+  await migrate(first.db, [ROWS]);
+  await observer.transaction(async (query) => {
+    // What writes the table must end before an index of it is valid.
+    await query(sql`update things set changes = 5 where id = 1`);
+    const interrupted = assert.rejects(migrate(first.db, [ROWS, INDEX]));
+    await until('the index is there and not valid', async () => (await isValid(observer)) === false);
+    await first.kill();
+    await interrupted;
+  });
+  assert.equal(await isValid(observer), false);
+  const second = await openMigrator();
+  assert.deepEqual(await migrate(second.db, [ROWS, INDEX]), [INDEX.name]);
+  assert.equal(await isValid(observer), true);
+});
+
+test('a change in batches that is interrupted goes on with the rows that are left', async () => {
+  const { openMigrator, observer } = await openTest();
+  const first = await openMigrator();
+  await migrate(first.db, [ROWS]);
+  const changed = async () => {
+    const [row] = await observer.query(sql`
+      select count(*) filter (where changes = 1) as once, count(*) filter (where changes > 1) as more from things`);
+    return row;
+  };
+  await observer.transaction(async (query) => {
+    await query(sql`select 1 from things where id = 101 for update`);
+    const interrupted = assert.rejects(migrate(first.db, [ROWS, BATCHES]));
+    await until('it is at a row that is locked', () => countOf(first.ran, 'update things') >= 12);
+    await first.kill();
+    await interrupted;
+  });
+  assert.deepEqual(await changed(), { once: 100, more: 0 });
+  const second = await openMigrator();
+  assert.deepEqual(await migrate(second.db, [ROWS, BATCHES]), [BATCHES.name]);
+  assert.deepEqual(await changed(), { once: 200, more: 0 });
+  assert.equal(countOf(second.ran, 'update things'), 11, 'ten rows each time, and a last time that finds none');
+});
+
+test('a migration of a kind that does not exist is refused', async () => {
+  const { db } = await (await openTest()).openMigrator();
+  const unknown = { name: '001_unknown.sql', text: '-- migration: sometimes\nselect 1' };
+  await assert.rejects(migrate(db, [unknown]), /001_unknown\.sql: there is no kind of migration "sometimes"/);
+});

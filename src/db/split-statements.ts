@@ -1,0 +1,24 @@
+/** Comments, literals, quoted names, dollar-quoted bodies; the ends of statements; and what is between them. */
+const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|;|[^;'"$/-]+|[\s\S]/g;
+
+export interface SqlStatement {
+  /** Without comments and the semicolon. */
+  text: string;
+  /** What its comments say, each with its marks. */
+  comments: string[];
+}
+
+/** The statements of a script. Bodies of functions are dollar-quoted or literals; `begin atomic … end` is not understood. */
+export function splitStatements(script: string): SqlStatement[] {
+  const statements: SqlStatement[] = [{ text: '', comments: [] }];
+  for (const [token] of script.matchAll(TOKEN)) {
+    const last = statements.at(-1);
+    if (token === ';') statements.push({ text: '', comments: [] });
+    else if (!/^(--|\/\*)/.test(token)) last!.text += token;
+    else {
+      last!.text += ' ';
+      last!.comments.push(token);
+    }
+  }
+  return statements.map(({ text, comments }) => ({ text: text.trim(), comments })).filter(({ text }) => text !== '');
+}
