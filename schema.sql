@@ -294,6 +294,7 @@ CREATE OR REPLACE FUNCTION public.widget_origin_is_allowed(origin text, workspac
  RETURNS boolean
  LANGUAGE sql
  STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$ select exists (select from workspaces where widget_origins @> array[origin] and (workspace is null or workspace_id = workspace)) $function$;
 
 -- For the service's own housekeeping, which belongs to no wiki.
@@ -475,6 +476,7 @@ create table invitations (
   FOREIGN KEY (invited_by) REFERENCES users(user_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
+CREATE INDEX invitations_by_email ON invitations USING btree (email) WHERE (state = 'pending'::text);
 CREATE UNIQUE INDEX invitations_pending ON invitations USING btree (workspace_id, email) WHERE (state = 'pending'::text);
 CREATE TRIGGER seats AFTER INSERT OR UPDATE OF state, expires_at, workspace_id ON invitations FOR EACH ROW EXECUTE FUNCTION refuse_above_seats();
 grant delete, insert, select, update on invitations to ibid_service;
@@ -501,6 +503,7 @@ create table jobs (
   started_at   timestamp with time zone,
   finished_at  timestamp with time zone,
   PRIMARY KEY (wiki_id, job_id),
+  CHECK ((failures >= 0)),
   CHECK ((kind = ANY (ARRAY['ingest'::text, 'compile'::text, 'import'::text, 'export'::text, 'reindex'::text]))),
   CHECK (((progress >= 0) AND (progress <= 100))),
   CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),

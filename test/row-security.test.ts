@@ -132,6 +132,20 @@ test('every table is secured by row, and the role of the service has no right to
   assert.deepEqual(Object.values(role ?? {}), [false, false, false, false, false]);
 });
 
+test('every function that runs as its owner looks for tables in one schema, which its caller does not choose', async () => {
+  const functions = await broken.tenants.world.db.query<{ name: string; settings: string[] | null }>(sql`
+    select proname as name, proconfig as settings from pg_proc
+    where prosecdef and pronamespace = 'public'::regnamespace order by 1`);
+  const path = /^search_path=public, pg_temp$/;
+  const open = functions.filter(({ settings }) => !settings?.some((setting) => path.test(setting)));
+  assert.deepEqual(
+    open.map(({ name }) => name),
+    [],
+    'set its search_path in the migration that makes it, as 033_fair_queue.sql does',
+  );
+  assert.ok(functions.length > 10, 'the functions must be found');
+});
+
 test('the service cannot change or delete an audit record, make or drop a table, nor look into one without a scope', async () => {
   const connection = { connectionString: String(process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL) };
   const [here] = await broken.tenants.world.db.query<{ name: string }>(sql`select current_database() as name`);

@@ -282,3 +282,17 @@ test('a job whose worker ends each time is given up after a bounded number of at
   assert.deepEqual([ended.status, ended.error], ['failed', job.error]);
   assert.deepEqual((await owner.get(`/v1/wikis/${wiki_id}/sources`)).body, []);
 });
+
+test('an orderly stop is no failed attempt of a job, and gives a job that got on no further one', async () => {
+  const database = await makeDatabase();
+  const data_dir = join(await makeFolder(), 'data');
+  const alone = await openWorld({ DATABASE_URL: database, DATA_DIR: data_dir, ROLE: 'web' });
+  const owner = await alone.owner();
+  const { job } = await uploadMany(owner, 400);
+  const worker = spawnService({ DATABASE_URL: database, DATA_DIR: data_dir, ROLE: 'worker' });
+  await until('the job has got on', async () => (await owner.get(job)).body.progress > 0);
+  worker.kill('SIGTERM');
+  assert.equal((await worker.ended).code, 0);
+  const [row] = await alone.db.query(sql`select status, attempt, failures from jobs`);
+  assert.deepEqual(row, { status: 'queued', attempt: 1, failures: 0 });
+});

@@ -108,12 +108,15 @@ export async function endJob(
   `);
 }
 
-/** Puts the job back: after a failure with growing pauses (1 s, 4 s, 9 s, …), where it was none at once or after a pause in seconds. */
+/**
+ * Puts the job back: after a failure with growing pauses (1 s, 4 s, 9 s, …), where it was none at once or after a pause in
+ * seconds. Then the attempt is not counted as a failure; of a job that got on it no longer is.
+ */
 export async function releaseJob(db: Db, job: ClaimedJob, failure: string | undefined, wait = 0): Promise<void> {
   const pause = failure === undefined ? wait : job.failures ** 2;
   await db.query(sql`
     update jobs set status = 'queued', lease_until = null, updated_at = now(), error = ${failure ?? ''},
-      failures = failures - ${failure === undefined ? 1 : 0}, run_after = now() + make_interval(secs => ${pause})
+      failures = greatest(failures - ${failure === undefined ? 1 : 0}, 0), run_after = now() + make_interval(secs => ${pause})
     where wiki_id = ${job.wiki_id} and job_id = ${job.job_id} and attempt = ${job.attempt} and status = 'running'
   `);
 }
