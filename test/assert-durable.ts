@@ -9,7 +9,9 @@ import type { Ledger, SentUpload } from './writers.ts';
 /** Asserts that everything acknowledged is there, wholly and once, with its audit record, and nothing else by halves. */
 export async function assertKept(query: Query, blobs: string, ledger: Ledger): Promise<void> {
   assert.deepEqual(ledger.wrong, [], 'Clients must get an answer of the contract or 503 with Retry-After.');
-  await assertMade(query, 'workspace.created', ledger.workspaces, sql`select workspace_id as id from workspaces`);
+  const workspaces = [...ledger.workspaces.values()];
+  await assertMade(query, 'workspace.created', workspaces, sql`select workspace_id as id from workspaces`);
+  await assertMadeOnce(query, ledger.workspaces);
   await assertMade(query, 'invitation.created', ledger.invitations, sql`select invitation_id as id from invitations`);
   await assertMade(
     query,
@@ -31,6 +33,15 @@ async function assertMade(query: Query, event: string, acknowledged: string[], r
   assert.deepEqual(events.map(({ id }) => id).sort(), there, `Each record must have exactly one ${event}.`);
   const lost = acknowledged.filter((id) => !there.includes(id));
   assert.deepEqual(lost, [], `Acknowledged with ${event}, and lost.`);
+}
+
+/** What was asked for with an Idempotency-Key, however often: one of each name, and that the one of the answer. */
+async function assertMadeOnce(query: Query, acknowledged: ReadonlyMap<string, string>): Promise<void> {
+  const made = await query<{ name: string; ids: string[] }>(sql`
+    select name, array_agg(workspace_id) as ids from workspaces where name like 'Made %' group by name`);
+  for (const { name, ids } of made) {
+    assert.deepEqual(ids, [acknowledged.get(name) ?? ids[0]], `${name} must be there once, as it was acknowledged.`);
+  }
 }
 
 async function assertRenamed(query: Query, wiki_id: string, acknowledged: string[]): Promise<void> {

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { pruneIdempotencyKeys } from '../src/access/idempotency.ts';
 import { sql } from '../src/db/sql.ts';
 import { openWorld } from './world.ts';
 
-const world = await openWorld();
+/** A table that is not there for statements which write into it. */
+const fault: { at?: string } = {};
+const world = await openWorld(
+  {},
+  { rewrite: (text) => (fault.at ? text.replace(`insert into ${fault.at}`, 'insert into nowhere') : text) },
+);
 
 const keyed = (key: string) => ({ 'idempotency-key': key });
 
@@ -106,4 +113,74 @@ test('a key that is none is 400, and a GET takes no notice of one', async () => 
     assert.equal(refused.status, 400, JSON.stringify(key));
   }
   assert.equal((await owner.get('/v1/workspaces', keyed('a b'))).status, 200);
+});
+
+test('requests do not wait for expired keys, whoever holds them, nor for each other because of them', async () => {
+  const [owner, other] = [await world.owner(), await world.owner()];
+  await owner.post('/v1/workspaces', { name: 'Long ago' }, keyed('i-1'));
+  await world.db.query(sql`update idempotency_keys set created_at = now() - interval '25 hours'`);
+  await world.db.transaction(async (query) => {
+    await query(sql`select id from idempotency_keys for update`);
+    for (const client of [owner, other]) {
+      assert.equal((await client.post('/v1/workspaces', { name: 'Today' }, keyed('i-2'))).status, 200);
+    }
+  });
+});
+
+test('a key that has expired is taken again, and the new answer is replayed', async () => {
+  const owner = await world.owner();
+  const ask = () => owner.post('/v1/workspaces', { name: 'Again' }, keyed('j-1'));
+  const first = await ask();
+  await world.db.query(sql`update idempotency_keys set created_at = now() - interval '24 hours'`);
+  const [second, third] = [await ask(), await ask()];
+  assert.notEqual(second.body.workspace_id, first.body.workspace_id);
+  assert.deepEqual([third.headers.get('idempotency-replayed'), third.body], ['true', second.body]);
+});
+
+test('expired keys are pruned in batches that pass over those in use, and no other key is', async () => {
+  const owner = await world.owner();
+  const { db } = world;
+  await db.query(sql`delete from idempotency_keys`);
+  await owner.post('/v1/workspaces', { name: 'Kept' }, keyed('k-1'));
+  await db.query(sql`
+    insert into idempotency_keys (id, fingerprint, answer, created_at)
+    select sha256(n::text::bytea), '', '', now() - interval '25 hours' from generate_series(1, 2500) n`);
+  await db.transaction(async (query) => {
+    await query(sql`select 1 from idempotency_keys where created_at < now() - interval '1 day' limit 1 for update`);
+    assert.equal(await pruneIdempotencyKeys(db.query), 2_499);
+  });
+  assert.equal(await pruneIdempotencyKeys(db.query), 1);
+  assert.equal((await db.query(sql`select 1 from idempotency_keys`)).length, 1);
+});
+
+test('a write whose answer cannot be stored is undone with it, and the repetition acts', async () => {
+  const owner = await world.owner();
+  const pages = `/v1/wikis/${owner.wiki_id}/pages`;
+  const requests: [path: string, body: object][] = [
+    ['/v1/workspaces', { name: 'Whole' }],
+    [pages, { title: 'Whole', markdown: 'text' }],
+  ];
+  for (const [path, body] of requests) {
+    const before = (await owner.get(path)).body.length;
+    const headers = keyed(randomUUID());
+    fault.at = 'idempotency_keys';
+    assert.equal((await owner.post(path, body, headers)).status, 500);
+    assert.equal((await owner.get(path)).body.length, before);
+    fault.at = undefined;
+    const made = await owner.post(path, body, headers);
+    assert.deepEqual([made.status < 300, made.headers.get('idempotency-replayed')], [true, null]);
+    assert.deepEqual((await owner.post(path, body, headers)).body, made.body);
+    assert.equal((await owner.get(path)).body.length, before + 1);
+  }
+});
+
+test('a request that writes nothing is answered again as the first time', async () => {
+  const owner = await world.owner();
+  const path = `/v1/workspaces/${owner.workspace_id}/widget-token`;
+  const [first, again] = [
+    await owner.post(path, { widget: 'profile' }, keyed('l-1')),
+    await owner.post(path, { widget: 'profile' }, keyed('l-1')),
+  ];
+  assert.equal(again.headers.get('idempotency-replayed'), 'true');
+  assert.deepEqual(again.body, first.body);
 });

@@ -325,6 +325,26 @@ const creationRaces: Race[] = [
     },
   },
   {
+    name: 'an edit with an Idempotency-Key happens once, and no caller is refused for what another has written',
+    only: [20],
+    oneOf: 4,
+    async prepare() {
+      const pages = `/v1/wikis/${creator.wiki_id}/pages`;
+      const { body: page } = await creator.post(pages, { title: `Edited ${randomUUID()}`, markdown: 'one' });
+      const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
+      const body = JSON.stringify({ markdown: 'two', base_revision: 1 });
+      return {
+        call: (_, at) => at(creator).send('PATCH', `${pages}/${page.page_id}`, { headers, body }),
+        winners: (answers) => succeeded(answers).filter((answer) => !answer.headers.has('idempotency-replayed')).length,
+        others: ['409 idempotency_in_progress'],
+        async check(answers) {
+          assert.deepEqual(new Set(succeeded(answers).map((answer) => answer.body.revision)), new Set([2]));
+          assert.equal((await creator.get(`${pages}/${page.page_id}`)).body.revision, 2);
+        },
+      };
+    },
+  },
+  {
     name: 'a key is revoked once',
     async prepare() {
       const path = `/v1/workspaces/${creator.workspace_id}/api-keys`;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
-import { growTables, wholeTablesRead } from './plans.ts';
+import { growIdempotencyKeys, growTables, wholeTablesRead } from './plans.ts';
 import { sendRaw } from './raw-http.ts';
 import { type Ids, nameOf, pathParams, success, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
@@ -136,6 +136,20 @@ test('an edit of a text alone is the page as it was, and the write', async () =>
   assert.deepEqual([edited.status, counted.statements.length - before], [200, 2]);
 });
 
+test('a write with an Idempotency-Key is the look for its answer, begin, the lock on the key, the write, the answer, commit', async () => {
+  const client = counted.as(tenants.owner.token);
+  const rename = () =>
+    client.send('PATCH', `/v1/wikis/${tenants.a.wiki_id}`, {
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'counted' },
+      body: JSON.stringify({ title: 'Counted' }),
+    });
+  const before = counted.statements.length;
+  assert.equal((await rename()).status, 200);
+  assert.equal(counted.statements.length - before, 6);
+  assert.equal((await rename()).headers.get('idempotency-replayed'), 'true');
+  assert.equal(counted.statements.length - before, 7);
+});
+
 test('a write that is refused keeps its connection, on which everything is prepared', async () => {
   // Nobody else asks this database: there is no worker.
   const world = await openWorld({ ROLE: 'web' });
@@ -174,9 +188,12 @@ const OF_MANY_PAGES = [
 test('no statement of a request reads a whole table for the sake of a few rows, however large the wiki', async () => {
   const { owner, a } = tenants;
   const markdown = '[[Ordinary]], [[Nowhere]], [a link](ordinary)';
-  const made = await counted.as(owner.token).post(`/v1/wikis/${a.wiki_id}/pages`, { title: 'Linked', markdown });
+  const made = await counted
+    .as(owner.token)
+    .post(`/v1/wikis/${a.wiki_id}/pages`, { title: 'Linked', markdown }, { 'idempotency-key': 'linked' });
   assert.equal(made.status, 201);
   await growTables(tenants.world.db, a.wiki_id ?? '');
+  await growIdempotencyKeys(tenants.world.db);
   const readers: string[] = [];
   for (const text of new Set(counted.statements)) {
     if (/^(?:begin|commit|rollback)/.test(text)) continue;

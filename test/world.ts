@@ -40,7 +40,7 @@ export interface Owner extends Client {
   membership_id: string;
 }
 
-export interface Hooks extends Pick<ServiceHooks, 'rewrite'> {
+export interface Hooks extends Pick<ServiceHooks, 'rewrite' | 'services'> {
   /** Where the service writes its lines; to nobody unless stated. */
   log?: Logger;
 }

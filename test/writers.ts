@@ -13,7 +13,8 @@ export interface SentUpload {
 
 /** What clients were told, written down when the answer came; nothing of it may be lost. */
 export interface Ledger {
-  workspaces: string[];
+  /** Workspaces by name. Each is asked for with an Idempotency-Key until there is an answer. */
+  workspaces: Map<string, string>;
   invitations: string[];
   /** Titles by wiki, in the order of their acknowledgement. */
   renames: Map<string, string[]>;
@@ -38,7 +39,7 @@ export interface Writers {
 /** Begins to write as each of the owners, without a pause, and goes on through every failure. */
 export function startWriters(owners: readonly Owner[]): Writers {
   const ledger: Ledger = {
-    workspaces: [],
+    workspaces: new Map(),
     invitations: [],
     renames: new Map(owners.map((owner) => [owner.wiki_id, []])),
     uploads: [],
@@ -65,17 +66,21 @@ export function startWriters(owners: readonly Owner[]): Writers {
     if (answer.status < 300) return answer;
     const { error, message, request_id } = answer.body ?? {};
     const isEnvelope = error && message && request_id && Object.keys(answer.body).length === 3;
+    // A connection of the killed service may still be writing.
+    if (error === 'idempotency_in_progress') return undefined;
     if (answer.status === 503 && isEnvelope && answer.headers.has('retry-after')) ledger.unavailable += 1;
     else ledger.wrong.push(`${what}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return undefined;
   }
 
-  async function write(what: string, request: () => Promise<Answer>, note: (answer: Answer) => void): Promise<void> {
+  /** Answers whether there was an answer. */
+  async function write(what: string, request: () => Promise<Answer>, note: (answer: Answer) => void): Promise<boolean> {
     const answer = await ask(what, request);
     if (answer) {
       ledger.acknowledged += 1;
       note(answer);
     } else await new Promise((resolve) => setTimeout(resolve, 20));
+    return answer !== undefined;
   }
 
   async function upload(owner: Owner): Promise<void> {
@@ -104,7 +109,7 @@ export function startWriters(owners: readonly Owner[]): Writers {
     if (sent.upload_id) await ask('look', () => owner.get(`/v1/wikis/${wiki_id}/uploads/${sent.upload_id}`));
   }
 
-  function rename(owner: Owner): Promise<void> {
+  function rename(owner: Owner): Promise<boolean> {
     const title = `Title ${randomUUID()}`;
     return write(
       'rename',
@@ -113,7 +118,7 @@ export function startWriters(owners: readonly Owner[]): Writers {
     );
   }
 
-  function invite(owner: Owner): Promise<void> {
+  function invite(owner: Owner): Promise<boolean> {
     const email = `${randomUUID()}@example.com`;
     return write(
       'invite',
@@ -122,12 +127,16 @@ export function startWriters(owners: readonly Owner[]): Writers {
     );
   }
 
-  function createWorkspace(owner: Owner): Promise<void> {
-    return write(
-      'create a workspace',
-      () => owner.post('/v1/workspaces', { name: `Made ${randomUUID()}` }),
-      ({ body }) => ledger.workspaces.push(body.workspace_id),
-    );
+  async function createWorkspace(owner: Owner): Promise<void> {
+    const name = `Made ${randomUUID()}`;
+    const headers = { 'idempotency-key': randomUUID() };
+    const create = () =>
+      write(
+        'create a workspace',
+        () => owner.post('/v1/workspaces', { name }, headers),
+        ({ body }) => ledger.workspaces.set(name, body.workspace_id),
+      );
+    while (!(await create())) if (stopped) return;
   }
 
   async function work(owner: Owner): Promise<void> {

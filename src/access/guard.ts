@@ -3,10 +3,11 @@ import type { Db, Query, ServiceDb } from '../db/db.ts';
 import type { RequestContext } from '../db/request-context.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { type Access, accessCte, callerCte, targetCte } from './access-rule.ts';
+import type { AnswerTransaction } from './answer-transaction.ts';
 import { auditCte, type EventType } from './audit-record.ts';
 import { callerContext, requestPath } from './caller-context.ts';
 import type { Credential } from './credential.ts';
-import { SESSION_IDLE_DAYS } from './token.ts';
+import { noteUse, noteUseCtes } from './use-note.ts';
 
 /**
  * The work of a statement: one piece of SQL, or named steps (CTEs) of which the last is the result. It may use the
@@ -37,6 +38,8 @@ export interface AuthorizedDb extends Statements {
   transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T>;
   /** Answers what is wrong with the request only to those who may make it: 401, 404 and 403 come first. */
   refuse(error: ApiError): Promise<never>;
+  /** Calls back when the request's writes are committed and it has succeeded: to wake what works on them. */
+  afterCommit(call: () => void): void;
   /** Whether the access rule was asked at all, if there is one; an endpoint that never does answers 500. */
   wasChecked(): boolean;
   /** Whether the endpoint's event happened: something was written. */
@@ -55,6 +58,10 @@ interface GuardContext {
   address: string;
   /** Called when the note of a credential's last use could not be written, which fails no request. */
   onUseNotNoted: (error: unknown) => void;
+  /** Takes what is to be called when the request's writes are committed. */
+  afterCommit: (call: () => void) => void;
+  /** Of a request with an Idempotency-Key, after its caller was looked at: what its writes are part of. */
+  answering?: AnswerTransaction;
 }
 
 interface GuardColumns {
@@ -64,7 +71,7 @@ interface GuardColumns {
 }
 
 export function guard(context: GuardContext): AuthorizedDb {
-  const { db, access, credential, params } = context;
+  const { db, access, credential, params, answering } = context;
   const { request_id, address } = context;
   const origin = { credential_kind: credential.kind, request_id, address };
   let asked = access.on === 'anyone';
@@ -92,26 +99,24 @@ export function guard(context: GuardContext): AuthorizedDb {
   async function noteTheUse(rows: GuardColumns[]): Promise<void> {
     if (!rows[0]?._note_use) return;
     try {
-      await db.query(sql`${guardCtes}, switched as (
-          update users u set last_workspace_id = a.workspace_id from access a
-          where u.user_id = a.user_id and a.bound_workspace_id is null and a.workspace_id is not null)
-        ${noteUseCte(credential)}`);
+      await db.query(sql`${guardCtes}, ${noteUseCtes(credential)}`);
     } catch (error) {
       context.onUseNotNoted(error);
     }
   }
 
-  function statements(query: Query, after: (rows: GuardColumns[]) => Promise<void>): Statements {
-    async function rowsOf<T>(statement: Sql): Promise<T[]> {
+  function statements(query: Query, writeQuery: Query, after: (rows: GuardColumns[]) => Promise<void>): Statements {
+    async function rowsOf<T>(statement: Sql, send = query): Promise<T[]> {
       asked = true;
-      const rows = await query<GuardColumns>(statement);
+      const rows = await send<GuardColumns>(statement);
       refuseUnless200(rows[0]?._status);
       await after(rows);
       return rows[0]?._found ? (rows as T[]) : [];
     }
     async function run<T>(work: Work, event = context.event): Promise<T[]> {
       if (!event) return rowsOf<T>(read(work));
-      const rows = await rowsOf<T>(write(work, event));
+      // Another event is the trace of a refusal: it stays although the request fails.
+      const rows = await rowsOf<T>(write(work, event), event === context.event ? writeQuery : query);
       written ||= rows.length > 0;
       return rows;
     }
@@ -127,20 +132,38 @@ export function guard(context: GuardContext): AuthorizedDb {
     };
   }
 
+  const top = answering
+    ? // The look for the answer has noted the use.
+      statements(
+        answering.query,
+        <T>(statement: Sql) => answering.write((query) => query<T>(statement), isFound),
+        noNote,
+      )
+    : statements(db.query, db.query, noteTheUse);
+
   return {
-    ...statements(db.query, noteTheUse),
-    transaction: (work) =>
-      db.transaction(async (query) => {
+    ...top,
+    transaction(work) {
+      const locked = async (query: Query) => {
         if (access.on !== 'anyone') await query(sql`${guardCtes} ${LOCKS[access.on]}`);
-        return work(statements(query, async () => undefined));
-      }),
+        return work(statements(query, query, noNote));
+      };
+      return answering ? answering.write(locked, () => written) : db.transaction(locked);
+    },
     async refuse(error) {
-      await statements(db.query, noteTheUse).maybeOne(sql`select 1`);
+      await top.maybeOne(sql`select 1`);
       throw error;
     },
+    afterCommit: context.afterCommit,
     wasChecked: () => asked,
     hasWritten: () => written,
   };
+}
+
+async function noNote(): Promise<void> {}
+
+function isFound(rows: unknown[]): boolean {
+  return (rows as GuardColumns[])[0]?._found === true;
 }
 
 interface Caller {
@@ -174,31 +197,8 @@ function statusOf(path: RequestContext['path']): Sql {
 }
 
 function isKnown(path: RequestContext['path']): Sql {
-  if (path === undefined) return NEVER;
+  if (path === undefined) return raw('false');
   return 'wiki_id' in path ? sql`knows_wiki(${path.wiki_id})` : sql`knows_workspace(${path.workspace_id})`;
-}
-
-const USED_LONG_AGO = raw('(select not c.used_lately from caller c, access a)');
-const USED_LONG_AGO_OR_ELSEWHERE = raw(`(select not c.used_lately or (c.bound_workspace_id is null
-      and c.last_workspace_id is distinct from a.workspace_id) from caller c, access a)`);
-const NEVER = raw('false');
-
-/** Whether the use of the credential is to be noted: at most once a minute, or when its user turns to another workspace. */
-function noteUse(access: Access, credential: Credential): Sql {
-  if (credential.kind === 'widget' || credential.kind === 'none') return NEVER;
-  return access.on === 'caller' ? USED_LONG_AGO : USED_LONG_AGO_OR_ELSEWHERE;
-}
-
-/** A browser's session that is used goes on for so long. */
-const BROWSER_IDLE_END = raw(`now() + interval '${SESSION_IDLE_DAYS} days'`);
-
-function noteUseCte(credential: Credential): Sql {
-  return credential.kind === 'session'
-    ? sql`
-        update sessions s set last_used_at = now(),
-          access_expires_at = case when s.in_browser then ${BROWSER_IDLE_END} else s.access_expires_at end
-        from caller c where s.session_id = c.credential_id and not c.used_lately`
-    : sql`update api_keys k set last_used_at = now() from caller c where k.key_id = c.credential_id and not c.used_lately`;
 }
 
 function ctesOf(work: Work): Sql {

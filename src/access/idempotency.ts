@@ -1,34 +1,42 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError, validationError } from '../core/errors.ts';
 import { seal, unseal } from '../core/sealed.ts';
-import { sha256 } from '../core/secrets.ts';
 import type { Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 
 /**
  * An answer may hold a secret that is shown once (a new API key), so it is kept under a key that only the client has.
  */
 const PURPOSE = 'ibid idempotent answer';
 
-/**
- * Who asks, as the guard answers it. A session stays the same caller when its access token is renewed between a request
- * and its repetition.
- */
-export interface Caller {
-  user_id: string;
-  credential_id: string;
-  bound_workspace_id: string | null;
-}
+/** How long an answer is replayed. */
+const KEPT = raw(`interval '24 hours'`);
+
+/** Keys that one statement prunes at most. */
+const PRUNED_AT_ONCE = 1_000;
 
 /** A request that may be sent again without happening again. */
 export interface IdempotentRequest {
   /** As the client chose it. */
   key: string;
-  caller: Caller | undefined;
   method: string;
+  /** With its query. */
   path: string;
   /** SHA-256 of what was sent. */
   fingerprint: Buffer;
+}
+
+/** What is known of a request before it runs. */
+export interface KnownRequest {
+  /** The SHA-256 of caller, endpoint and key, which its answer is stored under. */
+  id: Buffer;
+  /** What it was answered the first time; undefined where this is the first time. */
+  answer: { body: unknown } | undefined;
+}
+
+/** The guard of the request, as far as it is needed here. */
+interface Guard {
+  maybeOne<T>(work: Sql): Promise<T | undefined>;
 }
 
 /** 1 to 255 printable ASCII characters; 400 otherwise. undefined where the client sent none. */
@@ -40,49 +48,76 @@ export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undef
 }
 
 /**
- * Takes the key for this transaction, or answers what the first request with it was answered, for 24 hours. Errors: 409
- * `idempotency_in_progress` while another request with it is under way (on any process: the lock is the database's), 422
- * where it was used for something else. The answer is stored by `keepAnswer` in the same transaction as the write, so
- * that a crash between commit and answer loses neither.
+ * Looks whether the request was answered in the last 24 hours. The guard is asked first, so a caller who lost access gets
+ * no stored answer. A key counts for one caller and one endpoint; a session stays the same caller when its access token is
+ * renewed. Errors: those of the guard; 422 where the key was used for another request.
  */
-export async function claimKey(query: Query, request: IdempotentRequest): Promise<{ body: unknown } | undefined> {
-  const id = idOf(request);
-  const [lock] = await query<{ free: boolean }>(sql`
-    select pg_try_advisory_xact_lock(${id.readBigInt64BE(0).toString()}::bigint) as free`);
-  if (!lock?.free) {
-    throw new ApiError(
-      'idempotency_in_progress',
-      'A request with this Idempotency-Key is under way. Try again in a moment.',
-    );
-  }
-  await query(sql`
-    delete from idempotency_keys where id in (
-      select id from idempotency_keys where created_at < now() - interval '24 hours' order by created_at limit 100)`);
-  const [known] = await query<{ fingerprint: Buffer; answer: Buffer }>(sql`
-    select fingerprint, answer from idempotency_keys where id = ${id} and created_at > now() - interval '24 hours'`);
-  if (!known) return undefined;
-  if (!known.fingerprint.equals(request.fingerprint)) {
-    throw validationError([
-      {
-        type: 'value_error',
-        loc: ['header', 'idempotency-key'],
-        msg: 'Value error, this key was used for another request. Use a new key for each request.',
-        input: request.key.slice(0, 64),
-      },
-    ]);
-  }
-  return { body: JSON.parse(unseal(PURPOSE, request.key, known.answer)) };
+export async function findAnswer(guard: Guard, request: IdempotentRequest): Promise<KnownRequest> {
+  const { key, method, path, fingerprint } = request;
+  // The JSON text [[user, credential, workspace], method, path, key].
+  const rest = `,${JSON.stringify([method, path, key]).slice(1)}`;
+  const known = await guard.maybeOne<{ id: Buffer; fingerprint: Buffer | null; answer: Buffer | null }>(sql`
+    select r.id, k.fingerprint, k.answer
+    from (
+      select sha256(convert_to('[[' || to_json(user_id) || ',' || to_json(credential_id) || ','
+        || coalesce(to_json(bound_workspace_id)::text, 'null') || ']' || ${rest}::text, 'UTF8')) as id
+      from access offset 0
+    ) r
+    left join idempotency_keys k on k.id = r.id and k.created_at > now() - ${KEPT}`);
+  if (!known) throw new Error('an endpoint without a caller takes no Idempotency-Key');
+  if (!known.fingerprint || !known.answer) return { id: known.id, answer: undefined };
+  if (!known.fingerprint.equals(fingerprint)) throw isOfAnotherRequest(key);
+  return { id: known.id, answer: { body: JSON.parse(unseal(PURPOSE, key, known.answer)) } };
 }
 
-export async function storeAnswer(query: Query, request: IdempotentRequest, body: unknown): Promise<void> {
-  await query(sql`
-    insert into idempotency_keys (id, fingerprint, answer)
-    values (${idOf(request)}, ${request.fingerprint}, ${seal(PURPOSE, request.key, JSON.stringify(body ?? null))})
-    on conflict (id) do update set fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = now()`);
+/**
+ * Stores the answer for 24 hours. Errors: 409 `idempotency_in_progress` where the same request was answered since it was
+ * looked for; whoever wrote in the same transaction undoes that.
+ */
+export async function storeAnswer(
+  query: Query,
+  id: Buffer,
+  { key, fingerprint }: IdempotentRequest,
+  body: unknown,
+): Promise<void> {
+  const stored = await query(sql`
+    insert into idempotency_keys as k (id, fingerprint, answer)
+    values (${id}, ${fingerprint}, ${seal(PURPOSE, key, JSON.stringify(body ?? null))})
+    on conflict (id) do update set fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = now()
+    where k.created_at <= now() - ${KEPT}
+    returning 1`);
+  if (stored.length === 0) throw inProgress();
 }
 
-/** A key counts for one caller and one endpoint. */
-function idOf({ key, caller, method, path }: IdempotentRequest): Buffer {
-  const who = [caller?.user_id, caller?.credential_id, caller?.bound_workspace_id];
-  return sha256(JSON.stringify([who, method, path, key]));
+/** Another request with the key is about to write, or has just done so. */
+export function inProgress(): ApiError {
+  return new ApiError(
+    'idempotency_in_progress',
+    'A request with this Idempotency-Key is under way. Try again in a moment.',
+  );
+}
+
+/** Deletes the keys that have expired, a batch for each statement, and answers how many. No request waits for it. */
+export async function pruneIdempotencyKeys(query: Query): Promise<number> {
+  let pruned = 0;
+  for (;;) {
+    const batch = await query(sql`
+      delete from idempotency_keys where id in (
+        select id from idempotency_keys where created_at <= now() - ${KEPT}
+        order by created_at limit ${PRUNED_AT_ONCE}::int for update skip locked)
+      returning 1`);
+    pruned += batch.length;
+    if (batch.length < PRUNED_AT_ONCE) return pruned;
+  }
+}
+
+function isOfAnotherRequest(key: string): ApiError {
+  return validationError([
+    {
+      type: 'value_error',
+      loc: ['header', 'idempotency-key'],
+      msg: 'Value error, this key was used for another request. Use a new key for each request.',
+      input: key.slice(0, 64),
+    },
+  ]);
 }

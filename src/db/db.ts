@@ -186,6 +186,7 @@ async function inTransaction<T>(
       await client.query('commit');
       return result;
     } catch (error) {
+      options.observe?.('rollback', []);
       await client.query('rollback').catch(giveUp);
       throw error;
     }

@@ -19,7 +19,7 @@ import { browserToken } from './browser-cookie.ts';
 import { Bytes } from './bytes.ts';
 import type { Endpoint } from './endpoint.ts';
 import { EventStream, openEventStreams } from './event-stream.ts';
-import { handlerOf } from './handler.ts';
+import { handlerOf } from './handler/handler.ts';
 import type { Limits, Services } from './services.ts';
 import { toApiError } from './to-api-error.ts';
 import { refuseUndecodable, refuseWhatIsNoRequest } from './undecodable.ts';

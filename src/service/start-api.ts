@@ -22,7 +22,7 @@ import { openSandbox } from '../sandbox/thread-pool.ts';
 import { offerWelcomeLink } from '../session/welcome-link.ts';
 import type { ExternalConfig } from './external-config.ts';
 import { limitsOf, publicUrlOf, ratesOf } from './from-config.ts';
-import type { OnStop } from './hooks.ts';
+import type { OnStop, ServiceHooks } from './hooks.ts';
 
 const VERSION: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 
@@ -46,6 +46,7 @@ interface Started {
  */
 export async function startApi(
   started: Started,
+  hooks: Pick<ServiceHooks, 'services'>,
   onStop: OnStop,
 ): Promise<{ address: string; welcome: string | undefined }> {
   const { config, log, db } = started;
@@ -54,7 +55,7 @@ export async function startApi(
   onStop(() => renderer.close());
   const services = await openServices(started, renderer.render);
   onStop(() => services.mail.settled());
-  const app = makeApp(started, services);
+  const app = makeApp(started, hooks.services?.(services) ?? services);
   onStop(() => app.close());
   const address = await listen(app, config);
   const welcome = await offerWelcomeLink(db.in(SERVICE).query, publicUrlOf(config));

@@ -35,7 +35,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     const blobs = await openFiles(config, onStop);
     const worker = config.ROLE === 'web' ? undefined : startWorkers({ config, db, blobs, log }, onStop);
     const started = { config, log, db, postgres, blobs, outside, wakeWorker: () => worker?.wake() };
-    const api = config.ROLE === 'worker' ? undefined : await startApi(started, onStop);
+    const api = config.ROLE === 'worker' ? undefined : await startApi(started, hooks, onStop);
     if (config.METRICS_PORT !== undefined) await serveMetrics(config.HOST, config.METRICS_PORT, onStop);
     return { address: api?.address ?? '', welcome: api?.welcome, postgresPid: () => postgres?.pid, stop };
   } catch (error) {

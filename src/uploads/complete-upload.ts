@@ -25,7 +25,7 @@ export const completeUpload = endpoint({
     reply: { ...exampleUpload, finished_at: undefined, status: 'queued', status_label: 'running', source_count: 0 },
   },
   run: async (context) => {
-    const { params, services, many, maybeOne } = context;
+    const { params, services, many, maybeOne, afterCommit } = context;
     const { wiki_id, upload_id } = params;
     const queue = async () => {
       const [upload] = await many<Upload>({
@@ -40,7 +40,7 @@ export const completeUpload = endpoint({
         after: raw('select upload_id, status, updated_at from upload'),
         result: sql`select ${uploadColumns} from upload u`,
       });
-      if (upload) services.wakeWorker();
+      if (upload) afterCommit(services.wakeWorker);
       return upload && withoutNulls(upload);
     };
     const queued = await queue();

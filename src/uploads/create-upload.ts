@@ -37,7 +37,7 @@ export const createUpload = endpoint({
     },
   },
   run: async (context) => {
-    const { params, body, files, services, one } = context;
+    const { params, body, files, services, one, afterCommit } = context;
     if (files.length === 0) return announceFiles(params.wiki_id, body, context);
     const rows = files.map(({ filename, content_type, blob: { byte_size, sha256 } }, file_no) =>
       fileRow({ filename, content_type, byte_size, received: byte_size, sha256, promised_sha256: '' }, file_no),
@@ -49,7 +49,7 @@ export const createUpload = endpoint({
       job: enqueueCte({ wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
       result: sql`select ${uploadColumns} from upload u`,
     });
-    services.wakeWorker();
+    afterCommit(services.wakeWorker);
     return fieldsOf(Upload, made);
   },
 });

@@ -23,7 +23,7 @@ export const retryUpload = endpoint({
   example: {
     reply: { ...exampleUpload, finished_at: undefined, status: 'queued', status_label: 'running', summary: '' },
   },
-  run: async ({ params, services, many, maybeOne }) => {
+  run: async ({ params, services, many, maybeOne, afterCommit }) => {
     const { wiki_id, upload_id } = params;
     const ofUpload = sql`u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`;
     const [queued] = await many<Upload>({
@@ -44,7 +44,7 @@ export const retryUpload = endpoint({
       result: sql`select ${uploadColumns} from upload u`,
     });
     if (queued) {
-      services.wakeWorker();
+      afterCommit(services.wakeWorker);
       return withoutNulls(queued);
     }
     const upload = await maybeOne<{ status: string }>(sql`select u.status from uploads u where ${ofUpload}`);

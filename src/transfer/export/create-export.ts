@@ -20,7 +20,7 @@ export const createExport = endpoint({
   status: 201,
   reply: Job,
   example: { reply: queuedJob('export') },
-  run: async ({ params: { wiki_id }, services, one }) => {
+  run: async ({ params: { wiki_id }, services, one, afterCommit }) => {
     const job_id = newId('job');
     const made = await one<Job>({
       j: enqueueCte({ wiki_id, job_id, upload_id: null, kind: 'export' }, sql`access`),
@@ -29,7 +29,7 @@ export const createExport = endpoint({
         select w.wiki_id, ${job_id}, a.user_id, w.slug || '.zip' from access a join wikis w on w.wiki_id = a.wiki_id`,
       result: sql`select ${jobColumns} from j`,
     });
-    services.wakeWorker();
+    afterCommit(services.wakeWorker);
     return withoutNulls(made);
   },
 });

@@ -33,7 +33,7 @@ export const createImport = endpoint({
   reply: Job,
   errors: ['invalid_request', 'conflict', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
   example: { reply: queuedJob('import') },
-  run: async ({ params: { wiki_id }, files, services, one, maybeOne }) => {
+  run: async ({ params: { wiki_id }, files, services, one, maybeOne, afterCommit }) => {
     const [file] = files;
     if (!file) throw new Error('a multipart body without a file is refused before');
     const { sha256, byte_size } = file.blob;
@@ -50,7 +50,7 @@ export const createImport = endpoint({
         select a.wiki_id, ${job_id}, a.user_id, ${cleanFilename(file.filename)}, ${sha256}, ${byte_size} from access a`,
       result: sql`select ${jobColumns} from j`,
     });
-    services.wakeWorker();
+    afterCommit(services.wakeWorker);
     return withoutNulls(made);
   },
 });

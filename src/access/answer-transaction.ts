@@ -1,0 +1,91 @@
+import type { Db, Query } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { type IdempotentRequest, inProgress, storeAnswer } from './idempotency.ts';
+
+/**
+ * The transaction that a request with an Idempotency-Key writes and stores its answer in. It begins with the first write
+ * and ends with the reply, so what an endpoint does before its write (rendering, receiving files) holds no connection, and
+ * after a crash there are both or neither. Between the write and the reply an endpoint calls nothing but the database.
+ */
+export interface AnswerTransaction {
+  /** Sends a statement in the transaction, or by itself while there is none. */
+  query: Query;
+  /**
+   * Runs `work` in the transaction, which is begun for it if need be, and ends again where `hasWritten` says that nothing
+   * was written. Errors: what `work` throws, which undoes everything; 409 `idempotency_in_progress` where another request
+   * with the key, of any process, is writing.
+   */
+  write<T>(work: (query: Query) => Promise<T>, hasWritten: (result: T) => boolean): Promise<T>;
+  /** Stores the answer and commits it with what was written. Errors: those of `storeAnswer`, which undo everything. */
+  commit(answer: unknown): Promise<void>;
+  /** Undoes what was written, if anything was. */
+  rollback(): Promise<void>;
+}
+
+export function openAnswerTransaction(db: Db, id: Buffer, request: IdempotentRequest): AnswerTransaction {
+  let open: OpenTransaction | undefined;
+
+  async function end(how: 'commit' | 'rollback'): Promise<void> {
+    const ending = open;
+    open = undefined;
+    await ending?.[how]();
+  }
+
+  async function beginAlone(): Promise<OpenTransaction> {
+    open = await begin(db);
+    // Two with one key do not wait for each other's rows. The one that comes later finds the answer of the first.
+    const [lock] = await open.query<{ free: boolean }>(sql`
+      select pg_try_advisory_xact_lock(${id.readBigInt64BE(0).toString()}::bigint) as free`);
+    if (!lock?.free) throw inProgress();
+    return open;
+  }
+
+  return {
+    query: (statement) => (open ?? db).query(statement),
+    async write(work, hasWritten) {
+      const isFirst = open === undefined;
+      try {
+        const { query } = open ?? (await beginAlone());
+        const result = await work(query);
+        if (isFirst && !hasWritten(result)) await end('commit');
+        return result;
+      } catch (error) {
+        await end('rollback');
+        throw error;
+      }
+    },
+    async commit(answer) {
+      await storeAnswer((open ?? db).query, id, request, answer);
+      await end('commit');
+    },
+    rollback: () => end('rollback'),
+  };
+}
+
+interface OpenTransaction {
+  query: Query;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+/** A transaction that its caller ends. */
+async function begin(db: Db): Promise<OpenTransaction> {
+  const begun = Promise.withResolvers<Query>();
+  const decided = Promise.withResolvers<void>();
+  const ended = db.transaction(async (query) => {
+    begun.resolve(query);
+    await decided.promise;
+  });
+  ended.catch(begun.reject);
+  return {
+    query: await begun.promise,
+    commit() {
+      decided.resolve();
+      return ended;
+    },
+    async rollback() {
+      decided.reject(new Error('rolled back'));
+      await ended.catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { FastifyRequest } from 'fastify';
+import type { AnswerTransaction } from '../../access/answer-transaction.ts';
+import { requestContext } from '../../access/caller-context.ts';
+import type { Credential } from '../../access/credential.ts';
+import { type AuthorizedDb, guard } from '../../access/guard.ts';
+import { newId } from '../../core/ids.ts';
+import { sha256 } from '../../core/secrets.ts';
+import type { Db } from '../../db/db.ts';
+import type { Endpoint } from '../endpoint.ts';
+import type { Input } from './input.ts';
+import type { HandlerNeeds } from './needs.ts';
+
+/** A request whose path, query and body are those of its endpoint; the database decides what else is wrong with it. */
+export interface AcceptedRequest {
+  request: FastifyRequest;
+  credential: Credential;
+  input: Input;
+  new_workspace_id: string | undefined;
+  /** The database in the context of the request. */
+  db: Db;
+  /** The guard of the request, once for each run. `answering`: of a request with an Idempotency-Key. */
+  openGuard(options?: { answering?: AnswerTransaction; afterCommit?: (call: () => void) => void }): AuthorizedDb;
+}
+
+export function acceptRequest(
+  endpoint: Endpoint,
+  { db, log }: HandlerNeeds,
+  request: FastifyRequest,
+  credential: Credential,
+  input: Input,
+): AcceptedRequest {
+  const { access, event } = endpoint;
+  const { params, query } = input;
+  const secret = endpoint.invitation?.({ query, body: request.body });
+  const new_workspace_id = endpoint.createsWorkspace && newId('org');
+  const invitation = secret === undefined ? undefined : sha256(secret);
+  const own = db.in(requestContext(access, credential, params, { new_workspace_id, invitation }));
+  const { id: request_id, ip: address } = request;
+  const onUseNotNoted = (err: unknown) => log.warn({ err, request_id }, 'the last use of a credential was not noted');
+  return {
+    request,
+    credential,
+    input,
+    new_workspace_id,
+    db: own,
+    openGuard: ({ answering, afterCommit = () => undefined } = {}) =>
+      guard({ db: own, access, credential, params, event, request_id, address, onUseNotNoted, answering, afterCommit }),
+  };
+}

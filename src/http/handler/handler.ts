@@ -1,0 +1,66 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Credential } from '../../access/credential.ts';
+import { requireCaller } from '../../access/guard.ts';
+import { readIdempotencyKey } from '../../access/idempotency.ts';
+import { ApiError, forbidden, unauthorized } from '../../core/errors.ts';
+import { type Endpoint, isIdempotent } from '../endpoint.ts';
+import { acceptRequest } from './accepted-request.ts';
+import { fingerprintOf, receiveUpload } from './files.ts';
+import { type Input, inputReader } from './input.ts';
+import type { HandlerNeeds } from './needs.ts';
+import { sender } from './reply.ts';
+import { run, runOnce } from './run.ts';
+
+/** The way of every request of an endpoint: credential, input, db, reply; in the order of checks that decisions fix. */
+export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
+  const { db, services } = needs;
+  const readInput = inputReader(endpoint);
+  const send = sender(endpoint, needs);
+  const mayWrite = endpoint.event !== undefined || endpoint.consumes !== undefined;
+  const takesKey = isIdempotent(endpoint);
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const credential = credentialFor(endpoint, request);
+    if (isOfAnotherWidget(endpoint, credential)) {
+      // Whether the token still counts at all is said first.
+      await requireCaller(db, credential);
+      throw forbidden();
+    }
+    let input: Input;
+    try {
+      input = readInput(request);
+    } catch (error) {
+      await requireCaller(db, credential);
+      request.callerKnown = true;
+      throw error;
+    }
+
+    const accepted = acceptRequest(endpoint, needs, request, credential, input);
+    // From here on a refusal is the guard's own, which has looked at the credential.
+    request.callerKnown = true;
+    if (mayWrite && services.diskIsFull()) {
+      await accepted
+        .openGuard()
+        .refuse(new ApiError('storage_unavailable', 'The disk of the service is nearly full. Try again later.'));
+    }
+    const files = endpoint.consumes === 'multipart' ? await receiveUpload(endpoint, services, accepted) : [];
+
+    const key = takesKey ? readIdempotencyKey(request.headers) : undefined;
+    if (key === undefined) return send(accepted, reply, await run(endpoint, needs, accepted, files));
+    const { method, url: path } = request;
+    const repeated = { key, method, path, fingerprint: fingerprintOf(accepted, files) };
+    const { body, isReplayed } = await runOnce(endpoint, needs, accepted, files, repeated);
+    if (isReplayed) reply.header('idempotency-replayed', 'true');
+    return send(accepted, reply, body);
+  };
+}
+
+/** A widget token opens widgets alone, and nothing else opens a widget. */
+function credentialFor(endpoint: Endpoint, { credential }: FastifyRequest): Credential {
+  if (!credential || (endpoint.access.on === 'widget') !== (credential.kind === 'widget')) throw unauthorized();
+  return credential;
+}
+
+function isOfAnotherWidget({ access }: Endpoint, credential: Credential): boolean {
+  return access.on === 'widget' && credential.kind === 'widget' && credential.claims.widget !== access.widget;
+}

@@ -1,0 +1,53 @@
+import { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import { ApiError, unsupportedMediaType } from '../../core/errors.ts';
+import { isStorable } from '../body.ts';
+import { TYPE_OF } from '../body-parsers.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { bodyCheck, queryReader } from '../validation.ts';
+
+export interface Input {
+  params: Record<string, string>;
+  query: Record<string, unknown>;
+}
+
+/** Reads path and query of a request, and checks its body, by the schemas of the endpoint. Errors: 400, 415, 422. */
+export function inputReader(endpoint: Endpoint): (request: FastifyRequest) => Input {
+  const readQuery = endpoint.query ? queryReader(endpoint.query) : () => ({});
+  const checkBody = endpoint.body
+    ? bodyCheck(endpoint.body)
+    : () => {
+        if (endpoint.consumes) throw unsupportedMediaType(undefined, TYPE_OF[endpoint.consumes]);
+      };
+  const rest = /\*([a-z_]+)$/.exec(endpoint.path)?.[1];
+
+  return (request) => {
+    const input = {
+      params: readParams(request.params as Record<string, string>, rest),
+      query: readQuery(rawQuery(request)),
+    };
+    if (!streamOf(request)) checkBody(request.body);
+    return input;
+  };
+}
+
+/** The body of a request whose endpoint reads it by itself. */
+export function streamOf({ body }: FastifyRequest): Readable | undefined {
+  return body instanceof Readable ? body : undefined;
+}
+
+function readParams(given: Record<string, string>, rest: string | undefined): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const name in given) {
+    const value = given[name] ?? '';
+    if (!isStorable(value)) throw new ApiError('invalid_identifier', 'The path holds a NUL character.');
+    params[name === '*' && rest ? rest : name] = value;
+  }
+  return params;
+}
+
+function rawQuery(request: FastifyRequest): string {
+  const url = request.raw.url ?? '';
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at + 1);
+}

@@ -1,0 +1,12 @@
+import type { Logger } from 'pino';
+import type { ServiceDb } from '../../db/db.ts';
+import type { EventStreams } from '../event-stream.ts';
+import type { Services } from '../services.ts';
+
+/** What the handlers of all endpoints share. */
+export interface HandlerNeeds {
+  db: ServiceDb;
+  services: Services;
+  log: Logger;
+  streams: EventStreams;
+}

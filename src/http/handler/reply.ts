@@ -1,0 +1,66 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { subjectOf } from '../../access/credential.ts';
+import { nextLink } from '../../core/paging.ts';
+import { Bytes, type StoredFile, sendBytes } from '../bytes.ts';
+import { type Endpoint, JsonText } from '../endpoint.ts';
+import { type EventSource, EventStream } from '../event-stream.ts';
+import { chooseMediaType, entityTag, isKnown } from '../representation.ts';
+import type { AcceptedRequest } from './accepted-request.ts';
+import type { Input } from './input.ts';
+import type { HandlerNeeds } from './needs.ts';
+
+/** Sends what an endpoint replied: as events, as bytes, or as JSON or the representation that the client accepts. */
+export function sender(endpoint: Endpoint, { services, streams }: HandlerNeeds) {
+  const status = endpoint.status ?? 200;
+
+  return ({ request, credential, input }: AcceptedRequest, reply: FastifyReply, result: unknown) => {
+    if (endpoint.reply === EventStream) {
+      return streams.send(request, reply, result as EventSource, subjectOf(credential).join(' '));
+    }
+    if (endpoint.reply === Bytes) return sendBytes(request, reply, services.blobs, result as StoredFile);
+    reply.code(status);
+    if (endpoint.headers) reply.headers(endpoint.headers(result));
+    if (status === 204) return reply.send();
+    if (Array.isArray(result)) {
+      const link = nextLink(request.url, input.query, result.length);
+      if (link) reply.header('link', link);
+    }
+    if (!endpoint.representations) return sendJson(endpoint, request, reply, result);
+    return sendRepresentation(endpoint, request, reply, input, result);
+  };
+}
+
+function sendRepresentation(
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { params }: Input,
+  result: unknown,
+) {
+  const { representations = {} } = endpoint;
+  reply.header('vary', 'authorization, accept');
+  const type = chooseMediaType(request.headers.accept, Object.keys(representations));
+  const represent = type === undefined ? undefined : representations[type];
+  if (!represent) return sendJson(endpoint, request, reply, result);
+  const place = type === 'text/html' ? endpoint.movedTo?.(result, params) : undefined;
+  if (place !== undefined) return reply.redirect(place, 308);
+  reply.type(`${type}; charset=utf-8`);
+  return sendText(endpoint, request, reply, result, represent(result));
+}
+
+function sendJson(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, result: unknown) {
+  const isText = result instanceof JsonText;
+  if (!endpoint.etag && !isText) return reply.send(result);
+  reply.type('application/json; charset=utf-8');
+  const text = isText ? result.text : reply.serialize(result as Record<string, unknown>);
+  return sendText(endpoint, request, reply, result, String(text));
+}
+
+function sendText(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, result: unknown, text: string) {
+  if (endpoint.etag) {
+    const etag = entityTag(endpoint.etag(result), text);
+    reply.header('etag', etag);
+    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  }
+  return reply.serializer(String).send(text);
+}

@@ -1,0 +1,83 @@
+import { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import { type AnswerTransaction, openAnswerTransaction } from '../../access/answer-transaction.ts';
+import { findAnswer, type IdempotentRequest } from '../../access/idempotency.ts';
+import type { Endpoint } from '../endpoint.ts';
+import type { ReceivedFile } from '../multipart.ts';
+import type { AcceptedRequest } from './accepted-request.ts';
+import { streamOf } from './input.ts';
+import type { HandlerNeeds } from './needs.ts';
+
+/**
+ * Runs the endpoint and answers its reply, with all that it wrote committed; what waits for the commit is called then.
+ * `answering`: the transaction of a request with an Idempotency-Key, which commits the reply with the write.
+ */
+export async function run(
+  endpoint: Endpoint,
+  { services, log }: HandlerNeeds,
+  { request, credential, input, new_workspace_id = '', openGuard }: AcceptedRequest,
+  files: readonly ReceivedFile[],
+  answering?: AnswerTransaction,
+): Promise<unknown> {
+  const waiting: (() => void)[] = [];
+  const db = openGuard({ answering, afterCommit: (call) => waiting.push(call) });
+  const result = await endpoint.run({
+    ...db,
+    ...input,
+    body: request.body,
+    files,
+    bytes: streamOf(request) ?? Readable.from([]),
+    header: (name) => headerOf(request, name),
+    credential,
+    origin: { address: request.ip, user_agent: userAgent(request) },
+    if_match: request.headers['if-match'],
+    services,
+    new_workspace_id,
+  });
+  if (!db.wasChecked()) throw new Error(`${endpoint.method} ${endpoint.path} answered without asking the guard`);
+  if (answering) await answering.commit(result);
+  for (const call of waiting) call();
+  if (endpoint.event && db.hasWritten()) log.info({ request_id: request.id, event: endpoint.event }, endpoint.event);
+  return result;
+}
+
+interface Answer {
+  body: unknown;
+  /** It is that of an earlier request. */
+  isReplayed: boolean;
+}
+
+/**
+ * Runs the endpoint unless the same request was answered before. Two of them that come at once may both run, but one
+ * writes: the other is undone, or refused for what the first has written, and gets its answer. Errors: those of the
+ * endpoint; 409 `idempotency_in_progress` where the first one has no answer yet; 422 where its key was used otherwise.
+ */
+export async function runOnce(
+  endpoint: Endpoint,
+  needs: HandlerNeeds,
+  accepted: AcceptedRequest,
+  files: readonly ReceivedFile[],
+  repeated: IdempotentRequest,
+): Promise<Answer> {
+  const { id, answer } = await findAnswer(accepted.openGuard(), repeated);
+  if (answer) return { ...answer, isReplayed: true };
+  const answering = openAnswerTransaction(accepted.db, id, repeated);
+  try {
+    return { body: await run(endpoint, needs, accepted, files, answering), isReplayed: false };
+  } catch (error) {
+    await answering.rollback();
+    const { answer } = await findAnswer(accepted.openGuard(), repeated);
+    if (!answer) throw error;
+    return { ...answer, isReplayed: true };
+  }
+}
+
+function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name.toLowerCase()];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+function userAgent(request: FastifyRequest): string {
+  const text = request.headers['user-agent'] ?? '';
+  return text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 256);
+}
