@@ -4,6 +4,7 @@ import { rateLimited } from '../core/errors.ts';
 import type { Query } from '../db/db.ts';
 import type { Access } from './access-rule.ts';
 import { type Credential, subjectOf } from './credential.ts';
+import { KnownCredentials } from './known-credentials.ts';
 import { networkOf } from './network.ts';
 import { openRateLimitBuckets, type Rate, type RateLimitBucket } from './rate-limit-buckets.ts';
 
@@ -60,117 +61,87 @@ declare module 'fastify' {
   }
 }
 
-/** How long a credential that was good is let through although its address is at the limit. */
-const KNOWN_MS = 5 * 60_000;
-const KNOWN_MAX = 20_000;
-
 export function openRateLimits(options: {
   rates: Rates;
   query: Query;
   onSweepFailed: (error: unknown) => void;
 }): RateLimits {
   const { rates, query, onSweepFailed } = options;
-  const allowances = openRateLimitBuckets(query, onSweepFailed);
-  /** Credentials that were good lately, by the SHA-256 of the token. */
-  const known = new Map<string, { subject: string; until: number }>();
+  const buckets = openRateLimitBuckets(query, onSweepFailed);
+  const known = new KnownCredentials();
   const headers = headersOf(rates);
-
   const ofNetwork = (policy: 'general' | 'auth', request: FastifyRequest) =>
-    allowances.of(`${policy} network ${networkOf(request.ip)}`, rates[policy]);
-  const ofSubject = (policy: Policy, subject: string) => allowances.of(`${policy} ${subject}`, rates[policy]);
-
-  function subjectOfKnown(digest: string): string | undefined {
-    const entry = known.get(digest);
-    if (entry === undefined) return undefined;
-    if (entry.until > performance.now()) return entry.subject;
-    known.delete(digest);
-    return undefined;
-  }
-
-  function remember(digest: string, subject: string): void {
-    const until = performance.now() + KNOWN_MS;
-    const entry = known.get(digest);
-    if (entry) {
-      entry.until = until;
-      return;
-    }
-    if (known.size >= KNOWN_MAX) for (const oldest of [...known.keys()].slice(0, KNOWN_MAX / 10)) known.delete(oldest);
-    known.set(digest, { subject, until });
-  }
-
-  /** Takes one of each or, where one has none left, of none; and says so in the headers. */
-  async function take(
-    reply: FastifyReply,
-    policies: readonly Policy[],
-    taken: readonly RateLimitBucket[],
-  ): Promise<void> {
-    for (const [i, allowance] of taken.entries()) {
-      const answer = allowance.take();
-      const granted = typeof answer === 'boolean' ? answer : await answer;
-      if (granted) continue;
-      for (const before of taken.slice(0, i)) before.giveBack(before.window);
-      headers.write(reply, policies, taken);
-      throw rateLimited(allowance.seconds);
-    }
-    headers.write(reply, policies, taken);
-  }
-
-  /** Where the answer is a refusal in any case, a database that is away makes it no other. */
-  async function takeIfPossible(reply: FastifyReply, allowance: RateLimitBucket): Promise<void> {
-    const granted = await Promise.resolve(allowance.take()).catch(() => true);
-    headers.write(reply, GENERAL, [allowance]);
-    if (!granted) throw rateLimited(allowance.seconds);
-  }
+    buckets.of(`${policy} network ${networkOf(request.ip)}`, rates[policy]);
+  const ofSubject = (policy: Policy, subject: string) => buckets.of(`${policy} ${subject}`, rates[policy]);
 
   return {
-    async limitUnmatched(request, reply) {
-      const { authorization } = request.headers;
-      const token = /^bearer (\S+)$/i.exec(authorization ?? '')?.[1];
-      const subject = token === undefined ? undefined : subjectOfKnown(digestOf(token));
-      await takeIfPossible(
-        reply,
-        subject === undefined ? ofNetwork('general', request) : ofSubject('general', subject),
-      );
+    limitUnmatched(request, reply) {
+      const token = /^bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+      const subject = token === undefined ? undefined : known.subjectOf(digestOf(token));
+      const bucket = subject === undefined ? ofNetwork('general', request) : ofSubject('general', subject);
+      return takeIfPossible(headers, reply, bucket);
     },
-    limitAnonymous: (request, reply) => take(reply, AUTH, [ofNetwork('auth', request)]),
+    limitAnonymous: (request, reply) => take(headers, reply, AUTH, [ofNetwork('auth', request)]),
     async limitToken(request, reply, token) {
-      if (token === undefined) return takeIfPossible(reply, ofNetwork('general', request));
+      if (token === undefined) return takeIfPossible(headers, reply, ofNetwork('general', request));
       const digest = digestOf(token);
-      const subject = subjectOfKnown(digest);
+      const subject = known.subjectOf(digest);
       if (subject !== undefined) {
         request.admitted = { digest, subject, network: undefined, window: 0 };
         return;
       }
       const network = ofNetwork('general', request);
-      await take(reply, GENERAL, [network]);
+      await take(headers, reply, GENERAL, [network]);
       request.admitted = { digest, subject, network, window: network.window };
     },
-    async limitCredential(request, reply, endpoint, credential) {
+    limitCredential(request, reply, endpoint, credential) {
       const subject = subjectOf(credential).join(' ');
       if (request.admitted) request.admitted.subject = subject;
       const policies = policiesOf(endpoint);
-      await take(
-        reply,
-        policies,
-        policies.filter(isOfRequests).map((policy) => ofSubject(policy, subject)),
-      );
+      const buckets = policies.filter(isOfRequests).map((policy) => ofSubject(policy, subject));
+      return take(headers, reply, policies, buckets);
     },
     settle(request, reply) {
       const { admitted } = request;
       if (admitted?.digest === undefined) return;
       const { digest, subject, network, window } = admitted;
       if (reply.statusCode === 401) {
-        known.delete(digest);
+        known.remove(digest);
         const counted = network ?? ofNetwork('general', request);
         // One that was good a moment ago has not counted yet. The answer is made: a database that is away changes nothing.
         if (!network) void Promise.resolve(counted.take()).catch(() => undefined);
         headers.write(reply, GENERAL, [counted]);
       } else if (subject !== undefined && reply.statusCode < 500) {
         network?.giveBack(window);
-        if (reply.statusCode !== 429) remember(digest, subject);
+        if (reply.statusCode !== 429) known.remember(digest, subject);
       }
     },
   };
+}
+
+/** Takes one of each or, where one has none left, of none; and says so in the headers. */
+async function take(
+  headers: Headers,
+  reply: FastifyReply,
+  policies: readonly Policy[],
+  buckets: readonly RateLimitBucket[],
+): Promise<void> {
+  for (const [i, bucket] of buckets.entries()) {
+    const answer = bucket.take();
+    const granted = typeof answer === 'boolean' ? answer : await answer;
+    if (granted) continue;
+    for (const before of buckets.slice(0, i)) before.giveBack(before.window);
+    headers.write(reply, policies, buckets);
+    throw rateLimited(bucket.seconds);
+  }
+  headers.write(reply, policies, buckets);
+}
+
+/** Where the answer is a refusal in any case, a database that is away makes it no other. */
+async function takeIfPossible(headers: Headers, reply: FastifyReply, bucket: RateLimitBucket): Promise<void> {
+  const granted = await Promise.resolve(bucket.take()).catch(() => true);
+  headers.write(reply, GENERAL, [bucket]);
+  if (!granted) throw rateLimited(bucket.seconds);
 }
 
 function digestOf(token: string): string {
@@ -201,19 +172,24 @@ function isOfRequests(policy: Policy): boolean {
   return policy !== 'invitations';
 }
 
+/** Writes how many requests are left. */
+interface Headers {
+  write(reply: FastifyReply, policies: readonly Policy[], buckets: readonly RateLimitBucket[]): void;
+}
+
 /** `RateLimit-Policy` and `RateLimit` as draft-ietf-httpapi-ratelimit-headers-10 has them. */
-function headersOf(rates: Rates) {
+function headersOf(rates: Rates): Headers {
   const texts = new Map<readonly Policy[], string>();
   const policyText = (policies: readonly Policy[]) =>
     policies.map((policy) => `"${policy}";q=${rates[policy].quota};w=${rates[policy].window_seconds}`).join(', ');
   return {
-    write(reply: FastifyReply, policies: readonly Policy[], allowances: readonly RateLimitBucket[]): void {
+    write(reply, policies, buckets) {
       let text = texts.get(policies);
       if (text === undefined) texts.set(policies, (text = policyText(policies)));
       reply.header('ratelimit-policy', text);
       reply.header(
         'ratelimit',
-        allowances.map(({ remaining, seconds }, i) => `"${policies[i]}";r=${remaining};t=${seconds}`).join(', '),
+        buckets.map(({ remaining, seconds }, i) => `"${policies[i]}";r=${remaining};t=${seconds}`).join(', '),
       );
     },
   };

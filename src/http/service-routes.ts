@@ -5,7 +5,7 @@ import { sql } from '../db/sql.ts';
 import type { Endpoint } from './endpoint.ts';
 import { docsPage } from './openapi/docs-page.ts';
 import { describeApi } from './openapi/document.ts';
-import { refuseOtherMethods } from './server.ts';
+import { refuseOtherMethods } from './other-methods.ts';
 
 /** What is asked without a credential: is it alive, is it ready, which version, what can it do. */
 export function registerServiceRoutes(

@@ -7,7 +7,7 @@ import { sql } from '../db/sql.ts';
  * Which other sites' pages a browser lets read what widgets answer: those that the token's workspace allows. The token
  * alone decides what is answered; this decides who else's page may see it.
  */
-interface WidgetCors {
+export interface WidgetCors {
   /** Whether this is a browser that asks in advance on behalf of another site's page. */
   isPreflight(request: FastifyRequest): boolean;
   /** A preflight carries no token: the answer is for an origin that any workspace allows. */

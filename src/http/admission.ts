@@ -1,0 +1,75 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { bearerToken, type Credential, type CredentialReader } from '../access/credential.ts';
+import { isAnonymous, type RateLimits } from '../access/rate-limits.ts';
+import { ApiError, unauthorized } from '../core/errors.ts';
+import { HEADERS } from './answer-headers.ts';
+import { bodyTimeout } from './body-parsers.ts';
+import { browserToken } from './browser-cookie.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { WidgetCors } from './widget-cors.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    endpoint?: Endpoint;
+    /** A method that the path does not have: counted like an unknown route. */
+    isStray?: true;
+  }
+  interface FastifyRequest {
+    /** Read before the body is; undefined where the endpoint needs none. */
+    credential: Credential | undefined;
+    /** The credential was looked at, so 401 is out of the question. */
+    callerKnown: boolean;
+  }
+}
+
+interface AdmissionNeeds {
+  credentials: CredentialReader;
+  limits: RateLimits | undefined;
+  cors: WidgetCors;
+  publicUrl: string;
+}
+
+/** What every request passes before its body is read: headers of the answer, rate limits, the credential. */
+export function admission({ credentials, limits, cors, publicUrl }: AdmissionNeeds) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.headers(HEADERS);
+    reply.header('x-request-id', request.id);
+    requireHost(request, reply);
+    if (request.is404) {
+      await limits?.limitUnmatched(request, reply);
+      throw new ApiError('not_found', 'There is no such route.', { detail: 'Not Found' });
+    }
+    const { endpoint, isStray } = request.routeOptions.config;
+    if (isStray) await limits?.limitUnmatched(request, reply);
+    if (isStray && cors.isPreflight(request)) {
+      await cors.answerPreflight(request, reply);
+      return reply.send();
+    }
+    if (!endpoint) return;
+    if (endpoint.responseHeaders) reply.headers(endpoint.responseHeaders);
+    if (isAnonymous(endpoint)) {
+      await limits?.limitAnonymous(request, reply);
+      // Who needs no credential cannot be refused for want of one.
+      request.callerKnown = true;
+      request.credential = { kind: 'none' };
+    } else {
+      const bearer = bearerToken(request.raw);
+      const cookie = bearer === undefined ? browserToken(request.raw, publicUrl) : undefined;
+      await limits?.limitToken(request, reply, bearer ?? cookie);
+      if (bearer === undefined && cookie === undefined) throw unauthorized();
+      const credential = cookie === undefined ? await credentials.read(bearer ?? '') : credentials.readCookie(cookie);
+      await limits?.limitCredential(request, reply, endpoint, credential);
+      request.credential = credential;
+    }
+    const { headers } = request.raw;
+    if (!endpoint.body && !endpoint.consumes && headers['content-type'] !== undefined) delete headers['content-type'];
+    bodyTimeout(request, endpoint);
+  };
+}
+
+/** RFC 9112, 3.2: without it the request is 400, and its connection ends. */
+function requireHost(request: FastifyRequest, reply: FastifyReply): void {
+  if (request.headers.host !== undefined || request.raw.httpVersion !== '1.1') return;
+  reply.header('connection', 'close');
+  throw new ApiError('invalid_request', 'HTTP/1.1 asks for a Host header.');
+}

@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { requireCaller } from '../access/guard.ts';
+import type { ApiError } from '../core/errors.ts';
+import type { ServiceDb } from '../db/db.ts';
+import { HEADERS } from './answer-headers.ts';
+import { toApiError } from './to-api-error.ts';
+
+/**
+ * A body or query that is refused is refused after the credential: whoever has none learns nothing else. This is the
+ * one more statement of the failing path.
+ */
+export async function afterCallerCheck(error: ApiError, request: FastifyRequest, db: ServiceDb): Promise<ApiError> {
+  const isOfBody = error.status === 400 || error.status === 413 || error.status === 415 || error.status === 422;
+  if (!isOfBody || request.callerKnown || !request.routeOptions.config.endpoint) return error;
+  if (!request.credential) return error;
+  try {
+    await requireCaller(db, request.credential);
+    return error;
+  } catch (refusal) {
+    return toApiError(refusal);
+  }
+}
+
+/** Who was refused, for the log. It is asked for when somebody is, so that what succeeds need not carry it. */
+export async function actorOf({ status }: ApiError, request: FastifyRequest, db: ServiceDb): Promise<object> {
+  if (!request.credential || (status !== 403 && status !== 404)) return {};
+  try {
+    const caller = await requireCaller(db, request.credential);
+    if (!caller) return {};
+    return { actor_id: caller.user_id, credential_kind: request.credential.kind, credential_id: caller.credential_id };
+  } catch {
+    // Who it was only adds to the line: the refusal itself is answered and logged all the same.
+    return {};
+  }
+}
+
+/** How much of the request's body may still come. */
+function unreadBytes({ body, headers }: FastifyRequest): number {
+  if (body !== undefined && !(body instanceof Readable && !body.readableEnded)) return 0;
+  return Number(headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : Infinity));
+}
+
+/** Answers an error in the envelope that all share, and logs it. `actor`: who was refused, as far as that is known. */
+export function sendError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: ApiError,
+  log: Logger,
+  actor: object = {},
+) {
+  const { code, message, detail, status, retry_after } = error;
+  const request_id = request.id;
+  // The path as the list of endpoints has it: what a client wrote into the address is not for a log.
+  const endpoint = `${request.method} ${request.routeOptions?.url ?? ''}`.trimEnd();
+  const line = { request_id, endpoint, status, code, address: request.ip, ...actor };
+  if (status >= 500) log.error({ ...line, err: error.cause ?? error }, message);
+  else if (status === 401 || status === 403) log.warn(line, message);
+  else log.info(line, message);
+  if (!reply.hasHeader('x-request-id')) reply.headers(HEADERS).header('x-request-id', request_id);
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  if (retry_after !== undefined) reply.header('retry-after', retry_after);
+  // What is left of a refused body is not read: the connection ends with the answer.
+  if (status === 413 || unreadBytes(request) > 65_536) {
+    reply.header('connection', 'close');
+  }
+  const body = { ...(detail !== undefined && { detail }), error: code, message, request_id };
+  return reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body);
+}
