@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { openStore } from '../providers/storage/open-storage.ts';
-import { readS3Url } from '../providers/storage/s3-blobs.ts';
+import { readS3Url } from '../providers/storage/s3-place.ts';
 import { printKey } from './key.ts';
 import { verifySources } from './verify.ts';
 import { UsageError, withDatabase } from './with-database.ts';

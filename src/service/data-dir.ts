@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { StartError, toStartError } from '../core/start-error.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { openStore } from '../providers/storage/open-storage.ts';
-import { readS3Url } from '../providers/storage/s3-blobs.ts';
+import { readS3Url } from '../providers/storage/s3-place.ts';
 import { orStartError } from './from-config.ts';
 import type { OnStop } from './hooks.ts';
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import { createServer, request as forward } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -17,7 +19,8 @@ import { startS3Server } from '../../../test/s3-server.ts';
 import { openWorld, waitForUpload } from '../../../test/world.ts';
 import { type Blobs, StorageUnavailable } from './blobs.ts';
 import { openFolderBlobs } from './folder-blobs.ts';
-import { openS3Blobs, readS3Url } from './s3-blobs.ts';
+import { openS3Blobs } from './s3-blobs.ts';
+import { readS3Url } from './s3-place.ts';
 
 const MIB = 2 ** 20;
 const folder = await makeFolder();
@@ -35,6 +38,11 @@ async function namesOf(names: AsyncIterable<string>): Promise<string[]> {
   const all: string[] = [];
   for await (const name of names) all.push(name);
   return all;
+}
+function openClient(): S3Client {
+  const { endpoint, access_key, secret_key, region } = readS3Url(s3.url);
+  const credentials = { accessKeyId: access_key, secretAccessKey: secret_key };
+  return new S3Client({ endpoint, region, credentials, forcePathStyle: true });
 }
 const hashOf = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 
@@ -96,9 +104,8 @@ for (const [where, blobs] of Object.entries(stores)) {
 }
 
 test('what was begun to be stored in a bucket and never completed goes after a day; what others keep there stays', async () => {
-  const { endpoint, bucket: Bucket, access_key, secret_key, region } = readS3Url(s3.url);
-  const credentials = { accessKeyId: access_key, secretAccessKey: secret_key };
-  const client = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
+  const { bucket: Bucket } = readS3Url(s3.url);
+  const client = openClient();
   const begin = async (Key: string) => {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
     await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: Buffer.alloc(MIB) }));
@@ -124,6 +131,50 @@ test('what was begun to be stored in a bucket and never completed goes after a d
   } finally {
     client.destroy();
   }
+});
+
+test('a part whose connection breaks is sent again alone; where it breaks for good nothing of the file stays', async (t) => {
+  const parts: string[] = [];
+  let breaks = 1;
+  // In front of the bucket, this ends connections that carry the second part.
+  const proxy = createServer((request, response) => {
+    const part = new URL(request.url ?? '', s3.url).searchParams.get('partNumber');
+    if (part) parts.push(part);
+    if (part === '2' && breaks-- > 0) return request.socket.destroy();
+    const { hostname, port } = new URL(readS3Url(s3.url).endpoint);
+    const { url: path, method, headers } = request;
+    const onward = forward({ hostname, port, path, method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    request.pipe(onward);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const place = { ...readS3Url(s3.url), endpoint: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+  const blobs = await openS3Blobs(place, join(folder, 'proxied'));
+  t.after(() => {
+    blobs.close();
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  const content = randomBytes(20 * MIB);
+  await (await receive(blobs, content)).keep();
+  assert.deepEqual(parts, ['1', '2', '2', '3']);
+  assert.ok((await blobs.read(hashOf(content))).equals(content));
+
+  breaks = 2;
+  const broken = await receive(blobs, randomBytes(20 * MIB));
+  await assert.rejects(broken.keep(), StorageUnavailable);
+  await broken.discard();
+  await assert.rejects(blobs.read(broken.sha256), { code: 'ENOENT' });
+  const client = openClient();
+  t.after(() => client.destroy());
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: place.bucket }));
+  assert.deepEqual(
+    Uploads.filter(({ Key = '' }) => Key.endsWith(broken.sha256)),
+    [],
+  );
 });
 
 test('nothing that was received stays on the machine', async () => {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Blobs } from './blobs.ts';
 import { openFolderBlobs } from './folder-blobs.ts';
-import { openS3Blobs, type S3Place } from './s3-blobs.ts';
+import { openS3Blobs } from './s3-blobs.ts';
+import type { S3Place } from './s3-place.ts';
 
 /** Where files are kept: in this bucket, else in a folder of DATA_DIR. Errors: those of the file system. */
 export async function openStore(
