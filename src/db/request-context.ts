@@ -68,7 +68,8 @@ const DriverQuery = pg.Query as unknown as new (config: pg.QueryConfig) => Messa
 
 /**
  * A prepared statement with `enter` before it, sent in one go. There is one Sync behind both, so they are one
- * transaction: where `enter` fails the statement does not run, and what was entered ends with it.
+ * transaction: where `enter` fails the statement does not run, and what was entered ends with it. What it needs of the
+ * driver is in request-context.test.ts, to be compared when the driver's version changes.
  */
 class ContextQuery extends DriverQuery {
   readonly #scope: RequestContext;
