@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import Negotiator from 'negotiator';
 import type { AssetAddresses } from './visit.ts';
 
 export interface Assets extends AssetAddresses {
@@ -99,7 +100,7 @@ export function openAssets(): Assets {
       }
       const file = (await files).get(name);
       if (!file) return undefined;
-      const encoding = /\bbr\b/.test(acceptEncoding) ? 'br' : /\bgzip\b/.test(acceptEncoding) ? 'gzip' : undefined;
+      const encoding = chooseEncoding(acceptEncoding);
       return { bytes: encoding ? await file[encoding] : file.plain, type: file.type, encoding };
     },
     async close() {
@@ -107,6 +108,23 @@ export function openAssets(): Assets {
       if (wasUsed) await (await import('esbuild')).stop();
     },
   };
+}
+
+/** What we send, the best first. */
+const ENCODINGS = ['br', 'gzip', 'identity'] as const;
+
+/** The content coding that `Accept-Encoding` prefers, the smaller one of equals; undefined for none (RFC 9110, 12.5.3). */
+export function chooseEncoding(acceptEncoding: string): AssetFile['encoding'] {
+  // A longer one says no more, and takes long to compare.
+  const headers = { 'accept-encoding': acceptEncoding.slice(0, 1_024) };
+  const negotiator: PreferringNegotiator = new Negotiator({ headers });
+  const chosen = negotiator.encoding(ENCODINGS, { preferred: ENCODINGS });
+  return chosen === 'br' || chosen === 'gzip' ? chosen : undefined;
+}
+
+/** Its types do not know the option yet. */
+interface PreferringNegotiator {
+  encoding(available: readonly string[], options: { preferred: readonly string[] }): string | undefined;
 }
 
 /** 12 hex digits of a hash of the sources and of the pinned packages. */

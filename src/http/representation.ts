@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import Negotiator from 'negotiator';
+
+const JSON_TYPE = 'application/json';
 
 /** The ETag of a representation: what its maker wants to recognize it by (or ""), and a hash of it. */
 export function entityTag(prefix: string, text: string): string {
@@ -12,28 +15,17 @@ export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean 
   return ifNoneMatch.split(',').some((known) => known.trim() === '*' || known.trim().replace(/^W\//, '') === etag);
 }
 
+/** A longer `Accept` says no more, and takes long to compare. */
+const ACCEPT_MAX = 1_024;
+
 /**
  * The media type that `Accept` prefers among those offered beside JSON, or undefined for JSON, which is also the answer
- * to whatever is not understood. RFC 9110, 12.5.1, where a wildcard means JSON: a browser names text/html and gets it,
- * a client that takes anything gets JSON.
+ * to whatever is not understood or accepts nothing that there is. RFC 9110, 12.5.1: weights decide, then the more
+ * specific range, then the order of the header; a client that takes anything gets JSON.
  */
 export function chooseMediaType(accept: string | undefined, offered: readonly string[]): string | undefined {
-  if (accept === undefined || accept === '*/*' || accept === 'application/json') return undefined;
-  const ranges = accept.slice(0, 1_024).split(',').map(readRange);
-  const weight = (type: string) => ranges.find((range) => range.type === type)?.q ?? 0;
-  let best: string | undefined;
-  let bestWeight = weight('application/json');
-  for (const type of offered) {
-    if (weight(type) > bestWeight) {
-      best = type;
-      bestWeight = weight(type);
-    }
-  }
-  return best;
-}
-
-function readRange(text: string): { type: string; q: number } {
-  const [type, ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
-  const q = parameters.find((parameter) => parameter.startsWith('q='));
-  return { type: type ?? '', q: q === undefined ? 1 : Number(q.slice(2)) || 0 };
+  if (accept === undefined || accept === '*/*' || accept === JSON_TYPE) return undefined;
+  const headers = { accept: accept.slice(0, ACCEPT_MAX) };
+  const chosen = new Negotiator({ headers }).mediaType([JSON_TYPE, ...offered]);
+  return chosen === JSON_TYPE ? undefined : chosen;
 }
