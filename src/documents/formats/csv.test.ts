@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { csvToMarkdown } from './csv.ts';
+
+/** The cells of the table, row by row. */
+function cellsOf(text: string): string[][] {
+  return csvToMarkdown(text)
+    .markdown.split('\n')
+    .filter((line) => line.startsWith('|') && !/^[|\s-]+$/.test(line.replaceAll(' ', '')))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    );
+}
+
+test('the records of RFC 4180, 2, are read as it says', () => {
+  const head = ['aaa', 'bbb', 'ccc'];
+  const row = ['zzz', 'yyy', 'xxx'];
+  assert.deepEqual(cellsOf('aaa,bbb,ccc\nzzz,yyy,xxx\n'), [head, row], '1: each record on a line of its own');
+  assert.deepEqual(cellsOf('aaa,bbb,ccc\nzzz,yyy,xxx'), [head, row], '2: the last line may have no end');
+  assert.deepEqual(cellsOf('"aaa","bbb","ccc"\nzzz,yyy,xxx'), [head, row], '5: with quotes or without');
+  assert.deepEqual(
+    cellsOf('"aaa","b\nbb","ccc"\nzzz,yyy,xxx'),
+    [['aaa', 'b bb', 'ccc'], row],
+    '6: line ends in quotes',
+  );
+  assert.deepEqual(cellsOf('"aaa","b""bb","ccc"'), [['aaa', 'b"bb', 'ccc']], '7: a quote is written twice');
+  assert.deepEqual(
+    cellsOf('a,"b,c"\nd,e'),
+    [
+      ['a', 'b,c'],
+      ['d', 'e'],
+    ],
+    '6: separators in quotes',
+  );
+});
+
+test('what RFC 4180 does not foresee is read as spreadsheets do', () => {
+  assert.deepEqual(cellsOf('a,"b" tail,c'), [['a', 'b tail', 'c']], 'text behind a closing quote is kept');
+  assert.deepEqual(cellsOf('a,"b" ,c'), [['a', 'b', 'c']]);
+  assert.deepEqual(cellsOf('5" disk,b'), [['5" disk', 'b']], 'a quote inside a value is one');
+  assert.deepEqual(
+    cellsOf('a,b\n1\n1,2,3'),
+    [
+      ['a', 'b', ''],
+      ['1', '', ''],
+      ['1', '2', '3'],
+    ],
+    'rows may be ragged',
+  );
+  assert.deepEqual(cellsOf('a,b,\n1,2,'), [
+    ['a', 'b', ''],
+    ['1', '2', ''],
+  ]);
+  for (const separator of [';', '\t']) {
+    assert.deepEqual(cellsOf(['a', 'b,', 'c'].join(separator)), [['a', 'b,', 'c']]);
+  }
+  assert.throws(() => csvToMarkdown('a,"b\n1,2'), { code: 'unreadable' });
+});
+
+test('each row is cited by the lines of the file on which its record stands', () => {
+  const { lines } = csvToMarkdown('a,b\n\n"x\ny",1\n,\nlast,2\n');
+  assert.deepEqual(lines, [
+    { at: 1, line: 1, height: 1 },
+    { at: 3, line: 3, height: 2 },
+    { at: 4, line: 6, height: 1 },
+    { at: 5, line: 0, height: 1 },
+  ]);
+});
+
+test('a table that is written as RFC 4180 has it is read back, record by record and line by line', () => {
+  const value = fc.string({ unit: fc.constantFrom('a', 'é', ' ', ',', '"', '\n'), minLength: 0, maxLength: 6 });
+  const table = fc.array(
+    fc.array(
+      value.map((text) => `x${text}x`),
+      { minLength: 1, maxLength: 4 },
+    ),
+    { minLength: 1, maxLength: 5 },
+  );
+  fc.assert(
+    fc.property(table, (rows) => {
+      const written = rows.map((row) => row.map((text) => `"${text.replaceAll('"', '""')}"`).join(','));
+      const width = Math.max(...rows.map((row) => row.length));
+      const shown = rows.map((row) => Array.from({ length: width }, (_, i) => (row[i] ?? '').replace(/\s+/g, ' ')));
+      assert.deepEqual(cellsOf(`${written.join('\n')}\n`), shown);
+    }),
+  );
+});

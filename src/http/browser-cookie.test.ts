@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cookieOf } from './browser-cookie.ts';
+
+test('a cookie is found as RFC 6265 has it, and one that is there twice is none', () => {
+  const examples: [cookie: string | undefined, value: string | undefined][] = [
+    [undefined, undefined],
+    ['', undefined],
+    // The examples of RFC 6265, 3.1.
+    ['SID=31d4d96e407aad42', '31d4d96e407aad42'],
+    ['SID=31d4d96e407aad42; lang=en-US', '31d4d96e407aad42'],
+    ['lang=en-US; SID=31d4d96e407aad42', '31d4d96e407aad42'],
+    ['lang=en-US', undefined],
+    // Names differ by case (4.1.1), and a value may hold what divides names from values.
+    ['sid=a', undefined],
+    ['XSID=a; SIDX=b', undefined],
+    ['SID=a=b==', 'a=b=='],
+    ['SID=', ''],
+    ['lang;SID=a;;', 'a'],
+    // 5.4: a server must not rely on their order, and another host of the domain may have set one of them.
+    ['SID=a; SID=b', undefined],
+    ['SID=a; SID=a', undefined],
+  ];
+  for (const [cookie, value] of examples) assert.equal(cookieOf({ headers: { cookie } }, 'SID'), value, cookie);
+});
