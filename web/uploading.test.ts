@@ -140,6 +140,23 @@ test('a connection that breaks is mended by itself, and what is cancelled is gon
   assert.equal(await panel(page).count(), 0);
 });
 
+test('each new file is sent without asking first, and a refusal is shown in the words of the service', {
+  skip,
+}, async () => {
+  const { page } = await openUploader();
+  const methods: string[] = [];
+  const message = 'The files of this workspace would be too many.';
+  await page.route('**/files/file_*', async (route) => {
+    methods.push(route.request().method());
+    await route.fulfill({ status: 422, json: { error: 'too_many', message, request_id: 'req_1' } });
+  });
+  await chooseFolder(page);
+  await panel(page).getByRole('alert').waitFor();
+  assert.equal(await panel(page).getByRole('alert').textContent(), `${message} (request req_1)`);
+  assert.deepEqual([...new Set(methods)], ['PATCH']);
+  assert.equal(await panel(page).getByRole('status').textContent(), 'Stopped');
+});
+
 test('a job is followed as it goes, and what failed is tried again', { skip }, async () => {
   const { owner, api, root, page, complaints } = await openUploader();
   const made = await world.upload(owner, api.split('/').at(-1) ?? '', { 'empty.md': '' });
