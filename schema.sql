@@ -13,69 +13,13 @@ AS $function$
     select sha256 from exports where sha256 = any (hashes) union
     select sha256 from imports where sha256 = any (hashes) $function$;
 
--- For the service's own housekeeping, which belongs to no wiki.
+-- For the scheduler: wikis that were deleted and whose content is still there.
 CREATE OR REPLACE FUNCTION public.deleted_wikis()
- RETURNS SETOF text
+ RETURNS TABLE(wiki_id text, workspace_id text)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
-AS $function$ select wiki_id from wikis where workspace_id is null limit 100 $function$;
-
--- Says for this transaction who asks and for what. It looks itself at the credential and the memberships, and not at what the guard of a statement found out. invitation: the hash of a link's secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be made.
-CREATE OR REPLACE FUNCTION public.enter(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text, invitation bytea, new_workspace text)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  me text := '';
-  bound text;
-  wiki text := '';
-  workspaces text[] := '{}';
-begin
-  case who
-    when 'key' then
-      select k.user_id, k.workspace_id into me, bound from api_keys k
-      where k.secret_hash = hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > now());
-    when 'session' then
-      select s.user_id into me from sessions s
-      where s.access_hash = hash and s.access_expires_at > now() and s.expires_at > now() and s.revoked_at is null;
-    when 'nobody' then
-      null;
-    when 'identity' then
-      select i.user_id into me from identities i where i.issuer = name and i.subject = second_name;
-    when 'widget' then
-      me := name;
-      bound := second_name;
-    when 'job' then
-      select k.wiki_id, array[k.workspace_id] into wiki, workspaces from wikis k where k.wiki_id = path_wiki;
-    when 'service' then
-      perform set_config('ibid.service', 'on', true);
-  end case;
-  if path_wiki is not null and who <> 'job' then
-    select k.wiki_id, array[m.workspace_id] into wiki, workspaces
-    from wikis k join memberships m on m.workspace_id = k.workspace_id and m.user_id = me and m.status = 'active'
-    where k.wiki_id = path_wiki and (bound is null or bound = k.workspace_id);
-  elsif path_workspace is not null then
-    workspaces := array(
-      select m.workspace_id from memberships m
-      where m.user_id = me and m.workspace_id = path_workspace and m.status = 'active'
-        and (bound is null or bound = m.workspace_id));
-  elsif who <> 'job' then
-    workspaces := array(
-      select m.workspace_id from memberships m
-      where m.user_id = me and m.status = 'active' and (bound is null or bound = m.workspace_id));
-    if invitation is not null then
-      workspaces := workspaces || array(select i.workspace_id from invitations i where i.secret_hash = invitation);
-    end if;
-    if new_workspace is not null and not exists (select from workspaces w where w.workspace_id = new_workspace) then
-      workspaces := workspaces || new_workspace;
-    end if;
-  end if;
-  perform set_config('ibid.user', coalesce(me, ''), true), set_config('ibid.wiki', coalesce(wiki, ''), true),
-    set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
-end $function$;
+AS $function$ select k.wiki_id, k.workspace_id from wikis k where k.workspace_id is null $function$;
 
 -- Which of these ids any wiki of the service has a page or an attachment under.
 CREATE OR REPLACE FUNCTION public.ids_in_use(ids text[])
@@ -86,20 +30,6 @@ CREATE OR REPLACE FUNCTION public.ids_in_use(ids text[])
 AS $function$
     select page_id from pages where page_id = any (ids) union all
     select attachment_id from attachments where attachment_id = any (ids) $function$;
-
--- For the upkeep of indexes, which belongs to no wiki.
-CREATE OR REPLACE FUNCTION public.indexes_with_work(enough integer, age interval)
- RETURNS TABLE(wiki_id text, kind text, is_stale boolean)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  (select p.wiki_id, p.kind, false from search_pending p group by p.wiki_id, p.kind
-    having count(*) >= enough or min(p.created_at) < now() - age limit 100)
-  union all
-  (select w.wiki_id, w.kind, true from search_wikis w where w.is_stale and not exists (
-      select from jobs j where j.wiki_id = w.wiki_id and j.kind = 'reindex' and j.status in ('queued', 'running')) limit 100)
-$function$;
 
 -- For sign-in: whether an address is invited anywhere, which nobody is told.
 CREATE OR REPLACE FUNCTION public.is_invited(address text)
@@ -116,22 +46,21 @@ CREATE OR REPLACE FUNCTION public.is_service()
  STABLE PARALLEL SAFE
 AS $function$ select current_setting('ibid.service', true) = 'on' $function$;
 
--- For the queue, which belongs to no workspace. newcomers: only jobs of workspaces of which nothing is in work.
-CREATE OR REPLACE FUNCTION public.jobs_to_claim(any_of text[], newcomers boolean)
+-- For the queue, which belongs to no workspace. only_idle_workspaces: only jobs of workspaces of which nothing is running.
+CREATE OR REPLACE FUNCTION public.jobs_to_claim(any_of text[], only_idle_workspaces boolean)
  RETURNS TABLE(wiki_id text, job_id text, attempt integer)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
   with open as (
-    select j.*, coalesce(w.workspace_id, '') as workspace_id, j.status = 'running' and j.lease_until >= now() as in_work
+    select j.*, coalesce(w.workspace_id, '') as workspace_id, j.status = 'running' as in_work
     from jobs j join wikis w on w.wiki_id = j.wiki_id where j.status in ('queued', 'running') and (select is_service())
   ), counted as (
     select o.*, count(*) filter (where o.in_work) over (partition by o.workspace_id) as working from open o
   )
   select c.wiki_id, c.job_id, c.attempt from counted c
-  where c.run_after <= now() and c.kind = any (any_of) and not (newcomers and c.working > 0)
-    and (c.status = 'queued' or c.lease_until < now() - make_interval(secs => greatest(c.failures - 1, 0) ^ 2))
+  where c.status = 'queued' and c.run_after <= now() and c.kind = any (any_of) and not (only_idle_workspaces and c.working > 0)
     and not exists (
       select from open other where other.wiki_id = c.wiki_id and other.started_at is not null and other.job_id <> c.job_id)
   order by c.working, c.run_after, c.job_id limit 5
@@ -272,6 +201,66 @@ AS $function$
   select to_char(t at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $function$;
 
+-- Says for this transaction who asks and for what. It looks at the credential and the memberships itself, and not at what the guard of a statement found out. invitation: the hash of a link's secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be created.
+CREATE OR REPLACE FUNCTION public.set_request_context(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text, invitation bytea, new_workspace text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  me text := '';
+  bound text;
+  wiki text := '';
+  workspaces text[] := '{}';
+begin
+  case who
+    when 'key' then
+      select k.user_id, k.workspace_id into me, bound from api_keys k
+      where k.secret_hash = hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > now());
+    when 'session' then
+      select s.user_id into me from sessions s
+      where s.access_hash = hash and s.access_expires_at > now() and s.expires_at > now() and s.revoked_at is null;
+    when 'link' then
+      null;
+    when 'identity' then
+      select i.user_id into me from identities i where i.issuer = name and i.subject = second_name;
+    when 'widget' then
+      me := name;
+      bound := second_name;
+    when 'job' then
+      if path_wiki is not null then
+        select k.wiki_id, array[k.workspace_id] into wiki, workspaces from wikis k where k.wiki_id = path_wiki;
+      else
+        workspaces := array[path_workspace];
+      end if;
+    when 'service' then
+      perform set_config('ibid.service', 'on', true);
+  end case;
+  if path_wiki is not null and who <> 'job' then
+    select k.wiki_id, array[m.workspace_id] into wiki, workspaces
+    from wikis k join memberships m on m.workspace_id = k.workspace_id and m.user_id = me and m.status = 'active'
+    where k.wiki_id = path_wiki and (bound is null or bound = k.workspace_id);
+  elsif path_workspace is not null and who <> 'job' then
+    workspaces := array(
+      select m.workspace_id from memberships m
+      where m.user_id = me and m.workspace_id = path_workspace and m.status = 'active'
+        and (bound is null or bound = m.workspace_id));
+  elsif who <> 'job' then
+    workspaces := array(
+      select m.workspace_id from memberships m
+      where m.user_id = me and m.status = 'active' and (bound is null or bound = m.workspace_id));
+    if invitation is not null then
+      workspaces := workspaces || array(select i.workspace_id from invitations i where i.secret_hash = invitation);
+    end if;
+    if new_workspace is not null and not exists (select from workspaces w where w.workspace_id = new_workspace) then
+      workspaces := workspaces || new_workspace;
+    end if;
+  end if;
+  perform set_config('ibid.user', coalesce(me, ''), true), set_config('ibid.wiki', coalesce(wiki, ''), true),
+    set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
+end $function$;
+
 -- A workspace's slug is unique over the service, so also those that the caller cannot see count.
 CREATE OR REPLACE FUNCTION public.slug_is_taken(wanted text)
  RETURNS boolean
@@ -297,21 +286,43 @@ CREATE OR REPLACE FUNCTION public.widget_origin_is_allowed(origin text, workspac
  SET search_path TO 'public', 'pg_temp'
 AS $function$ select exists (select from workspaces where widget_origins @> array[origin] and (workspace is null or workspace_id = workspace)) $function$;
 
--- For the service's own housekeeping, which belongs to no wiki.
-CREATE OR REPLACE FUNCTION public.wikis_with_forgotten_uploads(age interval)
- RETURNS SETOF text
+-- For the scheduler: wikis with pending documents to merge, or whose impacts have to be computed again.
+CREATE OR REPLACE FUNCTION public.wikis_to_index(enough integer, age interval)
+ RETURNS TABLE(wiki_id text, workspace_id text)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
-AS $function$ select distinct wiki_id from uploads where status = 'uploading' and updated_at < now() - age limit 100 $function$;
+AS $function$
+  select k.wiki_id, k.workspace_id from wikis k join (
+    select p.wiki_id from search_pending p group by p.wiki_id, p.kind
+    having count(*) >= enough or min(p.created_at) < now() - age
+    union
+    select w.wiki_id from search_wikis w where w.is_stale and not exists (
+      select from jobs j where j.wiki_id = w.wiki_id and j.kind = 'reindex' and j.status in ('queued', 'running'))
+  ) due on due.wiki_id = k.wiki_id
+$function$;
 
--- For the service's own housekeeping, which belongs to no wiki.
-CREATE OR REPLACE FUNCTION public.wikis_with_old_trash(age interval)
- RETURNS SETOF text
+-- For the scheduler: wikis with uploads that received no bytes for so long.
+CREATE OR REPLACE FUNCTION public.wikis_with_expired_uploads(age interval)
+ RETURNS TABLE(wiki_id text, workspace_id text)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
-AS $function$ select distinct wiki_id from pages where trashed_at < now() - age limit 100 $function$;
+AS $function$
+  select k.wiki_id, k.workspace_id from wikis k
+  where k.wiki_id in (select u.wiki_id from uploads u where u.status = 'uploading' and u.updated_at < now() - age)
+$function$;
+
+-- For the scheduler: wikis with pages that were in the trash for so long.
+CREATE OR REPLACE FUNCTION public.wikis_with_old_trash(age interval)
+ RETURNS TABLE(wiki_id text, workspace_id text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select k.wiki_id, k.workspace_id from wikis k
+  where k.wiki_id in (select p.wiki_id from pages p where p.trashed_at < now() - age)
+$function$;
 
 -- Only the SHA-256 of a key is kept. workspace_id null: a personal key of user_id; else a key of that workspace, made by user_id and never stronger than that user is now. permissions null: all that the role gives.
 create table api_keys (
@@ -384,6 +395,44 @@ create policy anybody_adds on audit_events for insert
   with check (true);
 create policy of_the_workspaces on audit_events for select
   using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
+
+-- Jobs that are no public record: mail, maintenance, the search index. One that has ended well is deleted; one that used up its attempts stays as failed (dead letter). key: at most one of a name and key is queued and one is running. workspace_id, wiki_id and user_id say for whom it is; none for the service itself.
+create table background_jobs (
+  job_id        text                      collate "C" not null default gen_random_uuid(),
+  name          text                      collate "C" not null,
+  lane          text                      collate "C" not null,
+  key           text                      collate "C" not null,
+  workspace_id  text                      collate "C",
+  wiki_id       text                      collate "C",
+  user_id       text                      collate "C",
+  input         jsonb                     not null default '{}'::jsonb,
+  status        text                      collate "C" not null default 'queued'::text,
+  attempt       integer                   not null default 0,
+  failures      integer                   not null default 0,
+  error         text                      not null default ''::text,
+  worker_id     text                      collate "C",
+  run_after     timestamp with time zone  not null default now(),
+  created_at    timestamp with time zone  not null default now(),
+  updated_at    timestamp with time zone  not null default now(),
+  PRIMARY KEY (job_id),
+  CHECK ((failures >= 0)),
+  CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'failed'::text]))),
+  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
+  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE,
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
+);
+CREATE INDEX background_jobs_of_user ON background_jobs USING btree (user_id) WHERE (user_id IS NOT NULL);
+CREATE INDEX background_jobs_of_wiki ON background_jobs USING btree (wiki_id) WHERE (wiki_id IS NOT NULL);
+CREATE INDEX background_jobs_of_workspace ON background_jobs USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
+CREATE INDEX background_jobs_waiting ON background_jobs USING btree (lane, run_after) WHERE (status = 'queued'::text);
+CREATE UNIQUE INDEX background_jobs_queued ON background_jobs USING btree (name, key) WHERE (status = 'queued'::text);
+CREATE UNIQUE INDEX background_jobs_running ON background_jobs USING btree (name, key) WHERE (status = 'running'::text);
+grant delete, insert, select, update on background_jobs to ibid_service;
+alter table background_jobs enable row level security;
+create policy of_the_service on background_jobs for all
+  using (( SELECT is_service()));
+create policy tenants_add on background_jobs for insert
+  with check ((((wiki_id IS NOT NULL) OR (workspace_id IS NOT NULL) OR (user_id IS NOT NULL)) AND ((wiki_id IS NULL) OR (wiki_id = ( SELECT own_wiki()))) AND ((workspace_id IS NULL) OR (workspace_id = ANY (( SELECT own_workspaces())::text[]))) AND ((user_id IS NULL) OR (user_id = ( SELECT own_user())))));
 
 -- What an export job has made: an archive in the blob store, to be had until expires_at. The id is that of the job; sha256 is empty until it has ended.
 create table exports (
@@ -469,8 +518,10 @@ create table invitations (
   invited_by     text                      collate "C" not null,
   created_at     timestamp with time zone  not null default now(),
   expires_at     timestamp with time zone  not null,
+  mail_status    text                      collate "C" not null default 'sent'::text,
   PRIMARY KEY (invitation_id),
   UNIQUE (secret_hash),
+  CHECK ((mail_status = ANY (ARRAY['queued'::text, 'sent'::text, 'bounced'::text, 'failed'::text]))),
   CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'member'::text, 'viewer'::text]))),
   CHECK ((state = ANY (ARRAY['pending'::text, 'accepted'::text, 'revoked'::text, 'expired'::text]))),
   FOREIGN KEY (invited_by) REFERENCES users(user_id),
@@ -484,7 +535,7 @@ alter table invitations enable row level security;
 create policy of_the_workspaces on invitations for all
   using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
--- The queue and the public record of a job at once. (attempt, lease_until) say who holds it: each claim raises attempt. failures counts the attempts since it last got on.
+-- The queue and the public record of a job at once. (attempt, worker_id) say who runs it: each claim raises attempt. failures counts the attempts since the last progress.
 create table jobs (
   wiki_id      text                      collate "C" not null,
   job_id       text                      collate "C" not null,
@@ -497,11 +548,11 @@ create table jobs (
   summary      text                      not null default ''::text,
   error        text                      not null default ''::text,
   run_after    timestamp with time zone  not null default now(),
-  lease_until  timestamp with time zone,
   created_at   timestamp with time zone  not null default now(),
   updated_at   timestamp with time zone  not null default now(),
   started_at   timestamp with time zone,
   finished_at  timestamp with time zone,
+  worker_id    text                      collate "C",
   PRIMARY KEY (wiki_id, job_id),
   CHECK ((failures >= 0)),
   CHECK ((kind = ANY (ARRAY['ingest'::text, 'compile'::text, 'import'::text, 'export'::text, 'reindex'::text]))),
@@ -780,6 +831,14 @@ grant delete, insert, select, update on revisions to ibid_service;
 alter table revisions enable row level security;
 create policy of_the_wiki on revisions for all
   using ((wiki_id = ( SELECT own_wiki())));
+
+-- When a scheduled job of the service is due next, so that of several processes one enqueues it.
+create table schedules (
+  name    text                      collate "C" not null,
+  due_at  timestamp with time zone  not null,
+  PRIMARY KEY (name)
+);
+grant delete, insert, select, update on schedules to ibid_service;
 
 -- What of each page and source is in search_postings, so that a change takes out exactly that. document_id: of a page or of a source.
 create table search_documents (
@@ -1098,6 +1157,14 @@ grant delete, insert, select, update on wikis to ibid_service;
 alter table wikis enable row level security;
 create policy of_the_workspaces on wikis for all
   using (((workspace_id = ANY (( SELECT own_workspaces())::text[])) OR ((workspace_id IS NULL) AND (wiki_id = ( SELECT own_wiki())))));
+
+-- A row for each process that runs jobs at the moment; its heartbeat moves alive_until. A job whose worker has no row, or a late one, is taken over.
+create table workers (
+  worker_id    text                      collate "C" not null,
+  alive_until  timestamp with time zone  not null,
+  PRIMARY KEY (worker_id)
+);
+grant delete, insert, select, update on workers to ibid_service;
 
 -- The owning entity, also called organization. Its row is locked where seats or roles are decided.
 create table workspaces (

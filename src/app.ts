@@ -6,15 +6,19 @@ import { listAuditEvents } from './audit/list-audit-events.ts';
 import { listPlans } from './billing/list-plans.ts';
 import { previewBilling } from './billing/preview-billing.ts';
 import type { Endpoint } from './http/endpoint.ts';
+import { ingestJob } from './ingest/ingest.job.ts';
 import { acceptInvitation } from './invitations/accept-invitation.ts';
 import { inviteMember } from './invitations/invite-member.ts';
 import { listInvitations } from './invitations/list-invitations.ts';
 import { lookupInvitation } from './invitations/lookup-invitation.ts';
 import { resendInvitation } from './invitations/resend-invitation.ts';
 import { revokeInvitation } from './invitations/revoke-invitation.ts';
+import { sendInvitationMail } from './invitations/send-invitation-mail.job.ts';
 import { cancelJob } from './jobs/cancel-job.ts';
+import type { AnyJob } from './jobs/define-job.ts';
 import { getJob } from './jobs/get-job.ts';
 import { listJobs } from './jobs/list-jobs.ts';
+import { pruneOldIdempotencyKeys } from './jobs/prune-idempotency-keys.job.ts';
 import { streamJob } from './jobs/stream-job.ts';
 import { createPersonalKey } from './keys/create-personal-key.ts';
 import { createWorkspaceKey } from './keys/create-workspace-key.ts';
@@ -39,6 +43,7 @@ import { listChildren } from './pages/list-children.ts';
 import { listPages } from './pages/list-pages.ts';
 import { listTrash } from './pages/list-trash.ts';
 import { previewPage } from './pages/preview-page.ts';
+import { purgeTrash } from './pages/purge-trash.job.ts';
 import { restorePage } from './pages/restore-page.ts';
 import { searchPages } from './pages/search-pages.ts';
 import { suggestPages } from './pages/suggest-pages.ts';
@@ -47,6 +52,8 @@ import { diffRevisions } from './revisions/diff-revisions.ts';
 import { getRevision } from './revisions/get-revision.ts';
 import { listRevisions } from './revisions/list-revisions.ts';
 import { restoreRevision } from './revisions/restore-revision.ts';
+import { mergeSearchIndex } from './search/index/merge-search-index.job.ts';
+import { reindexJob } from './search/index/reindex.job.ts';
 import { beginOpenId } from './session/begin-openid.ts';
 import { changeName } from './session/change-name.ts';
 import { completeEmailLink } from './session/complete-email-link.ts';
@@ -56,12 +63,13 @@ import { makeFirstOwner } from './session/first-owner.ts';
 import { getMe } from './session/get-me.ts';
 import { listMethods } from './session/list-methods.ts';
 import { listSessions } from './session/list-sessions.ts';
+import { removePassword } from './session/password/remove-password.ts';
+import { setPassword } from './session/password/set-password.ts';
+import { signInWithPassword } from './session/password/sign-in-with-password.ts';
 import { refreshSession } from './session/refresh-session.ts';
-import { removePassword } from './session/remove-password.ts';
 import { requestEmailLink } from './session/request-email-link.ts';
 import { revokeSession } from './session/revoke-session.ts';
-import { setPassword } from './session/set-password.ts';
-import { signInWithPassword } from './session/sign-in-with-password.ts';
+import { sendSignInMail } from './session/send-sign-in-mail.job.ts';
 import { signOut } from './session/sign-out.ts';
 import { signOutEverywhere } from './session/sign-out-everywhere.ts';
 import { deleteSource } from './sources/delete-source.ts';
@@ -74,12 +82,16 @@ import { listSources } from './sources/list-sources.ts';
 import { searchSources } from './sources/search-sources.ts';
 import { verifySource } from './sources/verify-source.ts';
 import { createExport } from './transfer/export/create-export.ts';
+import { exportJob } from './transfer/export/export.job.ts';
 import { getExportContent } from './transfer/export/get-export-content.ts';
+import { sweepFiles } from './transfer/export/sweep-files.job.ts';
 import { createImport } from './transfer/import/create-import.ts';
+import { importJob } from './transfer/import/import.job.ts';
 import { cancelUpload } from './uploads/cancel-upload.ts';
 import { completeUpload } from './uploads/complete-upload.ts';
 import { createUpload } from './uploads/create-upload.ts';
 import { describeTus } from './uploads/describe-tus.ts';
+import { expireUploads, removeOrphanedParts } from './uploads/expire-uploads.job.ts';
 import { getFile } from './uploads/get-file.ts';
 import { getUpload } from './uploads/get-upload.ts';
 import { listFiles } from './uploads/list-files.ts';
@@ -97,6 +109,7 @@ import { createWiki } from './wikis/create-wiki.ts';
 import { deleteWiki } from './wikis/delete-wiki.ts';
 import { getWiki } from './wikis/get-wiki.ts';
 import { listWikis } from './wikis/list-wikis.ts';
+import { removeDeletedWiki } from './wikis/remove-deleted-wiki.job.ts';
 import { renameWiki } from './wikis/rename-wiki.ts';
 import { createWorkspace } from './workspaces/create-workspace.ts';
 import { getOverview } from './workspaces/get-overview.ts';
@@ -211,4 +224,25 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listAttachments,
   getAttachment,
   deleteAttachment,
+];
+
+/** Everything that is done later. What is not in this list is never run. */
+export const JOBS: readonly AnyJob[] = [
+  // public records
+  ingestJob,
+  exportJob,
+  importJob,
+  reindexJob,
+  // mail
+  sendInvitationMail,
+  sendSignInMail,
+  // the search index
+  mergeSearchIndex,
+  // maintenance
+  purgeTrash,
+  removeDeletedWiki,
+  expireUploads,
+  removeOrphanedParts,
+  sweepFiles,
+  pruneOldIdempotencyKeys,
 ];

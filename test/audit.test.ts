@@ -93,7 +93,7 @@ async function rowsOf(kind: string): Promise<Map<unknown, Row>> {
 }
 
 /** What a worker changes of a row that waited for it, which it may have begun before the row is looked at. */
-const WRITTEN_BY_WORKERS = ['status', 'attempt', 'failures', 'progress', 'updated_at', 'started_at', 'lease_until'];
+const WRITTEN_BY_WORKERS = ['status', 'attempt', 'failures', 'progress', 'updated_at', 'started_at', 'worker_id'];
 
 for (const endpoint of WRITING) {
   const kind = String(endpoint.event).split('.')[0] ?? '';

@@ -2,13 +2,14 @@ import { kindOf, type Migration } from '../src/db/apply-migration.ts';
 import { type SqlStatement, splitStatements } from '../src/db/split-statements.ts';
 
 /** Tables that do not grow with what people put into the service. Only these may be changed without care. */
-export const SMALL_TABLES = ['migrations', 'signing_keys'];
+export const SMALL_TABLES = ['migrations', 'schedules', 'signing_keys', 'workers'];
 
 /** Tables whose rows cannot be read or written within the time that a request waits. */
 export const BIG_TABLES = [
   'api_keys',
   'attachments',
   'audit_events',
+  'background_jobs',
   'exports',
   'idempotency_keys',
   'identities',

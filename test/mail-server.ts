@@ -1,5 +1,6 @@
-import type { AddressInfo } from 'node:net';
-import { SMTPServer } from 'smtp-server';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { until } from './process.ts';
 
 /** A message as it arrived: who it was for by the envelope, and its text as it came over the wire. */
 export interface ReceivedMessage {
@@ -11,17 +12,22 @@ export interface ReceivedMessage {
 export interface MailServer {
   url: string;
   messages: ReceivedMessage[];
-  /** Refuses every message from now on. */
-  refuse(): void;
+  /** Waits until the address has got so many messages, and answers the last of them. */
+  sentTo(address: string, count?: number): Promise<ReceivedMessage>;
+  /** Refuses every message from now on, with this reply (RFC 5321): 4yz for now, 5yz for good. */
+  refuse(code?: 451 | 550): void;
   accept(): void;
+  /** Nothing answers at its port any more, until it comes back. */
+  goDown(): Promise<void>;
+  comeBack(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** A real SMTP server on a loopback port that keeps what it gets. */
 export async function startMailServer(): Promise<MailServer> {
   const messages: ReceivedMessage[] = [];
-  let refusing = false;
-  const server = new SMTPServer({
+  let refusing = 0;
+  const options: SMTPServerOptions = {
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
     logger: false,
@@ -32,7 +38,7 @@ export async function startMailServer(): Promise<MailServer> {
         raw += chunk;
       });
       stream.on('end', () => {
-        if (refusing) return done(new Error('mailbox unavailable'));
+        if (refusing) return done(Object.assign(new Error('mailbox unavailable'), { responseCode: refusing }));
         const { mailFrom, rcptTo } = session.envelope;
         messages.push({
           from: mailFrom ? mailFrom.address : '',
@@ -42,19 +48,53 @@ export async function startMailServer(): Promise<MailServer> {
         done();
       });
     },
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  };
+  let server = new SMTPServer(options);
+  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
+  const stop = () => new Promise<void>((resolve) => server.close(() => resolve()));
+  await listen(0);
   const { port } = server.server.address() as AddressInfo;
   return {
     url: `smtp://127.0.0.1:${port}`,
     messages,
-    refuse() {
-      refusing = true;
+    async sentTo(address, count = 1) {
+      const own = () => messages.filter(({ recipients }) => recipients.includes(address));
+      await until(`${address} has ${count} message(s)`, () => own().length >= count);
+      return own().at(-1) as ReceivedMessage;
+    },
+    refuse(code = 451) {
+      refusing = code;
     },
     accept() {
-      refusing = false;
+      refusing = 0;
     },
-    stop: () => new Promise((resolve) => server.close(() => resolve())),
+    goDown: stop,
+    async comeBack() {
+      server = new SMTPServer(options);
+      await listen(port);
+    },
+    stop,
+  };
+}
+
+/** A server that takes connections and never says a word, as a mail server behind a broken firewall. */
+export async function startSilentServer(): Promise<{ url: string; connections(): number; stop(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () => connections,
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
   };
 }
 

@@ -82,8 +82,9 @@ test('a worker takes over from one that is gone or stood still, and nothing is m
 
   // Now the second stands still in mid job and wakes up when a third has done its work.
   const { next, next_id } = await stoppedInMidJob(world, second);
-  await world.db.query(sql`update jobs set lease_until = now() where job_id = (
-    select job_id from jobs where upload_id = ${next_id})`);
+  await world.db.query(
+    sql`delete from workers where worker_id = (select worker_id from jobs where upload_id = ${next_id})`,
+  );
   const third = await startWorker();
   await until('the upload has ended', async () => {
     const { body } = await next.get(`/v1/wikis/${next.wiki_id}/uploads/${next_id}`);

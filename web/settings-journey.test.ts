@@ -80,10 +80,8 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
     await ada.getByRole('button', { name: 'Invite' }).click();
     await ada.getByText('The invitation is on its way by mail').waitFor();
     await assertGood(ada, 'members, somebody invited');
-    assert.deepEqual(
-      mail.messages.map(({ recipients }) => recipients),
-      [['grace@example.com']],
-    );
+    await mail.sentTo('grace@example.com');
+    assert.equal(mail.messages.length, 1);
   });
 
   await t.test('the invited one signs in and accepts, in a browser of their own', async () => {
@@ -93,8 +91,7 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
     await grace.getByLabel('E-mail').fill('grace@example.com');
     await grace.getByRole('button', { name: 'Sign in' }).click();
     await grace.getByText('mail', { exact: false }).first().waitFor();
-    await expectMails(2);
-    await grace.goto(linkIn(mail.messages[1]?.raw ?? '', world));
+    await grace.goto(linkIn((await mail.sentTo('grace@example.com', 2)).raw, world));
     await grace.getByRole('button', { name: 'Sign in' }).click();
     await grace.waitForLoadState();
     await grace.goto(linkIn(mail.messages[0]?.raw ?? '', world));
@@ -109,10 +106,6 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
     await assertGood(grace, 'members, to a viewer');
     assert.equal((await grace.goto(settings('keys')))?.status(), 403);
   });
-
-  async function expectMails(count: number): Promise<void> {
-    while (mail.messages.length < count) await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 
   await t.test('the owner makes them a developer, by keyboard', async () => {
     await ada.goto(settings('members'));

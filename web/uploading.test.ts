@@ -164,8 +164,10 @@ test('a job is followed as it goes, and what failed is tried again', { skip }, a
   // A worker that the test speaks for has it.
   await world.db.query(sql`
     update uploads set status = 'queued', error = '', summary = '', finished_at = null where upload_id = ${made.body.upload_id}`);
+  await world.db.query(sql`
+    insert into workers (worker_id, alive_until) values ('elsewhere', now() + interval '1 hour')`);
   const [job] = await world.db.query<{ job_id: string }>(sql`
-    update jobs set status = 'running', progress = 10, finished_at = null, lease_until = now() + interval '1 hour'
+    update jobs set status = 'running', progress = 10, finished_at = null, worker_id = 'elsewhere'
     where upload_id = ${made.body.upload_id} returning job_id`);
   assert.ok(job);
   await page.goto(`${root}/-/uploads/${made.body.upload_id}`);
@@ -176,7 +178,7 @@ test('a job is followed as it goes, and what failed is tried again', { skip }, a
   await world.db.query(sql`
     update uploads set status = 'failed', error = 'unreadable: it is no PDF', finished_at = now() where upload_id = ${made.body.upload_id}`);
   await world.db.query(sql`
-    update jobs set status = 'failed', finished_at = now(), lease_until = null where job_id = ${job.job_id}`);
+    update jobs set status = 'failed', finished_at = now(), worker_id = null where job_id = ${job.job_id}`);
   await page.getByRole('heading', { level: 1, name: 'That did not work' }).waitFor();
   await page.getByText('It is no PDF').first().waitFor();
   await assertGood(page, 'failed');

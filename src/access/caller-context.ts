@@ -37,7 +37,7 @@ export function requestContext(
   opened: Opened,
 ): RequestContext {
   const isByLink = credential.kind === 'none' && opened.invitation !== undefined;
-  const who: RequestContext = isByLink ? { who: 'nobody' } : callerContext(credential);
+  const who: RequestContext = isByLink ? { who: 'link' } : callerContext(credential);
   return { ...who, ...opened, path: requestPath(access, credential, params) };
 }
 

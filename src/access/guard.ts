@@ -28,8 +28,21 @@ export interface Statements {
   execute(work: Work): Promise<void>;
 }
 
+/** Something that a statement can enqueue to be done later; see jobs/define-job.ts. */
+export interface Enqueueable<Input> {
+  /** The step that enqueues it, for each row of `from`. */
+  enqueue(input: Input, from: Sql): Sql;
+}
+
 /** The only way of an endpoint to the database. */
 export interface AuthorizedDb extends Statements {
+  /**
+   * The step of a write that enqueues a job: a row of the same commit, so that the job is there exactly if the write is.
+   * `from`: what it is enqueued for, a row each; the guard's `access` unless stated. Workers are woken after the commit.
+   */
+  later<Input>(job: Enqueueable<Input>, input: Input, from?: Sql): Sql;
+  /** Whether a job was enqueued. */
+  hasEnqueued(): boolean;
   /**
    * Several statements as one: the first locks the row that what follows is decided under (the workspace for seats and
    * roles; the wiki for its tree; the user for an endpoint on the caller), so that what the next ones read stays true
@@ -38,8 +51,6 @@ export interface AuthorizedDb extends Statements {
   transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T>;
   /** Answers what is wrong with the request only to those who may make it: 401, 404 and 403 come first. */
   refuse(error: ApiError): Promise<never>;
-  /** Calls back when the request's writes are committed and it has succeeded: to wake what works on them. */
-  afterCommit(call: () => void): void;
   /** Whether the access rule was asked at all, if there is one; an endpoint that never does answers 500. */
   wasChecked(): boolean;
   /** Whether the endpoint's event happened: something was written. */
@@ -59,7 +70,6 @@ interface GuardContext {
   /** Called when the note of a credential's last use could not be written, which fails no request. */
   onUseNotNoted: (error: unknown) => void;
   /** Takes what is to be called when the request's writes are committed. */
-  afterCommit: (call: () => void) => void;
   /** Of a request with an Idempotency-Key, after its caller was looked at: what its writes are part of. */
   answering?: AnswerTransaction;
 }
@@ -76,6 +86,7 @@ export function guard(context: GuardContext): AuthorizedDb {
   const origin = { credential_kind: credential.kind, request_id, address };
   let asked = access.on === 'anyone';
   let written = false;
+  let enqueued = false;
   const guardCtes = sql`
     with caller as materialized (${callerCte(credential)}),
     target as materialized (${targetCte(access, params, credential)}),
@@ -128,7 +139,8 @@ export function guard(context: GuardContext): AuthorizedDb {
       },
       many: run,
       maybeOne: async <T>(work: Work) => (await rowsOf<T>(read(work)))[0],
-      execute: async (work) => void (await rowsOf(read(work))),
+      execute: async (work) =>
+        void (await rowsOf(read('strings' in work ? { written: work as Sql, result: raw('select 1') } : work))),
     };
   }
 
@@ -154,7 +166,11 @@ export function guard(context: GuardContext): AuthorizedDb {
       await top.maybeOne(sql`select 1`);
       throw error;
     },
-    afterCommit: context.afterCommit,
+    later(job, input, from = raw('access')) {
+      enqueued = true;
+      return job.enqueue(input, from);
+    },
+    hasEnqueued: () => enqueued,
     wasChecked: () => asked,
     hasWritten: () => written,
   };

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 /**
- * Who asks and for what, as the database's function `enter` takes it. From it row-level security decides which rows a
+ * Who asks and for what, as the database's function `set_request_context` takes it. From it row-level security decides which rows a
  * statement can see; see migrations/010_row_security.sql.
  */
 export type RequestContext = (
@@ -14,7 +14,7 @@ export type RequestContext = (
   /** A worker on a job of this wiki. */
   | { who: 'job' }
   /** Whoever has the secret of a link, and nothing else. */
-  | { who: 'nobody' }
+  | { who: 'link' }
   /** The service itself, for nobody in particular. */
   | { who: 'service' }
 ) & {
@@ -28,10 +28,11 @@ export type RequestContext = (
 
 export const SERVICE: RequestContext = { who: 'service' };
 
-const TEXT = 'select enter($1::text, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::bytea, $8::text)';
-const NAME = 'enter';
+const TEXT =
+  'select set_request_context($1::text, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::bytea, $8::text)';
+const NAME = 'set_request_context';
 
-/** What each new connection is asked once, so that `enter` is prepared there. Nothing comes of it outside a transaction. */
+/** What each new connection is asked once, so that `set_request_context` is prepared there. Nothing comes of it outside a transaction. */
 export const PREPARE_CONTEXT = { name: NAME, text: TEXT, values: valuesOf(SERVICE) };
 
 function valuesOf(scope: RequestContext): (string | Buffer | null)[] {
@@ -67,8 +68,8 @@ interface Messages {
 const DriverQuery = pg.Query as unknown as new (config: pg.QueryConfig) => Messages;
 
 /**
- * A prepared statement with `enter` before it, sent in one go. There is one Sync behind both, so they are one
- * transaction: where `enter` fails the statement does not run, and what was entered ends with it. What it needs of the
+ * A prepared statement with `set_request_context` before it, sent in one go. There is one Sync behind both, so they are one
+ * transaction: where `set_request_context` fails the statement does not run, and what was set ends with it. What it needs of the
  * driver is in request-context.test.ts, to be compared when the driver's version changes.
  */
 class ContextQuery extends DriverQuery {

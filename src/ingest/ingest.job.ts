@@ -1,10 +1,10 @@
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { advanceJob, type ClaimedJob, endJob, holdJob } from '../jobs/queue.ts';
-import type { JobKind } from '../jobs/worker.ts';
+import { type ClaimedJob, defineRecordJob } from '../jobs/define-job.ts';
+import { advanceJob, endJob, holdJob } from '../jobs/record-queue.ts';
 import type { Sandbox } from '../sandbox/thread-pool.ts';
 import { compiledAhead } from './compile-ahead.ts';
-import { type CompilingNeeds, fileCompiler } from './compile-upload-file.ts';
+import { fileCompiler } from './compile-upload-file.ts';
 import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
 import { endUpload } from './end-upload.ts';
 import { knownTitles } from './known-titles.ts';
@@ -30,37 +30,42 @@ const FREE_MERGES = 2;
  * Makes sources and pages of an upload's files. Each batch is one transaction that also notes which files are done, so
  * that whoever takes over after a crash goes on behind it and nothing is made twice.
  */
-export function ingestJob(needs: CompilingNeeds): JobKind {
-  return {
-    kind: 'ingest',
-    async run(db, job, stopping) {
-      await unpackArchives(needs, db, job);
-      const pages = await db.transaction(async (query) => {
-        await holdJob(query, job);
-        return planUpload(query, job);
-      });
-      const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
-      const plans = await openSectionPlans(db.query, upload);
-      const pending = await pendingFiles(db.query, job);
-      const titles = await knownTitles({ query: db.query, blobs: needs.blobs, stopping }, upload, pending, pages);
-      const compile = fileCompiler(needs, db.query, upload, { pages, titles, plans, stopping });
-      // While one batch is written, the next one is compiled.
-      let writing: Promise<unknown> = Promise.resolve();
-      for await (const batch of batchesOf(compiledAhead(pending, compile, stopping))) {
-        await writing;
-        if (stopping.aborted) break;
-        writing = mergeAndWrite(db, needs.sandbox, job, pages, batch);
-        // Its failure is thrown where it is waited for; until then it is not an unhandled one.
-        writing.catch(() => undefined);
-      }
+export const ingestJob = defineRecordJob({
+  name: 'ingest',
+  lane: 'uploads',
+  attempts: 5,
+  async run({ db, job, services, signal }) {
+    await unpackArchives(services, db, job);
+    const pages = await db.transaction(async (query) => {
+      await holdJob(query, job);
+      return planUpload(query, job);
+    });
+    const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
+    const plans = await openSectionPlans(db.query, upload);
+    const pending = await pendingFiles(db.query, job);
+    const titles = await knownTitles(
+      { query: db.query, blobs: services.blobs, stopping: signal },
+      upload,
+      pending,
+      pages,
+    );
+    const compile = fileCompiler(services, db.query, upload, { pages, titles, plans, stopping: signal });
+    // While one batch is written, the next one is compiled.
+    let writing: Promise<unknown> = Promise.resolve();
+    for await (const batch of batchesOf(compiledAhead(pending, compile, signal))) {
       await writing;
-      // What was begun is written, and what was not is for whoever takes the job over.
-      if (stopping.aborted) return;
-      await db.transaction((query) => finish(query, job, ''));
-    },
-    giveUp: finish,
-  };
-}
+      if (signal.aborted) break;
+      writing = mergeAndWrite(db, services.sandbox, job, pages, batch);
+      // Its failure is thrown where it is waited for; until then it is not an unhandled one.
+      writing.catch(() => undefined);
+    }
+    await writing;
+    // What was begun is written, and what was not is for whoever takes the job over.
+    if (signal.aborted) return;
+    await db.transaction((query) => finish(query, job, ''));
+  },
+  onFailure: finish,
+});
 
 /** Writes a batch with what people have written since; what they write while that is merged is merged as well. */
 async function mergeAndWrite(

@@ -3,7 +3,7 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { planPaths } from '../documents/file-paths.ts';
 import { EARLIER } from '../documents/links/relink.ts';
-import type { ClaimedJob } from '../jobs/queue.ts';
+import type { ClaimedJob } from '../jobs/define-job.ts';
 
 interface FileRow {
   file_no: number;

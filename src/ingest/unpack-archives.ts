@@ -3,7 +3,8 @@ import { cleanFilename } from '../core/filename.ts';
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { isDocument } from '../documents/formats/file-type.ts';
-import { type ClaimedJob, holdJob } from '../jobs/queue.ts';
+import type { ClaimedJob } from '../jobs/define-job.ts';
+import { holdJob } from '../jobs/record-queue.ts';
 import type { UnpackedFile } from '../sandbox/document-reader.ts';
 import type { CompilingNeeds } from './compile-upload-file.ts';
 

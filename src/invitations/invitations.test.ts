@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { headerNames, plainText, startMailServer } from '../../test/mail-server.ts';
+import {
+  headerNames,
+  plainText,
+  type ReceivedMessage,
+  startMailServer,
+  startSilentServer,
+} from '../../test/mail-server.ts';
+import { until } from '../../test/process.ts';
 import { type Owner, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 
@@ -16,15 +23,22 @@ const of = (owner: Owner) => `/v1/workspaces/${owner.workspace_id}`;
 
 /** Invites somebody and answers the invitation with the secret of the link in the mail. */
 async function invite(owner: Owner, email: string, role = 'member') {
-  const before = mail.messages.length;
   const answer = await owner.post(`${of(owner)}/members/invite`, { email, role });
   assert.equal(answer.status, 200);
-  assert.equal(mail.messages.length, before + 1, 'an invitation is exactly one message');
-  return { ...answer.body, token: lastToken() } as { invitation_id: string; token: string };
+  assert.equal(answer.body.mail_status, 'queued');
+  await until('the invitation is sent', async () => (await mailStatus(owner, answer.body.invitation_id)) === 'sent');
+  const sent = mail.messages.filter(({ recipients }) => recipients[0] === answer.body.email);
+  assert.equal(sent.length, 1, 'an invitation is exactly one message');
+  return { ...answer.body, token: tokenIn(sent[0]) } as { invitation_id: string; token: string };
 }
 
-function lastToken(): string {
-  const message = mail.messages.at(-1);
+/** What the list of invitations says about the message of one. */
+async function mailStatus(owner: Owner, invitation_id: string): Promise<string | undefined> {
+  const { body } = await owner.get(`${of(owner)}/invitations`);
+  return body.find((one: { invitation_id: string }) => one.invitation_id === invitation_id)?.mail_status;
+}
+
+function tokenIn(message: ReceivedMessage | undefined): string {
   assert.ok(message);
   return /^https:\/\/wiki\.example\.com\/invitations\/accept\?token=([\w-]{43})$/m.exec(plainText(message))?.[1] ?? '';
 }
@@ -32,7 +46,7 @@ function lastToken(): string {
 test('an invited person gets one message with a link to PUBLIC_URL, and with it becomes a member once', async () => {
   const owner = await world.owner();
   const { token } = await invite(owner, 'grace@example.com', 'developer');
-  assert.deepEqual(mail.messages.at(-1)?.recipients, ['grace@example.com']);
+  assert.deepEqual((await mail.sentTo('grace@example.com')).recipients, ['grace@example.com']);
   const grace = await world.person('grace@example.com');
   const look = await grace.get(`/v1/invitations/lookup?token=${token}`);
   assert.deepEqual([look.body.email, look.body.role, look.body.state], ['grace@example.com', 'developer', 'pending']);
@@ -73,16 +87,20 @@ test('a secret that was changed, revoked, replaced or is past its time opens not
   assert.equal((await accept('')).status, 404);
   const resent = await owner.post(`${of(owner)}/invitations/${first.invitation_id}/resend`);
   assert.deepEqual([resent.status, resent.body.invitation_id], [200, first.invitation_id]);
-  const second = lastToken();
+  const second = tokenIn(await mail.sentTo('guest@example.org', 2));
   assert.notEqual(second, first.token);
   assert.equal((await accept(first.token)).status, 404);
   await world.db.query(sql`update invitations set expires_at = now() where invitation_id = ${first.invitation_id}`);
   assert.equal((await accept(second)).status, 404);
   assert.equal((await owner.get(`${of(owner)}/invitations`)).body[0].state, 'expired');
-  const third = await invite(owner, 'guest@example.org');
+  const { body: third } = await owner.post(`${of(owner)}/members/invite`, {
+    email: 'guest@example.org',
+    role: 'member',
+  });
+  const thirdToken = tokenIn(await mail.sentTo('guest@example.org', 3));
   const revoked = await owner.post(`${of(owner)}/invitations/${third.invitation_id}/revoke`);
   assert.equal(revoked.body.state, 'revoked');
-  assert.equal((await accept(third.token)).status, 404);
+  assert.equal((await accept(thirdToken)).status, 404);
   assert.equal((await owner.post(`${of(owner)}/invitations/${third.invitation_id}/revoke`)).status, 409);
 });
 
@@ -90,7 +108,7 @@ test('an invitation counts for no more than whoever sent it: a demoted inviter g
   const owner = await world.owner();
   const admin = await world.member(owner.workspace_id, 'admin');
   await admin.post(`${of(owner)}/members/invite`, { email: 'friend@example.org', role: 'admin' });
-  const token = lastToken();
+  const token = tokenIn(await mail.sentTo('friend@example.org'));
   await owner.patch(`${of(owner)}/members/${admin.membership_id}`, { role: 'member' });
   const friend = await world.person('friend@example.org');
   assert.equal((await friend.post('/v1/invitations/accept', { token })).status, 409);
@@ -98,23 +116,66 @@ test('an invitation counts for no more than whoever sent it: a demoted inviter g
 
 test('with the mail server down nothing is stored: 503 email_unavailable', async () => {
   const owner = await world.owner();
-  mail.refuse();
+  await mail.goDown();
   const refused = await owner.post(`${of(owner)}/members/invite`, { email: 'down@example.org', role: 'member' });
-  mail.accept();
+  await mail.comeBack();
   assert.deepEqual([refused.status, refused.body.error], [503, 'email_unavailable']);
   assert.ok(refused.headers.get('retry-after'));
   assert.deepEqual((await owner.get(`${of(owner)}/invitations`)).body, []);
-  assert.equal(
-    (await owner.post(`${of(owner)}/members/invite`, { email: 'down@example.org', role: 'member' })).status,
-    200,
+  const again = await owner.post(`${of(owner)}/members/invite`, { email: 'down@example.org', role: 'member' });
+  assert.equal(again.status, 200);
+});
+
+test('an invitation that the mail server does not take for now is sent later, and one that it refuses has bounced', async () => {
+  const owner = await world.owner();
+  const invited = async (email: string) => {
+    const { status, body } = await owner.post(`${of(owner)}/members/invite`, { email, role: 'member' });
+    assert.equal(status, 200);
+    return body.invitation_id;
+  };
+  mail.refuse(550);
+  const never = await invited('never@example.org');
+  await until('it has bounced', async () => (await mailStatus(owner, never)) === 'bounced');
+  mail.refuse(451);
+  const later = await invited('later@example.org');
+  await until('an attempt has failed', async () => {
+    const rows = await world.db.query(sql`
+      select 1 from background_jobs where name = 'send-invitation-mail' and failures > 0 and status = 'queued'`);
+    return rows.length > 0;
+  });
+  assert.equal(await mailStatus(owner, later), 'queued');
+  mail.accept();
+  await until('it is sent with the next attempt', async () => (await mailStatus(owner, later)) === 'sent');
+  assert.ok(mail.messages.some(({ recipients }) => recipients[0] === 'later@example.org'));
+  assert.ok(!mail.messages.some(({ recipients }) => recipients[0] === 'never@example.org'));
+});
+
+test('a mail server that says nothing keeps no other tenant waiting', async () => {
+  const silent = await startSilentServer();
+  after(() => silent.stop());
+  const slow = await openWorld({ SMTP_URL: silent.url, DATABASE_CONNECTIONS: '4' });
+  const [owner, other] = [await slow.owner(), await slow.owner()];
+  const inviting = Array.from({ length: 10 }, (_, i) =>
+    owner.post(`${of(owner)}/members/invite`, { email: `${i}@example.org`, role: 'member' }),
   );
+  await until('the mail server is asked', () => silent.connections() > 0);
+  assert.equal((await other.get(`/v1/wikis/${other.wiki_id}/pages`)).status, 200);
+  const made = await other.post(`/v1/wikis/${other.wiki_id}/pages`, { title: 'Meanwhile', markdown: 'x' });
+  assert.equal(made.status, 201);
+  const waiting = Symbol('still waiting for the mail server');
+  const first = await Promise.race([Promise.any(inviting), Promise.resolve(waiting)]);
+  assert.equal(first, waiting, 'the invitations were still waiting for the mail server when the others were answered');
+  await silent.stop();
+  for (const { status, body } of await Promise.all(inviting)) {
+    assert.deepEqual([status, body.error], [503, 'email_unavailable']);
+  }
 });
 
 test('no name puts a header or a recipient into a message', async () => {
   const owner = await world.owner();
   const plain = await invite(owner, 'plain@example.org');
   assert.ok(plain.token);
-  const headers = headerNames(mail.messages.at(-1) ?? { from: '', recipients: [], raw: '' });
+  const headers = headerNames(await mail.sentTo('plain@example.org'));
   for (const name of [
     'A\r\nBcc: evil@example.org',
     'B\nX-Evil: 1',
@@ -124,10 +185,10 @@ test('no name puts a header or a recipient into a message', async () => {
   ]) {
     await world.db.query(sql`update workspaces set name = ${name} where workspace_id = ${owner.workspace_id}`);
     await world.db.query(sql`update users set display_name = ${name} where user_id = ${owner.user_id}`);
-    await invite(owner, `to-${Buffer.from(name).toString('hex')}@example.org`);
-    const message = mail.messages.at(-1);
-    assert.ok(message);
-    assert.deepEqual(message.recipients, [`to-${Buffer.from(name).toString('hex')}@example.org`]);
+    const address = `to-${Buffer.from(name).toString('hex')}@example.org`;
+    await invite(owner, address);
+    const message = await mail.sentTo(address);
+    assert.deepEqual(message.recipients, [address]);
     assert.deepEqual(headerNames(message), headers);
   }
 });
@@ -140,8 +201,9 @@ test('the link’s host is PUBLIC_URL’s, whatever host a request names', async
     { 'x-forwarded-host': 'evil.example' },
   );
   assert.equal(answer.status, 200);
-  assert.ok(!mail.messages.at(-1)?.raw.includes('evil.example'));
-  assert.notEqual(lastToken(), '');
+  const message = await mail.sentTo('host@example.org');
+  assert.ok(!message.raw.includes('evil.example'));
+  assert.notEqual(tokenIn(message), '');
 });
 
 test('of twenty who accept at once with one invitation one becomes a member', async () => {

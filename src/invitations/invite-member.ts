@@ -8,16 +8,16 @@ import { Id } from '../core/records.ts';
 import { newLinkSecret } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { requireMail } from '../http/require-mail.ts';
 import { refuseWithoutSeat, type SeatCounts, seatColumns } from '../workspaces/seats.ts';
-import { sendInvitation } from './invitation-mail.ts';
 import { enforceInvitationRateLimit } from './invitation-rate-limit.ts';
 import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns } from './schema.ts';
+import { sendInvitationMail } from './send-invitation-mail.job.ts';
 
 interface Facts extends SeatCounts {
   own_role: string;
   own_granted: string[] | null;
-  workspace_name: string;
-  inviter_name: string;
+  user_id: string;
   member_status: 'active' | 'inactive' | null;
   is_pending: boolean;
 }
@@ -44,17 +44,19 @@ export const inviteMember = endpoint({
     'email_unavailable',
   ],
   example: { body: { email: 'grace@example.com', role: 'member' }, reply: exampleInvitation },
-  run: ({ body, services, transaction }) =>
-    transaction(async (tx) => {
+  run: async ({ body, services, transaction, maybeOne, later }) => {
+    await maybeOne(sql`select 1`);
+    await requireMail(services.mail);
+    return transaction(async (tx) => {
       const email = normalizeEmail(body.email);
       const role = findRole(body.role);
       const facts = await tx.maybeOne<Facts>(sql`
-        select a.role as own_role, a.granted as own_granted, w.name as workspace_name, n.display_name as inviter_name, ${seatColumns},
+        select a.user_id, a.role as own_role, a.granted as own_granted, ${seatColumns},
           (select m.status from memberships m join users u on u.user_id = m.user_id
             where m.workspace_id = w.workspace_id and u.email = ${email ?? ''} order by m.status limit 1) as member_status,
           exists (select from invitations i where i.workspace_id = w.workspace_id and i.email = ${email ?? ''}
             and i.state = 'pending' and i.expires_at > now()) as is_pending
-        from access a join workspaces w on w.workspace_id = a.workspace_id join users n on n.user_id = a.user_id
+        from access a join workspaces w on w.workspace_id = a.workspace_id
       `);
       const own = findRole(facts?.own_role ?? '');
       if (!facts || !own) throw new Error('a member of the workspace has no role in the catalogue');
@@ -72,21 +74,21 @@ export const inviteMember = endpoint({
           where i.workspace_id = a.workspace_id and i.email = ${email} and i.state = 'pending'`,
         result: sql`select 1`,
       });
-      const { secret, hash } = newLinkSecret();
+      const invitation_id = newId('inv');
       const invitation = await tx.one<Invitation>({
         i: sql`
-          insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
-          select ${newId('inv')}, workspace_id, ${email}, ${role.slug}, ${hash}, user_id,
-            now() + make_interval(days => ${INVITATION_DAYS})
+          insert into invitations
+            (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at, mail_status)
+          select ${invitation_id}, workspace_id, ${email}, ${role.slug}, ${newLinkSecret().hash}, user_id,
+            now() + make_interval(days => ${INVITATION_DAYS}), 'queued'
           from access
           returning *`,
         result: sql`select ${invitationColumns} from i`,
       });
-      const { workspace_name, inviter_name } = facts;
-      const { expires_at } = invitation;
-      await sendInvitation(services, { email, role: role.slug, workspace_name, inviter_name, expires_at, secret });
+      await tx.execute(later(sendInvitationMail, { invitation_id, sent_by: facts.user_id }));
       return invitation;
-    }),
+    });
+  },
 });
 
 function refuseConflicts(facts: Facts): void {

@@ -5,11 +5,9 @@ import { sql } from '../db/sql.ts';
 import { presentState } from './schema.ts';
 
 interface PendingFacts {
-  email: string;
   role: string;
-  workspace_name: string;
   /** Who asks. */
-  asker_name: string;
+  asker_id: string;
 }
 
 /**
@@ -18,11 +16,8 @@ interface PendingFacts {
  */
 export async function readPending(tx: Statements, invitation_id: string): Promise<PendingFacts> {
   const row = await tx.maybeOne<PendingFacts & { state: string; own_role: string; own_granted: string[] | null }>(sql`
-    select ${presentState} as state, i.email, i.role, a.role as own_role, a.granted as own_granted, w.name as workspace_name,
-      u.display_name as asker_name
+    select ${presentState} as state, i.role, a.role as own_role, a.granted as own_granted, a.user_id as asker_id
     from access a
-    join workspaces w on w.workspace_id = a.workspace_id
-    join users u on u.user_id = a.user_id
     join invitations i on i.workspace_id = a.workspace_id and i.invitation_id = ${invitation_id}
   `);
   if (!row) throw notFound('invitation');

@@ -4,10 +4,11 @@ import { Id } from '../core/records.ts';
 import { newLinkSecret } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { sendInvitation } from './invitation-mail.ts';
+import { requireMail } from '../http/require-mail.ts';
 import { enforceInvitationRateLimit } from './invitation-rate-limit.ts';
 import { readPending } from './pending-invitation.ts';
 import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns, invitationCte } from './schema.ts';
+import { sendInvitationMail } from './send-invitation-mail.job.ts';
 
 export const resendInvitation = endpoint({
   method: 'POST',
@@ -21,22 +22,24 @@ export const resendInvitation = endpoint({
   reply: Invitation,
   errors: ['conflict', 'role_not_grantable', 'email_unavailable'],
   example: { reply: exampleInvitation },
-  run: ({ params, services, transaction }) =>
-    transaction(async (tx) => {
-      const { email, role, workspace_name, asker_name } = await readPending(tx, params.invitation_id);
+  run: async ({ params: { invitation_id }, services, transaction, maybeOne, later }) => {
+    await maybeOne(sql`select 1`);
+    await requireMail(services.mail);
+    return transaction(async (tx) => {
+      const { asker_id } = await readPending(tx, invitation_id);
       await enforceInvitationRateLimit(tx, services);
-      const { secret, hash } = newLinkSecret();
       const invitation = await tx.one<Invitation>({
-        before: invitationCte(params.invitation_id),
+        before: invitationCte(invitation_id),
         i: sql`
-          update invitations i set secret_hash = ${hash}, expires_at = now() + make_interval(days => ${INVITATION_DAYS})
+          update invitations i set secret_hash = ${newLinkSecret().hash}, mail_status = 'queued',
+            expires_at = now() + make_interval(days => ${INVITATION_DAYS})
           from access a
-          where i.workspace_id = a.workspace_id and i.invitation_id = ${params.invitation_id}
+          where i.workspace_id = a.workspace_id and i.invitation_id = ${invitation_id}
           returning i.*`,
         result: sql`select ${invitationColumns} from i`,
       });
-      const { expires_at } = invitation;
-      await sendInvitation(services, { email, role, workspace_name, inviter_name: asker_name, expires_at, secret });
+      await tx.execute(later(sendInvitationMail, { invitation_id, sent_by: asker_id }));
       return invitation;
-    }),
+    });
+  },
 });

@@ -7,6 +7,9 @@ export const INVITATION_DAYS = 7;
 
 export const INVITATION_STATES = ['pending', 'accepted', 'revoked', 'expired'] as const;
 
+export const MAIL_STATUSES = ['queued', 'sent', 'bounced', 'failed'] as const;
+export type MailStatus = (typeof MAIL_STATUSES)[number];
+
 export const Invitation = Record({
   invitation_id: Id,
   email: Type.String(),
@@ -14,6 +17,11 @@ export const Invitation = Record({
   created_at: Timestamp,
   expires_at: Timestamp,
   state: Type.String({ description: 'pending, accepted, revoked or expired.' }),
+  mail_status: Type.Enum([...MAIL_STATUSES], {
+    description:
+      'What became of its message: "queued" until the mail server took it ("sent"); "bounced" where the server refused ' +
+      'the address; "failed" where it could not be reached for about an hour. Resend the invitation then.',
+  }),
 });
 export type Invitation = Static<typeof Invitation>;
 
@@ -24,7 +32,7 @@ export const presentState: Sql = raw(
 
 /** The columns of Invitation from an invitation `i`. */
 export const invitationColumns: Sql = sql`
-  i.invitation_id, i.email, i.role, i.created_at, i.expires_at, ${presentState} as state`;
+  i.invitation_id, i.email, i.role, i.created_at, i.expires_at, ${presentState} as state, i.mail_status`;
 
 /** The step that reads an invitation of the guard's workspace as it is before the statement changes it. */
 export function invitationCte(invitation_id: string): Sql {
@@ -40,4 +48,5 @@ export const exampleInvitation: Invitation = {
   created_at: '2026-11-21T05:29:32.104Z',
   expires_at: '2026-11-28T05:29:32.104Z',
   state: 'pending',
+  mail_status: 'queued',
 };

@@ -6,7 +6,7 @@ import { type Sql, sql } from '../db/sql.ts';
  */
 export function cancelJobs(from: Sql, condition: Sql): Sql {
   return sql`
-    update jobs j set status = 'cancelled', error = 'cancelled: the job was cancelled', lease_until = null,
+    update jobs j set status = 'cancelled', error = 'cancelled: the job was cancelled', worker_id = null,
       updated_at = now(), finished_at = now()
     from ${from} where ${condition} and j.status in ('queued', 'running')
     returning j.*`;

@@ -1,171 +1,172 @@
-import type { Logger } from 'pino';
-import type { Query, ScopedDb, ServiceDb } from '../db/db.ts';
+import { randomUUID } from 'node:crypto';
+import type { ServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/request-context.ts';
-import { toApiError, toStorageError } from '../http/to-api-error.ts';
-import { type ClaimedJob, claimJob, FAILURES_MAX, holdJob, LeaseLost, releaseJob } from './queue.ts';
+import { claimBackgroundJob } from './background-queue.ts';
+import { type AnyJob, type ClaimedJob, isRecordJob, type JobServices, type Lane } from './define-job.ts';
+import { claimJob, LeaseLost } from './record-queue.ts';
+import { runBackgroundJob } from './run-background-job.ts';
+import { runRecordJob } from './run-record-job.ts';
+import { endLease, lostJobs, prolongLease, requeueLostJobs } from './workers.ts';
 
-/** How long an idle worker waits before it looks again, when nobody wakes it. */
-const LOOK_MS = 1_000;
+/** How long an idle worker waits before it looks again, when it is not woken. */
+const POLL_MS = 1_000;
 const HEARTBEAT_MS = 3_000;
 
-/** How long a job waits for what was away from it. */
-const AWAY_SECONDS = 2;
-
-/** What a kind of job does; the database is what is visible of the job's wiki. Both end the job themselves, in the transaction of their last write. */
-export interface JobKind {
-  kind: string;
-  /** Works until the end, or stops early when `stopping` is aborted: on an orderly stop, and when the job was cancelled or taken over. What it throws is a failed attempt. */
-  run(db: ScopedDb, job: ClaimedJob, stopping: AbortSignal): Promise<void>;
-  /** Ends a job that failed too often. */
-  giveUp(query: Query, job: ClaimedJob, error: string): Promise<void>;
-}
-
-/** Work that no job stands for: done at the start and again every so often, by every worker. */
-interface ScheduledTask {
-  name: string;
-  every_ms: number;
-  run(): Promise<void>;
-}
-
 export interface Worker {
-  /** Says that there is work, so that it need not wait for the next look. */
+  /** Says that there are new jobs, so that it need not wait for the next look. */
   wake(): void;
-  /** Lets the present step end, puts an unfinished job back and stops. */
+  /** Lets the present step of each job end, puts unfinished jobs back and stops. */
   stop(): Promise<void>;
 }
 
-/**
- * Works on jobs until stopped, on `at_once` of them at most. The second half of these places is for workspaces of which
- * nothing is in work, so that whoever uploads much keeps nobody else waiting. Whatever fails, it goes on.
- */
-export function startWorker(options: {
+interface WorkerOptions {
   db: ServiceDb;
-  kinds: readonly JobKind[];
-  at_once?: number;
-  chores?: readonly ScheduledTask[];
-  log: Logger;
-}): Worker {
-  const { db, kinds, at_once = 1, chores = [], log } = options;
-  const due = new Map(chores.map((chore) => [chore, 0]));
-  const names = kinds.map((kind) => kind.kind);
-  const stopping = new AbortController();
-  const working = new Set<Promise<void>>();
-  let rouse = () => {};
-  let roused = false;
+  jobs: readonly AnyJob[];
+  /** How many jobs of a lane run at once in this process. */
+  slots: Record<Lane, number>;
+  services: JobServices;
+}
 
-  async function pause(): Promise<void> {
-    if (roused || stopping.signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, LOOK_MS);
-      rouse = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
+/** Runs jobs until it is stopped. Whatever fails, it goes on. */
+export function startWorker(options: WorkerOptions): Worker {
+  const stopping = new AbortController();
+  const runner = openRunner(options, stopping.signal, () => alarm.ring());
+  const alarm = openAlarm(stopping.signal);
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
-      roused = false;
-      if (await beginJob()) continue;
-      await doChores();
-      await pause();
+      alarm.reset();
+      if (!(await runner.claimOne())) await alarm.pause(POLL_MS);
     }
-    await Promise.all(working);
-  }
-
-  /** Answers whether there was one, and room for it. */
-  async function beginJob(): Promise<boolean> {
-    if (working.size >= at_once) return false;
-    try {
-      const job = await claimJob(db.in(SERVICE).query, names, working.size >= Math.ceil(at_once / 2));
-      if (!job) return false;
-      const done = work(db.in({ who: 'job', path: { wiki_id: job.wiki_id } }), job)
-        .catch((err) => log.warn({ err, job_id: job.job_id }, 'a job could not be put back; its lease runs out'))
-        .finally(() => {
-          working.delete(done);
-          wake();
-        });
-      working.add(done);
-      return true;
-    } catch (err) {
-      log.warn({ err }, 'the worker could not claim a job; it tries again');
-      return false;
-    }
-  }
-
-  async function doChores(): Promise<void> {
-    for (const [chore, at] of due) {
-      if (performance.now() < at || stopping.signal.aborted) continue;
-      due.set(chore, performance.now() + chore.every_ms);
-      await chore
-        .run()
-        .catch((err: unknown) => log.warn({ err, chore: chore.name }, 'a chore failed; it is done again'));
-    }
-  }
-
-  async function work(db: ScopedDb, job: ClaimedJob): Promise<void> {
-    const kind = kinds.find((candidate) => candidate.kind === job.kind);
-    if (!kind) throw new Error(`there is no job kind ${job.kind}`);
-    // Its worker ended so often without a word that it is the job which ends it.
-    if (job.failures > FAILURES_MAX) {
-      log.error({ job_id: job.job_id, failures: job.failures }, 'a job is given up: whatever worked on it ended');
-      const text = 'worker_lost: given up, because each process that worked on it ended';
-      await db.transaction((query) => kind.giveUp(query, job, text));
-      return;
-    }
-    const lost = new AbortController();
-    const heartbeat = setInterval(() => {
-      holdJob(db.query, job).catch((err) => {
-        log.warn({ err, job_id: job.job_id }, 'a heartbeat failed');
-        if (err instanceof LeaseLost) lost.abort(err);
-      });
-    }, HEARTBEAT_MS);
-    try {
-      await kind.run(db, job, AbortSignal.any([stopping.signal, lost.signal]));
-      lost.signal.throwIfAborted();
-      if (stopping.signal.aborted) await releaseJob(db, job, undefined);
-    } catch (err) {
-      if (err instanceof LeaseLost) {
-        log.warn({ job_id: job.job_id }, 'another worker took the job over, or it was cancelled');
-        return;
-      }
-      if (somethingWasAway(err)) {
-        log.warn(
-          { err, job_id: job.job_id },
-          'the database or the file store went away from a job, which is taken up again',
-        );
-        await releaseJob(db, job, undefined, AWAY_SECONDS);
-        return;
-      }
-      log.error({ err, job_id: job.job_id, failures: job.failures }, 'a job failed');
-      const text = 'internal_error: the work was interrupted; it is tried again';
-      if (job.failures < FAILURES_MAX) await releaseJob(db, job, text);
-      else await db.transaction((query) => kind.giveUp(query, job, 'internal_error: given up after repeated failures'));
-    } finally {
-      clearInterval(heartbeat);
-    }
-  }
-
-  function wake(): void {
-    roused = true;
-    rouse();
+    await runner.settled();
   }
 
   const done = loop();
   return {
-    wake,
+    wake: alarm.ring,
     async stop() {
       stopping.abort();
-      rouse();
+      alarm.ring();
       await done;
     },
   };
 }
 
-/** No fault of the job, so no attempt that failed; a statement that takes too long is one, and a file that is gone does not come back. */
-function somethingWasAway(error: unknown): boolean {
-  const { code = '' } = error as { code?: string };
-  if (code === '57014' || code === 'ENOENT') return false;
-  return /^(database|storage)_unavailable$/.test(toApiError(toStorageError(error)).code);
+/** Claims jobs for which a slot is free and runs them. */
+function openRunner({ db, jobs, slots, services }: WorkerOptions, stopping: AbortSignal, onFree: () => void) {
+  const worker_id = randomUUID();
+  const { query } = db.in(SERVICE);
+  const { log } = services;
+  const running = new Set<{ lane: Lane; done: Promise<void> }>();
+  const records = new Map<ClaimedJob, AbortController>();
+  const beat = oneAtATime(async () => {
+    if (running.size > 0) await prolongLease(query, worker_id);
+    const lost = await lostJobs(query, [...records.keys()]);
+    for (const [job, controller] of records) {
+      if (lost.includes(job.job_id)) controller.abort(new LeaseLost(`job ${job.job_id} was cancelled or taken over`));
+    }
+    await requeueLostJobs(query);
+  });
+  const heartbeat = setInterval(
+    () => void beat().catch((err: unknown) => log.warn({ err }, 'a heartbeat of the worker failed')),
+    HEARTBEAT_MS,
+  );
+  void beat().catch((err: unknown) => log.warn({ err }, 'the first heartbeat of the worker failed'));
+
+  const inLane = (lane: Lane) => [...running].filter((one) => one.lane === lane).length;
+  const hasRoom = ({ lane }: AnyJob) => inLane(lane) < slots[lane];
+  /** The second half of a lane is for workspaces of which nothing is running, so that large uploads keep no other tenant waiting. */
+  const isHalfFull = ({ lane }: AnyJob) => inLane(lane) >= Math.ceil(slots[lane] / 2);
+
+  function start(lane: Lane, work: Promise<void>, about: object): void {
+    const done = work
+      .catch((err: unknown) =>
+        log.warn({ err, ...about }, 'a job could not be put back; it is when its worker is missed'),
+      )
+      .finally(() => {
+        running.delete(entry);
+        onFree();
+      });
+    const entry = { lane, done };
+    running.add(entry);
+  }
+
+  async function claimBackground(): Promise<boolean> {
+    const names = jobs.filter((job) => !isRecordJob(job) && hasRoom(job)).map(({ name }) => name);
+    if (names.length === 0) return false;
+    const job = await claimBackgroundJob(query, names, worker_id);
+    const definition = jobs.find(({ name }) => name === job?.name);
+    if (!job || !definition || isRecordJob(definition)) return false;
+    start(definition.lane, runBackgroundJob(definition, { db, job, services, stopping }), { job_id: job.job_id });
+    return true;
+  }
+
+  async function claimRecord(onlyIdleWorkspaces: boolean): Promise<boolean> {
+    const open = jobs.filter((job) => isRecordJob(job) && hasRoom(job) && isHalfFull(job) === onlyIdleWorkspaces);
+    if (open.length === 0) return false;
+    const job = await claimJob(query, { kinds: open.map(({ name }) => name), onlyIdleWorkspaces, worker_id });
+    const definition = open.find(({ name }) => name === job?.kind);
+    if (!job || !definition || !isRecordJob(definition)) return false;
+    const controller = new AbortController();
+    records.set(job, controller);
+    const own = db.in({ who: 'job', path: { wiki_id: job.wiki_id } });
+    const work = runRecordJob(definition, { db: own, job, services, stopping, lost: controller.signal });
+    start(
+      definition.lane,
+      work.finally(() => records.delete(job)),
+      { job_id: job.job_id },
+    );
+    return true;
+  }
+
+  return {
+    /** Whether there was a job, and a slot for it. */
+    async claimOne(): Promise<boolean> {
+      try {
+        return (await claimBackground()) || (await claimRecord(false)) || (await claimRecord(true));
+      } catch (err) {
+        log.warn({ err }, 'the worker could not claim a job; it tries again');
+        return false;
+      }
+    },
+    async settled(): Promise<void> {
+      await Promise.all([...running].map(({ done }) => done));
+      clearInterval(heartbeat);
+      await endLease(query, worker_id).catch((err: unknown) => log.warn({ err }, 'the worker could not sign off'));
+    },
+  };
+}
+
+/** The work, but never twice at once: while it is under way, others get its promise. */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let underWay: Promise<void> | undefined;
+  return () =>
+    (underWay ??= work().finally(() => {
+      underWay = undefined;
+    }));
+}
+
+/** A pause that can be ended, also before it begins. */
+function openAlarm(stopping: AbortSignal) {
+  let hasRung = false;
+  let end = () => {};
+  return {
+    reset: () => {
+      hasRung = false;
+    },
+    ring: () => {
+      hasRung = true;
+      end();
+    },
+    async pause(ms: number): Promise<void> {
+      if (hasRung || stopping.aborted) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        end = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { Paging } from '../core/paging.ts';
 import { Id, Record, Timestamp, WikiParams } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { TRASH_DAYS } from './purge-trash.ts';
+import { TRASH_DAYS } from './purge-trash.job.ts';
 import { examplePage } from './schema.ts';
 
 const TrashedPage = Record({

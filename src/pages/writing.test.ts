@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runScheduled } from '../../test/jobs.ts';
 import { type Client, type Owner, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
+import { purgeTrash } from './purge-trash.job.ts';
 
 const world = await openWorld();
 const owner = await world.owner();
@@ -370,22 +372,15 @@ test('an upload leaves alone what people have done since: their edits, their mov
 });
 
 test('the trash is emptied of what has been there for 30 days by the clock of the database', async () => {
-  const DATABASE_URL = process.env.IBID_TEST_DATABASE_URL;
-  assert.ok(DATABASE_URL);
   const wiki = await newWiki();
   const [old, young] = [await wiki.create('Old'), await wiki.create('Young')];
   const child = await wiki.create('Child', { parent_page_id: old.page_id });
   for (const page of [old, young]) await wiki.trash(page.page_id);
   await world.db.query(sql`
     update pages set trashed_at = trashed_at - interval '30 days 1 second' where trashed_with = ${old.page_id}`);
-  const [here] = await world.db.query<{ name: string }>(sql`select current_database() as name`);
-  const url = new URL(DATABASE_URL);
-  url.pathname = `/${here?.name}`;
-  // Each worker looks when it starts.
-  await openWorld({ DATABASE_URL: url.href, ROLE: 'worker' });
   const left = () =>
     world.db.query<{ page_id: string }>(sql`select page_id from pages where wiki_id = ${wiki.wiki_id}`);
-  while ((await left()).length > 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  await runScheduled(world, purgeTrash);
   assert.deepEqual(await left(), [{ page_id: young.page_id }]);
   assert.equal((await wiki.restore(child.page_id)).status, 404);
   assert.equal((await wiki.restore(young.page_id)).status, 200);

@@ -5,7 +5,7 @@ import { type OwnerDb, openDb, openServiceDb, type ServiceDb } from '../db/db.ts
 import { type Postgres, startPostgres } from '../db/postgres/postgres.ts';
 import { prepareDatabase } from '../db/prepare-database.ts';
 import { SERVICE } from '../db/request-context.ts';
-import { expireLeases } from '../jobs/queue.ts';
+import { endAllLeases } from '../jobs/workers.ts';
 import { makeDataDir } from './data-dir.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';
 
@@ -38,8 +38,8 @@ export async function openDatabase(
     ...hooks,
   });
   onStop(() => db.close());
-  // Nobody else can be at work in this DATA_DIR, so whoever held a job is gone.
-  if (postgres) await expireLeases(db.in(SERVICE).query);
+  // No other process can use this DATA_DIR, so all workers of before are gone.
+  if (postgres) await endAllLeases(db.in(SERVICE).query);
   return { db, postgres };
 }
 

@@ -15,7 +15,7 @@ import { makeServer } from '../http/server.ts';
 import { registerServiceRoutes } from '../http/service-routes.ts';
 import type { Services } from '../http/services.ts';
 import { openJobChanges } from '../jobs/job-changes.ts';
-import { openLogMail, openSmtpMail } from '../providers/mail/mail.ts';
+import type { Mail } from '../providers/mail/mail.ts';
 import { builtInPayments } from '../providers/payments/payments.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { openSandbox } from '../sandbox/thread-pool.ts';
@@ -36,6 +36,7 @@ interface Started {
   db: ServiceDb;
   postgres: Postgres | undefined;
   blobs: Blobs;
+  mail: Mail;
   outside: ExternalConfig;
   wakeWorker: () => void;
 }
@@ -54,7 +55,6 @@ export async function startApi(
   const renderer = openSandbox({ threads: RENDERING_THREADS });
   onStop(() => renderer.close());
   const services = await openServices(started, renderer.render);
-  onStop(() => services.mail.settled());
   const app = makeApp(started, hooks.services?.(services) ?? services);
   onStop(() => app.close());
   const address = await listen(app, config);
@@ -67,13 +67,13 @@ export async function startApi(
 
 /** What endpoints may need besides the database. */
 async function openServices(
-  { config, log, db, postgres, blobs, outside, wakeWorker }: Started,
+  { config, log, db, postgres, blobs, mail, outside, wakeWorker }: Started,
   renderPage: Services['renderPage'],
 ): Promise<Services> {
   const { query } = db.in(SERVICE);
   return {
     blobs,
-    mail: config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM, log) : openLogMail(log),
+    mail,
     signIn: { sign_up: config.SIGN_UP, passwords: config.PASSWORD_SIGN_IN === 'on', openid: outside.openid },
     publicUrl: publicUrlOf(config),
     payments: builtInPayments(),

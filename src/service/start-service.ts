@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import { openLogMail, openSmtpMail } from '../providers/mail/mail.ts';
 import { openFiles } from './data-dir.ts';
 import { readExternalConfig } from './external-config.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';
@@ -33,8 +34,9 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     const outside = readExternalConfig(config, log);
     const { db, postgres } = await openDatabase(config, log, hooks, onStop);
     const blobs = await openFiles(config, onStop);
-    const worker = config.ROLE === 'web' ? undefined : startWorkers({ config, db, blobs, log }, onStop);
-    const started = { config, log, db, postgres, blobs, outside, wakeWorker: () => worker?.wake() };
+    const mail = config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log);
+    const worker = config.ROLE === 'web' ? undefined : startWorkers({ config, db, blobs, mail, log }, onStop);
+    const started = { config, log, db, postgres, blobs, mail, outside, wakeWorker: () => worker?.wake() };
     const api = config.ROLE === 'worker' ? undefined : await startApi(started, hooks, onStop);
     if (config.METRICS_PORT !== undefined) await serveMetrics(config.HOST, config.METRICS_PORT, onStop);
     return { address: api?.address ?? '', welcome: api?.welcome, postgresPid: () => postgres?.pid, stop };

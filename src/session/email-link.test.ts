@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
-import { headerNames, plainText, type ReceivedMessage, startMailServer } from '../../test/mail-server.ts';
+import { headerNames, plainText, startMailServer } from '../../test/mail-server.ts';
+import { until } from '../../test/process.ts';
 import { openWorld, type World } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 
@@ -16,31 +17,24 @@ const newAddress = () => `${randomUUID()}@example.com`;
 const ask = (email: string, at: World = world) => at.anonymous.post('/v1/auth/email', { email });
 const complete = (token: string, at: World = world) => at.anonymous.post('/v1/auth/email/complete', { token });
 
-/** The message that was sent to this address, which comes after the answer. */
-async function messageTo(email: string, nth = 1): Promise<ReceivedMessage> {
-  for (;;) {
-    const found = mail.messages.filter(({ recipients }) => recipients.includes(email));
-    const message = found[nth - 1];
-    if (message) return message;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 async function linkTo(email: string, nth = 1): Promise<string> {
-  const text = plainText(await messageTo(email, nth));
+  const text = plainText(await mail.sentTo(email, nth));
   const [, token] = /^https:\/\/wiki\.example\.com\/sign-in\?token=([\w-]{43})$/m.exec(text) ?? [];
   assert.ok(token, text);
   return token;
 }
 
-/** Whatever was asked for before this has been sent when this has been. */
+/** How many messages the address has got, when no job for it is left. */
+async function sentInAll(email: string): Promise<number> {
+  await until(`no job for ${email} is left`, async () => {
+    const jobs = await query(sql`select 1 from background_jobs where name = 'send-sign-in-mail' and key = ${email}`);
+    return jobs.length === 0;
+  });
+  return mail.messages.filter(({ recipients }) => recipients.includes(email)).length;
+}
+
 async function assertSent(times: number, email: string): Promise<void> {
-  const known = newAddress();
-  await world.person(known);
-  await ask(known);
-  await messageTo(known);
-  const sent = mail.messages.filter(({ recipients }) => recipients.includes(email));
-  assert.equal(sent.length, times, `${email} may get ${times} messages`);
+  assert.equal(await sentInAll(email), times, `${email} may get ${times} messages`);
 }
 
 test('a user gets one message with a link to PUBLIC_URL, and is signed in with it once', async () => {
@@ -49,7 +43,7 @@ test('a user gets one message with a link to PUBLIC_URL, and is signed in with i
   const asked = await ask(` ${email.toUpperCase()} `);
   assert.deepEqual([asked.status, asked.body], [200, {}]);
   const token = await linkTo(email);
-  const raw = (await messageTo(email)).raw;
+  const raw = (await mail.sentTo(email)).raw;
   assert.ok(raw.includes('text/html'), 'there is a part for readers who want it formatted');
   const signedIn = await complete(token);
   assert.equal(signedIn.status, 200);
@@ -88,7 +82,7 @@ test('who was invited may sign in, and accept; who is not invited any more may n
   const email = newAddress();
   const path = `/v1/workspaces/${owner.workspace_id}`;
   const { body: invitation } = await owner.post(`${path}/members/invite`, { email, role: 'member' });
-  const [, invited = ''] = /accept\?token=([\w-]+)/.exec(plainText(await messageTo(email))) ?? [];
+  const [, invited = ''] = /accept\?token=([\w-]+)/.exec(plainText(await mail.sentTo(email))) ?? [];
   await ask(email);
   const { body } = await complete(await linkTo(email, 2));
   const client = world.as(body.access_token);
@@ -123,7 +117,8 @@ test('a link is good for 15 minutes, only as it is, and only until the next one'
   await ask(email);
   const first = await linkTo(email);
   const [end] = await query(sql`
-    select expires_at - sent_at[1] = interval '15 minutes' as right from sign_in_links where email = ${email}`);
+    select expires_at between sent_at[1] + interval '15 minutes' and now() + interval '15 minutes' as right
+    from sign_in_links where email = ${email}`);
   assert.deepEqual(end, { right: true });
   await ask(email);
   const second = await linkTo(email, 2);
@@ -136,17 +131,20 @@ test('a link is good for 15 minutes, only as it is, and only until the next one'
   assert.ok(dump && !dump.dump.includes(second));
 });
 
-test('an address gets five links in an hour, however many ask at once, and the answer does not say so', async () => {
+test('an address gets five links in an hour at most, however many ask at once, and the answer does not say so', async () => {
   const email = newAddress();
   await world.person(email);
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask(email)));
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-  await messageTo(email, 5);
-  await assertSent(5, email);
+  // Of those that wait to be sent at the same moment, one is, as only the newest is good for anything.
+  const count = await sentInAll(email);
+  assert.ok(count >= 1 && count <= 5, `${count} messages`);
+  await ask(email);
+  assert.equal(await sentInAll(email), count);
   await query(sql`
     update sign_in_links set sent_at = array(select t - interval '1 hour' from unnest(sent_at) t) where email = ${email}`);
   await ask(email);
-  assert.equal((await complete(await linkTo(email, 6))).status, 200);
+  assert.equal((await complete(await linkTo(email, count + 1))).status, 200);
 });
 
 test('a mail server that is down is 503 for everybody alike; one that refuses a message shows it to nobody', async () => {
@@ -186,7 +184,7 @@ test('an address that is none is 400, and no address puts a header or a second r
   const [plain, odd] = [newAddress(), `"'&<x>${randomUUID()}@example.com`.replace(/["<>]/g, '')];
   await ask(plain, open);
   await ask(odd, open);
-  assert.deepEqual(headerNames(await messageTo(odd)), headerNames(await messageTo(plain)));
+  assert.deepEqual(headerNames(await mail.sentTo(odd)), headerNames(await mail.sentTo(plain)));
 });
 
 test('of twenty who come with one link at once one is signed in', async () => {

@@ -8,8 +8,8 @@ import { readName } from '../core/titles.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { signIn } from './new-session.ts';
-import { hashNewPassword, NewPassword } from './password-hash.ts';
-import { passwordsAreOff } from './password-rules.ts';
+import { hashNewPassword, NewPassword } from './password/password-hash.ts';
+import { passwordsAreOff } from './password/password-rules.ts';
 import { exampleTokens, signInRefused, Tokens } from './schema.ts';
 
 /** Links of before are good for as long as nobody is there, but not for ever. */

@@ -5,19 +5,18 @@ import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';
 import { Record } from '../core/records.ts';
 import { newLinkSecret } from '../core/secrets.ts';
-import { raw, sql } from '../db/sql.ts';
+import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { MailUnavailable } from '../providers/mail/mail.ts';
-import { LINK_MINUTES, signInMail } from './sign-in-mail.ts';
+import { requireMail } from '../http/require-mail.ts';
+import { LINK_END, sendSignInMail } from './send-sign-in-mail.job.ts';
+import { LINK_MINUTES } from './sign-in-mail.ts';
 
 /** How many links an address is sent in an hour. */
 const LINKS_PER_HOUR = 5;
 
-const LINK_END = raw(`now() + interval '${LINK_MINUTES} minutes'`);
-
 /**
- * Whether the address is known shows neither in the answer nor in its time: the same statement writes the same row for
- * every address, and the message goes out after the answer.
+ * Neither the answer nor its time tells whether the address is known: the same statement writes the same rows for every
+ * address, and the job that sends the message finds out whether there is one to send.
  */
 export const requestEmailLink = endpoint({
   method: 'POST',
@@ -30,13 +29,12 @@ export const requestEmailLink = endpoint({
   reply: Record({}),
   errors: ['invalid_email', 'email_unavailable'],
   example: { body: { email: 'ada@example.com' }, reply: {} },
-  run: async ({ body, many, services }) => {
+  run: async ({ body, many, services, later }) => {
     const email = normalizeEmail(body.email);
     if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
-    await checkMail(services.mail.check());
-    const { secret, hash } = newLinkSecret();
+    await requireMail(services.mail);
     const isOpen = services.signIn.sign_up === 'open';
-    const [sent] = await many<{ email: string }>({
+    await many({
       forgotten: sql`
         delete from sign_in_links where email in (
           select email from sign_in_links where expires_at < now() - interval '1 hour' and email <> ${email}
@@ -47,23 +45,14 @@ export const requestEmailLink = endpoint({
           or is_invited(${email}) as yes`,
       link: sql`
         insert into sign_in_links as l (email, token_hash, expires_at, sent_at)
-        select ${email}::text, case when yes then ${hash}::bytea end, ${LINK_END}, array[now()] from allowed
+        select ${email}::text, case when yes then ${newLinkSecret().hash}::bytea end, ${LINK_END}, array[now()] from allowed
         on conflict (email) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at,
           sent_at = array(select t from unnest(l.sent_at) t where t > now() - interval '1 hour') || now()
         where (select count(*) from unnest(l.sent_at) t where t > now() - interval '1 hour') < ${LINKS_PER_HOUR}::int
-        returning l.email, l.token_hash`,
-      result: sql`select email from link where token_hash is not null`,
+        returning l.email`,
+      mail: later(sendSignInMail, { email }, sql`link`),
+      result: sql`select email from link`,
     });
-    if (sent) services.mail.sendSoon(signInMail(services.publicUrl, email, secret));
     return {};
   },
 });
-
-async function checkMail(check: Promise<void>): Promise<void> {
-  try {
-    await check;
-  } catch (cause) {
-    if (!(cause instanceof MailUnavailable)) throw cause;
-    throw new ApiError('email_unavailable', 'The mail server does not answer. Try again in a moment.', { cause });
-  }
-}

@@ -5,7 +5,7 @@ import { newId } from '../core/ids.ts';
 import { Id, withoutNulls } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { enqueueCte } from '../jobs/queue.ts';
+import { jobRecord } from '../jobs/record-queue.ts';
 import { assembleFile } from './assemble-file.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 import { isOpen, isSettled, isUnsettled, takesNoBytes, type UploadFile } from './upload-file.ts';
@@ -25,7 +25,7 @@ export const completeUpload = endpoint({
     reply: { ...exampleUpload, finished_at: undefined, status: 'queued', status_label: 'running', source_count: 0 },
   },
   run: async (context) => {
-    const { params, services, many, maybeOne, afterCommit } = context;
+    const { params, many, maybeOne, later } = context;
     const { wiki_id, upload_id } = params;
     const queue = async () => {
       const [upload] = await many<Upload>({
@@ -36,11 +36,10 @@ export const completeUpload = endpoint({
           update uploads u set status = 'queued', updated_at = now() from before
           where u.wiki_id = ${wiki_id} and u.upload_id = before.upload_id and u.status = 'uploading'
           returning u.*`,
-        job: enqueueCte({ wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
+        job: later(jobRecord, { wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
         after: raw('select upload_id, status, updated_at from upload'),
         result: sql`select ${uploadColumns} from upload u`,
       });
-      if (upload) afterCommit(services.wakeWorker);
       return upload && withoutNulls(upload);
     };
     const queued = await queue();

@@ -4,7 +4,7 @@ import { newId } from '../core/ids.ts';
 import { fieldsOf, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { enqueueCte } from '../jobs/queue.ts';
+import { jobRecord } from '../jobs/record-queue.ts';
 import { AnnouncedFiles, AnnouncedUpload, announceFiles, exampleFiles } from './announce-files.ts';
 import { fileRow, newUpload } from './new-upload.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
@@ -37,7 +37,7 @@ export const createUpload = endpoint({
     },
   },
   run: async (context) => {
-    const { params, body, files, services, one, afterCommit } = context;
+    const { params, body, files, one, later } = context;
     if (files.length === 0) return announceFiles(params.wiki_id, body, context);
     const rows = files.map(({ filename, content_type, blob: { byte_size, sha256 } }, file_no) =>
       fileRow({ filename, content_type, byte_size, received: byte_size, sha256, promised_sha256: '' }, file_no),
@@ -46,10 +46,9 @@ export const createUpload = endpoint({
     const upload_id = newId('upload');
     const made = await one<Upload>({
       ...newUpload(upload_id, 'queued', rows),
-      job: enqueueCte({ wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
+      job: later(jobRecord, { wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
       result: sql`select ${uploadColumns} from upload u`,
     });
-    afterCommit(services.wakeWorker);
     return fieldsOf(Upload, made);
   },
 });

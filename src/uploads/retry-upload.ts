@@ -5,7 +5,7 @@ import { newId } from '../core/ids.ts';
 import { Id, withoutNulls } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { enqueueCte } from '../jobs/queue.ts';
+import { jobRecord } from '../jobs/record-queue.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 import { isSettled } from './upload-file.ts';
 
@@ -23,7 +23,7 @@ export const retryUpload = endpoint({
   example: {
     reply: { ...exampleUpload, finished_at: undefined, status: 'queued', status_label: 'running', summary: '' },
   },
-  run: async ({ params, services, many, maybeOne, afterCommit }) => {
+  run: async ({ params, many, maybeOne, later }) => {
     const { wiki_id, upload_id } = params;
     const ofUpload = sql`u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`;
     const [queued] = await many<Upload>({
@@ -38,13 +38,12 @@ export const retryUpload = endpoint({
       files: sql`
         update upload_files f set status = 'pending', error = '' from upload u
         where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.status = 'failed'`,
-      job: enqueueCte({ wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
+      job: later(jobRecord, { wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
       // It has no end again.
       after: raw(`select upload_id, status, summary, error, updated_at, '""'::jsonb as finished_at from upload`),
       result: sql`select ${uploadColumns} from upload u`,
     });
     if (queued) {
-      afterCommit(services.wakeWorker);
       return withoutNulls(queued);
     }
     const upload = await maybeOne<{ status: string }>(sql`select u.status from uploads u where ${ofUpload}`);

@@ -24,7 +24,7 @@ export const uploadColumns: Sql = sql`
   case u.status when 'completed' then 'ready' when 'failed' then 'failed'
     else case when exists (
       select from jobs j where j.wiki_id = u.wiki_id and j.upload_id = u.upload_id and j.status = 'running'
-        and j.lease_until < now()) then 'unknown' else 'running' end
+        and not exists (select from workers w where w.worker_id = j.worker_id and w.alive_until > now())) then 'unknown' else 'running' end
   end as status_label`;
 
 export const exampleUpload: Upload = {

@@ -21,7 +21,7 @@ export const deleteWiki = endpoint({
     await one({
       // Before the wiki, as whoever works on a job has its row locked first.
       stopped: sql`
-        update jobs j set status = 'cancelled', lease_until = null, updated_at = now(), finished_at = now() from access a
+        update jobs j set status = 'cancelled', worker_id = null, updated_at = now(), finished_at = now() from access a
         where j.wiki_id = a.wiki_id and j.status in ('queued', 'running') returning j.job_id`,
       before: sql`
         select w.wiki_id, w.workspace_id, w.slug, w.title, w.description

@@ -19,7 +19,7 @@ export interface AcceptedRequest {
   /** The database in the context of the request. */
   db: Db;
   /** The guard of the request, once for each run. `answering`: of a request with an Idempotency-Key. */
-  openGuard(options?: { answering?: AnswerTransaction; afterCommit?: (call: () => void) => void }): AuthorizedDb;
+  openGuard(answering?: AnswerTransaction): AuthorizedDb;
 }
 
 export function acceptRequest(
@@ -43,7 +43,7 @@ export function acceptRequest(
     input,
     new_workspace_id,
     db: own,
-    openGuard: ({ answering, afterCommit = () => undefined } = {}) =>
-      guard({ db: own, access, credential, params, event, request_id, address, onUseNotNoted, answering, afterCommit }),
+    openGuard: (answering) =>
+      guard({ db: own, access, credential, params, event, request_id, address, onUseNotNoted, answering }),
   };
 }

@@ -9,7 +9,7 @@ import { streamOf } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
 
 /**
- * Runs the endpoint and answers its reply, with all that it wrote committed; what waits for the commit is called then.
+ * Runs the endpoint and answers its reply, with all that it wrote committed; workers are woken then for the jobs that it enqueued.
  * `answering`: the transaction of a request with an Idempotency-Key, which commits the reply with the write.
  */
 export async function run(
@@ -19,8 +19,7 @@ export async function run(
   files: readonly ReceivedFile[],
   answering?: AnswerTransaction,
 ): Promise<unknown> {
-  const waiting: (() => void)[] = [];
-  const db = openGuard({ answering, afterCommit: (call) => waiting.push(call) });
+  const db = openGuard(answering);
   const result = await endpoint.run({
     ...db,
     ...input,
@@ -36,7 +35,7 @@ export async function run(
   });
   if (!db.wasChecked()) throw new Error(`${endpoint.method} ${endpoint.path} answered without asking the guard`);
   if (answering) await answering.commit(result);
-  for (const call of waiting) call();
+  if (db.hasEnqueued()) services.wakeWorker();
   if (endpoint.event && db.hasWritten()) log.info({ request_id: request.id, event: endpoint.event }, endpoint.event);
   return result;
 }

@@ -8,28 +8,24 @@ export interface Message {
   html: string;
 }
 
-/** The mail server did not take the message. */
+/** The mail server cannot be reached or did not take the message for now: it may be sent again. */
 export class MailUnavailable extends Error {}
 
+/** The mail server refused the address or the message for good (RFC 5321, 4.2.1: a reply of 5yz). */
+export class MailRefused extends Error {}
+
 export interface Mail {
-  /** Hands a message to the mail server. Errors: MailUnavailable. */
+  /** Hands a message to the mail server. Errors: MailUnavailable, MailRefused. */
   send(message: Message): Promise<void>;
-  /** Whether the mail server takes messages at all just now. Several who ask at once share one look. Errors: MailUnavailable. */
+  /** Whether the mail server answers. Concurrent calls share one check. Errors: MailUnavailable. */
   check(): Promise<void>;
-  /**
-   * Sends a message after the answer was given, so that how long it takes tells nobody that it was sent; a failure goes
-   * to the log.
-   */
-  sendSoon(message: Message): void;
-  /** Waits for what `sendSoon` has begun. */
-  settled(): Promise<void>;
 }
 
 /** How long a mail server may take for each step of a conversation. */
 const STEP_MS = 10_000;
 
 /** Mail by SMTP: `smtp://user:password@host:port` or `smtps://…`. */
-export function openSmtpMail(url: string, from: string, log: Logger): Mail {
+export function openSmtpMail(url: string, from: string): Mail {
   const transport = createTransport({
     url,
     connectionTimeout: STEP_MS,
@@ -38,14 +34,18 @@ export function openSmtpMail(url: string, from: string, log: Logger): Mail {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  const underWay = new Set<Promise<void>>();
-  let look: Promise<void> | undefined;
+  let checking: Promise<void> | undefined;
 
   async function send({ to, subject, text, html }: Message): Promise<void> {
     try {
       // An object instead of a header line: nothing in the address is parsed again.
       await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html });
     } catch (cause) {
+      const { responseCode = 0, code } = cause as { responseCode?: number; code?: string };
+      // A wrong password is the operator's to mend, and says nothing about the message.
+      if (responseCode >= 500 && code !== 'EAUTH') {
+        throw new MailRefused(`the mail server refused the message (${responseCode})`, { cause });
+      }
       throw new MailUnavailable('the mail server did not take the message', { cause });
     }
   }
@@ -56,28 +56,18 @@ export function openSmtpMail(url: string, from: string, log: Logger): Mail {
     } catch (cause) {
       throw new MailUnavailable('the mail server does not answer', { cause });
     } finally {
-      look = undefined;
+      checking = undefined;
     }
   }
 
-  return {
-    send,
-    check: () => (look ??= verify()),
-    sendSoon(message) {
-      const sending = send(message)
-        .catch((err: unknown) => log.error({ err, to: message.to }, 'a message was not sent'))
-        .finally(() => underWay.delete(sending));
-      underWay.add(sending);
-    },
-    settled: async () => {
-      await Promise.all(underWay);
-    },
-  };
+  return { send, check: () => (checking ??= verify()) };
 }
 
 /** Without a mail server the operator passes the links on: each message is written to the log. */
 export function openLogMail(log: Logger): Mail {
-  const write = ({ to, subject, text }: Message) =>
-    log.info({ to, subject, text }, 'no SMTP_URL is set: pass this message on yourself');
-  return { send: async (message) => write(message), check: async () => {}, sendSoon: write, settled: async () => {} };
+  return {
+    send: async ({ to, subject, text }) =>
+      log.info({ to, subject, text }, 'no SMTP_URL is set: pass this message on yourself'),
+    check: async () => {},
+  };
 }

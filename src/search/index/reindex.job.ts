@@ -1,7 +1,7 @@
 import type { Db, Query } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
-import { advanceJob, type ClaimedJob, endJob } from '../../jobs/queue.ts';
-import type { JobKind } from '../../jobs/worker.ts';
+import { type ClaimedJob, defineRecordJob } from '../../jobs/define-job.ts';
+import { advanceJob, endJob } from '../../jobs/record-queue.ts';
 import { mergePending } from './merge-pending.ts';
 import type { DocumentKind } from './pending.ts';
 
@@ -13,18 +13,20 @@ const KINDS: readonly DocumentKind[] = ['page', 'source'];
  * an average that is no longer true. Searches go on meanwhile, each document as it was until it is its turn. Whoever takes
  * over after a crash begins anew, which changes nothing that is done.
  */
-export const reindexJob: JobKind = {
-  kind: 'reindex',
-  async run(db, job, stopping) {
+export const reindexJob = defineRecordJob({
+  name: 'reindex',
+  lane: 'index',
+  attempts: 5,
+  async run({ db, job, signal }) {
     let done = 0;
     const total = await countDocuments(db.query, job.wiki_id);
     for (const kind of KINDS) {
       await takeAverages(db.query, job.wiki_id, kind);
       for (let after: string | undefined = ''; after !== undefined; ) {
-        if (stopping.aborted) return;
+        if (signal.aborted) return;
         const ids: string[] = await queueNext(db, job, kind, after, Math.floor((100 * done) / Math.max(1, total)));
         done += ids.length;
-        while ((await mergePending(db, job.wiki_id, kind, 'wait')) > 0) if (stopping.aborted) return;
+        while ((await mergePending(db, job.wiki_id, kind, 'wait')) > 0) if (signal.aborted) return;
         after = ids.at(-1);
       }
     }
@@ -34,11 +36,11 @@ export const reindexJob: JobKind = {
     });
   },
   // It is not tried again for ever: what is indexed is found, and the next change of the averages asks for another job.
-  async giveUp(query, job, error) {
+  async onFailure(query, job, error) {
     await query(sql`update search_wikis set is_stale = false where wiki_id = ${job.wiki_id} and is_stale`);
     await endJob(query, job, { status: 'failed', summary: 'Not everything in the wiki is found by searches.', error });
   },
-};
+});
 
 async function countDocuments(query: Query, wiki_id: string): Promise<number> {
   const [row] = await query<{ count: number }>(sql`

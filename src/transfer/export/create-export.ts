@@ -3,7 +3,7 @@ import { newId } from '../../core/ids.ts';
 import { WikiParams, withoutNulls } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { enqueueCte } from '../../jobs/queue.ts';
+import { jobRecord } from '../../jobs/record-queue.ts';
 import { exampleJob, Job, jobColumns } from '../../jobs/schema.ts';
 
 export const createExport = endpoint({
@@ -20,16 +20,15 @@ export const createExport = endpoint({
   status: 201,
   reply: Job,
   example: { reply: queuedJob('export') },
-  run: async ({ params: { wiki_id }, services, one, afterCommit }) => {
+  run: async ({ params: { wiki_id }, one, later }) => {
     const job_id = newId('job');
     const made = await one<Job>({
-      j: enqueueCte({ wiki_id, job_id, upload_id: null, kind: 'export' }, sql`access`),
+      j: later(jobRecord, { wiki_id, job_id, upload_id: null, kind: 'export' }),
       export: sql`
         insert into exports (wiki_id, export_id, created_by, filename)
         select w.wiki_id, ${job_id}, a.user_id, w.slug || '.zip' from access a join wikis w on w.wiki_id = a.wiki_id`,
       result: sql`select ${jobColumns} from j`,
     });
-    afterCommit(services.wakeWorker);
     return withoutNulls(made);
   },
 });

@@ -5,20 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ended, exported, newWiki, unzipped } from '../../../test/archives.ts';
+import { runScheduled } from '../../../test/jobs.ts';
 import { makeDatabase, openWorld } from '../../../test/world.ts';
-import { openServiceDb } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { openFolderBlobs } from '../../providers/storage/folder-blobs.ts';
-import { removeDeletedWikis } from '../../wikis/remove-deleted.ts';
-import { sweepFiles } from './sweep-files.ts';
+import { removeDeletedWiki } from '../../wikis/remove-deleted-wiki.job.ts';
+import { sweepFiles } from './sweep-files.job.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'ibid-exports-'));
 after(() => rm(folder, { recursive: true, force: true }));
 const database = await makeDatabase();
 const world = await openWorld({ DATABASE_URL: database, DATA_DIR: folder });
 const owner = await world.owner('ada@example.com');
-const service = openServiceDb({ connection: { connectionString: database }, connections: 2 });
-after(() => service.close());
 const blobs = join(folder, 'blobs');
 
 /** Makes every file of the store as old as the sweep wants it. */
@@ -122,7 +120,7 @@ test('an export can be had in parts, by who may export and until it is over; the
   );
   assert.equal((await owner.get(path)).status, 404);
   await age();
-  await sweepFiles(service, await openFolderBlobs(blobs));
+  await runScheduled(world, sweepFiles);
   assert.equal(await isStored(sha256), false);
 });
 
@@ -195,7 +193,7 @@ test('a deleted wiki is gone for everybody at once, with all that is in it, and 
     title: 'Doomed',
     description: '',
   });
-  await removeDeletedWikis(service);
+  await runScheduled(world, removeDeletedWiki);
   for (const table of [
     'wikis',
     'pages',
@@ -212,7 +210,7 @@ test('a deleted wiki is gone for everybody at once, with all that is in it, and 
     assert.deepEqual(rows, [], table);
   }
   await age();
-  await sweepFiles(service, await openFolderBlobs(blobs));
+  await runScheduled(world, sweepFiles);
   assert.equal(await isStored(sha256), false);
 });
 
@@ -228,6 +226,6 @@ test('a wiki that is deleted while a job waits or works ends the job, and nothin
     const [row] = await world.db.query<{ status: string }>(sql`select status from jobs where job_id = ${job.job_id}`);
     assert.equal(row?.status, 'cancelled');
   }
-  await removeDeletedWikis(service);
+  await runScheduled(world, removeDeletedWiki);
   assert.deepEqual(await world.db.query(sql`select 1 from wikis where workspace_id is null`), []);
 });

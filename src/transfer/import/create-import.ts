@@ -6,7 +6,7 @@ import { newId } from '../../core/ids.ts';
 import { WikiParams, withoutNulls } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { enqueueCte } from '../../jobs/queue.ts';
+import { jobRecord } from '../../jobs/record-queue.ts';
 import { Job, jobColumns } from '../../jobs/schema.ts';
 import type { Blobs } from '../../providers/storage/blobs.ts';
 import { MANIFEST_FILE } from '../export/archive-format.ts';
@@ -33,7 +33,7 @@ export const createImport = endpoint({
   reply: Job,
   errors: ['invalid_request', 'conflict', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
   example: { reply: queuedJob('import') },
-  run: async ({ params: { wiki_id }, files, services, one, maybeOne, afterCommit }) => {
+  run: async ({ params: { wiki_id }, files, services, one, maybeOne, later }) => {
     const [file] = files;
     if (!file) throw new Error('a multipart body without a file is refused before');
     const { sha256, byte_size } = file.blob;
@@ -44,13 +44,12 @@ export const createImport = endpoint({
       if (page) throw new ApiError('conflict', notEmpty().message);
     }
     const made = await one<Job>({
-      j: enqueueCte({ wiki_id, job_id, upload_id: null, kind: 'import' }, sql`access`),
+      j: later(jobRecord, { wiki_id, job_id, upload_id: null, kind: 'import' }),
       import: sql`
         insert into imports (wiki_id, import_id, created_by, filename, sha256, byte_size)
         select a.wiki_id, ${job_id}, a.user_id, ${cleanFilename(file.filename)}, ${sha256}, ${byte_size} from access a`,
       result: sql`select ${jobColumns} from j`,
     });
-    afterCommit(services.wakeWorker);
     return withoutNulls(made);
   },
 });

@@ -1,10 +1,9 @@
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
-import { type ClaimedJob, endJob, holdJob, showProgress } from '../../jobs/queue.ts';
-import type { JobKind } from '../../jobs/worker.ts';
+import { type ClaimedJob, defineRecordJob } from '../../jobs/define-job.ts';
+import { endJob, holdJob, showProgress } from '../../jobs/record-queue.ts';
 import { pageMeant } from '../../pages/write-text.ts';
 import type { Blobs } from '../../providers/storage/blobs.ts';
-import type { Sandbox } from '../../sandbox/thread-pool.ts';
 import { MANIFEST_FILE } from '../export/archive-format.ts';
 import { recordEnd } from '../export/export.job.ts';
 import { ArchiveError } from './archive-error.ts';
@@ -17,66 +16,57 @@ import { type Archive, openArchive } from './open-archive.ts';
 const ENTRIES_MAX = 500_000;
 const UNPACKED = 10;
 
-interface Limits {
-  markdown_bytes: number;
-  file_bytes: number;
-  upload_bytes: number;
-}
-
 /**
  * Makes pages of an archive, in one transaction: others see all of it or nothing, and whoever takes over after a crash
  * begins anew with nothing in the way.
  */
-export function importJob(needs: { blobs: Blobs; sandbox: Sandbox; limits: Limits }): JobKind {
-  const { blobs, sandbox, limits } = needs;
+export const importJob = defineRecordJob({
+  name: 'import',
+  lane: 'uploads',
+  attempts: 5,
+  async run({ db, job, services: { blobs, sandbox, limits }, signal }) {
+    let reached = 0;
+    const onProgress = async (part: number) => {
+      if (signal.aborted) throw new Stopped();
+      const progress = Math.min(99, Math.floor(100 * part));
+      if (progress === reached) return;
+      reached = progress;
+      // On a connection of its own: what the import writes is not to be seen yet.
+      await db.transaction((query) => showProgress(query, job, progress));
+    };
+    let archive: Archive | undefined;
+    try {
+      const opened = (archive = await openOf(db.query, job, blobs, UNPACKED * limits.upload_bytes));
+      await db.transaction(async (query) => {
+        const stand = await begin(query, job);
+        const context = {
+          ...stand,
+          query,
+          wiki_id: job.wiki_id,
+          archive: opened,
+          blobs,
+          sandbox,
+          limits,
+          onProgress,
+        };
+        await importAll(context, job);
+      });
+    } catch (error) {
+      if (error instanceof Stopped) return;
+      if (!(error instanceof ArchiveError)) throw error;
+      await db.transaction((query) => fail(query, job, `${error.code}: ${error.message}`));
+    } finally {
+      archive?.close();
+    }
+  },
+  onFailure: fail,
+});
 
-  async function open(query: Query, job: ClaimedJob): Promise<Archive> {
-    const [row] = await query<{ sha256: string }>(sql`
-      select sha256 from imports where wiki_id = ${job.wiki_id} and import_id = ${job.job_id}`);
-    if (!row) throw new Error('an import job has no archive');
-    const bytes = UNPACKED * limits.upload_bytes;
-    return openArchive(await blobs.stream(row.sha256), { entries: ENTRIES_MAX, bytes });
-  }
-
-  return {
-    kind: 'import',
-    async run(db, job, stopping) {
-      let reached = 0;
-      const onProgress = async (part: number) => {
-        if (stopping.aborted) throw new Stopped();
-        const progress = Math.min(99, Math.floor(100 * part));
-        if (progress === reached) return;
-        reached = progress;
-        // On a connection of its own: what the import writes is not to be seen yet.
-        await db.transaction((query) => showProgress(query, job, progress));
-      };
-      let archive: Archive | undefined;
-      try {
-        const opened = (archive = await open(db.query, job));
-        await db.transaction(async (query) => {
-          const stand = await begin(query, job);
-          const context = {
-            ...stand,
-            query,
-            wiki_id: job.wiki_id,
-            archive: opened,
-            blobs,
-            sandbox,
-            limits,
-            onProgress,
-          };
-          await importAll(context, job);
-        });
-      } catch (error) {
-        if (error instanceof Stopped) return;
-        if (!(error instanceof ArchiveError)) throw error;
-        await db.transaction((query) => fail(query, job, `${error.code}: ${error.message}`));
-      } finally {
-        archive?.close();
-      }
-    },
-    giveUp: fail,
-  };
+async function openOf(query: Query, job: ClaimedJob, blobs: Blobs, bytes: number): Promise<Archive> {
+  const [row] = await query<{ sha256: string }>(sql`
+    select sha256 from imports where wiki_id = ${job.wiki_id} and import_id = ${job.job_id}`);
+  if (!row) throw new Error('an import job has no archive');
+  return openArchive(await blobs.stream(row.sha256), { entries: ENTRIES_MAX, bytes });
 }
 
 /** The process is to stop: the job is put back. */

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { exported, imported, newWiki, PNG, send, unzipped, zipped } from '../../../test/archives.ts';
+import { runScheduled } from '../../../test/jobs.ts';
 import { makeDatabase, type Owner, openWorld } from '../../../test/world.ts';
-import { openServiceDb } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
-import { removeDeletedWikis } from '../../wikis/remove-deleted.ts';
+import { removeDeletedWiki } from '../../wikis/remove-deleted-wiki.job.ts';
 
 const database = await makeDatabase();
 const world = await openWorld({ DATABASE_URL: database, MAX_FILE_SIZE: '4MiB', MAX_MARKDOWN_SIZE: '256KiB' });
 const owner = await world.owner('ada@example.com');
-const service = openServiceDb({ connection: { connectionString: database }, connections: 2 });
-after(() => service.close());
 
 /** A wiki with a bit of everything: a tree, history, moves, drafts, attachments, front matter, odd texts. */
 async function fullWiki(by: Owner = owner, title = 'Full'): Promise<string> {
@@ -188,7 +186,7 @@ test('where the wiki of an archive is gone, its pages come back under their own 
   const archive = await exported(world, owner, from);
   assert.equal((await owner.send('DELETE', `/v1/wikis/${from}`)).status, 204);
   // As the worker does every minute.
-  await removeDeletedWikis(service);
+  await runScheduled(world, removeDeletedWiki);
   assert.deepEqual(await world.db.query(sql`select 1 from wikis where wiki_id = ${from}`), []);
   const to = await newWiki(owner, 'Phoenix');
   assert.equal((await imported(owner, to, archive)).status, 'completed');

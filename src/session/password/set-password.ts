@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { signedIn } from '../access/access-rule.ts';
-import { OWN_ISSUER } from '../access/user-ctes.ts';
-import { ApiError } from '../core/errors.ts';
-import { Record } from '../core/records.ts';
-import { sql } from '../db/sql.ts';
-import { endpoint } from '../http/endpoint.ts';
+import { signedIn } from '../../access/access-rule.ts';
+import { OWN_ISSUER } from '../../access/user-ctes.ts';
+import { ApiError } from '../../core/errors.ts';
+import { Record } from '../../core/records.ts';
+import { sql } from '../../db/sql.ts';
+import { endpoint } from '../../http/endpoint.ts';
 import { countGuess, forgetGuesses } from './password-guess.ts';
 import { GivenPassword, hashNewPassword, isPassword, NewPassword } from './password-hash.ts';
 import { passwordsAreOff } from './password-rules.ts';

@@ -1,7 +1,7 @@
 import crypto, { randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Type } from 'typebox';
-import { ApiError, rateLimited } from '../core/errors.ts';
+import { ApiError, rateLimited } from '../../core/errors.ts';
 
 /** OWASP's second choice for Argon2id: 19 MiB, two passes, one lane. A stored hash names its own. */
 const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1 };

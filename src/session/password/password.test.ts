@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { signedInClient } from '../../test/signed-in.ts';
-import { openWorld } from '../../test/world.ts';
-import { sql } from '../db/sql.ts';
+import { signedInClient } from '../../../test/signed-in.ts';
+import { openWorld } from '../../../test/world.ts';
+import { sql } from '../../db/sql.ts';
 
 const world = await openWorld({ PASSWORD_SIGN_IN: 'on' });
 const { query } = world.db;

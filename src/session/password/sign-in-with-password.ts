@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
-import { anyone } from '../access/access-rule.ts';
-import { OWN_ISSUER } from '../access/user-ctes.ts';
-import { normalizeEmail } from '../core/email-address.ts';
-import { ApiError } from '../core/errors.ts';
-import { sql } from '../db/sql.ts';
-import { endpoint } from '../http/endpoint.ts';
-import { newSession } from './new-session.ts';
+import { anyone } from '../../access/access-rule.ts';
+import { OWN_ISSUER } from '../../access/user-ctes.ts';
+import { normalizeEmail } from '../../core/email-address.ts';
+import { ApiError } from '../../core/errors.ts';
+import { sql } from '../../db/sql.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { newSession } from '../new-session.ts';
+import { exampleTokens, signInRefused, Tokens } from '../schema.ts';
 import { countGuess, forgetGuesses } from './password-guess.ts';
 import { GivenPassword, isPassword } from './password-hash.ts';
 import { passwordsAreOff } from './password-rules.ts';
-import { exampleTokens, signInRefused, Tokens } from './schema.ts';
 
 /** Takes as long for an address that nobody has, or that has no password, as for a wrong password. */
 export const signInWithPassword = endpoint({

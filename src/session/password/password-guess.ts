@@ -1,7 +1,7 @@
-import type { Statements } from '../access/guard.ts';
-import { networkOf } from '../access/network.ts';
-import { rateLimited } from '../core/errors.ts';
-import { raw, type Sql, sql } from '../db/sql.ts';
+import type { Statements } from '../../access/guard.ts';
+import { networkOf } from '../../access/network.ts';
+import { rateLimited } from '../../core/errors.ts';
+import { raw, type Sql, sql } from '../../db/sql.ts';
 
 /** From the fifth guess in a row on there is a wait behind each: 15 seconds, doubled each time, up to a quarter of an hour. */
 const FREE_GUESSES = 5;

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { signedIn } from '../access/access-rule.ts';
-import { notFound } from '../core/errors.ts';
-import { sql } from '../db/sql.ts';
-import { endpoint } from '../http/endpoint.ts';
+import { signedIn } from '../../access/access-rule.ts';
+import { notFound } from '../../core/errors.ts';
+import { sql } from '../../db/sql.ts';
+import { endpoint } from '../../http/endpoint.ts';
 import { passwordsAreOff } from './password-rules.ts';
 
 /** The other ways to sign in stay; so do the sessions. */

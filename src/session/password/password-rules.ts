@@ -1,4 +1,4 @@
-import { ApiError } from '../core/errors.ts';
+import { ApiError } from '../../core/errors.ts';
 
 /** The operator decides whether there are passwords. */
 export function passwordsAreOff(): ApiError {

@@ -1,0 +1,12 @@
+import { ApiError } from '../core/errors.ts';
+import { type Mail, MailUnavailable } from '../providers/mail/mail.ts';
+
+/** 503 `email_unavailable` where the mail server does not answer. It takes its time, so it is called outside transactions. */
+export async function requireMail(mail: Mail): Promise<void> {
+  try {
+    await mail.check();
+  } catch (cause) {
+    if (!(cause instanceof MailUnavailable)) throw cause;
+    throw new ApiError('email_unavailable', 'The mail server does not answer. Try again in a moment.', { cause });
+  }
+}

@@ -1,0 +1,123 @@
+import type { Query } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import type { BackgroundJob } from './define-job.ts';
+import { leaseCte } from './workers.ts';
+
+/** A background job as a worker runs it. */
+export interface ClaimedBackgroundJob {
+  job_id: string;
+  name: string;
+  workspace_id: string | null;
+  wiki_id: string | null;
+  user_id: string | null;
+  input: object;
+  attempt: number;
+  failures: number;
+}
+
+/** Seconds before the next attempt: 1, 8, 27, … up to an hour. */
+export function pauseAfter(failures: number): number {
+  return Math.min(3_600, failures ** 3);
+}
+
+/**
+ * Claims a job of one of the lanes, or answers undefined: of the workspaces with the fewest running jobs the one that
+ * waits longest. Whoever else claims at this moment takes another one, and none waits for a lock.
+ */
+export async function claimBackgroundJob(
+  query: Query,
+  names: readonly string[],
+  worker_id: string,
+): Promise<ClaimedBackgroundJob | undefined> {
+  const [job] = await query<ClaimedBackgroundJob>(sql`
+    with claimed as (
+      update background_jobs set status = 'running', attempt = attempt + 1, failures = failures + 1, worker_id = ${worker_id},
+        updated_at = now()
+      where status = 'queued' and job_id = (
+      select b.job_id from background_jobs b
+      where b.status = 'queued' and b.run_after <= now() and b.name = any (${names}::text[]) and not exists (
+        select from background_jobs r where r.status = 'running' and r.name = b.name and r.key = b.key)
+      order by (select count(*) from background_jobs r where r.status = 'running' and r.workspace_id = b.workspace_id),
+        b.run_after, b.job_id
+      limit 1 for update skip locked)
+      returning job_id, name, workspace_id, wiki_id, user_id, input, attempt, failures
+    ), lease as (${leaseCte(worker_id, sql`claimed`)})
+    select * from claimed`).catch(noneIfRunning);
+  return job;
+}
+
+/** Another worker has just begun with a job of the same key. */
+function noneIfRunning(error: { code?: string; constraint?: string }): [] {
+  if (error.code === '23505' && error.constraint === 'background_jobs_running') return [];
+  throw error;
+}
+
+const held = ({ job_id, attempt }: ClaimedBackgroundJob) =>
+  sql`job_id = ${job_id} and attempt = ${attempt} and status = 'running'`;
+
+/** A job that ended well leaves nothing behind. */
+export async function finishBackgroundJob(query: Query, job: ClaimedBackgroundJob): Promise<void> {
+  await query(sql`delete from background_jobs where ${held(job)}`);
+}
+
+/**
+ * Puts a job back for another attempt, after a pause in seconds. Where the next job of its key is queued already, that one
+ * does the work. `countsAsFailure`: false on an orderly stop.
+ */
+export async function releaseBackgroundJob(
+  query: Query,
+  job: ClaimedBackgroundJob,
+  { pauseSeconds, error, countsAsFailure }: { pauseSeconds: number; error: string; countsAsFailure: boolean },
+): Promise<void> {
+  await query(sql`
+    with next as (
+      select n.job_id from background_jobs n join background_jobs b on b.name = n.name and b.key = n.key
+      where b.job_id = ${job.job_id} and n.status = 'queued'
+    ), superseded as (
+      delete from background_jobs where ${held(job)} and exists (select from next)
+    ), passed_on as (
+      update background_jobs set failures = ${Math.max(0, countsAsFailure ? job.failures : job.failures - 1)}, error = ${error},
+        run_after = greatest(run_after, now() + make_interval(secs => ${pauseSeconds}))
+      where job_id in (select job_id from next)
+    )
+    update background_jobs set status = 'queued', worker_id = null, updated_at = now(), error = ${error},
+      failures = greatest(failures - ${countsAsFailure ? 0 : 1}, 0), run_after = now() + make_interval(secs => ${pauseSeconds})
+    where ${held(job)} and not exists (select from next)`);
+}
+
+/** Keeps a job that used up its attempts, for the operator to see; of a key only the last one. */
+export async function failBackgroundJob(query: Query, job: ClaimedBackgroundJob, error: string): Promise<void> {
+  await query(sql`
+    with former as (
+      delete from background_jobs f using background_jobs b
+      where b.job_id = ${job.job_id} and f.status = 'failed' and f.name = b.name and f.key = b.key
+    )
+    update background_jobs set status = 'failed', worker_id = null, updated_at = now(), error = ${error} where ${held(job)}`);
+}
+
+/** Enqueues what is due, as one statement; answers how many jobs that were. */
+export async function enqueueDue(query: Query, job: BackgroundJob): Promise<number> {
+  const rows = await query(job.due ? enqueueTenants(job) : enqueueOnce(job));
+  return rows.length;
+}
+
+/** Tenants that have a job of this kind already are passed over, so that those never take the place of others. */
+function enqueueTenants(job: BackgroundJob) {
+  const from = sql`(
+    select d.wiki_id, d.workspace_id from (${job.due}) d
+    where not exists (
+      select from background_jobs b where b.name = ${job.name} and b.key = d.wiki_id and b.status in ('queued', 'running'))
+    limit 1000)`;
+  return sql`${job.enqueue({}, from)} returning 1`;
+}
+
+/** Of all processes one moves the schedule on, and that one enqueues. */
+function enqueueOnce(job: BackgroundJob) {
+  return sql`
+    with due as (
+      insert into schedules as s (name, due_at) values (${job.name}, now() + make_interval(secs => ${job.every ?? 0}))
+      on conflict (name) do update set due_at = excluded.due_at where s.due_at <= now()
+      returning 1
+    )
+    ${job.enqueue({}, sql`due`)} returning 1`;
+}

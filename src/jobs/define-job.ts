@@ -1,0 +1,174 @@
+import type { Logger } from 'pino';
+import { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
+import type { Enqueueable } from '../access/guard.ts';
+import type { Query, ScopedDb } from '../db/db.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
+import type { Limits } from '../http/services.ts';
+import type { Mail } from '../providers/mail/mail.ts';
+import type { Blobs } from '../providers/storage/blobs.ts';
+import type { DocumentReader } from '../sandbox/document-reader.ts';
+import type { Sandbox } from '../sandbox/thread-pool.ts';
+import type { Job } from './schema.ts';
+
+/**
+ * What runs beside each other in one process, and how many of it at once: jobs of one lane wait for each other and for
+ * nothing else. `uploads` has fewer slots where the database has few connections.
+ */
+export const LANES = {
+  /** Uploads, exports and imports. */
+  uploads: 4,
+  /** The search index. */
+  index: 2,
+  /** Messages to a mail server, which may be slow. */
+  mail: 4,
+  /** What removes old data. */
+  maintenance: 1,
+} as const;
+export type Lane = keyof typeof LANES;
+
+/** What a job may use besides the database. */
+export interface JobServices {
+  blobs: Blobs;
+  mail: Mail;
+  /** Compiles files apart from requests, at lower CPU priority than page reads. */
+  sandbox: Sandbox;
+  /** Opens PDF, Word, EPUB and ZIP files in confined processes. */
+  reader: DocumentReader;
+  /** Where users reach the service, without a slash at the end. */
+  publicUrl: string;
+  limits: Limits;
+  log: Logger;
+}
+
+/** For whom a job works, which is what it sees of the database. */
+type Tenant = {
+  wiki: { wiki_id: string };
+  workspace: { workspace_id: string };
+  user: { user_id: string };
+  service: object;
+};
+export type JobFor = keyof Tenant;
+
+interface JobContext<For extends JobFor, Input> {
+  /** The rows of its wiki or workspace; for a user or the service itself those of the service. */
+  db: ScopedDb;
+  /** The ids of its tenant. */
+  target: Tenant[For];
+  input: Input;
+  services: JobServices;
+  /** Aborted on an orderly stop and when the time is up: what is left is done by the next attempt. */
+  signal: AbortSignal;
+}
+
+interface JobDefinition<For extends JobFor, Input extends TObject<TProperties>> {
+  /** What it does, as a verb and an object in kebab case; it is stored with each job, so it never changes. */
+  name: string;
+  for: For;
+  lane: Lane;
+  /** At most one job of a name and key is queued, and one runs: `tenant` is one of each wiki, workspace or user. */
+  key?: 'tenant' | ((input: Static<Input>) => string);
+  /** How often it may fail. What is due as long as its rows are there is tried `forever`, with pauses of up to an hour. */
+  attempts: number | 'forever';
+  /** When an attempt takes longer, its signal is aborted, and it has failed. */
+  timeoutSeconds: number;
+  input?: Input;
+  /**
+   * Scheduled every so many seconds: for each wiki that `due` answers (wiki_id, workspace_id), or, for the service itself,
+   * once.
+   */
+  every?: number;
+  due?: Sql;
+  /** Does the work, again after a crash at any point. What it throws is a failed attempt. */
+  run(context: JobContext<For, Static<Input>>): Promise<void>;
+  /** Writes down that the last attempt failed, in the transaction that marks the job as failed. */
+  onFailure?(
+    query: Query,
+    context: Pick<JobContext<For, Static<Input>>, 'target' | 'input'>,
+    error: unknown,
+  ): Promise<void>;
+}
+
+/** A kind of job that is no public record, as the list of jobs holds it. */
+// `any`, because the list holds jobs of every shape; each was typed where it was defined.
+export type BackgroundJob<Input = any> = JobDefinition<any, any> & Enqueueable<Input>;
+
+/**
+ * Defines a job that runs in the background: a value in the list JOBS. An endpoint enqueues it by `later(job, input)`, a
+ * step of its write, so that the job is there exactly if the write is.
+ */
+export function defineJob<For extends JobFor, Input extends TObject<TProperties> = TObject<Record<never, TSchema>>>(
+  definition: JobDefinition<For, Input>,
+): BackgroundJob<Static<Input>> {
+  const untyped = definition as unknown as JobDefinition<any, any>;
+  return { ...untyped, enqueue: (input, from) => enqueueCte(untyped, input as object, from) };
+}
+
+const COLUMNS: Record<JobFor, Sql> = {
+  wiki: raw('f.workspace_id, f.wiki_id, null'),
+  workspace: raw('f.workspace_id, null, null'),
+  user: raw('null, null, f.user_id'),
+  service: raw('null, null, null'),
+};
+const TENANT_KEY: Record<JobFor, Sql> = {
+  wiki: raw('f.wiki_id'),
+  workspace: raw('f.workspace_id'),
+  user: raw('f.user_id'),
+  service: raw(`''`),
+};
+
+/**
+ * The step of a statement that enqueues a job for each row of `from` (workspace_id, wiki_id, user_id, as far as the job is
+ * for one), where none with its key is queued.
+ */
+export function enqueueCte(
+  job: Pick<JobDefinition<any, any>, 'name' | 'lane' | 'for' | 'key'>,
+  input: object,
+  from: Sql,
+): Sql {
+  return sql`
+    insert into background_jobs (name, lane, key, workspace_id, wiki_id, user_id, input)
+    select ${job.name}, ${job.lane}, ${keyOf(job, input)}, ${COLUMNS[job.for as JobFor]}, ${JSON.stringify(input)}::jsonb
+    from ${from} f on conflict do nothing`;
+}
+
+function keyOf({ key, for: jobFor }: Pick<JobDefinition<any, any>, 'for' | 'key'>, input: object): Sql {
+  if (key === undefined) return raw('gen_random_uuid()::text');
+  return key === 'tenant' ? TENANT_KEY[jobFor as JobFor] : sql`${key(input)}`;
+}
+
+/** A public job as a worker runs it: a record of a wiki. */
+export interface ClaimedJob {
+  wiki_id: string;
+  job_id: string;
+  upload_id: string | null;
+  kind: string;
+  attempt: number;
+  failures: number;
+}
+
+/** A kind of public job: its record says what became of it. */
+export interface RecordJob {
+  record: true;
+  name: Job['kind'];
+  lane: Lane;
+  /** How often it may fail without progress. */
+  attempts: number;
+  /**
+   * Works until the end, which it writes itself in the transaction of its last write. It stops early when `signal` is
+   * aborted: on an orderly stop, and when the job was cancelled or taken over. What it throws is a failed attempt.
+   */
+  run(context: { db: ScopedDb; job: ClaimedJob; services: JobServices; signal: AbortSignal }): Promise<void>;
+  /** Ends a job that failed too often. */
+  onFailure(query: Query, job: ClaimedJob, error: string): Promise<void>;
+}
+
+/** Defines a kind of public job: a value in the list JOBS. An endpoint enqueues it by `later(jobRecord, …)`. */
+export function defineRecordJob(definition: Omit<RecordJob, 'record'>): RecordJob {
+  return { record: true, ...definition };
+}
+
+export type AnyJob = BackgroundJob | RecordJob;
+
+export function isRecordJob(job: AnyJob): job is RecordJob {
+  return 'record' in job;
+}

@@ -1,0 +1,85 @@
+import type { ServiceDb } from '../db/db.ts';
+import { type RequestContext, SERVICE } from '../db/request-context.ts';
+import {
+  type ClaimedBackgroundJob,
+  failBackgroundJob,
+  finishBackgroundJob,
+  pauseAfter,
+  releaseBackgroundJob,
+} from './background-queue.ts';
+import type { BackgroundJob, JobServices } from './define-job.ts';
+import { isUnavailable } from './run-record-job.ts';
+
+/** How long after its time is up a job that does not stop is waited for. */
+const GRACE_SECONDS = 30;
+const UNAVAILABLE_SECONDS = 2;
+
+/** Runs an attempt of a background job and writes down how it ended. */
+export async function runBackgroundJob(
+  definition: BackgroundJob,
+  run: { db: ServiceDb; job: ClaimedBackgroundJob; services: JobServices; stopping: AbortSignal },
+): Promise<void> {
+  const { db, job, services, stopping } = run;
+  const { query, transaction } = db.in(SERVICE);
+  const { log } = services;
+  const attempts = definition.attempts === 'forever' ? Number.POSITIVE_INFINITY : definition.attempts;
+  const context = { db: db.in(contextOf(definition, job)), target: job, input: job.input, services };
+  const about = { job: job.name, job_id: job.job_id, wiki_id: job.wiki_id, workspace_id: job.workspace_id };
+  const fail = (error: unknown) =>
+    transaction(async (query) => {
+      await definition.onFailure?.(query, context, error);
+      await failBackgroundJob(query, job, messageOf(error));
+    });
+  if (job.failures > attempts) {
+    log.error({ ...about, failures: job.failures }, 'a background job failed: each worker that ran it was lost');
+    return fail(new Error('each process that ran it ended'));
+  }
+  const timeout = AbortSignal.timeout(definition.timeoutSeconds * 1_000);
+  try {
+    const signal = AbortSignal.any([stopping, timeout]);
+    await withinTime(definition.run({ ...context, signal }), definition.timeoutSeconds);
+    timeout.throwIfAborted();
+    const unfinished = { pauseSeconds: 0, error: '', countsAsFailure: false };
+    if (stopping.aborted) await releaseBackgroundJob(query, job, unfinished);
+    else await finishBackgroundJob(query, job);
+  } catch (err) {
+    if (isUnavailable(err)) {
+      log.warn({ err, ...about }, 'the database or the file store is unavailable; the background job is tried again');
+      const later = { pauseSeconds: UNAVAILABLE_SECONDS, error: messageOf(err), countsAsFailure: false };
+      await releaseBackgroundJob(query, job, later);
+    } else if (job.failures < attempts) {
+      log.warn({ err, ...about, failures: job.failures }, 'an attempt of a background job failed');
+      const later = { pauseSeconds: pauseAfter(job.failures), error: messageOf(err), countsAsFailure: true };
+      await releaseBackgroundJob(query, job, later);
+    } else {
+      log.error({ err, ...about, failures: job.failures }, 'a background job failed');
+      await fail(err);
+    }
+  }
+}
+
+function contextOf(definition: BackgroundJob, { wiki_id, workspace_id }: ClaimedBackgroundJob): RequestContext {
+  if (definition.for === 'wiki') return { who: 'job', path: { wiki_id: wiki_id ?? '' } };
+  if (definition.for === 'workspace') return { who: 'job', path: { workspace_id: workspace_id ?? '' } };
+  return SERVICE;
+}
+
+/** A job that does not stop when its time is up keeps its slot no longer than that; what it still does is fenced off by its attempt. */
+async function withinTime(work: Promise<void>, timeoutSeconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`it did not stop ${GRACE_SECONDS} s after its time was up`)),
+      (timeoutSeconds + GRACE_SECONDS) * 1_000,
+    );
+  });
+  try {
+    await Promise.race([work, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 1_000);
+}

@@ -1,0 +1,50 @@
+import type { ScopedDb } from '../db/db.ts';
+import { toApiError, toStorageError } from '../http/to-api-error.ts';
+import type { ClaimedJob, JobServices, RecordJob } from './define-job.ts';
+import { LeaseLost, releaseJob } from './record-queue.ts';
+
+/** How long a job waits for what was unavailable. */
+const UNAVAILABLE_SECONDS = 2;
+
+/** Runs an attempt of a public job and writes down how it ended. `lost` is aborted when the job was cancelled or taken over. */
+export async function runRecordJob(
+  definition: RecordJob,
+  run: { db: ScopedDb; job: ClaimedJob; services: JobServices; stopping: AbortSignal; lost: AbortSignal },
+): Promise<void> {
+  const { db, job, services, stopping, lost } = run;
+  const { log } = services;
+  // Its worker was lost so often that it is the job which ends it.
+  if (job.failures > definition.attempts) {
+    log.error({ job_id: job.job_id, failures: job.failures }, 'a job failed: each worker that ran it was lost');
+    const text = 'worker_lost: given up, because each process that worked on it ended';
+    await db.transaction((query) => definition.onFailure(query, job, text));
+    return;
+  }
+  try {
+    await definition.run({ db, job, services, signal: AbortSignal.any([stopping, lost]) });
+    lost.throwIfAborted();
+    if (stopping.aborted) await releaseJob(db, job, undefined);
+  } catch (err) {
+    if (err instanceof LeaseLost) {
+      log.warn({ job_id: job.job_id }, 'another worker took the job over, or it was cancelled');
+    } else if (isUnavailable(err)) {
+      log.warn({ err, job_id: job.job_id }, 'the database or the file store is unavailable; the job is tried again');
+      await releaseJob(db, job, undefined, UNAVAILABLE_SECONDS);
+    } else if (job.failures < definition.attempts) {
+      log.error({ err, job_id: job.job_id, failures: job.failures }, 'an attempt of a job failed');
+      await releaseJob(db, job, 'internal_error: the work was interrupted; it is tried again');
+    } else {
+      log.error({ err, job_id: job.job_id, failures: job.failures }, 'a job failed');
+      await db.transaction((query) =>
+        definition.onFailure(query, job, 'internal_error: given up after repeated failures'),
+      );
+    }
+  }
+}
+
+/** No fault of the job, so no failed attempt. A statement that takes too long is one, and a missing file does not come back. */
+export function isUnavailable(error: unknown): boolean {
+  const { code = '' } = error as { code?: string };
+  if (code === '57014' || code === 'ENOENT') return false;
+  return /^(database|storage)_unavailable$/.test(toApiError(toStorageError(error)).code);
+}

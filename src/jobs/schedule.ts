@@ -1,0 +1,56 @@
+import type { Logger } from 'pino';
+import type { ServiceDb } from '../db/db.ts';
+import { SERVICE } from '../db/request-context.ts';
+import { enqueueDue } from './background-queue.ts';
+import { type AnyJob, type BackgroundJob, isRecordJob } from './define-job.ts';
+
+export interface Schedule {
+  /** Lets what is being enqueued end, and stops. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Enqueues scheduled jobs when they are due, on timers of its own: it runs none of them. Each process asks at its start
+ * and then every so many seconds; that several ask does no harm, as a job is queued once for its key.
+ */
+export function startSchedule(options: {
+  db: ServiceDb;
+  jobs: readonly AnyJob[];
+  log: Logger;
+  onEnqueued: () => void;
+}): Schedule {
+  const { db, jobs, log, onEnqueued } = options;
+  const { query } = db.in(SERVICE);
+  const timers = new Map<BackgroundJob, NodeJS.Timeout>();
+  const underWay = new Set<Promise<void>>();
+  let isStopping = false;
+
+  async function enqueue(job: BackgroundJob): Promise<void> {
+    try {
+      if ((await enqueueDue(query, job)) > 0) onEnqueued();
+    } catch (err) {
+      log.warn({ err, job: job.name }, 'a scheduled job could not be enqueued; it is tried again when it is due next');
+    }
+  }
+
+  function ask(job: BackgroundJob): void {
+    const asking = enqueue(job).finally(() => {
+      underWay.delete(asking);
+      if (!isStopping)
+        timers.set(
+          job,
+          setTimeout(() => ask(job), (job.every ?? 0) * 1_000),
+        );
+    });
+    underWay.add(asking);
+  }
+
+  for (const job of jobs) if (!isRecordJob(job) && job.every !== undefined) ask(job);
+  return {
+    async stop() {
+      isStopping = true;
+      for (const timer of timers.values()) clearTimeout(timer);
+      await Promise.all(underWay);
+    },
+  };
+}

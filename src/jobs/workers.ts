@@ -1,0 +1,65 @@
+import type { Query } from '../db/db.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import type { ClaimedJob } from './define-job.ts';
+
+/** A process that is not heard of for that long has lost its jobs. */
+const LEASE_SECONDS = 10;
+
+/** The step of a claim: who runs a job is there, and is heard of from then on. */
+export function leaseCte(worker_id: string, claimed: Sql): Sql {
+  return sql`
+    insert into workers (worker_id, alive_until) select ${worker_id}, now() + make_interval(secs => ${LEASE_SECONDS}) from ${claimed}
+    on conflict (worker_id) do update set alive_until = excluded.alive_until`;
+}
+
+/** Says that the worker is there. One statement for all its jobs, on no row that a job's own transaction locks. */
+export async function prolongLease(query: Query, worker_id: string): Promise<void> {
+  await query(leaseCte(worker_id, sql`(values (1)) one`));
+}
+
+/** Says that the worker has gone, so that nothing of it needs to be waited for. */
+export async function endLease(query: Query, worker_id: string): Promise<void> {
+  await query(sql`delete from workers where worker_id = ${worker_id}`);
+}
+
+/** Forgets all workers: for the one process of a DATA_DIR, at its start. */
+export async function endAllLeases(query: Query): Promise<void> {
+  await query(sql`delete from workers`);
+}
+
+/** Which of these public jobs the worker runs no more: they were cancelled, or taken over. It reads, and waits for no lock. */
+export async function lostJobs(query: Query, jobs: readonly ClaimedJob[]): Promise<string[]> {
+  if (jobs.length === 0) return [];
+  const rows = await query<{ job_id: string }>(sql`
+    select m.job_id from unnest(${jobs.map(({ wiki_id }) => wiki_id)}::text[], ${jobs.map(({ job_id }) => job_id)}::text[],
+      ${jobs.map(({ attempt }) => attempt)}::int[]) m (wiki_id, job_id, attempt)
+    where not exists (
+      select from jobs j
+      where j.wiki_id = m.wiki_id and j.job_id = m.job_id and j.attempt = m.attempt and j.status = 'running')`);
+  return rows.map(({ job_id }) => job_id);
+}
+
+/**
+ * Puts back the jobs of workers that are gone: the first time at once, then with growing pauses, so that a machine that is
+ * started again and again does not use up their attempts. Rows that are locked are left for the next look.
+ */
+export async function requeueLostJobs(query: Query): Promise<void> {
+  const isLost = sql`status = 'running' and not exists (
+    select from workers w where w.worker_id = j.worker_id and w.alive_until > now())`;
+  await query(sql`
+    with records as (
+      update jobs set status = 'queued', worker_id = null, run_after = now() + make_interval(secs => greatest(failures - 1, 0) ^ 2)
+      where (wiki_id, job_id) in (select j.wiki_id, j.job_id from jobs j where ${isLost} for update skip locked)
+    ), lost as (
+      select j.job_id, exists (
+        select from background_jobs n where n.name = j.name and n.key = j.key and n.status = 'queued') as is_superseded
+      from background_jobs j where ${isLost} for update skip locked
+    ), superseded as (
+      delete from background_jobs where job_id in (select job_id from lost where is_superseded)
+    ), background as (
+      update background_jobs set status = 'queued', worker_id = null, updated_at = now(),
+        run_after = now() + make_interval(secs => greatest(failures - 1, 0) ^ 2)
+      where job_id in (select job_id from lost where not is_superseded)
+    )
+    delete from workers where alive_until < now() - interval '1 hour'`);
+}

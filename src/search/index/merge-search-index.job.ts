@@ -1,0 +1,31 @@
+import { newId } from '../../core/ids.ts';
+import { sql } from '../../db/sql.ts';
+import { defineJob } from '../../jobs/define-job.ts';
+import { mergePending } from './merge-pending.ts';
+import type { DocumentKind } from './pending.ts';
+
+/** Pending documents are merged when there are that many, or one is that old: each search reads through those that are pending. */
+const DOCUMENTS_PENDING = 32;
+const SECONDS_PENDING = 5;
+
+const KINDS: readonly DocumentKind[] = ['page', 'source'];
+
+/** Merges the pending documents of a wiki into its index, and asks for a `reindex` job where its impacts are stale. */
+export const mergeSearchIndex = defineJob({
+  name: 'merge-search-index',
+  for: 'wiki',
+  lane: 'index',
+  key: 'tenant',
+  attempts: 'forever',
+  timeoutSeconds: 600,
+  every: 1,
+  due: sql`select wiki_id, workspace_id from wikis_to_index(${DOCUMENTS_PENDING}, make_interval(secs => ${SECONDS_PENDING}))`,
+  async run({ db, target: { wiki_id }, signal }) {
+    for (const kind of KINDS) while (!signal.aborted && (await mergePending(db, wiki_id, kind)) > 0);
+    await db.query(sql`
+      insert into jobs (wiki_id, job_id, kind) select w.wiki_id, ${newId('job')}, 'reindex' from wikis w
+      where w.wiki_id = ${wiki_id} and exists (select from search_wikis s where s.wiki_id = w.wiki_id and s.is_stale)
+        and not exists (
+          select from jobs j where j.wiki_id = w.wiki_id and j.kind = 'reindex' and j.status in ('queued', 'running'))`);
+  },
+});

@@ -1,0 +1,31 @@
+import { type Sql, sql } from '../db/sql.ts';
+import { defineJob } from '../jobs/define-job.ts';
+
+/** Rows that are deleted by one statement; each takes others with it. */
+const BATCH = 1_000;
+
+/** Deletes what a deleted wiki held, in batches, and last the wiki itself. */
+export const removeDeletedWiki = defineJob({
+  name: 'remove-deleted-wiki',
+  for: 'wiki',
+  lane: 'maintenance',
+  key: 'tenant',
+  attempts: 'forever',
+  timeoutSeconds: 600,
+  every: 60,
+  due: sql`select wiki_id, workspace_id from deleted_wikis()`,
+  async run({ db: { query }, target: { wiki_id }, signal }) {
+    const inBatches = async (deletion: Sql) => {
+      while (!signal.aborted && (await query(deletion)).length === BATCH);
+    };
+    // A page goes before the one above it, whose path is the beginning of its own.
+    await inBatches(sql`
+      delete from pages where wiki_id = ${wiki_id} and page_id in (
+        select page_id from pages where wiki_id = ${wiki_id} order by path desc limit ${BATCH}) returning 1`);
+    await inBatches(sql`
+      delete from sources where wiki_id = ${wiki_id} and source_id in (
+        select source_id from sources where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
+    if (signal.aborted) return;
+    await query(sql`delete from wikis where wiki_id = ${wiki_id} and workspace_id is null`);
+  },
+});

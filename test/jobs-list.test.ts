@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { JOBS } from '../src/app.ts';
+import { type AnyJob, isRecordJob, LANES } from '../src/jobs/define-job.ts';
+import { Job } from '../src/jobs/schema.ts';
+
+const README = new URL('../src/jobs/README.md', import.meta.url);
+
+/** A row of the table in the README. */
+function rowOf(job: AnyJob): string {
+  const rows = isRecordJob(job)
+    ? [job.name, 'public record', job.lane, '', String(job.attempts)]
+    : [job.name, job.for, job.lane, job.every ? `${job.every} s` : '', String(job.attempts)];
+  return `| ${rows.map((text) => (text === '' ? '' : `\`${text}\``)).join(' | ')} |`;
+}
+
+test('the README lists every job as it is defined', () => {
+  const table = readFileSync(README, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
+  assert.deepEqual(table, JOBS.map(rowOf), 'write this table into src/jobs/README.md');
+});
+
+test('each job has a name of its own, and each lane has jobs', () => {
+  const names = JOBS.map(({ name }) => name);
+  assert.deepEqual(names, [...new Set(names)]);
+  assert.deepEqual(new Set(JOBS.map(({ lane }) => lane)), new Set(Object.keys(LANES)));
+});
+
+test('every kind of public job that the API names is run, but for one that only old records have', () => {
+  const kinds = JOBS.filter(isRecordJob).map(({ name }) => name);
+  const named = (Job.properties.kind as unknown as { enum: string[] }).enum;
+  assert.deepEqual(named.toSorted(), [...kinds, 'compile'].toSorted());
+});
+
+test('what is scheduled for tenants is a job of each, which runs once at a time', () => {
+  for (const job of JOBS) {
+    if (isRecordJob(job) || job.every === undefined) continue;
+    assert.equal(job.key, 'tenant', job.name);
+    if (job.for === 'service') assert.equal(job.due, undefined, `${job.name}: the service itself has one job`);
+    else assert.ok(job.due && job.for === 'wiki', `${job.name}: say by \`due\` which tenants have work`);
+  }
+});
