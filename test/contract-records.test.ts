@@ -48,6 +48,7 @@ const Invitation = {
   created_at: 'string',
   expires_at: 'string',
   state: 'string',
+  mail_status: 'string',
 } satisfies Shape;
 const Member = {
   membership_id: 'string',

@@ -417,7 +417,7 @@ function sign(tokens: WidgetTokens, { user_id }: Actor, widget: Widget, workspac
 }
 
 /** Tables that belong to no workspace and that no request may change. */
-const OF_NOBODY = ['migrations', 'signing_keys'];
+const OF_NOBODY = ['migrations', 'schedules', 'signing_keys', 'workers'];
 
 /** Tables whose rows nobody can tell the owner of, by design. */
 const OF_EVERYBODY = [
