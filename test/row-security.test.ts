@@ -36,7 +36,7 @@ function withoutOneFilter(text: string): string[] {
 }
 
 /** Nothing in them belongs to a workspace. */
-const UNSECURED = ['idempotency_keys', 'limit_counts', 'migrations'];
+const UNSECURED = ['idempotency_keys', 'limit_counts', 'migrations', 'schedules', 'workers'];
 
 interface Broken {
   tenants: Tenants;

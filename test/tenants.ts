@@ -417,12 +417,14 @@ function sign(tokens: WidgetTokens, { user_id }: Actor, widget: Widget, workspac
 }
 
 /** Tables that belong to no workspace and that no request may change. */
-const OF_NOBODY = ['migrations', 'schedules', 'signing_keys', 'workers'];
+const OF_NOBODY = ['migrations', 'signing_keys'];
 
 /** Tables whose rows nobody can tell the owner of, by design. */
 const OF_EVERYBODY = [
   'idempotency_keys',
   'limit_counts',
+  'schedules',
+  'workers',
   'sign_in_links',
   'password_guesses',
   'openid_attempts',

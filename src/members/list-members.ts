@@ -61,7 +61,8 @@ export const listMembers = endpoint({
       select w.workspace_id, a.role, a.granted as granted_permissions, ${seatColumns},
         coalesce((
           select json_agg(json_build_object('invitation_id', i.invitation_id, 'email', i.email, 'role', i.role,
-            'created_at', rfc3339(i.created_at), 'expires_at', rfc3339(i.expires_at), 'state', i.state) order by i.invitation_id)
+            'created_at', rfc3339(i.created_at), 'expires_at', rfc3339(i.expires_at), 'state', i.state,
+            'mail_status', i.mail_status) order by i.invitation_id)
           from invitations i
           where i.workspace_id = w.workspace_id and i.state = 'pending' and i.expires_at > now()), '[]') as invitations,
         (
