@@ -174,7 +174,7 @@ test('the service cannot change or delete an audit record, make or drop a table,
   }
 });
 
-test('what was entered ends with its transaction: the next statement on the connection sees nothing of it', async () => {
+test('a request context ends with its transaction: the next statement on the connection sees nothing of it', async () => {
   const { world, a, owner } = broken.tenants;
   const [here] = await world.db.query<{ name: string }>(sql`select current_database() as name`);
   const url = new URL(String(process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL));
@@ -186,8 +186,8 @@ test('what was entered ends with its transaction: the next statement on the conn
       select secret_hash as hash from api_keys where user_id = ${owner.user_id} and workspace_id is null limit 1`);
     const count = async () => (await client.query('select count(*)::int as pages from pages')).rows[0].pages;
     await client.query('begin');
-    await client.query(`select enter('key', $1, null, null, null, $2, null, null)`, [key?.hash, a.wiki_id]);
-    assert.ok((await count()) > 0, 'a member sees the pages of the wiki that was entered');
+    await client.query(`select set_request_context('key', $1, null, null, null, $2, null, null)`, [key?.hash, a.wiki_id]);
+    assert.ok((await count()) > 0, 'a member sees the pages of the wiki of the context');
     await client.query('commit');
     assert.equal(await count(), 0);
   } finally {
