@@ -89,6 +89,7 @@ function streamOf(states: EventSource, seen: string | undefined, onFailure: (err
   });
 
   function stop(): void {
+    if (isOver) return;
     isOver = true;
     clearInterval(beat);
     unwatch();

@@ -52,7 +52,8 @@ export function openJobChanges(query: Query, onFailure: (error: unknown) => void
       timer ??= setTimeout(() => void look(), LOOK_MS);
       return () => {
         job.callbacks.delete(onChange);
-        if (job.callbacks.size === 0) watched.delete(key);
+        // A reader may stop twice (a stream ends, then is destroyed), and others may watch the job by then.
+        if (job.callbacks.size === 0 && watched.get(key) === job) watched.delete(key);
       };
     },
   };
