@@ -15,7 +15,8 @@ export function treeOf(place: Place, branches: readonly Branch[], current = ''):
   if (branches.length === 0) {
     return html`<p class="empty">No pages yet.${place.may('pages:write') && html` <a href="${place.to('new')}">Write one</a>${place.may('uploads:create') && html` or <a href="${place.to('upload')}">upload files</a>`}.`}</p>`;
   }
-  const below = Map.groupBy(branches, ({ parent_page_id }) => parent_page_id);
+  const parentOf = parentsIn(branches);
+  const below = Map.groupBy(branches, (branch) => parentOf(branch)?.page_id ?? '');
   const byId = new Map(branches.map((branch) => [branch.page_id, branch]));
   const way = new Set(wayTo(branches, current).map(({ page_id }) => page_id));
   const level = (parent: string): Content => {
@@ -41,11 +42,24 @@ export function treeOf(place: Place, branches: readonly Branch[], current = ''):
   return html`<div class="tree-roots" data-root="${place.at()}" data-api="${place.api}">${level('')}</div>`;
 }
 
-/** The pages above one, from the root on. */
+/** The page that each page of a list stands below: the nearest one above it that the reader may see. */
+function parentsIn(branches: readonly Branch[]): (branch: Branch) => Branch | undefined {
+  const byPath = new Map(branches.map((branch) => [branch.path, branch]));
+  return ({ path }) => {
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+      const parent = byPath.get(path.slice(0, at));
+      if (parent) return parent;
+    }
+    return undefined;
+  };
+}
+
+/** A page and the pages above it that the reader may see, from the root on. */
 export function wayTo(branches: readonly Branch[], page_id: string): Branch[] {
-  const byId = new Map(branches.map((branch) => [branch.page_id, branch]));
+  const parentOf = parentsIn(branches);
   const way: Branch[] = [];
-  for (let at = byId.get(page_id); at; at = byId.get(at.parent_page_id)) way.unshift(at);
+  let at = branches.find((branch) => branch.page_id === page_id);
+  for (; at; at = parentOf(at)) way.unshift(at);
   return way;
 }
 

@@ -18,6 +18,7 @@ interface Counts {
 
 /** A page that people and its file changed in the same places. */
 interface Conflict {
+  /** "" for a draft: a summary is read by those who may not see any. */
   path: string;
   filename: string;
 }
@@ -52,7 +53,7 @@ export async function endUpload(
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status <> 'done'
     order by file_no limit ${NAMED}`);
   const conflicts = await query<Conflict>(sql`
-    select p.path, f.filename from upload_files f
+    select case when p.status = 'draft' then '' else p.path end as path, f.filename from upload_files f
     join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_change = 'kept'
     order by f.file_no limit ${NAMED}`);
@@ -102,7 +103,9 @@ function summarize(counts: Counts, failures: { filename: string; error: string }
 function conflictsNamed(conflicts: Conflict[], all: number): string {
   if (conflicts.length === 0) return '';
   const rest = all - conflicts.length;
-  const named = conflicts.map(({ path, filename }) => `${path} (from ${filename})`).join('; ');
+  const named = conflicts
+    .map(({ path, filename }) => (path === '' ? filename : `${path} (from ${filename})`))
+    .join('; ');
   return ` People and the files changed the same places of: ${named}${rest > 0 ? `; and ${rest} more` : ''}. Bring what the file says now into the page and save it.`;
 }
 

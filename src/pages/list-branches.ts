@@ -25,7 +25,7 @@ export const listBranches = endpoint({
   description:
     'The pages right below `page_id`, those below each page above it, and those at the root; of each no more than `limit`, ' +
     'but always the way to `page_id`. With an `offset` those right below `page_id` alone. Where it names no page there is the ' +
-    'root.',
+    'root. A draft above a page is left out for those who may not see it; what is below it is listed all the same.',
   access: onWiki('pages:read'),
   params: WikiParams,
   query: Type.Object({ ...PAGING, page_id: Type.Optional(Type.String({ description: '"" or absent: the root.' })) }),
@@ -33,8 +33,8 @@ export const listBranches = endpoint({
   example: { reply: [{ page_id, parent_page_id, path, title, status, has_children: true }] },
   run: ({ params: { wiki_id }, query: { page_id = '', limit, offset }, many }) => {
     const isWhole = sql`${offset === 0}::boolean`;
-    const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position`;
-    // Each step up, each branch and each look for a child is a walk of an index, which the order names in full: where pages
+    const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position, p.trashed_at`;
+    // A hidden page above is a step of the way that is not shown. Each step up, each branch and each look for a child is a walk of an index, which the order names in full: where pages
     // have many children, the planner would else read all pages until it meets one, and most pages have none.
     return many<Static<typeof BranchEntry>>(sql`
       with recursive way as (
@@ -50,7 +50,7 @@ export const listBranches = endpoint({
           order by p.position, p.page_id limit 1
         ), false) as has_children
       from (
-        select * from way where ${isWhole}
+        select p.* from way p where ${isWhole} and ${isVisible}
         union
         (select ${columns} from pages p
           where p.wiki_id = ${wiki_id} and p.parent_page_id is null and ${isVisible} and (${isWhole} or ${page_id} = '')

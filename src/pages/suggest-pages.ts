@@ -1,13 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
+import type { Statements } from '../access/guard.ts';
 import { tokenize } from '../analysis/tokenize.ts';
 import { Record, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
+import type { Index } from '../search/index/pending.ts';
 import { candidatesCte } from '../search/query/candidates.ts';
 import { completeTitles } from '../search/query/complete-titles.ts';
 import { parseQuery } from '../search/query/parse-query.ts';
-import { understand } from '../search/query/search.ts';
+import { searchIndex, understand } from '../search/query/search.ts';
 import { IS_FOUND } from './schema.ts';
 
 /** Titles beyond those that are shown, in the place of those that are hidden from the caller. */
@@ -56,11 +58,13 @@ export const suggestPages = endpoint({
           });
     if (pages.length > 0) return pages;
     const { corrected } = await understand(many, index, parseQuery(text));
-    if (corrected.size === 0) return [];
+    const shown = new Map<string, string>();
+    for (const [word, other] of corrected) if (await isFound(many, index, other)) shown.set(word, other);
+    if (shown.size === 0) return [];
     let meant = '';
     let at = 0;
     for (const { word, start, end } of tokenize(text)) {
-      const other = corrected.get(word);
+      const other = shown.get(word);
       if (other === undefined) continue;
       meant += text.slice(at, start) + other;
       at = end;
@@ -68,3 +72,21 @@ export const suggestPages = endpoint({
     return [{ kind: 'query' as const, text: meant + text.slice(at), page_id: '', path: '' }];
   },
 });
+
+/** Whether a search for a word finds a page: the words of the index are also those of pages that are hidden from the caller. */
+async function isFound(many: Statements['many'], index: Index, word: string): Promise<boolean> {
+  const page = sql`
+    select p.page_id from candidates c join pages p on p.wiki_id = ${index.wiki_id} and p.page_id = c.id
+    where ${IS_FOUND} limit 1`;
+  const { rows } = await searchIndex(
+    many,
+    index,
+    parseQuery(word),
+    { limit: 1, offset: 0 },
+    {
+      isVisible: IS_FOUND,
+      steps: { result: page },
+    },
+  );
+  return rows.length > 0;
+}

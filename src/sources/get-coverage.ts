@@ -3,6 +3,7 @@ import { onWiki } from '../access/access-rule.ts';
 import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { isVisible } from '../pages/schema.ts';
 import { type CitationRow, citationColumns, citedBlocks, gapsBetween, shownBlocks } from './cited-blocks.ts';
 import { exampleSource, SourceParams } from './schema.ts';
 
@@ -23,7 +24,8 @@ export const getCoverage = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/sources/:source_id/coverage',
   summary: 'Get what pages show of a source',
-  description: 'Pages in the trash show nothing, and neither does a block that a person has changed.',
+  description:
+    'Pages that the caller cannot see show nothing (drafts, the trash), and neither does a block that a person has changed.',
   access: onWiki('sources:read'),
   params: SourceParams,
   reply: Coverage,
@@ -34,7 +36,7 @@ export const getCoverage = endpoint({
         select json_agg(l) from (
           select ${citationColumns}, x.text as page_text
           from page_sources c
-          join pages p on p.wiki_id = c.wiki_id and p.page_id = c.page_id and p.trashed_at is null
+          join pages p on p.wiki_id = c.wiki_id and p.page_id = c.page_id and ${isVisible}
           join page_texts x on x.wiki_id = c.wiki_id and x.page_id = c.page_id
           where c.wiki_id = s.wiki_id and c.source_id = s.source_id
         ) l), '[]') as pages

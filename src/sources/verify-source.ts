@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
-import { onWiki } from '../access/access-rule.ts';
+import { hasPermission, onWiki } from '../access/access-rule.ts';
 import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { isVisible } from '../pages/schema.ts';
 import { type CitationRow, citationColumns } from './cited-blocks.ts';
 import { exampleSource, SourceParams } from './schema.ts';
 import { verifyFile, verifyPages } from './verification.ts';
@@ -32,7 +33,9 @@ export const verifySource = endpoint({
     const { sha256, text, pages } = await one<{ sha256: string; text: string; pages: CitationRow[] }>(sql`
       select s.sha256, t.text, coalesce((
         select json_agg(l) from (
-          select ${citationColumns} from page_sources c where c.wiki_id = s.wiki_id and c.source_id = s.source_id
+          select ${citationColumns} from page_sources c
+          where c.wiki_id = s.wiki_id and c.source_id = s.source_id and (${hasPermission('pages:write')} or exists (
+            select from pages p where p.wiki_id = c.wiki_id and p.page_id = c.page_id and ${isVisible}))
         ) l), '[]') as pages
       from sources s join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id
       where s.wiki_id = ${params.wiki_id} and s.source_id = ${params.source_id}`);

@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { onWiki } from '../access/access-rule.ts';
+import { hasPermission, onWiki } from '../access/access-rule.ts';
 import { PAGING } from '../core/paging.ts';
 import { Id, Record, Text } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { isVisible } from '../pages/schema.ts';
 
 const FileOfUpload = Record({
   file_id: Type.String({ default: '', description: 'By which its bytes are sent; "" for one that an archive held.' }),
@@ -13,7 +14,11 @@ const FileOfUpload = Record({
   status: Type.Enum(['pending', 'done', 'failed'], { description: 'pending: it was not yet worked on.' }),
   error: Text,
   source_id: Type.String({ default: '', description: 'What it is as a source; "" for none.' }),
-  page_path: Type.String({ default: '', description: 'Where its page was made; "" for none.' }),
+  page_path: Type.String({
+    default: '',
+    description:
+      'Where its page was made; "" for none, and for a draft or a page in the trash that the caller may not see.',
+  }),
   page_change: Type.Enum(['', 'new', 'updated', 'merged', 'same', 'kept'], {
     description:
       'What happened to its page. merged: it has what people wrote and what the file says now. kept: both had changed the same places, so it was left as it was and is stale now.',
@@ -56,7 +61,9 @@ export const listFiles = endpoint({
           select f.file_no, coalesce(f.file_id, '') as file_id, f.filename, f.byte_size,
             case when f.file_id is null then f.byte_size else f.received end as received, f.status, f.error,
             coalesce(f.source_id, '') as source_id, f.page_change,
-            case when f.status = 'done' then f.page_path else '' end as page_path
+            case when f.status = 'done' and (${hasPermission('pages:write')} or exists (
+              select from pages p where p.wiki_id = f.wiki_id and p.page_id = f.page_id and ${isVisible}
+            )) then f.page_path else '' end as page_path
           from upload_files f
           where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind in ('file', 'archive')
             and (${status} = '' or f.status = ${status})

@@ -150,7 +150,9 @@ function becameOf(place: Place, file: FileOfUpload): Content {
   if (file.status === 'failed') return said(file.error);
   if (file.status === 'done') {
     const words = CHANGES[file.page_change];
-    return file.page_change === '' ? words : html`<a href="${place.at(file.page_path)}">${words}</a>`;
+    return file.page_change === '' || file.page_path === ''
+      ? words
+      : html`<a href="${place.at(file.page_path)}">${words}</a>`;
   }
   if (file.received === file.byte_size) return 'Not worked on yet';
   return `${size(file.received)} of it are there`;

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ENDPOINTS } from '../src/app.ts';
+import { browserCookieName } from '../src/http/browser-cookie.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import { mergePending } from '../src/search/index/merge-pending.ts';
+import { ROUTES } from '../web/routes.ts';
+import { nameOf, pathOf, propertiesOf } from './requests.ts';
+import { PUBLIC_URL } from './sign-in-secrets.ts';
+import { signedInClient } from './signed-in.ts';
+import { openTenants } from './tenants.ts';
+import type { Client } from './world.ts';
+
+/** What only the drafts of the wiki say: in a title, a slug, a text, and the text of a draft that was compiled. */
+const SECRETS = /quixotic|quagmire|xylograph|obsidian/i;
+
+/** Queries that bring out what an index knows: words, beginnings and misspellings of the secrets, and what all may read. */
+const QUERIES = ['quixotic', 'quixo', 'qiuxotic', 'xylograph', 'xylog', 'xylogarph', 'obsidain', 'child', 'notes'];
+
+const tenants = await openTenants();
+const { world, a } = tenants;
+const owner = world.as(tenants.owner.token, tenants.owner.user_id);
+const api = `/v1/wikis/${a.wiki_id}`;
+
+const create = async (title: string, more: object) => {
+  const { status, body } = await owner.post(`${api}/pages`, { title, markdown: '', ...more });
+  assert.equal(status, 201, JSON.stringify(body));
+  return body;
+};
+
+const top = await create('Top', {});
+const draft = await create('Quixotic plan', {
+  slug: 'quagmire',
+  parent_page_id: top.page_id,
+  status: 'draft',
+  markdown: `Xylograph. [child](quagmire/child)`,
+});
+const child = await create('Child', { parent_page_id: draft.page_id, markdown: 'one' });
+await create('Sibling', { parent_page_id: draft.page_id });
+await create('Below', { parent_page_id: child.page_id });
+await owner.patch(`${api}/pages/${child.page_id}`, { markdown: 'two', base_revision: 1 });
+// A page that was made of a file, then hidden, renamed and edited, and the file uploaded again with the same place changed.
+await world.upload(owner, a.wiki_id, { 'notes.md': '# Notes\n\nFirst.\n\nSecond.\n' });
+const { body: notes } = await owner.get(`${api}/pages/path/notes`);
+await owner.patch(`${api}/pages/${notes.page_id}`, {
+  status: 'draft',
+  slug: 'quagmire-notes',
+  title: 'Quixotic notes',
+  markdown: '# Notes\n\nFirst.\n\nObsidian.\n',
+  base_revision: 1,
+});
+const again = await world.upload(owner, a.wiki_id, { 'notes.md': '# Notes\n\nFirst.\n\nThird.\n' });
+assert.equal(again.body.status, 'completed');
+
+const viewer = await world.member(a.workspace_id, 'viewer');
+const readers: [string, Client][] = [
+  ['a viewer', viewer],
+  ['a key of an owner that may only read', await keyThatReads()],
+];
+
+/** The paths of visible pages below a hidden one hold its slug, which is no secret then. */
+function withoutOwnPaths(text: string): string {
+  return text.replace(/top\/quagmire\/(?:child|sibling)(?:\/below)?/g, '');
+}
+
+async function keyThatReads(): Promise<Client> {
+  return world.as(await tenants.key(tenants.owner.user_id, { permissions: ['pages:read', 'sources:read'] }));
+}
+
+async function idsOf(list: string, name: string): Promise<string[]> {
+  const { status, body } = await owner.get(`${api}/${list}?limit=500`);
+  assert.equal(status, 200);
+  return body.map((record: Record<string, string>) => record[name] ?? '');
+}
+
+/** Every value that a parameter of a path may have here. */
+const values: Record<string, string[]> = {
+  wiki_id: [a.wiki_id],
+  page_id: await idsOf('tree', 'page_id'),
+  page_path: [top.path, draft.path, child.path, 'notes', 'quagmire-notes'],
+  source_id: await idsOf('sources', 'source_id'),
+  upload_id: await idsOf('uploads', 'upload_id'),
+  job_id: await idsOf('jobs', 'job_id'),
+  revision: ['1', '2'],
+  from_revision: ['1'],
+  to_revision: ['2'],
+};
+
+const OF_THE_WIKI = ENDPOINTS.filter(({ method, access }) => method === 'GET' && access.on === 'wiki');
+
+/** Every address that the endpoint has here. */
+function* addressesOf(endpoint: Endpoint): Generator<string> {
+  const names = [...endpoint.path.matchAll(/[:*]([a-z_]+)/g)].map(([, name = '']) => name);
+  const fill = (ids: typeof a, [name, ...rest]: string[]): (typeof a)[] =>
+    name === undefined
+      ? [ids]
+      : (values[name] ?? [ids[name] ?? '']).flatMap((id) => fill({ ...ids, [name]: id }, rest));
+  const query = propertiesOf(endpoint.query);
+  for (const ids of fill(a, names)) {
+    const path = pathOf(endpoint, ids);
+    if ('query' in query) for (const text of QUERIES) yield `${path}?query=${text}`;
+    else if ('page_id' in query) for (const id of ['', ...(values.page_id ?? [])]) yield `${path}?page_id=${id}`;
+    else if ('status' in query) for (const status of ['draft', 'done', 'archived']) yield `${path}?status=${status}`;
+    if (!('query' in query)) yield path;
+  }
+}
+
+// The words of the drafts are among those that an unknown word may have been meant as.
+while ((await mergePending(world.db, a.wiki_id, 'page', 'wait')) > 0);
+
+for (const [name, client] of readers) {
+  for (const endpoint of OF_THE_WIKI) {
+    test(`${nameOf(endpoint)} says nothing of a draft to ${name}`, async () => {
+      for (const address of addressesOf(endpoint)) {
+        for (const accept of ['application/json', 'text/html', 'text/markdown']) {
+          const { status, body } = await client.get(address, { accept });
+          assert.ok(status < 500, address);
+          const text = withoutOwnPaths(typeof body === 'string' ? body : JSON.stringify(body));
+          assert.equal(SECRETS.exec(text)?.[0], undefined, `${address}: ${text}`);
+        }
+      }
+    });
+  }
+}
+
+test('no page of the web application says anything of a draft to a viewer', async () => {
+  const { body: session } = await (await signedInClient(world, viewer.user_id)).post('/v1/auth/browser');
+  const cookie = `${browserCookieName(PUBLIC_URL)}=${session.browser_secret}`;
+  const open = (path: string) =>
+    world.anonymous.send('GET', path, { headers: { accept: 'text/html', cookie }, redirect: 'manual' });
+  const { body: overview } = await viewer.get('/v1/overview');
+  const { slug } = overview.wikis.find(({ wiki_id }: { wiki_id: string }) => wiki_id === a.wiki_id);
+  const root = `/${overview.session.organizations[0].slug}/${slug}`;
+  // What was asked for is repeated, so it is no secret here.
+  const rest = [top.path, child.path, 'notes', 'xylogarph', ...(values.source_id ?? []), ...(values.upload_id ?? [])];
+  const queries = QUERIES.filter((query) => !SECRETS.test(query)).map((query) => `?query=${query}`);
+  for (const { method, path } of ROUTES) {
+    if (method !== 'GET' || !path.startsWith('/:workspace/:wiki')) continue;
+    const below = path.slice('/:workspace/:wiki'.length);
+    const addresses = /[*:]/.test(below) ? rest.map((each) => below.replace(/\*|:\w+/, each)) : [below];
+    for (const address of [...addresses, ...queries.map((query) => below + query)]) {
+      const { status, body } = await open(root + address);
+      assert.ok(status < 500, address);
+      // The form of an edit has the address above the page, which is a part of the page's own.
+      const shown = withoutOwnPaths(body).replaceAll(draft.path, '');
+      assert.equal(SECRETS.exec(shown)?.[0], undefined, `${address}: ${body}`);
+    }
+  }
+  const { body } = await open(`${root}/${child.path}`);
+  const crumbs = /<nav class="crumbs"[\s\S]*?<\/nav>/.exec(body)?.[0] ?? '';
+  assert.deepEqual([...crumbs.matchAll(/>([^<>\s][^<>]*)</g)].map(([, text]) => text).slice(1), ['Top', 'Child']);
+  assert.match(body, /aria-current="page">Child</, 'the tree shows where the reader is');
+});
+
+test('what is hidden from readers is there for those who may write', async () => {
+  const { body } = await owner.get(`${api}/branches?page_id=${child.page_id}`);
+  assert.ok(body.some(({ title }: { title: string }) => title === 'Quixotic plan'));
+  const { body: suggested } = await owner.get(`${api}/suggest?query=xylogarph`);
+  assert.deepEqual(
+    suggested.map(({ text }: { text: string }) => text),
+    ['xylograph'],
+  );
+  const { body: files } = await owner.get(`${api}/uploads/${again.body.upload_id}/files`);
+  assert.deepEqual([files[0].page_path, files[0].page_change], ['quagmire-notes', 'kept']);
+  assert.match(again.body.summary, /the same places of: notes\.md\./);
+});
