@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -204,3 +205,21 @@ async function listen(server: Server): Promise<number> {
   assert.ok(address && typeof address === 'object');
   return address.port;
 }
+
+test('a Node.js that does not run TypeScript says what to install, in one line', async () => {
+  const { scripts } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
+  for (const command of [scripts.prestart, scripts.pretest, 'node bin/ibid key --email me@example.com']) {
+    const [, ...args] = command.split(' ');
+    const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+      const flags = ['--no-experimental-strip-types', ...args];
+      const options = { cwd: new URL('..', import.meta.url) };
+      execFile(process.execPath, flags, options, (error, _stdout, stderr) => resolve({ code: error?.code, stderr }));
+    });
+    assert.equal(code, 1, command);
+    assert.match(
+      stderr,
+      /^Ibid cannot start: Node\.js \S+ does not run TypeScript; install Node\.js 24 .+\.\n$/,
+      command,
+    );
+  }
+});
