@@ -26,6 +26,8 @@ export function refusedFor(error: unknown): Problem {
 /** The public API, asked in this process with what the browser sent, so that it alone decides who may do what. */
 export interface Api {
   get<T>(path: string): Promise<T>;
+  /** A part of a list, and the `Link` header that leads on; "" on the last part. */
+  list<T>(path: string): Promise<{ records: T[]; link: string }>;
   post<T>(path: string, body?: object): Promise<T>;
   patch<T>(path: string, body: object): Promise<T>;
   delete(path: string): Promise<void>;
@@ -50,18 +52,25 @@ export function apiFor(app: FastifyInstance, request: FastifyRequest, token?: st
     ...credential,
   };
 
-  async function ask<T>(options: InjectOptions): Promise<T> {
+  async function answerTo<T>(options: InjectOptions): Promise<{ body: T; link: string }> {
     const answer = await app.inject({
       remoteAddress: request.ip,
       ...options,
       headers: { ...own, ...options.headers },
     });
     if (answer.statusCode >= 400) throw new Problem(answer.statusCode, readJson(answer.payload));
-    return (answer.payload === '' ? undefined : JSON.parse(answer.payload)) as T;
+    const body = (answer.payload === '' ? undefined : JSON.parse(answer.payload)) as T;
+    return { body, link: String(answer.headers.link ?? '') };
   }
+
+  const ask = async <T>(options: InjectOptions) => (await answerTo<T>(options)).body;
 
   return {
     get: (url) => ask({ method: 'GET', url }),
+    list: async <T>(url: string) => {
+      const { body, link } = await answerTo<T[]>({ method: 'GET', url });
+      return { records: body, link };
+    },
     post: (url, payload) => ask({ method: 'POST', url, ...(payload && { payload }) }),
     patch: (url, payload) => ask({ method: 'PATCH', url, payload }),
     delete: (url) => ask({ method: 'DELETE', url }),

@@ -1,18 +1,13 @@
 import type { Citation } from '../src/sources/schema.ts';
 import type { Api } from './api.ts';
 import type { Block } from './blocks.ts';
+import { readUpTo } from './paging.ts';
 
 const AT_ONCE = 500;
 
 /** What a page shows of its sources, in the order of the sources; of a very long one the first `most`. */
-export async function citationsOf(api: Api, page: string, most: number): Promise<Citation[]> {
-  const citations: Citation[] = [];
-  while (citations.length < most) {
-    const some = await api.get<Citation[]>(`${page}/citations?limit=${AT_ONCE}&offset=${citations.length}`);
-    citations.push(...some);
-    if (some.length < AT_ONCE) break;
-  }
-  return citations;
+export function citationsOf(api: Api, page: string, most: number): Promise<Citation[]> {
+  return readUpTo(api, `${page}/citations?limit=${AT_ONCE}`, most);
 }
 
 /**

@@ -4,10 +4,13 @@ import { type Content, html, nothing } from './html.ts';
 import { icon } from './icons.ts';
 import type { Place } from './place.ts';
 
-export function branchesAround(api: Api, place: Place, page_id = '', offset = 0): Promise<Branch[]> {
-  return api.get(
-    `${place.api}/branches?${new URLSearchParams({ page_id, limit: String(SHOWN), offset: String(offset) })}`,
-  );
+export function branchesAround(api: Api, place: Place, page_id = ''): Promise<Branch[]> {
+  return api.get(branchesPath(place, page_id));
+}
+
+/** The list of what is around a page; what follows are the pages right below it. */
+export function branchesPath(place: Place, page_id: string): string {
+  return `${place.api}/branches?${new URLSearchParams({ page_id, limit: String(SHOWN) })}`;
 }
 
 /** The tree as far as it is open around a page. Branches open with a script, and without one as one goes there. */

@@ -54,9 +54,3 @@ export interface WebRoute {
   takes?: 'files';
   run(visit: Visit): Promise<Shown>;
 }
-
-/** How many records of a list lie before those that the address asks for. */
-export function offsetOf({ query }: Visit): number {
-  const given = query.get('offset') ?? '';
-  return /^\d{1,9}$/.test(given) ? Number(given) : 0;
-}

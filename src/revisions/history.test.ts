@@ -38,6 +38,7 @@ test('every state of a page is listed by its number and can be read, also after 
       'origin',
       'created_at',
       'created_by',
+      'created_by_name',
     ]);
     assert.equal(entry.created_by, owner.user_id);
   }
@@ -169,4 +170,19 @@ test('backlinks are the pages that link here, by id, and a draft among them is f
   const viewer = await world.member(owner.workspace_id, 'viewer');
   assert.deepEqual(await ids(viewer), [b.page_id]);
   assert.equal((await ids(owner)).length, 2);
+});
+
+test('a revision names the member who wrote it, to those who may read the members', async () => {
+  const writer = await world.member(owner.workspace_id, 'member');
+  await world.db.query(sql`update users set display_name = 'Ada' where user_id = ${writer.user_id}`);
+  const { body: page } = await writer.post(pages, { title: 'Named', markdown: '' });
+  const named = async (client: Pick<typeof owner, 'get'>) => {
+    const { body } = await client.get(`${pages}/${page.page_id}/revisions`);
+    return body.map(({ created_by_name }: { created_by_name: string }) => created_by_name);
+  };
+  assert.deepEqual(await named(owner), ['Ada']);
+  const { body: key } = await owner.post('/v1/me/api-keys', { name: 'reads', permissions: ['pages:read'] });
+  assert.deepEqual(await named(world.as(key.secret)), ['']);
+  await owner.send('DELETE', `/v1/workspaces/${owner.workspace_id}/members/${writer.membership_id}`);
+  assert.deepEqual(await named(owner), ['']);
 });

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { hasPermission } from '../access/access-rule.ts';
 import { Id, Record, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { exampleFullPage, OutlineEntry } from '../pages/schema.ts';
@@ -20,6 +21,10 @@ const revisionProperties = {
   origin: Type.Enum(['authored', 'compiled'], { description: 'Whether a person wrote it or an upload made it.' }),
   created_at: Timestamp,
   created_by: Id,
+  created_by_name: Type.String({
+    default: '',
+    description: 'What that member is called, for those who may read the members; "" for a former member.',
+  }),
 };
 
 export const Revision = Record(revisionProperties, { description: 'A state of a page without its text.' });
@@ -71,7 +76,11 @@ export const RevisionDiff = Record({
 export type RevisionDiff = Static<typeof RevisionDiff>;
 
 /** The columns of Revision from a revision `r`. */
-export const revisionColumns: Sql = sql`r.page_id, r.wiki_id, r.revision, r.title, r.origin, r.created_at, r.created_by`;
+export const revisionColumns: Sql = sql`r.page_id, r.wiki_id, r.revision, r.title, r.origin, r.created_at, r.created_by,
+  coalesce((
+    select coalesce(nullif(u.display_name, ''), u.email) from access a join memberships m on m.workspace_id = a.workspace_id and m.user_id = r.created_by
+    join users u on u.user_id = m.user_id
+    where ${hasPermission('members:read')}), '') as created_by_name`;
 
 /** The number that a path names; 0, which no revision has, for what is no number in its one spelling. */
 export function revisionNumber(text: string): number {
@@ -79,5 +88,14 @@ export function revisionNumber(text: string): number {
 }
 
 const { page_id, wiki_id, title, origin, created_at, created_by, markdown, html, outline } = exampleFullPage;
-export const exampleRevision: Revision = { page_id, wiki_id, revision: 1, title, origin, created_at, created_by };
+export const exampleRevision: Revision = {
+  page_id,
+  wiki_id,
+  revision: 1,
+  title,
+  origin,
+  created_at,
+  created_by,
+  created_by_name: 'Ada Lovelace',
+};
 export const exampleFullRevision: FullRevision = { ...exampleRevision, markdown, html, outline };

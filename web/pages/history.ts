@@ -9,11 +9,6 @@ import type { Visit, WebRoute } from '../visit.ts';
 
 const LISTED = 50;
 
-interface Person {
-  user_id: string;
-  display_name: string;
-}
-
 async function found(visit: Visit) {
   const place = await findPlace(visit);
   const page = await visit.api.get<FullPage>(`${place.api}/pages/path/${inApi(pathOf(visit))}`);
@@ -56,22 +51,12 @@ export const history: WebRoute = {
     }
     const before = Math.min(numberIn(query, 'before') ?? page.revision + 1, page.revision + 1);
     const offset = Math.max(0, before - 1 - LISTED);
-    const [revisions, people] = await Promise.all([
-      visit.api.get<Revision[]>(`${api}/revisions?limit=${before - 1 - offset}&offset=${offset}`),
-      visit.api.get<{ members: Person[] }>(`/v1/workspaces/${place.workspace.organization_id}/members`),
-    ]);
-    const names = new Map(people.members.map(({ user_id, display_name }) => [user_id, display_name]));
-    return frame(`${page.title}: history`, listing(place, page, revisions.reverse(), names, offset));
+    const revisions = await visit.api.get<Revision[]>(`${api}/revisions?limit=${before - 1 - offset}&offset=${offset}`);
+    return frame(`${page.title}: history`, listing(place, page, revisions.reverse(), offset));
   },
 };
 
-function listing(
-  place: Place,
-  page: FullPage,
-  revisions: Revision[],
-  names: Map<string, string>,
-  older: number,
-): Content {
+function listing(place: Place, page: FullPage, revisions: Revision[], older: number): Content {
   const address = place.to('history', page.path);
   const isOne = revisions.length < 2 && older === 0;
   return html`<article><h1>History of ${page.title}</h1>
@@ -84,7 +69,7 @@ function listing(
           html`<td><input type="radio" name="from" value="${it.revision}" aria-label="From revision ${it.revision}"${i === Math.min(1, revisions.length - 1) && html` checked`}></td>
           <td><input type="radio" name="to" value="${it.revision}" aria-label="To revision ${it.revision}"${i === 0 && html` checked`}></td>`
         }<td><a href="${address}?revision=${it.revision}">${it.revision}</a>${it.revision === page.revision && html` <span class="tag">present</span>`}</td>
-        <td>${time(it.created_at)}</td><td>${names.get(it.created_by) ?? 'somebody who left'}</td>
+        <td>${time(it.created_at)}</td><td>${it.created_by_name || 'A former member'}</td>
         <td>${it.origin === 'compiled' ? 'made from an upload' : 'written'}${it.title !== page.title && `, as “${it.title}”`}</td></tr>`,
       )}</tbody></table></div>
     </form>

@@ -5,6 +5,7 @@ import { type Content, html, nothing } from '../html.ts';
 import { icon } from '../icons.ts';
 import { inWiki, time } from '../layout.ts';
 import { pageText, scriptsFor } from '../page-text.ts';
+import { type ListPart, partLinks, readPart } from '../paging.ts';
 import { findPlace, inApi, type Place, pathOf } from '../place.ts';
 import { branchesAround, breadcrumbs, treeOf, wayTo } from '../tree.ts';
 import type { Shown, Visit, WebRoute } from '../visit.ts';
@@ -31,7 +32,7 @@ export const readPage: WebRoute = {
     if (visit.query.has('sources')) return pageSources(visit, place, page);
     const [branches, backlinks, staleness] = await Promise.all([
       branchesAround(visit.api, place, page.page_id),
-      visit.api.get<Page[]>(`${place.api}/pages/${page.page_id}/backlinks?limit=${BACKLINKS}`),
+      readPart<Page>(visit, `${place.api}/pages/${page.page_id}/backlinks?limit=${BACKLINKS}`, { name: 'backlinks' }),
       page.stale ? whyStale(visit.api, place, page) : '',
     ]);
     return shown(visit, place, page, { branches, backlinks, staleness });
@@ -41,7 +42,7 @@ export const readPage: WebRoute = {
 /** What stands around the text of a page. */
 interface Around {
   branches: readonly Branch[];
-  backlinks: readonly Page[];
+  backlinks: ListPart<Page>;
   /** Which source is why the page is stale; "" where it is not. */
   staleness: Content;
 }
@@ -114,10 +115,9 @@ function cited(place: Place, page: FullPage): Content {
   </ul><p><a href="${tracedAddress(place, page.path)}">See beside each block the passage that it was made from</a></p></section>`;
 }
 
-function linkedFrom(place: Place, pages: readonly Page[]): Content {
-  if (pages.length === 0) return nothing;
+function linkedFrom(place: Place, backlinks: ListPart<Page>): Content {
+  if (backlinks.records.length === 0 && backlinks.isFirst) return nothing;
   return html`<section><h2>Linked from</h2><ul class="columns">
-    ${pages.map(({ path, title }) => html`<li><a href="${place.at(path)}">${title}</a></li>`)}
-    ${pages.length === BACKLINKS && html`<li>and more</li>`}
-  </ul></section>`;
+    ${backlinks.records.map(({ path, title }) => html`<li><a href="${place.at(path)}">${title}</a></li>`)}
+  </ul>${partLinks(backlinks)}</section>`;
 }

@@ -2,9 +2,10 @@ import type { Source } from '../../src/sources/schema.ts';
 import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';
 import { inWiki, time } from '../layout.ts';
+import { partLinks, readPart } from '../paging.ts';
 import { findPlace } from '../place.ts';
 import { branchesAround, treeOf } from '../tree.ts';
-import { offsetOf, type Visit, type WebRoute } from '../visit.ts';
+import type { Visit, WebRoute } from '../visit.ts';
 
 const SHOWN = 100;
 
@@ -13,10 +14,9 @@ export const sources: WebRoute = {
   path: '/:workspace/:wiki/-/sources',
   run: async (visit) => {
     const place = await findPlace(visit);
-    const offset = offsetOf(visit);
-    const [branches, list] = await Promise.all([
+    const [branches, part] = await Promise.all([
       branchesAround(visit.api, place),
-      visit.api.get<Source[]>(`${place.api}/sources?limit=${SHOWN}&offset=${offset}`),
+      readPart<Source>(visit, `${place.api}/sources?limit=${SHOWN}`),
     ]);
     return {
       page: inWiki(visit, place, {
@@ -25,13 +25,13 @@ export const sources: WebRoute = {
         main: html`<article><h1>Sources</h1>
           <p>What was handed over, and pages were made from.</p>
           ${
-            list.length === 0
-              ? html`<p class="empty">Nothing was uploaded yet.${place.may('uploads:create') && html` <a href="${place.to('upload')}">Upload files</a>`}</p>`
+            part.records.length === 0
+              ? html`<p class="empty">${part.isFirst ? 'Nothing was uploaded yet.' : 'There is nothing more.'}${place.may('uploads:create') && html` <a href="${place.to('upload')}">Upload files</a>`}</p>`
               : html`<div class="scroll" tabindex="0" role="group" aria-label="Sources"><table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">Pages</th><th scope="col">Since</th></tr></thead><tbody>
-                ${list.map((it) => html`<tr><td><a href="${place.to('sources', it.source_id)}">${it.filename}</a></td><td>${size(it.byte_size)}</td><td>${it.page_count}</td><td>${time(it.created_at)}</td></tr>`)}
+                ${part.records.map((it) => html`<tr><td><a href="${place.to('sources', it.source_id)}">${it.filename}</a></td><td>${size(it.byte_size)}</td><td>${it.page_count}</td><td>${time(it.created_at)}</td></tr>`)}
                 </tbody></table></div>`
           }
-          ${list.length === SHOWN && html`<p><a class="button" href="${place.to('sources')}?offset=${offset + SHOWN}">More</a></p>`}
+          ${partLinks(part)}
           <p>${place.may('sources:read') && html`<a href="${place.to('uploads')}">All uploads</a>`}</p></article>`,
       }),
     };

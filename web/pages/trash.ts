@@ -1,6 +1,7 @@
 import type { FullPage } from '../../src/pages/schema.ts';
 import { html } from '../html.ts';
 import { inWiki, time } from '../layout.ts';
+import { partLinks, readPart } from '../paging.ts';
 import { findPlace } from '../place.ts';
 import { branchesAround, treeOf } from '../tree.ts';
 import type { WebRoute } from '../visit.ts';
@@ -14,14 +15,16 @@ interface TrashedPage {
   purge_at: string;
 }
 
+const SHOWN = 100;
+
 export const trash: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/trash',
   run: async (visit) => {
     const place = await findPlace(visit);
-    const [branches, pages] = await Promise.all([
+    const [branches, part] = await Promise.all([
       branchesAround(visit.api, place),
-      visit.api.get<TrashedPage[]>(`${place.api}/trash?limit=500`),
+      readPart<TrashedPage>(visit, `${place.api}/trash?limit=${SHOWN}`),
     ]);
     return {
       page: inWiki(visit, place, {
@@ -29,16 +32,16 @@ export const trash: WebRoute = {
         tree: treeOf(place, branches),
         main: html`<article><h1>Trash</h1>
           ${
-            pages.length === 0
-              ? html`<p class="empty">The trash is empty. Pages that are deleted wait here before they are gone for good.</p>`
-              : html`<ul class="list">${pages.map(
+            part.records.length === 0
+              ? html`<p class="empty">${part.isFirst ? 'The trash is empty.' : 'There is nothing more.'} Pages that are deleted wait here before they are gone for good.</p>`
+              : html`<ul class="list">${part.records.map(
                   (
                     it,
                   ) => html`<li><form method="post" class="between"><span><strong>${it.title}</strong>${it.page_count > 1 && ` and ${it.page_count - 1} below`}
                     <br><span class="small">${it.path} · deleted ${time(it.trashed_at)} · gone for good ${time(it.purge_at)}</span></span>
                     <input type="hidden" name="page_id" value="${it.page_id}"><button class="button">Restore</button></form></li>`,
                 )}</ul>`
-          }</article>`,
+          }${partLinks(part)}</article>`,
       }),
     };
   },

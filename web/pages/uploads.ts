@@ -3,9 +3,10 @@ import type { Upload } from '../../src/uploads/schema.ts';
 import { refusedFor } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { inWiki, refusal, time } from '../layout.ts';
+import { type ListPart, partLinks, readPart } from '../paging.ts';
 import { findPlace, type Place } from '../place.ts';
 import { branchesAround, treeOf } from '../tree.ts';
-import { offsetOf, type Shown, type Visit, type WebRoute } from '../visit.ts';
+import type { Shown, Visit, WebRoute } from '../visit.ts';
 import { size } from './sources.ts';
 
 /** Uploads, or files of one, that are shown at once. */
@@ -23,27 +24,24 @@ export const uploads: WebRoute = {
   path: '/:workspace/:wiki/-/uploads',
   run: async (visit) => {
     const place = await findPlace(visit);
-    const offset = offsetOf(visit);
-    const [branches, list] = await Promise.all([
+    const [branches, part] = await Promise.all([
       branchesAround(visit.api, place),
-      visit.api.get<Upload[]>(`${place.api}/uploads?order=newest&limit=${SHOWN}&offset=${offset}`),
+      readPart<Upload>(visit, `${place.api}/uploads?order=newest&limit=${SHOWN}`),
     ]);
-    const address = place.to('uploads');
     return {
       page: inWiki(visit, place, {
         title: 'Uploads',
         tree: treeOf(place, branches),
         main: html`<article><h1>Uploads</h1>
           ${
-            list.length === 0
-              ? html`<p class="empty">${offset > 0 ? 'Nothing was uploaded before that.' : 'Nothing was uploaded yet.'}${place.may('uploads:create') && html` <a href="${place.to('upload')}">Upload files</a>`}</p>`
-              : html`<ul class="list">${list.map(
+            part.records.length === 0
+              ? html`<p class="empty">${part.isFirst ? 'Nothing was uploaded yet.' : 'Nothing was uploaded before that.'}${place.may('uploads:create') && html` <a href="${place.to('upload')}">Upload files</a>`}</p>`
+              : html`<ul class="list">${part.records.map(
                   (it) =>
                     html`<li><a href="${place.to('uploads', it.upload_id)}">${time(it.created_at)}</a> <span class="tag">${it.status === 'uploading' ? 'not finished' : WORDS[it.status_label]}</span><p>${it.summary || said(it.error)}</p></li>`,
                 )}</ul>`
           }
-          <p class="row-of-buttons">${offset > 0 && html`<a class="button" href="${address}?offset=${Math.max(0, offset - SHOWN)}">Newer</a>`}
-          ${list.length === SHOWN && html`<a class="button" href="${address}?offset=${offset + SHOWN}">Older</a>`}</p></article>`,
+          ${partLinks(part, { first: 'The newest', next: 'Older' })}</article>`,
       }),
     };
   },
@@ -69,17 +67,16 @@ export const oneUpload: WebRoute = {
 async function showUpload(visit: Visit, place: Place, note: Content = false, status = 200): Promise<Shown> {
   const id = encodeURIComponent(visit.params.upload_id ?? '');
   const api = `${place.api}/uploads/${id}`;
-  const offset = offsetOf(visit);
+  const address = place.to('uploads', visit.params.upload_id ?? '');
   const [it, branches, jobs, failed, files] = await Promise.all([
     visit.api.get<Upload>(api),
     branchesAround(visit.api, place),
     visit.api.get<Job[]>(`${place.api}/jobs?upload_id=${id}&limit=500`),
-    offset === 0 ? visit.api.get<FileOfUpload[]>(`${api}/files?status=failed&limit=${SHOWN}`) : [],
-    visit.api.get<FileOfUpload[]>(`${api}/files?limit=${SHOWN}&offset=${offset}`),
+    readPart<FileOfUpload>(visit, `${api}/files?status=failed&limit=${SHOWN}`, { name: 'failed', address }),
+    readPart<FileOfUpload>(visit, `${api}/files?limit=${SHOWN}`, { name: 'files', address }),
   ]);
   const job = jobs.at(-1);
   const isAtWork = it.status === 'queued' && job !== undefined;
-  const more = `${place.to('uploads', it.upload_id)}?offset=${offset + SHOWN}`;
   return {
     status,
     page: inWiki(visit, place, {
@@ -96,12 +93,17 @@ async function showUpload(visit: Visit, place: Place, note: Content = false, sta
         ${it.error !== '' && html`<p class="note bad">${said(it.error)}</p>`}
         <p class="small">Handed over ${time(it.created_at)}.</p>
         ${actions(place, it, jobs.length > 0)}
-        ${failed.length > 0 && failed.length < files.length && html`<h2>Could not be used</h2>${listOf(place, failed)}`}
-        <h2>Files</h2>${listOf(place, files)}
-        ${files.length === SHOWN && html`<p><a class="button" href="${more}">More</a></p>`}
+        ${areSome(failed, files) && html`<h2>Could not be used</h2>${listOf(place, failed.records)}${partLinks(failed)}`}
+        <h2>Files</h2>${listOf(place, files.records)}${partLinks(files)}
       </article>`,
     }),
   };
+}
+
+/** Whether the failed files are some of all: the list of them stands beside the beginning of that of all, and goes on by itself. */
+function areSome(failed: ListPart<FileOfUpload>, all: ListPart<FileOfUpload>): boolean {
+  const isPartOfAll = failed.records.length > 0 && (all.next !== '' || failed.records.length < all.records.length);
+  return !failed.isFirst || (all.isFirst && isPartOfAll);
 }
 
 const HEADINGS: Record<Upload['status'], string> = {

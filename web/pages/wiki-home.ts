@@ -1,11 +1,12 @@
 import type { Page } from '../../src/pages/schema.ts';
-import { type Branch, SHOWN } from '../elements/branch.ts';
+import type { Branch } from '../elements/branch.ts';
 import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';
 import { inWiki } from '../layout.ts';
+import { partLinks, readPart } from '../paging.ts';
 import { findPlace, inApi, type Place, pathOf } from '../place.ts';
-import { branchesAround, breadcrumbs, treeOf, wayTo } from '../tree.ts';
-import { offsetOf, type Visit, type WebRoute } from '../visit.ts';
+import { branchesAround, branchesPath, breadcrumbs, treeOf, wayTo } from '../tree.ts';
+import type { Visit, WebRoute } from '../visit.ts';
 
 /** A wiki's home page: its pages at the root, and what to do where there are none. */
 export const wikiHome: WebRoute = {
@@ -13,7 +14,8 @@ export const wikiHome: WebRoute = {
   path: '/:workspace/:wiki',
   run: async (visit) => {
     const place = await findPlace(visit);
-    const branches = await branchesAround(visit.api, place);
+    const part = await readPart<Branch>(visit, branchesPath(place, ''), { address: place.to('pages') });
+    const branches = part.records;
     const { wiki } = place;
     return {
       page: inWiki(visit, place, {
@@ -22,7 +24,7 @@ export const wikiHome: WebRoute = {
         main: html`<article class="home">
           <header class="page-head"><h1>${wiki.title}</h1>${wiki.description !== '' && html`<p class="lead">${wiki.description}</p>`}</header>
           ${branches.length === 0 ? emptyWiki(place) : doors(place, branches)}
-          ${branches.length >= SHOWN && html`<p><a class="button" href="${place.to('pages')}?offset=${SHOWN}">More pages</a></p>`}
+          ${partLinks(part)}
         </article>`,
       }),
     };
@@ -50,24 +52,19 @@ function doors(place: Place, branches: readonly Branch[]): Content {
 
 async function listed(visit: Visit, path: string) {
   const place = await findPlace(visit);
-  const offset = offsetOf(visit);
   const page = path === '' ? undefined : await visit.api.get<Page>(`${place.api}/pages/path/${inApi(path)}`);
   const id = page?.page_id ?? '';
-  const [around, further] = await Promise.all([
-    branchesAround(visit.api, place, id),
-    offset > 0 ? branchesAround(visit.api, place, id, offset) : undefined,
-  ]);
-  const below = (further ?? around).filter(({ parent_page_id }) => parent_page_id === id);
-  const address = place.to('pages', page?.path ?? '');
+  const part = await readPart<Branch>(visit, branchesPath(place, id));
+  const around = part.isFirst ? part.records : await branchesAround(visit.api, place, id);
+  const below = part.records.filter(({ parent_page_id }) => parent_page_id === id);
   const title = page ? `Pages below ${page.title}` : `All of ${place.wiki.title}`;
   return {
     page: inWiki(visit, place, {
       title,
       tree: treeOf(place, around, id),
       main: html`${breadcrumbs(place, wayTo(around, id))}<article><h1>${title}</h1>
-        ${below.length === 0 ? html`<p class="empty">No ${offset > 0 ? 'more ' : ''}pages here.</p>` : doors(place, below)}
-        <p class="row-of-buttons">${offset > 0 && html`<a class="button" href="${address}?offset=${Math.max(0, offset - SHOWN)}">Back</a>`}
-        ${below.length >= SHOWN && html`<a class="button" href="${address}?offset=${offset + SHOWN}">More</a>`}</p>
+        ${below.length === 0 ? html`<p class="empty">No ${part.isFirst ? '' : 'more '}pages here.</p>` : doors(place, below)}
+        ${partLinks(part)}
       </article>`,
     }),
   };

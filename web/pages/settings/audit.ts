@@ -2,8 +2,9 @@ import type { AuditEvent } from '../../../src/audit/schema.ts';
 import type { Member } from '../../../src/members/schema.ts';
 import { type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
+import { partLinks, readPart } from '../../paging.ts';
 import { settingsPage } from '../../settings.ts';
-import { offsetOf, type Visit } from '../../visit.ts';
+import type { Visit } from '../../visit.ts';
 import type { MembersList } from './members.ts';
 
 const SHOWN = 50;
@@ -24,17 +25,14 @@ export const [audit] = settingsPage({
   deeds: {},
   async main(visit, at) {
     const filters = filtersOf(visit);
-    const offset = offsetOf(visit);
-    const [events, { members }] = await Promise.all([
-      visit.api.get<AuditEvent[]>(`${at.api}/audit-events?${asked(filters, offset)}`),
+    const [part, { members }] = await Promise.all([
+      readPart<AuditEvent>(visit, `${at.api}/audit-events?${asked(filters)}`),
       visit.api.get<MembersList>(`${at.api}/members`),
     ]);
-    const page = (to: number) => `${visit.path}?${new URLSearchParams({ ...filters, offset: String(to) })}`;
     return html`<p class="lead">Every change in ${at.workspace.name}, oldest first: who, what, and from where.</p>
       ${form(filters, members)}
-      ${events.length === 0 ? html`<p class="empty">Nothing ${offset > 0 ? 'more ' : ''}happened that fits. Choose an earlier day, or clear the other fields.</p>` : table(events, members)}
-      <p class="row-of-buttons">${offset > 0 && html`<a class="button" href="${page(Math.max(0, offset - SHOWN))}">Earlier</a>`}
-      ${events.length === SHOWN && html`<a class="button" href="${page(offset + SHOWN)}">Later</a>`}</p>`;
+      ${part.records.length === 0 ? html`<p class="empty">Nothing ${part.isFirst ? '' : 'more '}happened that fits. Choose an earlier day, or clear the other fields.</p>` : table(part.records, members)}
+      ${partLinks(part, { first: 'The earliest', next: 'Later' })}`;
   },
 });
 
@@ -49,14 +47,13 @@ function filtersOf({ query }: Visit): Filters {
   };
 }
 
-function asked({ type, actor_id, after, before }: Filters, offset: number): URLSearchParams {
+function asked({ type, actor_id, after, before }: Filters): URLSearchParams {
   const day = (text: string, later = 0) => {
     const at = Date.parse(`${text}T00:00:00Z`);
     return Number.isNaN(at) ? text : new Date(at + later).toISOString();
   };
   return new URLSearchParams({
     limit: String(SHOWN),
-    offset: String(offset),
     ...(type !== '' && { type }),
     ...(actor_id !== '' && { actor_id }),
     ...(after !== '' && { after: day(after) }),

@@ -1,11 +1,11 @@
 import type { ApiKey } from '../../../src/keys/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
+import { partLinks, readPart } from '../../paging.ts';
 import { actionButton, guarded, hidden, inSettings, type Settings, settingsPage } from '../../settings.ts';
 import type { Shown, Visit } from '../../visit.ts';
 
-/** As many as one answer of the API may hold. */
-const SHOWN = 500;
+const SHOWN = 100;
 
 interface Keys {
   path: string;
@@ -34,12 +34,12 @@ function keysPage(keys: Keys) {
 }
 
 async function main(visit: Visit, at: Settings, keys: Keys): Promise<Content> {
-  const list = await visit.api.get<ApiKey[]>(`${keys.api(at)}?limit=${SHOWN}`);
+  const part = await readPart<ApiKey>(visit, `${keys.api(at)}?limit=${SHOWN}`);
   return html`<p class="lead">${keys.about}</p>
     ${makeForm(visit, keys.permissions(at))}
     <h2>Keys</h2>
-    ${list.length === 0 ? html`<p class="empty">There are no keys yet. Make one above, and use it as <code>Authorization: Bearer …</code>.</p>` : html`<ul class="people">${list.map(entry)}</ul>`}
-    ${list.length === SHOWN && html`<p class="empty">These are the ${SHOWN} oldest. The API lists them all.</p>`}`;
+    ${part.records.length === 0 ? html`<p class="empty">There are no ${part.isFirst ? 'keys yet' : 'more keys'}. Make one above, and use it as <code>Authorization: Bearer …</code>.</p>` : html`<ul class="people">${part.records.map(entry)}</ul>`}
+    ${partLinks(part)}`;
 }
 
 function makeForm({ form }: Visit, permissions: string[]): Html {

@@ -1,8 +1,11 @@
 import type { Session } from '../../../src/session/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { themeForm, time } from '../../layout.ts';
+import { partLinks, readPart } from '../../paging.ts';
 import { actionButton, guarded, hidden, type Settings, settingsPage, widgetToken } from '../../settings.ts';
 import type { Visit } from '../../visit.ts';
+
+const SHOWN = 100;
 
 export const [profile, changeProfile] = settingsPage({
   path: '/me',
@@ -42,7 +45,7 @@ export const [profile, changeProfile] = settingsPage({
   },
   async main(visit, at) {
     const [sessions, { methods }] = await Promise.all([
-      visit.api.get<Session[]>('/v1/me/sessions?limit=500'),
+      readPart<Session>(visit, `/v1/me/sessions?limit=${SHOWN}`),
       visit.api.get<{ methods: string[] }>('/v1/auth/methods'),
     ]);
     return html`
@@ -53,7 +56,7 @@ export const [profile, changeProfile] = settingsPage({
       <h2>Where you belong</h2>${await belonging(visit, at)}
       ${methods.includes('password') && password(at)}
       <h2>Where you are signed in</h2>
-      <ul class="people">${sessions.map(entry)}</ul>
+      <ul class="people">${sessions.records.map(entry)}</ul>${partLinks(sessions)}
       ${guarded('Sign out everywhere', 'All of these are signed out at once, this one too. API keys stay.', actionButton('everywhere', {}, 'Sign out everywhere', 'bad'))}
       <h2>Colours</h2><div class="narrowly">${themeForm(visit)}</div>`;
   },

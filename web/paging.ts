@@ -1,0 +1,68 @@
+import type { Api } from './api.ts';
+import { type Content, html } from './html.ts';
+import type { Visit } from './visit.ts';
+
+/** A part of a list, and how a browser gets to the others. */
+export interface ListPart<T> {
+  records: T[];
+  isFirst: boolean;
+  /** The address of the list's first part. */
+  first: string;
+  /** The address of the next part; "" on the last one. */
+  next: string;
+}
+
+/**
+ * Reads the part of a list of the API that the visit's address asks for, at first the one at `path`. The parameter `name` of the
+ * address holds the query of the API's own link to that part, whatever is in it; a page with several lists names each.
+ */
+export async function readPart<T>(
+  { api, query, path: visited }: Pick<Visit, 'api' | 'query' | 'path'>,
+  path: string,
+  { name = 'part', address = visited } = {},
+): Promise<ListPart<T>> {
+  const asked = query.get(name) ?? '';
+  const { records, link } = await api.list<T>(asked === '' ? path : withQuery(path, asked));
+  const next = nextQuery(link);
+  const to = (part: string) => {
+    const search = new URLSearchParams(query);
+    // What was said of a form belongs to the answer to it.
+    for (const other of ['said', name]) search.delete(other);
+    if (part !== '') search.set(name, part);
+    return search.size === 0 ? address : `${address}?${search}`;
+  };
+  return { records, isFirst: asked === '', first: to(''), next: next === '' ? '' : to(next) };
+}
+
+/** The records of a list from its beginning on, no more than `most`. */
+export async function readUpTo<T>(api: Api, path: string, most: number): Promise<T[]> {
+  const all: T[] = [];
+  for (let at = path; ; ) {
+    const { records, link } = await api.list<T>(at);
+    all.push(...records);
+    const next = nextQuery(link);
+    if (next === '' || all.length >= most) return all.slice(0, most);
+    at = withQuery(path, next);
+  }
+}
+
+/** The ways on from a part of a list, which work without a script. */
+export function partLinks(
+  { isFirst, first, next }: ListPart<unknown>,
+  words: { first: string; next: string } = { first: 'Back to the beginning', next: 'More' },
+): Content {
+  if (isFirst && next === '') return false;
+  return html`<p class="row-of-buttons">${!isFirst && html`<a class="button" href="${first}">${words.first}</a>`}
+    ${next !== '' && html`<a class="button" rel="next" href="${next}">${words.next}</a>`}</p>`;
+}
+
+/** The query of the link to the next part, as a `Link` header names it (RFC 8288); "" where there is none. */
+function nextQuery(link: string): string {
+  return /<[^<>?]*\?([^<>]*)>\s*;\s*rel="next"/.exec(link)?.[1] ?? '';
+}
+
+/** The same list with another query, which came with a visitor's address and may say anything. */
+function withQuery(path: string, query: string): string {
+  const at = path.indexOf('?');
+  return `${at < 0 ? path : path.slice(0, at)}?${new URLSearchParams(query)}`;
+}
