@@ -9,14 +9,18 @@ interface PlannedPaths {
   folder_paths: Map<string, string>;
 }
 
+/** How many of the paths that come next are named together, to who reads what is there. */
+const AHEAD_MAX = 100;
+
 /**
  * The paths of the pages that files become: a segment for each folder and for the name without its extension.
  * `index.md` and `README.md` of a folder are the folder's own page. Names that come to the same slug are numbered.
- * `pageAt` says how the page that the wiki has at a path came to be; a page that somebody wrote is never taken over.
+ * `pageAt` says how the page that the wiki has at a path came to be; a page that somebody wrote is never taken over. `ahead`
+ * gives paths that may be asked for next, so that they can be read together.
  */
 export function planPaths(
   filenames: readonly string[],
-  pageAt: (path: string) => 'authored' | 'compiled' | undefined,
+  pageAt: (path: string, ahead: () => string[]) => 'authored' | 'compiled' | undefined,
 ): PlannedPaths {
   const used = new Set<string>();
   const folderPaths = new Map<string, string>([['', '']]);
@@ -25,9 +29,12 @@ export function planPaths(
 
   function freePath(parent: string, name: string): string {
     const base = slugBelow(parent, name);
+    const pathOf = (n: number) => join(parent, n === 1 ? base : numberedSlug(base, n));
     for (let n = 1; ; n += 1) {
-      const path = join(parent, n === 1 ? base : numberedSlug(base, n));
-      if (!used.has(path) && !pageAt(path)) {
+      const path = pathOf(n);
+      // Where one number is taken many may be, and mostly none is.
+      const ahead = () => Array.from({ length: Math.min(9 * (n - 1), AHEAD_MAX) }, (_, i) => pathOf(n + 1 + i));
+      if (!used.has(path) && !pageAt(path, ahead)) {
         used.add(path);
         return path;
       }
@@ -60,7 +67,8 @@ export function planPaths(
   for (const { folder } of split) folderPath(folder);
   for (const [i, { folder, name }] of split.entries()) {
     const path = folderPath(folder);
-    if (folder === '' || !/^(index|readme)$/i.test(name) || !folders.has(path) || pageAt(path) === 'authored') continue;
+    if (folder === '' || !/^(index|readme)$/i.test(name) || !folders.has(path) || pageAt(path, () => []) === 'authored')
+      continue;
     files[i] = path;
     folders.delete(path);
   }

@@ -62,9 +62,6 @@ const EARLIER_MAX = 50_000;
 const isPlanned = sql`(kind in ('file', 'folder') and not (status = 'failed' and page_path = ''))`;
 
 async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<void> {
-  const existing = await query<PageRow>(sql`
-    select page_id, path, origin from pages where wiki_id = ${job.wiki_id} and trashed_at is null`);
-  const pageAt = new Map(existing.map((page) => [page.path, page]));
   const earlier = await query<{ filename: string; page_id: string; path: string }>(sql`
     select distinct on (f.filename) f.filename, p.page_id, p.path
     from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
@@ -76,10 +73,8 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<v
   const seen = new Set<string>();
   const isRepeat = files.map(({ filename }) => seen.has(filename) || !seen.add(filename));
   const fresh = files.filter(({ filename }, i) => isRepeat[i] || !pageOf.has(filename));
-  const plan = planPaths(
-    fresh.map((file) => file.filename),
-    (path) => pageAt.get(path)?.origin,
-  );
+  const filenames = fresh.map((file) => file.filename);
+  const { plan, pageAt } = await planFresh(query, job.wiki_id, filenames);
   const freshAt = new Map(fresh.map((file, at) => [file, at]));
   const placed: Placed[] = [];
   for (const [i, file] of files.entries()) {
@@ -91,7 +86,7 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<v
     select max(file_no) as file_no from upload_files where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id}`);
   let file_no = (used?.file_no ?? -1) + 1;
   for (const [page_path, filename] of plan.folders) {
-    if (!pageAt.has(page_path)) placed.push({ file_no: file_no++, kind: 'folder', filename, page_path, page_id: '' });
+    if (!pageAt.get(page_path)) placed.push({ file_no: file_no++, kind: 'folder', filename, page_path, page_id: '' });
   }
   // Parents get their ids first, so that the order of ids is the order in which the pages are written.
   const depth = (path: string) => path.split('/').length;
@@ -103,4 +98,26 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<v
     from jsonb_to_recordset(${JSON.stringify(ordered)}::jsonb)
       as placed (file_no int, kind text, filename text, page_path text, page_id text)
     on conflict (wiki_id, upload_id, file_no) do update set page_path = excluded.page_path, page_id = excluded.page_id`);
+}
+
+/**
+ * The paths of files that have no page yet, and the pages that are where one of them could go: no other is read, so that an
+ * upload costs the same in a wiki of any size. Plans again for as long as a path was asked for that was not looked at.
+ */
+async function planFresh(query: Query, wiki_id: string, filenames: readonly string[]) {
+  const pageAt = new Map<string, PageRow | undefined>();
+  for (;;) {
+    const asked = new Set<string>();
+    const plan = planPaths(filenames, (path, ahead) => {
+      if (!pageAt.has(path)) for (const each of [path, ...ahead()]) asked.add(each);
+      return pageAt.get(path)?.origin;
+    });
+    for (const path of plan.folders.keys()) if (!pageAt.has(path)) asked.add(path);
+    if (asked.size === 0) return { plan, pageAt };
+    const there = await query<PageRow>(sql`
+      select page_id, path, origin from pages
+      where wiki_id = ${wiki_id} and trashed_at is null and path = any (${[...asked]}::text[])`);
+    for (const path of asked) pageAt.set(path, undefined);
+    for (const page of there) pageAt.set(page.path, page);
+  }
 }
