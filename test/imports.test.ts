@@ -182,3 +182,27 @@ test('no folder holds more files than one can overlook', () => {
   const crowded = [...counts].filter(([, count]) => count > FILES_MAX);
   assert.deepEqual(crowded, [], `split the folder by what its files are about; at most ${FILES_MAX}`);
 });
+
+test('the picture of the house in ARCHITECTURE.md shows the imports that there are', () => {
+  const text = readFileSync(new URL('../ARCHITECTURE.md', import.meta.url), 'utf8');
+  const lines = /```mermaid\nflowchart TB\n([\s\S]*?)```/.exec(text)?.[1]?.trim().split('\n') ?? [];
+  const groupOf = new Map<string, string>();
+  const drawn = new Set<string>();
+  for (const line of lines) {
+    const [, group = '', label, targets] = /^ *(\w+)(?:\["\w+: ([^"]*)"\])?(?: --> (.*))?$/.exec(line) ?? [];
+    for (const place of label?.split(', ') ?? [group]) groupOf.set(place.replace(/\/$/, ''), group);
+    for (const target of targets?.split(' & ') ?? []) drawn.add(`${group} --> ${target}`);
+  }
+  // They read options, and are imported by what starts.
+  for (const place of ['config.ts', 'compiled-code.ts']) groupOf.set(place, 'start');
+  assert.deepEqual(
+    FLOORS.filter((place) => !groupOf.has(place)),
+    [],
+    'draw these',
+  );
+  const real = imports
+    .map(({ from, to }) => [groupOf.get(placeOf(from)), groupOf.get(placeOf(to))])
+    .filter(([from, to]) => to !== undefined && from !== to)
+    .map(([from, to]) => `${from} --> ${to}`);
+  assert.deepEqual([...drawn].toSorted(), [...new Set(real)].toSorted());
+});

@@ -186,7 +186,10 @@ test('a request context ends with its transaction: the next statement on the con
       select secret_hash as hash from api_keys where user_id = ${owner.user_id} and workspace_id is null limit 1`);
     const count = async () => (await client.query('select count(*)::int as pages from pages')).rows[0].pages;
     await client.query('begin');
-    await client.query(`select set_request_context('key', $1, null, null, null, $2, null, null)`, [key?.hash, a.wiki_id]);
+    await client.query(`select set_request_context('key', $1, null, null, null, $2, null, null)`, [
+      key?.hash,
+      a.wiki_id,
+    ]);
     assert.ok((await count()) > 0, 'a member sees the pages of the wiki of the context');
     await client.query('commit');
     assert.equal(await count(), 0);
