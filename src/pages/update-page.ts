@@ -66,64 +66,89 @@ interface Change {
   status: FullPage['status'];
 }
 
+type UpdateContext = Pick<PageContext, 'params' | 'maybeOne' | 'many' | 'transaction' | 'services'>;
+
+/** A text as it was rendered for the path that the page had then. */
+interface RenderedAt {
+  page: RenderedPage;
+  path: string;
+}
+
 /**
- * Applies the update, as a new revision where its text or title changes, and answers it. Errors: 404; 409
- * `edit_conflict` where `base_revision` is not the present one, `slug_taken` and `conflict`.
+ * Applies the update, as a new revision where its text or title changes, and answers the page. Errors: 404; 409
+ * `edit_conflict` where `base_revision` is not the current one, `slug_taken` and `conflict`.
  */
-export async function updatePage(
-  {
-    params,
-    maybeOne,
-    many,
-    transaction,
-    services,
-  }: Pick<PageContext, 'params' | 'maybeOne' | 'many' | 'transaction' | 'services'>,
-  update: PageUpdate,
-): Promise<FullPage> {
-  const { wiki_id } = params;
-  const read = currentPageStatement(params, update);
-  let rendered: RenderedPage | undefined;
-  let renderedAt = '';
-  let isLocked = update.slug !== undefined || update.parent_page_id !== undefined || update.position !== undefined;
+export async function updatePage(context: UpdateContext, update: PageUpdate): Promise<FullPage> {
+  const { params, maybeOne } = context;
+  let rendered: RenderedAt | undefined;
+  let needsLock = update.slug !== undefined || update.parent_page_id !== undefined || update.position !== undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const current = await maybeOne<CurrentPage>(read);
+    const current = await maybeOne<CurrentPage>(currentPageStatement(params, update));
     if (!current) throw notFound();
     const change = diffUpdate(current, update);
     if (!change) return readPage(maybeOne, params);
-    if (change.markdown !== undefined && (!rendered || renderedAt !== current.path)) {
-      const known = await knownTargets(maybeOne, params.wiki_id, change.markdown);
-      const page_path = [...(change.folder ? [change.folder] : []), current.slug].join('/');
-      rendered = await services.renderPage({ wiki_id, markdown: change.markdown, page_path, known });
-      renderedAt = current.path;
-    }
-    // Wiki links may have waited for a page of this title.
-    isLocked ||= change.title !== current.title;
-    if (isLocked) {
-      const done = await transaction(async (tx) => {
-        const locked = await tx.maybeOne<CurrentPage>(read);
-        if (!locked) throw notFound();
-        if (locked.revision !== current.revision || locked.path !== current.path) return undefined;
-        const now = diffUpdate(locked, update);
-        if (!now) return readPage(tx.maybeOne, params);
-        await tx.one(updateCtes(params, locked, now, rendered, true)).catch((error: unknown) => {
-          throw asPathError(error);
-        });
-        if (now.path !== locked.path || now.title !== locked.title) await resolvePendingLinks(tx, params);
-        return readPage(tx.maybeOne, params);
-      });
-      if (done) return done;
-    } else {
-      const [written] = await many<Written>(updateCtes(params, current, change, rendered));
-      if (written && change.markdown !== undefined && rendered) {
-        const { html, outline } = rendered;
-        return shownPage({ ...written, markdown: change.markdown, html, outline, folder: change.folder });
-      }
-      if (written) return readPage(maybeOne, params);
-    }
-    // It links to a page that is not there: whoever makes that page at this moment must not miss the link.
-    isLocked ||= (rendered?.links.length ?? 0) > 0;
+    rendered = await renderChange(context, current, change, rendered);
+    // Wiki links may be pending for a page of this title.
+    needsLock ||= change.title !== current.title;
+    const page = needsLock
+      ? await writeUnderLock(context, update, current, rendered?.page)
+      : await writeAlone(context, current, change, rendered?.page);
+    if (page) return page;
+    // It links to a missing page: a writer who creates that page at this moment must not miss the link.
+    needsLock ||= (rendered?.page.links.length ?? 0) > 0;
   }
-  throw new ApiError('conflict', `The page of wiki ${wiki_id} changes too often just now. Try again in a moment.`);
+  throw new ApiError(
+    'conflict',
+    `The page of wiki ${params.wiki_id} changes too often just now. Try again in a moment.`,
+  );
+}
+
+/** The new text, rendered unless it was for the same path; undefined where the text stays as it is. */
+async function renderChange(
+  { params: { wiki_id }, maybeOne, services }: UpdateContext,
+  current: CurrentPage,
+  { markdown, folder }: Change,
+  rendered: RenderedAt | undefined,
+): Promise<RenderedAt | undefined> {
+  if (markdown === undefined || rendered?.path === current.path) return rendered;
+  const known = await knownTargets(maybeOne, wiki_id, markdown);
+  const page_path = [...(folder ? [folder] : []), current.slug].join('/');
+  return { page: await services.renderPage({ wiki_id, markdown, page_path, known }), path: current.path };
+}
+
+/** Writes while no other request changes the tree of the wiki; undefined where the page is another one by now. */
+function writeUnderLock(
+  { params, transaction }: UpdateContext,
+  update: PageUpdate,
+  current: CurrentPage,
+  rendered: RenderedPage | undefined,
+): Promise<FullPage | undefined> {
+  return transaction(async (tx) => {
+    const locked = await tx.maybeOne<CurrentPage>(currentPageStatement(params, update));
+    if (!locked) throw notFound();
+    if (locked.revision !== current.revision || locked.path !== current.path) return undefined;
+    const change = diffUpdate(locked, update);
+    if (!change) return readPage(tx.maybeOne, params);
+    await tx.one(updateCtes(params, locked, change, rendered, true)).catch((error: unknown) => {
+      throw asPathError(error);
+    });
+    if (change.path !== locked.path || change.title !== locked.title) await resolvePendingLinks(tx, params);
+    return readPage(tx.maybeOne, params);
+  });
+}
+
+/** Writes as one statement; undefined where the page is another one by now, or links to a missing page. */
+async function writeAlone(
+  { params, many, maybeOne }: UpdateContext,
+  current: CurrentPage,
+  change: Change,
+  rendered: RenderedPage | undefined,
+): Promise<FullPage | undefined> {
+  const [written] = await many<Written>(updateCtes(params, current, change, rendered));
+  if (!written) return undefined;
+  const { markdown, folder } = change;
+  if (markdown === undefined || !rendered) return readPage(maybeOne, params);
+  return shownPage({ ...written, markdown, html: rendered.html, outline: rendered.outline, folder });
 }
 
 async function readPage(

@@ -40,48 +40,34 @@ interface Compiled extends Planned {
   result: CompileOutput;
 }
 
-/** Makes pages of the documents of an archive that is no wiki's, beside those that the wiki has. Answers a line about it. */
+/** What is known of a folder before its pages are written. */
+interface FolderPlan {
+  /** The entry of each file. */
+  entryOf: ReadonlyMap<string, string>;
+  planned: readonly Planned[];
+  /** Where links between the files lead to. */
+  pages: ReadonlyMap<string, string>;
+  /** The ids of the files that may become attachments, by name and by the address that a link to it has. */
+  attachmentIds: ReadonlyMap<string, string>;
+  idAt: ReadonlyMap<string, string>;
+  /** Paths that other pages lie below. */
+  parents: ReadonlySet<string>;
+  names: ReturnType<typeof namesOfWiki>;
+}
+
+/** Creates pages of the documents of an archive that is not a wiki's, beside those that the wiki has. Answers a summary. */
 export async function importFolder(context: ImportContext): Promise<string> {
-  const { query, wiki_id, sandbox, creator, now, limits, archive, onProgress } = context;
-  const entryOf = filesOf(archive.names);
-  const documents = [...entryOf.keys()].filter((name) => DOCUMENT.test(name));
-  if (documents.length === 0) throw invalid('The archive has no Markdown, text or HTML file that could become a page.');
-  const existing = await query<{ page_id: string; path: string; title: string; origin: 'authored' | 'compiled' }>(sql`
-    select page_id, path, title, origin from pages where wiki_id = ${wiki_id} and trashed_at is null`);
-  const pageAt = new Map(existing.map((page) => [page.path, page]));
-  const { planned, pages } = plan(documents, entryOf, pageAt);
-  const attachmentIds = new Map<string, string>();
-  for (const name of entryOf.keys()) {
-    if (DOCUMENT.test(name)) continue;
-    attachmentIds.set(name, newId('attachment'));
-    pages.set(name, `attachment:${attachmentIds.get(name)}`);
-  }
-  const idAt = new Map([...existing, ...planned].map(({ path, page_id }) => [path, page_id]));
-  const names = namesOfWiki(
-    [...existing, ...planned.map((page) => ({ ...page, title: '' }))].map((page) => ({ ...page, former_paths: [] })),
-  );
-  const parents = new Set(planned.map(({ path }) => folderOf(path)));
+  const { query, wiki_id, archive, onProgress } = context;
+  const plan = await planFolder(context);
   const claimed = new Map<string, string>();
   const failures: string[] = [];
   let written = 0;
   let done = 0;
 
   async function make(page: Planned): Promise<Compiled> {
-    const { entry, filename, path } = page;
-    const file = { wiki_id, filename, content_type: '', page_path: path };
-    const asFolder = (name: string) => {
-      const bytes = Buffer.from(`# ${name.replace(/([\\`*_[\]<>#])/g, '\\$1')}\n`);
-      return sandbox.run({ ...file, filename: 'folder.md', content_type: 'text/markdown', bytes }, pages);
-    };
-    if (entry === undefined) return { ...page, result: await asFolder(filename.split('/').at(-1) ?? filename) };
-    const result = await sandbox.run({ ...file, bytes: await archive.read(entry, limits.file_bytes) }, pages);
-    if (result.ok) return { ...page, result };
-    failures.push(`${filename} (${result.message})`);
-    // Other pages lie below it, so there is a page all the same.
-    return {
-      ...page,
-      result: parents.has(path) ? await asFolder(folderOf(filename).split('/').at(-1) || filename) : result,
-    };
+    const { failure, ...compiled } = await compilePlanned(context, plan, page);
+    if (failure !== undefined) failures.push(failure);
+    return compiled;
   }
 
   async function write(made: Compiled[]): Promise<void> {
@@ -89,8 +75,8 @@ export async function importFolder(context: ImportContext): Promise<string> {
     for (const { result, ...page } of made) {
       if (!result.ok) continue;
       for (const link of result.links)
-        if (attachmentIds.has(link) && !claimed.has(link)) claimed.set(link, page.page_id);
-      rows.push(rowsOf(page, result));
+        if (plan.attachmentIds.has(link) && !claimed.has(link)) claimed.set(link, page.page_id);
+      rows.push(rowsOf(context, plan, page, result));
     }
     await insertPages(
       query,
@@ -104,41 +90,92 @@ export async function importFolder(context: ImportContext): Promise<string> {
     );
     written += rows.length;
     done += made.length;
-    await onProgress((0.95 * done) / planned.length);
+    await onProgress((0.95 * done) / plan.planned.length);
   }
 
-  function rowsOf(page: Planned, result: CompileOutput & { ok: true }) {
-    const { page_id, path, position } = page;
-    const { title, description, word_count, markdown, html, outline, text, indexed } = result;
-    const parent = folderOf(path);
-    const by = { created_at: now, created_by: creator, updated_at: now, updated_by: creator };
-    const state = { status: 'published', origin: 'authored', stale: false, revision: 1 };
-    const place = {
-      slug: path.slice(path.lastIndexOf('/') + 1),
-      parent_page_id: idAt.get(parent) ?? null,
-      parent_path: parent || null,
-    };
-    return {
-      page: { page_id, path, ...place, title, description, position, ...state, word_count, ...by },
-      revision: {
-        page_id,
-        revision: 1,
-        title,
-        markdown,
-        html,
-        outline,
-        origin: 'authored',
-        folder: parent,
-        ...by,
-        present: { text, indexed, links: names.resolved(result.page_links) },
-      },
-    };
-  }
-
-  await inBatches(planned, ({ entry }) => (entry === undefined ? 0 : archive.size(entry)), make, write);
+  await inBatches(plan.planned, ({ entry }) => (entry === undefined ? 0 : archive.size(entry)), make, write);
   if (written === 0) throw invalid(`None of the files can become a page. ${failures.slice(0, NAMED).join('; ')}`);
-  await attachClaimed(context, entryOf, attachmentIds, claimed);
-  return summarize(written, claimed.size, attachmentIds.size - claimed.size, failures);
+  await attachClaimed(context, plan.entryOf, plan.attachmentIds, claimed);
+  return summarize(written, claimed.size, plan.attachmentIds.size - claimed.size, failures);
+}
+
+async function planFolder({ query, wiki_id, archive }: ImportContext): Promise<FolderPlan> {
+  const entryOf = filesOf(archive.names);
+  const documents = [...entryOf.keys()].filter((name) => DOCUMENT.test(name));
+  if (documents.length === 0) throw invalid('The archive has no Markdown, text or HTML file that could become a page.');
+  const existing = await query<{ page_id: string; path: string; title: string; origin: 'authored' | 'compiled' }>(sql`
+    select page_id, path, title, origin from pages where wiki_id = ${wiki_id} and trashed_at is null`);
+  const { planned, pages } = planPages(documents, entryOf, new Map(existing.map((page) => [page.path, page])));
+  const attachmentIds = new Map<string, string>();
+  for (const name of entryOf.keys()) {
+    if (DOCUMENT.test(name)) continue;
+    const attachment_id = newId('attachment');
+    attachmentIds.set(name, attachment_id);
+    pages.set(name, `attachment:${attachment_id}`);
+  }
+  const all = [...existing, ...planned.map((page) => ({ ...page, title: '' }))];
+  return {
+    entryOf,
+    planned,
+    pages,
+    attachmentIds,
+    idAt: new Map(all.map(({ path, page_id }) => [path, page_id])),
+    parents: new Set(planned.map(({ path }) => folderOf(path))),
+    names: namesOfWiki(all.map((page) => ({ ...page, former_paths: [] }))),
+  };
+}
+
+/** A file that fails and has pages below it becomes the page of a folder; `failure` says why. */
+async function compilePlanned(
+  { wiki_id, sandbox, archive, limits }: ImportContext,
+  { pages, parents }: FolderPlan,
+  page: Planned,
+): Promise<Compiled & { failure?: string }> {
+  const { entry, filename, path } = page;
+  const file = { wiki_id, filename, content_type: '', page_path: path };
+  const asFolder = (name: string) => {
+    const bytes = Buffer.from(`# ${name.replace(/([\\`*_[\]<>#])/g, '\\$1')}\n`);
+    return sandbox.run({ ...file, filename: 'folder.md', content_type: 'text/markdown', bytes }, pages);
+  };
+  if (entry === undefined) return { ...page, result: await asFolder(filename.split('/').at(-1) ?? filename) };
+  const result = await sandbox.run({ ...file, bytes: await archive.read(entry, limits.file_bytes) }, pages);
+  if (result.ok) return { ...page, result };
+  const failure = `${filename} (${result.message})`;
+  if (!parents.has(path)) return { ...page, result, failure };
+  return { ...page, result: await asFolder(folderOf(filename).split('/').at(-1) || filename), failure };
+}
+
+function rowsOf(
+  { now, creator }: ImportContext,
+  { idAt, names }: FolderPlan,
+  { page_id, path, position }: Planned,
+  result: CompileOutput & { ok: true },
+) {
+  const { title, description, word_count, markdown, html, outline, text, indexed } = result;
+  const parent = folderOf(path);
+  const by = { created_at: now, created_by: creator, updated_at: now, updated_by: creator };
+  const state = { status: 'published', origin: 'authored', stale: false, revision: 1 };
+  const place = {
+    slug: path.slice(path.lastIndexOf('/') + 1),
+    parent_page_id: idAt.get(parent) ?? null,
+    parent_path: parent || null,
+  };
+  const present = { text, indexed, links: names.resolved(result.page_links) };
+  return {
+    page: { page_id, path, ...place, title, description, position, ...state, word_count, ...by },
+    revision: {
+      page_id,
+      revision: 1,
+      title,
+      markdown,
+      html,
+      outline,
+      origin: 'authored',
+      folder: parent,
+      ...by,
+      present,
+    },
+  };
 }
 
 /** The files by their names without the one folder that everything lies in, as archives of repositories have it. */
@@ -150,7 +187,7 @@ function filesOf(names: readonly string[]): Map<string, string> {
 }
 
 /** The page of each document and folder, parents first, and where links between the files lead to. */
-function plan(
+function planPages(
   documents: readonly string[],
   entryOf: ReadonlyMap<string, string>,
   pageAt: ReadonlyMap<string, { origin: 'authored' | 'compiled' }>,

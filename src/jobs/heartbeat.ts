@@ -1,0 +1,50 @@
+import type { Logger } from 'pino';
+import type { Query } from '../db/db.ts';
+import type { ClaimedJob } from './define-job.ts';
+import { LeaseLost } from './record-queue.ts';
+import { endLease, lostJobs, prolongLease, requeueLostJobs } from './workers.ts';
+
+const HEARTBEAT_MS = 3_000;
+
+/**
+ * Prolongs the lease of a worker as long as it runs anything, tells it which public jobs it has lost, and puts back the jobs
+ * of workers that are gone. Never twice at once: a slow database gets no second heartbeat on top of the first.
+ */
+export function startHeartbeat(options: {
+  query: Query;
+  worker_id: string;
+  /** The public jobs that the worker runs, each with what tells it that it lost the job. */
+  records: ReadonlyMap<ClaimedJob, AbortController>;
+  isIdle: () => boolean;
+  log: Logger;
+}): { stop(): Promise<void> } {
+  const { query, worker_id, records, isIdle, log } = options;
+  let underWay: Promise<void> | undefined;
+
+  async function beat(): Promise<void> {
+    if (!isIdle()) await prolongLease(query, worker_id);
+    const lost = await lostJobs(query, [...records.keys()]);
+    for (const [job, controller] of records) {
+      if (lost.includes(job.job_id)) controller.abort(new LeaseLost(`job ${job.job_id} was cancelled or taken over`));
+    }
+    await requeueLostJobs(query);
+  }
+
+  function beatOnce(): void {
+    underWay ??= beat()
+      .catch((err: unknown) => log.warn({ err }, 'a heartbeat of the worker failed'))
+      .finally(() => {
+        underWay = undefined;
+      });
+  }
+
+  beatOnce();
+  const timer = setInterval(beatOnce, HEARTBEAT_MS);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await underWay;
+      await endLease(query, worker_id).catch((err: unknown) => log.warn({ err }, 'the worker could not sign off'));
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { Lane } from './define-job.ts';
+
+/** What runs in this process, by lane. */
+export interface Slots {
+  isEmpty(): boolean;
+  hasRoom(job: { lane: Lane }): boolean;
+  /** The second half of a lane is for workspaces of which nothing is running, so that large uploads keep no other tenant waiting. */
+  isHalfFull(job: { lane: Lane }): boolean;
+  /** Takes a slot until the work has ended. */
+  fill(lane: Lane, work: Promise<void>): void;
+  /** Waits until nothing runs. */
+  settled(): Promise<void>;
+}
+
+/** `onFree` is called whenever a slot is free again, `onError` with what failed. */
+export function openSlots(
+  sizes: Record<Lane, number>,
+  { onFree, onError }: { onFree: () => void; onError: (error: unknown) => void },
+): Slots {
+  const running = new Set<{ lane: Lane; done: Promise<void> }>();
+  const used = (lane: Lane) => [...running].filter((one) => one.lane === lane).length;
+  return {
+    isEmpty: () => running.size === 0,
+    hasRoom: ({ lane }) => used(lane) < sizes[lane],
+    isHalfFull: ({ lane }) => used(lane) >= Math.ceil(sizes[lane] / 2),
+    fill(lane, work) {
+      const done = work.catch(onError).finally(() => {
+        running.delete(entry);
+        onFree();
+      });
+      const entry = { lane, done };
+      running.add(entry);
+    },
+    settled: async () => {
+      await Promise.all([...running].map(({ done }) => done));
+    },
+  };
+}
