@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import yauzl from 'yauzl';
 import yazl from 'yazl';
+import { until } from './until.ts';
 import type { Answer, Client, Owner, World } from './world.ts';
 
 export const PNG = Buffer.from(
@@ -15,12 +16,16 @@ export async function newWiki(by: Owner, title = 'Ported'): Promise<string> {
 }
 
 /** The job when it has ended. */
-export async function ended(by: Client, wiki_id: string, job_id: string): Promise<Answer['body']> {
-  for (;;) {
-    const { body } = await by.get(`/v1/wikis/${wiki_id}/jobs/${job_id}`);
-    if (body.finished_at) return body;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+export function ended(by: Client, wiki_id: string, job_id: string): Promise<Answer['body']> {
+  return until(
+    `the job ${job_id} has ended`,
+    async () => {
+      const { status, body } = await by.get(`/v1/wikis/${wiki_id}/jobs/${job_id}`);
+      assert.equal(status, 200, JSON.stringify(body));
+      return body;
+    },
+    ({ finished_at }) => finished_at !== undefined,
+  );
 }
 
 /** The archive of a wiki. */

@@ -4,7 +4,8 @@ import { open, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { cleanUp, freePort, makeFolder, spawnService, until, worldOfProcess } from './process.ts';
+import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
+import { until } from './until.ts';
 
 const run = promisify(execFile);
 
@@ -36,7 +37,7 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
   const made = await owner.post(`${wiki}/pages`, { title: 'Kept', markdown: 'It stays.' });
   assert.equal(made.status, 201);
   const page = `${wiki}/pages/${made.body.page_id}`;
-  const isRefused = async () => (await owner.patch(page, { title: 'Kept' })).status === 503;
+  const rename = async () => (await owner.patch(page, { title: 'Kept' })).status;
 
   await t.test('files that do not fit are 503, and leave no upload and no part of themselves', async () => {
     const [uploads, files] = [
@@ -54,7 +55,7 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
 
   await t.test('what would write is 503, what reads is answered', async () => {
     await leaveFree(disk, 200);
-    await until('writes are refused', isRefused);
+    await until('writes are refused', rename, (status) => status === 503);
     for (const refused of [
       await owner.patch(page, { title: 'Lost' }),
       await owner.post(`${wiki}/pages`, { title: 'Lost', markdown: '' }),
@@ -72,13 +73,9 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
 
   await t.test('when there is room again everything goes on by itself', async () => {
     await rm(join(disk, 'filler'));
-    await until('writes are taken', async () => !(await isRefused()));
-    assert.equal((await upload({ 'small.md': '# Small\n' })).status, 201);
-    await until(
-      'the upload has ended',
-      async () => (await owner.get(`${wiki}/jobs`)).body[0]?.finished_at !== undefined,
-    );
-    assert.equal((await owner.get(`${wiki}/jobs`)).body[0].status, 'completed');
+    await until('writes are taken', rename, (status) => status !== 503);
+    const { body: ended } = await world.upload(owner, owner.wiki_id, { 'small.md': '# Small\n' });
+    assert.equal(ended.status, 'completed', JSON.stringify(ended));
     assert.equal(service.isOver(), false);
   });
 });

@@ -9,11 +9,11 @@ import { sql } from '../src/db/sql.ts';
 import { isIdempotent } from '../src/http/endpoint.ts';
 import { StorageUnavailable } from '../src/providers/storage/blobs.ts';
 import { observedServices } from './observed-services.ts';
-import { until } from './process.ts';
 import { sendRaw } from './raw-http.ts';
 import { nameOf, success, validRequest } from './requests.ts';
 import { announce, patch } from './resumable.ts';
 import { openTenants } from './tenants.ts';
+import { until } from './until.ts';
 import { makeDatabase, type Owner, openWorld } from './world.ts';
 
 /** What holds a connection and locks while a request writes, and for how long. */

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
 import { send, zipped } from './archives.ts';
-import { cleanUp, serviceInAPlace, until, worldOfProcess } from './process.ts';
+import { cleanUp, serviceInAPlace, worldOfProcess } from './process.ts';
+import { until } from './until.ts';
+import type { World } from './world.ts';
 
 const PAGES = 1_500;
 const KILLS = 2;
@@ -25,14 +27,17 @@ test('an import whose service is killed in the middle is taken up again and make
     assert.equal(made.status, 201, JSON.stringify(made.body));
     job_id = made.body.job_id;
   }
+  const jobs = ({ db }: World) =>
+    db.query<{ status: string; attempt: number; progress: number; error: string }>(sql`
+      select status, attempt, progress, error from jobs where wiki_id = ${wiki_id} and job_id = ${job_id}`);
   for (let kill = 0; kill < KILLS; kill += 1) {
     {
       using world = worldOfProcess(address, { data_dir });
-      await until('the import is at work', async () => {
-        const [row] = await world.db.query<{ attempt: number }>(sql`
-          select attempt from jobs where wiki_id = ${wiki_id} and job_id = ${job_id}`);
-        return (row?.attempt ?? 0) > kill;
-      });
+      await until(
+        'the import is at work',
+        async () => (await jobs(world))[0],
+        (job) => job !== undefined && job.attempt > kill,
+      );
       const [row] = await world.db.query<{ pages: number; is_over: boolean }>(sql`
         select (select count(*)::int from pages where wiki_id = ${wiki_id}) as pages, finished_at is not null as is_over
         from jobs where wiki_id = ${wiki_id} and job_id = ${job_id}`);
@@ -45,12 +50,12 @@ test('an import whose service is killed in the middle is taken up again and make
   }
   using world = worldOfProcess(address, { data_dir });
   const { query } = world.db;
-  await until('the import has ended', async () => {
-    const [row] = await query<{ status: string; error: string }>(sql`
-      select status, error from jobs where wiki_id = ${wiki_id} and job_id = ${job_id}`);
-    assert.notEqual(row?.status, 'failed', row?.error);
-    return row?.status === 'completed';
-  });
+  const job = await until(
+    'the import has ended',
+    async () => (await jobs(world))[0],
+    (seen) => /completed|failed/.test(seen?.status ?? ''),
+  );
+  assert.equal(job.status, 'completed', job.error);
   const [row] = await query<Record<string, number>>(sql`
     select count(*)::int as pages, count(distinct path)::int as paths,
       (select count(*)::int from revisions where wiki_id = ${wiki_id}) as revisions,

@@ -1,7 +1,7 @@
 import { sql } from '../src/db/sql.ts';
 import { enqueueDue } from '../src/jobs/background-queue.ts';
 import type { BackgroundJob } from '../src/jobs/define-job.ts';
-import { until } from './process.ts';
+import { until } from './until.ts';
 import type { World } from './world.ts';
 
 /** Has the workers of a world do what a scheduled job would find to do now, and waits until it is done. */

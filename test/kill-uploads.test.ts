@@ -4,10 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
-import { cleanUp, freePort, makeFolder, type ServiceProcess, spawnService, until, worldOfProcess } from './process.ts';
+import { cleanUp, freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess } from './process.ts';
 import { randomNumbers } from './random-numbers.ts';
 import { type Announced, announce, patch, type SentFile, sha256Of } from './resumable.ts';
-import { type Answer, makeDatabase, type Owner } from './world.ts';
+import { until } from './until.ts';
+import { type Answer, makeDatabase, type Owner, waitForUpload } from './world.ts';
 import { zipOf } from './zip.ts';
 
 /** UPLOAD_KILLS: how often the service or the worker is killed. KILL_SEED: the moments of an earlier run, as far as chance has them. */
@@ -39,27 +40,35 @@ const start = async (role: 'web' | 'worker'): Promise<ServiceProcess> => {
 const running = { web: await start('web'), worker: await start('worker') };
 
 /** Asks until there is an answer that is no 503: whoever was killed is soon there again. */
-async function insist(ask: () => Promise<Answer>): Promise<Answer> {
-  for (;;) {
-    const answer = await ask().catch(() => undefined);
-    if (answer && answer.status < 500) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+async function insist(what: string, ask: () => Promise<Answer>): Promise<Answer> {
+  let answer: Answer | undefined;
+  await until(
+    `an answer to ${what}`,
+    async () => {
+      answer = await ask().catch(() => undefined);
+      return answer?.status;
+    },
+    (status) => status !== undefined && status < 500,
+  );
+  assert.ok(answer);
+  return answer;
 }
 
 /** Sends a file in pieces of any length, each where the service says that it is; nothing that it acknowledged may be gone. */
 async function send(owner: Owner, { path, content }: SentFile, size: () => number): Promise<void> {
   let acknowledged = 0;
-  for (;;) {
-    const head = await insist(() => owner.send('HEAD', path));
+  const sendNext = async () => {
+    const head = await insist(`HEAD ${path}`, () => owner.send('HEAD', path));
     assert.equal(head.status, 200);
     const at = Number(head.headers.get('upload-offset'));
     assert.ok(at >= acknowledged, `${acknowledged} bytes were acknowledged, and ${at} are there`);
-    if (at === content.length) return;
+    if (at === content.length) return at;
     const answer = await patch(owner, path, at, content.subarray(at, at + size())).catch(() => undefined);
     if (answer?.status === 204) acknowledged = Number(answer.headers.get('upload-offset'));
     else if (answer) assert.ok(answer.status === 409 || answer.status === 503, JSON.stringify(answer.body));
-  }
+    return at;
+  };
+  await until(`all ${content.length} bytes of ${path} are there`, sendNext, (at) => at === content.length);
 }
 
 async function uploadOnce(owner: Owner, numbers: () => number): Promise<Announced> {
@@ -71,11 +80,12 @@ async function uploadOnce(owner: Owner, numbers: () => number): Promise<Announce
     const sections = Array.from({ length: SECTIONS }, (_, i) => `# Section ${i}\n\n${SECTION}`);
     contents['long.md'] = Buffer.from(`${sections.join('')}${numbers()}\n`);
   }
-  let upload: Announced | undefined;
-  while (!upload) upload = await announce(owner, owner.wiki_id, contents).catch(() => undefined);
+  const upload = await until('an upload is announced', () =>
+    announce(owner, owner.wiki_id, contents).catch(() => undefined),
+  );
   for (const file of upload.files) await send(owner, file, () => Math.ceil(numbers() * 3 * MIB));
   const { path } = upload;
-  const completed = await insist(() => owner.post(`${path}/complete`));
+  const completed = await insist(`${path}/complete`, () => owner.post(`${path}/complete`));
   // An answer that was lost on the way leaves the upload queued.
   assert.ok(completed.status === 200 || completed.body.error === 'upload_state', JSON.stringify(completed.body));
   return upload;
@@ -107,10 +117,13 @@ test('an upload and its job go on after the service or the worker is killed at a
   }
   stopping = true;
   await Promise.all(sending);
-  await until('every upload that was completed has ended', async () => {
-    const [row] = await query<{ open: number }>(sql`select count(*)::int as open from uploads where status = 'queued'`);
-    return row?.open === 0;
-  });
+  await until(
+    'every upload that was completed has ended',
+    () =>
+      query<{ upload_id: string; progress: number }>(sql`
+      select upload_id, j.progress from uploads u left join jobs j using (upload_id) where u.status = 'queued'`),
+    (open) => open.length === 0,
+  );
 
   for (const { owner, upload } of uploads) {
     const { body } = await owner.get(upload.path);
@@ -168,14 +181,14 @@ test('a long document whose worker is killed between its pages has each of them 
     assert.ok(row);
     return row;
   };
-  await until('the first pages are written', async () => (await counted()).done > 0);
+  await until('the first pages are written', counted, ({ done }) => done > 0);
   running.worker.kill('SIGKILL');
   await running.worker.ended;
   const { done, pages } = await counted();
   assert.ok(done > 0 && done < 401 && pages === done, `${done} of 401 were written`);
   await forgetWorkers();
   running.worker = await start('worker');
-  await until('the upload has ended', async () => (await owner.get(upload.path)).body.status === 'completed');
+  await waitForUpload(owner, owner.wiki_id, upload.upload_id);
   assert.deepEqual(await counted(), { done: 401, pages: 401, revisions: 401, attempt: 2 });
   assert.equal((await owner.get(upload.path)).body.summary, '1 file: 1 new source, 401 new pages.');
 });
@@ -189,12 +202,17 @@ test('documents that name each other are linked as if their worker had not been 
         .join('')}<p>${version}`;
     return { 'all.zip': zipOf(Array.from({ length: 400 }, (_, i) => [`${i}.html`, page(i)] as const)) };
   };
-  const upload = async (wiki_id: string, contents: Record<string, Buffer>, whileItRuns: (path: string) => unknown) => {
-    const { path, files: sent } = await announce(owner, wiki_id, contents);
+  const upload = async (
+    wiki_id: string,
+    contents: Record<string, Buffer>,
+    whileItRuns: (upload_id: string) => unknown,
+  ) => {
+    const { path, files: sent, upload_id } = await announce(owner, wiki_id, contents);
     for (const file of sent) await send(owner, file, () => MIB);
     await owner.post(`${path}/complete`);
-    await whileItRuns(path);
-    await until('the upload has ended', async () => (await owner.get(path)).body.status === 'completed');
+    await whileItRuns(upload_id);
+    const { body: ended } = await waitForUpload(owner, wiki_id, upload_id);
+    assert.equal(ended.status, 'completed', JSON.stringify(ended));
   };
   const texts = (wiki_id: string) =>
     query<{ path: string; revision: number; markdown: string }>(sql`
@@ -204,13 +222,14 @@ test('documents that name each other are linked as if their worker had not been 
   const { body: other } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Left alone' });
   for (const wiki_id of [owner.wiki_id, other.wiki_id]) await upload(wiki_id, files('Old'), () => undefined);
   await upload(other.wiki_id, files('New'), () => undefined);
-  await upload(owner.wiki_id, files('New'), async (path) => {
-    const upload_id = path.split('/').at(-1);
-    await until('the first pages are written', async () => {
-      const [row] = await query<{ done: number }>(sql`
-        select count(*)::int as done from upload_files where upload_id = ${upload_id} and kind = 'file' and status = 'done'`);
-      return (row?.done ?? 0) > 0;
-    });
+  await upload(owner.wiki_id, files('New'), async (upload_id) => {
+    await until(
+      'the first pages are written',
+      () =>
+        query(sql`
+        select from upload_files where upload_id = ${upload_id} and kind = 'file' and status = 'done'`),
+      (done) => done.length > 0,
+    );
     running.worker.kill('SIGKILL');
     await running.worker.ended;
     const [row] = await query<{ pending: number }>(sql`

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
 import { assertKept } from './assert-durable.ts';
-import { cleanUp, postgresIn, type ServiceProcess, serviceInAPlace, until, worldOfProcess } from './process.ts';
+import { cleanUp, postgresIn, type ServiceProcess, serviceInAPlace, worldOfProcess } from './process.ts';
 import { randomNumbers } from './random-numbers.ts';
+import { until } from './until.ts';
 import { startWriters, type Writers } from './writers.ts';
 
 /** KILL_ROUNDS: how often each of the three is killed. KILL_SEED: the moments of an earlier run, as far as chance has them. */
@@ -30,12 +31,10 @@ test('nothing acknowledged is lost or made twice when the service or its Postgre
 
   const killPostgres = async () => {
     // It may not have come back from the last time yet, and a child that it has just made still looks like it.
-    let postmasters: number[] = [];
-    await until('one PostgreSQL on the DATA_DIR', async () => {
-      postmasters = await postgresIn(data_dir);
-      return postmasters.length === 1;
-    });
-    for (const pid of postmasters) process.kill(pid, 'SIGKILL');
+    const one = (pids: number[]) => pids.length === 1;
+    for (const pid of await until('one PostgreSQL on the DATA_DIR', () => postgresIn(data_dir), one)) {
+      process.kill(pid, 'SIGKILL');
+    }
   };
   const killService = async () => {
     writers.serviceIsUp(false);
@@ -56,23 +55,24 @@ test('nothing acknowledged is lost or made twice when the service or its Postgre
     },
   };
 
+  const writesReach = (goal: number, what: string) =>
+    until(
+      what,
+      () => ({ acknowledged: ledger.acknowledged, isOver: service.isOver() }),
+      ({ acknowledged, isOver }) => acknowledged >= goal || isOver,
+    );
+
   const restarts: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [what, kill] of Object.entries(kills)) {
       const goal = ledger.acknowledged + 1 + Math.floor(random() * WRITES_MAX);
-      await until(
-        `writes are acknowledged again, before ${what} is killed\n${tail(service)}`,
-        () => ledger.acknowledged >= goal || service.isOver(),
-      );
+      await writesReach(goal, `writes are acknowledged again, before ${what} is killed\n${tail(service)}`);
       await new Promise((resolve) => setTimeout(resolve, random() * MORE_MS));
       assert.ok(!service.isOver(), `The service must outlive its PostgreSQL, but ended: ${tail(service)}`);
       const began = performance.now();
       await kill();
       const before = ledger.acknowledged;
-      await until(
-        `an acknowledged write after ${what} was killed`,
-        () => ledger.acknowledged > before || service.isOver(),
-      );
+      await writesReach(before + 1, `an acknowledged write after ${what} was killed`);
       restarts.push(performance.now() - began);
     }
   }
@@ -80,12 +80,13 @@ test('nothing acknowledged is lost or made twice when the service or its Postgre
 
   using world = worldOfProcess(address, { data_dir });
   const { query } = world.db;
-  await until('every upload has ended', async () => {
-    const [row] = await query<{ open: number }>(
-      sql`select count(*)::int as open from uploads where finished_at is null`,
-    );
-    return row?.open === 0;
-  });
+  await until(
+    'every upload has ended',
+    () =>
+      query<{ upload_id: string; progress: number }>(sql`
+      select upload_id, j.progress from uploads u left join jobs j using (upload_id) where u.finished_at is null`),
+    (open) => open.length === 0,
+  );
   await assertKept(query, join(data_dir, 'blobs'), ledger);
   service.kill('SIGTERM');
   assert.deepEqual(await service.ended, { code: 0, signal: null }, tail(service));

@@ -1,3 +1,4 @@
+import { until } from './until.ts';
 import type { Answer } from './world.ts';
 
 /** A request that is sent again and again, to one process with one credential. */
@@ -18,8 +19,8 @@ export interface Traffic {
   sent: Sent[];
   /** Sends each of the probes now, besides the steady ones. */
   sendAll(): void;
-  /** Waits until something holds of what was answered. */
-  until(holds: () => boolean): Promise<void>;
+  /** Waits until nothing of what is waited for is missing in what was answered. */
+  until(what: string, missing: () => string[]): Promise<void>;
   /** Sends no more, and waits for the answers that are on their way. */
   stop(): Promise<void>;
 }
@@ -32,7 +33,6 @@ export function startTraffic(probes: readonly Probe[], per_second: number): Traf
   const sent: Sent[] = [];
   const under_way = new Set<Promise<void>>();
   let failure: unknown;
-  let look: () => void = () => undefined;
   const began = performance.now();
   let due_count = 0;
   let sent_count = 0;
@@ -47,10 +47,7 @@ export function startTraffic(probes: readonly Probe[], per_second: number): Traf
         failure ??= error;
       },
     );
-    const removed = done.then(() => {
-      under_way.delete(removed);
-      look();
-    });
+    const removed = done.then(() => void under_way.delete(removed));
     under_way.add(removed);
   }
 
@@ -64,14 +61,13 @@ export function startTraffic(probes: readonly Probe[], per_second: number): Traf
   return {
     sent,
     sendAll: () => probes.forEach(send),
-    until: (holds) =>
-      new Promise((resolve, reject) => {
-        look = () => {
-          if (failure) reject(failure);
-          else if (holds()) resolve();
-        };
-        look();
-      }),
+    async until(what, missing) {
+      const look = () => {
+        if (failure) throw failure;
+        return missing();
+      };
+      await until(what, look, (names) => names.length === 0);
+    },
     async stop() {
       clearInterval(timer);
       await Promise.all(under_way);

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { until } from './process.ts';
+import { until } from './until.ts';
 
 /** A message as it arrived: who it was for by the envelope, and its text as it came over the wire. */
 export interface ReceivedMessage {

@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { type OwnerDb, openDb, SERVICE_ROLE } from '../src/db/db.ts';
 import { sql } from '../src/db/sql.ts';
-import { cleanUp, until } from './process.ts';
+import { cleanUp } from './process.ts';
+import { until } from './until.ts';
 
 /** What is looked for as the one that others wait for. */
 const MIGRATOR = 'ibid migrator';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { listMigrations, migrate } from '../src/db/migrate.ts';
 import { sql } from '../src/db/sql.ts';
 import { fillTables, openMigrator, underLoad } from './migration-load.ts';
-import { until } from './process.ts';
+import { until } from './until.ts';
 import { makeDatabase, openOwner } from './world.ts';
 
 /** Migrations before it were released before there were rules. */

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -8,6 +7,7 @@ import { after } from 'node:test';
 import { promisify } from 'node:util';
 import { openDb } from '../src/db/db.ts';
 import { runningPostgres } from '../src/db/postgres/running.ts';
+import { until } from './until.ts';
 import { type World, worldOf } from './world.ts';
 
 const cleaning: (() => Promise<unknown> | void)[] = [];
@@ -95,7 +95,11 @@ export async function makeFolder(mode = 0o755): Promise<string> {
   await chmod(folder, mode);
   cleanUp(async () => {
     for (const pid of await postgresIn(folder)) process.kill(pid, 'SIGKILL');
-    await until(`no PostgreSQL in ${folder}`, async () => (await postgresIn(folder)).length === 0);
+    await until(
+      `no PostgreSQL in ${folder}`,
+      () => postgresIn(folder),
+      (pids) => pids.length === 0,
+    );
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   });
   return folder;
@@ -153,15 +157,6 @@ export async function freePort(): Promise<number> {
     if (!free) continue;
     await new Promise((resolve) => server.close(resolve));
     return port;
-  }
-}
-
-/** Waits until something holds, for a minute at most. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  while (!(await holds())) {
-    assert.ok(performance.now() < deadline, `Waited a minute for: ${what}. Look at why it does not come.`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 

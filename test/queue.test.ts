@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
-import { until } from './process.ts';
+import { until } from './until.ts';
 import { makeDatabase, openWorld } from './world.ts';
 
 const DATABASE_URL = await makeDatabase();
@@ -18,11 +18,15 @@ test('a hundred callers queue for ten connections, however long those are held b
   await world.db.transaction(async (query) => {
     await query(sql`select 1 from workspaces where workspace_id = ${workspace_id} for update`);
     callers = Array.from({ length: 100 }, (_, i) => owner.post(invite, { email: `${i}@example.com`, role: 'member' }));
-    await until('every connection waits for the lock', async () => {
-      const waiting = await world.db.query(sql`
-        select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
-      return waiting.length >= 10;
-    });
+    await until(
+      'every connection waits for the lock',
+      async () => {
+        const waiting = await world.db.query(sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+        return { waiting: waiting.length };
+      },
+      ({ waiting }) => waiting >= 10,
+    );
     await query(sql`select pg_sleep(${HELD_SECONDS})`);
   });
   const statuses: Record<number, number> = {};

@@ -7,10 +7,10 @@ import { newToken } from '../src/access/token.ts';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
 import { checkAnswer, checkDeclared } from './leak-patterns.ts';
-import { until } from './process.ts';
 import { type RawAnswer, sendRaw } from './raw-http.ts';
 import { nameOf, success, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
+import { until } from './until.ts';
 import { type Answer, type Client, makeDatabase, type Owner, openWorld, type World } from './world.ts';
 
 /** The rates of these tests: a window never ends by itself in the middle of one. */
@@ -121,16 +121,15 @@ test('processes count together: never more than the quota, nearly all of it, and
 test('when the window ends there is a new quota, on every process', async () => {
   const hasty = await openWorld({ DATABASE_URL, ...RATES, RATE_LIMIT_GENERAL: '5/2s' });
   const one = at(hasty, await maker.person());
-  let refused: Answer | undefined;
-  await until('the quota is used up', async () => {
-    const answer = await one.get('/v1/workspaces');
-    if (answer.status === 429) refused = answer;
-    return refused !== undefined;
-  });
-  const refusedAt = performance.now();
-  assert.ok(Number(refused?.headers.get('retry-after')) <= 2);
-  await until('there is a new one', async () => (await one.get('/v1/workspaces')).status === 200);
-  assert.ok(performance.now() - refusedAt < 10_000);
+  const refused = await until('the quota is used up', async () =>
+    (await many(20, () => one.get('/v1/workspaces'))).find(({ status }) => status === 429),
+  );
+  assert.ok(Number(refused.headers.get('retry-after')) <= 2);
+  await until(
+    'there is a new quota',
+    async () => (await one.get('/v1/workspaces')).status,
+    (status) => status === 200,
+  );
 
   const other = await maker.person();
   await many(GENERAL, () => at(world, other).get('/v1/workspaces'));
@@ -144,11 +143,14 @@ test('counts whose window has ended are removed bit by bit', async () => {
   const ended = randomBytes(32);
   await maker.db.query(sql`
     insert into limit_counts (bucket, used, ends_at) values (${ended}, 1, now() - interval '1 second')`);
-  await until('the row is gone', async () => {
-    await sweeper.anonymous.get('/v1/workspaces', from(someNetwork()));
-    const rows = await maker.db.query(sql`select 1 from limit_counts where bucket = ${ended}`);
-    return rows.length === 0;
-  });
+  await until(
+    'the row is gone',
+    async () => {
+      await sweeper.anonymous.get('/v1/workspaces', from(someNetwork()));
+      return maker.db.query(sql`select used, ends_at from limit_counts where bucket = ${ended}`);
+    },
+    (rows) => rows.length === 0,
+  );
 });
 
 test('one credential at its limit is no other’s: of the same user, in the same workspace, at the same address', async () => {

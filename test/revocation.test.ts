@@ -240,9 +240,11 @@ async function run(way: string, number: number): Promise<void> {
   const began = performance.now();
   const traffic = startTraffic(probes, 2 * PER_SECOND_AND_PROCESS);
   const { sent } = traffic;
-  const eachWas = (what: (entry: Sent) => boolean) =>
-    probes.every((probe) => sent.some((entry) => entry.probe === probe && what(entry)));
-  await traffic.until(() => eachWas(() => true));
+  const unanswered = (began: number) =>
+    probes
+      .filter((probe) => !sent.some((entry) => entry.probe === probe && entry.began > began))
+      .map(({ name }) => name);
+  await traffic.until('each request was answered', () => unanswered(0));
   await delay(20 * random());
 
   const through = number % 2 === 0 ? world : other;
@@ -252,7 +254,7 @@ async function run(way: string, number: number): Promise<void> {
   traffic.sendAll();
   assert.ok(answer.status < 300, `${where(way, number)}: ${answer.status} ${JSON.stringify(answer.body)}`);
   const soonest = performance.now();
-  await traffic.until(() => eachWas((entry) => entry.began > soonest));
+  await traffic.until('each request was answered after access ended', () => unanswered(soonest));
   await traffic.stop();
 
   const after = sent.filter((entry) => entry.began >= answered);

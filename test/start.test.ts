@@ -12,9 +12,9 @@ import {
   postgresIn,
   type SpawnOptions,
   spawnService,
-  until,
   worldOfProcess,
 } from './process.ts';
+import { until } from './until.ts';
 import { makeDatabase } from './world.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -160,7 +160,8 @@ test('a stop leaves nothing running, puts the job in hand back, and the next sta
   const made = await owner.send('POST', `/v1/wikis/${owner.wiki_id}/uploads`, { body: form });
   assert.equal(made.status, 201);
   const jobs = `/v1/wikis/${owner.wiki_id}/jobs`;
-  await until('the job has begun', async () => (await owner.get(jobs)).body[0].progress > 0);
+  const job = async () => (await owner.get(jobs)).body[0];
+  await until('the job has begun', job, ({ progress }) => progress > 0);
   await world.db.close();
   first.service.kill('SIGTERM');
   // npm passes a signal of the terminal on, so that it comes twice.
@@ -169,7 +170,7 @@ test('a stop leaves nothing running, puts the job in hand back, and the next sta
   assert.deepEqual(await postgresIn(folder), []);
 
   const second = await start();
-  await until('the upload has ended', async () => (await owner.get(jobs)).body[0].finished_at !== undefined);
+  await until('the upload has ended', job, ({ finished_at }) => finished_at !== undefined);
   const { body } = await owner.get(jobs);
   assert.equal(body[0].status, 'completed', JSON.stringify(body));
   assert.equal(body[0].attempt, 2, 'The stop must come while the job is in hand; give it more files.');
@@ -183,7 +184,11 @@ test('a stop leaves nothing running, puts the job in hand back, and the next sta
 test('a stop in the middle of a start leaves nothing running', async () => {
   const folder = await makeFolder();
   const service = spawnService({ PORT: '0', DATA_DIR: join(folder, 'data') });
-  await until('PostgreSQL runs', async () => (await postgresIn(folder)).length > 0);
+  await until(
+    'PostgreSQL runs',
+    () => postgresIn(folder),
+    (pids) => pids.length > 0,
+  );
   service.kill('SIGTERM');
   assert.deepEqual(await service.ended, { code: 0, signal: null }, service.stderr());
   assert.deepEqual(await postgresIn(folder), []);

@@ -11,6 +11,7 @@ import type { Db } from '../src/db/db.ts';
 import { raw, sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { mergePending } from '../src/search/index/merge-pending.ts';
+import { ended } from './archives.ts';
 import { checkAnswer, checkDeclared } from './leak-patterns.ts';
 import { startSignInProvider } from './openid-sign-in.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
@@ -216,12 +217,9 @@ async function addRevision(db: Db, wiki_id: string, page_id: string, first: numb
 /** Exports a wiki and answers the id of the export when it is there. */
 async function exportWiki(owner: Owner, wiki_id: string): Promise<string> {
   const { body } = await owner.post(`/v1/wikis/${wiki_id}/exports`);
-  for (;;) {
-    const { body: job } = await owner.get(`/v1/wikis/${wiki_id}/jobs/${body.job_id}`);
-    if (!job.finished_at) continue;
-    assert.equal(job.status, 'completed', job.error);
-    return job.job_id;
-  }
+  const job = await ended(owner, wiki_id, body.job_id);
+  assert.equal(job.status, 'completed', job.error);
+  return job.job_id;
 }
 
 /** Attaches a text to a page and answers the attachment's id. */

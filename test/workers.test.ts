@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { sql } from '../src/db/sql.ts';
-import { cleanUp, freePort, makeFolder, type ServiceProcess, spawnService, until, worldOfProcess } from './process.ts';
-import { addressOf, type Client, makeDatabase, type World } from './world.ts';
+import { cleanUp, freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess } from './process.ts';
+import { until } from './until.ts';
+import { addressOf, type Client, makeDatabase, type World, waitForUpload } from './world.ts';
 
 /** Enough that a job has batches before and behind the moment at which its worker is stopped. */
 const FILES = 120;
@@ -24,6 +25,13 @@ async function jobOf(client: Client, wiki_id: string, upload_id: string) {
   assert.equal(status, 200, JSON.stringify(body));
   return body[0];
 }
+
+const underWay = (client: Client, wiki_id: string, upload_id: string) =>
+  until(
+    'the job is under way',
+    () => jobOf(client, wiki_id, upload_id),
+    ({ progress }) => progress > 0,
+  );
 
 /** The upload ended well, and all of it was made once. */
 async function assertMadeOnce(world: World, client: Client, wiki_id: string, upload_id: string) {
@@ -59,23 +67,20 @@ test('a worker takes over from one that is gone or stood still, and nothing is m
   const owner = await world.owner();
   const { wiki_id } = owner;
   const upload_id = await uploadMany(owner, wiki_id);
-  await until('the job is under way', async () => (await jobOf(owner, wiki_id, upload_id)).progress > 0);
+  await underWay(owner, wiki_id, upload_id);
   first.kill('SIGKILL');
   await first.ended;
   const killed = performance.now();
   const labels: string[] = [];
-  await until('the worker is missed', async () => {
+  const seen = async () => {
     const { body } = await owner.get(`/v1/wikis/${wiki_id}/uploads/${upload_id}`);
     if (labels.at(-1) !== body.status_label) labels.push(body.status_label);
-    return body.status_label === 'unknown';
-  });
+    return { upload: body, job: await jobOf(owner, wiki_id, upload_id) };
+  };
+  await until('the worker is missed', seen, ({ upload }) => upload.status_label === 'unknown');
   t.diagnostic(`missed ${((performance.now() - killed) / 1000).toFixed(1)} s after its death`);
   second.kill('SIGCONT');
-  await until('the upload has ended', async () => {
-    const { body } = await owner.get(`/v1/wikis/${wiki_id}/uploads/${upload_id}`);
-    if (labels.at(-1) !== body.status_label) labels.push(body.status_label);
-    return body.finished_at !== undefined;
-  });
+  await until('the upload has ended', seen, ({ upload }) => upload.finished_at !== undefined);
   assert.deepEqual(labels, ['running', 'unknown', 'running', 'ready']);
   await assertMadeOnce(world, owner, wiki_id, upload_id);
   assert.equal((await jobOf(owner, wiki_id, upload_id)).attempt, 2, 'The second worker must have taken over.');
@@ -86,12 +91,10 @@ test('a worker takes over from one that is gone or stood still, and nothing is m
     sql`delete from workers where worker_id = (select worker_id from jobs where upload_id = ${next_id})`,
   );
   const third = await startWorker();
-  await until('the upload has ended', async () => {
-    const { body } = await next.get(`/v1/wikis/${next.wiki_id}/uploads/${next_id}`);
-    return body.finished_at !== undefined;
-  });
+  await waitForUpload(next, next.wiki_id, next_id);
   second.kill('SIGCONT');
-  await until('the worker that stood still sees that it lost the job', () => /took the job over/.test(second.stdout()));
+  const lost = (log: string) => /took the job over/.test(log);
+  await until('the worker that stood still sees that it lost the job', second.stdout, lost);
   await assertMadeOnce(world, next, next.wiki_id, next_id);
   for (const process of [second, third, web]) process.kill('SIGTERM');
   for (const process of [second, third, web]) assert.equal((await process.ended).code, 0, process.stdout());
@@ -99,10 +102,14 @@ test('a worker takes over from one that is gone or stood still, and nothing is m
 
 /** An upload that the worker has begun and, standing still, does not go on with. */
 async function stoppedInMidJob(world: World, worker: ServiceProcess) {
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
+    assert.ok(
+      tries <= 10,
+      'The worker must stand still in the middle of a job, and was faster ten times; give it more files.',
+    );
     const next = await world.owner();
     const next_id = await uploadMany(next, next.wiki_id);
-    await until('the job is under way', async () => (await jobOf(next, next.wiki_id, next_id)).progress > 0);
+    await underWay(next, next.wiki_id, next_id);
     await standStill(world, worker);
     if ((await jobOf(next, next.wiki_id, next_id)).status === 'running') return { next, next_id };
     // It was faster.
@@ -112,13 +119,18 @@ async function stoppedInMidJob(world: World, worker: ServiceProcess) {
 
 /** Stops a worker at a moment when it holds no transaction open, whose locks would be in the way of everybody. */
 async function standStill(world: World, worker: ServiceProcess): Promise<void> {
-  await until('the worker stands still between two transactions', async () => {
-    worker.kill('SIGSTOP');
-    const open = await world.db.query(sql`
-      select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`);
-    if (open.length > 0) worker.kill('SIGCONT');
-    return open.length === 0;
-  });
+  await until(
+    'the worker stands still between two transactions',
+    async () => {
+      worker.kill('SIGSTOP');
+      const open = await world.db.query(sql`
+        select query from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`);
+      if (open.length > 0) worker.kill('SIGCONT');
+      return open;
+    },
+    (open) => open.length === 0,
+  );
 }
 
 test('while a database of others is away the answer is 503, and work goes on by itself when it is back', async () => {
@@ -136,7 +148,7 @@ test('while a database of others is away the answer is 503, and work goes on by 
   const { wiki_id } = owner;
   const upload_id = await uploadMany(owner, wiki_id);
 
-  await until('the job is under way', async () => (await jobOf(owner, wiki_id, upload_id)).progress > 0);
+  await underWay(owner, wiki_id, upload_id);
   await database.stop();
   const form = new FormData();
   form.append('files', new Blob(['x']), 'x.md');
@@ -159,8 +171,12 @@ test('while a database of others is away the answer is 503, and work goes on by 
   assert.equal((await world.anonymous.get('/v1/workspaces')).status, 401);
 
   database = await startDatabase();
-  await until('the service is ready again', async () => (await owner.get('/readyz')).status === 200);
-  await until('the upload has ended', async () => (await jobOf(owner, wiki_id, upload_id)).finished_at !== undefined);
+  await until(
+    'the service is ready again',
+    async () => (await owner.get('/readyz')).status,
+    (status) => status === 200,
+  );
+  await waitForUpload(owner, wiki_id, upload_id);
   await assertMadeOnce(world, owner, wiki_id, upload_id);
   assert.ok(!service.isOver(), 'It must be the same process all the time.');
 });

@@ -14,6 +14,7 @@ import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { sql } from '../src/db/sql.ts';
 import type { ServiceHooks } from '../src/service/hooks.ts';
 import { startService } from '../src/service/start-service.ts';
+import { until } from './until.ts';
 
 /** An answer with its body decoded, JSON or text. */
 export interface Answer {
@@ -151,13 +152,21 @@ export function worldOf(db: OwnerDb, address: string, statements: string[] = [])
   };
 }
 
-/** Looks until the upload has ended; how long that may take is the test runner's to say. */
+/** Waits until the upload has ended, and answers it; or what its reader was refused with. */
 export async function waitForUpload(client: Client, wiki_id: string, upload_id: string): Promise<Answer> {
-  for (;;) {
-    const answer = await client.get(`/v1/wikis/${wiki_id}/uploads/${upload_id}`);
-    if (answer.status !== 200 || answer.body.finished_at) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const path = `/v1/wikis/${wiki_id}/uploads/${upload_id}`;
+  await until(
+    `the upload ${upload_id} has ended`,
+    async () => {
+      const { status, body } = await client.get(path);
+      if (status !== 200 || body.finished_at) return 'ended';
+      // How far it is.
+      const { body: jobs } = await client.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${upload_id}`);
+      return { upload: body, jobs };
+    },
+    (seen) => seen === 'ended',
+  );
+  return client.get(path);
 }
 
 function makeClient(address: string, token: string | undefined, user_id: string): Client {
@@ -203,15 +212,18 @@ export async function makeDatabase(): Promise<string> {
 
 /** An autovacuum worker that is at work in the database may not be ended by its owner; it soon ends by itself. */
 async function dropDatabase(server: URL, name: string): Promise<void> {
-  for (;;) {
-    try {
-      await administer(server, `drop database ${name} with (force)`);
-      return;
-    } catch (error) {
-      if ((error as { code?: string }).code !== '42501') throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await until(
+    `the database ${name} is dropped`,
+    () =>
+      administer(server, `drop database ${name} with (force)`).then(
+        () => 'dropped',
+        (error) => {
+          if (error.code !== '42501') throw error;
+          return String(error);
+        },
+      ),
+    (seen) => seen === 'dropped',
+  );
 }
 
 async function administer(server: URL, statement: string): Promise<void> {

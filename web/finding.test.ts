@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { CHROMIUM } from '../test/browser.ts';
 import { openBrowserOf } from '../test/browser-visitor.ts';
 import { assertGood, openWatched } from '../test/good-page.ts';
-import { until } from '../test/process.ts';
+import { until } from '../test/until.ts';
 import { openWorld } from '../test/world.ts';
 
 const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was searched for in a real browser';
@@ -91,17 +91,26 @@ test('the palette goes by keyboard alone to a page, to a place in its text and t
     await page.keyboard.type('jacquard');
     const source = page.getByRole('group', { name: 'Sources' }).getByRole('option', { name: 'notes.md' });
     await source.waitFor();
-    while ((await chosen(page)) !== 'notes.md') await page.keyboard.press('ArrowDown');
+    await until(
+      'the source is chosen',
+      async () => {
+        const title = await chosen(page);
+        if (title !== 'notes.md') await page.keyboard.press('ArrowDown');
+        return title;
+      },
+      (title) => title === 'notes.md',
+    );
     await page.keyboard.press('Enter');
     await page.waitForURL('**/-/sources/*');
   });
 
   await t.test('what was probably meant is offered, and searched for when it is chosen', async () => {
     // Corrections know the words of folded texts, and the palette asks once.
-    await until('the words can be corrected to', async () => {
-      const { body } = await owner.get(`/v1/wikis/${wiki.wiki_id}/suggest?query=weavimg`);
-      return body.some(({ kind }: { kind: string }) => kind === 'query');
-    });
+    await until(
+      'the words can be corrected to',
+      async () => (await owner.get(`/v1/wikis/${wiki.wiki_id}/suggest?query=weavimg`)).body as { kind: string }[],
+      (suggestions) => suggestions.some(({ kind }) => kind === 'query'),
+    );
     const input = await openPalette(page);
     await page.keyboard.type('weavimg');
     await page.getByRole('group', { name: 'Did you mean' }).getByRole('option', { name: 'weaving' }).waitFor();

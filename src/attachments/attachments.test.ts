@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { sendRaw } from '../../test/raw-http.ts';
+import { until } from '../../test/until.ts';
 import { type Client, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 
@@ -357,11 +358,6 @@ async function openBlobFiles(): Promise<number> {
   return targets.filter((target) => target.startsWith(blobs)).length;
 }
 
-/** Looks until it is so; how long that may take is the test runner's to say. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
 test('uploads and downloads that are broken off leave no file behind and none open', async () => {
   const { hostname, port } = new URL(world.address);
   const large = (await attach(randomBytes(4 * 2 ** 20))).body.attachment_id;
@@ -381,7 +377,8 @@ test('uploads and downloads that are broken off leave no file behind and none op
   // One is broken off when its file has begun to come, whatever the others are at.
   const begun = connect({ host: hostname, port: Number(port) });
   begun.write(requests[0] ?? '');
-  await until(async () => (await readdir(join(blobs, 'incoming'))).length > 0);
+  const incoming = () => readdir(join(blobs, 'incoming'));
+  await until('a file has begun to come', incoming, (names) => names.length > 0);
   begun.resetAndDestroy();
   await Promise.all(
     Array.from({ length: 60 }, (_, i) => {
@@ -395,7 +392,11 @@ test('uploads and downloads that are broken off leave no file behind and none op
       });
     }),
   );
-  await until(async () => (await readdir(join(blobs, 'incoming'))).length === 0 && (await openBlobFiles()) === 0);
+  await until(
+    'no file is left behind and none is open',
+    async () => ({ left: await incoming(), open: await openBlobFiles() }),
+    ({ left, open }) => left.length === 0 && open === 0,
+  );
   assert.equal((await bytesOf(large)).bytes.length, 4 * 2 ** 20, 'the service goes on');
   const raw = await sendRaw(world.address, {
     method: 'HEAD',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { until } from '../../test/process.ts';
+import { until } from '../../test/until.ts';
 import { makeDatabase } from '../../test/world.ts';
 import { type OwnerDb, openDb } from './db.ts';
 import { migrate } from './migrate.ts';

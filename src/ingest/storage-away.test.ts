@@ -5,9 +5,9 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pdfOfContents } from '../../test/pdf.ts';
-import { makeFolder, until } from '../../test/process.ts';
+import { makeFolder } from '../../test/process.ts';
 import { startS3Server } from '../../test/s3-server.ts';
-import { makeDatabase, openWorld } from '../../test/world.ts';
+import { makeDatabase, openWorld, waitForUpload } from '../../test/world.ts';
 import { zipOf } from '../../test/zip.ts';
 import { sql } from '../db/sql.ts';
 
@@ -80,10 +80,7 @@ test('a file whose stored bytes are gone, or only half there, fails alone and sa
     if (filename.startsWith('gone')) await unlink(path);
   }
   await openWorld({ DATA_DIR, DATABASE_URL, ROLE: 'worker' });
-  await until('the upload has ended', async () => {
-    const { body } = await owner.get(`/v1/wikis/${owner.wiki_id}/uploads/${sent.upload_id}`);
-    return body.finished_at !== undefined;
-  });
+  await waitForUpload(owner, owner.wiki_id, sent.upload_id);
   const files = await world.db.query<{ filename: string; error: string }>(sql`
     select filename, error from upload_files where upload_id = ${sent.upload_id} order by filename`);
   const gone = 'bytes_missing: the stored bytes are gone; upload the file again';

@@ -7,7 +7,7 @@ import {
   startMailServer,
   startSilentServer,
 } from '../../test/mail-server.ts';
-import { until } from '../../test/process.ts';
+import { until } from '../../test/until.ts';
 import { type Owner, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../../test/process.ts';
+import { until } from '../../test/until.ts';
 import { type Client, openWorld, waitForUpload } from '../../test/world.ts';
 
 const world = await openWorld();

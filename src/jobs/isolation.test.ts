@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../../test/process.ts';
+import { until } from '../../test/until.ts';
 import { makeDatabase, type Owner, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { until } from '../../test/until.ts';
 import { type Client, corpus, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 import { mergePending } from '../search/index/merge-pending.ts';
@@ -228,11 +229,20 @@ test('what was written before there was an index is indexed by a job, while what
   assert.deepEqual(await titles('written'), ['New page']);
   await world.db.query(sql`
     insert into search_wikis (wiki_id, kind, pivot_title, pivot_body, is_stale) values (${wiki_id}, 'page', 4, 150, true)`);
-  const jobs = async () => (await owner.get(`/v1/wikis/${wiki_id}/jobs?status=completed`)).body;
-  while (!(await jobs()).some(({ kind }: { kind: string }) => kind === 'reindex')) await new Promise(setImmediate);
+  const jobs = await until(
+    'the wiki is indexed again',
+    async () =>
+      (await owner.get(`/v1/wikis/${wiki_id}/jobs`)).body as {
+        kind: string;
+        status: string;
+        progress: number;
+        summary: string;
+      }[],
+    (seen) => seen.some(({ kind, status }) => kind === 'reindex' && status === 'completed'),
+  );
   assert.deepEqual((await titles('written')).toSorted(), ['New page', 'Old page']);
-  const [job] = await jobs();
-  assert.deepEqual([job.status, job.progress, job.summary], ['completed', 100, '2 pages and sources indexed anew.']);
+  const [job] = jobs;
+  assert.deepEqual([job?.status, job?.progress, job?.summary], ['completed', 100, '2 pages and sources indexed anew.']);
 });
 
 test('parts of Japanese texts find the pages that hold them', async (t) => {

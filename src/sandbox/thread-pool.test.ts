@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
+import { until } from '../../test/until.ts';
 import { compileFile } from '../documents/compile-file.ts';
 import type { CompileInput } from '../documents/compile-input.ts';
 import { openSandbox } from './thread-pool.ts';
@@ -138,7 +139,7 @@ test('a sandbox holds no thread before the first file, nor when it has been idle
   await brief.run(file('a.md', '# A'), NO_PAGES);
   const output = await brief.run(file('a.md', '# B'), NO_PAGES);
   assert.ok(output.ok && output.title === 'B', 'an ended thread must be replaced');
-  while (threads() > before) await new Promise((resolve) => setImmediate(resolve));
+  await until('the idle threads have ended', threads, (count) => count <= before);
   await brief.close();
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { headerNames, plainText, startMailServer } from '../../test/mail-server.ts';
-import { until } from '../../test/process.ts';
+import { until } from '../../test/until.ts';
 import { openWorld, type World } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 

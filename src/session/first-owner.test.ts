@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeFolder, spawnService, until } from '../../test/process.ts';
+import { makeFolder, spawnService } from '../../test/process.ts';
+import { until } from '../../test/until.ts';
 import { type Answer, makeDatabase, openWorld, worldOf } from '../../test/world.ts';
 import { openDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
@@ -20,8 +21,8 @@ async function startTwo() {
     const address = /serves (\S+)/.exec(service.stdout())?.[1] ?? '';
     clients.push(worldOf(db, address).anonymous);
     const link = /"msg":"[^"]*https:\/\/wiki\.example\.com\/welcome\?token=([\w-]{43})"/;
-    await until('the link in the log', () => link.test(service.stdout()));
-    tokens.push(link.exec(service.stdout())?.[1] ?? '');
+    const log = await until('the link in the log', service.stdout, (text) => link.test(text));
+    tokens.push(link.exec(log)?.[1] ?? '');
   }
   return { clients, tokens, db, services, env: { PORT: '0', DATA_DIR, DATABASE_URL, PUBLIC_URL } };
 }
@@ -65,8 +66,12 @@ test('without a mail server the link to sign in is in the log, for the operator 
   await clients[0]?.post('/v1/auth/first-owner', { token: tokens[0], email });
   assert.equal((await clients[0]?.post('/v1/auth/email', { email }))?.status, 200);
   const link = /https:\/\/wiki\.example\.com\/sign-in\?token=([\w-]{43})/;
-  await until('the link in the log', () => link.test(services[0]?.stdout() ?? ''));
-  const [, token] = link.exec(services[0]?.stdout() ?? '') ?? [];
+  const log = await until(
+    'the link in the log',
+    () => services[0]?.stdout() ?? '',
+    (text) => link.test(text),
+  );
+  const [, token] = link.exec(log) ?? [];
   assert.equal((await clients[1]?.post('/v1/auth/email/complete', { token }))?.status, 200);
   await db.close();
 });

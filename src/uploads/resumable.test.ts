@@ -5,8 +5,9 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { makeFolder, until } from '../../test/process.ts';
+import { makeFolder } from '../../test/process.ts';
 import { type Announced, announce, offsetOf, patch, sendFile, sha256Of } from '../../test/resumable.ts';
+import { until } from '../../test/until.ts';
 import { type Client, makeDatabase, openWorld, waitForUpload } from '../../test/world.ts';
 import { zipOf } from '../../test/zip.ts';
 import { sql } from '../db/sql.ts';
@@ -147,7 +148,11 @@ test('what came before a connection broke counts, and a client goes on behind it
   const content = randomBytes(10 * MIB);
   const { owner, upload, file, path } = await oneFile(content);
   await breakOff(owner, path, 0, content.subarray(0, 9 * MIB), content.length);
-  await until('the bytes that came count', async () => (await offsetOf(owner, path)) >= 8 * MIB);
+  await until(
+    'the bytes that came count',
+    () => offsetOf(owner, path),
+    (offset) => offset >= 8 * MIB,
+  );
   const at = await offsetOf(owner, path);
   assert.ok(at <= 9 * MIB);
   await sendFile(world.address, owner.token, file);
@@ -171,10 +176,14 @@ test('a key that is revoked in the middle of a request sends no more bytes', asy
       `Content-Type: application/offset+octet-stream\r\nContent-Length: ${content.length}\r\n\r\n`,
   );
   socket.write(content.subarray(0, 9 * MIB));
-  await until('the first part counts', async () => (await offsetOf(owner, path)) === 8 * MIB);
+  await until(
+    'the first part counts',
+    () => offsetOf(owner, path),
+    (offset) => offset === 8 * MIB,
+  );
   await db.query(sql`update api_keys set revoked_at = now() where user_id = ${owner.user_id}`);
   socket.write(content.subarray(9 * MIB));
-  await until('the answer is there', () => answer !== '');
+  await until('the answer is there', () => answer);
   assert.match(answer, /^HTTP\/1\.1 401 /);
   socket.destroy();
   const [row] = await db.query<{ received: number }>(
@@ -401,8 +410,7 @@ test('an upload of which no bytes came for 24 hours has expired, and its parts a
 
   // Whoever starts looks for such uploads.
   await openWorld({ DATA_DIR, DATABASE_URL, ROLE: 'worker' });
-  await until('the upload has ended', async () => (await owner.get(upload.path)).body.status === 'failed');
-  const { body } = await owner.get(upload.path);
+  const { body } = await waitForUpload(owner, owner.wiki_id, upload.upload_id);
   assert.equal(body.error, 'expired: no bytes came for 24 hours');
   assert.deepEqual(await db.query(sql`select 1 from upload_parts where upload_id = ${upload.upload_id}`), []);
 });
@@ -416,7 +424,11 @@ test('parts of a folder that no upload names are removed when they are old, and 
   const old = new Date(Date.now() - 2 * 3_600_000);
   for (const name of await readdir(parts)) if (name !== 'new') await utimes(join(parts, name), old, old);
   await openWorld({ DATA_DIR, DATABASE_URL, ROLE: 'worker' });
-  await until('the lost part is removed', async () => !(await readdir(parts)).includes('lost'));
+  await until(
+    'the lost part is removed',
+    () => readdir(parts),
+    (names) => !names.includes('lost'),
+  );
   assert.ok((await readdir(parts)).includes('new'), 'its row may come yet');
   assert.equal((await patch(owner, path, 10, Buffer.alloc(20, 'a'))).status, 204);
   assert.equal((await owner.post(`${upload.path}/complete`)).status, 200);

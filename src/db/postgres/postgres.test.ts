@@ -18,8 +18,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { until } from '../../../test/until.ts';
 import { StartError } from '../../core/start-error.ts';
 import { linkLibraries } from './binaries.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
@@ -62,14 +62,6 @@ async function query(postgres: Pick<Postgres, 'connection'>, statement: string):
     return (await client.query(statement)).rows;
   } finally {
     await client.end();
-  }
-}
-
-async function until<Found>(look: () => Found | Promise<Found>): Promise<NonNullable<Found>> {
-  for (;;) {
-    const found = await look();
-    if (found) return found;
-    await delay(5);
   }
 }
 
@@ -177,13 +169,16 @@ test(
       const endless = query(postgres, `select count(*) from ${series} a, ${series} b`);
       const failed = assert.rejects(endless);
       await until(
+        'the session computes',
         async () => (await query(postgres, `select 1 from pg_stat_activity where query ~ '^select count'`))[0],
       );
       const { pid } = postgres;
       assert(pid);
       const begin = performance.now();
       process.kill(pid, 'SIGKILL');
-      const rows = await until(() => query(postgres, 'select count(*)::int as n from kept').catch(() => undefined));
+      const rows = await until('the server is back', () =>
+        query(postgres, 'select count(*)::int as n from kept').catch(() => undefined),
+      );
       t.diagnostic(`back after ${Math.round(performance.now() - begin)} ms`);
       assert.deepEqual(rows, [{ n: round }]);
       assert.notEqual(postgres.pid, pid);
@@ -197,9 +192,14 @@ test(
 test('stop() also ends a server that is being started again', limit, async (t) => {
   const data_dir = join(makeFolder(t), 'data');
   const postgres = await start(t, data_dir);
-  assert(postgres.pid);
-  process.kill(postgres.pid, 'SIGKILL');
-  await until(() => postgres.pid === undefined);
+  const { pid: first } = postgres;
+  assert(first);
+  process.kill(first, 'SIGKILL');
+  await until(
+    'the server is gone or its successor starts',
+    () => postgres.pid,
+    (pid) => pid !== first,
+  );
   await postgres.stop();
   assert.equal(postgres.pid, undefined);
   await assert.rejects(query(postgres, 'select 1'), 'A server still answers after stop().');
@@ -266,7 +266,7 @@ test('a first start that was killed on its way is made good by the next', limit,
   for (const [moment, reached] of Object.entries(moments)) {
     const data_dir = join(makeFolder(t), 'data');
     const ibid = spawnIbid(t, data_dir);
-    await until(() => existsSync(data_dir) && reached(data_dir));
+    await until(moment, () => existsSync(data_dir) && reached(data_dir));
     await killed(ibid);
     const postgres = await start(t, data_dir);
     await query(postgres, 'create table kept as select 42 as answer');

@@ -9,6 +9,7 @@ import {
   privateKeys,
   startOpenIdProvider,
 } from '../../../test/openid-provider.ts';
+import { until } from '../../../test/until.ts';
 import { openIdentityProvider } from './identity.ts';
 
 let openId: OpenIdProvider;
@@ -392,8 +393,16 @@ test('a new key is accepted at once, an old one until the next refresh and not a
   assert.equal(counts.keys, 1, 'No fetch before it is due.');
   time += 2 * 60_000;
   assert.ok(await provider.verify(old), 'A refresh goes on behind the request that is due for it.');
-  await until(async () => counts.keys === 2);
-  await until(async () => (await provider.verify(old)) === null);
+  await until(
+    'the keys are fetched again',
+    () => counts.keys,
+    (fetched) => fetched === 2,
+  );
+  await until(
+    'the old key is refused',
+    () => provider.verify(old),
+    (caller) => caller === null,
+  );
   assert.equal(counts.keys, 3, 'The unknown kid, now that the refresh took it away, may ask once.');
   assert.ok(await provider.verify(await openId.token('ES256')), 'Accept the new key.');
 
@@ -440,11 +449,3 @@ test('of the verified tokens the least recently used is forgotten first', async 
   assert.equal(await provider.verify(a), first, 'What was used last stays.');
   assert.notEqual(await provider.verify(b), second, 'What was not used goes, so that memory is bounded.');
 });
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 30_000;
-  while (!(await condition())) {
-    assert.ok(Date.now() < end, `This never came true, find out why: ${condition}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}

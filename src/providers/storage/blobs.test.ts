@@ -13,9 +13,10 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { makeFolder, until } from '../../../test/process.ts';
+import { makeFolder } from '../../../test/process.ts';
 import { announce, offsetOf, patch, sendFile } from '../../../test/resumable.ts';
 import { startS3Server } from '../../../test/s3-server.ts';
+import { until } from '../../../test/until.ts';
 import { openWorld, waitForUpload } from '../../../test/world.ts';
 import { type Blobs, StorageUnavailable } from './blobs.ts';
 import { openFolderBlobs } from './folder-blobs.ts';
@@ -242,10 +243,11 @@ test('while the bucket is away the answer is 503 and nothing is there by halves;
   assert.equal(await offsetOf(owner, file.path), 500);
   assert.equal((await owner.get(`/v1/wikis/${wiki_id}/uploads`)).body.length, before.length);
   assert.equal((await owner.get(attachments)).body.length, 1);
-  await until('the job has met the bucket', async () => {
-    const { body } = await owner.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${queued.upload_id}`);
-    return body[0].attempt > 1;
-  });
+  await until(
+    'the job has met the bucket',
+    async () => (await owner.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${queued.upload_id}`)).body[0],
+    ({ attempt }) => attempt > 1,
+  );
 
   await s3.start();
   assert.equal((await waitForUpload(owner, wiki_id, queued.upload_id)).body.status, 'completed');
