@@ -4,12 +4,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import type { Frame, Page } from 'playwright-core';
-import { CHROMIUM } from '../test/browser.ts';
+import { skip } from '../test/browser.ts';
 import { openBrowserOf } from '../test/browser-visitor.ts';
 import { assertGood, watch } from '../test/good-page.ts';
 import { openWorld } from '../test/world.ts';
 
-const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was drawn by a real browser';
 const world = await openWorld();
 const FLOW = 'flowchart LR\n  A[Warp] --> B{Weft}\n  B -->|over| C[Cloth]';
 

@@ -5,12 +5,9 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
-import { chromium } from 'playwright-core';
-import { CHROMIUM } from '../test/browser.ts';
+import { launchBrowser, PAGE_TIMEOUT_MS, skip } from '../test/browser.ts';
 import { assertGood, openWatched, watch } from '../test/good-page.ts';
 import { openWorld, type World } from '../test/world.ts';
-
-const skip = CHROMIUM ? false : 'Chromium is not installed, so that no journey was made in a real browser';
 
 const lines: string[] = [];
 const sink = new Writable({
@@ -43,10 +40,9 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
     '# Use\n\n## Cards\n\nPunch them.\n\n## Crank\n\nTurn it, $x^2$ times.\n',
   );
 
-  const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
-  after(() => browser.close());
+  const browser = await launchBrowser();
   const context = await browser.newContext();
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(PAGE_TIMEOUT_MS);
   const { page, complaints } = await openWatched(context);
 
   await t.test('the welcome makes a workspace', async () => {

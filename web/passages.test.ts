@@ -3,14 +3,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
-import { CHROMIUM } from '../test/browser.ts';
+import { skip } from '../test/browser.ts';
 import { openBrowserOf } from '../test/browser-visitor.ts';
 import { assertGood, openWatched } from '../test/good-page.ts';
 import { pdfOf } from '../test/pdf.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { type Owner, openWorld } from '../test/world.ts';
 
-const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was followed in a real browser';
 const CORPORA = new URL('../../shared/corpora/documents/', import.meta.url);
 const world = await openWorld();
 

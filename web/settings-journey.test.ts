@@ -5,15 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { type BrowserContext, chromium } from 'playwright-core';
+import type { BrowserContext } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
-import { CHROMIUM } from '../test/browser.ts';
+import { launchBrowser, PAGE_TIMEOUT_MS, skip } from '../test/browser.ts';
 import { assertGood, watch } from '../test/good-page.ts';
 import { startMailServer } from '../test/mail-server.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { openWorld, type World } from '../test/world.ts';
-
-const skip = CHROMIUM ? false : 'Chromium is not installed, so that no journey was made in a real browser';
 
 /** A page of another origin; what it shows is set by each step. */
 async function openOtherSite() {
@@ -57,12 +55,11 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
   await world.db.query(sql`update users set display_name = 'Ada Lovelace' where user_id = ${owner.user_id}`);
   const site = await openOtherSite();
 
-  const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
-  after(() => browser.close());
+  const browser = await launchBrowser();
   const [adas, graces, guests] = [await browser.newContext(), await browser.newContext(), await browser.newContext()];
   const complaints: string[] = [];
   for (const context of [adas, graces]) {
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(PAGE_TIMEOUT_MS);
     context.on('page', (page) => watch(page, complaints));
   }
   await signIn(world, adas, owner.user_id);

@@ -5,13 +5,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
-import { CHROMIUM } from '../test/browser.ts';
+import { skip } from '../test/browser.ts';
 import { openBrowserOf } from '../test/browser-visitor.ts';
 import { assertGood, openWatched } from '../test/good-page.ts';
 import { makeFolder } from '../test/process.ts';
 import { openWorld } from '../test/world.ts';
-
-const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was sent by a real browser';
 
 const MIB = 2 ** 20;
 const world = await openWorld();

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { CHROMIUM } from '../test/browser.ts';
+import { skip } from '../test/browser.ts';
 import { openBrowserOf } from '../test/browser-visitor.ts';
 import { assertGood, openWatched } from '../test/good-page.ts';
 import { openWorld } from '../test/world.ts';
 
-const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was written in a real browser';
 const world = await openWorld();
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { ATTACKS, PLACED_ATTACKS } from '../../test/attacks.ts';
-import { CHROMIUM } from '../../test/browser.ts';
+import { launchBrowser, skip } from '../../test/browser.ts';
 import { passageOfAllWords } from '../../test/safe-pages.ts';
 import { renderMarkdown } from '../markdown/render.ts';
 import { pageDocument } from './page-document.ts';
 import { exampleFullPage } from './schema.ts';
-
-const skip = CHROMIUM ? false : 'Chromium is not installed, so that nothing was tried in a real browser';
 
 const ORIGIN = 'http://wiki.test';
 const WIKI = { wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9', page_path: 'a/b', findPage: () => ({ path: 'a/c' }) };
@@ -24,13 +22,8 @@ interface Findings {
   held: string[];
 }
 
-async function inBrowser<T>(work: (browser: Browser) => Promise<T>): Promise<T> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
-  try {
-    return await work(browser);
-  } finally {
-    await browser.close();
-  }
+async function inBrowser(work: (browser: Browser) => Promise<void>): Promise<void> {
+  await work(await launchBrowser());
 }
 
 /** Loads a document without any policy, does to each element what a reader might do, and says what came of it. */

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+
+/** Runs a test that needs what this machine does not have. Answers the exit code and what was printed. */
+async function runWithoutIt(env: Record<string, string>): Promise<{ code: number; printed: string }> {
+  const file = `
+    import { test } from 'node:test';
+    import { skipUnless } from ${JSON.stringify(new URL('needs.ts', import.meta.url).href)};
+    test('it runs', { skip: skipUnless(false, 'Install the loom.') }, () => undefined);`;
+  const options = { env: { PATH: process.env.PATH, ...env } };
+  return promisify(execFile)(process.execPath, ['--input-type=module', '--eval', file], options).then(
+    ({ stdout }) => ({ code: 0, printed: stdout }),
+    ({ code, stdout, stderr }) => ({ code, printed: stdout + stderr }),
+  );
+}
+
+test('a test that cannot run fails in CI and is skipped elsewhere, and says what to install', async () => {
+  const [inCi, elsewhere] = [await runWithoutIt({ CI: 'true' }), await runWithoutIt({})];
+  for (const { printed } of [inCi, elsewhere]) assert.match(printed, /Install the loom\./);
+  assert.equal(inCi.code, 1);
+  assert.equal(elsewhere.code, 0);
+});
+
+test('no test is skipped in any other way', () => {
+  const files = globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'], { cwd: ROOT });
+  const skipping = files.filter((file) =>
+    /\bskip\s*=|\.skip\(|\bskip:\s(?!skipUnless)|\btodo\b/.test(readFileSync(ROOT + file, 'utf8')),
+  );
+  assert.ok(files.length > 0);
+  assert.deepEqual(skipping, [], 'Say what is missing with skipUnless of test/needs.ts.');
+});
