@@ -2,11 +2,18 @@ import assert from 'node:assert/strict';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** What no page may show: scripts that fail, what the policy forbids, and what is not there. */
+/** What Chromium says of a response with an error status, which is told here by its address and status. */
+const ERROR_STATUS = /^Failed to load resource: the server responded/;
+
+/** What no page may show: scripts that fail, what the policy forbids, and requests that are refused. */
 export function watch(page: Page, complaints: string[]): void {
-  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
+  const complain = (what: string) => complaints.push(`${page.url()}: ${what}`);
+  page.on('pageerror', (error) => complain(error.message));
+  page.on('response', (response) => {
+    if (response.status() >= 400) complain(`${response.url()} was answered ${response.status()}`);
+  });
   page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(`${page.url()}: ${message.text()}`);
+    if (message.type() === 'error' && !ERROR_STATUS.test(message.text())) complain(message.text());
   });
 }
 

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { skip } from '../test/browser.ts';
 import { openBrowserOf } from '../test/browser-visitor.ts';
 import { assertGood, openWatched } from '../test/good-page.ts';
+import { until } from '../test/until.ts';
 import { openWorld } from '../test/world.ts';
 
 const world = await openWorld();
@@ -27,6 +28,26 @@ async function openWriter() {
 
 const text = (page: Page) => page.getByRole('textbox', { name: 'Text, in Markdown' });
 const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true }).click();
+
+const HOSTILE =
+  '<h2 onclick="window.ran = 1">Loom</h2><p>It <b onmouseover="window.ran = 2">weaves</b>.' +
+  '<img src="nowhere.png" onerror="window.ran = 3"><svg onload="window.ran = 4"></svg>' +
+  '<a href="javascript:window.ran = 5">there</a><iframe srcdoc="<script>parent.ran = 6</script>"></iframe></p>' +
+  '<script>window.ran = 7</script><p>The end.</p>';
+
+/** What ran of the hostile text, and what of it the page holds that could. */
+function whatCouldRun(page: Page): Promise<{ ran: unknown; held: string[] }> {
+  return page.evaluate(() => {
+    const held: string[] = [];
+    for (const element of document.querySelectorAll('*')) {
+      for (const { name, value } of element.attributes) {
+        if (/^on|^srcdoc$/i.test(name) || /^javascript:/i.test(value)) held.push(`<${element.localName} ${name}>`);
+      }
+      if (element.localName === 'script' && /ran/.test(element.textContent ?? '')) held.push('<script>');
+    }
+    return { ran: (window as { ran?: unknown }).ran, held };
+  });
+}
 
 /** Files on their way over a page, as a browser hands them to it. */
 function draggedFiles(page: Page, files: { name: string; type: string; base64: string }[]) {
@@ -89,7 +110,7 @@ test('a page is put where one wants it by hand, and moves when one says so', { s
   });
 
   assert.deepEqual(
-    complaints.filter((line) => !/status of 400/.test(line)),
+    complaints.filter((line) => !/answered 400$/.test(line)),
     [],
   );
 });
@@ -129,12 +150,12 @@ test('pictures, files and rich text come into a page by pasting and dropping', {
     assert.deepEqual((await owner.get(`${api}/uploads`)).body, []);
   });
 
-  await t.test('rich text becomes Markdown, and what it did is left behind', async () => {
+  await t.test('rich text becomes Markdown', async () => {
     await page.keyboard.press('Control+A');
     await page.evaluate(async () => {
       const rich =
-        '<h2>Threads</h2><p>Warp <b>and</b> weft, <a href="https://example.com/">there</a>.' +
-        '<img src=x onerror="window.ran = true"></p><ul><li>one</li><li>two</li></ul><script>window.ran = true</script>';
+        '<h2>Threads</h2><p>Warp <b>and</b> weft, <a href="https://example.com/">there</a>.</p>' +
+        '<ul><li>one</li><li>two</li></ul>';
       await navigator.clipboard.write([
         new ClipboardItem({
           'text/html': new Blob([rich], { type: 'text/html' }),
@@ -149,12 +170,44 @@ test('pictures, files and rich text come into a page by pasting and dropping', {
     const { markdown } = (await owner.get(`${api}/pages/path/guide`)).body;
     assert.match(markdown, /^## Threads\n\nWarp \*\*and\*\* weft, \[there\]\(https:\/\/example\.com\/\)\./);
     assert.match(markdown, /- one\n- two/);
-    assert.equal(await page.evaluate('window.ran'), undefined);
   });
 
-  // The picture that was copied along has an address where nothing is.
-  const expected = complaints.filter((line) => !/status of 404/.test(line));
-  assert.deepEqual(expected, []);
+  assert.deepEqual(complaints, []);
+});
+
+test('what would run in rich text is left behind when it is pasted', { skip }, async () => {
+  const { root, page, complaints } = await openWriter();
+  await page.goto(`${world.address}${root}/-/edit/guide`);
+  await text(page).click();
+  await page.keyboard.press('Control+A');
+  // Handed to the page as it is: what comes from the clipboard the browser has sanitized, each version in its own way.
+  await text(page).evaluate((element, rich) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/html', rich);
+    element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  }, HOSTILE);
+  await page.locator('.preview').getByRole('heading', { name: 'Loom' }).waitFor();
+  await page.locator('.preview').getByText('The end.').waitFor();
+  assert.deepEqual(await whatCouldRun(page), { ran: undefined, held: [] });
+  await save(page);
+  await page.waitForURL(`**${root}/guide`);
+  await page.locator('.prose').getByText('The end.').waitFor();
+  assert.deepEqual(await whatCouldRun(page), { ran: undefined, held: [] });
+  // The policy of the page forbids and reports each handler. The picture has an address where nothing is.
+  assert.deepEqual(
+    complaints.filter((line) => !/\/nowhere\.png was answered 404$/.test(line)),
+    [],
+  );
+
+  await page.evaluate((rich) => {
+    document.body.innerHTML = rich;
+  }, HOSTILE);
+  assert.notDeepEqual((await whatCouldRun(page)).held, [], 'what is in the page is found');
+  await until(
+    'a complaint of a handler that is in the page',
+    () => complaints,
+    (lines) => lines.some((line) => !/answered 404$/.test(line)),
+  );
 });
 
 test('files that are dropped anywhere on a page are handed over', { skip }, async () => {
