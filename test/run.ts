@@ -8,6 +8,8 @@ import { addressOf } from './world.ts';
 
 /** Every test, on one PostgreSQL that is started for the run, or on DATABASE_URL. Arguments: the files to run instead of all. */
 const files = process.argv.slice(2);
+/** For a file or a test that hangs. What waits for something fails long before, and says for what (until.ts). */
+const HANGS_MS = 20 * 60_000;
 const folder = await mkdtemp(join(tmpdir(), 'ibid-run-'));
 const postgres = process.env.DATABASE_URL ? undefined : await startPostgres({ data_dir: folder, log: () => undefined });
 const env = {
@@ -16,7 +18,7 @@ const env = {
 };
 
 const tests = files.length > 0 ? files : globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts']).sort();
-const runner = spawn(process.execPath, ['--test', '--test-concurrency=2', '--test-timeout=240000', ...tests], {
+const runner = spawn(process.execPath, ['--test', '--test-concurrency=2', `--test-timeout=${HANGS_MS}`, ...tests], {
   stdio: 'inherit',
   env,
 });

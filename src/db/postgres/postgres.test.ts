@@ -26,7 +26,7 @@ import { type Postgres, startPostgres } from './postgres.ts';
 import { runningPostgres } from './running.ts';
 
 const is_root = process.getuid?.() === 0;
-const limit = { timeout: 120_000 };
+const limit = { timeout: 600_000 };
 
 const afterwards = new WeakMap<TestContext, (() => unknown)[]>();
 
