@@ -105,7 +105,7 @@ test('pages with a key that render slowly hold no connection: another tenant rea
     post(`/v1/wikis/${wiki_id}/pages`, { title: 'Slow', markdown: 'text' }, keyed()),
   );
   // As many as there are connections.
-  await until('two pages are rendered', () => renders.waiting() >= 2);
+  await until('two pages are rendered', renders.waiting, (count) => count >= 2);
   assert.equal((await other.get(`/v1/wikis/${other.wiki_id}/pages`)).status, 200);
   fault.hold = undefined;
   renders.open();
@@ -140,7 +140,7 @@ test('the parts of a file are joined outside of every transaction, also with a k
   t.after(joins.open);
   fault.hold = joins.pass;
   const completed = owner.post(`${upload.path}/complete`, undefined, keyed());
-  await until('the parts are joined', () => joins.waiting() > 0);
+  await until('the parts are joined', joins.waiting);
   const open = await db.query(sql`
     select query from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`);
   assert.deepEqual(open, []);
@@ -175,10 +175,10 @@ test('a repetition that comes while the first is under way is answered as the fi
     });
   fault.hold = first.pass;
   const began = edit();
-  await until('the first is rendered', () => first.waiting() === 1);
+  await until('the first is rendered', first.waiting, (count) => count === 1);
   fault.hold = second.pass;
   const repeated = edit();
-  await until('the second is rendered', () => second.waiting() === 1);
+  await until('the second is rendered', second.waiting, (count) => count === 1);
   fault.hold = undefined;
   first.open();
   const answered = await began;

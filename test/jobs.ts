@@ -7,10 +7,13 @@ import type { World } from './world.ts';
 /** Has the workers of a world do what a scheduled job would find to do now, and waits until it is done. */
 export async function runScheduled({ db }: World, job: BackgroundJob): Promise<void> {
   const left = () =>
-    db.query(sql`select 1 from background_jobs where name = ${job.name} and status in ('queued', 'running')`);
+    db.query(sql`
+      select wiki_id, status, failures, error from background_jobs
+      where name = ${job.name} and status in ('queued', 'running')`);
+  const isEmpty = ({ length }: unknown[]) => length === 0;
   // One that began before would not see all of it.
-  await until(`no job ${job.name} is left of before`, async () => (await left()).length === 0);
+  await until(`no job ${job.name} is left of before`, left, isEmpty);
   await db.query(sql`delete from schedules where name = ${job.name}`);
   await enqueueDue(db.query, job);
-  await until(`the job ${job.name} has been done`, async () => (await left()).length === 0);
+  await until(`the job ${job.name} has been done`, left, isEmpty);
 }

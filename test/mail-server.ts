@@ -59,7 +59,7 @@ export async function startMailServer(): Promise<MailServer> {
     messages,
     async sentTo(address, count = 1) {
       const own = () => messages.filter(({ recipients }) => recipients.includes(address));
-      await until(`${address} has ${count} message(s)`, () => own().length >= count);
+      await until(`${address} has ${count} message(s)`, own, (received) => received.length >= count);
       return own().at(-1) as ReceivedMessage;
     },
     refuse(code = 451) {

@@ -122,7 +122,7 @@ export async function underLoad(database: string, observer: OwnerDb, work: (load
   const load = startLoad(database, observer);
   const answers = async () => {
     const enough = load.answered() + 30;
-    await until('requests are answered', () => load.answered() >= enough);
+    await until('requests are answered', load.answered, (answered) => answered >= enough);
   };
   try {
     await answers();

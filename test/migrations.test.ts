@@ -38,7 +38,11 @@ test('a migration that must wait for a long transaction keeps no request waiting
     const migrating = await observer.transaction(async (query) => {
       await query(sql`select 1 from jobs limit 1`);
       const done = migrate(migrator, [...all, alter]);
-      await until('it was tried five times', () => ran.filter((text) => text === alter.text).length >= 5);
+      await until(
+        'it was tried five times',
+        () => ran.filter((text) => text === alter.text).length,
+        (tries) => tries >= 5,
+      );
       return { done };
     });
     assert.deepEqual(await migrating.done, [alter.name]);

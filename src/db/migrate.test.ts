@@ -109,7 +109,11 @@ test('a migration whose lock is held by others does not queue for it, and is tri
   const migrating = await observer.transaction(async (query) => {
     await query(sql`select 1 from things limit 1`);
     const done = migrate(db, [ROWS, alter]);
-    await until('it has been tried three times', () => countOf(ran, 'alter table') >= 3);
+    await until(
+      'it has been tried three times',
+      () => countOf(ran, 'alter table'),
+      (tries) => tries >= 3,
+    );
     // A request that comes after the migration asked for the table gets it, though the migration does not.
     await observer.query(sql`select id from things limit 1`);
     return { done };
@@ -148,7 +152,11 @@ test('an index whose making was interrupted is made again by the next process', 
     // What writes the table must end before an index of it is valid.
     await query(sql`update things set changes = 5 where id = 1`);
     const interrupted = assert.rejects(migrate(first.db, [ROWS, INDEX]));
-    await until('the index is there and not valid', async () => (await isValid(observer)) === false);
+    await until(
+      'the index is there and not valid',
+      () => isValid(observer),
+      (valid) => valid === false,
+    );
     await first.kill();
     await interrupted;
   });
@@ -170,7 +178,11 @@ test('a change in batches that is interrupted goes on with the rows that are lef
   await observer.transaction(async (query) => {
     await query(sql`select 1 from things where id = 101 for update`);
     const interrupted = assert.rejects(migrate(first.db, [ROWS, BATCHES]));
-    await until('it is at a row that is locked', () => countOf(first.ran, 'update things') >= 12);
+    await until(
+      'it is at a row that is locked',
+      () => countOf(first.ran, 'update things'),
+      (batches) => batches >= 12,
+    );
     await first.kill();
     await interrupted;
   });

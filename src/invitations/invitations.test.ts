@@ -26,7 +26,8 @@ async function invite(owner: Owner, email: string, role = 'member') {
   const answer = await owner.post(`${of(owner)}/members/invite`, { email, role });
   assert.equal(answer.status, 200);
   assert.equal(answer.body.mail_status, 'queued');
-  await until('the invitation is sent', async () => (await mailStatus(owner, answer.body.invitation_id)) === 'sent');
+  const status = () => mailStatus(owner, answer.body.invitation_id);
+  await until('the invitation is sent', status, (seen) => seen === 'sent');
   const sent = mail.messages.filter(({ recipients }) => recipients[0] === answer.body.email);
   assert.equal(sent.length, 1, 'an invitation is exactly one message');
   return { ...answer.body, token: tokenIn(sent[0]) } as { invitation_id: string; token: string };
@@ -135,17 +136,27 @@ test('an invitation that the mail server does not take for now is sent later, an
   };
   mail.refuse(550);
   const never = await invited('never@example.org');
-  await until('it has bounced', async () => (await mailStatus(owner, never)) === 'bounced');
+  await until(
+    'it has bounced',
+    () => mailStatus(owner, never),
+    (status) => status === 'bounced',
+  );
   mail.refuse(451);
   const later = await invited('later@example.org');
-  await until('an attempt has failed', async () => {
-    const rows = await world.db.query(sql`
-      select 1 from background_jobs where name = 'send-invitation-mail' and failures > 0 and status = 'queued'`);
-    return rows.length > 0;
-  });
+  await until(
+    'an attempt has failed',
+    () =>
+      world.db.query<{ status: string; failures: number }>(sql`
+      select status, failures from background_jobs where name = 'send-invitation-mail'`),
+    (jobs) => jobs.some(({ status, failures }) => status === 'queued' && failures > 0),
+  );
   assert.equal(await mailStatus(owner, later), 'queued');
   mail.accept();
-  await until('it is sent with the next attempt', async () => (await mailStatus(owner, later)) === 'sent');
+  await until(
+    'it is sent with the next attempt',
+    () => mailStatus(owner, later),
+    (status) => status === 'sent',
+  );
   assert.ok(mail.messages.some(({ recipients }) => recipients[0] === 'later@example.org'));
   assert.ok(!mail.messages.some(({ recipients }) => recipients[0] === 'never@example.org'));
 });

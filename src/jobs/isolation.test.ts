@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../test/until.ts';
-import { makeDatabase, type Owner, openWorld } from '../../test/world.ts';
+import { makeDatabase, type Owner, openWorld, waitForUpload } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 
 const world = await openWorld({ DATABASE_URL: await makeDatabase(), DATABASE_CONNECTIONS: '6' });
@@ -27,11 +27,13 @@ test('a wiki whose index cannot be merged keeps no other wiki waiting, and is me
         when (new.wiki_id = '${faulty.wiki_id}') execute function fail_for_test();`),
   );
   await write(faulty, 'Broken');
-  await until('an attempt has failed', async () => {
-    const jobs = await db.query(sql`
-      select 1 from background_jobs where wiki_id = ${faulty.wiki_id} and failures > 0 and error <> ''`);
-    return jobs.length > 0;
-  });
+  await until(
+    'an attempt has failed',
+    () =>
+      db.query<{ failures: number; error: string }>(sql`
+      select name, status, failures, error from background_jobs where wiki_id = ${faulty.wiki_id}`),
+    (jobs) => jobs.some(({ failures, error }) => failures > 0 && error !== ''),
+  );
   await write(healthy, 'Sound');
   await until('the healthy wiki is indexed', () => isIndexed(healthy.wiki_id));
   assert.equal(await isIndexed(faulty.wiki_id), false);
@@ -50,19 +52,21 @@ test('an upload is worked on while the removal of a deleted wiki takes its time'
     await db.query(sql`
       insert into background_jobs (name, lane, key, wiki_id)
       values ('remove-deleted-wiki', 'maintenance', ${leaving.wiki_id}, ${leaving.wiki_id}) on conflict do nothing`);
-    await until('the removal waits for the lock', async () => {
-      const waiting = await db.query(sql`
-        select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-          and query like '%delete from pages%'`);
-      return waiting.length > 0;
-    });
+    await until(
+      'the removal waits for the lock',
+      () =>
+        db.query<{ query: string }>(sql`
+        select query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+      (waiting) => waiting.some((statement) => statement.query.includes('delete from pages')),
+    );
     const { body } = await world.upload(staying, staying.wiki_id, { 'a.md': '# A\n' });
     assert.equal(body.status, 'completed');
   });
-  await until('the wiki is gone', async () => {
-    const rows = await db.query(sql`select 1 from wikis where wiki_id = ${leaving.wiki_id}`);
-    return rows.length === 0;
-  });
+  await until(
+    'the wiki is gone',
+    () => db.query(sql`select wiki_id from wikis where wiki_id = ${leaving.wiki_id}`),
+    (rows) => rows.length === 0,
+  );
 });
 
 test('heartbeats go on without waiting for the row of their own job, and take no connections from requests', async () => {
@@ -82,17 +86,18 @@ test('heartbeats go on without waiting for the row of their own job, and take no
       return row?.at;
     };
     const seen = new Set<string | undefined>();
-    await until('four heartbeats have come', async () => {
-      seen.add(await aliveUntil());
-      const waiting = await db.query(sql`
-        select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
-      assert.ok(waiting.length <= 1, 'only the job itself may wait for its row');
-      return seen.size >= 5;
-    });
+    await until(
+      'four heartbeats have come',
+      async () => {
+        seen.add(await aliveUntil());
+        const waiting = await db.query(sql`
+          select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+        assert.ok(waiting.length <= 1, 'only the job itself may wait for its row');
+        return seen;
+      },
+      ({ size }) => size >= 5,
+    );
     assert.equal((await owner.get('/v1/me')).status, 200);
   });
-  await until('the upload has ended', async () => {
-    const { body } = await owner.get(`/v1/wikis/${owner.wiki_id}/uploads/${upload.upload_id}`);
-    return body.finished_at !== undefined;
-  });
+  await waitForUpload(owner, owner.wiki_id, upload.upload_id);
 });
