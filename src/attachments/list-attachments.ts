@@ -14,13 +14,14 @@ export const listAttachments = endpoint({
   access: onWiki('pages:read'),
   params: PageParams,
   query: Paging,
+  paging: { keys: { 'a.attachment_id': 'text' } },
   reply: Type.Array(Attachment),
   example: { reply: [exampleAttachment] },
-  run: ({ params, query, many }) =>
+  run: ({ params, paging, many }) =>
     listOfPage(
       many,
       params,
       sql`select ${attachmentColumns} from attachments a where a.wiki_id = p.wiki_id and a.page_id = p.page_id
-        order by a.attachment_id limit ${query.limit} offset ${query.offset}`,
+        ${paging.clause}`,
     ),
 });

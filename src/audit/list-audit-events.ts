@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
 import { ApiError } from '../core/errors.ts';
-import { PAGING } from '../core/paging.ts';
+import { Cursor, OFFSET_PAGING } from '../core/paging.ts';
 import { Id } from '../core/records.ts';
 import { TIMESTAMP_PATTERN as pattern, readTimestamp } from '../core/timestamps.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
@@ -20,13 +20,16 @@ export const listAuditEvents = endpoint({
     actor_id: Type.Optional(Type.String({ description: 'Only what this user did.' })),
     after: Type.Optional(Type.String({ pattern, description: 'RFC 3339: only what happened then or later.' })),
     before: Type.Optional(Type.String({ pattern, description: 'RFC 3339: only what happened earlier.' })),
-    ...PAGING,
+    ...OFFSET_PAGING,
+    // `after` is a time here.
+    cursor: Cursor,
   }),
+  paging: { keys: { event_id: 'text' }, parameter: 'cursor' },
   reply: Type.Array(AuditEvent),
   errors: ['invalid_query'],
   example: { reply: [exampleAuditEvent] },
-  run: async ({ params, query, many, refuse }) => {
-    const { type, actor_id, limit, offset } = query;
+  run: async ({ params, query, paging, many, refuse }) => {
+    const { type, actor_id } = query;
     const after = readTime(query.after);
     const before = readTime(query.before);
     if (after instanceof ApiError) return refuse(after);
@@ -40,7 +43,7 @@ export const listAuditEvents = endpoint({
         ${only(actor_id, (value) => sql`and actor_id = ${value}`)}
         ${only(after, (value) => sql`and created_at >= ${value}`)}
         ${only(before, (value) => sql`and created_at < ${value}`)}
-      order by event_id limit ${limit} offset ${offset}
+      ${paging.clause}
     `);
     return events.map(({ before: was, after: became, ...event }) => ({
       ...event,

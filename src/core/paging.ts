@@ -1,25 +1,56 @@
 import { type TProperties, Type } from 'typebox';
 
-/** `limit` and `offset` of every paged list: out of bounds is 422, never clamped. */
-export const PAGING = {
+/** `limit` and `offset`, where a list has no other way to go on: those by rank. Out of bounds is 422, never clamped. */
+export const OFFSET_PAGING = {
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'How many records at most.' }),
-  offset: Type.Integer({ minimum: 0, default: 0, description: 'How many records to pass over.' }),
+  offset: Type.Integer({
+    minimum: 0,
+    default: 0,
+    description: 'How many records to pass over. Follow the `Link` header instead to go through a whole list.',
+  }),
 } satisfies TProperties;
+
+/** Where a list goes on. Every cursor begins as the JSON of a list that begins with a text does. */
+export const Cursor = Type.Optional(
+  Type.String({
+    pattern: '^WyJ[A-Za-z0-9_-]{1,500}$',
+    description:
+      'Opaque: the record that the list goes on behind, as the `Link` header of the answer before says. It stays true ' +
+      'whatever is deleted or added meanwhile. Not together with an `offset`.',
+  }),
+);
+
+/** What every list takes. */
+export const PAGING = { ...OFFSET_PAGING, after: Cursor } satisfies TProperties;
 
 /** The query of a paged list without further parameters. */
 export const Paging = Type.Object(PAGING);
 
-/** The value of a `Link` header to the next page, or undefined on the last one (fewer records than the limit). */
-export function nextLink(
-  url: string,
-  query: { limit?: unknown; offset?: unknown },
-  records: number,
-): string | undefined {
-  const { limit, offset } = query;
-  if (typeof limit !== 'number' || typeof offset !== 'number' || records < limit) return undefined;
+/** `[list, …keys]` as a cursor: base64url of its JSON. */
+export function encodeCursor(list: string, keys: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify([list, ...keys])).toString('base64url');
+}
+
+/** The keys in a cursor of this list; undefined for what encodeCursor has not made, or has made for another list. */
+export function decodeCursor(list: string, cursor: string): unknown[] | undefined {
+  let decoded: unknown;
+  try {
+    decoded = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(decoded) || decoded[0] !== list) return undefined;
+  const keys = decoded.slice(1);
+  return encodeCursor(list, keys) === cursor ? keys : undefined;
+}
+
+/** The value of a `Link` header to this address with other parameters; one that is undefined is left out. */
+export function nextLink(url: string, parameters: Record<string, string | number | undefined>): string {
   const at = url.indexOf('?');
   const search = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
-  search.set('limit', String(limit));
-  search.set('offset', String(offset + records));
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === undefined) search.delete(name);
+    else search.set(name, String(value));
+  }
   return `<${at < 0 ? url : url.slice(0, at)}?${search}>; rel="next"`;
 }

@@ -6,6 +6,7 @@ import type { Credential } from '../access/credential.ts';
 import type { AuthorizedDb } from '../access/guard.ts';
 import type { RateLimited } from '../access/rate-limits.ts';
 import type { Sql } from '../db/sql.ts';
+import type { ListOrder, ListPage } from './list-paging.ts';
 import type { ReceivedFile } from './multipart.ts';
 import type { Services } from './services.ts';
 
@@ -20,6 +21,8 @@ export interface Origin {
 export interface Context<Params, Query, Body> extends AuthorizedDb {
   params: Params;
   query: Query;
+  /** Of an endpoint with `paging`: the records that the request asks for. */
+  paging: ListPage;
   body: Body;
   credential: Credential;
   origin: Origin;
@@ -76,6 +79,8 @@ interface EndpointDefinition<
   limit?: RateLimited['limit'];
   params?: Params;
   query?: Query;
+  /** Of a list with `limit`: how it is ordered, so that it goes on by cursor. */
+  paging?: ListOrder<Static<Query>, Static<Reply>>;
   body?: Body;
   /**
    * `multipart`: the body is a stream of files, or, where there is a schema for `body` too, JSON instead.

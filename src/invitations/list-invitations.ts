@@ -16,13 +16,14 @@ export const listInvitations = endpoint({
     state: Type.Optional(Type.Enum([...INVITATION_STATES], { description: 'Only invitations in this state.' })),
     ...PAGING,
   }),
+  paging: { keys: { 'i.invitation_id': 'text' } },
   reply: Type.Array(Invitation),
   example: { reply: [exampleInvitation] },
-  run: ({ params, query, many }) =>
+  run: ({ params, query, paging, many }) =>
     many(sql`
       select ${invitationColumns} from invitations i
       where i.workspace_id = ${params.workspace_id}
         ${query.state === undefined ? raw('') : sql`and ${presentState} = ${query.state}`}
-      order by i.invitation_id limit ${query.limit} offset ${query.offset}
+      ${paging.clause}
     `),
 });

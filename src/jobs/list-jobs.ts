@@ -17,14 +17,15 @@ export const listJobs = endpoint({
     status: Type.Optional(Type.Enum([...JOB_STATUSES], { description: 'Only jobs in this status.' })),
     ...PAGING,
   }),
+  paging: { keys: { 'j.job_id': 'text' } },
   reply: Type.Array(Job),
   example: { reply: [exampleJob] },
-  run: async ({ params, query, many }) => {
+  run: async ({ params, query, paging, many }) => {
     const jobs = await many<Job>(sql`
       select ${jobColumns} from jobs j where j.wiki_id = ${params.wiki_id}
         ${query.upload_id === undefined ? raw('') : sql`and j.upload_id = ${query.upload_id}`}
         ${query.status === undefined ? raw('') : sql`and j.status = ${query.status}`}
-      order by j.job_id limit ${query.limit} offset ${query.offset}
+      ${paging.clause}
     `);
     return jobs.map(withoutNulls);
   },

@@ -13,13 +13,14 @@ export const listPersonalKeys = endpoint({
   description: 'Masked, without those that were revoked.',
   access: signedIn({ unrestricted: true }),
   query: Paging,
+  paging: { keys: { 'k.key_id': 'text' } },
   reply: Type.Array(ApiKey),
   example: { reply: [exampleApiKey] },
-  run: async ({ query, many }) => {
+  run: async ({ paging, many }) => {
     const keys = await many<ApiKey>(sql`
       select ${apiKeyColumns} from api_keys k
       where k.workspace_id is null and k.user_id = (select user_id from access) and k.revoked_at is null
-      order by k.key_id limit ${query.limit} offset ${query.offset}
+      ${paging.clause}
     `);
     return keys.map(withoutNulls);
   },

@@ -14,13 +14,14 @@ export const listWorkspaceKeys = endpoint({
   access: onWorkspace('developers:manage'),
   params: Type.Object({ workspace_id: Id }),
   query: Paging,
+  paging: { keys: { 'k.key_id': 'text' } },
   reply: Type.Array(ApiKey),
   example: { reply: [exampleApiKey] },
-  run: async ({ params, query, many }) => {
+  run: async ({ params, paging, many }) => {
     const keys = await many<ApiKey>(sql`
       select ${apiKeyColumns} from api_keys k
       where k.workspace_id = ${params.workspace_id} and k.revoked_at is null
-      order by k.key_id limit ${query.limit} offset ${query.offset}
+      ${paging.clause}
     `);
     return keys.map(withoutNulls);
   },

@@ -14,9 +14,10 @@ export const listBacklinks = endpoint({
   access: onWiki('pages:read'),
   params: PageParams,
   query: Paging,
+  paging: { keys: { 'p.page_id': 'text' } },
   reply: Type.Array(Page),
   example: { reply: [examplePage] },
-  run: ({ params, query, many }) =>
+  run: ({ params, paging, many }) =>
     listOfPage(
       many,
       params,
@@ -24,6 +25,6 @@ export const listBacklinks = endpoint({
       sql`select ${pageColumns} from pages p
         where p.wiki_id = ${params.wiki_id} and ${isVisible} and p.page_id in (
           select l.from_page_id from page_links l where l.wiki_id = ${params.wiki_id} and l.to_page_id = ${params.page_id})
-        order by p.page_id limit ${query.limit} offset ${query.offset}`,
+        ${paging.clause}`,
     ),
 });

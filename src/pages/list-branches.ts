@@ -24,15 +24,19 @@ export const listBranches = endpoint({
   summary: 'List the branches around a page',
   description:
     'The pages right below `page_id`, those below each page above it, and those at the root; of each no more than `limit`, ' +
-    'but always the way to `page_id`. With an `offset` those right below `page_id` alone. Where it names no page there is the ' +
-    'root. A draft above a page is left out for those who may not see it; what is below it is listed all the same.',
+    'but always the way to `page_id`. With an `offset` or a cursor those right below `page_id` alone. Where it names no page ' +
+    'there is the root. A draft above a page is left out for those who may not see it; what is below it is listed all the same.',
   access: onWiki('pages:read'),
   params: WikiParams,
   query: Type.Object({ ...PAGING, page_id: Type.Optional(Type.String({ description: '"" or absent: the root.' })) }),
+  paging: {
+    keys: { 'p.position': 'integer', 'p.page_id': 'text' },
+    counted: (branches, { page_id = '' }) => branches.filter((branch) => branch.parent_page_id === page_id),
+  },
   reply: Type.Array(BranchEntry),
   example: { reply: [{ page_id, parent_page_id, path, title, status, has_children: true }] },
-  run: ({ params: { wiki_id }, query: { page_id = '', limit, offset }, many }) => {
-    const isWhole = sql`${offset === 0}::boolean`;
+  run: ({ params: { wiki_id }, query: { page_id = '', limit, offset }, paging, many }) => {
+    const isWhole = sql`${offset === 0 && !paging.after}::boolean`;
     const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position, p.trashed_at`;
     // A hidden page above is a step of the way that is not shown. Each step up, each branch and each look for a child is a walk of an index, which the order names in full: where pages
     // have many children, the planner would else read all pages until it meets one, and most pages have none.
@@ -44,7 +48,7 @@ export const listBranches = endpoint({
           select ${columns} from pages p
           where p.wiki_id = ${wiki_id} and p.page_id = w.parent_page_id and p.trashed_at is null limit 1) p
       )
-      select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status,
+      select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status, e.position,
         coalesce((
           select true from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible}
           order by p.position, p.page_id limit 1
@@ -54,12 +58,13 @@ export const listBranches = endpoint({
         union
         (select ${columns} from pages p
           where p.wiki_id = ${wiki_id} and p.parent_page_id is null and ${isVisible} and (${isWhole} or ${page_id} = '')
+            ${paging.seekClause}
           order by p.parent_page_id, p.position, p.page_id limit ${limit} offset ${offset})
         union
         select c.* from way w cross join lateral (
           select ${columns} from pages p
           where p.wiki_id = ${wiki_id} and p.parent_page_id = w.page_id and ${isVisible}
-            and (${isWhole} or w.page_id = ${page_id})
+            and (${isWhole} or w.page_id = ${page_id}) ${paging.seekClause}
           order by p.parent_page_id, p.position, p.page_id limit ${limit} offset ${offset}) c
       ) e
       order by e.position, e.page_id`);

@@ -14,16 +14,17 @@ export const listChildren = endpoint({
   access: onWiki('pages:read'),
   params: PageParams,
   query: Paging,
+  paging: { keys: { 'p.position': 'integer', 'p.page_id': 'text' } },
   reply: Type.Array(Page),
   etag: () => '',
   example: { reply: [examplePage] },
-  run: async ({ params: { wiki_id, page_id }, query, many }) => {
+  run: async ({ params: { wiki_id, page_id }, paging, many }) => {
     // The page's own row comes with them: a page without children is not a page that is not there.
     const rows = await many<Page & { place: number }>(sql`
       (select ${pageColumns}, 0 as place from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible})
       union all
       (select ${pageColumns}, 1 from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = ${page_id} and ${isVisible}
-        order by p.position, p.page_id limit ${query.limit} offset ${query.offset})
+        ${paging.clause})
       order by place, position, page_id`);
     if (rows[0]?.place !== 0) throw notFound();
     return rows.slice(1).map(({ place: _, ...page }) => page);

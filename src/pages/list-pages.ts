@@ -17,13 +17,14 @@ export const listPages = endpoint({
     ...PAGING,
     status: Type.Optional(Type.Enum(['draft', 'published', 'archived'], { description: 'Only these.' })),
   }),
+  paging: { keys: { 'p.page_id': 'text' } },
   reply: Type.Array(Page),
   example: { reply: [examplePage] },
   // Walks the primary key of pages, so that the first page costs the same in a wiki of any size.
-  run: ({ params, query: { status = null, limit, offset }, many }) =>
+  run: ({ params, query: { status = null }, paging, many }) =>
     many(sql`
       select ${pageColumns} from pages p where p.wiki_id = ${params.wiki_id} and ${isVisible}
         and (p.status = ${status}::text or (${status}::text is null and p.status <> 'archived'))
-      order by p.page_id limit ${limit} offset ${offset}
+      ${paging.clause}
     `),
 });

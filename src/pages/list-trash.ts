@@ -26,6 +26,7 @@ export const listTrash = endpoint({
   access: onWiki('pages:write'),
   params: WikiParams,
   query: Paging,
+  paging: { keys: { 'p.page_id': 'text' } },
   reply: Type.Array(TrashedPage),
   example: {
     reply: [
@@ -42,7 +43,7 @@ export const listTrash = endpoint({
     ],
   },
   // Walks the index of hidden pages, which are few.
-  run: ({ params, query, many }) =>
+  run: ({ params, paging, many }) =>
     many(sql`
       select p.page_id, p.wiki_id, p.path, p.title, p.trashed_at, p.trashed_by,
         p.trashed_at + interval '${raw(String(TRASH_DAYS))} days' as purge_at,
@@ -50,6 +51,6 @@ export const listTrash = endpoint({
           and c.trashed_with = p.page_id) as page_count
       from pages p
       where p.wiki_id = ${params.wiki_id} and p.trashed_at is not null and p.trashed_with = p.page_id
-      order by p.page_id limit ${query.limit} offset ${query.offset}
+      ${paging.clause}
     `),
 });

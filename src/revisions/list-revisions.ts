@@ -15,14 +15,15 @@ export const listRevisions = endpoint({
   access: onWiki('pages:read'),
   params: PageParams,
   query: Paging,
+  paging: { keys: { 'r.revision': 'integer' } },
   reply: Type.Array(Revision),
   example: { reply: [exampleRevision] },
-  run: ({ params, query, many }) =>
+  run: ({ params, paging, many }) =>
     listOfPage(
       many,
       params,
       // Walks the primary key; the texts, which are kept apart from their rows, are not read.
       sql`select ${revisionColumns} from revisions r where r.wiki_id = p.wiki_id and r.page_id = p.page_id
-        order by r.revision limit ${query.limit} offset ${query.offset}`,
+        ${paging.clause}`,
     ),
 });

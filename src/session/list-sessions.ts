@@ -12,9 +12,10 @@ export const listSessions = endpoint({
   description: 'Where the caller is signed in; `current` is the session that asks. Those that have ended are left out.',
   access: signedIn({ session: true }),
   query: Paging,
+  paging: { keys: { 's.session_id': 'text' } },
   reply: Type.Array(Session),
   example: { reply: [exampleSession] },
-  run: ({ query, many }) =>
+  run: ({ paging, many }) =>
     many<Session>(sql`
       select s.session_id, s.created_at, s.last_used_at, s.expires_at, s.address, s.user_agent,
         s.session_id = (select credential_id from access) as current
@@ -22,6 +23,6 @@ export const listSessions = endpoint({
       where s.user_id = (select user_id from access) and s.revoked_at is null and s.expires_at > now()
         and (s.access_expires_at > now() or exists (
           select from refresh_tokens r where r.session_id = s.session_id and r.used_at is null and r.expires_at > now()))
-      order by s.session_id limit ${query.limit} offset ${query.offset}
+      ${paging.clause}
     `),
 });

@@ -18,6 +18,7 @@ export const listCitations = endpoint({
   access: onWiki('pages:read'),
   params: PageParams,
   query: Paging,
+  paging: { keys: { 'c.source_id': 'text', block: 'integer' } },
   reply: Type.Array(Citation),
   example: {
     reply: [
@@ -38,7 +39,8 @@ export const listCitations = endpoint({
       },
     ],
   },
-  run: async ({ params, query, many }) => {
+  run: async ({ params, query, paging, many }) => {
+    const [source_id = '', block = 0] = paging.after ?? [];
     const rows = await listOfPage<
       CitationRow & { title: string; filename: string; source_text: string; page_text: string }
     >(
@@ -49,7 +51,8 @@ export const listCitations = endpoint({
         join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id
         join source_texts t on t.wiki_id = c.wiki_id and t.source_id = c.source_id
         join page_texts x on x.wiki_id = c.wiki_id and x.page_id = c.page_id
-        where c.wiki_id = p.wiki_id and c.page_id = p.page_id order by c.source_id`,
+        where c.wiki_id = p.wiki_id and c.page_id = p.page_id and c.source_id >= ${source_id}
+        order by c.source_id`,
     );
     const citations = rows.flatMap(({ title, filename, source_text, page_text, ...row }) =>
       shownBlocks(citedBlocks(row, source_text), page_text).map((block) => ({
@@ -59,6 +62,7 @@ export const listCitations = endpoint({
         filename,
       })),
     );
-    return citations.slice(query.offset, query.offset + query.limit);
+    const rest = citations.filter((citation) => citation.source_id !== source_id || citation.block > Number(block));
+    return rest.slice(query.offset, query.offset + query.limit);
   },
 });

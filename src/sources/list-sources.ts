@@ -13,11 +13,12 @@ export const listSources = endpoint({
   access: onWiki('sources:read'),
   params: WikiParams,
   query: Paging,
+  paging: { keys: { 's.source_id': 'text' } },
   reply: Type.Array(Source),
   example: { reply: [exampleSource] },
-  run: ({ params, query, many }) =>
+  run: ({ params, paging, many }) =>
     many(sql`
       select ${sourceColumns} from sources s where s.wiki_id = ${params.wiki_id}
-      order by s.source_id limit ${query.limit} offset ${query.offset}
+      ${paging.clause}
     `),
 });

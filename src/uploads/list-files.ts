@@ -38,6 +38,7 @@ export const listFiles = endpoint({
     status: Type.Optional(Type.Enum(['pending', 'done', 'failed'], { description: 'Only files in this status.' })),
     ...PAGING,
   }),
+  paging: { keys: { 'f.file_no': 'integer' } },
   reply: Type.Array(FileOfUpload),
   example: {
     reply: [
@@ -54,10 +55,10 @@ export const listFiles = endpoint({
       },
     ],
   },
-  run: async ({ params: { wiki_id, upload_id }, query: { status = '', limit, offset }, one }) => {
+  run: async ({ params: { wiki_id, upload_id }, query: { status = '' }, paging, one }) => {
     const { files } = await one<{ files: FileOfUpload[] }>(sql`
       select (
-        select coalesce(jsonb_agg(to_jsonb(f) - 'file_no' order by f.file_no), '[]') from (
+        select coalesce(jsonb_agg(to_jsonb(f) order by f.file_no), '[]') from (
           select f.file_no, coalesce(f.file_id, '') as file_id, f.filename, f.byte_size,
             case when f.file_id is null then f.byte_size else f.received end as received, f.status, f.error,
             coalesce(f.source_id, '') as source_id, f.page_change,
@@ -67,7 +68,7 @@ export const listFiles = endpoint({
           from upload_files f
           where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind in ('file', 'archive')
             and (${status} = '' or f.status = ${status})
-          order by f.file_no limit ${limit} offset ${offset}
+          ${paging.clause}
         ) f
       ) as files
       from uploads u where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`);

@@ -18,12 +18,13 @@ export const listUploads = endpoint({
       Type.Enum(['oldest', 'newest'], { description: 'Which come first; the oldest unless stated.' }),
     ),
   }),
+  paging: { keys: { 'u.upload_id': 'text' }, isDescending: ({ order }) => order === 'newest' },
   reply: Type.Array(Upload),
   example: { reply: [exampleUpload] },
-  run: async ({ params, query, many }) => {
+  run: async ({ params, paging, many }) => {
     const uploads = await many<Upload>(sql`
       select ${uploadColumns} from uploads u where u.wiki_id = ${params.wiki_id}
-      order by u.upload_id ${query.order === 'newest' ? sql`desc` : sql`asc`} limit ${query.limit} offset ${query.offset}
+      ${paging.clause}
     `);
     return uploads.map(withoutNulls);
   },

@@ -13,11 +13,12 @@ export const listWikis = endpoint({
   access: onWorkspace('pages:read'),
   params: Type.Object({ workspace_id: Id }),
   query: Paging,
+  paging: { keys: { wiki_id: 'text' } },
   reply: Type.Array(Wiki),
   example: { reply: [exampleWiki] },
-  run: ({ params, query, many }) =>
+  run: ({ params, paging, many }) =>
     many(sql`
       select wiki_id, workspace_id, slug, title, description from wikis
-      where workspace_id = ${params.workspace_id} order by wiki_id limit ${query.limit} offset ${query.offset}
+      where workspace_id = ${params.workspace_id} ${paging.clause}
     `),
 });

@@ -4,11 +4,14 @@ import { ApiError, unsupportedMediaType } from '../../core/errors.ts';
 import { isStorable } from '../body.ts';
 import { TYPE_OF } from '../body-parsers.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { type ListPage, listPaging } from '../list-paging.ts';
 import { bodyCheck, queryReader } from '../validation.ts';
 
 export interface Input {
   params: Record<string, string>;
   query: Record<string, unknown>;
+  /** Of a list: what is asked for, or why there is no such cursor, which is said after 404 and 403. */
+  paging: ListPage | ApiError | undefined;
 }
 
 /** Reads path and query of a request, and checks its body, by the schemas of the endpoint. Errors: 400, 415, 422. */
@@ -19,15 +22,15 @@ export function inputReader(endpoint: Endpoint): (request: FastifyRequest) => In
     : () => {
         if (endpoint.consumes) throw unsupportedMediaType(undefined, TYPE_OF[endpoint.consumes]);
       };
+  const paging = listPaging(endpoint);
   const rest = /\*([a-z_]+)$/.exec(endpoint.path)?.[1];
 
   return (request) => {
-    const input = {
-      params: readParams(request.params as Record<string, string>, rest),
-      query: readQuery(rawQuery(request)),
-    };
+    const params = readParams(request.params as Record<string, string>, rest);
+    const query = readQuery(rawQuery(request));
+    paging.check(query);
     if (!streamOf(request)) checkBody(request.body);
-    return input;
+    return { params, query, paging: paging.pageOf(query) };
   };
 }
 

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { subjectOf } from '../../access/credential.ts';
-import { nextLink } from '../../core/paging.ts';
 import { Bytes, type StoredFile, sendBytes } from '../bytes.ts';
 import { type Endpoint, JsonText } from '../endpoint.ts';
 import { type EventSource, EventStream } from '../event-stream.ts';
+import { listPaging } from '../list-paging.ts';
 import { chooseMediaType, entityTag, isKnown } from '../representation.ts';
 import type { AcceptedRequest } from './accepted-request.ts';
 import type { Input } from './input.ts';
@@ -12,6 +12,7 @@ import type { HandlerNeeds } from './needs.ts';
 /** Sends what an endpoint replied: as events, as bytes, or as JSON or the representation that the client accepts. */
 export function sender(endpoint: Endpoint, { services, streams }: HandlerNeeds) {
   const status = endpoint.status ?? 200;
+  const { nextLink } = listPaging(endpoint);
 
   return ({ request, credential, input }: AcceptedRequest, reply: FastifyReply, result: unknown) => {
     if (endpoint.reply === EventStream) {
@@ -22,7 +23,7 @@ export function sender(endpoint: Endpoint, { services, streams }: HandlerNeeds) 
     if (endpoint.headers) reply.headers(endpoint.headers(result));
     if (status === 204) return reply.send();
     if (Array.isArray(result)) {
-      const link = nextLink(request.url, input.query, result.length);
+      const link = nextLink(request.url, input.query, result);
       if (link) reply.header('link', link);
     }
     if (!endpoint.representations) return sendJson(endpoint, request, reply, result);

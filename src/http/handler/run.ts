@@ -2,7 +2,9 @@ import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { type AnswerTransaction, openAnswerTransaction } from '../../access/answer-transaction.ts';
 import { findAnswer, type IdempotentRequest } from '../../access/idempotency.ts';
+import { ApiError } from '../../core/errors.ts';
 import type { Endpoint } from '../endpoint.ts';
+import type { ListPage } from '../list-paging.ts';
 import type { ReceivedFile } from '../multipart.ts';
 import type { AcceptedRequest } from './accepted-request.ts';
 import { streamOf } from './input.ts';
@@ -20,9 +22,14 @@ export async function run(
   answering?: AnswerTransaction,
 ): Promise<unknown> {
   const db = openGuard(answering);
+  const { params, query, paging } = input;
+  if (paging instanceof ApiError) return db.refuse(paging);
   const result = await endpoint.run({
     ...db,
-    ...input,
+    params,
+    query,
+    // Undefined where the endpoint is no list, which then fails at its first call.
+    paging: paging as ListPage,
     body: request.body,
     files,
     bytes: streamOf(request) ?? Readable.from([]),

@@ -6,7 +6,7 @@ import { Bytes } from '../bytes.ts';
 import { type Endpoint, isIdempotent } from '../endpoint.ts';
 import { EventStream } from '../event-stream.ts';
 import { describeAccess } from './describe-access.ts';
-import { RATE_LIMIT_HEADERS, refs } from './responses.ts';
+import { LINK_HEADER, RATE_LIMIT_HEADERS, refs } from './responses.ts';
 import { tagOf } from './tags.ts';
 
 /** Of POST and PATCH by a caller who is known. */
@@ -50,7 +50,8 @@ export function operation(endpoint: Endpoint) {
 
 /** What it answers when all goes well, by status. */
 function success(endpoint: Endpoint) {
-  const headers = refs(RATE_LIMIT_HEADERS);
+  const isList = endpoint.query?.properties?.offset !== undefined;
+  const headers = refs({ ...RATE_LIMIT_HEADERS, ...(isList && LINK_HEADER) });
   if (endpoint.reply === Bytes) {
     const content = { '*/*': { schema: Bytes, example: 'The bytes of the file.' } };
     return {

@@ -107,6 +107,14 @@ export const RATE_LIMIT_HEADERS = {
     example: '"general";r=599;t=42, "search";r=119;t=42',
   },
 };
+/** Of a list that goes on. */
+export const LINK_HEADER = {
+  Link: {
+    description: 'The address of the next page, where there may be one. Follow it as it is.',
+    schema: { type: 'string' },
+    example: '</v1/wikis/wiki_01jd8w3v6xf3e8h2k9m4n5p6q9/pages?limit=50&after=WyJ3aWtpcy9wYWdlcyIsIngiXQ>; rel="next"',
+  },
+};
 const RETRY_AFTER = {
   'Retry-After': {
     description: 'The seconds after which trying again has a chance.',
@@ -119,7 +127,7 @@ const RETRY_AFTER = {
 export function sharedComponents() {
   return {
     schemas: { Error: ErrorSchema, HTTPValidationError: ValidationErrorSchema },
-    headers: { ...RATE_LIMIT_HEADERS, ...RETRY_AFTER },
+    headers: { ...RATE_LIMIT_HEADERS, ...LINK_HEADER, ...RETRY_AFTER },
     responses: sharedResponses(),
   };
 }

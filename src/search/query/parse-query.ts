@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { type Token, tokenize } from '../../analysis/tokenize.ts';
-import { PAGING } from '../../core/paging.ts';
+import { OFFSET_PAGING } from '../../core/paging.ts';
 
 /** `query`, `limit` and `offset` of both searches. Any text is a valid query. */
 export const SearchQuery = Type.Object({
@@ -9,7 +9,7 @@ export const SearchQuery = Type.Object({
     maxLength: 1_024,
     description: 'Words, of which any may match; "…" is a phrase, -word excludes, title:word asks for it in the title.',
   }),
-  ...PAGING,
+  ...OFFSET_PAGING,
 });
 
 /** What a query asks for. Everything that is no phrase, exclusion or title is words, of which any may match. */

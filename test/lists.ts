@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { ENDPOINTS } from '../src/app.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import { type Ids, nameOf, propertiesOf } from './requests.ts';
+import { signedInClient } from './signed-in.ts';
+import type { Tenants } from './tenants.ts';
+
+/** Lists without a cursor, each with the reason. */
+export const BY_OFFSET_ALONE: Record<string, string> = {
+  'GET /v1/wikis/:wiki_id/pages/search': 'by rank, which is not a column and changes with every page that is written',
+  'GET /v1/wikis/:wiki_id/sources/search': 'by rank, as the search of pages',
+};
+
+/** Every list that is answered in parts. What has a limit alone (suggestions) never goes on. */
+export const LISTS: readonly Endpoint[] = ENDPOINTS.filter(
+  (endpoint) => 'offset' in propertiesOf(endpoint.query) && !(nameOf(endpoint) in BY_OFFSET_ALONE),
+);
+
+/** Queries that change which records a list has or their order, besides none. */
+export const QUERIES: Record<string, string[]> = {
+  'GET /v1/wikis/:wiki_id/uploads': ['order=newest'],
+  'GET /v1/wikis/:wiki_id/uploads/:upload_id/files': ['status=done'],
+  'GET /v1/wikis/:wiki_id/jobs': ['status=completed'],
+  'GET /v1/wikis/:wiki_id/pages': ['status=published'],
+  'GET /v1/workspaces/:workspace_id/audit-events': ['type=page.created', 'after=2020-01-01T00:00:00Z'],
+  'GET /v1/workspaces/:workspace_id/invitations': ['state=pending'],
+};
+
+/** The parameter of a list that takes its cursor. */
+export function cursorName(endpoint: Endpoint): string {
+  return endpoint.paging?.parameter ?? 'after';
+}
+
+/** Gives each list of a tenant at least five records; answers the ids to ask for them with. */
+export async function fillLists(tenants: Tenants): Promise<Ids> {
+  const { world, owner, a } = tenants;
+  const client = world.as(owner.token);
+  const [workspace, wiki] = [`/v1/workspaces/${a.workspace_id}`, `/v1/wikis/${a.wiki_id}`];
+  const post = async (path: string, body: unknown) => {
+    const answer = await client.post(path, body);
+    assert.equal(answer.status < 300, true, JSON.stringify(answer.body));
+    return answer.body;
+  };
+  const blocks = Array.from({ length: 6 }, (_, i) => `Paragraph ${i} of it.`).join('\n\n');
+  const files = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`file${i}.md`, `# File ${i}\n\n${blocks}\n`]));
+  const { body: upload } = await world.upload(client, a.wiki_id, files);
+  assert.equal(upload.status, 'completed', upload.error);
+  const { page_id } = (await client.get(`${wiki}/pages/path/file0`)).body;
+  for (let i = 0; i < 5; i += 1) {
+    await world.upload(client, a.wiki_id, { [`more${i}.md`]: `# More ${i}\n` });
+    await post(`${workspace}/wikis`, { title: `Wiki ${i}` });
+    await post(`${workspace}/members/invite`, { email: `${randomUUID()}@example.com`, role: 'viewer' });
+    await post(`${workspace}/api-keys`, { name: `key ${i}` });
+    await post('/v1/me/api-keys', { name: `key ${i}` });
+    await signedInClient(world, owner.user_id);
+    await post(`${wiki}/pages`, { title: `Child ${i}`, markdown: '[[File 0]]', parent_page_id: page_id });
+    const trashed = await post(`${wiki}/pages`, { title: `Trashed ${i}`, markdown: '' });
+    await client.send('DELETE', `${wiki}/pages/${trashed.page_id}`);
+    const { body: page } = await client.get(`${wiki}/pages/${page_id}`);
+    const edit = { markdown: `${page.markdown}\nOne more line, ${i}.\n`, base_revision: page.revision };
+    assert.equal((await client.patch(`${wiki}/pages/${page_id}`, edit)).status, 200);
+    const body = new FormData();
+    body.append('file', new Blob([`Attached ${i}`]), 'note.txt');
+    const attached = await client.send('POST', `${wiki}/pages/${page_id}/attachments`, { body });
+    assert.equal(attached.status, 201, JSON.stringify(attached.body));
+  }
+  return { ...a, page_id, upload_id: upload.upload_id };
+}
