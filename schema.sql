@@ -365,6 +365,7 @@ create table attachments (
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
 CREATE INDEX attachments_by_id ON attachments USING btree (attachment_id);
+CREATE INDEX attachments_by_page ON attachments USING btree (wiki_id, page_id, attachment_id);
 grant delete, insert, select, update on attachments to ibid_service;
 alter table attachments enable row level security;
 create policy of_the_wiki on attachments for all
@@ -528,6 +529,7 @@ create table invitations (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
 CREATE INDEX invitations_by_email ON invitations USING btree (email) WHERE (state = 'pending'::text);
+CREATE INDEX invitations_by_workspace ON invitations USING btree (workspace_id, invitation_id);
 CREATE UNIQUE INDEX invitations_pending ON invitations USING btree (workspace_id, email) WHERE (state = 'pending'::text);
 CREATE TRIGGER seats AFTER INSERT OR UPDATE OF state, expires_at, workspace_id ON invitations FOR EACH ROW EXECUTE FUNCTION refuse_above_seats();
 grant delete, insert, select, update on invitations to ibid_service;
@@ -656,7 +658,7 @@ create table page_links (
   CHECK (((wanted_title IS NULL) = (wanted_path IS NULL))),
   FOREIGN KEY (wiki_id, from_page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
-CREATE INDEX page_links_back ON page_links USING btree (wiki_id, to_page_id);
+CREATE INDEX page_links_to ON page_links USING btree (wiki_id, to_page_id, from_page_id);
 CREATE INDEX page_links_wanted ON page_links USING btree (wiki_id, to_path);
 CREATE INDEX page_links_wanted_path ON page_links USING btree (wiki_id, wanted_path) WHERE (wanted_title IS NOT NULL);
 CREATE INDEX page_links_wanted_title ON page_links USING btree (wiki_id, wanted_title) WHERE (wanted_title IS NOT NULL);
@@ -758,7 +760,9 @@ CREATE INDEX pages_by_id ON pages USING btree (page_id);
 CREATE INDEX pages_by_parent ON pages USING btree (wiki_id, parent_page_id, "position", page_id);
 CREATE INDEX pages_by_title ON pages USING btree (wiki_id, title_key) WHERE (trashed_at IS NULL);
 CREATE INDEX pages_hidden ON pages USING btree (wiki_id, page_id) WHERE ((trashed_at IS NOT NULL) OR (status <> 'published'::text));
+CREATE INDEX pages_trash ON pages USING btree (wiki_id, page_id) WHERE (trashed_with = page_id);
 CREATE INDEX pages_trashed_at ON pages USING btree (trashed_at) WHERE (trashed_at IS NOT NULL);
+CREATE INDEX pages_trashed_with ON pages USING btree (wiki_id, trashed_with) WHERE (trashed_at IS NOT NULL);
 CREATE UNIQUE INDEX pages_live_path ON pages USING btree (wiki_id, path) WHERE (trashed_at IS NULL);
 grant delete, insert, select, update on pages to ibid_service;
 alter table pages enable row level security;

@@ -1,5 +1,6 @@
+import pg from 'pg';
 import type { OwnerDb } from '../src/db/db.ts';
-import { raw, sql } from '../src/db/sql.ts';
+import { raw, type Sql, sql } from '../src/db/sql.ts';
 
 /** So many rows that nobody reads them all for the sake of one. */
 const ROWS = 4_000;
@@ -39,6 +40,17 @@ interface Plan {
   'Node Type': string;
   'Relation Name'?: string;
   Plans?: Plan[];
+}
+
+/** A plan that was run; rows are averages over its loops. */
+interface RunPlan extends Plan {
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+  Plans?: RunPlan[];
 }
 
 /**
@@ -104,4 +116,43 @@ function scanned(plan: Plan): string[] {
   const name = plan['Relation Name'] ?? '';
   const own = plan['Node Type'] === 'Seq Scan' && (name in DIFFER || name === 'idempotency_keys') ? [name] : [];
   return [...own, ...(plan.Plans ?? []).flatMap(scanned)];
+}
+
+/**
+ * What a statement of the service reads of the tables with these values: rows, those that a filter then drops included, and
+ * blocks. `setContext` is the statement that says who asks.
+ */
+export async function readBy(
+  db: OwnerDb,
+  setContext: Sql,
+  { text, values }: { text: string; values: readonly unknown[] },
+): Promise<{ rows: number; blocks: number }> {
+  const [row] = await db.transaction(async (query, runScript) => {
+    await query(setContext);
+    await runScript('set local role ibid_service; set local plan_cache_mode = force_generic_plan');
+    await runScript(`prepare looked_at as ${text}`);
+    const given = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`;
+    const rows = await query<{ 'QUERY PLAN': [{ Plan: RunPlan }] }>(
+      sql`explain (analyze, buffers, timing off, format json) execute looked_at${raw(given)}`,
+    );
+    await runScript('deallocate looked_at');
+    return rows;
+  });
+  if (!row) throw new Error('there is no plan');
+  const { Plan: plan } = row['QUERY PLAN'][0];
+  return { rows: rowsOf(plan), blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
+}
+
+function rowsOf(plan: RunPlan): number {
+  const each =
+    plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0);
+  const own = plan['Relation Name'] === undefined ? 0 : each * plan['Actual Loops'];
+  return (plan.Plans ?? []).reduce((sum, below) => sum + rowsOf(below), own);
+}
+
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'`;
+  if (Array.isArray(value)) return `array[${value.map(literal).join(', ')}]`;
+  return typeof value === 'string' ? pg.escapeLiteral(value) : String(value);
 }

@@ -41,7 +41,7 @@ export interface Owner extends Client {
   membership_id: string;
 }
 
-export interface Hooks extends Pick<ServiceHooks, 'rewrite' | 'services'> {
+export interface Hooks extends Pick<ServiceHooks, 'observe' | 'rewrite' | 'services'> {
   /** Where the service writes its lines; to nobody unless stated. */
   log?: Logger;
 }
@@ -90,7 +90,11 @@ export async function openWorld(env: Record<string, string> = {}, hooks: Hooks =
     ...env,
     DATABASE_URL: database,
   });
-  const service = await startService(config, log, { ...rest, observe: (text) => statements.push(text) });
+  const observe: ServiceHooks['observe'] = (text, values) => {
+    statements.push(text);
+    hooks.observe?.(text, values);
+  };
+  const service = await startService(config, log, { ...rest, observe });
   after(() => service.stop());
   return worldOf(openOwner(database), service.address, statements);
 }

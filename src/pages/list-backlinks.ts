@@ -14,17 +14,20 @@ export const listBacklinks = endpoint({
   access: onWiki('pages:read'),
   params: PageParams,
   query: Paging,
-  paging: { keys: { 'p.page_id': 'text' } },
+  paging: { keys: { 'l.page_id': 'text' } },
   reply: Type.Array(Page),
   example: { reply: [examplePage] },
   run: ({ params, paging, many }) =>
     listOfPage(
       many,
       params,
-      // A `p` of its own: the page that links. Walks page_links_back.
-      sql`select ${pageColumns} from pages p
-        where p.wiki_id = ${params.wiki_id} and ${isVisible} and p.page_id in (
-          select l.from_page_id from page_links l where l.wiki_id = ${params.wiki_id} and l.to_page_id = ${params.page_id})
-        ${paging.clause}`,
+      // A `p` of its own: the page that links. Walks page_links_to, and page by page the key of pages (`offset 0`).
+      sql`select p.* from (
+          select distinct l.from_page_id as page_id from page_links l
+          where l.wiki_id = ${params.wiki_id} and l.to_page_id = ${params.page_id}) l
+        cross join lateral (
+          select ${pageColumns} from pages p
+          where p.wiki_id = ${params.wiki_id} and p.page_id = l.page_id and ${isVisible} offset 0) p
+        where true ${paging.clause}`,
     ),
 });

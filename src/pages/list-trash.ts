@@ -42,7 +42,7 @@ export const listTrash = endpoint({
       },
     ],
   },
-  // Walks the index of hidden pages, which are few.
+  // Walks pages_trash; of each it counts in pages_trashed_with.
   run: ({ params, paging, many }) =>
     many(sql`
       select p.page_id, p.wiki_id, p.path, p.title, p.trashed_at, p.trashed_by,
@@ -50,7 +50,7 @@ export const listTrash = endpoint({
         (select count(*)::int from pages c where c.wiki_id = ${params.wiki_id} and c.trashed_at is not null
           and c.trashed_with = p.page_id) as page_count
       from pages p
-      where p.wiki_id = ${params.wiki_id} and p.trashed_at is not null and p.trashed_with = p.page_id
+      where p.wiki_id = ${params.wiki_id} and p.trashed_with = p.page_id
       ${paging.clause}
     `),
 });
