@@ -6,6 +6,8 @@ export interface Api {
   token: string;
   // Answers of every shape.
   get(path: string): Promise<any>;
+  /** A part of a list, and the address of the next one; undefined on the last. */
+  page(path: string): Promise<{ records: any[]; next: string | undefined }>;
   /** A form is sent as one, everything else as JSON. */
   post(path: string, body?: unknown): Promise<any>;
   /** Uploads the files, tells when that is answered, and waits for the end of the job: `seconds` is the time between. */
@@ -17,18 +19,23 @@ export interface Api {
 }
 
 export function openApi(address: string, token: string): Api {
-  async function send(method: string, path: string, body?: FormData | string, type?: string): Promise<any> {
+  async function request(method: string, path: string, body?: FormData | string, type?: string) {
     const headers = { authorization: `Bearer ${token}`, ...(type && { 'content-type': type }) };
     const answer = await fetch(address + path, { method, headers, ...(body !== undefined && { body }) });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path} answers ${answer.status}: ${text.slice(0, 300)}`);
-    return JSON.parse(text);
+    return { body: JSON.parse(text), headers: answer.headers };
   }
+  const send = async (...given: Parameters<typeof request>): Promise<any> => (await request(...given)).body;
   const get = (path: string) => send('GET', path);
   return {
     address,
     token,
     get,
+    async page(path) {
+      const { body, headers } = await request('GET', path);
+      return { records: body, next: /^<([^>]*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1] };
+    },
     post: (path, body) =>
       body === undefined || body instanceof FormData
         ? send('POST', path, body)
@@ -56,9 +63,10 @@ export function openApi(address: string, token: string): Api {
 /** All records of a paged list. */
 export async function listAll(api: Api, path: string): Promise<any[]> {
   const all: any[] = [];
-  for (;;) {
-    const some = await api.get(`${path}?limit=500&offset=${all.length}`);
-    all.push(...some);
-    if (some.length < 500) return all;
+  for (let next: string | undefined = `${path}?limit=500`; next !== undefined; ) {
+    const page = await api.page(next);
+    all.push(...page.records);
+    next = page.next;
   }
+  return all;
 }

@@ -31,13 +31,17 @@ async function listReads(api: Api, workspace_id: string, wiki_id: string) {
   const random = randomNumbers(3);
   const some = Array.from({ length: VARIANTS }, () => pages[Math.floor(random() * pages.length)] ?? pages[0]);
   const [{ upload_id }] = await api.get(`${wiki}/jobs`);
-  const middle = Math.floor(pages.length / 2);
+  let middle = `${wiki}/pages?limit=50`;
+  for (let seen = 0; seen < pages.length / 2; seen += 500) {
+    const { next } = await api.page(middle.replace('limit=50', 'limit=500'));
+    middle = next?.replace('limit=500', 'limit=50') ?? middle;
+  }
   const { token: widget } = await api.post(`${workspace}/widget-token`, { widget: 'profile' });
   return [
     { name: 'page by id', paths: some.map((page) => `${wiki}/pages/${page?.page_id}`) },
     { name: 'page by path', paths: some.map((page) => `${wiki}/pages/path/${page?.path}`) },
     { name: 'pages, first 50', paths: [`${wiki}/pages`] },
-    { name: 'pages, 50 in the middle', paths: [`${wiki}/pages?offset=${middle}`] },
+    { name: 'pages, 50 in the middle', paths: [middle] },
     { name: 'sources, first 50', paths: [`${wiki}/sources`] },
     { name: 'jobs of the wiki', paths: [`${wiki}/jobs`] },
     { name: 'upload', paths: [`${wiki}/uploads/${upload_id}`] },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
+import { listAll } from '../../test/list-all.ts';
 import { openWorld } from '../../test/world.ts';
 import type { Citation } from '../sources/schema.ts';
 
@@ -19,16 +20,6 @@ interface Page {
   source_count: number;
 }
 
-async function all<T>(path: string): Promise<T[]> {
-  const records: T[] = [];
-  for (;;) {
-    const { status, body } = await owner.get(`${path}?limit=500&offset=${records.length}`);
-    assert.equal(status, 200, JSON.stringify(body));
-    records.push(...body);
-    if (body.length < 500) return records;
-  }
-}
-
 async function newWiki() {
   const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Books' });
   const at = `/v1/wikis/${body.wiki_id}`;
@@ -36,8 +27,8 @@ async function newWiki() {
     at,
     wiki_id: body.wiki_id as string,
     page: async (path: string): Promise<Page> => (await owner.get(`${at}/pages/path/${path}`)).body,
-    pages: () => all<Page>(`${at}/pages`),
-    paths: async () => (await all<Page>(`${at}/pages`)).map(({ path }) => path).sort(),
+    pages: () => listAll<Page>(owner, `${at}/pages`),
+    paths: async () => (await listAll<Page>(owner, `${at}/pages`)).map(({ path }) => path).sort(),
     async upload(files: Record<string, string | Uint8Array>): Promise<string> {
       const upload = await world.upload(owner, body.wiki_id, files);
       assert.equal(upload.body.status, 'completed', JSON.stringify(upload.body));
@@ -53,7 +44,8 @@ async function newWiki() {
       const pages = await this.pages();
       let blocks = 0;
       for (const { page_id, path } of pages) {
-        for (const { source_id, start, end, quote, sha256, verified } of await all<Citation>(
+        for (const { source_id, start, end, quote, sha256, verified } of await listAll<Citation>(
+          owner,
           `${at}/pages/${page_id}/citations`,
         )) {
           assert.ok(verified && hash('sha256', quote) === sha256 && end - start === quote.length, `${path}: ${quote}`);
@@ -61,7 +53,10 @@ async function newWiki() {
           blocks += 1;
         }
       }
-      for (const { source_id, page_count } of await all<{ source_id: string; page_count: number }>(`${at}/sources`)) {
+      for (const { source_id, page_count } of await listAll<{ source_id: string; page_count: number }>(
+        owner,
+        `${at}/sources`,
+      )) {
         if (page_count === 0) continue;
         const { body: verification } = await owner.get(`${at}/sources/${source_id}/verification`);
         assert.deepEqual([verification.verified, verification.stale_pages], [verification.citations, []]);
@@ -163,7 +158,7 @@ What it is about[^all], see [the third](book/chapter-3#chapter-3) and [usage](bo
   assert.match(two?.html ?? '', /All of it/);
   assert.doesNotMatch(three?.markdown ?? '', /All of it|example\.com/);
   assert.ok((await wiki.assertCited()) > 15);
-  const backlinks = await all<Page>(`${wiki.at}/pages/${three?.page_id}/backlinks`);
+  const backlinks = await listAll<Page>(owner, `${wiki.at}/pages/${three?.page_id}/backlinks`);
   assert.deepEqual(backlinks.map(({ path }) => path).sort(), ['book', 'book/chapter-2']);
 });
 
@@ -346,7 +341,7 @@ test('one block that is too long for a page is divided between its items and sta
     assert.ok(parts.length > 2, `${kind} is divided`);
     for (const { path } of parts.slice(1)) assert.match((await wiki.page(path)).html, element, `${kind}: ${path}`);
     await wiki.assertCited();
-    const [source] = await all<{ source_id: string }>(`${wiki.at}/sources`);
+    const [source] = await listAll<{ source_id: string }>(owner, `${wiki.at}/sources`);
     const { body: text } = await owner.get(`${wiki.at}/sources/${source?.source_id}/text`);
     assert.equal(text.text.split('Head Of it').length, kind === 'table' ? 2 : 1, 'the head of a table is there once');
     assert.match(
@@ -366,7 +361,9 @@ test('a numbered list that is divided goes on with its numbers, whatever is writ
   const parts = (await wiki.pages()).filter(({ path }) => path.startsWith('list/'));
   for (const { page_id, path } of parts) {
     const [, number = ''] = /<ol start="(\d+)">/.exec((await wiki.page(path)).html) ?? [];
-    const [first] = (await all<Citation>(`${wiki.at}/pages/${page_id}/citations`)).filter(({ quote }) => quote !== 'L');
+    const [first] = (await listAll<Citation>(owner, `${wiki.at}/pages/${page_id}/citations`)).filter(
+      ({ quote }) => quote !== 'L',
+    );
     assert.equal(Number(number), (first?.first_line ?? 0) - 3 + 7, `${path} goes on`);
     assert.ok(lines[(first?.first_line ?? 0) - 1]?.includes(first?.quote.slice(0, 60) ?? '-'));
   }

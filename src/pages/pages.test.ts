@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { listAll } from '../../test/list-all.ts';
 import { corpus, openWorld } from '../../test/world.ts';
 
 const world = await openWorld();
@@ -229,10 +230,7 @@ test('six hundred real files in one upload: every one a source and a page', asyn
   const count = Object.keys(files).length;
   assert.equal(upload.body.status, 'completed');
   assert.equal(upload.body.source_count, count, upload.body.summary);
-  const seen = new Set<string>();
-  for (const offset of [0, 500]) {
-    for (const page of (await someone.get(`/v1/wikis/${someone.wiki_id}/pages?limit=500&offset=${offset}`)).body)
-      seen.add(page.path);
-  }
+  const pages = await listAll<{ path: string }>(someone, `/v1/wikis/${someone.wiki_id}/pages`);
+  const seen = new Set(pages.map(({ path }) => path));
   assert.equal(seen.size, count);
 });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { getDocument } from 'unpdf/pdfjs';
+import { listAll } from '../../test/list-all.ts';
 import { pdfOf } from '../../test/pdf.ts';
 import { type Owner, openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph } from '../../test/zip.ts';
@@ -41,13 +42,7 @@ function documents(): Record<string, string | Buffer> {
 }
 
 async function all<T>(owner: Owner, path: string): Promise<T[]> {
-  const records: T[] = [];
-  for (;;) {
-    const { status, body } = await owner.get(`/v1/wikis/${owner.wiki_id}/${path}?limit=500&offset=${records.length}`);
-    assert.equal(status, 200, JSON.stringify(body));
-    records.push(...body);
-    if (body.length < 500) return records;
-  }
+  return listAll<T>(owner, `/v1/wikis/${owner.wiki_id}/${path}`);
 }
 
 function letters(text: string): string {

@@ -14,6 +14,22 @@ export class Refused extends Error {
 
 /** Asks the API as the one who is signed in in this browser. Errors: Refused, with status 0 where nothing answered. */
 export async function ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
+  const { text } = await send(method, path, body, signal);
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+/** All records of a list. Errors: Refused. */
+export async function askForAll<T>(path: string): Promise<T[]> {
+  const records: T[] = [];
+  for (let next: string | undefined = `${path}?limit=500`; next !== undefined; ) {
+    const { text, link } = await send('GET', next);
+    records.push(...(JSON.parse(text) as T[]));
+    next = /^<([^>]*)>; rel="next"$/.exec(link)?.[1];
+  }
+  return records;
+}
+
+async function send(method: string, path: string, body?: object, signal?: AbortSignal) {
   const isForm = body instanceof FormData;
   let response: Response;
   try {
@@ -30,7 +46,7 @@ export async function ask<T>(method: string, path: string, body?: object, signal
   }
   const text = await response.text();
   if (!response.ok) throw new Refused(response.status, readRefusal(text));
-  return (text === '' ? undefined : JSON.parse(text)) as T;
+  return { text, link: response.headers.get('link') ?? '' };
 }
 
 /** What the API says of a refusal; nothing where something else answered in its place, such as a proxy in HTML. */

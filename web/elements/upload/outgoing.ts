@@ -1,4 +1,4 @@
-import { ask } from '../ask.ts';
+import { ask, askForAll } from '../ask.ts';
 import type { ChosenFile } from './chosen-files.ts';
 
 /** A file that was announced, and as much of it as the service has. */
@@ -76,13 +76,8 @@ async function lookAt(wiki_id: string, upload_id: string): Promise<Outgoing | un
     return undefined;
   }
   const sent = new Map<string, number>();
-  for (let offset = 0; offset < known.length; offset += 500) {
-    const files = await ask<{ file_id: string; received: number }[]>(
-      'GET',
-      `${addressOf(outgoing)}/files?limit=500&offset=${offset}`,
-    );
-    for (const { file_id, received } of files) sent.set(file_id, received);
-  }
+  const files = await askForAll<{ file_id: string; received: number }>(`${addressOf(outgoing)}/files`);
+  for (const { file_id, received } of files) sent.set(file_id, received);
   for (const file of outgoing.files) file.sent = sent.get(file.file_id) ?? 0;
   return outgoing;
 }
