@@ -3,7 +3,7 @@ import { enableCompileCache, flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 
 /**
- * Keeps what Node compiles from now on in DATA_DIR, which nobody else can write to, so that the next start is faster
+ * Keeps what Node compiles from now on in DATA_DIR, which no other user can write to, so that the next start is faster
  * and need not load the compiler of TypeScript (about 20 MB). Each entry belongs to one content of a file and one
  * version of Node. Where it cannot be kept, the start is as slow as the first one.
  */
@@ -11,7 +11,7 @@ export function keepCompiledCode(data_dir: string): { write(): void } {
   try {
     mkdirSync(data_dir, { recursive: true, mode: 0o700 });
   } catch {
-    // Whoever needs the folder says what is wrong with it.
+    // What is wrong with the folder is reported where it is needed.
     return { write: () => undefined };
   }
   enableCompileCache(join(data_dir, 'compiled'));

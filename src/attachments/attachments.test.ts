@@ -215,7 +215,7 @@ test('one range is answered with its bytes, several or none with all, one behind
   assert.equal((await bytesOf(empty, { range: 'bytes=0-' })).status, 416);
 });
 
-test('whoever has the bytes already is told so, and a part is only given of what the client has begun with', async () => {
+test('a client that has the bytes gets 304, and a range only of the version that it began with', async () => {
   const { body } = await attach(randomBytes(100));
   const id = body.attachment_id;
   const etag = `"${body.sha256}"`;
@@ -300,7 +300,7 @@ test('a viewer reads and never writes, and of a draft does not even read', async
   await world.db.query(sql`update pages set status = 'published' where page_id = ${other}`);
 });
 
-test('whoever knows the id of an attachment gets no byte of it from outside its workspace, nor through another wiki', async () => {
+test('the id of an attachment opens no byte of it from outside its workspace, nor through another wiki', async () => {
   const { body } = await attach('secret bytes');
   const outsider = await world.owner();
   const { attachment_id } = body;

@@ -61,6 +61,6 @@ export interface ExistingPage {
   base_markdown: string;
   /** Whether that is in page_bases, and not in a revision. */
   has_base: boolean;
-  /** Whether its source has the bytes of the file, nobody has written it anew after another one since, and all that the file links to it leads to already. */
+  /** Whether its source has the bytes of the file, no other file has rewritten the page since, and all links of the file lead to their pages already. */
   is_same_file: boolean;
 }

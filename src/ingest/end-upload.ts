@@ -79,7 +79,7 @@ export async function endUpload(
   return { status, summary, error: problem } as const;
 }
 
-/** One line: how many files became what, which failed and why, and which pages somebody has to look at. */
+/** One line: how many files became what, which failed and why, and which pages need to be looked at. */
 function summarize(counts: Counts, failures: { filename: string; error: string }[], conflicts: Conflict[]): string {
   const parts = [
     count(counts.new_sources, 'new source'),

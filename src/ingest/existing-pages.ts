@@ -2,7 +2,7 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import type { CompiledUploadFile, ExistingPage } from './compiled-upload.ts';
 
-/** `isLocked`: with the wiki, so that nobody edits the pages until the transaction ends. Those that are not there are left out. */
+/** `isLocked`: locks the wiki, so that the pages are not edited until the transaction ends. Missing pages are left out. */
 export async function readExistingPages(
   query: Query,
   { wiki_id, compiled, isLocked }: { wiki_id: string; compiled: readonly CompiledUploadFile[]; isLocked: boolean },
@@ -24,7 +24,7 @@ export async function readExistingPages(
       paths: page?.page_links.map(({ to_path }) => to_path).filter((to) => !named.has(to)) ?? [],
     };
   });
-  // Who writes a stale page anew has seen what was waiting, and what they wrote is about that.
+  // An author who rewrites a stale page has seen the pending text.
   const pages = await query<ExistingPage>(sql`
     select p.page_id, p.path, p.trashed_at is not null as is_trashed, p.revision, p.title,
       r.origin = 'authored' as is_edited, r.folder, b.page_id is not null as has_base,

@@ -28,7 +28,7 @@ const FREE_MERGES = 2;
 
 /**
  * Makes sources and pages of an upload's files. Each batch is one transaction that also notes which files are done, so
- * that whoever takes over after a crash goes on behind it and nothing is made twice.
+ * that the next attempt after a crash continues behind it and nothing is created twice.
  */
 export const ingestJob = defineRecordJob({
   name: 'ingest',
@@ -60,7 +60,7 @@ export const ingestJob = defineRecordJob({
       writing.catch(() => undefined);
     }
     await writing;
-    // What was begun is written, and what was not is for whoever takes the job over.
+    // What was begun is written; the rest is left to the next attempt.
     if (signal.aborted) return;
     await db.transaction((query) => finish(query, job, ''));
   },
@@ -132,7 +132,7 @@ async function standOf(query: Query, job: ClaimedJob, more: number): Promise<{ c
 }
 
 async function finish(query: Query, job: ClaimedJob, error: string): Promise<void> {
-  // The job's row is locked before the upload's, as whoever cancels it does.
+  // The job's row is locked before the upload's, as `cancel` does.
   await holdJob(query, job);
   const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
   const lost = await markOrphanedSections(query, upload);

@@ -12,7 +12,7 @@ import { readExistingPages } from './existing-pages.ts';
 
 /**
  * Merges the files of a batch with what people wrote since they were last uploaded: base is what the last upload made of
- * the file, and both have changed it. `isLocked`: nobody changes these pages until the transaction ends, so people wait for
+ * the file, and both have changed it. `isLocked`: these pages are not changed until the transaction ends, so people wait for
  * the rendering; else what they write meanwhile is found when the batch is written.
  */
 export async function mergeEdits(

@@ -106,7 +106,7 @@ test('where people and a file changed the same place nothing is written, and who
   assert.equal(kept.stale, true);
   assert.equal((await wiki.history('notes/guide')).length, 2);
   const later = changed.replace('In the middle', 'Midway');
-  assert.match(await wiki.upload({ 'notes/guide.md': later }), /1 page left/, 'nobody has settled it yet');
+  assert.match(await wiki.upload({ 'notes/guide.md': later }), /1 page left/, 'the conflict is not resolved yet');
   const settled = later.replace('Foremost', 'By hand foremost');
   assert.equal((await wiki.edit('notes/guide', { markdown: settled })).stale, false);
   assert.doesNotMatch(

@@ -3,8 +3,8 @@ import { sql } from '../db/sql.ts';
 
 /**
  * Marks the pages of sections as stale that the files of an upload had when they were last uploaded and have no more, and
- * answers how many. The pages stay, as those of files stay that an upload has no more: somebody may have written into them
- * or linked to them, and whoever sees the mark can throw them away.
+ * answers how many. The pages stay, as those of files stay that an upload has no more: people may have written into them
+ * or linked to them, and readers of the mark can move them to the trash.
  */
 export async function markOrphanedSections(
   query: Query,

@@ -234,7 +234,7 @@ test('a picture that cannot be unpacked, or unpacks to more than there is room f
     'of 400 million pixels': zeros(20_000, 20_000),
     'of no size': { dictionary: '/ColorSpace/DeviceRGB/BitsPerComponent 8', stream: Buffer.alloc(10) },
     'of a size below nothing': zeros(-5, -5),
-    'of a format that nobody knows': {
+    'of an unknown format': {
       dictionary: '/Width 99/Height 99/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/XDecode',
       stream: Buffer.alloc(10),
     },

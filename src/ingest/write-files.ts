@@ -131,7 +131,7 @@ async function writePageSources(
 ): Promise<void> {
   const rows = pages.flatMap(({ file, change, isOfFile, page_id, page }) => {
     const source = sources.get(file.sha256);
-    // Somebody may have deleted the source while the sections of a file were written.
+    // The source may have been deleted while the sections of a file were written.
     if (!source || !isOfFile || change === 'kept') return [];
     // The same bytes as another type of file (LICENSE.md, LICENSE.txt) have another text, in which these places are not.
     const citations = page.content_type === source.content_type ? page.citations : citationsOf([]);

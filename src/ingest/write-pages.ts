@@ -30,7 +30,7 @@ export class EditedMeanwhileError extends Error {}
 /**
  * Makes the pages that are new, revises those whose text changed, leaves the others alone. Files were given their pages
  * before the first one was read, and people go on meanwhile: under the lock of the wiki and of the pages it is seen what
- * is there now. A page that was thrown away since is made anew, a path that was taken since is left to who took it, and
+ * is there now. A page that was deleted since is created again, a path that was taken since stays with its page, and
  * what people wrote since the merge is not overwritten, but throws an EditedMeanwhileError.
  */
 export async function writePages(

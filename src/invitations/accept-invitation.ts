@@ -104,7 +104,7 @@ function refuseUnlessAcceptable(facts: Facts | undefined): asserts facts is Fact
   const inviter = findRole(facts.inviter_role ?? '');
   const invited = findRole(facts.role);
   if (!inviter || !invited || !inviter.permissions.includes('members:manage') || !mayGrant(inviter, invited, null)) {
-    throw new ApiError('conflict', 'Whoever invited you may not do so any more. Ask for a new invitation.');
+    throw new ApiError('conflict', 'The member who invited you may not do so any more. Ask for a new invitation.');
   }
   // The invitation took its seat when it was made; seats may have been taken away since.
   if (!facts.unlimited && !facts.overage_allowed && facts.active >= facts.granted) {

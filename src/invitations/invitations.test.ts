@@ -21,7 +21,7 @@ const world = await openWorld({
 
 const of = (owner: Owner) => `/v1/workspaces/${owner.workspace_id}`;
 
-/** Invites somebody and answers the invitation with the secret of the link in the mail. */
+/** Invites an address and answers the invitation with the secret of the link in the mail. */
 async function invite(owner: Owner, email: string, role = 'member') {
   const answer = await owner.post(`${of(owner)}/members/invite`, { email, role });
   assert.equal(answer.status, 200);
@@ -105,7 +105,7 @@ test('a secret that was changed, revoked, replaced or is past its time opens not
   assert.equal((await owner.post(`${of(owner)}/invitations/${third.invitation_id}/revoke`)).status, 409);
 });
 
-test('an invitation counts for no more than whoever sent it: a demoted inviter grants no access', async () => {
+test('an invitation grants no more than its sender may: that of a demoted sender grants no access', async () => {
   const owner = await world.owner();
   const admin = await world.member(owner.workspace_id, 'admin');
   await admin.post(`${of(owner)}/members/invite`, { email: 'friend@example.org', role: 'admin' });

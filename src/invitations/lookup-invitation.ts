@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { presentState } from './schema.ts';
 
-/** What the page behind the link shows before somebody signs in and accepts. The secret is the credential. */
+/** What the page of the link shows before the invited person signs in and accepts. The secret is the credential. */
 export const lookupInvitation = endpoint({
   method: 'GET',
   path: '/v1/invitations/lookup',

@@ -6,13 +6,13 @@ import { presentState } from './schema.ts';
 
 interface PendingFacts {
   role: string;
-  /** Who asks. */
+  /** The caller. */
   asker_id: string;
 }
 
 /**
  * A pending invitation of the workspace; accepted, revoked and expired are final. Errors: 404,
- * 403 `role_not_grantable` where it is for a role above that of whoever asks, 409 `conflict` where it is final.
+ * 403 `role_not_grantable` where it is for a role above the caller's, 409 `conflict` where it is final.
  */
 export async function readPending(tx: Statements, invitation_id: string): Promise<PendingFacts> {
   const row = await tx.maybeOne<PendingFacts & { state: string; own_role: string; own_granted: string[] | null }>(sql`
@@ -25,7 +25,7 @@ export async function readPending(tx: Statements, invitation_id: string): Promis
   const invited = findRole(row.role);
   if (!own || !invited || !mayGrant(own, invited, row.own_granted)) throw notGrantable();
   if (row.state !== 'pending') {
-    throw new ApiError('conflict', `The invitation is ${row.state}; that is final. Invite the address anew.`);
+    throw new ApiError('conflict', `The invitation is ${row.state}; that is final. Invite the address again.`);
   }
   return row;
 }

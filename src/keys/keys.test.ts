@@ -55,7 +55,7 @@ test('a key makes no key that is worth more or lives longer than itself', async 
   assert.equal((await world.as(first.body.secret).post('/v1/me/api-keys', { name: 'Mine' })).status, 403);
 });
 
-test('a key that may manage members alone makes nobody more than it is', async () => {
+test('a key that may only manage members grants no more than it has', async () => {
   const owner = await world.owner();
   const { body } = await owner.post('/v1/me/api-keys', {
     name: 'People',

@@ -34,7 +34,7 @@ test('a removed member is gone, and may be invited again', async () => {
   assert.equal((await owner.post(`${path}/invite`, { email, role: 'member' })).status, 200);
 });
 
-test('everybody may leave, nobody may remove others without members:manage, and a viewer’s restricted key may neither', async () => {
+test('every member may leave, no member removes others without members:manage, and a viewer’s restricted key may do neither', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const viewer = await world.member(owner.workspace_id, 'viewer');
@@ -94,7 +94,7 @@ test('a transfer makes the heir an owner and the owner an admin, both or neither
   assert.equal((await owner.post(path, { membership_id: owner.membership_id })).status, 403);
 });
 
-test('whoever comes back needs a seat', async () => {
+test('a member who comes back needs a seat', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const member = await world.member(owner.workspace_id, 'member', 'inactive');

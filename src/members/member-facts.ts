@@ -5,7 +5,7 @@ import { sql } from '../db/sql.ts';
 import { type SeatCounts, seatColumns } from '../workspaces/seats.ts';
 
 interface MemberFacts extends SeatCounts {
-  /** The role of whoever asks. */
+  /** The role of the caller. */
   own: RoleEntry;
   /** The permissions that their credential was given; null: all of the role. */
   own_granted: string[] | null;
@@ -19,7 +19,7 @@ interface MemberFacts extends SeatCounts {
 
 /**
  * What the rules about a member are decided from. Read it under the lock on the workspace. Errors: 404 where the
- * membership is not of this workspace, 403 `role_not_grantable` where the member stands above whoever asks.
+ * membership is not of this workspace, 403 `role_not_grantable` where the member's role is above the caller's.
  */
 export async function readMemberFacts(tx: Statements, membership_id: string): Promise<MemberFacts> {
   const row = await tx.maybeOne<Omit<MemberFacts, 'own' | 'present'> & { own_role: string; role: string }>(sql`

@@ -54,7 +54,7 @@ test('the list shows members by the time they came, the pending invitations, the
   });
 });
 
-test('an invitation past its time is not pending: it takes no seat and stands in nobody’s way', async () => {
+test('an invitation past its time is not pending: it takes no seat and blocks no new invitation', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const invite = { email: 'late@example.com', role: 'member' };
@@ -68,7 +68,7 @@ test('an invitation past its time is not pending: it takes no seat and stands in
   assert.equal((await owner.post(`${path}/invite`, invite)).status, 200);
 });
 
-test('nobody gives or changes a role above their own, and only an owner touches an owner', async () => {
+test('no member gives or changes a role above their own, and only an owner touches an owner', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const admin = await world.member(owner.workspace_id, 'admin');
@@ -173,7 +173,7 @@ test('who is a member, or was, is not invited again', async () => {
   assert.equal((await owner.post(path, { email, role: 'member' })).body.error, 'member_inactive');
 });
 
-test('without a seat left nobody is invited, unless the plan allows more', async () => {
+test('without a free seat no one is invited, unless the plan allows more', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const setSeats = (overage: boolean) =>

@@ -78,7 +78,7 @@ export function linksThatMean(wiki_id: string, page: string): Sql {
 /**
  * Points links that waited for a page, or lead to one in the trash, at the page that they mean now: the page and
  * those below it, of which a new one has none. Runs under the lock of the wiki, so that no link and no page comes in
- * between. The linking pages are locked before their links, as whoever edits them does.
+ * between. The linking pages are locked before their links, as an edit does.
  */
 export async function resolvePendingLinks(
   tx: Statements,

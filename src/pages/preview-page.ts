@@ -9,7 +9,7 @@ import { knownTargets } from './wiki-targets.ts';
 
 const { markdown, html, outline, path } = exampleFullPage;
 
-/** What somebody writes is shown as it will be read, because it is made by what makes pages. Nothing is kept. */
+/** A text is shown as its page will be, because the same code renders both. Nothing is stored. */
 export const previewPage = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/preview',

@@ -53,7 +53,7 @@ export const restorePage = endpoint({
         where p.wiki_id = ${wiki_id} and p.page_id = ${page_id}`);
       if (!page) throw notFound();
       if (!page.is_trashed) throw new ApiError('conflict', 'This page is not in the trash.');
-      // The same slug first, then numbered ones: of so many one is free.
+      // The same slug first, then numbered ones: of that many one is free.
       const numbered = slugCandidates(undefined, page.slug, 'page', new Set([page.slug])) as string[];
       await tx
         .one({

@@ -26,7 +26,7 @@ async function newWiki() {
   const fold = async () => {
     while ((await mergePending(world.db, owner.wiki_id, 'page', 'wait')) > 0);
   };
-  /** Writes as whoever has just read the page. */
+  /** Writes as an editor who has just read the page. */
   const edit = async (page_id: string, change: object) => {
     const path = `${wiki}/pages/${page_id}`;
     const { status, body } = await owner.patch(path, {
@@ -54,7 +54,7 @@ test('an edited page is found by its new words and not by its removed ones in th
   }
 });
 
-test('a word of so many pages that its postings stay in memory is found where it stands by now, and only there', async () => {
+test('a word whose postings are cached is found where it is now, and only there', async () => {
   const { owner, wiki, edit, titles, fold } = await newWiki();
   // 1,366 postings are 4 KiB; straight into the tables, since making that many pages one by one takes long.
   await world.db.query(sql`

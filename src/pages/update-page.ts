@@ -21,7 +21,7 @@ import {
 import { knownTargets } from './wiki-targets.ts';
 import { resolvedLinks, textCtes, titleCtes, writtenLinks } from './write-text.ts';
 
-/** How often a write starts anew because the page changed between its read and its write. */
+/** How often an update starts over because the page changed between its read and its write. */
 const ATTEMPTS = 20;
 
 type PageContext = Context<{ wiki_id: string; page_id: string }, unknown, unknown>;
@@ -240,7 +240,7 @@ function updateCtes(
   return {
     ...(text && { resolved: resolvedLinks(wiki_id, text.rendered.links) }),
     ...(isMove && { below: subtree(wiki_id, page_id) }),
-    // Decided under the lock of the page's row: whoever comes second finds another revision, or another path.
+    // Decided under the lock of the page's row: a second writer finds another revision, or another path.
     before: sql`
       select ${pageColumns} from pages p join access a on a.wiki_id = p.wiki_id
       where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null

@@ -54,7 +54,7 @@ export function textCtes(
       delete from page_links l using edited e
       where l.wiki_id = ${wiki_id} and l.from_page_id = e.page_id
         and not exists (select from resolved r where r.to_path = l.to_path)`,
-    // Somebody may just have made the page that was wanted.
+    // The missing page may have been created just now.
     linked: sql`
       insert into page_links as l (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path)
       select e.wiki_id, e.page_id, r.to_path, r.to_page_id, r.places, r.wanted_title, r.wanted_path from edited e, resolved r

@@ -364,11 +364,7 @@ test('an upload leaves alone what people have done since: their edits, their mov
   assert.equal((await wiki.at('notes/gone-2')).body.markdown, '# Gone\n\ntwo\n');
   const current = await wiki.edit(edited.page_id, { markdown: 'With what is new.', base_revision: 2 });
   assert.equal(current.body.stale, false);
-  assert.match(
-    (await upload('one')).body.summary,
-    /1 page left as/,
-    'the file no longer says what they wrote it anew after',
-  );
+  assert.match((await upload('one')).body.summary, /1 page left as/, 'the file no longer says what they rewrote');
 });
 
 test('the trash is emptied of what has been there for 30 days by the clock of the database', async () => {

@@ -7,7 +7,7 @@ import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ATTEMPT, askIssuer, issuerOf } from './openid.ts';
 
-/** What a callback is compared with is bound to a secret of the client that began: nobody can make another finish it. */
+/** What a callback is compared with is bound to a secret of the client that began: no other client can finish it. */
 export const beginOpenId = endpoint({
   method: 'POST',
   path: '/v1/auth/openid',

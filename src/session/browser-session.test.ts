@@ -64,7 +64,7 @@ test('no endpoint takes the cookie of a request that another site makes', async 
 test('the secret opens nothing as a token, and a token nothing as a cookie', async () => {
   const { owner, secret, own } = await inBrowser();
   assert.equal((await world.as(secret).get('/v1/me')).status, 401);
-  assert.equal((await world.as(secret).get('/v1/me', own)).status, 401, 'whoever sends both means the token');
+  assert.equal((await world.as(secret).get('/v1/me', own)).status, 401, 'a request with both means the token');
   const fresh = await signedInClient(world, owner.user_id);
   for (const token of [owner.token, fresh.token, fresh.tokens.refresh_token, 'ibid_bs_', '']) {
     const headers = { ...own, cookie: `ibid=${token}` };

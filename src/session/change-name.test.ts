@@ -30,7 +30,7 @@ test('who signs in at another service has the name that it says', async () => {
   assert.equal(records.length, 0, 'what was refused left no record');
 });
 
-test('a key that was given only some permissions changes nobody', async () => {
+test('a key with only some permissions changes no user', async () => {
   const person = await world.owner();
   const { body } = await person.post('/v1/me/api-keys', { name: 'narrow', permissions: ['pages:read'] });
   assert.equal((await world.as(body.secret).patch('/v1/me', { display_name: 'x' })).status, 403);

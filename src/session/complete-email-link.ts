@@ -7,7 +7,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { signIn } from './new-session.ts';
 import { exampleTokens, signInRefused, Tokens } from './schema.ts';
 
-/** Whoever has the link reads the mail of its address, so the address is verified. The update lets one of several in. */
+/** A holder of the link reads the mail of its address, so the address is verified. The update lets one of several in. */
 export const completeEmailLink = endpoint({
   method: 'POST',
   path: '/v1/auth/email/complete',

@@ -40,7 +40,8 @@ export const createCookieSession = endpoint({
       ended: sql`delete from refresh_tokens r using kept where r.session_id = kept.session_id`,
       result: sql`select * from kept`,
     });
-    if (!kept) throw new ApiError('conflict', 'A browser keeps this session already. Sign in anew for another secret.');
+    if (!kept)
+      throw new ApiError('conflict', 'A browser keeps this session already. Sign in again for another secret.');
     return { browser_secret: secret, expires_at: kept.expires_at };
   },
 });

@@ -63,7 +63,7 @@ test('signing in leaves the name of a user as it is', async () => {
   assert.equal((await world.as(body.access_token).get('/v1/me')).body.display_name, 'Grace Hopper');
 });
 
-test('an address that nobody knows is answered as one that is known, and gets no message', async () => {
+test('an unknown address is answered as a known one, and gets no message', async () => {
   const [known, unknown] = [newAddress(), newAddress()];
   await world.person(known);
   const answers = [await ask(known), await ask(unknown)];
@@ -147,7 +147,7 @@ test('an address gets five links in an hour at most, however many ask at once, a
   assert.equal((await complete(await linkTo(email, count + 1))).status, 200);
 });
 
-test('a mail server that is down is 503 for everybody alike; one that refuses a message shows it to nobody', async () => {
+test('a mail server that is down is 503 for every address alike; one that refuses a message shows in no answer', async () => {
   const down = await openWorld({ SMTP_URL: 'smtp://127.0.0.1:1' });
   const known = newAddress();
   await down.person(known);

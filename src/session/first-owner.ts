@@ -12,7 +12,7 @@ import { hashNewPassword, NewPassword } from './password/password-hash.ts';
 import { passwordsAreOff } from './password/password-rules.ts';
 import { exampleTokens, signInRefused, Tokens } from './schema.ts';
 
-/** Links of before are good for as long as nobody is there, but not for ever. */
+/** Earlier links stay valid while there is no user, but not for ever. */
 const GOOD = raw(`created_at > now() - interval '30 days' and not exists (select from users)`);
 
 /**

@@ -6,7 +6,7 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 import type { Origin } from '../http/endpoint.ts';
 import { ACCESS_SECONDS, SESSION_DAYS, type Tokens } from './schema.ts';
 
-/** What `now()` comes to when an access token or a session that nobody uses ends; a session's own end comes before both. */
+/** What `now()` comes to when an access token, or a session that is not used, expires; the end of the session comes before both. */
 export const ACCESS_END: Sql = raw(`now() + interval '${ACCESS_SECONDS} seconds'`);
 export const IDLE_END: Sql = raw(`now() + interval '${SESSION_IDLE_DAYS} days'`);
 
@@ -50,7 +50,7 @@ export const FORGET_REFRESH_TOKENS: Sql = sql`
   delete from refresh_tokens where token_hash in (
     select token_hash from refresh_tokens where expires_at < now() order by expires_at limit 100 for update skip locked)`;
 
-/** Signs in whoever the profile is of, made now if new. `more`: steps that write with the user of `signing_in`. */
+/** Signs in the user of the profile, who is created if new. `more`: CTEs that write with the user of `signing_in`. */
 export async function signIn(
   on: Statements,
   profile: Profile,
@@ -59,7 +59,7 @@ export async function signIn(
 ): Promise<Tokens> {
   const session = newSession(origin);
   const work = { ...userCtes(profile), signing_in: USER_OF_CTES, ...more, ...session.steps };
-  // Whoever lost the race to make the user finds it on the second look.
+  // A request that lost the race to create the user finds it on the second look.
   const [row] = await on.many(work);
   const [found] = row ? [row] : await on.many(work);
   if (!found) throw new Error('a user was neither found nor made');

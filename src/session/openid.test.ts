@@ -40,7 +40,7 @@ async function assertRefused(attempt: string, callback: string, what = callback)
   assert.deepEqual([status, body.error], [401, 'unauthorized'], what);
 }
 
-test('somebody signs in at the issuer and is its (issuer, subject), with what it says of them', async () => {
+test('a user signs in at the issuer and is its (issuer, subject), with the profile of the claims', async () => {
   const { authorization_url, attempt } = await begin();
   const asked = new URL(authorization_url).searchParams;
   assert.deepEqual(
@@ -84,7 +84,7 @@ test('a callback is completed only with the attempt that it belongs to, and once
   await assertRefused(theirs.attempt, theirs.callback);
 });
 
-test('a state that was changed, a code that was used, and a refusal of the issuer sign nobody in', async () => {
+test('a changed state, a used code and a refusal of the issuer sign no user in', async () => {
   const changed = await goAndComeBack();
   const url = new URL(changed.callback);
   url.searchParams.set('state', 'x');
@@ -108,7 +108,7 @@ test('a state that was changed, a code that was used, and a refusal of the issue
   await assertRefused(foreign.attempt, issued.href);
 });
 
-test('an ID token for another client, with another nonce, of another issuer or past its time signs nobody in', async () => {
+test('an ID token for another client, with another nonce, of another issuer or expired signs no user in', async () => {
   const users = await query(sql`select user_id from users`);
   const hourAgo = Math.floor(Date.now() / 1000) - 3_600;
   try {
@@ -137,7 +137,7 @@ test('an ID token for another client, with another nonce, of another issuer or p
   assert.equal((await query(sql`select user_id from users`)).length, users.length + 1);
 });
 
-test('a callback at another address is 400 and uses the attempt up for nobody', async () => {
+test('a callback at another address is 400 and leaves the attempt usable', async () => {
   const { attempt, callback } = await goAndComeBack();
   for (const address of [
     callback.replace('wiki.example.com', 'evil.example'),

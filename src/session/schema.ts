@@ -33,9 +33,9 @@ export const sessionRecord: Sql = sql`
   s.session_id, s.user_id, case when s.revoked_at is null then 'active' else 'revoked' end as state, s.created_at,
   s.last_used_at, s.access_expires_at, s.expires_at, s.revoked_at, s.in_browser, s.address, s.user_agent`;
 
-/** One answer for whatever is wrong with what somebody wants to sign in by: nothing tells the reasons apart. */
+/** One answer for every reason why a sign-in is refused, so that the reasons cannot be told apart. */
 export function signInRefused(cause?: unknown): ApiError {
-  return new ApiError('unauthorized', 'That does not sign anybody in, or not any more. Begin to sign in anew.', {
+  return new ApiError('unauthorized', 'This sign-in is not valid, or not any more. Start again.', {
     cause,
   });
 }

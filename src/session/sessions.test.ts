@@ -41,7 +41,7 @@ test('a refresh answers new tokens, and the ones before stop at once', async () 
   assert.equal(await isIn(world.as(access_token)), 200);
 });
 
-test('a refresh token that comes a second time ends the session for whoever has it, and leaves a record', async () => {
+test('a refresh token that is used twice ends the session for every holder, and leaves a record', async () => {
   const { session } = await owner();
   const renewed = await refresh(session.tokens.refresh_token);
   const again = await refresh(session.tokens.refresh_token);
@@ -113,7 +113,7 @@ test('no token is readable in the database', async () => {
   }
 });
 
-test('somebody sees where they are signed in, and ends what is not theirs any more', async () => {
+test('a user sees where they are signed in, and ends sessions that are not theirs any more', async () => {
   const { session } = await owner();
   const phone = await signedInClient(world, session.user_id, { 'user-agent': 'Phone/1.0' });
   const list = await session.get('/v1/me/sessions');
@@ -134,7 +134,7 @@ test('somebody sees where they are signed in, and ends what is not theirs any mo
   assert.equal((await session.get('/v1/me/sessions')).body.length, 1);
 });
 
-test("nobody sees or ends another's session", async () => {
+test("no user sees or ends another user's session", async () => {
   const [mine, theirs] = [(await owner()).session, (await owner()).session];
   assert.equal((await mine.send('DELETE', `/v1/me/sessions/${theirs.tokens.session_id}`)).status, 404);
   assert.equal(await isIn(theirs), 200);

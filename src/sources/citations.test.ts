@@ -188,7 +188,7 @@ test('a text of a source that is altered fails exactly the citations of it', asy
   );
 });
 
-test('whoever runs the service verifies all sources at once, and pages that do not verify are stale', async () => {
+test('the operator verifies all sources at once, and pages that do not verify are stale', async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n', 'c.md': '# C\n' });
   const blobs = await openFolderBlobs(join(DATA_DIR, 'blobs'));

@@ -37,7 +37,7 @@ export const citationColumns: Sql = sql`
   c.page_id, c.source_id, c.starts, c.ends, c.first_pages, c.last_pages, c.first_lines, c.last_lines,
   encode(c.hashes, 'hex') as hashes`;
 
-/** The blocks that a page was compiled to from a source with this text, each with its hash computed anew. */
+/** The blocks that a page was compiled to from a source with this text, each with its hash computed again. */
 export function citedBlocks(row: CitationRow, source_text: string): CitedBlock[] {
   return row.starts.map((start, i) => {
     const end = row.ends[i] ?? start;

@@ -5,7 +5,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { exampleSource, type Source, SourceParams, sourceColumns } from './schema.ts';
 
 /**
- * A source may be anything that somebody found somewhere, so a browser only saves it; but a PDF, which it shows apart from
+ * A source may be any file, so a browser only saves it; but a PDF, which it shows apart from
  * everything else, so that a citation can lead to its page.
  */
 export const getSourceContent = endpoint({

@@ -22,7 +22,7 @@ export const verifySource = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/sources/:source_id/verification',
   summary: 'Verify a source',
-  description: 'Computes the hashes of its file and of everything that pages show of it anew.',
+  description: 'Computes the hashes of its file and of everything that pages show of it again.',
   access: onWiki('sources:read'),
   params: SourceParams,
   reply: Verification,

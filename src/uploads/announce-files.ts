@@ -64,7 +64,7 @@ export async function announceFiles(
     return fileRow({ filename, content_type, byte_size, received: 0, sha256, promised_sha256 }, file_no);
   });
   if (rows.some(({ byte_size }) => byte_size === 0)) {
-    // Nobody sends the bytes of an empty file.
+    // An empty file has no bytes to send.
     await maybeOne(sql`select 1`);
     await keepEmpty(services.blobs);
   }

@@ -23,7 +23,7 @@ export async function assembleFile(context: Asked, file: Received): Promise<void
     maybeOne<{ names: string[] }>(sql`
       select coalesce(array_agg(name order by start_at), '{}') as names from upload_parts where ${ofFile}`);
   const { names = [] } = (await parts()) ?? {};
-  // It came in one piece, or somebody else was as quick.
+  // It came as one part, or another request assembled it.
   if (names.length === 0) return;
   try {
     const blob = await blobs.receive(Readable.from(joined(blobs, names), { objectMode: false }));
@@ -44,7 +44,7 @@ export async function assembleFile(context: Asked, file: Received): Promise<void
       result: raw('select file_no from file'),
     });
   } catch (error) {
-    // The parts go when somebody else has settled the file.
+    // The parts are removed when another request has assembled the file.
     const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
     if (isGone && (await parts())?.names.length === 0) return;
     throw toStorageError(error);
@@ -79,7 +79,7 @@ async function* joined(blobs: Blobs, names: readonly string[]): AsyncGenerator<B
   for (const name of names) yield* await blobs.parts.stream(name);
 }
 
-/** Removes what no row names any more; what a failure leaves goes with the next round of `forgetUploads`. */
+/** Removes what no row names any more; what a failure leaves is removed by the job `remove-orphaned-parts`. */
 async function removeParts(blobs: Blobs, names: readonly string[]): Promise<void> {
   await Promise.allSettled(names.map((name) => blobs.parts.remove(name)));
 }

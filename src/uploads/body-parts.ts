@@ -10,7 +10,7 @@ export interface BodyParts {
   failure(): unknown;
 }
 
-/** Whatever came before a connection broke is of use, so that breaks end the pieces and not whoever reads them. */
+/** What arrived before a connection broke is kept, so a broken connection ends the parts and does not fail their reader. */
 export function bodyParts(body: Readable): BodyParts {
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
   let held: Buffer | undefined;

@@ -9,7 +9,7 @@ import { AnnouncedFiles, AnnouncedUpload, announceFiles, exampleFiles } from './
 import { fileRow, newUpload } from './new-upload.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 
-/** Whoever may not upload is refused before a byte is read; the bytes are durable before the answer. */
+/** A caller who may not upload is refused before a byte is read; the bytes are durable before the answer. */
 export const createUpload = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/uploads',

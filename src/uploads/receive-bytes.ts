@@ -12,7 +12,7 @@ import { type BodyParts, bodyParts } from './body-parts.ts';
 import { type Checksum, readChecksum, readOffset, requireTus, TUS, TUS_RESUMABLE } from './tus.ts';
 import { expiryFromNow, FileParams, fileOf, isOpen, takesNoBytes, type UploadFile } from './upload-file.ts';
 
-/** After so many bytes what came is made durable and counts; a process that is killed loses no more than that. */
+/** Bytes of a part: each part is made durable, so a killed process loses no more than one. */
 const PART_BYTES = 8 * 2 ** 20;
 
 type Params = { wiki_id: string; upload_id: string; file_id: string };
@@ -20,7 +20,7 @@ type Asked = Pick<Context<Params, unknown, unknown>, 'params' | 'services' | 'ma
 
 /**
  * Bytes become parts in the file store, each durable and under a name of its own before a statement says that it is the
- * next of the file; that statement asks the access rule anew. So of several at once one goes on, and none harms another.
+ * next of the file; that statement checks the access rule again. Of several at once one continues, and none harms another.
  */
 export const receiveBytes = endpoint({
   method: 'PATCH',

@@ -104,7 +104,7 @@ test('of several at once who send the same bytes one goes on, and none harms the
   while (at < content.length) {
     const length = 1 * MIB;
     const other = randomBytes(length);
-    // Others send something else at the same place: whoever is first, it is one of them, and wholly.
+    // Others send something else at the same place: one of them is first, and its part is whole.
     const answers = await Promise.all([
       patch(owner, path, at, content.subarray(at, at + length)),
       patch(owner, path, at, content.subarray(at, at + length)),
@@ -125,7 +125,7 @@ test('of several at once who send the same bytes one goes on, and none harms the
   assert.equal(kept?.sha256, sha256Of(content));
 });
 
-/** Begins a PATCH by hand and leaves it when so many of its bytes were sent. */
+/** Begins a PATCH by hand and closes the connection after this many bytes. */
 async function breakOff(client: Client, path: string, offset: number, bytes: Buffer, announced: number): Promise<void> {
   const { hostname, port } = new URL(world.address);
   const socket = connect(Number(port), hostname);
@@ -316,7 +316,7 @@ test('who may not upload sends no byte, and a file of another upload, wiki or wo
       404,
     );
   }
-  assert.equal((await patch(member, path, 0, bytes)).status, 204, 'whoever may upload may go on with an upload');
+  assert.equal((await patch(member, path, 0, bytes)).status, 204, 'a member who may upload may continue an upload');
 });
 
 test('what is announced is within the limits, and what is not is refused with a reason', async () => {
@@ -408,7 +408,7 @@ test('an upload of which no bytes came for 24 hours has expired, and its parts a
   assert.equal((await owner.post(`${upload.path}/complete`)).body.error, 'upload_state');
   assert.equal((await owner.send('HEAD', path)).status, 409);
 
-  // Whoever starts looks for such uploads.
+  // The schedule looks for such uploads at its start.
   await openWorld({ DATA_DIR, DATABASE_URL, ROLE: 'worker' });
   const { body } = await waitForUpload(owner, owner.wiki_id, upload.upload_id);
   assert.equal(body.error, 'expired: no bytes came for 24 hours');

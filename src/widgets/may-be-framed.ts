@@ -4,7 +4,7 @@ import { Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 
-/** A frame is asked for before its token is known. Whoever asks learns no more than a preflight tells them. */
+/** A frame is asked for before its token is known. The answer says no more than that of a preflight. */
 export const mayBeFramed = endpoint({
   method: 'GET',
   path: '/v1/widget-frames',

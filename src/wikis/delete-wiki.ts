@@ -4,7 +4,7 @@ import { WikiParams } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 
-/** From this statement on the wiki belongs to no workspace: nobody sees it or anything in it, and no job goes on in it. */
+/** From this statement on the wiki belongs to no workspace: no caller sees anything of it, and no job of it goes on. */
 export const deleteWiki = endpoint({
   method: 'DELETE',
   path: '/v1/wikis/:wiki_id',
@@ -19,7 +19,7 @@ export const deleteWiki = endpoint({
   example: { reply: null },
   run: async ({ one }) => {
     await one({
-      // Before the wiki, as whoever works on a job has its row locked first.
+      // Before the wiki, as a worker locks the row of its job first.
       stopped: sql`
         update jobs j set status = 'cancelled', worker_id = null, updated_at = now(), finished_at = now() from access a
         where j.wiki_id = a.wiki_id and j.status in ('queued', 'running') returning j.job_id`,

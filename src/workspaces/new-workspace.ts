@@ -3,7 +3,7 @@ import { type Sql, sql } from '../db/sql.ts';
 
 /**
  * The steps that make the workspace of an endpoint that `founds`, with its owner and its first wiki, from the guard's `access`. The first free candidate
- * is taken; no row where all are taken, also by somebody at this very moment (the unique key decides).
+ * is taken; no row where all are taken, also by a request at this moment (the unique key decides).
  */
 export function newWorkspaceCtes(workspace_id: string, name: string, slugs: string[]): { [step: string]: Sql } {
   return {

@@ -64,7 +64,7 @@ export const onboarding = endpoint({
     let model = await readModel();
     let created = false;
     const name = nameFor(model);
-    // A workspace key of somebody who left is not a person who arrives: it gets no workspace.
+    // A workspace key of a former member is not a new user: it gets no workspace.
     if (!model.current) {
       created = await transaction(async (tx) => {
         const member = await tx.maybeOne(sql`

@@ -7,7 +7,7 @@ export const Seats = Record({
   active: Type.Integer({ description: 'Active memberships.' }),
   used: Type.Integer({ description: 'Active memberships and pending invitations.' }),
   granted: Type.Integer({ description: 'Seats that the plan gives; 0 where they are unlimited.' }),
-  blocked: Type.Boolean({ default: false, description: 'Nobody more can be invited.' }),
+  blocked: Type.Boolean({ default: false, description: 'No further member can be invited.' }),
   overage_allowed: Flag,
   pending: Type.Integer({ default: 0, description: 'Pending invitations.' }),
   unlimited: Flag,
@@ -43,7 +43,7 @@ export function seatsOf({ active, pending, granted, unlimited, overage_allowed }
   };
 }
 
-/** 409 `seat_limit_reached` where nobody more can become a member. Decide it under the lock on the workspace. */
+/** 409 `seat_limit_reached` where no further member can join. Decide it under the lock on the workspace. */
 export function refuseWithoutSeat(counts: SeatCounts): void {
   if (seatsOf(counts).blocked) throw seatLimitReached();
 }

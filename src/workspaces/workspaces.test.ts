@@ -23,7 +23,7 @@ test('onboarding makes a workspace with a wiki once, and says so once', async ()
   assert.equal((await person.get('/v1/workspaces')).body.length, 1);
 });
 
-test('an invitation is never accepted on the way: whoever is invited gets a workspace of their own', async () => {
+test('onboarding accepts no invitation: an invited user gets a workspace of their own', async () => {
   const owner = await world.owner();
   await owner.post(`/v1/workspaces/${owner.workspace_id}/members/invite`, {
     email: 'invited@example.com',

@@ -43,7 +43,7 @@ async function argon2id(password: string, salt: Buffer, parameters: typeof PARAM
       ...parameters,
     });
   } finally {
-    // The place goes to whoever waits the longest, or is free.
+    // The slot goes to the caller that waits longest, or is free.
     const next = waiting.shift();
     if (next) next();
     else running -= 1;

@@ -11,7 +11,7 @@ const PASSWORD = 'correct horse battery staple';
 
 const signIn = (email: string, password: string) => world.anonymous.post('/v1/auth/password', { email, password });
 
-/** Somebody with a session, an address, and a password if one is given. */
+/** A user with a session, an address, and a password if one is given. */
 async function person(password?: string) {
   const { user_id } = await world.person();
   const session = await signedInClient(world, user_id);
@@ -22,7 +22,7 @@ async function person(password?: string) {
   return { session, email, user_id };
 }
 
-test('somebody sets a password and signs in with it', async () => {
+test('a user sets a password and signs in with it', async () => {
   const { email, user_id } = await person(PASSWORD);
   const answer = await signIn(` ${email.toUpperCase()}`, PASSWORD);
   assert.equal(answer.status, 200);
@@ -33,7 +33,7 @@ test('somebody sets a password and signs in with it', async () => {
   assert.ok(audit && !audit.dump.includes('argon2') && !audit.dump.includes(PASSWORD));
 });
 
-test('a wrong password, an address without one and an address that nobody has get one answer', async () => {
+test('a wrong password, an address without one and an unknown address get the same answer', async () => {
   const [withOne, without] = [await person(PASSWORD), await person()];
   const answers = [
     await signIn(withOne.email, `${PASSWORD}!`),
@@ -63,7 +63,7 @@ test('the same work is done whether or not there is a password', async (t) => {
   assert.deepEqual(await workFor('gone@example.com'), work);
 });
 
-test('whoever changes a password shows the present one, and signs out everybody else', async () => {
+test('changing a password takes the current one, and ends all other sessions', async () => {
   const { session, email, user_id } = await person(PASSWORD);
   const other = await signedInClient(world, user_id);
   const change = (current_password?: string) =>
@@ -106,7 +106,7 @@ test('a password has 12 to 128 characters of whatever kind, the same however the
   assert.equal((await signIn(email, '\u{1f600}'.repeat(128))).status, 200);
 });
 
-test('guesses at one address are slowed down, more with each, whoever asks how many at once', async () => {
+test('guesses at one address are slowed down, more with each, however many come at once', async () => {
   const { email } = await person(PASSWORD);
   for (const address of [email, 'guessed@example.com']) {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => signIn(address, `guess ${i}`)));
@@ -163,7 +163,7 @@ test('of many who change a password at once with the same old one, one does', as
   assert.equal(answers.filter(({ status }) => status === 200).length, 1, JSON.stringify(answers.map((a) => a.body)));
 });
 
-test('whoever signs in at an issuer has no password here', async () => {
+test('a user of an issuer has no password here', async () => {
   const { session, user_id } = await person();
   await query(sql`update identities set issuer = 'https://id.example.com' where user_id = ${user_id}`);
   const refused = await session.post('/v1/me/password', { new_password: PASSWORD });

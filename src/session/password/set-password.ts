@@ -15,7 +15,7 @@ interface Facts {
   phc: string | null;
 }
 
-/** Whoever else is signed in as this user has to show the new password. */
+/** All other sessions of the user end, and need the new password. */
 export const setPassword = endpoint({
   method: 'POST',
   path: '/v1/me/password',

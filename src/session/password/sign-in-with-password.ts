@@ -11,7 +11,7 @@ import { countGuess, forgetGuesses } from './password-guess.ts';
 import { GivenPassword, isPassword } from './password-hash.ts';
 import { passwordsAreOff } from './password-rules.ts';
 
-/** Takes as long for an address that nobody has, or that has no password, as for a wrong password. */
+/** Takes as long for an unknown address, or one without a password, as for a wrong password. */
 export const signInWithPassword = endpoint({
   method: 'POST',
   path: '/v1/auth/password',

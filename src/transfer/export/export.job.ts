@@ -6,7 +6,7 @@ import { endJob, showProgress } from '../../jobs/record-queue.ts';
 import { writeArchive } from './write-archive.ts';
 import { openZipWriter } from './zip-writer.ts';
 
-/** Makes the archive of a wiki. A crash in the middle costs the work: whoever takes over begins anew. */
+/** Makes the archive of a wiki. After a crash the next attempt starts over. */
 export const exportJob = defineRecordJob({
   name: 'export',
   lane: 'uploads',
@@ -51,7 +51,7 @@ export const exportJob = defineRecordJob({
 /** The process is to stop: the job is put back. */
 class Stopped extends Error {}
 
-/** The audit record of how an export or an import ended; nobody's doing, as the end of an upload. */
+/** The audit record of how an export or an import ended; it has no actor, as the end of an upload. */
 export async function recordEnd(
   query: Query,
   { wiki_id, job_id, kind }: ClaimedJob,

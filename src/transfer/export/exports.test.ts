@@ -124,7 +124,7 @@ test('an export can be had in parts, by who may export and until it is over; the
   assert.equal(await isStored(sha256), false);
 });
 
-test('a sweep takes what nothing refers to, and never what somebody has just kept again', async () => {
+test('a sweep takes what nothing refers to, and never what was kept again just now', async () => {
   const wiki_id = await newWiki(owner);
   const { body: page } = await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Page', markdown: 'x' });
   const store = await openFolderBlobs(blobs);
@@ -137,7 +137,7 @@ test('a sweep takes what nothing refers to, and never what somebody has just kep
   await age();
   await attach(wiki_id, page.page_id, 'young');
   await world.db.query(sql`delete from attachments where sha256 = ${young?.sha256}`);
-  // Between the look at the database and the removal somebody attaches the same bytes.
+  // Between the look at the database and the removal another request attaches the same bytes.
   await store.sweep(24 * 3_600_000, async (hashes) => {
     if (hashes.includes(again?.sha256 ?? '')) await attach(wiki_id, page.page_id, 'again');
     return new Set(hashes.filter((hash) => hash === used?.sha256));

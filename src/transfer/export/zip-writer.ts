@@ -21,9 +21,9 @@ export function openZipWriter(): ZipWriter {
   const failed = new Promise<never>((_, reject) => {
     zip.once('error', reject);
     stream.once('error', reject);
-    stream.once('close', () => reject(new Error('nobody takes the archive any more')));
+    stream.once('close', () => reject(new Error('the reader of the archive has gone')));
   });
-  // Whoever adds hears of it; between two files nobody does.
+  // A failure is thrown where a file is added; between two files there is no caller to tell.
   failed.catch(() => undefined);
   return {
     stream,

@@ -54,7 +54,7 @@ export const createImport = endpoint({
   },
 });
 
-/** Whether the first file of a ZIP is an export's manifest; in an archive that was packed anew it may be another one. */
+/** Whether the first file of a ZIP is an export's manifest; in a repacked archive it may be another one. */
 async function isOfWiki(blobs: Blobs, sha256: string): Promise<boolean> {
   const end = 30 + MANIFEST_FILE.length - 1;
   const start = await buffer(await blobs.stream(sha256, { start: 0, end }));

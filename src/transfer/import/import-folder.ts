@@ -192,7 +192,7 @@ function planPages(
   entryOf: ReadonlyMap<string, string>,
   pageAt: ReadonlyMap<string, { origin: 'authored' | 'compiled' }>,
 ): { planned: Planned[]; pages: Map<string, string> } {
-  // Whoever imports makes new pages: what is at a path already stays what it is.
+  // An import creates new pages: existing pages stay as they are.
   const paths = planPaths(documents, (path) => (pageAt.has(path) ? 'authored' : undefined));
   const pages = new Map(paths.folder_paths);
   pages.delete('');

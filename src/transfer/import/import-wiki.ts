@@ -49,7 +49,7 @@ export async function importWiki(context: ImportContext): Promise<{ summary: str
   return { summary, pages: pages.length };
 }
 
-/** The ids of the archive where nobody else in the service has them, and new ones for the others. */
+/** The ids of the archive where no other wiki of the service has them, and new ones for the others. */
 async function freeIds({ query }: ImportContext, { pages, attachments }: WikiArchive): Promise<(id: string) => string> {
   const ids = [...pages.map(({ page_id }) => page_id), ...attachments.map(({ attachment_id }) => attachment_id)];
   const taken = await query<{ id: string }>(sql`select ids_in_use(${ids}::text[]) as id`);
@@ -78,7 +78,7 @@ function pageRow(
   };
 }
 
-/** Writes every revision, rendered anew, and what was changed in the archive's Markdown files as one more. */
+/** Writes every revision, rendered again, and what was changed in the archive's Markdown files as one more. */
 async function importHistory(
   context: ImportContext,
   { manifest, pages }: WikiArchive,
@@ -136,7 +136,7 @@ async function importHistory(
 interface Given extends ArchivedRevision {
   page: ArchivedPage;
   isPresent: boolean;
-  /** Not in the history: somebody changed the page's file in the archive. */
+  /** Not in the history: the page's file was changed in the archive. */
   isEdit: boolean;
 }
 

@@ -12,13 +12,13 @@ import { importFolder } from './import-folder.ts';
 import { importWiki, refuseUnlessAlone } from './import-wiki.ts';
 import { type Archive, openArchive } from './open-archive.ts';
 
-/** Files of an archive at most; what they unpack to is at most so many times what an upload may have. */
+/** Entries of an archive at most, and their unpacked size as a multiple of that of an upload. */
 const ENTRIES_MAX = 500_000;
 const UNPACKED = 10;
 
 /**
- * Makes pages of an archive, in one transaction: others see all of it or nothing, and whoever takes over after a crash
- * begins anew with nothing in the way.
+ * Makes pages of an archive, in one transaction: others see all of it or nothing, and after a
+ * crash the next attempt starts over with nothing in the way.
  */
 export const importJob = defineRecordJob({
   name: 'import',

@@ -7,8 +7,8 @@ import { shown } from './open-archive.ts';
 
 /**
  * Who the people of an archive are here, by the ids that the archive has for them: members of the workspace by their
- * address. Everybody else gets an id that is nobody's, and what the archive says of them is noted under it; an id of
- * somebody who is no member is never taken over, since an archive can name anybody.
+ * address. All others get a new id, under which the archive's profile is stored; the id of a
+ * user who is not a member is never used, since an archive can name any id.
  */
 export async function peopleHere(
   query: Query,

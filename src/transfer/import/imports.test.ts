@@ -167,7 +167,7 @@ test('an archive of a wiki goes into no wiki that has pages, and what is there s
   const refused = await send(owner, wiki_id, archive);
   assert.deepEqual([refused.status, refused.body.error], [409, 'conflict']);
   assert.match(refused.body.message, /empty/);
-  // Packed anew, its first file is another one: the job finds out.
+  // Repacked, its first file is another one: the job finds out.
   const files = [...(await unzipped(archive))].toReversed();
   const job = await imported(owner, wiki_id, await zipped(files));
   assert.equal(job.status, 'failed');
@@ -212,7 +212,7 @@ test('a Markdown file that was changed in the archive is a new revision by who i
   assert.equal((await owner.get(`/v1/wikis/${to}/pages/path/two`)).body.revision, 1);
 });
 
-test('people of an archive are members by their address, and else nobody, whatever ids it names', async () => {
+test('people of an archive are matched with members by address only, whatever ids it names', async () => {
   const grace = await world.owner('grace@example.com');
   const from = await newWiki(owner);
   await owner.post(`/v1/wikis/${from}/pages`, { title: 'By Ada', markdown: 'x' });

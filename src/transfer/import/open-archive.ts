@@ -137,7 +137,7 @@ async function readWhole(zip: ZipFile, entry: Entry, max: number): Promise<Buffe
 function broken(cause: unknown): ArchiveError {
   if (cause instanceof ArchiveError) return cause;
   const reason = cause instanceof Error ? cause.message.slice(0, 200) : '';
-  return invalid(`The file is no ZIP archive that can be read (${reason}). Pack it anew.`, cause);
+  return invalid(`The file is no ZIP archive that can be read (${reason}). Create it again.`, cause);
 }
 
 function tooLarge(what: string): ArchiveError {
