@@ -28,7 +28,7 @@ try {
   const input = page.locator('input[type=file]:not([webkitdirectory])');
   await input.waitFor({ state: 'attached' });
   await page.locator('html.scripted').waitFor();
-  const decisions = await readdir(join(root, 'docs/decisions'));
+  const decisions = (await readdir(join(root, 'docs/decisions'))).filter((name) => name !== 'README.md');
   const files = [
     ...['ARCHITECTURE.md', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((name) => [name, join(root, name)]),
     ...decisions.map((name) => [`docs/${name}`, join(root, 'docs/decisions', name)]),
