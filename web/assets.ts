@@ -32,7 +32,7 @@ const WEB = fileURLToPath(new URL('./', import.meta.url));
 
 /** What is made for browsers, and of which file. A name in front of a slash names all that one makes. */
 const ENTRIES: Record<string, string> = {
-  'style.css': 'style.css',
+  'style.css': 'styles/style.css',
   'reader.js': 'elements/reader.ts',
   'editor.js': 'elements/editor/editor.ts',
   'upload.js': 'elements/upload/upload.ts',
@@ -130,7 +130,7 @@ interface PreferringNegotiator {
 /** 12 hex digits of a hash of the sources and of the pinned packages. */
 function hashOfSources(): string {
   const hash = createHash('sha256');
-  const files = globSync('{*.css,elements/**/*.ts,elements/**/*.css}', { cwd: WEB }).sort();
+  const files = globSync('{styles/**/*.css,elements/**/*.ts,elements/**/*.css}', { cwd: WEB }).sort();
   for (const file of [...files, '../package-lock.json', 'assets.ts']) {
     hash
       .update(`${file}\0`)
