@@ -18,7 +18,7 @@ export class Problem extends Error {
  * What a form was refused for, to be shown with the form. Throws whatever is none of that: what failed here, and 401, which
  * leads to the sign-in and back.
  */
-export function refusedFor(error: unknown): Problem {
+export function problemForForm(error: unknown): Problem {
   if (!(error instanceof Problem) || error.status === 401) throw error;
   return error;
 }

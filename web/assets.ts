@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
-import type { AssetAddresses } from './visit.ts';
+import type { AssetUrls } from './visit.ts';
 
-export interface Assets extends AssetAddresses {
+export interface Assets extends AssetUrls {
   /** Of all that is made for browsers, together. */
   readonly version: string;
   /** A file as this client takes it, or undefined where there is none of the name or of this version. */
@@ -21,7 +21,7 @@ export interface AssetFile {
   encoding: 'br' | 'gzip' | undefined;
 }
 
-interface Made {
+interface PackedFile {
   type: string;
   plain: Buffer;
   br: Promise<Buffer>;
@@ -60,11 +60,11 @@ const TYPES: Record<string, string> = {
  */
 export function openAssets(): Assets {
   const version = hashOfSources();
-  const made = new Map<string, Promise<Map<string, Made>>>();
-  let wasUsed = false;
+  const bundles = new Map<string, Promise<Map<string, PackedFile>>>();
+  let hasBundled = false;
 
-  async function bundle(entry: string): Promise<Map<string, Made>> {
-    wasUsed = true;
+  async function bundle(entry: string): Promise<Map<string, PackedFile>> {
+    hasBundled = true;
     const { build } = await import('esbuild');
     const { outputFiles } = await build({
       entryPoints: [{ in: join(WEB, ENTRIES[entry] ?? ''), out: entry.replace(/\.\w+$/, '') }],
@@ -80,23 +80,23 @@ export function openAssets(): Assets {
       legalComments: 'none',
       logLevel: 'silent',
     });
-    return new Map(outputFiles.map(({ path, contents }) => [path.slice(1), packed(path, Buffer.from(contents))]));
+    return new Map(outputFiles.map(({ path, contents }) => [path.slice(1), pack(path, Buffer.from(contents))]));
   }
 
   return {
     version,
-    of: (name) => `/assets/${version}/${name}`,
+    url: (name) => `/assets/${version}/${name}`,
     async read(asked, name, acceptEncoding) {
       const folder = name.split('/', 1)[0] ?? '';
       const entry = Object.keys(ENTRIES).find(
         (key) => key === name || key.replace(/\.\w+$/, '') === folder.replace(/\.\w+$/, ''),
       );
       if (asked !== version || entry === undefined) return undefined;
-      let files = made.get(entry);
+      let files = bundles.get(entry);
       if (!files) {
         files = bundle(entry);
-        made.set(entry, files);
-        files.catch(() => made.delete(entry));
+        bundles.set(entry, files);
+        files.catch(() => bundles.delete(entry));
       }
       const file = (await files).get(name);
       if (!file) return undefined;
@@ -105,7 +105,7 @@ export function openAssets(): Assets {
     },
     async close() {
       // The bundler is a process of its own, which would go on without us.
-      if (wasUsed) await (await import('esbuild')).stop();
+      if (hasBundled) await (await import('esbuild')).stop();
     },
   };
 }
@@ -140,7 +140,7 @@ function hashOfSources(): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-function packed(path: string, plain: Buffer): Made {
+function pack(path: string, plain: Buffer): PackedFile {
   const type = TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
   // The best quality takes a second for each 300 kB, which somebody waits for.
   const quality = plain.length > 1_000_000 ? 9 : 11;

@@ -13,7 +13,7 @@ export interface Part {
   /** As the API wrote it. */
   html: string;
   /** The number of its first block in the page. */
-  first: number;
+  firstBlock: number;
   blocks: Block[];
 }
 
@@ -23,15 +23,15 @@ const CONTAINERS = new Set('dl ol section table tbody tfoot thead ul'.split(' ')
 const parser = unified().use(rehypeParse, { fragment: true });
 
 /** The parts of a page's HTML in their order. `web/elements/passages.ts` counts blocks in the browser in the same way. */
-export function partsOf(html: string): Part[] {
+export function splitIntoParts(html: string): Part[] {
   const parts: Part[] = [];
-  let first = 0;
+  let firstBlock = 0;
   for (const node of (parser.parse(html) as Root).children) {
     const [start, end] = [node.position?.start.offset ?? 0, node.position?.end.offset ?? 0];
     const blocks = node.type === 'element' ? blocksIn(node) : [];
     if (node.type === 'element' || textOf(node).trim() !== '')
-      parts.push({ html: html.slice(start, end), first, blocks });
-    first += blocks.length;
+      parts.push({ html: html.slice(start, end), firstBlock, blocks });
+    firstBlock += blocks.length;
   }
   return parts;
 }

@@ -1,7 +1,7 @@
 import { type Content, type Html, html, nothing } from './html.ts';
 import type { Visit } from './visit.ts';
 
-export interface Parts {
+export interface DocumentParts {
   title: string;
   body: Content;
   /** Scripts besides the reader's, by name. */
@@ -12,7 +12,10 @@ export interface Parts {
 }
 
 /** A whole document. All that is in it works without its scripts. */
-export function documentOf({ theme, assets }: Visit, { title, body, scripts = [], head, kind }: Parts): Html {
+export function renderDocument(
+  { theme, assets }: Visit,
+  { title, body, scripts = [], head, kind }: DocumentParts,
+): Html {
   const loaded = [...new Set(['reader.js', ...scripts])];
   return html`<!doctype html>
 <html lang="en" data-theme="${theme}">
@@ -22,9 +25,9 @@ export function documentOf({ theme, assets }: Visit, { title, body, scripts = []
 <meta name="color-scheme" content="${theme === 'auto' ? 'light dark' : theme}">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${assets.of('style.css')}">
-${loaded.includes('math.js') && html`<link rel="stylesheet" href="${assets.of('math.css')}">`}
-${loaded.map((name) => html`<script type="module" src="${assets.of(name)}"></script>\n`)}${head ?? nothing}
+<link rel="stylesheet" href="${assets.url('style.css')}">
+${loaded.includes('math.js') && html`<link rel="stylesheet" href="${assets.url('math.css')}">`}
+${loaded.map((name) => html`<script type="module" src="${assets.url(name)}"></script>\n`)}${head ?? nothing}
 </head>
 <body class="${kind}">
 ${body}

@@ -1,10 +1,10 @@
-import { documentOf } from './document.ts';
+import { renderDocument } from './document.ts';
 import { type Content, type Html, html, nothing } from './html.ts';
 import { icon } from './icons.ts';
-import type { Place } from './place.ts';
 import type { Visit } from './visit.ts';
+import type { WikiContext } from './wiki-context.ts';
 
-export interface Frame {
+export interface WikiDocument {
   title: string;
   main: Content;
   /** The tree of pages. */
@@ -19,59 +19,59 @@ export interface Frame {
 }
 
 /** The frame of every page of a wiki: where one is, how to search, what one may do, and the tree. */
-export function inWiki(visit: Visit, place: Place, frame: Frame): Html {
-  const { wiki, workspace } = place;
-  return documentOf(visit, {
-    title: `${frame.title} · ${wiki.title}`,
-    kind: frame.kind ?? 'wiki',
-    scripts: [...(frame.scripts ?? []), ...(place.may('uploads:create') ? ['upload.js'] : [])],
-    head: frame.head,
+export function renderInWiki(visit: Visit, context: WikiContext, document: WikiDocument): Html {
+  const { wiki, workspace } = context;
+  return renderDocument(visit, {
+    title: `${document.title} · ${wiki.title}`,
+    kind: document.kind ?? 'wiki',
+    scripts: [...(document.scripts ?? []), ...(context.can('uploads:create') ? ['upload.js'] : [])],
+    head: document.head,
     body: html`
 <a class="skip" href="#main">Skip to the text</a>
 <header class="top">
-  <a class="brand" href="${place.at()}" aria-label="${wiki.title}: its first page"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${wiki.title}</span></a>
-  <form class="find" role="search" action="${place.to('search')}">
+  <a class="brand" href="${context.pageUrl()}" aria-label="${wiki.title}: its first page"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${wiki.title}</span></a>
+  <form class="find" role="search" action="${context.actionUrl('search')}">
     <label for="find" class="sr-only">Search ${wiki.title}</label>
     ${icon('search')}
-    <input id="find" name="query" type="search" placeholder="Search" autocomplete="off" value="${frame.query ?? ''}" required maxlength="1024">
+    <input id="find" name="query" type="search" placeholder="Search" autocomplete="off" value="${document.query ?? ''}" required maxlength="1024">
     <kbd aria-hidden="true">Ctrl K</kbd>
   </form>
   <nav class="do" aria-label="Actions">
-    ${place.may('uploads:create') && html`<a class="button quiet" href="${place.to('upload')}" title="Upload files">${icon('upload')}<span>Upload</span></a>`}
-    ${place.may('pages:write') && html`<a class="button quiet" href="${place.to('new')}" title="Write a new page">${icon('plus')}<span>New page</span></a>`}
-    ${youMenu(visit, place)}
+    ${context.can('uploads:create') && html`<a class="button quiet" href="${context.actionUrl('upload')}" title="Upload files">${icon('upload')}<span>Upload</span></a>`}
+    ${context.can('pages:write') && html`<a class="button quiet" href="${context.actionUrl('new')}" title="Write a new page">${icon('plus')}<span>New page</span></a>`}
+    ${userMenu(visit, context)}
   </nav>
 </header>
 <div class="frame">
-  ${frame.tree === undefined ? nothing : treePanel(place, frame.tree)}
-  <main id="main" tabindex="-1">${frame.main}</main>
-  ${frame.aside ?? nothing}
+  ${document.tree === undefined ? nothing : treePanel(context, document.tree)}
+  <main id="main" tabindex="-1">${document.main}</main>
+  ${document.aside ?? nothing}
 </div>
-<ibid-palette data-wiki="${wiki.wiki_id}" data-root="${place.at()}"></ibid-palette>
-${place.may('uploads:create') && html`<ibid-drop data-wiki="${wiki.wiki_id}" data-to="${place.to('upload')}"></ibid-drop>`}
+<ibid-palette data-wiki="${wiki.wiki_id}" data-root="${context.pageUrl()}"></ibid-palette>
+${context.can('uploads:create') && html`<ibid-drop data-wiki="${wiki.wiki_id}" data-to="${context.actionUrl('upload')}"></ibid-drop>`}
 <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>`,
   });
 }
 
-function treePanel(place: Place, tree: Content): Html {
+function treePanel(context: WikiContext, tree: Content): Html {
   return html`<nav class="tree" aria-label="Pages">
     <details class="tree-fold" open>
       <summary>${icon('menu')} Pages</summary>
       ${tree}
       <ul class="tree-more">
-        ${place.may('sources:read') && html`<li><a href="${place.to('sources')}">${icon('source')} Sources</a></li>`}
-        ${place.may('pages:write') && html`<li><a href="${place.to('trash')}">${icon('trash')} Trash</a></li>`}
-        ${place.may('wikis:export') && html`<li><a href="${place.to('transfer')}">${icon('upload')} Export and import</a></li>`}
+        ${context.can('sources:read') && html`<li><a href="${context.actionUrl('sources')}">${icon('source')} Sources</a></li>`}
+        ${context.can('pages:write') && html`<li><a href="${context.actionUrl('trash')}">${icon('trash')} Trash</a></li>`}
+        ${context.can('wikis:export') && html`<li><a href="${context.actionUrl('transfer')}">${icon('upload')} Export and import</a></li>`}
       </ul>
     </details>
   </nav>`;
 }
 
-interface You extends Pick<Place, 'user' | 'workspace' | 'overview'> {
-  wiki?: Place['wiki'] | undefined;
+interface UserMenuContext extends Pick<WikiContext, 'user' | 'workspace' | 'overview'> {
+  wiki?: WikiContext['wiki'] | undefined;
 }
 
-export function youMenu(visit: Visit, { user, workspace, wiki, overview }: You): Html {
+export function userMenu(visit: Visit, { user, workspace, wiki, overview }: UserMenuContext): Html {
   const others = overview.wikis.filter(({ wiki_id }) => wiki_id !== wiki?.wiki_id).slice(0, 20);
   const slugOf = new Map(overview.session.organizations.map((it) => [it.organization_id, it.slug]));
   return html`<details class="menu">
@@ -100,11 +100,11 @@ function initial(name: string): string {
 }
 
 /** A page outside of any wiki: signing in, a welcome, a problem. */
-export function alone(
+export function renderAlone(
   visit: Visit,
   { title, main, scripts }: { title: string; main: Content; scripts?: string[] },
 ): Html {
-  return documentOf(visit, {
+  return renderDocument(visit, {
     title: `${title} · Ibid`,
     kind: 'plain',
     ...(scripts && { scripts }),
@@ -113,7 +113,7 @@ export function alone(
 }
 
 /** What went wrong with what was sent, above the form that sends it again. */
-export function refusal(problem: { message: string; request_id: string } | undefined): Content {
+export function problemNote(problem: { message: string; request_id: string } | undefined): Content {
   return (
     problem !== undefined &&
     html`<div class="note bad" role="alert"><p>${problem.message}</p><p class="small">Request <code>${problem.request_id}</code></p></div>`

@@ -1,5 +1,5 @@
 import { type Content, fromApi, html } from './html.ts';
-import type { Place } from './place.ts';
+import type { WikiContext } from './wiki-context.ts';
 
 /** What has to run in a browser to show all of a text that the API made. */
 export function scriptsFor(text: string): string[] {
@@ -13,14 +13,14 @@ function hasMath(text: string): boolean {
 }
 
 /** Links to pages that are not there yet lead to where they are written. */
-export function pageText(place: Place, { html: text }: { html: string }): Content {
+export function pageText(context: WikiContext, { html: text }: { html: string }): Content {
   if (text.trim() === '') return html`<p class="empty">This page is empty.</p>`;
-  if (!place.may('pages:write')) return fromApi(text);
-  const marked = /<a class="wiki missing" data-target="([^"]*)"/g;
+  if (!context.can('pages:write')) return fromApi(text);
+  const missingLink = /<a class="wiki missing" data-target="([^"]*)"/g;
   // The target was escaped for an attribute by the API, where & stands for itself in an address too.
   return fromApi(
-    text.replace(marked, (link, target: string) => {
-      const address = `${place.to('new')}?title=${encodeURIComponent(unescaped(target))}`;
+    text.replace(missingLink, (link, target: string) => {
+      const address = `${context.actionUrl('new')}?title=${encodeURIComponent(unescaped(target))}`;
       return html`${fromApi(link)} href="${address}"`.text;
     }),
   );

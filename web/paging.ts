@@ -27,7 +27,7 @@ export async function readPart<T>(
   const to = (part: string) => {
     const search = new URLSearchParams(query);
     // What was said of a form belongs to the answer to it.
-    for (const other of ['said', name]) search.delete(other);
+    for (const other of ['flash', name]) search.delete(other);
     if (part !== '') search.set(name, part);
     return search.size === 0 ? address : `${address}?${search}`;
   };

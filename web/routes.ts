@@ -1,5 +1,5 @@
 import { diagramFrame } from './pages/diagram.ts';
-import { history, restoreOldText } from './pages/history.ts';
+import { history, restoreRevision } from './pages/history.ts';
 import { begin, beginWorkspace, chooseTheme, home, workspace } from './pages/home.ts';
 import { acceptInvitation, invitation } from './pages/invitation.ts';
 import { readPage } from './pages/read-page.ts';
@@ -56,7 +56,7 @@ export const ROUTES: readonly WebRoute[] = [
   saveNewPage,
   editPage,
   saveEdit,
-  restoreOldText,
+  restoreRevision,
   movePageToTrash,
   trash,
   restoreFromTrash,

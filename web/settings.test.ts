@@ -134,13 +134,13 @@ test('a name is changed, a password set, and one signs out everywhere', async ()
   const browser = await browserOf(person.user_id);
   assert.equal(
     (await browser.submit('/me', { do: 'name', display_name: '  Ada  ' })).headers.get('location'),
-    '/me?said=named',
+    '/me?flash=named',
   );
   assert.equal((await person.get('/v1/me')).body.display_name, 'Ada');
   assert.match((await browser.submit('/me', { do: 'name', display_name: ' ' })).body, /role="alert"/);
   assert.match((await browser.submit('/me', { do: 'password', new_password: 'short' })).body, /role="alert"/);
   const set = await browser.submit('/me', { do: 'password', new_password: 'correct horse battery staple' });
-  assert.equal(set.headers.get('location'), '/me?said=password');
+  assert.equal(set.headers.get('location'), '/me?flash=password');
   const signedIn = await world.anonymous.post('/v1/auth/password', {
     email: 'names@example.com',
     password: 'correct horse battery staple',
@@ -190,7 +190,7 @@ test('what people wrote is no markup in any of the settings', async () => {
   await owner.post(`${api}/api-keys`, { name: HOSTILE });
   await owner.patch(`/v1/wikis/${owner.wiki_id}`, { title: HOSTILE });
   const query = encodeURIComponent(HOSTILE);
-  const paths = ['members', 'keys', 'widgets', 'billing', 'audit', `audit?type=${query}`, `members?said=${query}`].map(
+  const paths = ['members', 'keys', 'widgets', 'billing', 'audit', `audit?type=${query}`, `members?flash=${query}`].map(
     (it) => `/${slug}/-/${it}`,
   );
   for (const path of [...paths, '/me', '/me/keys']) {

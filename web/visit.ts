@@ -15,32 +15,32 @@ export interface Visit {
   /** The fields of a form that was sent; empty for a read. */
   form: URLSearchParams;
   theme: Theme;
-  assets: AssetAddresses;
+  assets: AssetUrls;
   /** Where people reach the service, without a slash at the end. */
   publicUrl: string;
   /** The name of the cookie that stands for a session. */
   sessionCookie: string;
 }
 
-export interface AssetAddresses {
+export interface AssetUrls {
   /** The address of a file that was made for browsers: style.css, reader.js, … */
-  of(name: string): string;
+  url(name: string): string;
 }
 
 export interface Cookie {
   name: string;
   value: string;
   /** 0 takes the cookie away; undefined: until the browser is closed. */
-  seconds?: number;
+  maxAgeSeconds?: number;
 }
 
-export type Shown = { status?: number; cookies?: readonly Cookie[] } & (
+export type WebResponse = { status?: number; cookies?: readonly Cookie[] } & (
   | {
       page: Html;
       /** The one site that may show it in a frame. */
       framedBy?: string;
       /** Its own policy in place of that of all pages. */
-      policy?: string;
+      contentSecurityPolicy?: string;
     }
   | { redirect: string }
 );
@@ -52,5 +52,5 @@ export interface WebRoute {
   path: string;
   /** The form may hold files, which `run` hands on unread. */
   takes?: 'files';
-  run(visit: Visit): Promise<Shown>;
+  handle(visit: Visit): Promise<WebResponse>;
 }

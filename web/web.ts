@@ -6,7 +6,7 @@ import { apiFor, Problem } from './api.ts';
 import { type Assets, openAssets } from './assets.ts';
 import { problemPage } from './pages/problem.ts';
 import { ROUTES } from './routes.ts';
-import type { Cookie, Shown, Visit, WebRoute } from './visit.ts';
+import type { Cookie, Visit, WebResponse, WebRoute } from './visit.ts';
 
 export interface WebOptions {
   publicUrl: string;
@@ -14,7 +14,7 @@ export interface WebOptions {
   formBytes: number;
 }
 
-const FORM = 'application/x-www-form-urlencoded';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /**
  * What people open in a browser, beside the API: every page asks the API in this process, and knows nothing else. The
@@ -34,7 +34,7 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
   });
   app.register(async (web) => {
     web.removeContentTypeParser(['multipart/form-data', '*']);
-    web.addContentTypeParser(FORM, { parseAs: 'string', bodyLimit: options.formBytes }, (_request, body, done) =>
+    web.addContentTypeParser(FORM_TYPE, { parseAs: 'string', bodyLimit: options.formBytes }, (_request, body, done) =>
       done(null, new URLSearchParams(body as string)),
     );
     web.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
@@ -45,11 +45,11 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
         url: route.path,
         constraints: { reads: 'html' },
         handler: async (request, reply) => {
-          if (route.method === 'POST' && !isFromOurPages(request.raw, options.publicUrl)) throw fromElsewhere();
+          if (route.method === 'POST' && !isFromOurPages(request.raw, options.publicUrl)) throw crossSiteForm();
           const visit = visitOf(web, assets, options, request);
           // No workspace is called so: whoever follows a link into the API with a browser is told what the API says.
           if (visit.params.workspace === 'v1') throw noSuchRoute();
-          return send(reply, options, await run(route, visit));
+          return send(reply, options, await runRoute(route, visit));
         },
       });
     }
@@ -94,9 +94,9 @@ function serveWidgets(app: FastifyInstance, assets: Assets): void {
   });
 }
 
-async function run(route: WebRoute, visit: Visit): Promise<Shown> {
+async function runRoute(route: WebRoute, visit: Visit): Promise<WebResponse> {
   try {
-    return await route.run(visit);
+    return await route.handle(visit);
   } catch (error) {
     // Whoever is not signed in, or not any more, gets where they wanted to go when they are.
     if (!(error instanceof Problem) || error.status !== 401 || route.path.startsWith('/sign-in')) throw error;
@@ -106,14 +106,14 @@ async function run(route: WebRoute, visit: Visit): Promise<Shown> {
 }
 
 function visitOf(app: FastifyInstance, assets: Assets, { publicUrl }: WebOptions, request: FastifyRequest): Visit {
-  const at = request.url.indexOf('?');
+  const queryStart = request.url.indexOf('?');
   const theme = cookieOf(request.raw, 'theme');
   return {
     api: apiFor(app, request),
     request,
-    path: at < 0 ? request.url : request.url.slice(0, at),
+    path: queryStart < 0 ? request.url : request.url.slice(0, queryStart),
     params: (request.params ?? {}) as Record<string, string>,
-    query: new URLSearchParams(at < 0 ? '' : request.url.slice(at + 1)),
+    query: new URLSearchParams(queryStart < 0 ? '' : request.url.slice(queryStart + 1)),
     form: request.body instanceof URLSearchParams ? request.body : new URLSearchParams(),
     theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
     assets,
@@ -123,16 +123,19 @@ function visitOf(app: FastifyInstance, assets: Assets, { publicUrl }: WebOptions
 }
 
 /** Nothing but our own scripts runs, and our own styles; pictures may come from where a page's writer says. */
-function policy(framedBy = "'none'"): string {
+function contentSecurityPolicy(framedBy = "'none'"): string {
   return (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http: data: blob:; font-src 'self'; " +
     `connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors ${framedBy}`
   );
 }
 
-function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: Shown) {
+function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: WebResponse) {
   reply.headers({
-    'content-security-policy': 'page' in shown ? (shown.policy ?? policy(shown.framedBy)) : policy(),
+    'content-security-policy':
+      'page' in shown
+        ? (shown.contentSecurityPolicy ?? contentSecurityPolicy(shown.framedBy))
+        : contentSecurityPolicy(),
     // With none at all, browsers would not say where a form comes from.
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
@@ -148,9 +151,9 @@ function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: Shown) {
     .send(shown.page.text);
 }
 
-function cookieText({ name, value, seconds }: Cookie, publicUrl: string): string {
+function cookieText({ name, value, maxAgeSeconds }: Cookie, publicUrl: string): string {
   const secure = publicUrl.startsWith('https:') ? '; Secure' : '';
-  const age = seconds === undefined ? '' : `; Max-Age=${seconds}`;
+  const age = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`;
   return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${age}${secure}`;
 }
 
@@ -158,7 +161,7 @@ function noSuchRoute(): ApiError {
   return new ApiError('not_found', 'There is no such route.', { detail: 'Not Found' });
 }
 
-function fromElsewhere(): ApiError {
+function crossSiteForm(): ApiError {
   return new ApiError('forbidden', 'This form was sent from another site. Open the page here and send it again.');
 }
 

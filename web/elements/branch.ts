@@ -9,4 +9,4 @@ export interface Branch {
 }
 
 /** How many pages of a branch are shown at once. */
-export const SHOWN = 100;
+export const BRANCH_PAGE_SIZE = 100;

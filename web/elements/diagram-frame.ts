@@ -1,4 +1,4 @@
-import type { Drawing, Drawn } from './diagrams.ts';
+import type { DrawRequest, DrawResult } from './diagrams.ts';
 
 /** What Mermaid's own script, which stands before this one, leaves in the window. */
 declare const mermaid: {
@@ -7,13 +7,13 @@ declare const mermaid: {
 };
 
 /** Draws what the page around asks for. It may be hostile, and whatever it does it does in here: see web/pages/diagram.ts. */
-addEventListener('message', ({ source, data }: MessageEvent<Drawing>) => {
+addEventListener('message', ({ source, data }: MessageEvent<DrawRequest>) => {
   if (source === parent) void draw(data);
 });
 
-const answer = (drawn: Drawn) => parent.postMessage(drawn, '*');
+const reply = (drawn: DrawResult) => parent.postMessage(drawn, '*');
 
-async function draw({ text, isDark, font, colours }: Drawing): Promise<void> {
+async function draw({ text, isDark, font, colours }: DrawRequest): Promise<void> {
   document.documentElement.style.colorScheme = isDark ? 'dark' : 'light';
   try {
     mermaid.initialize({
@@ -37,15 +37,15 @@ async function draw({ text, isDark, font, colours }: Drawing): Promise<void> {
     for (const link of document.querySelectorAll('a')) {
       for (const name of ['href', 'xlink:href']) link.removeAttribute(name);
     }
-    answer({ height: Math.ceil(document.body.getBoundingClientRect().height) });
+    reply({ height: Math.ceil(document.body.getBoundingClientRect().height) });
   } catch (error) {
     // The page shows the text of what cannot be drawn, and this below it.
-    answer({ height: 0, problem: String((error as Error).message) });
+    reply({ height: 0, problem: String((error as Error).message) });
   }
 }
 
 // The same picture is lower in a narrower window.
 new ResizeObserver(() => {
   const { height } = document.body.getBoundingClientRect();
-  if (height > 0) answer({ height: Math.ceil(height) });
+  if (height > 0) reply({ height: Math.ceil(height) });
 }).observe(document.body);

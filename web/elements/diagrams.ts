@@ -1,11 +1,11 @@
 /** What the frame says of a diagram: how high it is in CSS pixels, or 0 and why it cannot be drawn. */
-export interface Drawn {
+export interface DrawResult {
   height: number;
   problem?: string;
 }
 
 /** What the frame is asked to draw, in the colours of the page around. */
-export interface Drawing {
+export interface DrawRequest {
   text: string;
   isDark: boolean;
   font: string;
@@ -13,10 +13,10 @@ export interface Drawing {
 }
 
 /** Higher than any screen, and lower than what a hostile diagram could ask for. */
-const MOST_HIGH = 6_000;
+const MAX_HEIGHT_PX = 6_000;
 
 /** Characters of what Mermaid says is wrong. */
-const MOST_WORDS = 500;
+const MAX_PROBLEM_LENGTH = 500;
 
 /** Of Mermaid's colours, which of ours they are. */
 const COLOURS = {
@@ -33,11 +33,11 @@ const COLOURS = {
   noteTextColor: '--ink',
 } as const;
 
-const watching = new IntersectionObserver(
+const visibility = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
-      watching.unobserve(target);
+      visibility.unobserve(target);
       draw(target as HTMLElement);
     }
   },
@@ -50,7 +50,7 @@ const watching = new IntersectionObserver(
  * text stays, for whoever cannot see the picture, and alone where it cannot be drawn.
  */
 export function drawDiagrams(root: ParentNode): void {
-  for (const source of root.querySelectorAll<HTMLElement>('pre.mermaid:not(.diagram *)')) watching.observe(source);
+  for (const source of root.querySelectorAll<HTMLElement>('pre.mermaid:not(.diagram *)')) visibility.observe(source);
 }
 
 function draw(source: HTMLElement): void {
@@ -66,23 +66,23 @@ function draw(source: HTMLElement): void {
 
   const isDark = matchMedia('(prefers-color-scheme: dark)');
   // The frame has no origin that could be named, and what it is told is what stands in the page.
-  const ask = () => frame.contentWindow?.postMessage(drawingOf(figure, text, isDark.matches), '*');
-  const listen = ({ source: from, data }: MessageEvent) => {
+  const requestDrawing = () => frame.contentWindow?.postMessage(drawRequest(figure, text, isDark.matches), '*');
+  const onMessage = ({ source: from, data }: MessageEvent) => {
     if (!frame.isConnected) return stop();
     if (from !== frame.contentWindow) return;
-    const { height, problem } = (data ?? {}) as Partial<Record<keyof Drawn, unknown>>;
-    if (typeof height === 'number' && height > 0) return show(figure, frame, source, Math.min(height, MOST_HIGH));
+    const { height, problem } = (data ?? {}) as Partial<Record<keyof DrawResult, unknown>>;
+    if (typeof height === 'number' && height > 0) return show(figure, frame, source, Math.min(height, MAX_HEIGHT_PX));
     stop();
-    source.dataset.problem = `This cannot be drawn. ${String(problem).slice(0, MOST_WORDS)}`;
+    source.dataset.problem = `This cannot be drawn. ${String(problem).slice(0, MAX_PROBLEM_LENGTH)}`;
     figure.replaceWith(source);
   };
   const stop = () => {
-    removeEventListener('message', listen);
-    isDark.removeEventListener('change', ask);
+    removeEventListener('message', onMessage);
+    isDark.removeEventListener('change', requestDrawing);
   };
-  frame.addEventListener('load', ask);
-  isDark.addEventListener('change', ask);
-  addEventListener('message', listen);
+  frame.addEventListener('load', requestDrawing);
+  isDark.addEventListener('change', requestDrawing);
+  addEventListener('message', onMessage);
 }
 
 function show(figure: HTMLElement, frame: HTMLIFrameElement, source: HTMLElement, height: number): void {
@@ -96,10 +96,10 @@ function show(figure: HTMLElement, frame: HTMLIFrameElement, source: HTMLElement
   figure.append(details);
 }
 
-function drawingOf(place: HTMLElement, text: string, prefersDark: boolean): Drawing {
+function drawRequest(figure: HTMLElement, text: string, prefersDark: boolean): DrawRequest {
   const { theme } = document.documentElement.dataset;
   const probe = document.createElement('span');
-  place.append(probe);
+  figure.append(probe);
   const style = getComputedStyle(probe);
   const colours: Record<string, string> = {};
   for (const [name, property] of Object.entries(COLOURS)) {

@@ -1,4 +1,4 @@
-import { ask, Refused } from './ask.ts';
+import { ApiError, callApi } from './call-api.ts';
 
 /** Something to choose in the palette. */
 export interface Entry {
@@ -12,7 +12,7 @@ export interface Entry {
 }
 
 /** Where a palette looks: the path of a wiki in the API, and its address here. */
-export interface Place {
+export interface SearchScope {
   api: string;
   root: string;
 }
@@ -38,17 +38,22 @@ interface SourceHit {
   snippet: string;
 }
 
-const MOST_CHARACTERS = 1_024;
+const QUERY_MAX_LENGTH = 1_024;
 
-const queryOf = (words: string) => `query=${encodeURIComponent(words.slice(0, MOST_CHARACTERS))}`;
+const queryParameter = (words: string) => `query=${encodeURIComponent(words.slice(0, QUERY_MAX_LENGTH))}`;
 
-export function searchAddress({ root }: Place, words: string): string {
-  return `${root}/-/search?${queryOf(words)}`;
+export function searchUrl({ root }: SearchScope, words: string): string {
+  return `${root}/-/search?${queryParameter(words)}`;
 }
 
 /** Pages whose titles hold what is being typed, or else what was probably meant. Errors: Refused; an AbortError. */
-export async function findTitles({ api, root }: Place, words: string, signal: AbortSignal): Promise<Entry[]> {
-  const found = await ask<Suggestion[]>('GET', `${api}/suggest?${queryOf(words)}&limit=8`, undefined, signal);
+export async function suggestTitles({ api, root }: SearchScope, words: string, signal: AbortSignal): Promise<Entry[]> {
+  const found = await callApi<Suggestion[]>(
+    'GET',
+    `${api}/suggest?${queryParameter(words)}&limit=8`,
+    undefined,
+    signal,
+  );
   return found.map(({ kind, text, path }) =>
     kind === 'query'
       ? { kind: 'meant', href: text, title: text, where: '', snippet: '' }
@@ -57,18 +62,23 @@ export async function findTitles({ api, root }: Place, words: string, signal: Ab
 }
 
 /** Pages and sources that hold the words. Errors: Refused; an AbortError. */
-export async function findTexts(place: Place, words: string, signal: AbortSignal): Promise<Entry[]> {
+export async function searchTexts(scope: SearchScope, words: string, signal: AbortSignal): Promise<Entry[]> {
   const [pages, sources] = await Promise.all([
-    ask<PageHit[]>('GET', `${place.api}/pages/search?${queryOf(words)}&limit=8`, undefined, signal),
-    findSources(place, words, signal),
+    callApi<PageHit[]>('GET', `${scope.api}/pages/search?${queryParameter(words)}&limit=8`, undefined, signal),
+    searchSources(scope, words, signal),
   ]);
-  return [...pages.map((hit) => entryOf(place, hit)), ...sources];
+  return [...pages.map((hit) => pageEntry(scope, hit)), ...sources];
 }
 
 /** Who may read pages may not always read what they were made from. */
-async function findSources({ api, root }: Place, words: string, signal: AbortSignal): Promise<Entry[]> {
+async function searchSources({ api, root }: SearchScope, words: string, signal: AbortSignal): Promise<Entry[]> {
   try {
-    const hits = await ask<SourceHit[]>('GET', `${api}/sources/search?${queryOf(words)}&limit=3`, undefined, signal);
+    const hits = await callApi<SourceHit[]>(
+      'GET',
+      `${api}/sources/search?${queryParameter(words)}&limit=3`,
+      undefined,
+      signal,
+    );
     return hits.map(({ source_id, filename, title, snippet }) => ({
       kind: 'source',
       href: `${root}/-/sources/${source_id}`,
@@ -77,12 +87,12 @@ async function findSources({ api, root }: Place, words: string, signal: AbortSig
       snippet,
     }));
   } catch (error) {
-    if (error instanceof Refused && error.status === 403) return [];
+    if (error instanceof ApiError && error.status === 403) return [];
     throw error;
   }
 }
 
-function entryOf({ root }: Place, { path, title, snippet, heading = '', anchor = '' }: PageHit): Entry {
+function pageEntry({ root }: SearchScope, { path, title, snippet, heading = '', anchor = '' }: PageHit): Entry {
   const fragment = anchor === '' ? '' : `#${encodeURIComponent(anchor)}`;
   const where = heading === '' || heading === title ? path : `${path} › ${heading}`;
   return { kind: 'text', href: `${root}/${path}${fragment}`, title, where, snippet };

@@ -1,5 +1,5 @@
 /** Marks in the outline which heading the reader is at. */
-export function followOutline(): void {
+export function highlightCurrentHeading(): void {
   const links = new Map<Element, HTMLAnchorElement>();
   for (const link of document.querySelectorAll<HTMLAnchorElement>('.outline a')) {
     const heading = document.getElementById(decodeURIComponent(link.hash.slice(1)));

@@ -1,7 +1,7 @@
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { unsafeHTML } from 'lit/directives/unsafe-html.js';
-import { wordsOf } from './ask.ts';
-import { type Entry, findTexts, findTitles, type Place, searchAddress } from './find.ts';
+import { errorMessage } from './call-api.ts';
+import { type Entry, type SearchScope, searchTexts, searchUrl, suggestTitles } from './find.ts';
 import { paletteStyles } from './palette-styles.ts';
 
 /** Titles cost less than a page that is read; texts are asked for when somebody stops typing. */
@@ -31,10 +31,10 @@ export class Palette extends LitElement {
   declare problem: string;
   #words = '';
   /** What the entries are for. */
-  #answered = '';
+  #answeredWords = '';
   /** Enter was pressed before there was an answer: it goes to the first one. */
   #isEager = false;
-  #asked = new AbortController();
+  #request = new AbortController();
   #timers: ReturnType<typeof setTimeout>[] = [];
 
   constructor() {
@@ -77,10 +77,10 @@ export class Palette extends LitElement {
     const input = this.#input;
     if (words !== '') input.value = words;
     input.select();
-    if (input.value !== this.#words) this.#type(input.value);
+    if (input.value !== this.#words) this.#search(input.value);
   }
 
-  get #place(): Place {
+  get #scope(): SearchScope {
     return { api: `/v1/wikis/${this.dataset.wiki}`, root: this.dataset.root ?? '' };
   }
 
@@ -88,40 +88,40 @@ export class Palette extends LitElement {
     return this.renderRoot.querySelector('input') as HTMLInputElement;
   }
 
-  #type(words: string): void {
+  #search(words: string): void {
     this.#words = words;
     this.#isEager = false;
     this.problem = '';
     for (const timer of this.#timers) clearTimeout(timer);
     // Whatever is answered to what was typed before is dropped.
-    this.#asked.abort();
-    this.#asked = new AbortController();
-    const { signal } = this.#asked;
+    this.#request.abort();
+    this.#request = new AbortController();
+    const { signal } = this.#request;
     this.isAsking = words.trim() !== '';
     if (!this.isAsking) {
       this.entries = [];
       this.chosen = 0;
-      this.#answered = words;
+      this.#answeredWords = words;
       return;
     }
     let titles: Promise<Entry[]>;
     const askTitles = () => {
-      titles = findTitles(this.#place, words, signal);
-      void this.#take(titles, words, signal, false);
+      titles = suggestTitles(this.#scope, words, signal);
+      void this.#showEntries(titles, words, signal, false);
     };
-    const askTexts = () => void this.#take(this.#withTexts(titles, words, signal), words, signal, true);
+    const askTexts = () => void this.#showEntries(this.#withTexts(titles, words, signal), words, signal, true);
     this.#timers = [setTimeout(askTitles, TITLES_AFTER_MS), setTimeout(askTexts, TEXTS_AFTER_MS)];
   }
 
   /** Titles stand first, so that what is chosen stays where it is when the texts come. */
   async #withTexts(titles: Promise<Entry[]>, words: string, signal: AbortSignal): Promise<Entry[]> {
-    const [first, texts] = await Promise.all([titles, findTexts(this.#place, words, signal)]);
+    const [first, texts] = await Promise.all([titles, searchTexts(this.#scope, words, signal)]);
     const known = new Set(first.map(({ href }) => href));
     const others = texts.filter(({ kind, href }) => kind !== 'text' || !known.has(href.replace(/#.*$/, '')));
     return [...first, ...others];
   }
 
-  async #take(answer: Promise<Entry[]>, words: string, signal: AbortSignal, isAll: boolean): Promise<void> {
+  async #showEntries(answer: Promise<Entry[]>, words: string, signal: AbortSignal, isAll: boolean): Promise<void> {
     try {
       const found = await answer;
       if (signal.aborted) return;
@@ -129,20 +129,20 @@ export class Palette extends LitElement {
       if (found.length === 0 && !isAll) return;
       const all: Entry = {
         kind: 'all',
-        href: searchAddress(this.#place, words),
+        href: searchUrl(this.#scope, words),
         title: `All results for “${words.trim()}”`,
         where: '',
         snippet: '',
       };
       this.entries = found.length === 0 ? [] : [...found, all];
-      if (this.#answered !== words) this.chosen = 0;
-      this.#answered = words;
+      if (this.#answeredWords !== words) this.chosen = 0;
+      this.#answeredWords = words;
       if (isAll) this.isAsking = false;
-      if (this.#isEager) this.#go();
+      if (this.#isEager) this.#openChosen();
     } catch (error) {
       if (signal.aborted) return;
       this.isAsking = false;
-      this.problem = wordsOf(error);
+      this.problem = errorMessage(error);
     }
   }
 
@@ -156,19 +156,19 @@ export class Palette extends LitElement {
     };
     const next = to[event.key];
     const isPlain = !(event.shiftKey || event.ctrlKey || event.metaKey || event.altKey);
-    if (event.key === 'Enter') this.#go(event.ctrlKey || event.metaKey);
+    if (event.key === 'Enter') this.#openChosen(event.ctrlKey || event.metaKey);
     else if (next !== undefined && length > 0 && isPlain) this.chosen = next;
     else return;
     event.preventDefault();
   }
 
-  #go(inNewTab = false): void {
+  #openChosen(inNewTab = false): void {
     if (this.#words.trim() === '') return;
-    this.#isEager = this.#answered !== this.#words && this.problem === '';
+    this.#isEager = this.#answeredWords !== this.#words && this.problem === '';
     if (this.#isEager) return;
     const entry = this.problem === '' ? this.entries[this.chosen] : undefined;
     if (entry?.kind === 'meant') return this.#searchFor(entry.href);
-    const href = entry?.href ?? searchAddress(this.#place, this.#words);
+    const href = entry?.href ?? searchUrl(this.#scope, this.#words);
     if (inNewTab) return void window.open(href, '_blank', 'noopener');
     this.renderRoot.querySelector('dialog')?.close();
     location.href = href;
@@ -176,7 +176,7 @@ export class Palette extends LitElement {
 
   #searchFor(words: string): void {
     this.#input.value = words;
-    this.#type(words);
+    this.#search(words);
   }
 
   protected override updated(changed: PropertyValues): void {
@@ -189,9 +189,9 @@ export class Palette extends LitElement {
     return html`<dialog aria-label="Search" @click=${(event: Event) => event.target === event.currentTarget && (event.currentTarget as HTMLDialogElement).close()}>
       <input type="text" enterkeyhint="search" role="combobox" aria-label="Search this wiki" aria-expanded=${entries.length > 0} aria-controls="found" aria-autocomplete="list"
         aria-activedescendant=${entries.length > 0 ? `entry-${chosen}` : nothing} placeholder="Search pages and sources" maxlength="1024" autocomplete="off" spellcheck="false" autofocus
-        @input=${(event: Event) => this.#type((event.target as HTMLInputElement).value)} @keydown=${this.#move}>
+        @input=${(event: Event) => this.#search((event.target as HTMLInputElement).value)} @keydown=${this.#move}>
       <div id="found" role="listbox" aria-label="Found" aria-busy=${this.isAsking} ?hidden=${entries.length === 0}>${GROUPS.map(({ kind, name }) => this.#group(kind, name))}</div>
-      <div role="status">${this.#said()}</div>
+      <div role="status">${this.#status()}</div>
       <p class="keys">↑ ↓ to choose, Enter to go there, Esc to close</p>
     </dialog>`;
   }
@@ -206,11 +206,11 @@ export class Palette extends LitElement {
     return html`<div class="option" id="entry-${i}" role="option" aria-selected=${i === this.chosen} @pointermove=${() => (this.chosen = i)}
       @click=${(event: MouseEvent) => {
         this.chosen = i;
-        this.#go(event.ctrlKey || event.metaKey);
+        this.#openChosen(event.ctrlKey || event.metaKey);
       }}><span class="title">${title}</span>${where === '' ? nothing : html` <span class="where">${where}</span>`}${snippet === '' ? nothing : html`<div class="snippet">${unsafeHTML(snippet)}</div>`}</div>`;
   }
 
-  #said() {
+  #status() {
     const { entries, isAsking, problem } = this;
     if (problem !== '') return html`<p class="problem">${problem}</p>`;
     if (isAsking || this.#words.trim() === '') return nothing;

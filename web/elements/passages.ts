@@ -18,8 +18,8 @@ class Passages extends HTMLElement {
   readonly #mark = document.createElement('button');
   readonly #box = document.createElement('div');
   #blocks: HTMLElement[] = [];
-  #at = 0;
-  #view: Promise<Document> | undefined;
+  #current = 0;
+  #passages: Promise<Document> | undefined;
 
   connectedCallback(): void {
     if (!prose) return;
@@ -33,45 +33,45 @@ class Passages extends HTMLElement {
     this.#box.setAttribute('role', 'dialog');
     this.#box.setAttribute('aria-label', 'Where this comes from');
     this.append(this.#mark, this.#box);
-    this.#name();
+    this.#labelMark();
     prose.addEventListener('pointerover', ({ target }) => {
       // Formulas and diagrams take the places of their texts.
       this.#blocks = blocksIn(prose);
       const at = this.#blocks.findIndex((block) => block.contains(target as Node));
       if (at >= 0 && !this.#isOpen) this.#moveTo(at);
     });
-    this.#mark.addEventListener('focus', () => this.#moveTo(this.#at));
+    this.#mark.addEventListener('focus', () => this.#moveTo(this.#current));
     this.#mark.addEventListener('click', () => void this.#open());
     this.#mark.addEventListener('keydown', (event) => {
       const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
       if (step === 0) return;
       event.preventDefault();
-      this.#moveTo(Math.max(0, Math.min(this.#at + step, this.#blocks.length - 1)));
+      this.#moveTo(Math.max(0, Math.min(this.#current + step, this.#blocks.length - 1)));
       this.#block?.scrollIntoView({ block: 'nearest' });
     });
     addEventListener('resize', () => {
-      if (this.#block && this.#isOpen) this.#place(this.#block);
+      if (this.#block && this.#isOpen) this.#positionBox(this.#block);
     });
     this.#box.addEventListener('toggle', () => this.#block?.classList.toggle('followed', this.#isOpen));
   }
 
   get #block(): HTMLElement | undefined {
-    return this.#blocks[this.#at];
+    return this.#blocks[this.#current];
   }
   get #isOpen(): boolean {
     return this.#box.matches(':popover-open');
   }
 
   #moveTo(at: number): void {
-    this.#at = at;
+    this.#current = at;
     const place = this.#block?.getBoundingClientRect();
     if (!place) return;
     this.classList.add('shown');
     this.#mark.style.top = `${place.top - this.getBoundingClientRect().top}px`;
-    this.#name();
+    this.#labelMark();
   }
 
-  #name(): void {
+  #labelMark(): void {
     const words = (this.#block?.textContent ?? '').trim().replace(/\s+/g, ' ').slice(0, 60);
     this.#mark.setAttribute('aria-label', `Where does this come from? ${words}`);
     this.#mark.title = 'Where does this come from?';
@@ -82,30 +82,30 @@ class Passages extends HTMLElement {
     if (!block) return;
     this.#box.replaceChildren('One moment…');
     this.#box.showPopover();
-    this.#place(block);
+    this.#positionBox(block);
     try {
-      this.#view ??= this.#ask();
-      const passage = (await this.#view).getElementById(`from-${this.#at}`);
+      this.#passages ??= this.#loadPassages();
+      const passage = (await this.#passages).getElementById(`from-${this.#current}`);
       this.#box.replaceChildren(
         passage ? document.importNode(passage, true) : 'People wrote or changed this: it has no source.',
       );
     } catch {
-      this.#view = undefined;
+      this.#passages = undefined;
       this.#box.replaceChildren('It cannot be looked up just now. Try again later.');
     }
-    this.#place(block);
+    this.#positionBox(block);
     this.#box.focus();
   }
 
   /** The page that shows all passages without a script too. It is our own, so what is taken of it is safe. */
-  async #ask(): Promise<Document> {
+  async #loadPassages(): Promise<Document> {
     const response = await fetch(this.dataset.from ?? '', { headers: { accept: 'text/html' } });
     if (!response.ok || response.redirected) throw new Error(`the passages were not answered: ${response.status}`);
     return new DOMParser().parseFromString(await response.text(), 'text/html');
   }
 
   /** Below the block, or above it where there is no room. */
-  #place(block: HTMLElement): void {
+  #positionBox(block: HTMLElement): void {
     const { top, bottom, left } = block.getBoundingClientRect();
     const { offsetHeight: height, offsetWidth: width } = this.#box;
     const isBelow = bottom + height + 8 < innerHeight || top < height + 64;

@@ -1,17 +1,17 @@
 import './palette.ts';
 import './tree.ts';
-import { dropWhatWasSaved } from './editor/draft.ts';
-import { followOutline } from './outline.ts';
+import { deleteSavedDraft } from './editor/draft.ts';
+import { highlightCurrentHeading } from './outline.ts';
 
 // Says to the style sheet that what needs a script is there.
 document.documentElement.classList.add('scripted');
 
-followOutline();
-dropWhatWasSaved();
+highlightCurrentHeading();
+deleteSavedDraft();
 
 // On a narrow screen the tree stands above the text, so it begins closed.
-const fold = document.querySelector<HTMLDetailsElement>('.tree-fold');
-if (fold && matchMedia('(max-width: 52rem)').matches) fold.open = false;
+const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');
+if (treeFold && matchMedia('(max-width: 52rem)').matches) treeFold.open = false;
 
 // A menu closes where one would expect it to.
 const menu = document.querySelector<HTMLDetailsElement>('.menu');

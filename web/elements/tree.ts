@@ -1,5 +1,5 @@
-import { ask } from './ask.ts';
-import { type Branch, SHOWN } from './branch.ts';
+import { BRANCH_PAGE_SIZE, type Branch } from './branch.ts';
+import { callApi } from './call-api.ts';
 
 const roots = document.querySelector<HTMLElement>('.tree-roots');
 
@@ -13,7 +13,7 @@ roots?.addEventListener('click', async (event) => {
   twist.setAttribute('aria-expanded', String(isOpen));
   const list = item.querySelector(':scope > ul');
   if (list) (list as HTMLElement).hidden = !isOpen;
-  else await fill(item, twist);
+  else await loadChildren(item, twist);
 });
 
 for (const twist of roots?.querySelectorAll('a.twist') ?? []) {
@@ -21,17 +21,17 @@ for (const twist of roots?.querySelectorAll('a.twist') ?? []) {
   twist.setAttribute('aria-expanded', String(twist.closest('li')?.classList.contains('open') ?? false));
 }
 
-async function fill(item: HTMLLIElement, twist: HTMLAnchorElement): Promise<void> {
+async function loadChildren(item: HTMLLIElement, twist: HTMLAnchorElement): Promise<void> {
   const page = item.dataset.page ?? '';
   try {
-    const branches = await ask<Branch[]>(
+    const branches = await callApi<Branch[]>(
       'GET',
-      `${roots?.dataset.api}/branches?page_id=${encodeURIComponent(page)}&limit=${SHOWN}`,
+      `${roots?.dataset.api}/branches?page_id=${encodeURIComponent(page)}&limit=${BRANCH_PAGE_SIZE}`,
     );
     const list = document.createElement('ul');
     const below = branches.filter(({ parent_page_id }) => parent_page_id === page);
-    list.append(...below.map(entry));
-    if (below.length >= SHOWN) {
+    list.append(...below.map(branchItem));
+    if (below.length >= BRANCH_PAGE_SIZE) {
       const more = document.createElement('li');
       more.className = 'more';
       more.append(link(twist.href, 'All pages here…'));
@@ -44,7 +44,7 @@ async function fill(item: HTMLLIElement, twist: HTMLAnchorElement): Promise<void
   }
 }
 
-function entry({ page_id, path, title, status, has_children }: Branch): HTMLLIElement {
+function branchItem({ page_id, path, title, status, has_children }: Branch): HTMLLIElement {
   const item = document.createElement('li');
   const row = document.createElement('span');
   row.className = 'row';

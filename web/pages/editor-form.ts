@@ -1,10 +1,10 @@
 import type { FullPage } from '../../src/pages/schema.ts';
 import type { Branch } from '../elements/branch.ts';
 import { type Content, html } from '../html.ts';
-import { inWiki } from '../layout.ts';
-import type { Place } from '../place.ts';
-import { breadcrumbs, wayTo } from '../tree.ts';
-import type { Shown, Visit } from '../visit.ts';
+import { renderInWiki } from '../layout.ts';
+import { breadcrumbs, trailTo } from '../tree.ts';
+import type { Visit, WebResponse } from '../visit.ts';
+import type { WikiContext } from '../wiki-context.ts';
 
 /** What a form of the editor holds. */
 export interface Draft {
@@ -22,42 +22,42 @@ export interface Draft {
   was_parent: string;
 }
 
-export interface Screen {
+export interface EditorForm {
   draft: Draft;
   page?: FullPage;
   note?: Content;
   /** The tree around it, for the way to it and for where it may stand. */
   branches: readonly Branch[];
   /** The page that it is, or that it will stand below. */
-  at: string;
+  trailEnd: string;
   status?: number;
 }
 
 /** The form of a page's text, its title and its place, and what there is to say of it. */
-export function editor(
+export function renderEditor(
   visit: Visit,
-  place: Place,
-  { draft, page, note = false, branches, at, status = 200 }: Screen,
-): Shown {
+  context: WikiContext,
+  { draft, page, note = false, branches, trailEnd, status = 200 }: EditorForm,
+): WebResponse {
   const title = page ? `Edit ${page.title}` : 'New page';
-  const way = wayTo(branches, at);
-  const back = page ? place.at(page.path) : place.at(way.at(-1)?.path ?? '');
+  const trail = trailTo(branches, trailEnd);
+  const cancelUrl = page ? context.pageUrl(page.path) : context.pageUrl(trail.at(-1)?.path ?? '');
   const isDraft = draft.status === 'draft';
   const page_path = page?.path ?? (draft.parent === '' ? 'page' : `${draft.parent}/page`);
   return {
     status,
-    page: inWiki(visit, place, {
+    page: renderInWiki(visit, context, {
       title,
       kind: 'write',
       scripts: ['editor.js'],
-      main: html`${breadcrumbs(place, [...way, { path: '', title: page ? 'Edit' : 'New page' }])}
+      main: html`${breadcrumbs(context, [...trail, { path: '', title: page ? 'Edit' : 'New page' }])}
         <h1 class="sr-only">${title}</h1>
         ${note}
-        <ibid-editor data-wiki="${place.wiki.wiki_id}" data-page="${page?.page_id ?? ''}" data-parent="${draft.was_parent}" data-path="${page_path}" data-root="${place.at()}"${note !== false && html` data-fresh`}>
+        <ibid-editor data-wiki="${context.wiki.wiki_id}" data-page="${page?.page_id ?? ''}" data-parent="${draft.was_parent}" data-path="${page_path}" data-root="${context.pageUrl()}"${note !== false && html` data-fresh`}>
         <form method="post" action="${visit.path}" class="editor">
           ${draft.base_revision !== undefined && html`<input type="hidden" name="base_revision" value="${draft.base_revision}">`}
           <label class="title-field"><span class="sr-only">Title</span><input name="title" required maxlength="255" placeholder="Title" value="${draft.title}"${draft.title === '' && html` autofocus`}></label>
-          ${whereFields(place, draft, branches, page)}
+          ${positionFields(context, draft, branches, page)}
           <div class="panes">
             <label class="text-field"><span class="sr-only">Text, in Markdown</span><textarea name="markdown" rows="24" spellcheck="true" placeholder="Write in Markdown">
 ${draft.markdown}</textarea></label>
@@ -65,40 +65,45 @@ ${draft.markdown}</textarea></label>
           <div class="editor-do">
             <button class="button main" name="status" value="${isDraft ? 'draft' : 'published'}">Save${isDraft && ' as a draft'}</button>
             <button class="button" name="status" value="${isDraft ? 'published' : 'draft'}">${isDraft ? 'Publish' : 'Save as a draft'}</button>
-            <a class="button quiet" href="${back}">Cancel</a>
+            <a class="button quiet" href="${cancelUrl}">Cancel</a>
             <span class="draft-state" role="status"></span>
           </div>
         </form>
         </ibid-editor>
-        ${page && deletion(place, page)}`,
+        ${page && deleteForm(context, page)}`,
     }),
   };
 }
 
 /** Where the page stands in the wiki: what it is below, and its own part of the address. */
-function whereFields(place: Place, draft: Draft, branches: readonly Branch[], page: FullPage | undefined): Content {
+function positionFields(
+  context: WikiContext,
+  draft: Draft,
+  branches: readonly Branch[],
+  page: FullPage | undefined,
+): Content {
   const { slug, parent, was_slug, was_parent } = draft;
   const isMoved = slug !== was_slug || parent !== was_parent;
-  const address = `${place.at(parent)}/${slug || '…'}`;
-  const mayStandBelow = branches.filter(({ path }) => path !== page?.path && !path.startsWith(`${page?.path}/`));
+  const address = `${context.pageUrl(parent)}/${slug || '…'}`;
+  const possibleParents = branches.filter(({ path }) => path !== page?.path && !path.startsWith(`${page?.path}/`));
   return html`<details class="where"${isMoved && html` open`}><summary>Address: ${address}</summary>
     <input type="hidden" name="was_slug" value="${was_slug}"><input type="hidden" name="was_parent" value="${was_parent}">
     <div class="where-fields">
     <label>Below the page <input name="parent" list="pages" maxlength="1024" autocomplete="off" spellcheck="false" placeholder="none: at the top of the wiki" value="${parent}"></label>
     <label>Last part of the address <input name="slug" maxlength="48" autocomplete="off" spellcheck="false" placeholder="made from the title" value="${slug}"></label>
     </div>
-    <datalist id="pages">${mayStandBelow.map(({ path, title }) => html`<option value="${path}">${title}</option>`)}</datalist>
+    <datalist id="pages">${possibleParents.map(({ path, title }) => html`<option value="${path}">${title}</option>`)}</datalist>
     ${page && html`<p class="small">Links and old addresses go on leading here.</p>`}</details>`;
 }
 
-function deletion(place: Place, page: FullPage): Content {
+function deleteForm(context: WikiContext, page: FullPage): Content {
   return html`<details class="danger"><summary>Delete this page</summary>
-    <form method="post" action="${place.to('delete')}"><input type="hidden" name="page_id" value="${page.page_id}">
+    <form method="post" action="${context.actionUrl('delete')}"><input type="hidden" name="page_id" value="${page.page_id}">
     <p>It goes to the trash with the pages below it, and can be restored from there for 30 days.</p><button class="button bad">Delete ${page.title}</button></form></details>`;
 }
 
 /** What was sent by the form. */
-export function draftOf({ form }: Visit): Draft {
+export function draftFromForm({ form }: Visit): Draft {
   const base = form.get('base_revision') ?? '';
   const field = (name: string) => (form.get(name) ?? '').trim().replace(/^\/+|\/+$/g, '');
   return {

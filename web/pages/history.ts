@@ -1,18 +1,18 @@
 import type { FullPage } from '../../src/pages/schema.ts';
 import type { FullRevision, Revision, RevisionDiff } from '../../src/revisions/schema.ts';
 import { type Content, html, nothing } from '../html.ts';
-import { inWiki, time } from '../layout.ts';
+import { renderInWiki, time } from '../layout.ts';
 import { pageText, scriptsFor } from '../page-text.ts';
-import { findPlace, inApi, type Place, pathOf } from '../place.ts';
-import { branchesAround, breadcrumbs, treeOf, wayTo } from '../tree.ts';
+import { breadcrumbs, loadBranches, renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebRoute } from '../visit.ts';
+import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
 
-const LISTED = 50;
+const PAGE_SIZE = 50;
 
-async function found(visit: Visit) {
-  const place = await findPlace(visit);
-  const page = await visit.api.get<FullPage>(`${place.api}/pages/path/${inApi(pathOf(visit))}`);
-  return { place, page, api: `${place.api}/pages/${page.page_id}` };
+async function loadPage(visit: Visit) {
+  const context = await loadWikiContext(visit);
+  const page = await visit.api.get<FullPage>(`${context.api}/pages/path/${encodePath(requestedPath(visit))}`);
+  return { context, page, api: `${context.api}/pages/${page.page_id}` };
 }
 
 function numberIn(query: URLSearchParams, name: string): number | undefined {
@@ -24,48 +24,48 @@ function numberIn(query: URLSearchParams, name: string): number | undefined {
 export const history: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/history/*',
-  run: async (visit) => {
-    const { place, page, api } = await found(visit);
+  handle: async (visit) => {
+    const { context, page, api } = await loadPage(visit);
     const { query } = visit;
     const one = numberIn(query, 'revision');
     const [from, to] = [numberIn(query, 'from'), numberIn(query, 'to')];
-    const branches = await branchesAround(visit.api, place, page.page_id);
+    const branches = await loadBranches(visit.api, context, page.page_id);
     const frame = (title: string, main: Content, more: object = {}) => ({
-      page: inWiki(visit, place, {
+      page: renderInWiki(visit, context, {
         title,
-        tree: treeOf(place, branches, page.page_id),
-        main: html`${breadcrumbs(place, [...wayTo(branches, page.page_id), { path: '', title: 'History' }])}${main}`,
+        tree: renderTree(context, branches, page.page_id),
+        main: html`${breadcrumbs(context, [...trailTo(branches, page.page_id), { path: '', title: 'History' }])}${main}`,
         ...more,
       }),
     });
     if (one !== undefined) {
       const revision = await visit.api.get<FullRevision>(`${api}/revisions/${one}`);
-      return frame(`${revision.title}, revision ${one}`, oldText(place, page, revision), {
-        head: html`<base href="${place.at(page.path)}">`,
+      return frame(`${revision.title}, revision ${one}`, renderRevision(context, page, revision), {
+        head: html`<base href="${context.pageUrl(page.path)}">`,
         scripts: scriptsFor(revision.html),
       });
     }
     if (from !== undefined && to !== undefined) {
       const diff = await visit.api.get<RevisionDiff>(`${api}/revisions/${from}/diff/${to}`);
-      return frame(`${page.title}: what changed`, comparison(place, page, diff));
+      return frame(`${page.title}: what changed`, renderDiff(context, page, diff));
     }
     const before = Math.min(numberIn(query, 'before') ?? page.revision + 1, page.revision + 1);
-    const offset = Math.max(0, before - 1 - LISTED);
+    const offset = Math.max(0, before - 1 - PAGE_SIZE);
     const revisions = await visit.api.get<Revision[]>(`${api}/revisions?limit=${before - 1 - offset}&offset=${offset}`);
-    return frame(`${page.title}: history`, listing(place, page, revisions.reverse(), offset));
+    return frame(`${page.title}: history`, revisionList(context, page, revisions.reverse(), offset));
   },
 };
 
-function listing(place: Place, page: FullPage, revisions: Revision[], older: number): Content {
-  const address = place.to('history', page.path);
-  const isOne = revisions.length < 2 && older === 0;
+function revisionList(context: WikiContext, page: FullPage, revisions: Revision[], older: number): Content {
+  const address = context.actionUrl('history', page.path);
+  const isSingle = revisions.length < 2 && older === 0;
   return html`<article><h1>History of ${page.title}</h1>
     <form action="${address}">
-      ${!isOne && html`<p><button class="button">Compare the two that are chosen</button></p>`}
-      <div class="scroll" tabindex="0" role="group" aria-label="Revisions"><table class="history"><thead><tr>${!isOne && html`<th scope="col">From</th><th scope="col">To</th>`}<th scope="col">Revision</th><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th></tr></thead><tbody>
+      ${!isSingle && html`<p><button class="button">Compare the two that are chosen</button></p>`}
+      <div class="scroll" tabindex="0" role="group" aria-label="Revisions"><table class="history"><thead><tr>${!isSingle && html`<th scope="col">From</th><th scope="col">To</th>`}<th scope="col">Revision</th><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th></tr></thead><tbody>
       ${revisions.map(
         (it, i) => html`<tr>${
-          !isOne &&
+          !isSingle &&
           html`<td><input type="radio" name="from" value="${it.revision}" aria-label="From revision ${it.revision}"${i === Math.min(1, revisions.length - 1) && html` checked`}></td>
           <td><input type="radio" name="to" value="${it.revision}" aria-label="To revision ${it.revision}"${i === 0 && html` checked`}></td>`
         }<td><a href="${address}?revision=${it.revision}">${it.revision}</a>${it.revision === page.revision && html` <span class="tag">present</span>`}</td>
@@ -76,40 +76,40 @@ function listing(place: Place, page: FullPage, revisions: Revision[], older: num
     ${older > 0 && html`<p><a class="button" href="${address}?before=${older + 1}">Older</a></p>`}</article>`;
 }
 
-function oldText(place: Place, page: FullPage, revision: FullRevision): Content {
-  const isPresent = revision.revision === page.revision;
-  const address = place.to('history', page.path);
+function renderRevision(context: WikiContext, page: FullPage, revision: FullRevision): Content {
+  const isCurrent = revision.revision === page.revision;
+  const address = context.actionUrl('history', page.path);
   return html`<article>
-    <div class="note"><p>Revision ${revision.revision} of ${time(revision.created_at)}${isPresent && ', the present one'}.</p>
+    <div class="note"><p>Revision ${revision.revision} of ${time(revision.created_at)}${isCurrent && ', the present one'}.</p>
       <p class="row-of-buttons"><a class="button" href="${address}">All revisions</a>
-      ${!isPresent && html`<a class="button" href="${address}?from=${revision.revision}&amp;to=${page.revision}">Compare with the present</a>`}
-      ${!isPresent && place.may('pages:write') && restoreForm(place, page, revision.revision)}</p></div>
+      ${!isCurrent && html`<a class="button" href="${address}?from=${revision.revision}&amp;to=${page.revision}">Compare with the present</a>`}
+      ${!isCurrent && context.can('pages:write') && restoreForm(context, page, revision.revision)}</p></div>
     <h1>${revision.title}</h1>
-    <div class="prose">${pageText(place, revision)}</div></article>`;
+    <div class="prose">${pageText(context, revision)}</div></article>`;
 }
 
-function restoreForm(place: Place, page: FullPage, revision: number): Content {
-  return html`<form method="post" action="${place.to('history', page.path)}">
+function restoreForm(context: WikiContext, page: FullPage, revision: number): Content {
+  return html`<form method="post" action="${context.actionUrl('history', page.path)}">
     <input type="hidden" name="revision" value="${revision}"><input type="hidden" name="base_revision" value="${page.revision}">
     <button class="button">Restore this text</button></form>`;
 }
 
 /** An old text comes back as a new revision; what was written since stays in the history. */
-export const restoreOldText: WebRoute = {
+export const restoreRevision: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/history/*',
-  run: async (visit) => {
-    const { place, page, api } = await found(visit);
+  handle: async (visit) => {
+    const { context, page, api } = await loadPage(visit);
     const revision = numberIn(visit.form, 'revision') ?? 0;
     const base_revision = numberIn(visit.form, 'base_revision');
     await visit.api.post(`${api}/revisions/${revision}/restore`, { base_revision });
-    return { redirect: place.at(page.path) };
+    return { redirect: context.pageUrl(page.path) };
   },
 };
 
-function comparison(place: Place, page: FullPage, diff: RevisionDiff): Content {
+function renderDiff(context: WikiContext, page: FullPage, diff: RevisionDiff): Content {
   const { from_revision, to_revision, added, removed, from_title, to_title } = diff;
-  const address = place.to('history', page.path);
+  const address = context.actionUrl('history', page.path);
   return html`<article><h1>What changed in ${page.title}</h1>
     <p>From revision <a href="${address}?revision=${from_revision}">${from_revision}</a> to <a href="${address}?revision=${to_revision}">${to_revision}</a>:
       ${added} ${added === 1 ? 'line' : 'lines'} added, ${removed} removed. <a href="${address}">All revisions</a></p>

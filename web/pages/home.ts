@@ -1,10 +1,10 @@
 import { html } from '../html.ts';
-import { alone } from '../layout.ts';
-import { notHere, type Overview } from '../place.ts';
+import { renderAlone } from '../layout.ts';
 import type { Visit, WebRoute } from '../visit.ts';
+import { notFound, type Overview } from '../wiki-context.ts';
 
 /** The address of the wiki that somebody most likely wants, or of what they do first. */
-export function firstAddress({ session, wikis }: Overview): string {
+export function homeUrl({ session, wikis }: Overview): string {
   const current = wikis.find(({ organization_id }) => organization_id === session.organization_id) ?? wikis[0];
   const workspace = session.organizations.find(({ organization_id }) => organization_id === current?.organization_id);
   return current && workspace ? `/${workspace.slug}/${current.slug}` : '/begin';
@@ -13,18 +13,18 @@ export function firstAddress({ session, wikis }: Overview): string {
 export const home: WebRoute = {
   method: 'GET',
   path: '/',
-  run: async ({ api }) => ({ redirect: firstAddress(await api.get<Overview>('/v1/overview')) }),
+  handle: async ({ api }) => ({ redirect: homeUrl(await api.get<Overview>('/v1/overview')) }),
 };
 
 /** Somebody who signed in and belongs to no workspace. */
 export const begin: WebRoute = {
   method: 'GET',
   path: '/begin',
-  run: async (visit) => {
+  handle: async (visit) => {
     const overview = await visit.api.get<Overview>('/v1/overview');
-    if (overview.wikis.length > 0) return { redirect: firstAddress(overview) };
+    if (overview.wikis.length > 0) return { redirect: homeUrl(overview) };
     return {
-      page: alone(visit, {
+      page: renderAlone(visit, {
         title: 'Begin',
         main: html`<h1>You are in no workspace yet</h1>
           <p>If you were invited, open the link in the invitation's mail. Or make a workspace of your own: it comes with a wiki.</p>
@@ -41,10 +41,10 @@ export const begin: WebRoute = {
 export const beginWorkspace: WebRoute = {
   method: 'POST',
   path: '/begin',
-  run: async ({ api, form }) => {
+  handle: async ({ api, form }) => {
     await api.post('/v1/workspaces', { name: form.get('name') ?? '' });
     const overview = await api.get<Overview>('/v1/overview');
-    return { redirect: `${firstAddress(overview)}/-/upload` };
+    return { redirect: `${homeUrl(overview)}/-/upload` };
   },
 };
 
@@ -52,14 +52,14 @@ export const beginWorkspace: WebRoute = {
 export const workspace: WebRoute = {
   method: 'GET',
   path: '/:workspace',
-  run: async (visit: Visit) => {
+  handle: async (visit: Visit) => {
     const overview = await visit.api.get<Overview>('/v1/overview');
     const found = overview.session.organizations.find(({ slug }) => slug === visit.params.workspace);
-    if (!found) throw notHere(visit, 'workspace');
+    if (!found) throw notFound(visit, 'workspace');
     const wikis = overview.wikis.filter(({ organization_id }) => organization_id === found.organization_id);
     if (wikis.length === 1) return { redirect: `/${found.slug}/${wikis[0]?.slug}` };
     return {
-      page: alone(visit, {
+      page: renderAlone(visit, {
         title: found.name,
         main: html`<h1>${found.name}</h1>
           <ul class="list">${wikis.map((it) => html`<li><a href="/${found.slug}/${it.slug}">${it.title}</a><p>${it.description}</p></li>`)}</ul>
@@ -72,16 +72,16 @@ export const workspace: WebRoute = {
 export const chooseTheme: WebRoute = {
   method: 'POST',
   path: '/theme',
-  run: async ({ form }) => {
+  handle: async ({ form }) => {
     const value = form.get('theme') ?? 'auto';
     const known = value === 'light' || value === 'dark';
     const cookie = { name: 'theme', value: known ? value : 'auto', seconds: known ? 31_536_000 : 0 };
-    return { redirect: ownAddress(form.get('next')), cookies: [cookie] };
+    return { redirect: localUrl(form.get('next')), cookies: [cookie] };
   },
 };
 
 /** An address of ours to go on to; anything else leads home. */
-export function ownAddress(next: string | null): string {
+export function localUrl(next: string | null): string {
   // Backslashes and a second slash would name another host.
   return next !== null && /^\/(?![/\\])[^\s\\]*$/.test(next) ? next : '/';
 }

@@ -1,6 +1,6 @@
-import { Problem, refusedFor } from '../api.ts';
+import { Problem, problemForForm } from '../api.ts';
 import { type Content, html } from '../html.ts';
-import { alone, refusal } from '../layout.ts';
+import { problemNote, renderAlone } from '../layout.ts';
 import type { Visit, WebRoute } from '../visit.ts';
 
 interface Invitation {
@@ -11,16 +11,16 @@ interface Invitation {
   state: string;
 }
 
-const ADDRESS = '/invitations/accept';
+const PATH = '/invitations/accept';
 
-async function shown(visit: Visit, token: string, status = 200, note: Content = false) {
+async function renderInvitation(visit: Visit, token: string, status = 200, note: Content = false) {
   const query = new URLSearchParams({ token });
   const invitation = await visit.api.get<Invitation>(`/v1/invitations/lookup?${query}`);
-  const me = await whoIsThere(visit);
-  return { status, page: alone(visit, { title: 'Invitation', main: main(invitation, token, me, note) }) };
+  const me = await signedInEmail(visit);
+  return { status, page: renderAlone(visit, { title: 'Invitation', main: main(invitation, token, me, note) }) };
 }
 
-async function whoIsThere({ api }: Visit): Promise<string | undefined> {
+async function signedInEmail({ api }: Visit): Promise<string | undefined> {
   try {
     return (await api.get<{ email: string }>('/v1/me')).email;
   } catch (error) {
@@ -37,7 +37,7 @@ function main(invitation: Invitation, token: string, me: string | undefined, not
     return html`${head}<p>This invitation is ${state}. ${state === 'accepted' ? 'You are in.' : `Ask ${inviter_name} for a new one.`}</p>
       <p><a class="button" href="/">To your wikis</a></p>`;
   }
-  const next = `${ADDRESS}?${new URLSearchParams({ token })}`;
+  const next = `${PATH}?${new URLSearchParams({ token })}`;
   if (me === undefined) {
     return html`${head}<p>Sign in with that address first.</p>
       <p><a class="button main wide" href="/sign-in?next=${encodeURIComponent(next)}">Sign in</a></p>`;
@@ -46,27 +46,27 @@ function main(invitation: Invitation, token: string, me: string | undefined, not
     return html`${head}<p>You are signed in as <strong>${me}</strong>. Sign out, and sign in with the address that was invited.</p>
       <form method="post" action="/sign-out"><button class="button wide">Sign out</button></form>`;
   }
-  return html`${head}<form method="post" action="${ADDRESS}"><input type="hidden" name="token" value="${token}">
+  return html`${head}<form method="post" action="${PATH}"><input type="hidden" name="token" value="${token}">
     <button class="button main wide" autofocus>Accept</button></form>`;
 }
 
 export const invitation: WebRoute = {
   method: 'GET',
-  path: ADDRESS,
-  run: (visit) => shown(visit, visit.query.get('token') ?? ''),
+  path: PATH,
+  handle: (visit) => renderInvitation(visit, visit.query.get('token') ?? ''),
 };
 
 export const acceptInvitation: WebRoute = {
   method: 'POST',
-  path: ADDRESS,
-  run: async (visit) => {
+  path: PATH,
+  handle: async (visit) => {
     const token = visit.form.get('token') ?? '';
     try {
       const { slug } = await visit.api.post<{ slug: string }>('/v1/invitations/accept', { token });
       return { redirect: `/${slug}` };
     } catch (error) {
-      const problem = refusedFor(error);
-      return shown(visit, token, problem.status, refusal(problem));
+      const problem = problemForForm(error);
+      return renderInvitation(visit, token, problem.status, problemNote(problem));
     }
   },
 };

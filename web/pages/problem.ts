@@ -1,7 +1,7 @@
 import type { Problem } from '../api.ts';
 import { html } from '../html.ts';
-import { alone } from '../layout.ts';
-import type { Shown, Visit } from '../visit.ts';
+import { renderAlone } from '../layout.ts';
+import type { Visit, WebResponse } from '../visit.ts';
 
 const TITLES: Record<number, string> = {
   401: 'You are not signed in',
@@ -21,10 +21,10 @@ const ADVICE: Record<number, string> = {
 };
 
 /** What happened, what to do, and the request's id for whoever looks into it. */
-export function problemPage(visit: Visit, { status, message, request_id }: Problem): Shown & { page: unknown } {
+export function problemPage(visit: Visit, { status, message, request_id }: Problem): WebResponse & { page: unknown } {
   return {
     status,
-    page: alone(visit, {
+    page: renderAlone(visit, {
       title: TITLES[status] ?? 'That did not work',
       main: html`<h1>${TITLES[status] ?? 'That did not work'}</h1>
         <p>${message}</p>

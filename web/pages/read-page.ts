@@ -3,75 +3,80 @@ import { Problem } from '../api.ts';
 import type { Branch } from '../elements/branch.ts';
 import { type Content, html, nothing } from '../html.ts';
 import { icon } from '../icons.ts';
-import { inWiki, time } from '../layout.ts';
+import { renderInWiki, time } from '../layout.ts';
 import { pageText, scriptsFor } from '../page-text.ts';
 import { type ListPart, partLinks, readPart } from '../paging.ts';
-import { findPlace, inApi, type Place, pathOf } from '../place.ts';
-import { branchesAround, breadcrumbs, treeOf, wayTo } from '../tree.ts';
-import type { Shown, Visit, WebRoute } from '../visit.ts';
+import { breadcrumbs, loadBranches, renderTree, trailTo } from '../tree.ts';
+import type { Visit, WebResponse, WebRoute } from '../visit.ts';
+import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
 import { noSuchPage } from './no-such-page.ts';
-import { pageSources, tracedAddress, whyStale } from './page-sources.ts';
+import { pageSources, pageSourcesUrl, stalenessReason } from './page-sources.ts';
 
 const BACKLINKS = 20;
 
 export const readPage: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/*',
-  run: async (visit) => {
-    const place = await findPlace(visit);
-    const path = pathOf(visit);
-    if (path === '') return { redirect: place.at(), status: 308 };
+  handle: async (visit) => {
+    const context = await loadWikiContext(visit);
+    const path = requestedPath(visit);
+    if (path === '') return { redirect: context.pageUrl(), status: 308 };
     let page: FullPage;
     try {
-      page = await visit.api.get<FullPage>(`${place.api}/pages/path/${inApi(path)}`);
+      page = await visit.api.get<FullPage>(`${context.api}/pages/path/${encodePath(path)}`);
     } catch (error) {
-      if (error instanceof Problem && error.status === 404) return noSuchPage(visit, place, path);
+      if (error instanceof Problem && error.status === 404) return noSuchPage(visit, context, path);
       throw error;
     }
-    if (page.path !== path || visit.params['*'] !== path) return { redirect: place.at(page.path), status: 308 };
-    if (visit.query.has('sources')) return pageSources(visit, place, page);
+    if (page.path !== path || visit.params['*'] !== path) return { redirect: context.pageUrl(page.path), status: 308 };
+    if (visit.query.has('sources')) return pageSources(visit, context, page);
     const [branches, backlinks, staleness] = await Promise.all([
-      branchesAround(visit.api, place, page.page_id),
-      readPart<Page>(visit, `${place.api}/pages/${page.page_id}/backlinks?limit=${BACKLINKS}`, { name: 'backlinks' }),
-      page.stale ? whyStale(visit.api, place, page) : '',
+      loadBranches(visit.api, context, page.page_id),
+      readPart<Page>(visit, `${context.api}/pages/${page.page_id}/backlinks?limit=${BACKLINKS}`, { name: 'backlinks' }),
+      page.stale ? stalenessReason(visit.api, context, page) : '',
     ]);
-    return shown(visit, place, page, { branches, backlinks, staleness });
+    return renderPage(visit, context, page, { branches, backlinks, staleness });
   },
 };
 
 /** What stands around the text of a page. */
-interface Around {
+interface PageSurroundings {
   branches: readonly Branch[];
   backlinks: ListPart<Page>;
   /** Which source is why the page is stale; "" where it is not. */
   staleness: Content;
 }
 
-function shown(visit: Visit, place: Place, page: FullPage, { branches, backlinks, staleness }: Around): Shown {
+function renderPage(
+  visit: Visit,
+  context: WikiContext,
+  page: FullPage,
+  { branches, backlinks, staleness }: PageSurroundings,
+): WebResponse {
   return {
-    page: inWiki(visit, place, {
+    page: renderInWiki(visit, context, {
       title: page.title,
-      tree: treeOf(place, branches, page.page_id),
-      aside: outlineOf(page),
+      tree: renderTree(context, branches, page.page_id),
+      aside: outlineNav(page),
       scripts: [...scriptsFor(page.html), ...(page.citations.length > 0 ? ['passages.js'] : [])],
-      main: html`${breadcrumbs(place, wayTo(branches, page.page_id))}
+      main: html`${breadcrumbs(context, trailTo(branches, page.page_id))}
         <article>
           <header class="page-head">
-            ${!saysItsTitle(page) && html`<h1>${page.title}</h1>`}
+            ${!startsWithTitle(page) && html`<h1>${page.title}</h1>`}
             ${pageState(page, staleness)}
             <div class="page-do">
-              ${place.may('pages:write') && html`<a class="button" href="${place.to('edit', page.path)}">${icon('edit')} Edit</a>`}
-              <a class="button quiet" href="${place.to('history', page.path)}">${icon('history')} History</a>
-              ${page.citations.length > 0 && html`<a class="button quiet" href="${tracedAddress(place, page.path)}">${icon('source')} Sources</a>`}
-              ${place.may('pages:write') && html`<a class="button quiet" href="${place.to('new')}?parent=${page.page_id}">${icon('plus')} Page below</a>`}
+              ${context.can('pages:write') && html`<a class="button" href="${context.actionUrl('edit', page.path)}">${icon('edit')} Edit</a>`}
+              <a class="button quiet" href="${context.actionUrl('history', page.path)}">${icon('history')} History</a>
+              ${page.citations.length > 0 && html`<a class="button quiet" href="${pageSourcesUrl(context, page.path)}">${icon('source')} Sources</a>`}
+              ${context.can('pages:write') && html`<a class="button quiet" href="${context.actionUrl('new')}?parent=${page.page_id}">${icon('plus')} Page below</a>`}
             </div>
           </header>
-          ${page.citations.length > 0 && html`<ibid-passages data-from="${tracedAddress(place, page.path)}"></ibid-passages>`}
-          <div class="prose">${pageText(place, page)}</div>
+          ${page.citations.length > 0 && html`<ibid-passages data-from="${pageSourcesUrl(context, page.path)}"></ibid-passages>`}
+          <div class="prose">${pageText(context, page)}</div>
           <footer class="page-end">
-            ${childrenOf(place, page, branches)}
-            ${cited(place, page)}
-            ${linkedFrom(place, backlinks)}
+            ${childList(context, page, branches)}
+            ${sourceList(context, page)}
+            ${backlinkList(context, backlinks)}
             <p class="small">Changed ${time(page.updated_at)}, revision ${page.revision}. ${page.word_count} words.</p>
           </footer>
         </article>`,
@@ -80,7 +85,7 @@ function shown(visit: Visit, place: Place, page: FullPage, { branches, backlinks
 }
 
 /** Most pages that were uploaded begin with their title, which is not shown twice then. */
-function saysItsTitle({ html: text, outline, title }: FullPage): boolean {
+function startsWithTitle({ html: text, outline, title }: FullPage): boolean {
   return text.trimStart().startsWith('<h1') && outline[0]?.level === 1 && outline[0].text.trim() === title.trim();
 }
 
@@ -91,7 +96,7 @@ function pageState(page: FullPage, staleness: Content): Content {
   return nothing;
 }
 
-function outlineOf({ outline }: FullPage): Content {
+function outlineNav({ outline }: FullPage): Content {
   const entries = outline.filter(({ level }, i) => level <= 3 && !(i === 0 && level === 1));
   if (entries.length < 2) return nothing;
   return html`<nav class="outline" aria-label="On this page"><h2>On this page</h2><ol>
@@ -99,25 +104,25 @@ function outlineOf({ outline }: FullPage): Content {
   </ol></nav>`;
 }
 
-function childrenOf(place: Place, page: FullPage, branches: readonly Branch[]): Content {
+function childList(context: WikiContext, page: FullPage, branches: readonly Branch[]): Content {
   const below = branches.filter(({ parent_page_id }) => parent_page_id === page.page_id);
   if (below.length === 0) return nothing;
   return html`<section><h2>Pages below</h2><ul class="columns">
-    ${below.map(({ path, title }) => html`<li><a href="${place.at(path)}">${title}</a></li>`)}
+    ${below.map(({ path, title }) => html`<li><a href="${context.pageUrl(path)}">${title}</a></li>`)}
   </ul></section>`;
 }
 
-function cited(place: Place, page: FullPage): Content {
+function sourceList(context: WikiContext, page: FullPage): Content {
   const { citations } = page;
   if (citations.length === 0) return nothing;
   return html`<section><h2>Sources</h2><ul class="sources">
-    ${citations.map(({ source_id, title, filename }) => html`<li>${icon('source')} ${place.may('sources:read') ? html`<a href="${place.to('sources', source_id)}">${filename || title}</a>` : filename || title}</li>`)}
-  </ul><p><a href="${tracedAddress(place, page.path)}">See beside each block the passage that it was made from</a></p></section>`;
+    ${citations.map(({ source_id, title, filename }) => html`<li>${icon('source')} ${context.can('sources:read') ? html`<a href="${context.actionUrl('sources', source_id)}">${filename || title}</a>` : filename || title}</li>`)}
+  </ul><p><a href="${pageSourcesUrl(context, page.path)}">See beside each block the passage that it was made from</a></p></section>`;
 }
 
-function linkedFrom(place: Place, backlinks: ListPart<Page>): Content {
+function backlinkList(context: WikiContext, backlinks: ListPart<Page>): Content {
   if (backlinks.records.length === 0 && backlinks.isFirst) return nothing;
   return html`<section><h2>Linked from</h2><ul class="columns">
-    ${backlinks.records.map(({ path, title }) => html`<li><a href="${place.at(path)}">${title}</a></li>`)}
+    ${backlinks.records.map(({ path, title }) => html`<li><a href="${context.pageUrl(path)}">${title}</a></li>`)}
   </ul>${partLinks(backlinks)}</section>`;
 }

@@ -2,55 +2,57 @@ import type { Page } from '../../src/pages/schema.ts';
 import type { Source } from '../../src/sources/schema.ts';
 import { type Content, fromApi, html } from '../html.ts';
 import { icon } from '../icons.ts';
-import { inWiki } from '../layout.ts';
+import { renderInWiki } from '../layout.ts';
 import { partLinks, readPart } from '../paging.ts';
-import { findPlace } from '../place.ts';
-import { branchesAround, treeOf } from '../tree.ts';
+import { loadBranches, renderTree } from '../tree.ts';
 import type { WebRoute } from '../visit.ts';
+import { loadWikiContext } from '../wiki-context.ts';
 
 type PageHit = Page & { snippet: string; heading: string; anchor: string };
 type SourceHit = Source & { snippet: string };
 type Suggestion = { kind: 'page' | 'query'; text: string };
 
-const SHOWN = 20;
+const PAGE_SIZE = 20;
 
 export const search: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/search',
-  run: async (visit) => {
-    const place = await findPlace(visit);
+  handle: async (visit) => {
+    const context = await loadWikiContext(visit);
     const words = (visit.query.get('query') ?? '').slice(0, 1_024);
-    const asked = words.trim() !== '';
+    const hasQuery = words.trim() !== '';
     const isFirst = !visit.query.has('part');
-    const query = new URLSearchParams({ query: words, limit: String(SHOWN) });
-    const [branches, pages, sources, meant] = await Promise.all([
-      branchesAround(visit.api, place),
-      asked ? readPart<PageHit>(visit, `${place.api}/pages/search?${query}`) : undefined,
-      asked && isFirst && place.may('sources:read')
-        ? visit.api.get<SourceHit[]>(`${place.api}/sources/search?${new URLSearchParams({ query: words, limit: '5' })}`)
+    const query = new URLSearchParams({ query: words, limit: String(PAGE_SIZE) });
+    const [branches, pages, sources, suggestions] = await Promise.all([
+      loadBranches(visit.api, context),
+      hasQuery ? readPart<PageHit>(visit, `${context.api}/pages/search?${query}`) : undefined,
+      hasQuery && isFirst && context.can('sources:read')
+        ? visit.api.get<SourceHit[]>(
+            `${context.api}/sources/search?${new URLSearchParams({ query: words, limit: '5' })}`,
+          )
         : [],
-      asked && isFirst
-        ? visit.api.get<Suggestion[]>(`${place.api}/suggest?${new URLSearchParams({ query: words, limit: '1' })}`)
+      hasQuery && isFirst
+        ? visit.api.get<Suggestion[]>(`${context.api}/suggest?${new URLSearchParams({ query: words, limit: '1' })}`)
         : [],
     ]);
     const hits = pages?.records ?? [];
     return {
-      page: inWiki(visit, place, {
-        title: asked ? `${words}: search` : 'Search',
+      page: renderInWiki(visit, context, {
+        title: hasQuery ? `${words}: search` : 'Search',
         query: words,
-        tree: treeOf(place, branches),
-        main: html`<article class="results"><h1>${asked ? html`Found for “${words}”` : 'Search'}</h1>
-          ${meant
+        tree: renderTree(context, branches),
+        main: html`<article class="results"><h1>${hasQuery ? html`Found for “${words}”` : 'Search'}</h1>
+          ${suggestions
             .filter(({ kind }) => kind === 'query')
             .map(
               ({ text }) =>
-                html`<p>Did you mean <a href="${place.to('search')}?${new URLSearchParams({ query: text }).toString()}">${text}</a>?</p>`,
+                html`<p>Did you mean <a href="${context.actionUrl('search')}?${new URLSearchParams({ query: text }).toString()}">${text}</a>?</p>`,
             )}
-          ${asked && hits.length + sources.length === 0 && nothingFound(isFirst)}
+          ${hasQuery && hits.length + sources.length === 0 && nothingFound(isFirst)}
           ${hits.map(
             (
               hit,
-            ) => html`<section class="hit"><h2><a href="${place.at(hit.path)}${hit.anchor !== '' && `#${encodeURIComponent(hit.anchor)}`}">${hit.title}</a></h2>
+            ) => html`<section class="hit"><h2><a href="${context.pageUrl(hit.path)}${hit.anchor !== '' && `#${encodeURIComponent(hit.anchor)}`}">${hit.title}</a></h2>
               <p class="small">${hit.path}${hit.heading !== '' && hit.heading !== hit.title && ` › ${hit.heading}`}</p><p>${fromApi(hit.snippet)}</p></section>`,
           )}
           ${pages && partLinks(pages)}
@@ -58,7 +60,7 @@ export const search: WebRoute = {
             sources.length > 0 &&
             html`<h2>In the sources</h2>${sources.map(
               (hit) =>
-                html`<section class="hit"><h3>${icon('source')} <a href="${place.to('sources', hit.source_id)}">${hit.filename || hit.title}</a></h3><p>${fromApi(hit.snippet)}</p></section>`,
+                html`<section class="hit"><h3>${icon('source')} <a href="${context.actionUrl('sources', hit.source_id)}">${hit.filename || hit.title}</a></h3><p>${fromApi(hit.snippet)}</p></section>`,
             )}`
           }
         </article>`,

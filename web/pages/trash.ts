@@ -1,10 +1,10 @@
 import type { FullPage } from '../../src/pages/schema.ts';
 import { html } from '../html.ts';
-import { inWiki, time } from '../layout.ts';
+import { renderInWiki, time } from '../layout.ts';
 import { partLinks, readPart } from '../paging.ts';
-import { findPlace } from '../place.ts';
-import { branchesAround, treeOf } from '../tree.ts';
+import { loadBranches, renderTree } from '../tree.ts';
 import type { WebRoute } from '../visit.ts';
+import { loadWikiContext } from '../wiki-context.ts';
 
 interface TrashedPage {
   page_id: string;
@@ -20,16 +20,16 @@ const SHOWN = 100;
 export const trash: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/trash',
-  run: async (visit) => {
-    const place = await findPlace(visit);
+  handle: async (visit) => {
+    const context = await loadWikiContext(visit);
     const [branches, part] = await Promise.all([
-      branchesAround(visit.api, place),
-      readPart<TrashedPage>(visit, `${place.api}/trash?limit=${SHOWN}`),
+      loadBranches(visit.api, context),
+      readPart<TrashedPage>(visit, `${context.api}/trash?limit=${SHOWN}`),
     ]);
     return {
-      page: inWiki(visit, place, {
+      page: renderInWiki(visit, context, {
         title: 'Trash',
-        tree: treeOf(place, branches),
+        tree: renderTree(context, branches),
         main: html`<article><h1>Trash</h1>
           ${
             part.records.length === 0
@@ -50,20 +50,20 @@ export const trash: WebRoute = {
 export const restoreFromTrash: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/trash',
-  run: async (visit) => {
-    const place = await findPlace(visit);
+  handle: async (visit) => {
+    const context = await loadWikiContext(visit);
     const page_id = encodeURIComponent(visit.form.get('page_id') ?? '');
-    const page = await visit.api.post<FullPage>(`${place.api}/pages/${page_id}/restore`);
-    return { redirect: place.at(page.path) };
+    const page = await visit.api.post<FullPage>(`${context.api}/pages/${page_id}/restore`);
+    return { redirect: context.pageUrl(page.path) };
   },
 };
 
 export const movePageToTrash: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/delete',
-  run: async (visit) => {
-    const place = await findPlace(visit);
-    await visit.api.delete(`${place.api}/pages/${encodeURIComponent(visit.form.get('page_id') ?? '')}`);
-    return { redirect: place.to('trash') };
+  handle: async (visit) => {
+    const context = await loadWikiContext(visit);
+    await visit.api.delete(`${context.api}/pages/${encodeURIComponent(visit.form.get('page_id') ?? '')}`);
+    return { redirect: context.actionUrl('trash') };
   },
 };

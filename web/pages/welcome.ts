@@ -1,12 +1,12 @@
 import { Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
-import { alone, refusal } from '../layout.ts';
-import type { Overview } from '../place.ts';
+import { problemNote, renderAlone } from '../layout.ts';
 import type { Visit, WebRoute } from '../visit.ts';
-import { firstAddress } from './home.ts';
-import { keptIn } from './sign-in.ts';
+import type { Overview } from '../wiki-context.ts';
+import { homeUrl } from './home.ts';
+import { createSessionCookie } from './sign-in.ts';
 
-function form(visit: Visit, token: string, withPassword: boolean, note: Content = false): Content {
+function renderForm(visit: Visit, token: string, withPassword: boolean, note: Content = false): Content {
   const given = (name: string) => visit.form.get(name) ?? '';
   return html`<h1>Welcome to Ibid</h1>
     <p>You are the first one here. Say who you are; then hand over a folder, and it becomes a wiki.</p>
@@ -26,21 +26,21 @@ function form(visit: Visit, token: string, withPassword: boolean, note: Content 
 export const welcome: WebRoute = {
   method: 'GET',
   path: '/welcome',
-  run: async (visit) => {
+  handle: async (visit) => {
     const token = visit.query.get('token');
     const { methods } = await visit.api.get<{ methods: string[] }>('/v1/auth/methods');
     const main =
       token === null
         ? html`<h1>Welcome to Ibid</h1><p>Open the link that the start of the service printed: it ends in <code>/welcome?token=…</code>. A new start prints a new one, as long as nobody is here.</p><p><a class="button" href="/sign-in">I have signed in before</a></p>`
-        : form(visit, token, methods.includes('password'));
-    return { page: alone(visit, { title: 'Welcome', main }) };
+        : renderForm(visit, token, methods.includes('password'));
+    return { page: renderAlone(visit, { title: 'Welcome', main }) };
   },
 };
 
 export const makeFirstUser: WebRoute = {
   method: 'POST',
   path: '/welcome',
-  run: async (visit) => {
+  handle: async (visit) => {
     const { form: fields, api } = visit;
     const field = (name: string) => (fields.get(name) ?? '').trim();
     const password = fields.get('password') ?? '';
@@ -55,12 +55,12 @@ export const makeFirstUser: WebRoute = {
       if (field('workspace') === '') await own.post('/v1/onboarding');
       else await own.post('/v1/workspaces', { name: field('workspace') });
       const overview = await own.get<Overview>('/v1/overview');
-      return { redirect: `${firstAddress(overview)}/-/upload?first`, cookies: [await keptIn(visit, tokens)] };
+      return { redirect: `${homeUrl(overview)}/-/upload?first`, cookies: [await createSessionCookie(visit, tokens)] };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       const { methods } = await api.get<{ methods: string[] }>('/v1/auth/methods');
-      const main = form(visit, field('token'), methods.includes('password'), refusal(error));
-      return { status: error.status, page: alone(visit, { title: 'Welcome', main }) };
+      const main = renderForm(visit, field('token'), methods.includes('password'), problemNote(error));
+      return { status: error.status, page: renderAlone(visit, { title: 'Welcome', main }) };
     }
   },
 };

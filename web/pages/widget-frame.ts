@@ -1,7 +1,7 @@
-import { documentOf } from '../document.ts';
+import { renderDocument } from '../document.ts';
 import { html } from '../html.ts';
-import { notHere } from '../place.ts';
 import type { Visit, WebRoute } from '../visit.ts';
+import { notFound } from '../wiki-context.ts';
 
 const ELEMENTS = new Map([
   ['profile', html`<ibid-profile></ibid-profile>`],
@@ -16,13 +16,13 @@ const ELEMENTS = new Map([
 export const widgetFrame: WebRoute = {
   method: 'GET',
   path: '/-/widgets/:workspace_id/:widget',
-  run: async (visit) => {
+  handle: async (visit) => {
     const element = ELEMENTS.get(visit.params.widget ?? '');
-    if (!element) throw notHere(visit, 'widget');
-    const framedBy = await siteAround(visit);
+    if (!element) throw notFound(visit, 'widget');
+    const framedBy = await embeddingOrigin(visit);
     return {
       ...(framedBy !== undefined && { framedBy }),
-      page: documentOf(visit, {
+      page: renderDocument(visit, {
         title: 'Ibid',
         kind: 'framed',
         scripts: ['widgets.js', 'frame.js'],
@@ -33,7 +33,7 @@ export const widgetFrame: WebRoute = {
 };
 
 /** The origin of the page around, where its workspace allows it. Browsers say it in the Referer, unless that page forbids them. */
-async function siteAround({ request, api, params }: Visit): Promise<string | undefined> {
+async function embeddingOrigin({ request, api, params }: Visit): Promise<string | undefined> {
   const { referer } = request.headers;
   if (referer === undefined || !URL.canParse(referer)) return undefined;
   const { origin } = new URL(referer);

@@ -7,9 +7,9 @@ export interface Draft {
   at: number;
 }
 
-const SENT = 'ibid-sent';
+const SUBMITTED_KEY = 'ibid-sent';
 
-export function keepDraft(key: string, draft: Draft): boolean {
+export function storeDraft(key: string, draft: Draft): boolean {
   try {
     localStorage.setItem(key, JSON.stringify(draft));
     return true;
@@ -28,19 +28,19 @@ export function readDraft(key: string): Draft | undefined {
   }
 }
 
-export function dropDraft(key: string): void {
+export function deleteDraft(key: string): void {
   localStorage.removeItem(key);
 }
 
 /** The form is on its way: where the next page is no editor again, what was sent is saved. */
-export function markSent(key: string): void {
-  sessionStorage.setItem(SENT, key);
+export function markSubmitted(key: string): void {
+  sessionStorage.setItem(SUBMITTED_KEY, key);
 }
 
 /** Called on every page: a draft that has become a page is kept no longer. */
-export function dropWhatWasSaved(): void {
-  const key = sessionStorage.getItem(SENT);
+export function deleteSavedDraft(): void {
+  const key = sessionStorage.getItem(SUBMITTED_KEY);
   if (key === null) return;
-  sessionStorage.removeItem(SENT);
-  if (document.body.classList.contains('wiki')) dropDraft(key);
+  sessionStorage.removeItem(SUBMITTED_KEY);
+  if (document.body.classList.contains('wiki')) deleteDraft(key);
 }

@@ -1,6 +1,6 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { snippet } from '@codemirror/autocomplete';
-import { ask } from '../ask.ts';
+import { callApi } from '../call-api.ts';
 
 const entry = (label: string, detail: string, template: string): Completion => ({
   label: `/${label}`,
@@ -36,7 +36,7 @@ export function pageLinks(api: string) {
     if (!typed) return null;
     const words = typed.text.slice(2);
     // A name that is still written ends in the middle of a word.
-    const pages = await ask<{ title: string; path: string }[]>(
+    const pages = await callApi<{ title: string; path: string }[]>(
       'GET',
       `${api}/pages/search?query=${encodeURIComponent(words)}&limit=8`,
     ).catch(() => {

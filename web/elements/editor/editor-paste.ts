@@ -1,21 +1,21 @@
 import type { EditorView } from '@codemirror/view';
-import { ask, wordsOf } from '../ask.ts';
-import { toMarkdown } from '../own-files.ts';
+import { callApi, errorMessage } from '../call-api.ts';
+import { toMarkdown } from '../lazy-modules.ts';
 
 /** Who takes files for the page that is written. */
-export interface Receiver {
+export interface AttachmentTarget {
   /** The address that takes attachments; "" where the page is not there yet. */
-  attachments: string;
-  say(words: string): void;
+  attachmentsUrl: string;
+  showStatus(words: string): void;
 }
 
 /** What comes from a browser's page or a document when it is copied, beside its plain text; plain text alone stays as it is. */
 const RICH = /<(?:h[1-6]|ul|ol|table|a\s|strong|b>|em|i>|blockquote|pre|img)/i;
 
 /** Files become attachments, rich text Markdown. Answers whether it was taken. */
-export function takePasted(view: EditorView, event: ClipboardEvent, receiver: Receiver): boolean {
+export function handlePaste(view: EditorView, event: ClipboardEvent, target: AttachmentTarget): boolean {
   const data = event.clipboardData;
-  if (takeFiles(view, data, event, receiver)) return true;
+  if (attachDroppedFiles(view, data, event, target)) return true;
   const rich = data?.getData('text/html') ?? '';
   if (!RICH.test(rich)) return false;
   event.preventDefault();
@@ -24,19 +24,24 @@ export function takePasted(view: EditorView, event: ClipboardEvent, receiver: Re
 }
 
 /** Files become attachments where they are dropped. Answers whether they were taken. */
-export function takeDropped(view: EditorView, event: DragEvent, receiver: Receiver): boolean {
+export function handleDrop(view: EditorView, event: DragEvent, target: AttachmentTarget): boolean {
   const at = view.posAtCoords({ x: event.clientX, y: event.clientY });
   if (event.dataTransfer?.files.length && at !== null) view.dispatch({ selection: { anchor: at } });
-  return takeFiles(view, event.dataTransfer, event, receiver);
+  return attachDroppedFiles(view, event.dataTransfer, event, target);
 }
 
-function takeFiles(view: EditorView, data: DataTransfer | null, event: Event, receiver: Receiver): boolean {
+function attachDroppedFiles(
+  view: EditorView,
+  data: DataTransfer | null,
+  event: Event,
+  target: AttachmentTarget,
+): boolean {
   const files = [...(data?.files ?? [])];
   if (files.length === 0) return false;
   event.preventDefault();
   // Files that are dropped anywhere else are an upload.
   event.stopPropagation();
-  void attach(view, files, receiver);
+  void attach(view, files, target);
   return true;
 }
 
@@ -54,23 +59,27 @@ function insert(view: EditorView, text: string): void {
   view.focus();
 }
 
-async function attach(view: EditorView, files: readonly File[], { attachments, say }: Receiver): Promise<void> {
-  if (attachments === '') return say('Save the page first: pictures and files belong to a page.');
+async function attach(
+  view: EditorView,
+  files: readonly File[],
+  { attachmentsUrl, showStatus }: AttachmentTarget,
+): Promise<void> {
+  if (attachmentsUrl === '') return showStatus('Save the page first: pictures and files belong to a page.');
   for (const file of files) {
-    say(`Attaching ${file.name}…`);
+    showStatus(`Attaching ${file.name}…`);
     const form = new FormData();
     form.append('files', file, file.name || 'picture.png');
     try {
-      const made = await ask<{ attachment_id: string; filename: string; content_type: string }>(
+      const made = await callApi<{ attachment_id: string; filename: string; content_type: string }>(
         'POST',
-        attachments,
+        attachmentsUrl,
         form,
       );
       const name = made.filename.replace(/[[\]\\]/g, ' ');
       const mark = made.content_type.startsWith('image/') ? '!' : '';
       insert(view, `${mark}[${name}](attachment:${made.attachment_id})\n`);
     } catch (error) {
-      return say(`${file.name} was not attached: ${wordsOf(error)}`);
+      return showStatus(`${file.name} was not attached: ${errorMessage(error)}`);
     }
   }
 }

@@ -2,15 +2,15 @@ import { autocompletion, closeBrackets } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { markdown, markdownLanguage } from '@codemirror/lang-markdown';
 import { EditorView, keymap, placeholder } from '@codemirror/view';
-import { ask, wordsOf } from '../ask.ts';
-import { drawDiagrams, drawFormulas } from '../own-files.ts';
-import { dropDraft, keepDraft, markSent, readDraft } from './draft.ts';
-import { editorLook } from './editor-look.ts';
+import { callApi, errorMessage } from '../call-api.ts';
+import { drawDiagrams, drawFormulas } from '../lazy-modules.ts';
+import { deleteDraft, markSubmitted, readDraft, storeDraft } from './draft.ts';
 import { pageLinks, slashMenu } from './editor-menus.ts';
-import { takeDropped, takePasted } from './editor-paste.ts';
+import { handleDrop, handlePaste } from './editor-paste.ts';
+import { editorTheme } from './editor-theme.ts';
 
-const PREVIEW_MS = 350;
-const KEEP_MS = 400;
+const PREVIEW_DELAY_MS = 350;
+const STORE_DELAY_MS = 400;
 
 /** Writing with a preview beside it. Without this the form is a field for the text, which stays what is sent. */
 class Editor extends HTMLElement {
@@ -20,7 +20,7 @@ class Editor extends HTMLElement {
     keep: undefined,
     preview: undefined,
   };
-  #asked: AbortController | undefined;
+  #previewRequest: AbortController | undefined;
 
   get #form(): HTMLFormElement {
     return this.querySelector('form') as HTMLFormElement;
@@ -42,13 +42,13 @@ class Editor extends HTMLElement {
   }
 
   connectedCallback(): void {
-    this.#bringBack({ title: this.#title.defaultValue, markdown: this.#area.defaultValue });
+    this.#restoreDraft({ title: this.#title.defaultValue, markdown: this.#area.defaultValue });
     const host = document.createElement('div');
     const shadow = host.attachShadow({ mode: 'open' });
     const page = this.dataset.page ?? '';
-    const receiver = {
-      attachments: page === '' ? '' : `${this.#api}/pages/${page}/attachments`,
-      say: (words: string) => this.#say(words),
+    const target = {
+      attachmentsUrl: page === '' ? '' : `${this.#api}/pages/${page}/attachments`,
+      showStatus: (words: string) => this.#showStatus(words),
     };
     const view = new EditorView({
       doc: this.#area.value,
@@ -58,7 +58,7 @@ class Editor extends HTMLElement {
         history(),
         closeBrackets(),
         markdown({ base: markdownLanguage }),
-        editorLook,
+        editorTheme,
         autocompletion({ override: [slashMenu, pageLinks(this.#api)], icons: false }),
         placeholder('Write in Markdown. A slash at the beginning of a line shows what there is.'),
         keymap.of([
@@ -79,8 +79,8 @@ class Editor extends HTMLElement {
           this.#changed();
         }),
         EditorView.domEventHandlers({
-          paste: (event, view) => takePasted(view, event, receiver),
-          drop: (event, view) => takeDropped(view, event, receiver),
+          paste: (event, view) => handlePaste(view, event, target),
+          drop: (event, view) => handleDrop(view, event, target),
         }),
       ],
     });
@@ -96,22 +96,22 @@ class Editor extends HTMLElement {
     this.#preview.addEventListener('click', (event) => this.#openLink(event));
     this.#title.addEventListener('input', () => this.#changed());
     this.#form.addEventListener('submit', () => {
-      this.#keep();
-      markSent(this.#key);
+      this.#storeDraft();
+      markSubmitted(this.#key);
     });
-    addEventListener('pagehide', () => this.#timers.keep !== undefined && this.#keep());
-    void this.#show();
+    addEventListener('pagehide', () => this.#timers.keep !== undefined && this.#storeDraft());
+    void this.#renderPreview();
     if (this.#title.value !== '') view.focus();
   }
 
   /** What was not saved the last time; beside a note of the service the form itself is the newest there is. */
-  #bringBack(was: { title: string; markdown: string }): void {
+  #restoreDraft(original: { title: string; markdown: string }): void {
     const draft = readDraft(this.#key);
     // Whoever is quick has begun before this was loaded, and a browser that reloads fills its forms by itself.
-    const isTyped = this.#title.value !== was.title || this.#area.value !== was.markdown;
+    const isTyped = this.#title.value !== original.title || this.#area.value !== original.markdown;
     if (!draft) return isTyped ? this.#changed() : undefined;
-    if (this.dataset.fresh !== undefined) return this.#keep();
-    if (draft.title === was.title && draft.markdown === was.markdown) return dropDraft(this.#key);
+    if (this.dataset.fresh !== undefined) return this.#storeDraft();
+    if (draft.title === original.title && draft.markdown === original.markdown) return deleteDraft(this.#key);
     if (!isTyped) {
       this.#title.value = draft.title;
       this.#area.value = draft.markdown;
@@ -128,13 +128,13 @@ class Editor extends HTMLElement {
     button.className = 'button';
     button.textContent = 'Throw it away';
     button.addEventListener('click', () => {
-      this.#title.value = was.title;
+      this.#title.value = original.title;
       if (this.#base) this.#base.value = base;
-      this.#view?.dispatch({ changes: { from: 0, to: this.#view.state.doc.length, insert: was.markdown } });
+      this.#view?.dispatch({ changes: { from: 0, to: this.#view.state.doc.length, insert: original.markdown } });
       clearTimeout(this.#timers.keep);
       this.#timers.keep = undefined;
-      dropDraft(this.#key);
-      this.#say('');
+      deleteDraft(this.#key);
+      this.#showStatus('');
       note.remove();
     });
     note.append(words, button);
@@ -144,46 +144,51 @@ class Editor extends HTMLElement {
   #changed(): void {
     clearTimeout(this.#timers.keep);
     clearTimeout(this.#timers.preview);
-    this.#say('Not kept yet…');
-    this.#timers.keep = setTimeout(() => this.#keep(), KEEP_MS);
-    this.#timers.preview = setTimeout(() => void this.#show(), PREVIEW_MS);
+    this.#showStatus('Not kept yet…');
+    this.#timers.keep = setTimeout(() => this.#storeDraft(), STORE_DELAY_MS);
+    this.#timers.preview = setTimeout(() => void this.#renderPreview(), PREVIEW_DELAY_MS);
   }
 
-  #keep(): void {
+  #storeDraft(): void {
     clearTimeout(this.#timers.keep);
     this.#timers.keep = undefined;
     const at = Date.now();
-    const isKept = keepDraft(this.#key, {
+    const isKept = storeDraft(this.#key, {
       title: this.#title.value,
       markdown: this.#area.value,
       base_revision: this.#base?.value ?? '',
       at,
     });
-    this.#say(
+    this.#showStatus(
       isKept
         ? `Kept in this browser at ${timeOf(at)}, not saved yet`
         : 'Not saved, and this browser cannot keep it: save soon',
     );
   }
 
-  #say(words: string): void {
+  #showStatus(words: string): void {
     const state = this.querySelector('.draft-state');
     if (state) state.textContent = words;
   }
 
-  async #show(): Promise<void> {
-    this.#asked?.abort();
-    this.#asked = new AbortController();
+  async #renderPreview(): Promise<void> {
+    this.#previewRequest?.abort();
+    this.#previewRequest = new AbortController();
     const body = { markdown: this.#area.value, page_path: this.dataset.path || 'page' };
     try {
-      const { html } = await ask<{ html: string }>('POST', `${this.#api}/preview`, body, this.#asked.signal);
+      const { html } = await callApi<{ html: string }>(
+        'POST',
+        `${this.#api}/preview`,
+        body,
+        this.#previewRequest.signal,
+      );
       // The API has made it safe, as it does with every page.
       this.#preview.innerHTML = html;
       if (/class="(?:math|language-math)/.test(html)) await drawFormulas(this.#preview);
       if (html.includes('<pre class="mermaid"')) await drawDiagrams(this.#preview);
     } catch (error) {
       if ((error as Error).name === 'AbortError') return;
-      this.#preview.textContent = `There is no preview: ${wordsOf(error)}`;
+      this.#preview.textContent = `There is no preview: ${errorMessage(error)}`;
     }
   }
 

@@ -5,12 +5,12 @@ export interface ChosenFile {
 }
 
 /** What nobody means to hand over with a folder: what hides, and what packages leave behind. */
-const PASSED_OVER = /(?:^|\/)(?:\.[^/]+|node_modules|__MACOSX|Thumbs\.db)(?:\/|$)/;
+const IGNORED = /(?:^|\/)(?:\.[^/]+|node_modules|__MACOSX|Thumbs\.db)(?:\/|$)/;
 
 export function filesOfInput({ files }: HTMLInputElement): ChosenFile[] {
   return [...(files ?? [])]
     .map((file) => ({ name: file.webkitRelativePath || file.name, file }))
-    .filter(({ name }) => !PASSED_OVER.test(name));
+    .filter(({ name }) => !IGNORED.test(name));
 }
 
 /** What was dropped, folders with all that is in them. */
@@ -18,17 +18,17 @@ export async function filesOfDrop({ items, files }: DataTransfer): Promise<Chose
   // Entries are gone as soon as the event is over, so they are all taken before anything is waited for.
   const entries = [...items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   if (entries.length === 0) return [...files].map((file) => ({ name: file.name, file }));
-  const found = await Promise.all(entries.map((entry) => filesBelow(entry, '')));
-  return found.flat().filter(({ name }) => !PASSED_OVER.test(name));
+  const found = await Promise.all(entries.map((entry) => filesIn(entry, '')));
+  return found.flat().filter(({ name }) => !IGNORED.test(name));
 }
 
-async function filesBelow(entry: FileSystemEntry, folder: string): Promise<ChosenFile[]> {
+async function filesIn(entry: FileSystemEntry, folder: string): Promise<ChosenFile[]> {
   const name = folder + entry.name;
   if (entry.isFile) {
     const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
     return [{ name, file }];
   }
-  if (PASSED_OVER.test(name)) return [];
+  if (IGNORED.test(name)) return [];
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   const entries: FileSystemEntry[] = [];
   for (;;) {
@@ -37,5 +37,5 @@ async function filesBelow(entry: FileSystemEntry, folder: string): Promise<Chose
     if (some.length === 0) break;
     entries.push(...some);
   }
-  return (await Promise.all(entries.map((below) => filesBelow(below, `${name}/`)))).flat();
+  return (await Promise.all(entries.map((below) => filesIn(below, `${name}/`)))).flat();
 }

@@ -1,4 +1,4 @@
-import { ask, Refused } from '../ask.ts';
+import { ApiError, callApi } from '../call-api.ts';
 
 interface JobState {
   status: string;
@@ -7,7 +7,7 @@ interface JobState {
   finished_at?: string;
 }
 
-const AGAIN_MS = 5_000;
+const RETRY_MS = 5_000;
 
 /** A job that is at work: follows it as the service tells of it, and shows the page anew when it has ended. */
 class RunningJob extends HTMLElement {
@@ -35,18 +35,18 @@ class RunningJob extends HTMLElement {
     });
     events.onerror = () => {
       // While it connects again by itself nothing is to be done.
-      if (events.readyState === EventSource.CLOSED) this.#timer = setTimeout(() => void this.#askAgain(), AGAIN_MS);
+      if (events.readyState === EventSource.CLOSED) this.#timer = setTimeout(() => void this.#retry(), RETRY_MS);
     };
   }
 
   /** The stream was refused: whoever may no more is told by the page, everybody else tries again. */
-  async #askAgain(): Promise<void> {
+  async #retry(): Promise<void> {
     try {
-      await ask('GET', this.dataset.job ?? '');
+      await callApi('GET', this.dataset.job ?? '');
       this.#follow();
     } catch (error) {
-      if (error instanceof Refused && (error.status === 401 || error.status === 404)) return location.reload();
-      this.#timer = setTimeout(() => void this.#askAgain(), AGAIN_MS);
+      if (error instanceof ApiError && (error.status === 401 || error.status === 404)) return location.reload();
+      this.#timer = setTimeout(() => void this.#retry(), RETRY_MS);
     }
   }
 
@@ -57,8 +57,8 @@ class RunningJob extends HTMLElement {
     }
     const bar = this.querySelector('progress');
     if (bar) bar.value = progress;
-    const said = this.querySelector('.job-said');
-    if (said) said.textContent = `${progress} %${attempt > 1 ? `, attempt ${attempt}` : ''}`;
+    const text = this.querySelector('.job-said');
+    if (text) text.textContent = `${progress} %${attempt > 1 ? `, attempt ${attempt}` : ''}`;
   }
 }
 

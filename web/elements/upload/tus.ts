@@ -1,12 +1,12 @@
-import { ask, Refused, readRefusal } from '../ask.ts';
+import { ApiError, callApi, parseErrorBody } from '../call-api.ts';
 
 /** So much goes in one request: what the service makes durable at once. */
 const PART_BYTES = 8 * 2 ** 20;
 
 /** How long to wait before the next try, after tries that brought no byte further. */
-const WAITS_MS = [300, 1_000, 3_000, 8_000];
+const RETRY_DELAYS_MS = [300, 1_000, 3_000, 8_000];
 
-const TUS = { accept: 'application/json', 'tus-resumable': '1.0.0' };
+const TUS_HEADERS = { accept: 'application/json', 'tus-resumable': '1.0.0' };
 
 /**
  * Sends what the service does not have yet of a file, by tus 1.0. `address` is the file's; `from`: how many bytes are
@@ -22,17 +22,17 @@ export async function sendBytes(
   let at = from;
   for (let failures = 0; at === undefined || at < file.size; ) {
     try {
-      at ??= (await ask<{ received: number }>('GET', address, undefined, signal)).received;
+      at ??= (await callApi<{ received: number }>('GET', address, undefined, signal)).received;
       onSent(at);
       if (at >= file.size) return;
       at = await sendPart(address, at, file.slice(at, at + PART_BYTES), onSent, signal);
       failures = 0;
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       if (error.status === 0) await assertReadable(file);
-      const wait_ms = WAITS_MS[failures++];
-      if (!mayPass(error) || wait_ms === undefined) throw error;
-      await pass(wait_ms, signal);
+      const wait_ms = RETRY_DELAYS_MS[failures++];
+      if (!isRetryable(error) || wait_ms === undefined) throw error;
+      await delay(wait_ms, signal);
       // Some of it may have come: the service knows.
       at = undefined;
     }
@@ -54,21 +54,21 @@ function sendPart(
     signal.addEventListener('abort', abort);
     request.upload.onprogress = ({ loaded }) => onSent(at + Math.min(loaded, bytes.size));
     request.onabort = () => reject(new DOMException('The upload was paused.', 'AbortError'));
-    request.onerror = () => reject(new Refused(0, {}));
+    request.onerror = () => reject(new ApiError(0, {}));
     request.onload = () => {
       if (request.status === 204) resolve(Number(request.getResponseHeader('upload-offset')));
-      else reject(new Refused(request.status, readRefusal(request.responseText)));
+      else reject(new ApiError(request.status, parseErrorBody(request.responseText)));
     };
     request.onloadend = () => signal.removeEventListener('abort', abort);
     request.open('PATCH', address);
-    const headers = { ...TUS, 'upload-offset': String(at), 'content-type': 'application/offset+octet-stream' };
+    const headers = { ...TUS_HEADERS, 'upload-offset': String(at), 'content-type': 'application/offset+octet-stream' };
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.send(bytes);
   });
 }
 
 /** A conflict is one too: the end of a request that broke may still be on its way to the disk. */
-function mayPass({ status, code }: Refused): boolean {
+function isRetryable({ status, code }: ApiError): boolean {
   return status === 0 || status === 429 || status >= 500 || code === 'conflict';
 }
 
@@ -77,11 +77,11 @@ async function assertReadable(file: File): Promise<void> {
   try {
     await file.slice(0, 1).arrayBuffer();
   } catch {
-    throw new Refused(0, { message: `“${file.name}” has changed or is gone since it was chosen. Choose it again.` });
+    throw new ApiError(0, { message: `“${file.name}” has changed or is gone since it was chosen. Choose it again.` });
   }
 }
 
-function pass(wait_ms: number, signal: AbortSignal): Promise<void> {
+function delay(wait_ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, wait_ms);
     signal.addEventListener('abort', () => {

@@ -1,6 +1,6 @@
 import { type ChosenFile, filesOfDrop, filesOfInput } from './chosen-files.ts';
-import { unfinished } from './outgoing.ts';
-import { openNewUpload, openOldUpload, type UploadPanel } from './upload-panel.ts';
+import { listPendingUploads } from './pending-upload.ts';
+import { openNewUpload, openPendingUpload, type UploadPanel } from './upload-panel.ts';
 
 /** The page where files are chosen: what was begun here before and is not finished stands above, to go on with. */
 class UploadForm extends HTMLElement {
@@ -9,25 +9,25 @@ class UploadForm extends HTMLElement {
   connectedCallback(): void {
     for (const input of this.querySelectorAll<HTMLInputElement>('input[type=file]')) {
       input.addEventListener('change', () => {
-        this.take(filesOfInput(input));
+        this.upload(filesOfInput(input));
         // So that the same files can be chosen again.
         input.value = '';
       });
     }
-    void this.#showUnfinished();
+    void this.#showPending();
   }
 
-  take(chosen: readonly ChosenFile[]): void {
-    if (this.#panels.some((panel) => panel.take(chosen))) return;
+  upload(chosen: readonly ChosenFile[]): void {
+    if (this.#panels.some((panel) => panel.resume(chosen))) return;
     const { wiki = '', to = '' } = this.dataset;
-    this.#panels.push(openNewUpload(placeIn(this), wiki, to, chosen));
+    this.#panels.push(openNewUpload(prependContainer(this), wiki, to, chosen));
   }
 
-  async #showUnfinished(): Promise<void> {
+  async #showPending(): Promise<void> {
     const { wiki = '', to = '' } = this.dataset;
     // Where the service cannot be asked now, files can be chosen all the same.
-    const begun = await unfinished(wiki).catch(() => []);
-    for (const outgoing of begun) this.#panels.push(openOldUpload(placeIn(this), to, outgoing));
+    const begun = await listPendingUploads(wiki).catch(() => []);
+    for (const pending of begun) this.#panels.push(openPendingUpload(prependContainer(this), to, pending));
   }
 }
 
@@ -35,25 +35,25 @@ class UploadForm extends HTMLElement {
 class DropAnywhere extends HTMLElement {
   connectedCallback(): void {
     const isFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
-    const veil = document.createElement('div');
-    veil.className = 'veil';
-    veil.hidden = true;
-    veil.textContent = 'Drop files or folders to hand them over';
+    const overlay = document.createElement('div');
+    overlay.className = 'veil';
+    overlay.hidden = true;
+    overlay.textContent = 'Drop files or folders to hand them over';
     const panel = document.createElement('div');
     panel.className = 'drop-panel';
     panel.hidden = true;
-    this.append(veil, panel);
+    this.append(overlay, panel);
     let depth = 0;
     const inEditor = (event: DragEvent) => (event.target as Element | null)?.closest?.('ibid-editor');
     addEventListener('dragenter', (event) => {
       if (!isFiles(event) || inEditor(event)) return;
       depth += 1;
-      veil.hidden = false;
+      overlay.hidden = false;
     });
     addEventListener('dragleave', (event) => {
       if (!isFiles(event) || inEditor(event)) return;
       depth = Math.max(0, depth - 1);
-      if (depth === 0) veil.hidden = true;
+      if (depth === 0) overlay.hidden = true;
     });
     addEventListener('dragover', (event) => {
       if (isFiles(event)) event.preventDefault();
@@ -62,31 +62,31 @@ class DropAnywhere extends HTMLElement {
       if (!isFiles(event) || event.defaultPrevented || !event.dataTransfer) return;
       event.preventDefault();
       depth = 0;
-      veil.hidden = true;
+      overlay.hidden = true;
       const chosen = await filesOfDrop(event.dataTransfer);
       const form = document.querySelector('ibid-upload');
-      if (form instanceof UploadForm) return form.take(chosen);
+      if (form instanceof UploadForm) return form.upload(chosen);
       panel.hidden = false;
-      await this.#takeInto(panel, chosen);
+      await this.#uploadIn(panel, chosen);
     });
   }
 
-  async #takeInto(panel: HTMLElement, chosen: readonly ChosenFile[]): Promise<void> {
+  async #uploadIn(panel: HTMLElement, chosen: readonly ChosenFile[]): Promise<void> {
     const wiki = this.dataset.wiki ?? '';
-    const resultAt = (this.dataset.to ?? '').replace(/upload$/, 'uploads');
-    const place = placeIn(panel);
+    const uploadsUrl = (this.dataset.to ?? '').replace(/upload$/, 'uploads');
+    const container = prependContainer(panel);
     // Where the service cannot be asked now it may be so again when the files are announced, and then it is said.
-    for (const outgoing of await unfinished(wiki).catch(() => [])) {
-      if (openOldUpload(place, resultAt, outgoing).take(chosen)) return;
+    for (const pending of await listPendingUploads(wiki).catch(() => [])) {
+      if (openPendingUpload(container, uploadsUrl, pending).resume(chosen)) return;
     }
-    openNewUpload(place, wiki, resultAt, chosen);
+    openNewUpload(container, wiki, uploadsUrl, chosen);
   }
 }
 
-function placeIn(parent: HTMLElement): HTMLElement {
-  const place = document.createElement('div');
-  parent.prepend(place);
-  return place;
+function prependContainer(parent: HTMLElement): HTMLElement {
+  const container = document.createElement('div');
+  parent.prepend(container);
+  return container;
 }
 
 customElements.define('ibid-upload', UploadForm);

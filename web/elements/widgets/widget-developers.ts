@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from 'lit';
-import { day, Widget } from './widget.ts';
+import { formatDay, Widget } from './widget.ts';
 
 interface Developers {
   api_keys: {
@@ -17,12 +17,12 @@ interface Developers {
 export class DevelopersWidget extends Widget<Developers> {
   protected readonly widget = 'developers';
 
-  protected show({ api_keys }: Developers): TemplateResult {
+  protected renderAnswer({ api_keys }: Developers): TemplateResult {
     return html`<h2>API keys</h2>
       ${api_keys.length === 0 ? html`<p class="small">There are no keys yet. They are made in the settings of the workspace.</p>` : ''}
       <ul>${api_keys.map(
         (key) => html`<li><div class="row"><span>${key.name}</span><code>${key.obfuscated_value}</code></div>
-        <p class="small">Made ${day(key.created_at)} · ${key.last_used_at ? `last used ${day(key.last_used_at)}` : 'not used yet'} · ${key.expires_at ? `ends ${day(key.expires_at)}` : 'does not end'}</p>
+        <p class="small">Made ${formatDay(key.created_at)} · ${key.last_used_at ? `last used ${formatDay(key.last_used_at)}` : 'not used yet'} · ${key.expires_at ? `ends ${formatDay(key.expires_at)}` : 'does not end'}</p>
         ${key.permissions.length === 0 ? '' : html`<p class="small">May only: ${key.permissions.join(', ')}</p>`}</li>`,
       )}</ul>`;
   }

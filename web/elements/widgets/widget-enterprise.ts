@@ -19,7 +19,7 @@ export class EnterpriseWidget extends Widget<AccessSettings> {
     `,
   ];
 
-  protected show({ name, seats, roles }: AccessSettings): TemplateResult {
+  protected renderAnswer({ name, seats, roles }: AccessSettings): TemplateResult {
     const { active, used, granted, pending, unlimited } = seats;
     const words = `${active} active, ${pending} invited${unlimited ? '; seats are not limited' : `, of ${granted} seats`}`;
     return html`<div class="row"><h2>Access to ${name}</h2><span class="small">${words}</span></div>

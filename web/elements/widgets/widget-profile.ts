@@ -18,7 +18,7 @@ export class ProfileWidget extends Widget<Profile> {
     `,
   ];
 
-  protected show({ user, workspaces }: Profile): TemplateResult {
+  protected renderAnswer({ user, workspaces }: Profile): TemplateResult {
     const name = user.display_name || user.email;
     const face = /^https:/.test(user.avatar_url)
       ? html`<img class="face" src=${user.avatar_url} alt="" referrerpolicy="no-referrer">`

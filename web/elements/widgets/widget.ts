@@ -27,11 +27,11 @@ export abstract class Widget<Answer> extends LitElement {
   /** light, dark, or auto (what the reader's system prefers); without one, the page's own `color-scheme`. */
   declare theme: string;
   declare state: State<Answer>;
-  #asked: AbortController | undefined;
+  #request: AbortController | undefined;
 
   /** The widget's name in the API. */
   protected abstract readonly widget: string;
-  protected abstract show(answer: Answer): TemplateResult;
+  protected abstract renderAnswer(answer: Answer): TemplateResult;
 
   constructor() {
     super();
@@ -75,20 +75,20 @@ export abstract class Widget<Answer> extends LitElement {
   `;
 
   override willUpdate(changed: Map<string, unknown>): void {
-    if (changed.has('token') || changed.has('baseUrl')) void this.#ask();
+    if (changed.has('token') || changed.has('baseUrl')) void this.#load();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#asked?.abort();
+    this.#request?.abort();
   }
 
-  async #ask(): Promise<void> {
-    this.#asked?.abort();
+  async #load(): Promise<void> {
+    this.#request?.abort();
     this.state = { is: 'waiting' };
     if (this.token === '') return;
     const asked = new AbortController();
-    this.#asked = asked;
+    this.#request = asked;
     try {
       const response = await fetch(`${(this.baseUrl || SERVICE).replace(/\/+$/, '')}/v1/widgets/${this.widget}`, {
         headers: { authorization: `Bearer ${this.token}` },
@@ -98,13 +98,13 @@ export abstract class Widget<Answer> extends LitElement {
       });
       const body = await response.json();
       if (response.ok) this.state = { is: 'shown', answer: body };
-      else this.#fail(whyRefused(response.status, body.message), body.request_id);
+      else this.#fail(errorMessage(response.status, body.message), body.request_id);
       if (response.status === 401)
         this.dispatchEvent(new CustomEvent('ibid-token-ended', { bubbles: true, composed: true }));
     } catch (cause) {
       if (asked.signal.aborted) return;
       // Browsers tell a script nothing more of an answer that this page may not read.
-      const why = cause instanceof SyntaxError ? 'What answered is not the service.' : UNREACHED;
+      const why = cause instanceof SyntaxError ? 'What answered is not the service.' : UNREACHABLE;
       this.#fail(why, '');
     }
   }
@@ -115,23 +115,23 @@ export abstract class Widget<Answer> extends LitElement {
 
   override render(): TemplateResult {
     const { state } = this;
-    if (state.is === 'shown') return this.show(state.answer);
+    if (state.is === 'shown') return this.renderAnswer(state.answer);
     if (state.is === 'waiting')
       return html`<p class="small" role="status">${this.token === '' ? 'This needs a token to be shown.' : 'One moment…'}</p>`;
     return html`<div role="alert"><p class="failed">${state.why}</p>${state.request_id === '' ? '' : html`<p class="small">Request <code>${state.request_id}</code></p>`}</div>
-      <button type="button" @click=${() => this.#ask()}>Try again</button>`;
+      <button type="button" @click=${() => this.#load()}>Try again</button>`;
   }
 }
 
-const UNREACHED = 'The service cannot be reached, or its workspace does not allow this site to show it.';
+const UNREACHABLE = 'The service cannot be reached, or its workspace does not allow this site to show it.';
 
-function whyRefused(status: number, message: unknown): string {
+function errorMessage(status: number, message: unknown): string {
   if (status === 401) return 'This view has ended. Load the page again.';
   if (status === 403) return 'You may not see this, or not any more. Ask an admin of the workspace.';
   return typeof message === 'string' ? message : 'That did not work.';
 }
 
 /** A time in the reader's own words. */
-export function day(at: string): string {
+export function formatDay(at: string): string {
   return new Date(at).toLocaleDateString([], { dateStyle: 'medium' });
 }

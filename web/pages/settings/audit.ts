@@ -7,7 +7,7 @@ import { settingsPage } from '../../settings.ts';
 import type { Visit } from '../../visit.ts';
 import type { MembersList } from './members.ts';
 
-const SHOWN = 50;
+const PAGE_SIZE = 50;
 const DAY_MS = 86_400_000;
 
 interface Filters {
@@ -21,15 +21,15 @@ interface Filters {
 export const [audit] = settingsPage({
   path: '/:workspace/-/audit',
   title: 'Audit log',
-  said: {},
-  deeds: {},
-  async main(visit, at) {
+  flashMessages: {},
+  actions: {},
+  async main(visit, context) {
     const filters = filtersOf(visit);
     const [part, { members }] = await Promise.all([
-      readPart<AuditEvent>(visit, `${at.api}/audit-events?${asked(filters)}`),
-      visit.api.get<MembersList>(`${at.api}/members`),
+      readPart<AuditEvent>(visit, `${context.api}/audit-events?${auditQuery(filters)}`),
+      visit.api.get<MembersList>(`${context.api}/members`),
     ]);
-    return html`<p class="lead">Every change in ${at.workspace.name}, oldest first: who, what, and from where.</p>
+    return html`<p class="lead">Every change in ${context.workspace.name}, oldest first: who, what, and from where.</p>
       ${form(filters, members)}
       ${part.records.length === 0 ? html`<p class="empty">Nothing ${part.isFirst ? '' : 'more '}happened that fits. Choose an earlier day, or clear the other fields.</p>` : table(part.records, members)}
       ${partLinks(part, { first: 'The earliest', next: 'Later' })}`;
@@ -47,13 +47,13 @@ function filtersOf({ query }: Visit): Filters {
   };
 }
 
-function asked({ type, actor_id, after, before }: Filters): URLSearchParams {
+function auditQuery({ type, actor_id, after, before }: Filters): URLSearchParams {
   const day = (text: string, later = 0) => {
-    const at = Date.parse(`${text}T00:00:00Z`);
-    return Number.isNaN(at) ? text : new Date(at + later).toISOString();
+    const time = Date.parse(`${text}T00:00:00Z`);
+    return Number.isNaN(time) ? text : new Date(time + later).toISOString();
   };
   return new URLSearchParams({
-    limit: String(SHOWN),
+    limit: String(PAGE_SIZE),
     ...(type !== '' && { type }),
     ...(actor_id !== '' && { actor_id }),
     ...(after !== '' && { after: day(after) }),

@@ -2,48 +2,55 @@ import type { ApiKey } from '../../../src/keys/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';
-import { actionButton, guarded, hidden, inSettings, type Settings, settingsPage } from '../../settings.ts';
-import type { Shown, Visit } from '../../visit.ts';
+import {
+  actionButton,
+  disclosure,
+  hiddenFields,
+  renderSettings,
+  type SettingsContext,
+  settingsPage,
+} from '../../settings.ts';
+import type { Visit, WebResponse } from '../../visit.ts';
 
-const SHOWN = 100;
+const PAGE_SIZE = 100;
 
-interface Keys {
+interface KeysPage {
   path: string;
   title: string;
   about: string;
-  api(at: Settings): string;
+  api(context: SettingsContext): string;
   /** What the maker may do, which a key can be narrowed to. */
-  permissions(at: Settings): string[];
+  permissions(context: SettingsContext): string[];
 }
 
-function keysPage(keys: Keys) {
+function keysPage(keys: KeysPage) {
   const [read, write] = settingsPage({
     path: keys.path,
     title: keys.title,
-    said: { revoked: 'The key is revoked: it opens nothing any more.' },
-    deeds: {
-      make: async (visit, at) => made(visit, at, keys),
-      async revoke(visit, at) {
-        await visit.api.delete(`${keys.api(at)}/${encodeURIComponent(visit.form.get('key_id') ?? '')}`);
+    flashMessages: { revoked: 'The key is revoked: it opens nothing any more.' },
+    actions: {
+      make: async (visit, context) => createKey(visit, context, keys),
+      async revoke(visit, context) {
+        await visit.api.delete(`${keys.api(context)}/${encodeURIComponent(visit.form.get('key_id') ?? '')}`);
         return 'revoked';
       },
     },
-    main: (visit, at) => main(visit, at, keys),
+    main: (visit, context) => renderMain(visit, context, keys),
   });
   return [read, write] as const;
 }
 
-async function main(visit: Visit, at: Settings, keys: Keys): Promise<Content> {
-  const part = await readPart<ApiKey>(visit, `${keys.api(at)}?limit=${SHOWN}`);
+async function renderMain(visit: Visit, context: SettingsContext, keys: KeysPage): Promise<Content> {
+  const part = await readPart<ApiKey>(visit, `${keys.api(context)}?limit=${PAGE_SIZE}`);
   return html`<p class="lead">${keys.about}</p>
-    ${makeForm(visit, keys.permissions(at))}
+    ${makeForm(visit, keys.permissions(context))}
     <h2>Keys</h2>
-    ${part.records.length === 0 ? html`<p class="empty">There are no ${part.isFirst ? 'keys yet' : 'more keys'}. Make one above, and use it as <code>Authorization: Bearer …</code>.</p>` : html`<ul class="people">${part.records.map(entry)}</ul>`}
+    ${part.records.length === 0 ? html`<p class="empty">There are no ${part.isFirst ? 'keys yet' : 'more keys'}. Make one above, and use it as <code>Authorization: Bearer …</code>.</p>` : html`<ul class="people">${part.records.map(keyEntry)}</ul>`}
     ${partLinks(part)}`;
 }
 
 function makeForm({ form }: Visit, permissions: string[]): Html {
-  return html`<form method="post" aria-label="Make a key">${hidden({ do: 'make' })}
+  return html`<form method="post" aria-label="Make a key">${hiddenFields({ do: 'make' })}
     <div class="fields"><label class="grow">Name <input name="name" required maxlength="100" autocomplete="off" placeholder="What it is for" value="${form.get('name') ?? ''}"></label>
     <label>Ends <select name="days"><option value="30">in 30 days</option><option value="90" selected>in 90 days</option><option value="365">in a year</option><option value="">never</option></select></label>
     <button class="button main">Make a key</button></div>
@@ -52,11 +59,11 @@ function makeForm({ form }: Visit, permissions: string[]): Html {
       <div class="choices">${permissions.map((it) => html`<label><input type="checkbox" name="permission" value="${it}"${form.getAll('permission').includes(it) && html` checked`}> ${it}</label>`)}</div></details></form>`;
 }
 
-function entry({ key_id, name, obfuscated_value, permissions, created_at, expires_at, last_used_at }: ApiKey): Html {
+function keyEntry({ key_id, name, obfuscated_value, permissions, created_at, expires_at, last_used_at }: ApiKey): Html {
   return html`<li><div class="who"><strong>${name}</strong> <code>${obfuscated_value}</code>
     <span class="small">Made ${time(created_at)} · ${last_used_at === undefined ? 'not used yet' : html`last used ${time(last_used_at)}`} · ${expires_at === undefined ? 'does not end' : html`ends ${time(expires_at)}`}</span>
     ${permissions.length > 0 && html`<span class="small">May only: ${permissions.join(', ')}</span>`}</div>
-    ${guarded(
+    ${disclosure(
       html`Revoke<span class="sr-only"> ${name}</span>`,
       'Whatever uses this key stops working at once. It cannot be taken back.',
       actionButton('revoke', { key_id }, html`Revoke the key<span class="sr-only"> ${name}</span>`, 'bad'),
@@ -66,19 +73,19 @@ function entry({ key_id, name, obfuscated_value, permissions, created_at, expire
 const DAY_MS = 86_400_000;
 
 /** The secret is in this one answer and nowhere else, so it is shown at once and not behind a redirect. */
-async function made(visit: Visit, at: Settings, keys: Keys): Promise<Shown> {
+async function createKey(visit: Visit, context: SettingsContext, keys: KeysPage): Promise<WebResponse> {
   const { form } = visit;
   const permissions = form.getAll('permission');
   const days = Number(form.get('days') ?? '');
-  const key = await visit.api.post<ApiKey & { secret: string }>(keys.api(at), {
+  const key = await visit.api.post<ApiKey & { secret: string }>(keys.api(context), {
     name: form.get('name') ?? '',
     ...(permissions.length > 0 && { permissions }),
     ...(days > 0 && days <= 3_650 && { expires_at: new Date(Date.now() + days * DAY_MS).toISOString() }),
   });
   return {
-    page: inSettings(
+    page: renderSettings(
       visit,
-      at,
+      context,
       'Your new key',
       html`<p class="lead">This is <strong>${key.name}</strong>. It is shown this once: keep it where you keep passwords.</p>
         <p class="secret"><code id="secret" tabindex="0">${key.secret}</code><button class="button main" type="button" data-copy="secret" hidden>Copy</button></p>
@@ -94,8 +101,8 @@ export const [workspaceKeys, changeWorkspaceKeys] = keysPage({
   path: '/:workspace/-/keys',
   title: 'API keys',
   about: 'For programs that work in this workspace and nowhere else. A key may never do more than the one who made it.',
-  api: (at) => `${at.api}/api-keys`,
-  permissions: (at) => at.workspace.permissions,
+  api: (context) => `${context.api}/api-keys`,
+  permissions: (context) => context.workspace.permissions,
 });
 
 export const [ownKeys, changeOwnKeys] = keysPage({

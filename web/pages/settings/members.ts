@@ -3,7 +3,14 @@ import type { Member } from '../../../src/members/schema.ts';
 import type { Seats } from '../../../src/workspaces/seats.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
-import { actionButton, guarded, hidden, type Settings, settingsPage, widgetToken } from '../../settings.ts';
+import {
+  actionButton,
+  disclosure,
+  hiddenFields,
+  issueWidgetToken,
+  type SettingsContext,
+  settingsPage,
+} from '../../settings.ts';
 import type { Visit } from '../../visit.ts';
 
 interface Role {
@@ -21,15 +28,16 @@ export interface MembersList {
 }
 
 const field = ({ form }: Visit, name: string) => form.get(name) ?? '';
-const member = (visit: Visit, at: Settings) => `${at.api}/members/${encodeURIComponent(field(visit, 'membership_id'))}`;
-const invitation = (visit: Visit, at: Settings) =>
-  `${at.api}/invitations/${encodeURIComponent(field(visit, 'invitation_id'))}`;
+const memberPath = (visit: Visit, context: SettingsContext) =>
+  `${context.api}/members/${encodeURIComponent(field(visit, 'membership_id'))}`;
+const invitationPath = (visit: Visit, context: SettingsContext) =>
+  `${context.api}/invitations/${encodeURIComponent(field(visit, 'invitation_id'))}`;
 
 export const [members, changeMembers] = settingsPage({
   path: '/:workspace/-/members',
   title: 'Members',
   scripts: ['widgets.js'],
-  said: {
+  flashMessages: {
     invited: 'The invitation is on its way by mail. Its link is good for seven days.',
     resent: 'A new link is on its way by mail. The one that was sent before opens nothing any more.',
     revoked: 'The invitation is revoked: its link opens nothing any more.',
@@ -39,60 +47,63 @@ export const [members, changeMembers] = settingsPage({
     removed: 'They are no member any more. What they wrote stays.',
     transferred: 'The ownership is transferred. You are an admin now.',
   },
-  deeds: {
-    async invite(visit, at) {
-      await visit.api.post(`${at.api}/members/invite`, { email: field(visit, 'email'), role: field(visit, 'role') });
+  actions: {
+    async invite(visit, context) {
+      await visit.api.post(`${context.api}/members/invite`, {
+        email: field(visit, 'email'),
+        role: field(visit, 'role'),
+      });
       return 'invited';
     },
-    async resend(visit, at) {
-      await visit.api.post(`${invitation(visit, at)}/resend`);
+    async resend(visit, context) {
+      await visit.api.post(`${invitationPath(visit, context)}/resend`);
       return 'resent';
     },
-    async revoke(visit, at) {
-      await visit.api.post(`${invitation(visit, at)}/revoke`);
+    async revoke(visit, context) {
+      await visit.api.post(`${invitationPath(visit, context)}/revoke`);
       return 'revoked';
     },
-    async role(visit, at) {
-      await visit.api.patch(member(visit, at), { role: field(visit, 'role') });
+    async role(visit, context) {
+      await visit.api.patch(memberPath(visit, context), { role: field(visit, 'role') });
       return 'changed';
     },
-    async deactivate(visit, at) {
-      await visit.api.post(`${member(visit, at)}/deactivate`);
+    async deactivate(visit, context) {
+      await visit.api.post(`${memberPath(visit, context)}/deactivate`);
       return 'deactivated';
     },
-    async reactivate(visit, at) {
-      await visit.api.post(`${member(visit, at)}/reactivate`);
+    async reactivate(visit, context) {
+      await visit.api.post(`${memberPath(visit, context)}/reactivate`);
       return 'reactivated';
     },
-    async remove(visit, at) {
-      await visit.api.delete(member(visit, at));
+    async remove(visit, context) {
+      await visit.api.delete(memberPath(visit, context));
       return 'removed';
     },
-    async leave(visit, at) {
-      await visit.api.delete(member(visit, at));
+    async leave(visit, context) {
+      await visit.api.delete(memberPath(visit, context));
       return { redirect: '/' };
     },
-    async transfer(visit, at) {
-      await visit.api.post(`${at.api}/transfer`, { membership_id: field(visit, 'membership_id') });
+    async transfer(visit, context) {
+      await visit.api.post(`${context.api}/transfer`, { membership_id: field(visit, 'membership_id') });
       return 'transferred';
     },
   },
-  async main(visit, at) {
-    const list = await visit.api.get<MembersList>(`${at.api}/members`);
+  async main(visit, context) {
+    const list = await visit.api.get<MembersList>(`${context.api}/members`);
     const { can_manage_members } = list.viewer;
     return html`
-      <p class="lead">${seatsInWords(list.seats)}</p>
+      <p class="lead">${seatsText(list.seats)}</p>
       ${can_manage_members && inviteForm(visit, list)}
-      ${can_manage_members && invitations(list)}
+      ${can_manage_members && invitationList(list)}
       <h2>People</h2>
-      <ul class="people">${list.members.map((it) => person(it, list, at))}</ul>
+      <ul class="people">${list.members.map((it) => memberEntry(it, list, context))}</ul>
       ${list.members.length === 1 && html`<p class="empty">You are alone here so far. ${can_manage_members ? 'Invite somebody above: they get a mail with a link.' : ''}</p>`}
-      ${await roles(visit, at, list)}
-      ${at.may('workspace:transfer') && transfer(list, at)}`;
+      ${await roleList(visit, context, list)}
+      ${context.can('workspace:transfer') && transferForm(list, context)}`;
   },
 });
 
-function seatsInWords({ active, pending, granted, unlimited, blocked }: Seats): string {
+function seatsText({ active, pending, granted, unlimited, blocked }: Seats): string {
   const people = active === 1 ? '1 person' : `${active} people`;
   const invited = pending === 0 ? '' : `, ${pending} invited`;
   if (unlimited) return `${people}${invited}. Seats are not limited.`;
@@ -101,23 +112,23 @@ function seatsInWords({ active, pending, granted, unlimited, blocked }: Seats): 
 }
 
 /** Nobody gives a role above their own. */
-function grantable({ roles, viewer }: MembersList): Role[] {
+function grantableRoles({ roles, viewer }: MembersList): Role[] {
   return roles.filter(({ slug }) => viewer.role === 'owner' || slug !== 'owner');
 }
 
 function roleOptions(list: MembersList, chosen: string): Html {
-  return html`${grantable(list).map(({ slug, name }) => html`<option value="${slug}"${slug === chosen && html` selected`}>${name}</option>`)}`;
+  return html`${grantableRoles(list).map(({ slug, name }) => html`<option value="${slug}"${slug === chosen && html` selected`}>${name}</option>`)}`;
 }
 
 function inviteForm(visit: Visit, list: MembersList): Content {
   if (list.seats.blocked) return false;
-  return html`<form method="post" class="fields" aria-label="Invite somebody">${hidden({ do: 'invite' })}
+  return html`<form method="post" class="fields" aria-label="Invite somebody">${hiddenFields({ do: 'invite' })}
     <label class="grow">E-mail <input name="email" type="email" required maxlength="254" autocomplete="off" value="${field(visit, 'email')}"></label>
     <label>Role <select name="role">${roleOptions(list, field(visit, 'role') || 'member')}</select></label>
     <button class="button main">Invite</button></form>`;
 }
 
-function invitations(list: MembersList): Html {
+function invitationList(list: MembersList): Html {
   const nameOf = new Map(list.roles.map(({ slug, name }) => [slug, name]));
   return html`<h2>Invited</h2>
     ${list.invitations.length === 0 && html`<p class="empty">Nobody is invited just now. Whom you invite stands here until they accept.</p>`}
@@ -129,70 +140,70 @@ function invitations(list: MembersList): Html {
     )}</ul>`;
 }
 
-function person(it: Member, list: MembersList, at: Settings): Html {
+function memberEntry(it: Member, list: MembersList, context: SettingsContext): Html {
   const { membership_id, user_id, display_name, email, role, status } = it;
-  const isSelf = user_id === at.user.user_id;
-  const mayChange = list.viewer.can_manage_members && (list.viewer.role === 'owner' || role !== 'owner');
+  const isSelf = user_id === context.user.user_id;
+  const canChange = list.viewer.can_manage_members && (list.viewer.role === 'owner' || role !== 'owner');
   const owners = list.members.filter((other) => other.role === 'owner' && other.status === 'active');
   const isLastOwner = owners.length === 1 && owners[0]?.membership_id === membership_id;
   const name = display_name || email;
   const roleName = list.roles.find(({ slug }) => slug === role)?.name ?? role;
   return html`<li>
     <div class="who"><strong>${name}</strong>${isSelf && html` <span class="tag">you</span>`}${status === 'inactive' && html` <span class="tag">inactive</span>`}
-      <span class="small">${email}${!(mayChange && !isLastOwner) && html` · ${roleName}`}${isLastOwner && html`, the only one`}</span></div>
+      <span class="small">${email}${!(canChange && !isLastOwner) && html` · ${roleName}`}${isLastOwner && html`, the only one`}</span></div>
     ${
-      mayChange &&
+      canChange &&
       !isLastOwner &&
-      html`<form method="post" class="role">${hidden({ do: 'role', membership_id })}
+      html`<form method="post" class="role">${hiddenFields({ do: 'role', membership_id })}
       <select name="role" aria-label="Role of ${name}">${roleOptions(list, role)}</select><button class="button">Change<span class="sr-only"> the role of ${name}</span></button></form>`
     }
-    ${!isLastOwner && (mayChange || isSelf) && more(it, name, isSelf, mayChange, at)}</li>`;
+    ${!isLastOwner && (canChange || isSelf) && memberActions(it, name, isSelf, canChange, context)}</li>`;
 }
 
-function more(
+function memberActions(
   { membership_id, status }: Member,
   name: string,
   isSelf: boolean,
   mayChange: boolean,
-  at: Settings,
+  context: SettingsContext,
 ): Html {
   const about = html`<span class="sr-only"> about ${name}</span>`;
   if (isSelf) {
-    return guarded(
+    return disclosure(
       'Leave',
-      `You can open nothing of ${at.workspace.name} any more, until you are invited again. What you wrote stays.`,
-      actionButton('leave', { membership_id }, `Leave ${at.workspace.name}`, 'bad'),
+      `You can open nothing of ${context.workspace.name} any more, until you are invited again. What you wrote stays.`,
+      actionButton('leave', { membership_id }, `Leave ${context.workspace.name}`, 'bad'),
     );
   }
-  const pause =
+  const toggle =
     status === 'active'
       ? actionButton('deactivate', { membership_id }, html`Deactivate<span class="sr-only"> ${name}</span>`)
       : actionButton('reactivate', { membership_id }, html`Reactivate<span class="sr-only"> ${name}</span>`);
-  return guarded(
+  return disclosure(
     html`More${about}`,
     'Who is deactivated opens nothing here and takes no seat, until you reactivate them. Who is removed has to be invited again. What they wrote stays.',
-    html`<div class="row-of-buttons">${mayChange && pause}${actionButton('remove', { membership_id }, html`Remove<span class="sr-only"> ${name}</span>`, 'bad')}</div>`,
+    html`<div class="row-of-buttons">${mayChange && toggle}${actionButton('remove', { membership_id }, html`Remove<span class="sr-only"> ${name}</span>`, 'bad')}</div>`,
   );
 }
 
 /** What the roles mean; whoever manages access sees it with who holds them. */
-async function roles(visit: Visit, at: Settings, list: MembersList): Promise<Html> {
-  const inWords = html`<dl class="roles">${list.roles.map(({ name, description }) => html`<dt>${name}</dt><dd>${description}</dd>`)}</dl>`;
-  const token = at.may('enterprise:manage') ? await widgetToken(visit, at, 'enterprise') : undefined;
-  return html`<h2>Roles</h2>${token === undefined ? inWords : html`<ibid-enterprise token="${token}">${inWords}</ibid-enterprise>`}`;
+async function roleList(visit: Visit, context: SettingsContext, list: MembersList): Promise<Html> {
+  const descriptions = html`<dl class="roles">${list.roles.map(({ name, description }) => html`<dt>${name}</dt><dd>${description}</dd>`)}</dl>`;
+  const token = context.can('enterprise:manage') ? await issueWidgetToken(visit, context, 'enterprise') : undefined;
+  return html`<h2>Roles</h2>${token === undefined ? descriptions : html`<ibid-enterprise token="${token}">${descriptions}</ibid-enterprise>`}`;
 }
 
-function transfer({ members }: MembersList, { user, workspace }: Settings): Html {
-  const heirs = members.filter(({ user_id, status }) => user_id !== user.user_id && status === 'active');
+function transferForm({ members }: MembersList, { user, workspace }: SettingsContext): Html {
+  const candidates = members.filter(({ user_id, status }) => user_id !== user.user_id && status === 'active');
   return html`<h2>Ownership</h2>
     ${
-      heirs.length === 0
+      candidates.length === 0
         ? html`<p class="empty">Nobody else is active here who could take over. Invite somebody first.</p>`
-        : guarded(
+        : disclosure(
             `Transfer ${workspace.name}`,
             'The one whom you choose becomes an owner, and you an admin, at once. Only they can give it back.',
-            html`<form method="post" class="fields">${hidden({ do: 'transfer' })}
-            <label class="grow">New owner <select name="membership_id" required>${heirs.map((it) => html`<option value="${it.membership_id}">${it.display_name || it.email} (${it.email})</option>`)}</select></label>
+            html`<form method="post" class="fields">${hiddenFields({ do: 'transfer' })}
+            <label class="grow">New owner <select name="membership_id" required>${candidates.map((it) => html`<option value="${it.membership_id}">${it.display_name || it.email} (${it.email})</option>`)}</select></label>
             <button class="button bad">Transfer the ownership</button></form>`,
           )
     }`;

@@ -2,7 +2,14 @@ import type { Session } from '../../../src/session/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { themeForm, time } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';
-import { actionButton, guarded, hidden, type Settings, settingsPage, widgetToken } from '../../settings.ts';
+import {
+  actionButton,
+  disclosure,
+  hiddenFields,
+  issueWidgetToken,
+  type SettingsContext,
+  settingsPage,
+} from '../../settings.ts';
 import type { Visit } from '../../visit.ts';
 
 const SHOWN = 100;
@@ -11,13 +18,13 @@ export const [profile, changeProfile] = settingsPage({
   path: '/me',
   title: 'Profile',
   scripts: ['widgets.js'],
-  said: {
+  flashMessages: {
     named: 'Your name is changed.',
     password: 'Your password is set. Wherever else you were signed in, you are not any more.',
     unset: 'Your password is removed. You sign in by a link in a mail.',
     ended: 'That browser or program is signed out.',
   },
-  deeds: {
+  actions: {
     async name({ api, form }) {
       await api.patch('/v1/me', { display_name: form.get('display_name') ?? '' });
       return 'named';
@@ -40,48 +47,48 @@ export const [profile, changeProfile] = settingsPage({
     },
     async everywhere({ api, sessionCookie }) {
       await api.post('/v1/auth/sign-out-everywhere');
-      return { redirect: '/sign-in', cookies: [{ name: sessionCookie, value: '', seconds: 0 }] };
+      return { redirect: '/sign-in', cookies: [{ name: sessionCookie, value: '', maxAgeSeconds: 0 }] };
     },
   },
-  async main(visit, at) {
+  async main(visit, context) {
     const [sessions, { methods }] = await Promise.all([
       readPart<Session>(visit, `/v1/me/sessions?limit=${SHOWN}`),
       visit.api.get<{ methods: string[] }>('/v1/auth/methods'),
     ]);
     return html`
-      <form method="post" class="fields" aria-label="Your name">${hidden({ do: 'name' })}
-        <label class="grow">Name <input name="display_name" required maxlength="100" autocomplete="name" value="${at.user.display_name}"></label>
+      <form method="post" class="fields" aria-label="Your name">${hiddenFields({ do: 'name' })}
+        <label class="grow">Name <input name="display_name" required maxlength="100" autocomplete="name" value="${context.user.display_name}"></label>
         <button class="button main">Save</button></form>
-      <p>You sign in as <strong>${at.user.email}</strong>.</p>
-      <h2>Where you belong</h2>${await belonging(visit, at)}
-      ${methods.includes('password') && password(at)}
+      <p>You sign in as <strong>${context.user.email}</strong>.</p>
+      <h2>Where you belong</h2>${await workspaceList(visit, context)}
+      ${methods.includes('password') && passwordForm(context)}
       <h2>Where you are signed in</h2>
-      <ul class="people">${sessions.records.map(entry)}</ul>${partLinks(sessions)}
-      ${guarded('Sign out everywhere', 'All of these are signed out at once, this one too. API keys stay.', actionButton('everywhere', {}, 'Sign out everywhere', 'bad'))}
+      <ul class="people">${sessions.records.map(sessionEntry)}</ul>${partLinks(sessions)}
+      ${disclosure('Sign out everywhere', 'All of these are signed out at once, this one too. API keys stay.', actionButton('everywhere', {}, 'Sign out everywhere', 'bad'))}
       <h2>Colours</h2><div class="narrowly">${themeForm(visit)}</div>`;
   },
 });
 
-async function belonging(visit: Visit, at: Settings): Promise<Content> {
-  const { organizations } = at.overview.session;
+async function workspaceList(visit: Visit, context: SettingsContext): Promise<Content> {
+  const { organizations } = context.overview.session;
   if (organizations.length === 0) {
     return html`<p class="empty">You are in no workspace. Open the link of an invitation, or <a href="/begin">make one of your own</a>.</p>`;
   }
   const list = html`<ul class="list">${organizations.map(({ name, slug, role }) => html`<li><a href="/${slug}">${name}</a> <span class="tag">${role}</span></li>`)}</ul>`;
-  return html`<ibid-profile token="${await widgetToken(visit, at, 'profile')}">${list}</ibid-profile>`;
+  return html`<ibid-profile token="${await issueWidgetToken(visit, context, 'profile')}">${list}</ibid-profile>`;
 }
 
-function password({ user }: Settings): Html {
+function passwordForm({ user }: SettingsContext): Html {
   return html`<h2>Password</h2>
-    <form method="post" class="stack narrowly">${hidden({ do: 'password' })}
+    <form method="post" class="stack narrowly">${hiddenFields({ do: 'password' })}
       <input type="text" name="username" autocomplete="username" value="${user.email}" hidden>
       <label>Present password <span class="hint">empty if you have none</span><input name="current_password" type="password" autocomplete="current-password"></label>
       <label>New password <span class="hint">at least 12 characters</span><input name="new_password" type="password" required autocomplete="new-password"></label>
       <button class="button">Set the password</button></form>
-    ${guarded('Remove the password', 'You then sign in by a link in a mail. Where you are signed in, you stay so.', actionButton('unset', {}, 'Remove it', 'bad'))}`;
+    ${disclosure('Remove the password', 'You then sign in by a link in a mail. Where you are signed in, you stay so.', actionButton('unset', {}, 'Remove it', 'bad'))}`;
 }
 
-function entry({ session_id, created_at, last_used_at, address, user_agent, current }: Session): Html {
+function sessionEntry({ session_id, created_at, last_used_at, address, user_agent, current }: Session): Html {
   return html`<li><div class="who"><strong>${browserName(user_agent)}</strong>${current && html` <span class="tag">this one</span>`}
     <span class="small">From ${address} · since ${time(created_at)} · last used ${time(last_used_at)}</span></div>
     ${!current && actionButton('end', { session_id }, html`Sign out<span class="sr-only"> ${browserName(user_agent)} from ${address}</span>`)}</li>`;

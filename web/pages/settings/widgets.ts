@@ -1,5 +1,5 @@
 import { type Html, html } from '../../html.ts';
-import { hidden, type Settings, settingsPage, widgetToken } from '../../settings.ts';
+import { hiddenFields, issueWidgetToken, type SettingsContext, settingsPage } from '../../settings.ts';
 import type { Visit } from '../../visit.ts';
 
 const WIDGETS = [
@@ -17,31 +17,31 @@ export const [widgets, changeWidgets] = settingsPage({
   path: '/:workspace/-/widgets',
   title: 'Widgets',
   scripts: ['widgets.js'],
-  said: { saved: 'Saved. Pages of these sites may show the widgets from now on, and no others.' },
-  deeds: {
-    async origins(visit, at) {
+  flashMessages: { saved: 'Saved. Pages of these sites may show the widgets from now on, and no others.' },
+  actions: {
+    async origins(visit, context) {
       const widget_origins = (visit.form.get('origins') ?? '').split(/[\s,]+/).filter((line) => line !== '');
-      await visit.api.patch(`${at.api}/widget-origins`, { widget_origins });
+      await visit.api.patch(`${context.api}/widget-origins`, { widget_origins });
       return 'saved';
     },
   },
-  async main(visit, at) {
-    const { widget_origins } = await visit.api.get<{ widget_origins: string[] }>(`${at.api}/widget-origins`);
+  async main(visit, context) {
+    const { widget_origins } = await visit.api.get<{ widget_origins: string[] }>(`${context.api}/widget-origins`);
     const text = visit.form.get('origins') ?? widget_origins.join('\n');
-    const mine = WIDGETS.filter(({ needs }) => needs === '' || at.may(needs));
-    return html`<p class="lead">Parts of ${at.workspace.name} that you can show in pages of your own.</p>
+    const available = WIDGETS.filter(({ needs }) => needs === '' || context.can(needs));
+    return html`<p class="lead">Parts of ${context.workspace.name} that you can show in pages of your own.</p>
       <h2>Sites that may show them</h2>
-      <form method="post" class="stack">${hidden({ do: 'origins' })}
+      <form method="post" class="stack">${hiddenFields({ do: 'origins' })}
         <label>Origins, one a line <textarea name="origins" rows="4" spellcheck="false" placeholder="https://intranet.example.com" aria-describedby="origins-hint">${text}</textarea></label>
         <p class="hint" id="origins-hint">Scheme and host, and the port where it is not the usual one. ${widget_origins.length === 0 && 'No site is allowed yet, so the widgets work on these pages alone.'}</p>
         <p class="row-of-buttons"><button class="button main">Save</button></p></form>
       <h2>How</h2>
-      <ol class="steps"><li>Your server asks for a token: <code>POST ${visit.publicUrl}${at.api}/widget-token</code> with <code>{"widget":"profile"}</code> and the API key of the one who looks at the page. The token is good for an hour, and for that widget only.</li>
+      <ol class="steps"><li>Your server asks for a token: <code>POST ${visit.publicUrl}${context.api}/widget-token</code> with <code>{"widget":"profile"}</code> and the API key of the one who looks at the page. The token is good for an hour, and for that widget only.</li>
       <li>Your page loads the module and names the element:</li></ol>
       ${snippet(visit)}
       <p class="small">Colours and type follow <code>--ibid-paper</code>, <code>--ibid-ink</code>, <code>--ibid-ink-2</code>, <code>--ibid-line</code>, <code>--ibid-accent</code>, <code>--ibid-radius</code> and <code>--ibid-font</code>. Light or dark is your page's <code>color-scheme</code>. When a token has ended, the element says so by the event <code>ibid-token-ended</code>: give it a new <code>token</code> then.</p>
-      <p class="small">A page that may run no other scripts shows the same in a frame, with the token behind the <code>#</code>: <code>${visit.publicUrl}/-/widgets/${at.workspace.organization_id}/profile#token=…</code></p>
-      ${await Promise.all(mine.map((it) => shown(visit, at, it)))}`;
+      <p class="small">A page that may run no other scripts shows the same in a frame, with the token behind the <code>#</code>: <code>${visit.publicUrl}/-/widgets/${context.workspace.organization_id}/profile#token=…</code></p>
+      ${await Promise.all(available.map((it) => renderWidget(visit, context, it)))}`;
   },
 });
 
@@ -51,8 +51,12 @@ function snippet({ publicUrl }: Visit): Html {
     <p class="small" role="status" id="copied"></p>`;
 }
 
-async function shown(visit: Visit, at: Settings, { widget, name, shows }: (typeof WIDGETS)[number]): Promise<Html> {
-  const token = await widgetToken(visit, at, widget);
+async function renderWidget(
+  visit: Visit,
+  context: SettingsContext,
+  { widget, name, shows }: (typeof WIDGETS)[number],
+): Promise<Html> {
+  const token = await issueWidgetToken(visit, context, widget);
   const fallback = html`<p class="empty">It is drawn by a script, which does not run in this browser.</p>`;
   const element = {
     profile: html`<ibid-profile token="${token}">${fallback}</ibid-profile>`,

@@ -1,8 +1,8 @@
-import { ask, askForAll } from '../ask.ts';
+import { callApi, listAll } from '../call-api.ts';
 import type { ChosenFile } from './chosen-files.ts';
 
 /** A file that was announced, and as much of it as the service has. */
-export interface OutgoingFile {
+export interface PendingFile {
   file_id: string;
   name: string;
   size: number;
@@ -14,78 +14,78 @@ export interface OutgoingFile {
 }
 
 /** An upload whose bytes are on their way. */
-export interface Outgoing {
+export interface PendingUpload {
   wiki_id: string;
   upload_id: string;
-  files: OutgoingFile[];
+  files: PendingFile[];
 }
 
-export function addressOf({ wiki_id, upload_id }: Outgoing): string {
+export function uploadUrl({ wiki_id, upload_id }: PendingUpload): string {
   return `/v1/wikis/${wiki_id}/uploads/${upload_id}`;
 }
 
 /** Says which files will come, and keeps in this browser what is needed to go on after a reload. Errors: Refused. */
-export async function announce(wiki_id: string, chosen: readonly ChosenFile[]): Promise<Outgoing> {
-  const announced = await ask<{ upload: { upload_id: string }; files: { file_id: string }[] }>(
+export async function announceUpload(wiki_id: string, chosen: readonly ChosenFile[]): Promise<PendingUpload> {
+  const reply = await callApi<{ upload: { upload_id: string }; files: { file_id: string }[] }>(
     'POST',
     `/v1/wikis/${wiki_id}/uploads`,
     { files: chosen.map(({ name, file }) => ({ filename: name, byte_size: file.size, content_type: file.type })) },
   );
   const files = chosen.map(({ name, file }, i) => ({
-    file_id: announced.files[i]?.file_id ?? '',
+    file_id: reply.files[i]?.file_id ?? '',
     name,
     size: file.size,
     lastModified: file.lastModified,
     sent: 0,
     file,
   }));
-  const outgoing = { wiki_id, upload_id: announced.upload.upload_id, files };
-  remember(outgoing);
-  return outgoing;
+  const pending = { wiki_id, upload_id: reply.upload.upload_id, files };
+  store(pending);
+  return pending;
 }
 
-const keyOf = (wiki_id: string, upload_id: string) => `ibid-upload ${wiki_id} ${upload_id}`;
+const storageKey = (wiki_id: string, upload_id: string) => `ibid-upload ${wiki_id} ${upload_id}`;
 
-function remember({ wiki_id, upload_id, files }: Outgoing): void {
+function store({ wiki_id, upload_id, files }: PendingUpload): void {
   const known = files.map(({ file_id, name, size, lastModified }) => ({ file_id, name, size, lastModified }));
   try {
-    localStorage.setItem(keyOf(wiki_id, upload_id), JSON.stringify(known));
+    localStorage.setItem(storageKey(wiki_id, upload_id), JSON.stringify(known));
   } catch {
     // A browser that keeps nothing sends all the same; it only cannot go on after a reload.
   }
 }
 
-export function forget({ wiki_id, upload_id }: Outgoing): void {
-  localStorage.removeItem(keyOf(wiki_id, upload_id));
+export function removeStored({ wiki_id, upload_id }: PendingUpload): void {
+  localStorage.removeItem(storageKey(wiki_id, upload_id));
 }
 
 /** What this browser began to send to the wiki and the service still waits for, with as much as it has. Errors: Refused. */
-export async function unfinished(wiki_id: string): Promise<Outgoing[]> {
-  const prefix = keyOf(wiki_id, '');
+export async function listPendingUploads(wiki_id: string): Promise<PendingUpload[]> {
+  const prefix = storageKey(wiki_id, '');
   const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix));
-  const found = await Promise.all(keys.map((key) => lookAt(wiki_id, key.slice(prefix.length))));
-  return found.filter((outgoing) => outgoing !== undefined);
+  const found = await Promise.all(keys.map((key) => loadPendingUpload(wiki_id, key.slice(prefix.length))));
+  return found.filter((pending) => pending !== undefined);
 }
 
-async function lookAt(wiki_id: string, upload_id: string): Promise<Outgoing | undefined> {
-  const known: Omit<OutgoingFile, 'sent'>[] = JSON.parse(localStorage.getItem(keyOf(wiki_id, upload_id)) ?? '[]');
-  const outgoing: Outgoing = { wiki_id, upload_id, files: known.map((file) => ({ ...file, sent: 0 })) };
-  const upload = await askFor<{ status: string }>(addressOf(outgoing));
+async function loadPendingUpload(wiki_id: string, upload_id: string): Promise<PendingUpload | undefined> {
+  const known: Omit<PendingFile, 'sent'>[] = JSON.parse(localStorage.getItem(storageKey(wiki_id, upload_id)) ?? '[]');
+  const pending: PendingUpload = { wiki_id, upload_id, files: known.map((file) => ({ ...file, sent: 0 })) };
+  const upload = await getOrUndefined<{ status: string }>(uploadUrl(pending));
   if (upload?.status !== 'uploading') {
-    forget(outgoing);
+    removeStored(pending);
     return undefined;
   }
   const sent = new Map<string, number>();
-  const files = await askForAll<{ file_id: string; received: number }>(`${addressOf(outgoing)}/files`);
+  const files = await listAll<{ file_id: string; received: number }>(`${uploadUrl(pending)}/files`);
   for (const { file_id, received } of files) sent.set(file_id, received);
-  for (const file of outgoing.files) file.sent = sent.get(file.file_id) ?? 0;
-  return outgoing;
+  for (const file of pending.files) file.sent = sent.get(file.file_id) ?? 0;
+  return pending;
 }
 
 /** undefined for what is gone, or is somebody else's who used this browser before. */
-async function askFor<T extends object>(path: string): Promise<T | undefined> {
+async function getOrUndefined<T extends object>(path: string): Promise<T | undefined> {
   try {
-    return await ask<T>('GET', path);
+    return await callApi<T>('GET', path);
   } catch (error) {
     if ((error as { status?: number }).status === 404) return undefined;
     throw error;
@@ -93,7 +93,7 @@ async function askFor<T extends object>(path: string): Promise<T | undefined> {
 }
 
 /** Gives the upload those of its files that were chosen again. False, and nothing, where others are among them. */
-export function takeUp({ files }: Outgoing, chosen: readonly ChosenFile[]): boolean {
+export function reattachFiles({ files }: PendingUpload, chosen: readonly ChosenFile[]): boolean {
   const byName = new Map(files.map((file) => [file.name, file]));
   const pairs = chosen.map(({ name, file }) => ({ file, known: byName.get(name) }));
   const isSame = pairs.every(

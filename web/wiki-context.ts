@@ -17,32 +17,32 @@ export interface Overview {
 }
 
 /** The wiki that an address names, as its reader sees it. */
-export interface Place {
+export interface WikiContext {
   user: User;
   workspace: Static<typeof Organization>;
   wiki: WikiEntry;
   overview: Overview;
   /** What the reader may do, as `resource:action`. */
-  may(permission: string): boolean;
+  can(permission: string): boolean;
   /** The address of a page, or of the wiki. */
-  at(path?: string): string;
+  pageUrl(path?: string): string;
   /** The address of something to do, about a page or the wiki: a name that no page can have stands before it. */
-  to(action: string, path?: string): string;
+  actionUrl(action: string, path?: string): string;
   /** The path of the wiki in the API. */
   api: string;
 }
 
 /** Errors: Problem 404 for a wiki that is not there, or not the reader's to see. */
-export async function findPlace(visit: Visit): Promise<Place> {
+export async function loadWikiContext(visit: Visit): Promise<WikiContext> {
   const { workspace: workspaceSlug, wiki: wikiSlug } = visit.params;
   const overview = await visit.api.get<Overview>('/v1/overview');
   const workspace = overview.session.organizations.find(({ slug }) => slug === workspaceSlug);
   const wiki = overview.wikis.find((it) => it.slug === wikiSlug && it.organization_id === workspace?.organization_id);
-  if (!workspace || !wiki) throw notHere(visit, 'wiki');
-  return placeOf(overview, workspace, wiki);
+  if (!workspace || !wiki) throw notFound(visit, 'wiki');
+  return wikiContext(overview, workspace, wiki);
 }
 
-export function placeOf(overview: Overview, workspace: Static<typeof Organization>, wiki: WikiEntry): Place {
+export function wikiContext(overview: Overview, workspace: Static<typeof Organization>, wiki: WikiEntry): WikiContext {
   const permissions = new Set(workspace.permissions);
   const root = `/${workspace.slug}/${wiki.slug}`;
   return {
@@ -50,23 +50,23 @@ export function placeOf(overview: Overview, workspace: Static<typeof Organizatio
     workspace,
     wiki,
     overview,
-    may: (permission) => permissions.has(permission),
-    at: (path = '') => (path === '' ? root : `${root}/${path}`),
-    to: (action, path = '') => `${root}/-/${action}${path === '' ? '' : `/${path}`}`,
+    can: (permission) => permissions.has(permission),
+    pageUrl: (path = '') => (path === '' ? root : `${root}/${path}`),
+    actionUrl: (action, path = '') => `${root}/-/${action}${path === '' ? '' : `/${path}`}`,
     api: `/v1/wikis/${wiki.wiki_id}`,
   };
 }
 
-export function notHere({ request }: Visit, what: string): Problem {
+export function notFound({ request }: Visit, what: string): Problem {
   return new Problem(404, { error: 'not_found', message: `There is no such ${what}.`, request_id: request.id });
 }
 
 /** The path of a page behind an action's address. */
-export function pathOf({ params }: Visit): string {
+export function requestedPath({ params }: Visit): string {
   return (params['*'] ?? '').replace(/\/+$/, '');
 }
 
 /** A path as the API takes it. */
-export function inApi(path: string): string {
+export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }

@@ -47,4 +47,4 @@ const THEME = EditorView.theme({
   '.cm-completionDetail': { color: 'var(--ink-2)', fontStyle: 'normal' },
 });
 
-export const editorLook = [syntaxHighlighting(HIGHLIGHTING), THEME];
+export const editorTheme = [syntaxHighlighting(HIGHLIGHTING), THEME];

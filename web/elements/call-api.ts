@@ -1,5 +1,5 @@
 /** What the API answered that is no success. */
-export class Refused extends Error {
+export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly request_id: string;
@@ -13,13 +13,13 @@ export class Refused extends Error {
 }
 
 /** Asks the API as the one who is signed in in this browser. Errors: Refused, with status 0 where nothing answered. */
-export async function ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
+export async function callApi<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
   const { text } = await send(method, path, body, signal);
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
-/** All records of a list. Errors: Refused. */
-export async function askForAll<T>(path: string): Promise<T[]> {
+/** All records of a list. Errors: ApiError. */
+export async function listAll<T>(path: string): Promise<T[]> {
   const records: T[] = [];
   for (let next: string | undefined = `${path}?limit=500`; next !== undefined; ) {
     const { text, link } = await send('GET', next);
@@ -42,15 +42,15 @@ async function send(method: string, path: string, body?: object, signal?: AbortS
     });
   } catch (cause) {
     if ((cause as Error).name === 'AbortError') throw cause;
-    throw new Refused(0, {});
+    throw new ApiError(0, {});
   }
   const text = await response.text();
-  if (!response.ok) throw new Refused(response.status, readRefusal(text));
+  if (!response.ok) throw new ApiError(response.status, parseErrorBody(text));
   return { text, link: response.headers.get('link') ?? '' };
 }
 
 /** What the API says of a refusal; nothing where something else answered in its place, such as a proxy in HTML. */
-export function readRefusal(text: string): { error?: string; message?: string; request_id?: string } {
+export function parseErrorBody(text: string): { error?: string; message?: string; request_id?: string } {
   try {
     return JSON.parse(text) ?? {};
   } catch {
@@ -60,7 +60,7 @@ export function readRefusal(text: string): { error?: string; message?: string; r
 }
 
 /** What went wrong, in words for people, with the request that an operator can look up. */
-export function wordsOf(problem: unknown): string {
-  if (!(problem instanceof Refused)) return String(problem);
+export function errorMessage(problem: unknown): string {
+  if (!(problem instanceof ApiError)) return String(problem);
   return `${problem.message}${problem.request_id ? ` (request ${problem.request_id})` : ''}`;
 }

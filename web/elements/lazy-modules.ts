@@ -1,5 +1,5 @@
 /** A file that stands beside this one, and is loaded only when it is needed. */
-function importOwn(name: string): Promise<unknown> {
+function importSibling(name: string): Promise<unknown> {
   const address = new URL(name, import.meta.url).href;
   return import(address);
 }
@@ -13,18 +13,18 @@ export async function drawFormulas(root: HTMLElement): Promise<void> {
     link.dataset.math = '';
     document.head.append(link);
   }
-  const { drawMath } = (await importOwn('math.js')) as { drawMath(root: ParentNode): void };
+  const { drawMath } = (await importSibling('math.js')) as { drawMath(root: ParentNode): void };
   drawMath(root);
 }
 
 /** Draws the diagrams of an element. */
 export async function drawDiagrams(root: HTMLElement): Promise<void> {
-  const diagrams = (await importOwn('diagrams.js')) as { drawDiagrams(root: ParentNode): void };
+  const diagrams = (await importSibling('diagrams.js')) as { drawDiagrams(root: ParentNode): void };
   diagrams.drawDiagrams(root);
 }
 
 /** What was copied from a page or a document, as Markdown. */
 export async function toMarkdown(rich: string): Promise<string> {
-  const { richToMarkdown } = (await importOwn('rich-text.js')) as { richToMarkdown(html: string): string };
+  const { richToMarkdown } = (await importSibling('rich-text.js')) as { richToMarkdown(html: string): string };
   return richToMarkdown(rich);
 }
