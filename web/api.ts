@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify';
 
-/** What the API answered that is no success, to be shown to people. */
+/** An error reply of the API, as it is shown to people. */
 export class Problem extends Error {
   readonly status: number;
   readonly code: string;
   readonly request_id: string;
 
   constructor(status: number, body: { error?: string; message?: string; request_id?: string }) {
-    super(body.message ?? 'The service gave no answer that can be read.');
+    super(body.message ?? 'The service sent a reply that cannot be read.');
     this.status = status;
     this.code = body.error ?? 'internal_error';
     this.request_id = body.request_id ?? '';
@@ -15,15 +15,15 @@ export class Problem extends Error {
 }
 
 /**
- * What a form was refused for, to be shown with the form. Throws whatever is none of that: what failed here, and 401, which
- * leads to the sign-in and back.
+ * The API's error reply to a form, to be shown above the form. Throws every other error again, and a 401, which leads to
+ * the sign-in page and back.
  */
 export function problemForForm(error: unknown): Problem {
   if (!(error instanceof Problem) || error.status === 401) throw error;
   return error;
 }
 
-/** The public API, asked in this process with what the browser sent, so that it alone decides who may do what. */
+/** The public API, called in this process with the browser's credential, so that access is decided by the API alone. */
 export interface Api {
   get<T>(path: string): Promise<T>;
   /** A part of a list, and the `Link` header that leads on; "" on the last part. */
@@ -31,15 +31,15 @@ export interface Api {
   post<T>(path: string, body?: object): Promise<T>;
   patch<T>(path: string, body: object): Promise<T>;
   delete(path: string): Promise<void>;
-  /** With a credential of its own, such as a session that is not yet kept by the browser. */
+  /** The same API with another access token, such as that of a session whose cookie is not set yet. */
   as(token: string): Api;
-  /** Hands on the body as it comes. */
+  /** Posts a body without buffering it. */
   stream<T>(path: string, body: FastifyRequest['raw']): Promise<T>;
 }
 
 export function apiFor(app: FastifyInstance, request: FastifyRequest, token?: string): Api {
   const { headers } = request.raw;
-  // The visit itself may come from anywhere, as by a link; what our pages then ask, they ask for themselves.
+  // A visit may start on another site, by a link. The calls that a page then makes are its own, so they are same-origin.
   const credential =
     token === undefined
       ? { cookie: headers.cookie ?? '', 'sec-fetch-site': 'same-origin' }
@@ -84,7 +84,7 @@ function readJson(text: string): { error?: string; message?: string; request_id?
   try {
     return JSON.parse(text);
   } catch {
-    // What refuses in front of the API may say it in HTML: the status alone is known then.
+    // A reply that is not the API's own may be HTML; then only the status is known.
     return {};
   }
 }

@@ -8,9 +8,9 @@ import Negotiator from 'negotiator';
 import type { AssetUrls } from './visit.ts';
 
 export interface Assets extends AssetUrls {
-  /** Of all that is made for browsers, together. */
+  /** A hash of all files for browsers together. */
   readonly version: string;
-  /** A file as this client takes it, or undefined where there is none of the name or of this version. */
+  /** A file in the best encoding that the client accepts; undefined if the name or the version is unknown. */
   read(version: string, name: string, acceptEncoding: string): Promise<AssetFile | undefined>;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ interface PackedFile {
 
 const WEB = fileURLToPath(new URL('./', import.meta.url));
 
-/** What is made for browsers, and of which file. A name in front of a slash names all that one makes. */
+/** The bundles and their entry files. Further files of a bundle have addresses below its name: `math/KaTeX_Main.woff2`. */
 const ENTRIES: Record<string, string> = {
   'style.css': 'styles/style.css',
   'reader.js': 'elements/reader.ts',
@@ -55,8 +55,8 @@ const TYPES: Record<string, string> = {
 };
 
 /**
- * The browser's part of the web application. Each file is bundled when it is first asked for, and kept. The address
- * names a hash of all that goes into it, the pinned bundler and libraries included, so it may be kept for ever by others.
+ * The files that browsers load. Each is bundled on its first request and then kept in memory. Its address contains a hash
+ * of the sources and of the pinned bundler and libraries, so caches may keep it for ever.
  */
 export function openAssets(): Assets {
   const version = hashOfSources();
@@ -75,7 +75,7 @@ export function openAssets(): Assets {
       format: 'esm',
       target: ['es2022'],
       assetNames: `${entry.replace(/\.\w+$/, '')}/[name]-[hash]`,
-      // Mermaid is a whole already, which a bundle would take apart.
+      // Mermaid is one bundle already, and is copied as it is.
       loader: { '.tiny.js': 'copy', '.woff2': 'file', '.woff': 'empty', '.ttf': 'empty' },
       legalComments: 'none',
       logLevel: 'silent',
@@ -104,7 +104,7 @@ export function openAssets(): Assets {
       return { bytes: encoding ? await file[encoding] : file.plain, type: file.type, encoding };
     },
     async close() {
-      // The bundler is a process of its own, which would go on without us.
+      // esbuild is a child process, which would outlive the service.
       if (hasBundled) await (await import('esbuild')).stop();
     },
   };
@@ -142,7 +142,7 @@ function hashOfSources(): string {
 
 function pack(path: string, plain: Buffer): PackedFile {
   const type = TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
-  // The best quality takes a second for each 300 kB, which somebody waits for.
+  // Brotli at quality 11 takes about a second for each 300 kB, during which the first request waits.
   const quality = plain.length > 1_000_000 ? 9 : 11;
   const params = { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length };
   let br: Promise<Buffer> | undefined;

@@ -2,27 +2,27 @@ import type { Element, Root, RootContent } from 'hast';
 import rehypeParse from 'rehype-parse';
 import { unified } from 'unified';
 
-/** A block of a page that has a source of its own: a paragraph, a heading, an item of a list, a row of a table. */
+/** The unit of a page that has a source: a paragraph, a heading, an item of a list, a row of a table. */
 export interface Block {
   text: string;
   isHeading: boolean;
 }
 
-/** One of the elements that a page's text consists of, with the blocks in it. */
+/** A top-level element of a page's HTML, with the blocks in it. */
 export interface Part {
-  /** As the API wrote it. */
+  /** As in the API's HTML. */
   html: string;
-  /** The number of its first block in the page. */
+  /** The index of its first block in the page. */
   firstBlock: number;
   blocks: Block[];
 }
 
-/** What holds blocks, as the API counts them; every other element at the top of a text is a block. */
+/** Elements that contain blocks, as the API counts them; every other element is one block. */
 const CONTAINERS = new Set('dl ol section table tbody tfoot thead ul'.split(' '));
 
 const parser = unified().use(rehypeParse, { fragment: true });
 
-/** The parts of a page's HTML in their order. `web/elements/passages.ts` counts blocks in the browser in the same way. */
+/** The parts of a page's HTML in order. `web/elements/passages.ts` has to count blocks in the same way in the browser. */
 export function splitIntoParts(html: string): Part[] {
   const parts: Part[] = [];
   let firstBlock = 0;
@@ -43,7 +43,7 @@ function blocksIn(element: Element): Block[] {
   return element.children.flatMap((child) => (child.type === 'element' ? blocksIn(child) : []));
 }
 
-/** Marks of footnotes are part of no word, and of a picture its description is read. */
+/** Without the marks of footnotes, and with the alternative texts of images. */
 function textOf(node: RootContent | Element): string {
   if (node.type === 'text') return node.value;
   if (node.type !== 'element') return '';

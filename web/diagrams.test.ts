@@ -12,7 +12,7 @@ import { openWorld } from '../test/world.ts';
 const world = await openWorld();
 const FLOW = 'flowchart LR\n  A[Warp] --> B{Weft}\n  B -->|over| C[Cloth]';
 
-/** Somewhere else in the network: whoever connects is noted. */
+/** Another server in the network, which records connections. */
 const connections: string[] = [];
 const elsewhere = createServer((request, response) => {
   connections.push(String(request.url));
@@ -23,7 +23,7 @@ await once(elsewhere, 'listening');
 after(() => elsewhere.close());
 const EVIL = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
 
-/** What tries to run, to load or to lead away, by every way that Mermaid has for it. */
+/** Diagrams that try to run scripts, load resources or navigate, by every feature of Mermaid. */
 const HOSTILE = [
   `flowchart LR\n  A["<img src=${EVIL}/1 onerror='parent.ran=1;top.ran=1'>"] --> B["<b>bold</b>"]\n  click A "javascript:parent.ran=1"\n  click B call alert(1)`,
   `%%{init: {"securityLevel": "loose", "htmlLabels": true, "flowchart": {"htmlLabels": true}, "themeCSS": "@import url(${EVIL}/2.css); * { background: url(${EVIL}/3.png) !important }"}}%%\nflowchart LR\n  A["<script>parent.ran=1</script><iframe src=${EVIL}/4></iframe><svg onload=parent.ran=1>"] --> B\n  click A href "${EVIL}/5" _blank\n  click B href "${EVIL}/6" _top`,
@@ -58,7 +58,7 @@ test('diagrams are drawn as they come into view, in the colours of the page, and
   );
   await page.goto(address);
   await page.locator('.diagram.drawn').waitFor();
-  assert.equal(await page.locator('.diagram').count(), 1, 'what is far below is not drawn yet');
+  assert.equal(await page.locator('.diagram').count(), 1, 'diagrams far below are not drawn yet');
   const drawn = page.frameLocator('.diagram iframe').first();
   await drawn.getByText('Cloth').waitFor();
   const colour = () =>
@@ -86,7 +86,7 @@ test('diagrams are drawn as they come into view, in the colours of the page, and
   assert.deepEqual(complaints, []);
 });
 
-test('a hostile diagram runs nothing in the page, asks nothing of anybody and leads nowhere', { skip }, async () => {
+test('a hostile diagram runs no script in the page, sends no request and navigates nowhere', { skip }, async () => {
   const { page, context, address } = await openPage(blocks([FLOW, ...HOSTILE, 'x'.repeat(60_000)]), []);
   const dialogs: string[] = [];
   page.on('dialog', (dialog) => {
@@ -95,12 +95,12 @@ test('a hostile diagram runs nothing in the page, asks nothing of anybody and le
   });
   await page.setViewportSize({ width: 1_000, height: 9_000 });
   await page.goto(address);
-  // Each is drawn or not: in the end no frame is still at work.
+  // Waits until every diagram is drawn or refused.
   await page
     .locator('.prose > pre.mermaid:not([data-problem]), .diagram:not(.drawn)')
     .first()
     .waitFor({ state: 'detached' });
-  assert.ok(framesOf(page).length >= 2, 'hostile diagrams were drawn too');
+  assert.ok(framesOf(page).length >= 2, 'some of the hostile diagrams are drawn');
   for (const frame of framesOf(page)) {
     const reach = await frame.evaluate(async () => {
       const tried = async (reached: () => unknown) => {
@@ -136,10 +136,10 @@ test('a hostile diagram runs nothing in the page, asks nothing of anybody and le
   );
   assert.deepEqual([connections, dialogs, context.pages().length], [[], [], 1]);
   await (await context.newPage()).goto(EVIL);
-  assert.notDeepEqual(connections, [], 'whoever connects is noted');
+  assert.notDeepEqual(connections, [], 'the server records connections');
 });
 
-test('the frame is nobody, whoever opens it, and is framed by our own pages alone', async () => {
+test('the frame has an opaque origin even when opened directly, and only our own pages can embed it', async () => {
   const { status, headers } = await world.anonymous.send('GET', '/-/diagram', { headers: { accept: 'text/html' } });
   assert.equal(status, 200);
   assert.equal(

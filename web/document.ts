@@ -4,14 +4,14 @@ import type { Visit } from './visit.ts';
 export interface DocumentParts {
   title: string;
   body: Content;
-  /** Scripts besides the reader's, by name. */
+  /** Names of scripts to load besides reader.js. */
   scripts?: readonly string[];
   head?: Content;
-  /** What the body is about, for the style sheet. */
+  /** The class of the body. */
   kind: 'wiki' | 'plain' | 'write' | 'framed';
 }
 
-/** A whole document. All that is in it works without its scripts. */
+/** A whole HTML document. All of it must work without its scripts. */
 export function renderDocument(
   { theme, assets }: Visit,
   { title, body, scripts = [], head, kind }: DocumentParts,

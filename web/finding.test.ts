@@ -33,19 +33,19 @@ async function openPalette(page: Page): Promise<Locator> {
 
 const chosen = (page: Page) => page.locator('ibid-palette [aria-selected="true"] .title').textContent();
 
-/** What a screen reader is told that is chosen is what is marked. */
+/** The option that is announced as active is the one that is highlighted. */
 async function assertActive(page: Page, title: string): Promise<void> {
   await page.locator('ibid-palette [aria-selected="true"] .title', { hasText: new RegExp(`^${title}$`) }).waitFor();
   const active = await page.getByRole('combobox').getAttribute('aria-activedescendant');
   assert.equal(await page.locator(`ibid-palette #${active} .title`).textContent(), title);
 }
 
-test('the palette goes by keyboard alone to a page, to a place in its text and to a source', { skip }, async (t) => {
+test('the palette opens pages, sections and sources by keyboard alone', { skip }, async (t) => {
   const context = await openBrowserOf(world, owner.user_id);
   const { page, complaints } = await openWatched(context);
   await page.goto(root);
 
-  await t.test('titles come first, while their last word is still typed', async () => {
+  await t.test('titles match while their last word is being typed', async () => {
     await openPalette(page);
     await page.keyboard.type('engi');
     const titles = page.getByRole('group', { name: 'Pages' }).getByRole('option');
@@ -55,7 +55,7 @@ test('the palette goes by keyboard alone to a page, to a place in its text and t
     await assertGood(page, 'palette');
   });
 
-  await t.test('arrows, Home and End choose, and go round', async () => {
+  await t.test('arrows, Home and End select, and wrap around', async () => {
     await page.keyboard.press('End');
     await assertActive(page, 'All results for “engi”');
     await page.keyboard.press('ArrowDown');
@@ -68,14 +68,14 @@ test('the palette goes by keyboard alone to a page, to a place in its text and t
     await assertActive(page, 'All results for “engi”');
   });
 
-  await t.test('Esc closes it, and what was typed is still there', async () => {
+  await t.test('Esc closes it and keeps the query', async () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     const input = await openPalette(page);
     assert.equal(await input.inputValue(), 'engi');
   });
 
-  await t.test('a word in a text leads to the part of the page that holds it', async () => {
+  await t.test('a word in a text leads to the section that contains it', async () => {
     await page.keyboard.type('pasteboard punch');
     await page.getByRole('group', { name: 'In the text' }).getByRole('option').first().waitFor();
     await assertActive(page, 'Analytical engine');
@@ -102,8 +102,8 @@ test('the palette goes by keyboard alone to a page, to a place in its text and t
     await page.waitForURL('**/-/sources/*');
   });
 
-  await t.test('what was probably meant is offered, and searched for when it is chosen', async () => {
-    // Corrections know the words of folded texts, and the palette asks once.
+  await t.test('a corrected query is offered, and searched for when it is selected', async () => {
+    // Corrections need the words to be in a merged segment, and the palette asks only once.
     await until(
       'the words can be corrected to',
       async () => (await owner.get(`/v1/wikis/${wiki.wiki_id}/suggest?query=weavimg`)).body as { kind: string }[],
@@ -121,14 +121,14 @@ test('the palette goes by keyboard alone to a page, to a place in its text and t
     await page.waitForURL('**/weaving');
   });
 
-  await t.test('Enter that comes before the answer waits for it, and for no older one', async () => {
+  await t.test('Enter before the results waits for the results of the current query', async () => {
     await openPalette(page);
     await page.keyboard.type('engine room');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/engine-room');
   });
 
-  await t.test('an answer that comes late does not take the place of a newer one', async () => {
+  await t.test('a late reply does not replace a newer one', async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => (release = resolve));
     await page.route(/\/suggest\?query=weaving&/, async (route) => {
@@ -151,7 +151,7 @@ test('the palette goes by keyboard alone to a page, to a place in its text and t
 
   assert.deepEqual(complaints, []);
 
-  await t.test('what goes wrong is said, and Enter still leads to the page of results', async () => {
+  await t.test('an error is shown, and Enter still opens the page of results', async () => {
     await page.route('**/suggest?*', (route) => route.abort());
     await openPalette(page);
     await page.keyboard.type('crank');
@@ -161,7 +161,7 @@ test('the palette goes by keyboard alone to a page, to a place in its text and t
   });
 });
 
-test('without a script the page of results says what was probably meant', { skip }, async () => {
+test('without scripts the page of results offers a corrected query', { skip }, async () => {
   const context = await openBrowserOf(world, owner.user_id);
   const page = await context.newPage();
   await page.goto(`${root}/-/search?query=weavimg`);

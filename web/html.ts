@@ -1,6 +1,6 @@
 import { escapeHtml } from '../src/core/escape-html.ts';
 
-/** A piece of HTML that is safe to send: all that came from people was escaped when it was made. */
+/** HTML that is safe to send: text in it was escaped when it was built. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -13,14 +13,14 @@ export class Html {
 
 export type Content = Html | string | number | false | null | undefined | readonly Content[];
 
-/** The only way to write HTML: whatever is put in is escaped, unless it is Html itself. `false` and nothing are nothing. */
+/** The only way to write HTML. Values are escaped unless they are Html; false, null and undefined become "". */
 export function html(strings: TemplateStringsArray, ...values: Content[]): Html {
   let text = strings[0] ?? '';
   for (const [i, value] of values.entries()) text += textOf(value) + (strings[i + 1] ?? '');
   return new Html(text);
 }
 
-/** HTML that the API made safe: a page's text, a snippet. Nothing else may come in here. */
+/** HTML that the API has sanitized: a page's text, a snippet. Pass nothing else. */
 export function fromApi(safe: string): Html {
   return new Html(safe);
 }

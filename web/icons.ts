@@ -1,6 +1,6 @@
 import { fromApi, type Html, html } from './html.ts';
 
-/** Drawn on 16 by 16, in the colour of the text around. */
+/** On a grid of 16 by 16, in the current text colour. */
 const PATHS = {
   search: '<circle cx="7" cy="7" r="4.5"/><path d="M10.5 10.5 14 14"/>',
   plus: '<path d="M8 3v10M3 8h10"/>',

@@ -17,14 +17,14 @@ const sink = new Writable({
   },
 });
 
-/** A service that nobody has used, and the link that its start has logged. */
+/** A new service, and the welcome link that it has logged. */
 async function openFresh(): Promise<{ world: World; link: string }> {
   const world = await openWorld({}, { log: pino({ level: 'info' }, sink) });
   const token = /welcome\?token=([\w-]+)/.exec(lines.join(''))?.[1];
   return { world, link: `${world.address}/welcome?token=${token}` };
 }
 
-test('somebody who never saw it gets from the printed link to a wiki of their own files, and works in it', {
+test('a new user gets from the printed link to a wiki of their own files, and works in it', {
   skip,
 }, async (t) => {
   const { world, link } = await openFresh();
@@ -73,7 +73,7 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
     assert.deepEqual(await page.locator('.outline a').allTextContents(), ['Cards', 'Crank']);
   });
 
-  await t.test('a search goes where its words are, by keyboard alone', async () => {
+  await t.test('a search leads to the matching page by keyboard alone', async () => {
     await page.keyboard.press('Control+k');
     await page.keyboard.type('analytical');
     await page.getByRole('option').first().waitFor();
@@ -85,7 +85,7 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
     await assertGood(page, 'search');
   });
 
-  await t.test('what somebody writes is shown beside, kept while it is not saved, and saved', async () => {
+  await t.test('the editor shows a preview, keeps an unsaved draft, and saves', async () => {
     await page.goto(`${world.address}/engine-co/main/guide/setup`);
     await page.getByRole('link', { name: 'Edit', exact: true }).click();
     const text = page.getByRole('textbox', { name: 'Text, in Markdown' });
@@ -93,9 +93,9 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
     await page.keyboard.press('Control+End');
     await page.keyboard.type('\nOil it **well**.');
     await page.locator('.preview strong').getByText('well').waitFor();
-    await page.getByText('Kept in this browser').waitFor();
+    await page.getByText('Stored in this browser').waitFor();
     await page.reload();
-    await page.getByText('What you wrote and did not save is back').waitFor();
+    await page.getByText('Your unsaved changes were restored').waitFor();
     await text.getByText('Oil it').waitFor();
     await assertGood(page, 'editor');
     await page.getByLabel('Title').fill('Setting up');
@@ -104,10 +104,10 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
     await page.locator('.prose strong').getByText('well').waitFor();
     await page.getByRole('link', { name: 'Edit', exact: true }).click();
     await text.waitFor();
-    assert.equal(await page.getByText('did not save is back').count(), 0, 'what was saved is no draft any more');
+    assert.equal(await page.getByText('unsaved changes were restored').count(), 0, 'a saved draft is deleted');
   });
 
-  await t.test('two tabs that edit at once are brought together', async () => {
+  await t.test('concurrent edits in two tabs are merged', async () => {
     const other = await context.newPage();
     watch(other, complaints);
     const address = `${world.address}/engine-co/main/-/edit/guide/use`;
@@ -122,7 +122,7 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
     await other.keyboard.press('Control+Home');
     await other.keyboard.type('Carefully.\n\n');
     await other.getByRole('button', { name: 'Save', exact: true }).click();
-    await other.getByText('Somebody saved this page while you wrote').waitFor();
+    await other.getByText('Another user saved this page while you were editing').waitFor();
     await assertGood(other, 'conflict');
     await other.getByRole('button', { name: 'Save', exact: true }).click();
     await other.waitForURL('**/engine-co/main/guide/use');
@@ -130,17 +130,17 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
     await other.close();
   });
 
-  await t.test('the history says what changed', async () => {
+  await t.test('the history shows what changed', async () => {
     await page.goto(`${world.address}/engine-co/main/guide/setup`);
     await page.getByRole('link', { name: 'History' }).click();
-    await page.getByText('present').waitFor();
+    await page.getByText('current', { exact: true }).waitFor();
     await assertGood(page, 'history');
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.getByText('The title was').waitFor();
     await assertGood(page, 'diff');
   });
 
-  await t.test('what is not there says what to do', async () => {
+  await t.test('a missing page says what to do', async () => {
     const answer = await page.goto(`${world.address}/engine-co/main/guide/setap`);
     assert.equal(answer?.status(), 404);
     await assertGood(page, 'missing');
@@ -150,13 +150,13 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
     }
   });
 
-  await t.test('the theme that is chosen stays', async () => {
+  await t.test('the chosen theme is kept', async () => {
     await page.locator('.menu summary').click();
     await page.getByRole('button', { name: 'Dark' }).click();
     assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
   });
 
-  await t.test('who signs out is out', async () => {
+  await t.test('signing out ends the session', async () => {
     await page.locator('.menu summary').click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.waitForURL('**/sign-in');
@@ -166,5 +166,5 @@ test('somebody who never saw it gets from the printed link to a wiki of their ow
   });
 
   const expected = complaints.filter((line) => !/answered 40[49]$/.test(line));
-  assert.deepEqual(expected, [], 'nothing may fail or be forbidden in a page');
+  assert.deepEqual(expected, [], 'no request of a page may fail or be blocked');
 });

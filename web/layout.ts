@@ -9,16 +9,16 @@ export interface WikiDocument {
   main: Content;
   /** The tree of pages. */
   tree?: Content;
-  /** What stands beside the text: its outline. */
+  /** The outline, beside the text. */
   aside?: Content;
   scripts?: readonly string[];
   head?: Content;
-  /** What was searched for. */
+  /** The query, shown in the search field. */
   query?: string;
   kind?: 'wiki' | 'write';
 }
 
-/** The frame of every page of a wiki: where one is, how to search, what one may do, and the tree. */
+/** A document of a wiki: header with search and actions, the tree of pages, and the page itself. */
 export function renderInWiki(visit: Visit, context: WikiContext, document: WikiDocument): Html {
   const { wiki, workspace } = context;
   return renderDocument(visit, {
@@ -99,7 +99,7 @@ function initial(name: string): string {
   return [...name.trim()][0]?.toLocaleUpperCase() ?? '?';
 }
 
-/** A page outside of any wiki: signing in, a welcome, a problem. */
+/** A document outside of any wiki: sign-in, welcome, invitations, problems. */
 export function renderAlone(
   visit: Visit,
   { title, main, scripts }: { title: string; main: Content; scripts?: string[] },
@@ -112,7 +112,7 @@ export function renderAlone(
   });
 }
 
-/** What went wrong with what was sent, above the form that sends it again. */
+/** Why a form was refused, to be shown above it. */
 export function problemNote(problem: { message: string; request_id: string } | undefined): Content {
   return (
     problem !== undefined &&
@@ -120,7 +120,7 @@ export function problemNote(problem: { message: string; request_id: string } | u
   );
 }
 
-/** A time for people, in words that a script could make their own. */
+/** A time in UTC; reader.js rewrites it in the reader's time zone and language. */
 export function time(at: string): Html {
   return html`<time datetime="${at}" title="${at}">${at.slice(0, 10)} ${at.slice(11, 16)}</time>`;
 }

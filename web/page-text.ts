@@ -1,7 +1,7 @@
 import { type Content, fromApi, html } from './html.ts';
 import type { WikiContext } from './wiki-context.ts';
 
-/** What has to run in a browser to show all of a text that the API made. */
+/** The scripts that a page's HTML needs for its formulas and diagrams. */
 export function scriptsFor(text: string): string[] {
   return [hasMath(text) && 'math.js', text.includes('<pre class="mermaid"') && 'diagrams.js'].filter(
     (name) => name !== false,
@@ -12,12 +12,12 @@ function hasMath(text: string): boolean {
   return text.includes('<pre class="math"') || text.includes('class="language-math');
 }
 
-/** Links to pages that are not there yet lead to where they are written. */
+/** A page's HTML. For those who can write, links to missing pages lead to the form for a new page. */
 export function pageText(context: WikiContext, { html: text }: { html: string }): Content {
   if (text.trim() === '') return html`<p class="empty">This page is empty.</p>`;
   if (!context.can('pages:write')) return fromApi(text);
   const missingLink = /<a class="wiki missing" data-target="([^"]*)"/g;
-  // The target was escaped for an attribute by the API, where & stands for itself in an address too.
+  // The API escaped the target for an attribute; it is unescaped before it becomes part of an address.
   return fromApi(
     text.replace(missingLink, (link, target: string) => {
       const address = `${context.actionUrl('new')}?title=${encodeURIComponent(unescaped(target))}`;

@@ -9,7 +9,7 @@ import { ROUTES } from './routes.ts';
 const world = await openWorld();
 const HOSTILE = `"><img src=x onerror=alert(1)><script>alert(2)</script>'&lt;`;
 
-/** Somebody's browser without scripts: it keeps a cookie, takes HTML and sends forms. */
+/** A browser of a user, without scripts: it keeps a cookie, accepts HTML and posts forms. */
 async function browserOf(user_id: string) {
   const client = await signedInClient(world, user_id);
   const { body } = await client.post('/v1/auth/browser');
@@ -85,7 +85,7 @@ const PAGES = [
   `/${encodeURIComponent(HOSTILE.replaceAll('/', ''))}`,
 ].map((path) => `/hostile/w${path}`);
 
-test('no page shows as markup what people wrote, runs a script of its own or takes a style from elsewhere', async () => {
+test('no page renders user text as markup, contains an inline script or an inline style', async () => {
   for (const path of [
     ...PAGES,
     '/hostile',
@@ -97,19 +97,15 @@ test('no page shows as markup what people wrote, runs a script of its own or tak
     const policy = headers.get('content-security-policy') ?? '';
     assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self';/, path);
     assert.match(policy, /frame-ancestors 'none'/, path);
-    // What stands in quotes is a value, in which these characters are nothing.
+    // Inside of quoted attributes these characters are harmless.
     const outside = String(body).replace(/="[^"]*"/g, '=""');
-    assert.equal(
-      /<img src=x|<script>|<[^>]*onerror/.exec(outside),
-      null,
-      `${path} holds what somebody wrote, as markup`,
-    );
+    assert.equal(/<img src=x|<script>|<[^>]*onerror/.exec(outside), null, `${path} contains user text as markup`);
     const own = /<style|<[^>]*\sstyle=|<script(?! type="" src=""><\/script>)/.exec(outside);
     assert.equal(own, null, `${path} holds a script or style in its text`);
   }
 });
 
-test('a link to a page that is not there leads to where it is written', async () => {
+test('a link to a missing page leads to the form for a new page', async () => {
   const { body } = await me.open('/hostile/w/page');
   const [, address] = /data-target="Nowhere[^"]*" href="([^"]+)"/.exec(body) ?? [];
   assert.ok(address, body);
@@ -117,7 +113,7 @@ test('a link to a page that is not there leads to where it is written', async ()
   assert.match(form.body, /name="title"[^>]* value="Nowhere &amp; &quot;co&quot;"/);
 });
 
-test('no form is taken from another site, whoever is signed in', async () => {
+test('forms from other sites are refused', async () => {
   for (const { method, path } of ROUTES) {
     if (method !== 'POST') continue;
     const url = path.replace(':workspace', 'hostile').replace(':wiki', 'w').replace('*', 'page');
@@ -139,7 +135,7 @@ test('no form is taken from another site, whoever is signed in', async () => {
   assert.equal((await owner.get(`${api}/pages/${page.page_id}`)).body.revision, 1);
 });
 
-test('after signing in one goes on only to addresses of ours', async () => {
+test('after signing in, redirects lead only to paths of this service', async () => {
   for (const next of [
     'https://evil.example',
     '//evil.example',
@@ -155,7 +151,7 @@ test('after signing in one goes on only to addresses of ours', async () => {
   assert.equal(headers.get('location'), '/sign-in?next=%2Fhostile%2Fw%2Fpage');
 });
 
-test('a path of before leads to where the page is now', async () => {
+test('a former path of a page redirects to its current one', async () => {
   const moved = (await owner.post(`${api}/pages`, { title: 'Moved', slug: 'before', markdown: '' })).body;
   await owner.patch(`${api}/pages/${moved.page_id}`, { slug: 'after' });
   const { status, headers } = await me.open('/hostile/w/before');
@@ -163,13 +159,13 @@ test('a path of before leads to where the page is now', async () => {
   assert.equal((await me.open('/hostile/w/after/')).headers.get('location'), '/hostile/w/after');
 });
 
-test("what is somebody else's is as if it were not there", async () => {
+test('pages of another workspace are answered like missing ones', async () => {
   const stranger = await world.owner();
   const theirs = await browserOf(stranger.user_id);
   for (const path of [...PAGES, '/hostile']) assert.equal((await theirs.open(path)).status, 404, path);
 });
 
-test('who only reads is offered nothing else, and refused it', async () => {
+test('a user who can only read is offered no other action, and refused it', async () => {
   const viewer = await world.member(workspace.workspace_id, 'viewer');
   const theirs = await browserOf(viewer.user_id);
   const { body } = await theirs.open('/hostile/w/page');
@@ -184,7 +180,7 @@ test('who only reads is offered nothing else, and refused it', async () => {
   assert.match(refused.body, /Request <code>req_/);
 });
 
-test('without a script two who edit at once are brought together, and nothing of either is lost', async () => {
+test('without scripts concurrent edits are merged, and neither text is lost', async () => {
   const base = ['one', 'two', 'three', 'four', 'five'].join('\n\n');
   await me.submit('/hostile/w/-/new', {
     title: 'Together',
@@ -198,7 +194,7 @@ test('without a script two who edit at once are brought together, and nothing of
   assert.equal((await edit(base.replace('one', 'ONE'), '1')).status, 303);
   const apart = await edit(base.replace('five', 'FIVE'), '1');
   assert.equal(apart.status, 409);
-  assert.match(apart.body, /Somebody saved this page while you wrote/);
+  assert.match(apart.body, /Another user saved this page while you were editing/);
   assert.match(apart.body, /name="base_revision" value="2"/);
   const [, text = ''] = /<textarea[^>]*>\n([^<]*)<\/textarea>/.exec(apart.body) ?? [];
   assert.equal(text, base.replace('one', 'ONE').replace('five', 'FIVE'));
@@ -209,7 +205,7 @@ test('without a script two who edit at once are brought together, and nothing of
   assert.deepEqual([saved.revision, saved.markdown], [3, text], 'a conflict writes nothing');
 });
 
-test('a deleted page says so, and comes back by a button', async () => {
+test('a deleted page says so, and can be restored', async () => {
   const gone = (await owner.post(`${api}/pages`, { title: 'Gone', markdown: '' })).body;
   assert.equal((await me.submit('/hostile/w/-/delete', { page_id: gone.page_id })).status, 303);
   const missing = await me.open('/hostile/w/gone');
@@ -219,7 +215,7 @@ test('a deleted page says so, and comes back by a button', async () => {
   assert.deepEqual([restored.status, restored.headers.get('location')], [303, '/hostile/w/gone']);
 });
 
-test('an old text comes back by a button', async () => {
+test('an old revision can be restored', async () => {
   const made = (await owner.post(`${api}/pages`, { title: 'Old', markdown: 'first' })).body;
   await owner.patch(`${api}/pages/${made.page_id}`, { markdown: 'second', base_revision: 1 });
   assert.match((await me.open('/hostile/w/-/history/old?revision=1')).body, /Restore this text/);
@@ -227,7 +223,7 @@ test('an old text comes back by a button', async () => {
   assert.equal((await owner.get(`${api}/pages/${made.page_id}`)).body.markdown, 'first');
 });
 
-test('files are handed over without a script too', async () => {
+test('files can be uploaded without scripts', async () => {
   const form = new FormData();
   form.append('files', new Blob(['# By hand\n']), 'hand/by-hand.md');
   const headers = { accept: 'text/html', cookie: me.cookie, 'sec-fetch-site': 'same-origin' };
@@ -242,7 +238,7 @@ test('files are handed over without a script too', async () => {
   assert.match(refused.body, /Request <code>/);
 });
 
-test('an invitation is accepted by whom it is for, when they have signed in', async () => {
+test('an invitation is accepted only by its recipient, after signing in', async () => {
   const guest = await world.person('guest@example.com');
   const invite = { email: 'guest@example.com', role: 'viewer' };
   const { body: invited } = await owner.post(`/v1/workspaces/${workspace.workspace_id}/members/invite`, invite);
@@ -261,7 +257,7 @@ test('an invitation is accepted by whom it is for, when they have signed in', as
   assert.match((await theirs.open(address)).body, /You are in/);
 });
 
-test('a program that mistypes an address gets the answer of the API', async () => {
+test('a program that requests a wrong address gets the error of the API', async () => {
   for (const path of ['/nothing', '/hostile/w', '/v1/nothing']) {
     const { status, body } = await owner.get(path);
     assert.deepEqual([status, body.detail], [404, 'Not Found'], path);
@@ -271,7 +267,7 @@ test('a program that mistypes an address gets the answer of the API', async () =
   assert.match(String(inBrowser.headers.get('content-type')), /text\/html/);
 });
 
-test('what browsers load is small, kept for ever and there in one version alone', async () => {
+test('the files for browsers are small, cached for ever and served in one version only', async () => {
   const { body } = await me.open('/hostile/w/page');
   const files = [...body.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map((match) => String(match[1]));
   assert.ok(files.length >= 3);

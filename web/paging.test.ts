@@ -6,7 +6,7 @@ import { mergePending } from '../src/search/index/merge-pending.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { openWorld } from '../test/world.ts';
 
-/** More than any part of a list has. */
+/** More records than one part of a list has. */
 const MANY = 130;
 
 const world = await openWorld();
@@ -27,7 +27,7 @@ async function open(path: string): Promise<string> {
 const create = async (title: string, more: object = {}) =>
   (await owner.post(`${api}/pages`, { title, markdown: '', ...more })).body;
 
-/** What a browser without scripts comes to that starts at a page and follows the links to the next part of the list. */
+/** Starts at a page and follows the links to the next parts, as a browser without scripts does. */
 async function* follow(path: string): AsyncGenerator<string> {
   for (let at: string | undefined = path; at !== undefined; ) {
     const body = await open(at);
@@ -39,7 +39,7 @@ async function* follow(path: string): AsyncGenerator<string> {
 
 const numbers = Array.from({ length: MANY }, (_, i) => String(i).padStart(3, '0'));
 
-/** Each list, the record of a number in it, and where it is read. */
+/** Every record of a list must be in exactly one of its parts. `nameOf` is the text that identifies a record. */
 async function assertWhole(path: string, nameOf: (number: string) => string): Promise<void> {
   const bodies: string[] = [];
   for await (const body of follow(path)) bodies.push(body.replace(/<nav class="tree"[\s\S]*?<\/nav>/, ''));
@@ -51,7 +51,7 @@ async function assertWhole(path: string, nameOf: (number: string) => string): Pr
   }
 }
 
-/** Makes copies of the one row of a table that `where` finds, each with an id of its own and what its number gives. */
+/** Copies the row of a table that `where` finds, with a new id and changed columns for each copy. */
 async function copy(table: string, id: string, where: ReturnType<typeof sql>, patch: (number: string) => object) {
   const rows = numbers.map((number) => ({ [id]: newId(id.replace('_id', '') as never), ...patch(number) }));
   const columns = await world.db.query<{ names: string }>(sql`
@@ -66,7 +66,7 @@ async function copy(table: string, id: string, where: ReturnType<typeof sql>, pa
     ) copies`);
 }
 
-test('the trash is shown to its end', async () => {
+test('the trash is shown completely', async () => {
   for (const number of numbers) {
     const { page_id } = await create(`Thrown away ${number}.`);
     await owner.send('DELETE', `${api}/pages/${page_id}`);
@@ -74,21 +74,21 @@ test('the trash is shown to its end', async () => {
   await assertWhole(`${wiki}/-/trash`, (number) => `Thrown away ${number}.`);
 });
 
-test('the pages at the root, and those that link to one, are shown to their end', async () => {
+test('the pages at the root and the backlinks of a page are shown completely', async () => {
   await create('Linked');
   for (const number of numbers) await create(`At the root ${number}.`, { markdown: '[[Linked]]' });
   await assertWhole(wiki, (number) => `At the root ${number}.`);
   await assertWhole(`${wiki}/linked`, (number) => `At the root ${number}.`);
 });
 
-test('what was found is shown to its end', async () => {
+test('search results are shown completely', async () => {
   for (const number of numbers) await create(`Found ${number}.`, { markdown: 'needle' });
   // Ranks change while the index is merged.
   while ((await mergePending(world.db, owner.wiki_id, 'page', 'wait')) > 0);
   await assertWhole(`${wiki}/-/search?query=needle`, (number) => `Found ${number}.</a>`);
 });
 
-test('the files of an upload, the sources and the uploads are shown to their end', async () => {
+test('the files of an upload, the sources and the uploads are shown completely', async () => {
   const files = Object.fromEntries(numbers.map((number) => [`file ${number}.md`, `# File ${number}`]));
   const { body: upload } = await world.upload(owner, owner.wiki_id, files);
   await assertWhole(`${wiki}/-/uploads/${upload.upload_id}`, (number) => `file ${number}.md`);
@@ -97,7 +97,7 @@ test('the files of an upload, the sources and the uploads are shown to their end
   await assertWhole(`${wiki}/-/uploads`, (number) => `Upload ${number}.`);
 });
 
-test('sessions, keys and the log are shown to their end', async () => {
+test('sessions, keys and the audit log are shown completely', async () => {
   await copy('sessions', 'session_id', sql`t.user_id = ${owner.user_id}`, (number) => ({
     user_agent: `Browser ${number}.`,
     access_hash: `\\x0${number}`,
@@ -111,7 +111,7 @@ test('sessions, keys and the log are shown to their end', async () => {
   await assertWhole(`${workspace}/-/audit?type=api_key.created`, (number) => `Program ${number}.`);
 });
 
-test('a part that the API does not know is refused as the API refuses it', async () => {
+test("a cursor that the API refuses is refused with the API's error", async () => {
   const headers = { accept: 'text/html', cookie: `ibid=${session.browser_secret}` };
   for (const part of ['limit=0', 'limit=x', 'offset=-1']) {
     const address = `${wiki}/-/trash?${new URLSearchParams({ part })}`;

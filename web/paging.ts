@@ -2,19 +2,19 @@ import type { Api } from './api.ts';
 import { type Content, html } from './html.ts';
 import type { Visit } from './visit.ts';
 
-/** A part of a list, and how a browser gets to the others. */
+/** A part of a list, with links to the others. */
 export interface ListPart<T> {
   records: T[];
   isFirst: boolean;
-  /** The address of the list's first part. */
+  /** The address of the first part. */
   first: string;
   /** The address of the next part; "" on the last one. */
   next: string;
 }
 
 /**
- * Reads the part of a list of the API that the visit's address asks for, at first the one at `path`. The parameter `name` of the
- * address holds the query of the API's own link to that part, whatever is in it; a page with several lists names each.
+ * Reads the part of an API list that the visit's address names; without a parameter the first one, at `path`. The parameter
+ * `name` contains the query of the API's own link to that part; a page with several lists gives each its own `name`.
  */
 export async function readPart<T>(
   { api, query, path: visited }: Pick<Visit, 'api' | 'query' | 'path'>,
@@ -26,7 +26,7 @@ export async function readPart<T>(
   const next = nextQuery(link);
   const to = (part: string) => {
     const search = new URLSearchParams(query);
-    // What was said of a form belongs to the answer to it.
+    // A flash message is shown only once.
     for (const other of ['flash', name]) search.delete(other);
     if (part !== '') search.set(name, part);
     return search.size === 0 ? address : `${address}?${search}`;
@@ -34,7 +34,7 @@ export async function readPart<T>(
   return { records, isFirst: asked === '', first: to(''), next: next === '' ? '' : to(next) };
 }
 
-/** The records of a list from its beginning on, no more than `most`. */
+/** The first records of a list, `most` at most. */
 export async function readUpTo<T>(api: Api, path: string, most: number): Promise<T[]> {
   const all: T[] = [];
   for (let at = path; ; ) {
@@ -46,7 +46,7 @@ export async function readUpTo<T>(api: Api, path: string, most: number): Promise
   }
 }
 
-/** The ways on from a part of a list, which work without a script. */
+/** Links to the next part and back to the first; they work without scripts. */
 export function partLinks(
   { isFirst, first, next }: ListPart<unknown>,
   words: { first: string; next: string } = { first: 'Back to the beginning', next: 'More' },
@@ -56,12 +56,12 @@ export function partLinks(
     ${next !== '' && html`<a class="button" rel="next" href="${next}">${words.next}</a>`}</p>`;
 }
 
-/** The query of the link to the next part, as a `Link` header names it (RFC 8288); "" where there is none. */
+/** The query of the link `rel="next"` in a `Link` header (RFC 8288); "" if there is none. */
 function nextQuery(link: string): string {
   return /<[^<>?]*\?([^<>]*)>\s*;\s*rel="next"/.exec(link)?.[1] ?? '';
 }
 
-/** The same list with another query, which came with a visitor's address and may say anything. */
+/** The path of a list with another query. The query comes from the address, so it may be anything. */
 function withQuery(path: string, query: string): string {
   const at = path.indexOf('?');
   return `${at < 0 ? path : path.slice(0, at)}?${new URLSearchParams(query)}`;

@@ -26,7 +26,7 @@ async function rootOf(owner: Owner): Promise<string> {
   return `${world.address}/${body.session.organizations[0].slug}/${body.wikis[0].slug}`;
 }
 
-/** A page as a browser without scripts gets it. */
+/** The HTML of a page. */
 async function reader(owner: Owner) {
   const { body } = await (await signedInClient(world, owner.user_id)).post('/v1/auth/browser');
   const headers = { accept: 'text/html', cookie: `ibid=${body.browser_secret}` };
@@ -74,7 +74,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     assert.match((await page.locator(':focus').textContent()) ?? '', /Open the PDF at page 1/);
     await page.keyboard.press('Escape');
     await box.waitFor({ state: 'hidden' });
-    assert.equal(await page.locator('.passage-mark:focus').count(), 1, 'one goes on where one was');
+    assert.equal(await page.locator('.passage-mark:focus').count(), 1, 'the focus returns to the mark');
   });
 
   await t.test('without a script, from the page of all passages', async () => {
@@ -90,7 +90,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     await assertGood(page, 'the text of a source');
   });
 
-  await t.test('what people have changed is theirs', async () => {
+  await t.test('a block that people have edited has no source', async () => {
     const [compiled] = (await owner.get(`/v1/wikis/${owner.wiki_id}/pages`)).body;
     const markdown =
       compiled && (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${compiled.page_id}`)).body.markdown;
@@ -107,7 +107,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
   assert.deepEqual(complaints, []);
 });
 
-/** The tab that is opened asks for the PDF; how it is shown there, or whether it is saved, is the browser's own. */
+/** Scripts cannot inspect Chromium's PDF viewer, but they can see the address that it opened. */
 async function followToPdf(page: Page, number: number): Promise<void> {
   const link = page.getByRole('link', { name: `Open the PDF at page ${number}` });
   const href = await link.evaluate((anchor: HTMLAnchorElement) => anchor.href);
@@ -124,7 +124,7 @@ async function followToPdf(page: Page, number: number): Promise<void> {
   await tab.close();
 }
 
-test('every block of every document stands beside its passage', async (t) => {
+test('every block of every document is shown beside its passage', async (t) => {
   const owner = await world.owner();
   const files = existsSync(CORPORA)
     ? Object.fromEntries(readdirSync(CORPORA).map((name) => [name, readFileSync(new URL(name, CORPORA))]))
@@ -148,7 +148,7 @@ test('every block of every document stands beside its passage', async (t) => {
   assert.match(await read(`${root}/${pages[0].path}`), /<h2>Sources<\/h2><ul class="sources">\s*<li>/);
 });
 
-test('a passage of a text is told by the lines of its file', async () => {
+test('a passage of a text file is located by its lines', async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'a.md': '---\ntitle: T\n---\n\n# Weaving\n\nWarp\nand weft.\n' });
   const [root, read] = [await rootOf(owner), await reader(owner)];
@@ -157,7 +157,7 @@ test('a passage of a text is told by the lines of its file', async () => {
   assert.match(text, /<blockquote>Warp and weft\.<\/blockquote>[^]*?<strong>a\.md<\/strong>, “Weaving”, lines 7–8</);
 });
 
-test('a page that is stale says which source is why', async () => {
+test('a stale page names the source that has changed', async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, {
     'a.md': '# A\n\nOne.\n\nTwo.\n',
@@ -171,18 +171,15 @@ test('a page that is stale says which source is why', async () => {
     sql`update source_texts set text = replace(text, 'Two', 'Too') where source_id = ${a.source_id}`,
   );
   await world.db.query(sql`update pages set stale = true where wiki_id = ${owner.wiki_id} and path = 'a'`);
-  assert.match(await read(`${root}/a`), /has changed since: <a href="[^"]*">a\.md<\/a>/);
+  assert.match(await read(`${root}/a`), /sources of this page have changed: <a href="[^"]*">a\.md<\/a>/);
   const traced = await read(`${root}/a?sources`);
   assert.match(traced, /3 of 3 blocks/);
-  assert.match(traced, /3 blocks, <span class="altered">1 not as it was/);
-  assert.match(traced, /<blockquote>Too\.<\/blockquote>[^!]*this is what it says there now/);
+  assert.match(traced, /3 blocks, <span class="altered">1 changed/);
+  assert.match(traced, /<blockquote>Too\.<\/blockquote>[^!]*this is what it says now/);
   await owner.send('DELETE', `/v1/wikis/${owner.wiki_id}/sources/${b.source_id}`);
   assert.match(await read(`${root}/b`), /The source that this page was made from was deleted/);
   const c = (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/c`)).body;
   await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${c.page_id}`, { base_revision: 1, markdown: '# C\n\nMine.\n' });
   await world.upload(owner, owner.wiki_id, { 'c.md': '# C\n\nTheirs.\n' });
-  assert.match(
-    await read(`${root}/c`),
-    /says something else now, where people have edited the page: <a href="[^"]*">c\.md/,
-  );
+  assert.match(await read(`${root}/c`), /have changed where people have edited the page: <a href="[^"]*">c\.md/);
 });

@@ -23,10 +23,10 @@ import { branchPages, rootPages, wikiHome } from './pages/wiki-home.ts';
 import { editPage, newPage, saveEdit, saveNewPage } from './pages/write-page.ts';
 import type { WebRoute } from './visit.ts';
 
-/** The whole web application: what is not in this list does not exist. */
+/** All routes of the web application. */
 export const ROUTES: readonly WebRoute[] = [
   home,
-  // coming in
+  // signing in
   signIn,
   sendSignIn,
   signInByLink,
@@ -60,7 +60,7 @@ export const ROUTES: readonly WebRoute[] = [
   movePageToTrash,
   trash,
   restoreFromTrash,
-  // handing over
+  // uploading, exporting and importing
   upload,
   sendUpload,
   uploads,

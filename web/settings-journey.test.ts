@@ -13,7 +13,7 @@ import { startMailServer } from '../test/mail-server.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { openWorld, type World } from '../test/world.ts';
 
-/** A page of another origin; what it shows is set by each step. */
+/** A site of another origin; each step sets the page that it serves. */
 async function openOtherSite() {
   const site = { text: '', origin: '' };
   const server = createServer((_request, response) => {
@@ -30,7 +30,7 @@ async function signIn(world: World, context: BrowserContext, user_id: string): P
   await context.addCookies([{ name: 'ibid', value: body.browser_secret, url: world.address }]);
 }
 
-/** The link in a mail, at the address where this test reaches the service. */
+/** The link in a mail, with the address of the test's service. */
 function linkIn(raw: string, world: World): string {
   const text = raw.replaceAll('=\r\n', '').replaceAll('=3D', '=');
   const [link] = /http:\/\/[^\s"<>]+token=[\w-]+/.exec(text) ?? [];
@@ -39,7 +39,7 @@ function linkIn(raw: string, world: World): string {
   return world.address + pathname + search;
 }
 
-test('somebody is invited by mail, comes in, gets a role, makes a key and shows a widget elsewhere', {
+test('a user is invited by mail, joins, gets a role, makes a key and embeds a widget in another site', {
   skip,
 }, async (t) => {
   const mail = await startMailServer();
@@ -67,21 +67,21 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
   const settings = (section: string) => `${world.address}/ada/-/${section}`;
   let secret = '';
 
-  await t.test('an owner invites somebody, who gets a mail', async () => {
+  await t.test('an owner invites a user by mail', async () => {
     await ada.goto(`${world.address}/ada/main`);
     await ada.getByLabel('You and your wikis').click();
     await ada.getByRole('link', { name: 'Settings of ada' }).click();
     await assertGood(ada, 'members');
     await ada.getByLabel('E-mail').fill('grace@example.com');
-    await ada.getByRole('form', { name: 'Invite somebody' }).getByRole('combobox').selectOption('Viewer');
+    await ada.getByRole('form', { name: 'Invite a member' }).getByRole('combobox').selectOption('Viewer');
     await ada.getByRole('button', { name: 'Invite' }).click();
     await ada.getByText('The invitation is on its way by mail').waitFor();
-    await assertGood(ada, 'members, somebody invited');
+    await assertGood(ada, 'members, with an invitation');
     await mail.sentTo('grace@example.com');
     assert.equal(mail.messages.length, 1);
   });
 
-  await t.test('the invited one signs in and accepts, in a browser of their own', async () => {
+  await t.test('the invited user signs in and accepts, in another browser', async () => {
     await grace.goto(linkIn(mail.messages[0]?.raw ?? '', world));
     await assertGood(grace, 'invitation');
     await grace.getByRole('link', { name: 'Sign in' }).click();
@@ -104,7 +104,7 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
     assert.equal((await grace.goto(settings('keys')))?.status(), 403);
   });
 
-  await t.test('the owner makes them a developer, by keyboard', async () => {
+  await t.test('the owner changes their role by keyboard', async () => {
     await ada.goto(settings('members'));
     await ada.getByLabel('Role of grace').focus();
     await ada.keyboard.type('Dev');
@@ -119,7 +119,7 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
     await grace.goto(settings('keys'));
     await assertGood(grace, 'keys, none yet');
     await grace.getByLabel('Name').fill('Nightly import');
-    await grace.getByText('Narrow what it may do').click();
+    await grace.getByText('Restrict its permissions').click();
     await grace.getByLabel('members:read').check();
     await grace.getByLabel('developers:manage').check();
     await grace.getByRole('button', { name: 'Make a key' }).click();
@@ -146,7 +146,7 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
     <script type="module" src="${world.address}/widgets.js"></script></head>
     <body><main><h1>Intranet</h1>${elements}</main></body></html>`;
 
-  await t.test('a page of another site shows nothing while the workspace does not allow it', async () => {
+  await t.test('a page of another site shows no widget unless the workspace allows the site', async () => {
     site.text = embedding(`<ibid-developers token="${await widgetToken('developers', secret)}"></ibid-developers>`);
     const page = await guests.newPage();
     await page.goto(site.origin);
@@ -179,7 +179,7 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
     await page.locator('ibid-developers').getByText('Nightly import').waitFor();
     await page.locator('ibid-profile').getByText('ada@example.com').waitFor();
     await page.locator('ibid-enterprise').getByText('2 active, 0 invited').waitFor();
-    await page.locator('ibid-enterprise').getByText('What they may do').first().click();
+    await page.locator('ibid-enterprise').getByText('Permissions', { exact: true }).first().click();
     await assertGood(page, 'the widgets in a page of another site');
     const seen = await page.evaluate(`getComputedStyle(document.querySelector('ibid-profile')).backgroundColor`);
     await page.addStyleTag({ content: 'ibid-profile { --ibid-paper: rgb(1, 2, 3) }' });
@@ -199,7 +199,7 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
     return asked;
   }
 
-  await t.test('a site that is allowed shows a widget in a frame, another cannot', async () => {
+  await t.test('an allowed site can show a widget in a frame, another cannot', async () => {
     const token = await widgetToken('developers', secret);
     const address = `${world.address}/-/widgets/${owner.workspace_id}/developers`;
     const framing = `<!doctype html><html lang="en"><title>Intranet</title><main><h1>Intranet</h1>
@@ -211,7 +211,7 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
     await page.frameLocator('iframe').getByText('Nightly import').waitFor();
     await assertGood(page, 'a widget in a frame');
     const inside = page.frames().find((frame) => frame.url().startsWith(world.address));
-    assert.equal(inside?.url(), address, 'the token is out of the address');
+    assert.equal(inside?.url(), address, 'the token is removed from the address');
     assert.ok(asked.length > 1, 'a frame that is shown asks for its scripts');
     await page.close();
 
@@ -226,7 +226,7 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
     await refused.close();
   });
 
-  await t.test('a token that ended with its key says so, to people and to the page', async () => {
+  await t.test('a widget whose key was revoked tells the user and the page', async () => {
     const token = await widgetToken('developers', secret);
     await grace.goto(settings('keys'));
     await grace.getByText('Revoke', { exact: false }).first().click();
@@ -236,7 +236,7 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
       <ibid-developers token="${token}"></ibid-developers>`);
     const page = await guests.newPage();
     await page.goto(site.origin);
-    await page.getByText('This view has ended').waitFor();
+    await page.getByText('This view has expired').waitFor();
     assert.equal(await page.title(), 'ended');
     await page.close();
   });
@@ -282,7 +282,7 @@ test('somebody is invited by mail, comes in, gets a role, makes a key and shows 
     await grace.waitForURL('**/sign-in');
   });
 
-  // What was to be refused was: a page of another site, a key's end, and the settings that are not a viewer's.
+  // Expected refusals: a page of another site, a revoked key, and settings that a viewer cannot see.
   const unexpected = complaints.filter((line) => !/answered 40[13]$/.test(line));
-  assert.deepEqual(unexpected, [], 'nothing may fail or be forbidden in a page');
+  assert.deepEqual(unexpected, [], 'no request of a page may fail or be blocked');
 });

@@ -8,7 +8,7 @@ import { type Answer, openWorld } from '../test/world.ts';
 const world = await openWorld({ PASSWORD_SIGN_IN: 'on' });
 const HOSTILE = `"><img src=x onerror=alert(1)><script>alert(2)</script>'&lt;`;
 
-/** Somebody's browser without scripts. */
+/** A browser of a user, without scripts. */
 async function browserOf(user_id: string) {
   const client = await signedInClient(world, user_id, { 'user-agent': HOSTILE });
   const { body } = await client.post('/v1/auth/browser');
@@ -51,21 +51,25 @@ for (const { slug: role, permissions } of ROLES) {
       assert.equal(members.includes(`href="/${slug}/-/${section}"`), isTheirs, section);
       const { status, body } = await browser.open(`/${slug}/-/${section}`);
       assert.equal(status, isTheirs ? 200 : 403, `${section}: ${body}`);
-      if (!isTheirs) assert.match(body, /Ask somebody who manages the workspace[\s\S]*Request <code>/);
+      if (!isTheirs) assert.match(body, /Ask an owner or an admin of the workspace[\s\S]*Request <code>/);
     }
     const manages = permissions.includes('members:manage');
     for (const deed of ['invite', 'role', 'deactivate', 'remove', 'transfer']) {
       const isOffered = manages && (deed !== 'transfer' || role === 'owner');
       assert.equal(members.includes(`name="do" value="${deed}"`), isOffered, deed);
     }
-    assert.equal(members.includes('<option value="owner"'), role === 'owner', 'nobody gives a role above their own');
-    assert.ok(members.includes('name="do" value="leave"'), 'everybody but the last owner may leave');
+    assert.equal(
+      members.includes('<option value="owner"'),
+      role === 'owner',
+      "no role above the user's own is offered",
+    );
+    assert.ok(members.includes('name="do" value="leave"'), 'every member but the last owner can leave');
     for (const path of ['/me', '/me/keys']) assert.equal((await browser.open(path)).status, 200);
     await owner.send('DELETE', `${api}/members/${member.membership_id}`);
   });
 }
 
-test('the settings of a workspace are not there for who is no member of it', async () => {
+test('the settings of a workspace are not found by users who are not its members', async () => {
   const stranger = await world.person();
   const browser = await browserOf(stranger.user_id);
   for (const section of Object.keys(SECTIONS)) {
@@ -76,11 +80,11 @@ test('the settings of a workspace are not there for who is no member of it', asy
     );
   }
   const own = await browser.open('/me');
-  assert.equal(own.status, 200, 'who is in no workspace has a profile all the same');
+  assert.equal(own.status, 200, 'a user without a workspace has a profile');
   assert.match(own.body, /You are in no workspace/);
 });
 
-test('a form that is refused says what happened, what to do, and the request; what was typed stays', async () => {
+test('a refused form says what went wrong, what to do, and the request id; the input is kept', async () => {
   const path = `/${slug}/-/members`;
   const bad = await me.submit(path, { do: 'invite', email: 'two@example.com, three@example.com', role: 'viewer' });
   assert.equal(bad.status, 400);
@@ -98,12 +102,12 @@ test('a form that is refused says what happened, what to do, and the request; wh
   assert.equal((await me.submit(path, { do: 'constructor' })).status, 400);
 });
 
-test('the only owner is offered nothing that would leave the workspace without one', async () => {
+test('the last owner is offered no action that would leave the workspace without an owner', async () => {
   const { body } = await me.open(`/${slug}/-/members`);
   assert.ok(!body.includes('value="leave"') && body.includes('the only one'));
 });
 
-test('a key is shown once, narrowed and ended as was chosen, and works', async () => {
+test('a new key is shown once, has the chosen permissions and expiry, and works until it is revoked', async () => {
   const path = `/${slug}/-/keys`;
   assert.match((await me.open(path)).body, /There are no keys yet. Make one above/);
   const made = await me.submit(path, [
@@ -122,14 +126,14 @@ test('a key is shown once, narrowed and ended as was chosen, and works', async (
   assert.ok(Math.abs(Date.parse(keys[0].expires_at) - Date.now() - 30 * 86_400_000) < 60_000);
   assert.equal((await world.as(secret).get(`${api}/members`)).status, 200);
   const list = await me.open(path);
-  assert.ok(!list.body.includes(secret), 'it is in the one answer alone');
-  assert.match(list.body, /May only: members:read, pages:read/);
+  assert.ok(!list.body.includes(secret), 'the secret is in no other reply');
+  assert.match(list.body, /Restricted to: members:read, pages:read/);
   const revoked = await me.submit(path, { do: 'revoke', key_id: keys[0].key_id });
   assert.equal(revoked.status, 303);
   assert.equal((await world.as(secret).get(`${api}/members`)).status, 401);
 });
 
-test('a name is changed, a password set, and one signs out everywhere', async () => {
+test('a user changes their name, sets a password and signs out everywhere', async () => {
   const person = await world.person('names@example.com');
   const browser = await browserOf(person.user_id);
   assert.equal(
@@ -161,18 +165,18 @@ test('the audit log is filtered and paged', async () => {
   const second = await me.open(String(later).replaceAll('&amp;', '&'));
   assert.match(second.body, /Handbook 49 → Handbook 50/);
   assert.match(second.body, />The earliest</);
-  assert.match((await me.open(`/${slug}/-/audit?after=2100-01-01`)).body, /Nothing happened that fits/);
+  assert.match((await me.open(`/${slug}/-/audit?after=2100-01-01`)).body, /no matching events/);
   assert.equal((await me.open(`/${slug}/-/audit?after=yesterday`)).status, 422);
 });
 
-test('a plan shows what it would cost, and one that is not there is refused', async () => {
+test('a plan shows what it would cost, and an unknown plan is refused', async () => {
   const { body } = await me.open(`/${slug}/-/billing?plan=team_annual`);
   assert.match(body, /What Team \(annual\) would cost[\s\S]*\$160\.00[\s\S]*nothing was changed/);
-  assert.match((await me.open(`/${slug}/-/billing?plan=enterprise`)).body, /Talk to whoever runs this service/);
+  assert.match((await me.open(`/${slug}/-/billing?plan=enterprise`)).body, /Ask the operator of this service/);
   assert.equal((await me.open(`/${slug}/-/billing?plan=gold`)).status, 400);
 });
 
-test('sites that may show the widgets are set, and what is none is refused with what was typed', async () => {
+test('the sites that can show widgets are set; an invalid origin is refused and the input kept', async () => {
   const path = `/${slug}/-/widgets`;
   assert.match((await me.open(path)).body, /No site is allowed yet/);
   const saved = await me.submit(path, { do: 'origins', origins: 'https://b.example\n\n https://a.example:8443/ ' });
@@ -184,7 +188,7 @@ test('sites that may show the widgets are set, and what is none is refused with 
   assert.match(bad.body, />https:\/\/a\.example\/page<\/textarea>/);
 });
 
-test('what people wrote is no markup in any of the settings', async () => {
+test('no settings page renders user text as markup', async () => {
   await world.db.query(sql`update users set display_name = ${HOSTILE} where user_id = ${owner.user_id}`);
   await world.db.query(sql`update workspaces set name = ${HOSTILE} where workspace_id = ${owner.workspace_id}`);
   await owner.post(`${api}/api-keys`, { name: HOSTILE });
@@ -205,7 +209,7 @@ test('what people wrote is no markup in any of the settings', async () => {
   }
 });
 
-test('the module of the widgets may be loaded by any page, and is asked for again only when it changed', async () => {
+test('any page can load the module of the widgets, and loads it again only when it has changed', async () => {
   const answer = await fetch(`${world.address}/widgets.js`, { headers: { origin: 'https://elsewhere.example' } });
   assert.equal(answer.status, 200);
   assert.equal(answer.headers.get('access-control-allow-origin'), '*');

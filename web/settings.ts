@@ -7,24 +7,24 @@ import { userMenu } from './layout.ts';
 import type { Visit, WebResponse, WebRoute } from './visit.ts';
 import { notFound, type Overview, type WikiEntry } from './wiki-context.ts';
 
-/** Where settings are looked at: one's own, or those of a workspace. */
+/** What a settings page knows of its user and workspace. */
 export interface SettingsContext {
   user: User;
   overview: Overview;
-  /** The one of the address; on pages about oneself the one that was used last. */
+  /** The workspace that the address names; on the user's own pages the current one. */
   workspace: Static<typeof Organization>;
   wiki: WikiEntry | undefined;
   can(permission: string): boolean;
-  /** The path of the workspace in the API. */
+  /** The API path of the workspace. */
   api: string;
-  /** The address of one of its settings. */
+  /** The address of one of the workspace's settings pages. */
   sectionUrl(section: string): string;
 }
 
-/** Somebody in no workspace at all still has settings of their own. */
+/** Stands for the workspace of users who are in none: their own settings must still open. */
 const NO_WORKSPACE = { organization_id: '', name: 'Ibid', slug: '', role: '', permissions: [] };
 
-/** Errors: Problem 404 for a workspace that is not there, or not the visitor's to see. */
+/** Errors: Problem 404 for a workspace that does not exist or that the user is not a member of. */
 export async function loadSettingsContext(visit: Visit): Promise<SettingsContext> {
   const overview = await visit.api.get<Overview>('/v1/overview');
   const { organizations, organization_id, user } = overview.session;
@@ -46,20 +46,20 @@ export async function loadSettingsContext(visit: Visit): Promise<SettingsContext
   };
 }
 
-/** What a form does. Answers a word for what is said of it, or what is shown at once. Errors: Problem, shown above the page. */
+/** What a form does. Returns the key of a flash message, or a response of its own. Errors: Problem, shown above the page. */
 export type Action = (visit: Visit, context: SettingsContext) => Promise<string | WebResponse>;
 
 export interface SettingsPage {
   path: string;
   title: string;
-  /** What a page says when something was done, by the word that the deed has answered. */
+  /** Shown after an action that returned the key. */
   flashMessages: Record<string, string>;
   actions: Record<string, Action>;
   scripts?: readonly string[];
   main(visit: Visit, context: SettingsContext): Promise<Content>;
 }
 
-/** A page and what its forms do; each form says in its field `do` which deed it is. */
+/** The routes of a settings page and its forms. The field `do` of a form names the action. */
 export function settingsPage(page: SettingsPage): [read: WebRoute, write: WebRoute] {
   const shown = async (visit: Visit, context: SettingsContext, note: Content, status = 200): Promise<WebResponse> => ({
     status,
@@ -73,7 +73,7 @@ export function settingsPage(page: SettingsPage): [read: WebRoute, write: WebRou
   const write = async (visit: Visit): Promise<WebResponse> => {
     const context = await loadSettingsContext(visit);
     const action = ownEntry(page.actions, visit.form.get('do'));
-    if (!action) throw new Problem(400, { message: 'The form was not whole.', request_id: visit.request.id });
+    if (!action) throw new Problem(400, { message: 'The form is incomplete.', request_id: visit.request.id });
     try {
       const result = await action(visit, context);
       return typeof result === 'string' ? { redirect: `${visit.path}?flash=${result}` } : result;
@@ -88,12 +88,12 @@ export function settingsPage(page: SettingsPage): [read: WebRoute, write: WebRou
   ];
 }
 
-/** What a request names is ours to have: an object has more than we gave it. */
+/** An own property: names come from requests, and every object inherits `constructor`. */
 function ownEntry<T>(entries: Record<string, T>, name: string | null): T | undefined {
   return name !== null && Object.hasOwn(entries, name) ? entries[name] : undefined;
 }
 
-/** The frame of all settings: what there is to set, of the workspace and of oneself. */
+/** A document with the navigation of all settings, of the workspace and of the user. */
 export function renderSettings(
   visit: Visit,
   context: SettingsContext,
@@ -150,18 +150,18 @@ const ADVICE: Record<string, string> = {
   member_inactive: 'Reactivate them in the list of members below.',
   invitation_pending: 'You can send it again from the list below.',
   email_unavailable: 'Nothing was changed. Try again in a few minutes.',
-  not_found: 'Somebody may have changed it meanwhile: this page shows how it is now.',
-  conflict: 'Somebody may have changed it meanwhile: this page shows how it is now.',
+  not_found: 'It may have been changed in the meantime: this page shows the current state.',
+  conflict: 'It may have been changed in the meantime: this page shows the current state.',
   rate_limited: 'Wait a while, then send it again.',
 };
 
-/** What a refused form was refused for, what to do, and the request's id. */
+/** Why a form was refused, what to do about it, and the request's id. */
 function problemNote({ message, code, request_id }: Problem): Html {
   return html`<div class="note bad" role="alert"><p>${message}</p>${ADVICE[code] !== undefined && html`<p>${ADVICE[code]}</p>`}
     <p class="small">Request <code>${request_id}</code></p></div>`;
 }
 
-/** A button that does one thing, with what it needs to know. */
+/** A form of one button and hidden fields. */
 export function actionButton(action: string, fields: Record<string, string>, label: Content, kind = ''): Html {
   return html`<form method="post">${hiddenFields({ do: action, ...fields })}<button class="button ${kind}">${label}</button></form>`;
 }
@@ -170,12 +170,12 @@ export function hiddenFields(fields: Record<string, string>): Html {
   return html`${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
 }
 
-/** A button that cannot be pressed by mistake: it is behind a word, and what it does is said beside it. */
+/** Folds a dangerous button away, with an explanation beside it, so that it is not pressed by mistake. */
 export function disclosure(name: Content, what: Content, button: Content): Html {
   return html`<details class="guarded"><summary>${name}</summary><div><p>${what}</p>${button}</div></details>`;
 }
 
-/** A token for a widget of the visitor's own. Errors: Problem 403 where they may not have one. */
+/** A widget token of the user's own. Errors: Problem 403 without the permission that the widget needs. */
 export async function issueWidgetToken({ api }: Visit, context: SettingsContext, widget: string): Promise<string> {
   return (await api.post<{ token: string }>(`${context.api}/widget-token`, { widget })).token;
 }

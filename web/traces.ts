@@ -5,14 +5,14 @@ import { readUpTo } from './paging.ts';
 
 const CITATIONS_PER_REQUEST = 500;
 
-/** What a page shows of its sources, in the order of the sources; of a very long one the first `most`. */
+/** The citations of a page, in the order of its sources, `max` of them at most. `page` is its API path. */
 export function loadCitations(api: Api, page: string, max: number): Promise<Citation[]> {
   return readUpTo(api, `${page}/citations?limit=${CITATIONS_PER_REQUEST}`, max);
 }
 
 /**
- * Which block shows which citation: by what it says, and of several that say the same by their order. A source that says
- * something else now is found by its place behind the block before. `others` are shown by no block.
+ * Matches citations to the blocks of a page: by their text, and blocks of the same text by order. A citation whose source
+ * has changed belongs behind the block of the citation before it. `others` match no block.
  */
 export function traceBlocks(blocks: readonly Block[], citations: readonly Citation[]) {
   const blocksByText = Map.groupBy(blocks.keys(), (i) => withoutSpaces(blocks[i]?.text ?? ''));
@@ -43,7 +43,7 @@ export function traceBlocks(blocks: readonly Block[], citations: readonly Citati
   return { traces, others };
 }
 
-/** A block is known again by its letters: how many spaces stand between them is not the same in HTML and in a text. */
+/** White space is left out of comparisons: HTML and extracted text differ in it. */
 function withoutSpaces(text: string): string {
   return text.replace(/\s+/g, '');
 }

@@ -8,12 +8,12 @@ export function loadBranches(api: Api, context: WikiContext, page_id = ''): Prom
   return api.get(branchesPath(context, page_id));
 }
 
-/** The list of what is around a page; what follows are the pages right below it. */
+/** The API path of the tree around a page; its further parts are the pages directly below it. */
 export function branchesPath(context: WikiContext, page_id: string): string {
   return `${context.api}/branches?${new URLSearchParams({ page_id, limit: String(BRANCH_PAGE_SIZE) })}`;
 }
 
-/** The tree as far as it is open around a page. Branches open with a script, and without one as one goes there. */
+/** The tree, open down to `current`. Other branches open by a script, or by a link to their list of pages. */
 export function renderTree(context: WikiContext, branches: readonly Branch[], current = ''): Content {
   if (branches.length === 0) {
     return html`<p class="empty">No pages yet.${context.can('pages:write') && html` <a href="${context.actionUrl('new')}">Write one</a>${context.can('uploads:create') && html` or <a href="${context.actionUrl('upload')}">upload files</a>`}.`}</p>`;
@@ -46,7 +46,7 @@ export function renderTree(context: WikiContext, branches: readonly Branch[], cu
   return html`<div class="tree-roots" data-root="${context.pageUrl()}" data-api="${context.api}">${level('')}</div>`;
 }
 
-/** The page that each page of a list stands below: the nearest one above it that the reader may see. */
+/** Returns the parent of a page in a list: the nearest page above it that the user can see. */
 function parentsIn(branches: readonly Branch[]): (branch: Branch) => Branch | undefined {
   const byPath = new Map(branches.map((branch) => [branch.path, branch]));
   return ({ path }) => {
@@ -58,7 +58,7 @@ function parentsIn(branches: readonly Branch[]): (branch: Branch) => Branch | un
   };
 }
 
-/** A page and the pages above it that the reader may see, from the root on. */
+/** A page and the pages above it that the user can see, from the root down. */
 export function trailTo(branches: readonly Branch[], page_id: string): Branch[] {
   const parentOf = parentsIn(branches);
   const way: Branch[] = [];

@@ -14,7 +14,7 @@ import { openWorld } from '../test/world.ts';
 const MIB = 2 ** 20;
 const world = await openWorld();
 const folder = await makeFolder();
-/** Of text, so that it becomes a source; of random words, so that no part is like another. */
+/** Text, so that it becomes a source; random words, so that no two parts are equal. */
 const large = Buffer.from(`# Large\n\n${randomBytes(10 * MIB).toString('hex')}\n`);
 await mkdir(join(folder, 'notes'));
 await writeFile(join(folder, 'notes/large.md'), large);
@@ -36,7 +36,7 @@ async function openUploader() {
 const chooseFolder = (page: Page) => page.locator('input[webkitdirectory]').setInputFiles(join(folder, 'notes'));
 const panel = (page: Page) => page.getByRole('region', { name: 'Upload' });
 
-/** The bytes that tus requests of this page carried, by the offsets where they began. */
+/** The lengths of the tus requests of this page, by their offsets. */
 function watchBytes(page: Page): { offset: number; address: string }[] {
   const sent: { offset: number; address: string }[] = [];
   page.on('request', (request) => {
@@ -46,9 +46,9 @@ function watchBytes(page: Page): { offset: number; address: string }[] {
   return sent;
 }
 
-test('an upload is paused, survives a reload, and goes on where it was with the same files', { skip }, async (t) => {
+test('an upload is paused, survives a reload, and is resumed with the same files', { skip }, async (t) => {
   const { owner, api, root, page, complaints } = await openUploader();
-  // What lies behind the first part is held, so that there is something to pause.
+  // Requests behind the first part are held, so that there is something to pause.
   let isHeld = true;
   await page.route('**/files/file_*', async (route) => {
     const offset = Number((await route.request().allHeaders())['upload-offset'] ?? 0);
@@ -56,7 +56,7 @@ test('an upload is paused, survives a reload, and goes on where it was with the 
     await route.continue();
   });
 
-  await t.test('it shows how far each file is', async () => {
+  await t.test('it shows the progress of each file', async () => {
     await chooseFolder(page);
     await panel(page).getByText('sent', { exact: true }).first().waitFor();
     await panel(page).getByText('39 %').waitFor();
@@ -64,14 +64,14 @@ test('an upload is paused, survives a reload, and goes on where it was with the 
     await assertGood(page, 'sending');
   });
 
-  await t.test('it is paused and goes on', async () => {
+  await t.test('it is paused and continued', async () => {
     await panel(page).getByRole('button', { name: 'Pause' }).click();
-    await panel(page).getByRole('button', { name: 'Go on' }).waitFor();
+    await panel(page).getByRole('button', { name: 'Continue' }).waitFor();
     assert.equal(await panel(page).getByRole('status').textContent(), 'Paused');
     await assertGood(page, 'paused');
   });
 
-  await t.test('after a reload it waits for its files, and takes no others for them', async () => {
+  await t.test('after a reload it waits for its files, and accepts no others', async () => {
     isHeld = false;
     await page.reload();
     await panel(page).getByText('Choose the same files again').waitFor();
@@ -84,7 +84,7 @@ test('an upload is paused, survives a reload, and goes on where it was with the 
     );
   });
 
-  await t.test('the same files go on: what is there is not sent again, and all bytes are equal', async () => {
+  await t.test('the same files resume it: no bytes are sent twice, and all are intact', async () => {
     const { body: uploads } = await owner.get(`${api}/uploads`);
     const { body: files } = await owner.get(`${api}/uploads/${uploads[0].upload_id}/files`);
     const before = files.find(({ filename }: { filename: string }) => filename.endsWith('large.md'));
@@ -101,7 +101,7 @@ test('an upload is paused, survives a reload, and goes on where it was with the 
     assert.equal((await owner.get(`${api}/uploads`)).body.length, 1);
   });
 
-  await t.test('it is said what became of each file', async () => {
+  await t.test('the outcome of each file is shown', async () => {
     const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
     assert.match((await row('notes/small.md').first().textContent()) ?? '', /A new page/);
     await page.getByRole('heading', { name: 'Could not be used' }).waitFor();
@@ -110,13 +110,13 @@ test('an upload is paused, survives a reload, and goes on where it was with the 
     await page.getByRole('heading', { level: 1, name: 'Small' }).waitFor();
     await page.goto(`${root}/-/upload`);
     await page.locator('html.scripted').waitFor();
-    assert.equal(await panel(page).count(), 0, 'what is finished is not offered again');
+    assert.equal(await panel(page).count(), 0, 'a finished upload is not offered again');
   });
 
   assert.deepEqual(complaints, []);
 });
 
-test('a connection that breaks is mended by itself, and what is cancelled is gone', { skip }, async () => {
+test('a broken connection is retried, and a cancelled upload is gone', { skip }, async () => {
   const { owner, api, page } = await openUploader();
   let breaks = 2;
   await page.route('**/files/file_*', async (route) => {
@@ -155,11 +155,11 @@ test('each new file is sent without asking first, and a refusal is shown in the 
   assert.equal(await panel(page).getByRole('status').textContent(), 'Stopped');
 });
 
-test('a job is followed as it goes, and what failed is tried again', { skip }, async () => {
+test('a running job shows its progress, and a failed one can be retried', { skip }, async () => {
   const { owner, api, root, page, complaints } = await openUploader();
   const made = await world.upload(owner, api.split('/').at(-1) ?? '', { 'empty.md': '' });
   assert.equal(made.body.status, 'failed');
-  // A worker that the test speaks for has it.
+  // The test takes the lease of a worker.
   await world.db.query(sql`
     update uploads set status = 'queued', error = '', summary = '', finished_at = null where upload_id = ${made.body.upload_id}`);
   await world.db.query(sql`
@@ -170,7 +170,7 @@ test('a job is followed as it goes, and what failed is tried again', { skip }, a
   assert.ok(job);
   await page.goto(`${root}/-/uploads/${made.body.upload_id}`);
   await page.locator('[aria-current=step]', { hasText: 'Making pages' }).waitFor();
-  await assertGood(page, 'at work');
+  await assertGood(page, 'a running job');
   await world.db.query(sql`update jobs set progress = 55 where job_id = ${job.job_id}`);
   await page.getByText('55 %').waitFor();
   await world.db.query(sql`

@@ -4,53 +4,51 @@ import type { Html } from './html.ts';
 
 export type Theme = 'auto' | 'light' | 'dark';
 
-/** Somebody's browser asks for a page. */
+/** A request of a browser for a page, and what its handler needs. */
 export interface Visit {
   api: Api;
   request: FastifyRequest;
-  /** The path as it was asked for, without its query. */
+  /** The requested path without its query. */
   path: string;
   params: Record<string, string>;
   query: URLSearchParams;
-  /** The fields of a form that was sent; empty for a read. */
+  /** The fields of a posted form; empty for a GET. */
   form: URLSearchParams;
   theme: Theme;
   assets: AssetUrls;
-  /** Where people reach the service, without a slash at the end. */
+  /** The service's own address, without a slash at the end. */
   publicUrl: string;
-  /** The name of the cookie that stands for a session. */
+  /** The name of the session cookie. */
   sessionCookie: string;
 }
 
 export interface AssetUrls {
-  /** The address of a file that was made for browsers: style.css, reader.js, … */
+  /** The address of a bundle: style.css, reader.js, … */
   url(name: string): string;
 }
 
 export interface Cookie {
   name: string;
   value: string;
-  /** 0 takes the cookie away; undefined: until the browser is closed. */
+  /** 0 deletes the cookie; undefined keeps it until the browser is closed. */
   maxAgeSeconds?: number;
 }
 
 export type WebResponse = { status?: number; cookies?: readonly Cookie[] } & (
   | {
       page: Html;
-      /** The one site that may show it in a frame. */
+      /** The one origin that may show it in a frame. */
       framedBy?: string;
-      /** Its own policy in place of that of all pages. */
+      /** Replaces the policy of all other pages. */
       contentSecurityPolicy?: string;
     }
   | { redirect: string }
 );
 
-/** A page of the web application, or what a form of one does. */
+/** A page of the web application, or the target of a form. */
 export interface WebRoute {
   method: 'GET' | 'POST';
-  /** As in the router. */
+  /** In Fastify's syntax. */
   path: string;
-  /** The form may hold files, which `run` hands on unread. */
-  takes?: 'files';
   handle(visit: Visit): Promise<WebResponse>;
 }

@@ -10,15 +10,15 @@ import type { Cookie, Visit, WebResponse, WebRoute } from './visit.ts';
 
 export interface WebOptions {
   publicUrl: string;
-  /** The most that a form may hold; the text of a page as a form sends it. */
+  /** The size limit of a form's body, in bytes. */
   formBytes: number;
 }
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /**
- * What people open in a browser, beside the API: every page asks the API in this process, and knows nothing else. The
- * routes are there for whoever takes HTML, so that a program that mistypes an address gets the API's answer.
+ * Adds the web application's routes to the API's. Every page gets its data by calling the API in this process. The routes
+ * match only requests that accept HTML, so that a program that mistypes an address gets the API's error.
  */
 export function registerWeb(app: FastifyInstance, options: WebOptions): void {
   const assets = openAssets();
@@ -47,7 +47,7 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
         handler: async (request, reply) => {
           if (route.method === 'POST' && !isFromOurPages(request.raw, options.publicUrl)) throw crossSiteForm();
           const visit = visitOf(web, assets, options, request);
-          // No workspace is called so: whoever follows a link into the API with a browser is told what the API says.
+          // No workspace has this slug. A browser that opens a wrong address of the API gets a 404 instead of a sign-in.
           if (visit.params.workspace === 'v1') throw noSuchRoute();
           return send(reply, options, await runRoute(route, visit));
         },
@@ -64,7 +64,7 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
       'cache-control': 'public, max-age=31536000, immutable',
       'content-type': file.type,
       vary: 'accept-encoding',
-      // They hold nothing of anybody, and the frame of a diagram has no origin that could ask for its own.
+      // The files are public, and the frame of a diagram has an opaque origin, to which all of them are cross-origin.
       'cross-origin-resource-policy': 'cross-origin',
       ...(file.encoding && { 'content-encoding': file.encoding }),
     });
@@ -73,8 +73,8 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
 }
 
 /**
- * The module of the widgets, at an address that does not change: pages of other sites name it. It holds nothing of
- * anybody, so any page may load it; what the widgets show is between their token and the API.
+ * The module of the widgets, at an address without a version, since pages of other sites refer to it. It is public: any
+ * page may load it, and the API decides by the widget token what it shows.
  */
 function serveWidgets(app: FastifyInstance, assets: Assets): void {
   app.get('/widgets.js', async (request, reply) => {
@@ -88,7 +88,7 @@ function serveWidgets(app: FastifyInstance, assets: Assets): void {
     });
     if (request.headers['if-none-match'] === etag) return reply.code(304).send();
     const file = await assets.read(assets.version, 'widgets.js', request.headers['accept-encoding'] ?? '');
-    if (!file) throw new Error('the widgets are not among what is made for browsers');
+    if (!file) throw new Error('widgets.js is not among the bundles');
     reply.headers({ 'content-type': file.type, ...(file.encoding && { 'content-encoding': file.encoding }) });
     return reply.send(file.bytes);
   });
@@ -98,7 +98,7 @@ async function runRoute(route: WebRoute, visit: Visit): Promise<WebResponse> {
   try {
     return await route.handle(visit);
   } catch (error) {
-    // Whoever is not signed in, or not any more, gets where they wanted to go when they are.
+    // After the sign-in the user returns to the page that was requested, or to the page of the form.
     if (!(error instanceof Problem) || error.status !== 401 || route.path.startsWith('/sign-in')) throw error;
     const wanted = route.method === 'GET' ? visit.request.url : visit.path;
     return { redirect: `/sign-in?next=${encodeURIComponent(wanted)}` };
@@ -122,7 +122,7 @@ function visitOf(app: FastifyInstance, assets: Assets, { publicUrl }: WebOptions
   };
 }
 
-/** Nothing but our own scripts runs, and our own styles; pictures may come from where a page's writer says. */
+/** Only scripts and styles of our own; images from any host, because pages may embed them. */
 function contentSecurityPolicy(framedBy = "'none'"): string {
   return (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http: data: blob:; font-src 'self'; " +
@@ -136,7 +136,7 @@ function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: WebResponse
       'page' in shown
         ? (shown.contentSecurityPolicy ?? contentSecurityPolicy(shown.framedBy))
         : contentSecurityPolicy(),
-    // With none at all, browsers would not say where a form comes from.
+    // Not no-referrer: browsers would send no Origin with forms, by which other sites' forms are refused.
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=()',

@@ -16,23 +16,23 @@ export interface Overview {
   wikis: WikiEntry[];
 }
 
-/** The wiki that an address names, as its reader sees it. */
+/** The wiki that an address names, as the user sees it. */
 export interface WikiContext {
   user: User;
   workspace: Static<typeof Organization>;
   wiki: WikiEntry;
   overview: Overview;
-  /** What the reader may do, as `resource:action`. */
+  /** Whether the user has a permission, such as `pages:write`. */
   can(permission: string): boolean;
-  /** The address of a page, or of the wiki. */
+  /** The address of a page; of the wiki without a path. */
   pageUrl(path?: string): string;
-  /** The address of something to do, about a page or the wiki: a name that no page can have stands before it. */
+  /** The address of an action on the wiki or on a page. It starts with `-`, which is no slug of a page. */
   actionUrl(action: string, path?: string): string;
-  /** The path of the wiki in the API. */
+  /** The API path of the wiki. */
   api: string;
 }
 
-/** Errors: Problem 404 for a wiki that is not there, or not the reader's to see. */
+/** Errors: Problem 404 for a wiki that does not exist or that the user cannot see. */
 export async function loadWikiContext(visit: Visit): Promise<WikiContext> {
   const { workspace: workspaceSlug, wiki: wikiSlug } = visit.params;
   const overview = await visit.api.get<Overview>('/v1/overview');
@@ -61,12 +61,12 @@ export function notFound({ request }: Visit, what: string): Problem {
   return new Problem(404, { error: 'not_found', message: `There is no such ${what}.`, request_id: request.id });
 }
 
-/** The path of a page behind an action's address. */
+/** The path of the page that the address names, without a slash at its end. */
 export function requestedPath({ params }: Visit): string {
   return (params['*'] ?? '').replace(/\/+$/, '');
 }
 
-/** A path as the API takes it. */
+/** A page path, percent-encoded for an API path. */
 export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }

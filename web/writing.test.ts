@@ -49,7 +49,7 @@ function whatCouldRun(page: Page): Promise<{ ran: unknown; held: string[] }> {
   });
 }
 
-/** Files on their way over a page, as a browser hands them to it. */
+/** Files that are dragged over a page, as a DataTransfer. */
 function draggedFiles(page: Page, files: { name: string; type: string; base64: string }[]) {
   return page.evaluateHandle((given) => {
     const data = new DataTransfer();
@@ -61,7 +61,7 @@ function draggedFiles(page: Page, files: { name: string; type: string; base64: s
   }, files);
 }
 
-test('a page is put where one wants it by hand, and moves when one says so', { skip }, async (t) => {
+test('the position of a page is set by hand, and changes only on request', { skip }, async (t) => {
   const { owner, api, root, page, complaints } = await openWriter();
 
   await t.test('a new one', async () => {
@@ -71,12 +71,12 @@ test('a page is put where one wants it by hand, and moves when one says so', { s
     await page.getByText('Address:').click();
     await page.getByLabel('Below the page').fill('guide');
     await page.getByLabel('Last part of the address').fill('start');
-    await assertGood(page, 'where a page stands');
+    await assertGood(page, 'the position of a page');
     await save(page);
     await page.waitForURL(`**${root}/guide/start`);
   });
 
-  await t.test('one that is there; what it is not is said, and what was written stays', async () => {
+  await t.test('an existing one; a wrong position is refused, and the text is kept', async () => {
     await page.goto(`${world.address}${root}/-/edit/guide/start`);
     await text(page).click();
     await page.keyboard.type('First words.');
@@ -94,7 +94,7 @@ test('a page is put where one wants it by hand, and moves when one says so', { s
     await page.locator('.prose').getByText('First words.').waitFor();
   });
 
-  await t.test('who changes only the text moves nothing back that somebody moved meanwhile', async () => {
+  await t.test('saving only the text does not undo a move by another user', async () => {
     await page.goto(`${world.address}${root}/-/edit/notes/beginning`);
     await text(page).click();
     await page.keyboard.press('Control+Home');
@@ -122,7 +122,7 @@ test('pictures, files and rich text come into a page by pasting and dropping', {
   await text(page).click();
   await page.keyboard.press('Control+End');
 
-  await t.test('a picture that was copied', async () => {
+  await t.test('a copied picture', async () => {
     await page.evaluate(async (base64) => {
       const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
       await navigator.clipboard.write([new ClipboardItem({ 'image/png': new Blob([bytes], { type: 'image/png' }) })]);
@@ -137,7 +137,7 @@ test('pictures, files and rich text come into a page by pasting and dropping', {
     );
   });
 
-  await t.test('files that are dropped on the text are of the page, and no upload', async () => {
+  await t.test('files dropped on the text become attachments, not an upload', async () => {
     const dataTransfer = await draggedFiles(page, [
       { name: 'numbers [1].csv', type: 'text/csv', base64: Buffer.from('a,b\n').toString('base64') },
       { name: 'dot.png', type: 'image/png', base64: PIXEL },
@@ -210,14 +210,14 @@ test('what would run in rich text is left behind when it is pasted', { skip }, a
   );
 });
 
-test('files that are dropped anywhere on a page are handed over', { skip }, async () => {
+test('files dropped anywhere on a page are uploaded', { skip }, async () => {
   const { owner, api, root, page, complaints } = await openWriter();
   await page.goto(`${world.address}${root}/guide`);
   await page.locator('html.scripted').waitFor();
   const dataTransfer = await draggedFiles(page, [
     { name: 'dropped.md', type: 'text/markdown', base64: Buffer.from('# Dropped\n\nFrom above.\n').toString('base64') },
   ]);
-  const veil = page.getByText('Drop files or folders to hand them over');
+  const veil = page.getByText('Drop files or folders to upload them');
   await page.locator('main').dispatchEvent('dragenter', { dataTransfer });
   await veil.waitFor();
   await assertGood(page, 'files over a page');
@@ -232,7 +232,7 @@ test('files that are dropped anywhere on a page are handed over', { skip }, asyn
   assert.deepEqual(complaints, []);
 });
 
-test('the newest uploads stand first, however many there were before', { skip }, async () => {
+test('the newest uploads are listed first', { skip }, async () => {
   const { owner, root, page } = await openWriter();
   const last = await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n' });
   for (let i = 0; i < 100; i += 1) {

@@ -1,4 +1,4 @@
-/** A page in the tree, as /branches lists it. */
+/** An entry of the tree, as the API's /branches lists it. */
 export interface Branch {
   page_id: string;
   parent_page_id: string;
@@ -8,5 +8,5 @@ export interface Branch {
   has_children: boolean;
 }
 
-/** How many pages of a branch are shown at once. */
+/** Pages of one branch that the tree shows; a link leads to the others. */
 export const BRANCH_PAGE_SIZE = 100;

@@ -1,18 +1,18 @@
-/** What the API answered that is no success. */
+/** An error reply of the API. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly request_id: string;
 
   constructor(status: number, body: { error?: string; message?: string; request_id?: string }) {
-    super(body.message ?? 'The service cannot be reached. Look at your connection and try again.');
+    super(body.message ?? 'The service cannot be reached. Check your connection and try again.');
     this.status = status;
     this.code = body.error ?? '';
     this.request_id = body.request_id ?? '';
   }
 }
 
-/** Asks the API as the one who is signed in in this browser. Errors: Refused, with status 0 where nothing answered. */
+/** Calls the API with the cookie of the session. Errors: ApiError, with status 0 if there was no reply; an AbortError. */
 export async function callApi<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
   const { text } = await send(method, path, body, signal);
   return (text === '' ? undefined : JSON.parse(text)) as T;
@@ -49,17 +49,17 @@ async function send(method: string, path: string, body?: object, signal?: AbortS
   return { text, link: response.headers.get('link') ?? '' };
 }
 
-/** What the API says of a refusal; nothing where something else answered in its place, such as a proxy in HTML. */
+/** The body of an error reply; {} if it is not the API's, such as the HTML of a proxy. */
 export function parseErrorBody(text: string): { error?: string; message?: string; request_id?: string } {
   try {
     return JSON.parse(text) ?? {};
   } catch {
-    // The status says all that is known then.
+    // Then only the status is known.
     return {};
   }
 }
 
-/** What went wrong, in words for people, with the request that an operator can look up. */
+/** The message of an error for users, with the id of the request for the operator. */
 export function errorMessage(problem: unknown): string {
   if (!(problem instanceof ApiError)) return String(problem);
   return `${problem.message}${problem.request_id ? ` (request ${problem.request_id})` : ''}`;

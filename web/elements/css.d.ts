@@ -1,2 +1,2 @@
-// A style sheet that a script names is bundled beside it.
+// esbuild bundles an imported style sheet into a file beside the script's.
 declare module '*.css';

@@ -1,12 +1,12 @@
 import type { DrawRequest, DrawResult } from './diagrams.ts';
 
-/** What Mermaid's own script, which stands before this one, leaves in the window. */
+/** The global of Mermaid's own script, which is loaded before this one. */
 declare const mermaid: {
   initialize(config: object): void;
   render(id: string, text: string): Promise<{ svg: string }>;
 };
 
-/** Draws what the page around asks for. It may be hostile, and whatever it does it does in here: see web/pages/diagram.ts. */
+/** Draws what the embedding page requests. The text may be hostile; the sandbox of web/pages/diagram.ts contains it. */
 addEventListener('message', ({ source, data }: MessageEvent<DrawRequest>) => {
   if (source === parent) void draw(data);
 });
@@ -33,18 +33,18 @@ async function draw({ text, isDark, font, colours }: DrawRequest): Promise<void>
     });
     const { svg } = await mermaid.render('diagram', text);
     document.body.innerHTML = svg;
-    // A link would lead the frame away, and that is all it could lead.
+    // A link would navigate the frame to another page.
     for (const link of document.querySelectorAll('a')) {
       for (const name of ['href', 'xlink:href']) link.removeAttribute(name);
     }
     reply({ height: Math.ceil(document.body.getBoundingClientRect().height) });
   } catch (error) {
-    // The page shows the text of what cannot be drawn, and this below it.
+    // The page shows the text of the diagram and this message below it.
     reply({ height: 0, problem: String((error as Error).message) });
   }
 }
 
-// The same picture is lower in a narrower window.
+// The height depends on the width of the window.
 new ResizeObserver(() => {
   const { height } = document.body.getBoundingClientRect();
   if (height > 0) reply({ height: Math.ceil(height) });

@@ -1,10 +1,10 @@
-/** What the frame says of a diagram: how high it is in CSS pixels, or 0 and why it cannot be drawn. */
+/** The frame's reply: the height of the diagram in CSS pixels, or 0 and why it cannot be drawn. */
 export interface DrawResult {
   height: number;
   problem?: string;
 }
 
-/** What the frame is asked to draw, in the colours of the page around. */
+/** The message to the frame: what to draw, in the colours of the page. */
 export interface DrawRequest {
   text: string;
   isDark: boolean;
@@ -12,13 +12,13 @@ export interface DrawRequest {
   colours: Record<string, string>;
 }
 
-/** Higher than any screen, and lower than what a hostile diagram could ask for. */
+/** Limits the height that a hostile diagram can claim. */
 const MAX_HEIGHT_PX = 6_000;
 
-/** Characters of what Mermaid says is wrong. */
+/** Limits the length of Mermaid's error message, in characters. */
 const MAX_PROBLEM_LENGTH = 500;
 
-/** Of Mermaid's colours, which of ours they are. */
+/** Mermaid's theme variables and the custom properties that they get their values from. */
 const COLOURS = {
   background: '--paper',
   primaryColor: '--accent-soft',
@@ -45,9 +45,9 @@ const visibility = new IntersectionObserver(
 );
 
 /**
- * Draws the diagrams of an element, each when it comes near what is seen. They are drawn in frames of no origin, from where
- * nothing of the page, of the service or of the network can be reached; what comes back is how high the picture is. The
- * text stays, for whoever cannot see the picture, and alone where it cannot be drawn.
+ * Draws the diagrams of an element, each when it is scrolled near. They are drawn in sandboxed frames of an opaque origin,
+ * which cannot reach the page, the service or the network, and report only their height. The text is kept for readers who
+ * cannot see the picture; it alone is shown if the diagram cannot be drawn.
  */
 export function drawDiagrams(root: ParentNode): void {
   for (const source of root.querySelectorAll<HTMLElement>('pre.mermaid:not(.diagram *)')) visibility.observe(source);
@@ -65,7 +65,7 @@ function draw(source: HTMLElement): void {
   figure.append(frame, source);
 
   const isDark = matchMedia('(prefers-color-scheme: dark)');
-  // The frame has no origin that could be named, and what it is told is what stands in the page.
+  // An opaque origin cannot be named as a target. The message contains nothing but what the page shows.
   const requestDrawing = () => frame.contentWindow?.postMessage(drawRequest(figure, text, isDark.matches), '*');
   const onMessage = ({ source: from, data }: MessageEvent) => {
     if (!frame.isConnected) return stop();
@@ -103,7 +103,7 @@ function drawRequest(figure: HTMLElement, text: string, prefersDark: boolean): D
   const style = getComputedStyle(probe);
   const colours: Record<string, string> = {};
   for (const [name, property] of Object.entries(COLOURS)) {
-    // A computed colour is one that Mermaid can count with, whatever the style sheet says.
+    // Mermaid calculates with colours, so it needs computed values instead of var() and light-dark().
     probe.style.color = `var(${property})`;
     colours[name] = style.color;
   }

@@ -1,17 +1,17 @@
 import { ApiError, callApi } from './call-api.ts';
 
-/** Something to choose in the palette. */
+/** An entry of the palette. */
 export interface Entry {
-  kind: 'meant' | 'title' | 'text' | 'source' | 'all';
-  /** Where it leads; of `meant` what to search for instead. */
+  kind: 'suggestion' | 'title' | 'text' | 'source' | 'all';
+  /** The address; of a `suggestion` the query to search for instead. */
   href: string;
   title: string;
   where: string;
-  /** Safe: the API escapes it, and marks the words. */
+  /** Safe HTML: the API escapes the text; the only markup is <mark>. */
   snippet: string;
 }
 
-/** Where a palette looks: the path of a wiki in the API, and its address here. */
+/** The wiki to search: its API path and its address. */
 export interface SearchScope {
   api: string;
   root: string;
@@ -46,7 +46,7 @@ export function searchUrl({ root }: SearchScope, words: string): string {
   return `${root}/-/search?${queryParameter(words)}`;
 }
 
-/** Pages whose titles hold what is being typed, or else what was probably meant. Errors: Refused; an AbortError. */
+/** Pages whose titles match what is being typed, or else a corrected query. Errors: ApiError; an AbortError. */
 export async function suggestTitles({ api, root }: SearchScope, words: string, signal: AbortSignal): Promise<Entry[]> {
   const found = await callApi<Suggestion[]>(
     'GET',
@@ -56,12 +56,12 @@ export async function suggestTitles({ api, root }: SearchScope, words: string, s
   );
   return found.map(({ kind, text, path }) =>
     kind === 'query'
-      ? { kind: 'meant', href: text, title: text, where: '', snippet: '' }
+      ? { kind: 'suggestion', href: text, title: text, where: '', snippet: '' }
       : { kind: 'title', href: `${root}/${path}`, title: text, where: path, snippet: '' },
   );
 }
 
-/** Pages and sources that hold the words. Errors: Refused; an AbortError. */
+/** Pages and sources that contain the words. Errors: ApiError; an AbortError. */
 export async function searchTexts(scope: SearchScope, words: string, signal: AbortSignal): Promise<Entry[]> {
   const [pages, sources] = await Promise.all([
     callApi<PageHit[]>('GET', `${scope.api}/pages/search?${queryParameter(words)}&limit=8`, undefined, signal),
@@ -70,7 +70,7 @@ export async function searchTexts(scope: SearchScope, words: string, signal: Abo
   return [...pages.map((hit) => pageEntry(scope, hit)), ...sources];
 }
 
-/** Who may read pages may not always read what they were made from. */
+/** Not everyone who can read pages can read their sources: a 403 means none. */
 async function searchSources({ api, root }: SearchScope, words: string, signal: AbortSignal): Promise<Entry[]> {
   try {
     const hits = await callApi<SourceHit[]>(

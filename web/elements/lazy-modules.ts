@@ -1,10 +1,10 @@
-/** A file that stands beside this one, and is loaded only when it is needed. */
+/** Imports another bundle of the same version, so that it is loaded only when it is needed. */
 function importSibling(name: string): Promise<unknown> {
   const address = new URL(name, import.meta.url).href;
   return import(address);
 }
 
-/** Draws the formulas of an element. */
+/** Renders the formulas of an element. */
 export async function drawFormulas(root: HTMLElement): Promise<void> {
   if (!document.querySelector('link[data-math]')) {
     const link = document.createElement('link');
@@ -23,7 +23,7 @@ export async function drawDiagrams(root: HTMLElement): Promise<void> {
   diagrams.drawDiagrams(root);
 }
 
-/** What was copied from a page or a document, as Markdown. */
+/** Converts copied HTML to Markdown. */
 export async function toMarkdown(rich: string): Promise<string> {
   const { richToMarkdown } = (await importSibling('rich-text.js')) as { richToMarkdown(html: string): string };
   return richToMarkdown(rich);

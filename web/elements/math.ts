@@ -1,7 +1,7 @@
 import katex from 'katex';
 import 'katex/dist/katex.min.css';
 
-/** Draws the formulas of a page; one that KaTeX does not understand stays as it was written. */
+/** Renders the formulas of an element; one that KaTeX cannot parse stays as it was written. */
 export function drawMath(root: ParentNode): void {
   for (const code of root.querySelectorAll<HTMLElement>('code.math-inline, code.math-display')) {
     const drawn = document.createElement('span');

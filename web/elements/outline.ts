@@ -1,4 +1,4 @@
-/** Marks in the outline which heading the reader is at. */
+/** Marks the heading in the outline that the reader has scrolled to. */
 export function highlightCurrentHeading(): void {
   const links = new Map<Element, HTMLAnchorElement>();
   for (const link of document.querySelectorAll<HTMLAnchorElement>('.outline a')) {
@@ -9,7 +9,7 @@ export function highlightCurrentHeading(): void {
   const headings = [...links.keys()];
   const observer = new IntersectionObserver(
     () => {
-      // The last heading above a third of the window is where somebody reads.
+      // The current heading is the last one in the upper third of the window or above.
       const line = innerHeight / 3;
       const current = headings.findLast((heading) => heading.getBoundingClientRect().top < line) ?? headings[0];
       for (const [heading, link] of links) link.classList.toggle('here', heading === current);

@@ -4,19 +4,19 @@ import { errorMessage } from './call-api.ts';
 import { type Entry, type SearchScope, searchTexts, searchUrl, suggestTitles } from './find.ts';
 import { paletteStyles } from './palette-styles.ts';
 
-/** Titles cost less than a page that is read; texts are asked for when somebody stops typing. */
+/** Titles are cheap, so they are requested while the user types; full-text search waits until the user pauses. */
 const TITLES_AFTER_MS = 60;
 const TEXTS_AFTER_MS = 200;
 
 const GROUPS: readonly { kind: Entry['kind']; name: string }[] = [
-  { kind: 'meant', name: 'Did you mean' },
+  { kind: 'suggestion', name: 'Did you mean' },
   { kind: 'title', name: 'Pages' },
   { kind: 'text', name: 'In the text' },
   { kind: 'source', name: 'Sources' },
   { kind: 'all', name: 'Everything' },
 ];
 
-/** Searches while one types, and goes where one chooses, by keyboard alone. */
+/** The search dialog: shows results while the user types, and is operated by keyboard alone. */
 export class Palette extends LitElement {
   static override properties = {
     entries: { state: true },
@@ -30,9 +30,9 @@ export class Palette extends LitElement {
   declare isAsking: boolean;
   declare problem: string;
   #words = '';
-  /** What the entries are for. */
+  /** The words that the entries were found for. */
   #answeredWords = '';
-  /** Enter was pressed before there was an answer: it goes to the first one. */
+  /** Enter was pressed before there were results: the first one opens when they arrive. */
   #isEager = false;
   #request = new AbortController();
   #timers: ReturnType<typeof setTimeout>[] = [];
@@ -93,7 +93,7 @@ export class Palette extends LitElement {
     this.#isEager = false;
     this.problem = '';
     for (const timer of this.#timers) clearTimeout(timer);
-    // Whatever is answered to what was typed before is dropped.
+    // Drops replies to what was typed before.
     this.#request.abort();
     this.#request = new AbortController();
     const { signal } = this.#request;
@@ -113,7 +113,7 @@ export class Palette extends LitElement {
     this.#timers = [setTimeout(askTitles, TITLES_AFTER_MS), setTimeout(askTexts, TEXTS_AFTER_MS)];
   }
 
-  /** Titles stand first, so that what is chosen stays where it is when the texts come. */
+  /** Titles come first, so that the selection does not move when the results of the full-text search arrive. */
   async #withTexts(titles: Promise<Entry[]>, words: string, signal: AbortSignal): Promise<Entry[]> {
     const [first, texts] = await Promise.all([titles, searchTexts(this.#scope, words, signal)]);
     const known = new Set(first.map(({ href }) => href));
@@ -125,7 +125,7 @@ export class Palette extends LitElement {
     try {
       const found = await answer;
       if (signal.aborted) return;
-      // Until the texts are there, no title is no answer yet: what was found before stays to be seen.
+      // Without a matching title, the results before stay visible until the full-text search has replied.
       if (found.length === 0 && !isAll) return;
       const all: Entry = {
         kind: 'all',
@@ -167,7 +167,7 @@ export class Palette extends LitElement {
     this.#isEager = this.#answeredWords !== this.#words && this.problem === '';
     if (this.#isEager) return;
     const entry = this.problem === '' ? this.entries[this.chosen] : undefined;
-    if (entry?.kind === 'meant') return this.#searchFor(entry.href);
+    if (entry?.kind === 'suggestion') return this.#searchFor(entry.href);
     const href = entry?.href ?? searchUrl(this.#scope, this.#words);
     if (inNewTab) return void window.open(href, '_blank', 'noopener');
     this.renderRoot.querySelector('dialog')?.close();
@@ -214,8 +214,8 @@ export class Palette extends LitElement {
     const { entries, isAsking, problem } = this;
     if (problem !== '') return html`<p class="problem">${problem}</p>`;
     if (isAsking || this.#words.trim() === '') return nothing;
-    if (entries.length === 0) return html`<p>Nothing holds any of these words. Try fewer or other words.</p>`;
-    const { length } = entries.filter(({ kind }) => kind !== 'meant' && kind !== 'all');
+    if (entries.length === 0) return html`<p>Nothing contains these words. Try fewer or other words.</p>`;
+    const { length } = entries.filter(({ kind }) => kind !== 'suggestion' && kind !== 'all');
     return html`<p class="for-ears">${length} found</p>`;
   }
 }

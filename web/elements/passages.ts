@@ -1,9 +1,9 @@
-/** What holds blocks, as the API counts them; every other element at the top of a text is a block. */
+/** Elements that contain blocks, as the API counts them; every other element is one block. */
 const CONTAINERS = 'dl, ol, section, table, tbody, tfoot, thead, ul';
 
 const prose = document.querySelector<HTMLElement>('article > .prose');
 
-/** The blocks of the text in their order. `web/blocks.ts` counts them on the server in the same way. */
+/** The blocks of the text in order. `web/blocks.ts` has to count them in the same way on the server. */
 function blocksIn(parent: Element): HTMLElement[] {
   return [...parent.children].flatMap((child) =>
     child.matches(CONTAINERS) ? blocksIn(child) : [child as HTMLElement],
@@ -11,8 +11,8 @@ function blocksIn(parent: Element): HTMLElement[] {
 }
 
 /**
- * Where a block of the text comes from: a mark beside the one that somebody points at opens the passage of its source.
- * By keyboard the mark is one stop in front of the text, from where the arrows lead through its blocks.
+ * Shows where a block of the text comes from. A mark beside the block under the pointer opens the passage of its source.
+ * By keyboard the mark is one tab stop before the text; the arrow keys move it from block to block.
  */
 class Passages extends HTMLElement {
   readonly #mark = document.createElement('button');
@@ -35,7 +35,7 @@ class Passages extends HTMLElement {
     this.append(this.#mark, this.#box);
     this.#labelMark();
     prose.addEventListener('pointerover', ({ target }) => {
-      // Formulas and diagrams take the places of their texts.
+      // Rendered formulas and diagrams have replaced some of the elements.
       this.#blocks = blocksIn(prose);
       const at = this.#blocks.findIndex((block) => block.contains(target as Node));
       if (at >= 0 && !this.#isOpen) this.#moveTo(at);
@@ -97,20 +97,20 @@ class Passages extends HTMLElement {
     this.#box.focus();
   }
 
-  /** The page that shows all passages without a script too. It is our own, so what is taken of it is safe. */
+  /** The page that lists all passages, also for browsers without scripts. It is our own, so its elements are safe to import. */
   async #loadPassages(): Promise<Document> {
     const response = await fetch(this.dataset.from ?? '', { headers: { accept: 'text/html' } });
     if (!response.ok || response.redirected) throw new Error(`the passages were not answered: ${response.status}`);
     return new DOMParser().parseFromString(await response.text(), 'text/html');
   }
 
-  /** Below the block, or above it where there is no room. */
+  /** Below the block, or above it if there is no room. */
   #positionBox(block: HTMLElement): void {
     const { top, bottom, left } = block.getBoundingClientRect();
     const { offsetHeight: height, offsetWidth: width } = this.#box;
     const isBelow = bottom + height + 8 < innerHeight || top < height + 64;
     this.#box.style.top = `${scrollY + (isBelow ? bottom + 6 : top - height - 6)}px`;
-    // So that it stays inside of a window that becomes narrower, also before anybody is told.
+    // A CSS expression, so that the box stays inside a window that is made narrower.
     this.#box.style.left = `max(8px, min(${left}px, 100% - ${width + 8}px))`;
   }
 }

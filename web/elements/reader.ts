@@ -3,17 +3,17 @@ import './tree.ts';
 import { deleteSavedDraft } from './editor/draft.ts';
 import { highlightCurrentHeading } from './outline.ts';
 
-// Says to the style sheet that what needs a script is there.
+// Tells the style sheet that scripts run.
 document.documentElement.classList.add('scripted');
 
 highlightCurrentHeading();
 deleteSavedDraft();
 
-// On a narrow screen the tree stands above the text, so it begins closed.
+// On a narrow screen the tree is above the text, so it starts closed.
 const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');
 if (treeFold && matchMedia('(max-width: 52rem)').matches) treeFold.open = false;
 
-// A menu closes where one would expect it to.
+// Menus close on a click outside and on Escape.
 const menu = document.querySelector<HTMLDetailsElement>('.menu');
 document.addEventListener('click', (event) => {
   if (menu?.open && !menu.contains(event.target as Node)) menu.open = false;
@@ -24,12 +24,12 @@ document.addEventListener('keydown', (event) => {
   menu.querySelector('summary')?.focus();
 });
 
-// What is wider than the column can be scrolled by keyboard too.
+// Makes content that is wider than the column scrollable by keyboard.
 for (const wide of document.querySelectorAll<HTMLElement>('.prose pre, .prose table')) {
   if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
 }
 
-// Times in the reader's own words.
+// Shows times in the reader's time zone and language.
 for (const time of document.querySelectorAll('time')) {
   const at = new Date(time.dateTime);
   if (!Number.isNaN(at.getTime()))

@@ -1,4 +1,4 @@
-// Buttons that copy what stands beside them are there where a script runs.
+// Shows the copy buttons, which need a script.
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
   const source = document.getElementById(button.dataset.copy ?? '');
   const status = document.getElementById('copied');
@@ -9,7 +9,7 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
       await navigator.clipboard.writeText(source.textContent ?? '');
       status.textContent = 'Copied.';
     } catch {
-      // The browser does not let us: what is selected can be copied by hand.
+      // The browser denied access to the clipboard: selects the text, to be copied by hand.
       getSelection()?.selectAllChildren(source);
       status.textContent = 'It is selected now: copy it with Ctrl C.';
     }

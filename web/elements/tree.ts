@@ -3,7 +3,7 @@ import { callApi } from './call-api.ts';
 
 const roots = document.querySelector<HTMLElement>('.tree-roots');
 
-// Opens a branch in its place; what is below is asked for once, then.
+// Opens a branch in place; its pages are loaded the first time.
 roots?.addEventListener('click', async (event) => {
   const twist = (event.target as Element).closest<HTMLAnchorElement>('a.twist');
   const item = twist?.closest<HTMLLIElement>('li');
@@ -39,7 +39,7 @@ async function loadChildren(item: HTMLLIElement, twist: HTMLAnchorElement): Prom
     }
     item.append(list);
   } catch {
-    // The list of what is below can be read as a page of its own.
+    // Falls back to the page that lists the branch.
     location.href = twist.href;
   }
 }
@@ -82,5 +82,5 @@ function link(href: string, text: string, className = ''): HTMLAnchorElement {
   return anchor;
 }
 
-// A page deep in the tree is where the reader looks first.
+// Scrolls the tree to the current page.
 roots?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });

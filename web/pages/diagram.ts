@@ -2,8 +2,8 @@ import { html } from '../html.ts';
 import type { WebRoute } from '../visit.ts';
 
 /**
- * The frame in which a page's diagrams are drawn. What it draws may be hostile, and Mermaid writes styles of its own: so it
- * has no origin, whoever opens it, and its policy lets nothing leave it, not even for a picture. It knows nothing of anybody.
+ * The frame in which diagrams are drawn. Their text may be hostile, and Mermaid needs inline styles. So the frame is
+ * sandboxed into an opaque origin, even when it is opened directly, and its policy allows no request but for our scripts.
  */
 export const diagramFrame: WebRoute = {
   method: 'GET',

@@ -6,18 +6,18 @@ import { breadcrumbs, trailTo } from '../tree.ts';
 import type { Visit, WebResponse } from '../visit.ts';
 import type { WikiContext } from '../wiki-context.ts';
 
-/** What a form of the editor holds. */
+/** The fields of the editor's form. */
 export interface Draft {
   title: string;
   markdown: string;
-  /** undefined for a page that is not there yet. */
+  /** undefined for a new page. */
   base_revision?: number;
   status: string;
-  /** Its last part of the address; "" to have one made from the title. */
+  /** The last segment of the page's path; "" to derive it from the title. */
   slug: string;
-  /** The path of the page that it stands below; "" at the top of the wiki. */
+  /** The path of the parent page; "" at the root. */
   parent: string;
-  /** Both as they were when the form was made: who does not change them moves nothing, whoever moved the page meanwhile. */
+  /** Both as the form was rendered: fields that were not changed move nothing, even if the page was moved in the meantime. */
   was_slug: string;
   was_parent: string;
 }
@@ -26,14 +26,14 @@ export interface EditorForm {
   draft: Draft;
   page?: FullPage;
   note?: Content;
-  /** The tree around it, for the way to it and for where it may stand. */
+  /** The tree around the page, for the breadcrumbs and the list of possible parents. */
   branches: readonly Branch[];
-  /** The page that it is, or that it will stand below. */
+  /** The id of the last page of the breadcrumbs: the page itself, or the parent of a new one. */
   trailEnd: string;
   status?: number;
 }
 
-/** The form of a page's text, its title and its place, and what there is to say of it. */
+/** The editor: title, position and text of a page. */
 export function renderEditor(
   visit: Visit,
   context: WikiContext,
@@ -75,7 +75,7 @@ ${draft.markdown}</textarea></label>
   };
 }
 
-/** Where the page stands in the wiki: what it is below, and its own part of the address. */
+/** The page's parent and its slug. */
 function positionFields(
   context: WikiContext,
   draft: Draft,
@@ -102,13 +102,13 @@ function deleteForm(context: WikiContext, page: FullPage): Content {
     <p>It goes to the trash with the pages below it, and can be restored from there for 30 days.</p><button class="button bad">Delete ${page.title}</button></form></details>`;
 }
 
-/** What was sent by the form. */
+/** The draft that was posted. */
 export function draftFromForm({ form }: Visit): Draft {
   const base = form.get('base_revision') ?? '';
   const field = (name: string) => (form.get(name) ?? '').trim().replace(/^\/+|\/+$/g, '');
   return {
     title: form.get('title') ?? '',
-    // A form sends every line with both of its ends.
+    // Forms send line breaks as CRLF.
     markdown: (form.get('markdown') ?? '').replaceAll('\r\n', '\n'),
     ...(/^[1-9]\d{0,8}$/.test(base) && { base_revision: Number(base) }),
     status: form.get('status') === 'draft' ? 'draft' : 'published',

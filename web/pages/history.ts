@@ -20,7 +20,7 @@ function numberIn(query: URLSearchParams, name: string): number | undefined {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The revisions of a page, the newest first; one of them as it was; or what changed between two. */
+/** The revisions of a page, newest first; with `revision` that one; with `from` and `to` their difference. */
 export const history: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/history/*',
@@ -61,14 +61,14 @@ function revisionList(context: WikiContext, page: FullPage, revisions: Revision[
   const isSingle = revisions.length < 2 && older === 0;
   return html`<article><h1>History of ${page.title}</h1>
     <form action="${address}">
-      ${!isSingle && html`<p><button class="button">Compare the two that are chosen</button></p>`}
+      ${!isSingle && html`<p><button class="button">Compare the selected revisions</button></p>`}
       <div class="scroll" tabindex="0" role="group" aria-label="Revisions"><table class="history"><thead><tr>${!isSingle && html`<th scope="col">From</th><th scope="col">To</th>`}<th scope="col">Revision</th><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th></tr></thead><tbody>
       ${revisions.map(
         (it, i) => html`<tr>${
           !isSingle &&
           html`<td><input type="radio" name="from" value="${it.revision}" aria-label="From revision ${it.revision}"${i === Math.min(1, revisions.length - 1) && html` checked`}></td>
           <td><input type="radio" name="to" value="${it.revision}" aria-label="To revision ${it.revision}"${i === 0 && html` checked`}></td>`
-        }<td><a href="${address}?revision=${it.revision}">${it.revision}</a>${it.revision === page.revision && html` <span class="tag">present</span>`}</td>
+        }<td><a href="${address}?revision=${it.revision}">${it.revision}</a>${it.revision === page.revision && html` <span class="tag">current</span>`}</td>
         <td>${time(it.created_at)}</td><td>${it.created_by_name || 'A former member'}</td>
         <td>${it.origin === 'compiled' ? 'made from an upload' : 'written'}${it.title !== page.title && `, as “${it.title}”`}</td></tr>`,
       )}</tbody></table></div>
@@ -80,9 +80,9 @@ function renderRevision(context: WikiContext, page: FullPage, revision: FullRevi
   const isCurrent = revision.revision === page.revision;
   const address = context.actionUrl('history', page.path);
   return html`<article>
-    <div class="note"><p>Revision ${revision.revision} of ${time(revision.created_at)}${isCurrent && ', the present one'}.</p>
+    <div class="note"><p>Revision ${revision.revision} of ${time(revision.created_at)}${isCurrent && ', the current one'}.</p>
       <p class="row-of-buttons"><a class="button" href="${address}">All revisions</a>
-      ${!isCurrent && html`<a class="button" href="${address}?from=${revision.revision}&amp;to=${page.revision}">Compare with the present</a>`}
+      ${!isCurrent && html`<a class="button" href="${address}?from=${revision.revision}&amp;to=${page.revision}">Compare with the current one</a>`}
       ${!isCurrent && context.can('pages:write') && restoreForm(context, page, revision.revision)}</p></div>
     <h1>${revision.title}</h1>
     <div class="prose">${pageText(context, revision)}</div></article>`;
@@ -94,7 +94,7 @@ function restoreForm(context: WikiContext, page: FullPage, revision: number): Co
     <button class="button">Restore this text</button></form>`;
 }
 
-/** An old text comes back as a new revision; what was written since stays in the history. */
+/** Restores an old text as a new revision; the revisions in between stay in the history. */
 export const restoreRevision: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/history/*',
@@ -117,11 +117,11 @@ function renderDiff(context: WikiContext, page: FullPage, diff: RevisionDiff): C
     ${diffTable(diff)}</article>`;
 }
 
-/** Lines as they are in the text, with what was taken and what was put in its place. */
+/** A unified diff, with changed words marked. */
 export function diffTable({ hunks, coarse, truncated }: Pick<RevisionDiff, 'hunks' | 'coarse' | 'truncated'>): Content {
   if (hunks.length === 0) return html`<p class="empty">The texts are the same.</p>`;
-  return html`${coarse && html`<p class="note">The texts have little in common: all between their equal ends is shown as replaced.</p>`}
-    ${truncated && html`<p class="note">More changed than is shown here.</p>`}
+  return html`${coarse && html`<p class="note">The texts have little in common: everything between their equal ends is shown as replaced.</p>`}
+    ${truncated && html`<p class="note">There are more changes than are shown here.</p>`}
     ${hunks.map((hunk) => {
       let from = hunk.from_line;
       let to = hunk.to_line;

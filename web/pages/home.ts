@@ -3,7 +3,7 @@ import { renderAlone } from '../layout.ts';
 import type { Visit, WebRoute } from '../visit.ts';
 import { notFound, type Overview } from '../wiki-context.ts';
 
-/** The address of the wiki that somebody most likely wants, or of what they do first. */
+/** The address of the user's current wiki; of /begin for users without one. */
 export function homeUrl({ session, wikis }: Overview): string {
   const current = wikis.find(({ organization_id }) => organization_id === session.organization_id) ?? wikis[0];
   const workspace = session.organizations.find(({ organization_id }) => organization_id === current?.organization_id);
@@ -16,7 +16,7 @@ export const home: WebRoute = {
   handle: async ({ api }) => ({ redirect: homeUrl(await api.get<Overview>('/v1/overview')) }),
 };
 
-/** Somebody who signed in and belongs to no workspace. */
+/** For users who are in no workspace. */
 export const begin: WebRoute = {
   method: 'GET',
   path: '/begin',
@@ -48,7 +48,7 @@ export const beginWorkspace: WebRoute = {
   },
 };
 
-/** A workspace's wikis; the one that it has where there is but one. */
+/** The wikis of a workspace; leads to the wiki if there is only one. */
 export const workspace: WebRoute = {
   method: 'GET',
   path: '/:workspace',
@@ -63,7 +63,7 @@ export const workspace: WebRoute = {
         title: found.name,
         main: html`<h1>${found.name}</h1>
           <ul class="list">${wikis.map((it) => html`<li><a href="/${found.slug}/${it.slug}">${it.title}</a><p>${it.description}</p></li>`)}</ul>
-          ${wikis.length === 0 && html`<p>There is no wiki here that you may read.</p>`}`,
+          ${wikis.length === 0 && html`<p>There is no wiki here that you can read.</p>`}`,
       }),
     };
   },
@@ -80,8 +80,8 @@ export const chooseTheme: WebRoute = {
   },
 };
 
-/** An address of ours to go on to; anything else leads home. */
+/** A path of this service, for redirects; "/" for everything else. */
 export function localUrl(next: string | null): string {
-  // Backslashes and a second slash would name another host.
+  // Browsers read two slashes, or a slash and a backslash, as the beginning of another host.
   return next !== null && /^\/(?![/\\])[^\s\\]*$/.test(next) ? next : '/';
 }

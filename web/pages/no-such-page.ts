@@ -17,7 +17,7 @@ interface TrashedPage {
   title: string;
 }
 
-/** A path without a page: what may have been meant, and how to make it. */
+/** The reply for a path without a page: similar pages, and a link to write it. */
 export async function noSuchPage(visit: Visit, context: WikiContext, path: string): Promise<WebResponse> {
   const words = path.split('/').at(-1)?.replaceAll('-', ' ').trim() ?? '';
   const canWrite = context.can('pages:write');
@@ -33,7 +33,7 @@ export async function noSuchPage(visit: Visit, context: WikiContext, path: strin
       title: 'No such page',
       tree: renderTree(context, branches),
       main: html`<article><h1>There is no page here</h1>
-        <p>Nothing is at <code>${path}</code>, and nothing was that you could be sent on to.</p>
+        <p>No page has the address <code>${path}</code>, and none was moved from it.</p>
         ${trashedPage && restoreOffer(context, trashedPage)}
         ${hits.length > 0 && html`<h2>Did you mean</h2><ul class="list">${hits.map((hit) => html`<li><a href="${context.pageUrl(hit.path)}">${hit.title}</a><p class="small">${hit.path}</p></li>`)}</ul>`}
         ${canWrite && html`<p><a class="button main" href="${context.actionUrl('new')}?title=${encodeURIComponent(capitalize(words))}">${icon('plus')} Write this page</a></p>`}
@@ -49,7 +49,7 @@ async function searchSimilar({ api }: Visit, context: WikiContext, query: string
       `${context.api}/pages/search?${new URLSearchParams({ query: query.slice(0, 1024), limit: '5' })}`,
     );
   } catch (error) {
-    // Searches are limited more than pages are; the page says enough without.
+    // Searches have a lower rate limit than pages; the suggestions are then left out.
     if (error instanceof Problem && error.status === 429) return [];
     throw error;
   }

@@ -11,18 +11,18 @@ import { breadcrumbs, loadBranches, renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebResponse } from '../visit.ts';
 import type { WikiContext } from '../wiki-context.ts';
 
-/** Passages that are looked at for why a page is stale. */
+/** Citations that are checked for the reason why a page is stale. */
 const STALENESS_CITATIONS_MAX = 500;
 
-/** More blocks than one page of a document has; what lies behind them is said to be there. */
+/** Citations that are shown for one page; more than this is rare, and a note says so. */
 const CITATIONS_MAX = 2_000;
 
-/** The address of the page with what each of its blocks was made from beside it. */
+/** The address of the page with the sources of its blocks beside it. */
 export function pageSourcesUrl(context: WikiContext, path: string): string {
   return `${context.pageUrl(path)}?sources`;
 }
 
-/** Where each block of a page comes from: beside it the passage of its source, and whether that still says so. */
+/** A page with, beside each block, the passage of its source and whether the source still says this. */
 export async function pageSources(visit: Visit, context: WikiContext, page: FullPage): Promise<WebResponse> {
   const [branches, citations] = await Promise.all([
     loadBranches(visit.api, context, page.page_id),
@@ -51,8 +51,8 @@ export async function pageSources(visit: Visit, context: WikiContext, page: Full
           ${parts.map((part) => renderPart(context, part, passage))}
           ${
             others.length > 0 &&
-            html`<h2>Of none of these blocks</h2>
-            <p>The page was made from this too, and it is not where it was any more.</p>
+            html`<h2>Not matched to a block</h2>
+            <p>The page was made from these passages too, but no block shows them any more.</p>
             ${others.map((citation, i) => renderPassage(context, citation, `other-${i}`, ''))}`
           }
         </article>`,
@@ -69,7 +69,7 @@ function renderPart(context: WikiContext, part: Part, passage: (block: number) =
   }</div>`;
 }
 
-/** The heading that each block stands under, for sources that have no pages. */
+/** The heading above each block; it locates a passage in sources that have no page numbers. */
 function sectionsOf(blocks: readonly Block[]): string[] {
   let section = '';
   return blocks.map(({ isHeading, text }) => {
@@ -89,7 +89,7 @@ function renderPassage(context: WikiContext, citation: Citation, id: string, sec
     ${
       verified
         ? html`<p class="verified">Verified: the source says this</p>`
-        : html`<p class="altered">The source has changed: this is what it says there now</p>`
+        : html`<p class="altered">The source has changed: this is what it says now</p>`
     }
     ${
       context.can('sources:read') &&
@@ -118,11 +118,11 @@ function sourceList(context: WikiContext, citations: readonly Citation[]): Conte
     const changed = blocks.filter(({ verified }) => !verified).length;
     const name = blocks[0]?.filename || blocks[0]?.title;
     return html`<li>${icon('source')} ${context.can('sources:read') ? html`<a href="${context.actionUrl('sources', source_id)}">${name}</a>` : name}:
-      ${blocks.length} ${blocks.length === 1 ? 'block' : 'blocks'}, ${changed === 0 ? 'all verified' : html`<span class="altered">${changed} not as ${changed === 1 ? 'it was' : 'they were'}</span>`}</li>`;
+      ${blocks.length} ${blocks.length === 1 ? 'block' : 'blocks'}, ${changed === 0 ? 'all verified' : html`<span class="altered">${changed} changed</span>`}</li>`;
   })}</ul>`;
 }
 
-/** What a stale page says: which source is why. Errors: Problem. */
+/** Why a page is stale: the sources that have changed, with links. Errors: Problem. */
 export async function stalenessReason(api: Api, context: WikiContext, page: FullPage): Promise<Content> {
   if (page.citations.length === 0) return 'The source that this page was made from was deleted.';
   const cited = await loadCitations(api, `${context.api}/pages/${page.page_id}`, STALENESS_CITATIONS_MAX);
@@ -134,6 +134,6 @@ export async function stalenessReason(api: Api, context: WikiContext, page: Full
   };
   const changed = cited.filter(({ verified }) => !verified);
   const seeLink = html`<a href="${pageSourcesUrl(context, page.path)}">See which passages</a>`;
-  if (changed.length > 0) return html`What this page was made from has changed since: ${names(changed)}. ${seeLink}`;
-  return html`What this page was made from says something else now, where people have edited the page: ${names(page.citations)}. Whoever edits it settles that.`;
+  if (changed.length > 0) return html`The sources of this page have changed: ${names(changed)}. ${seeLink}`;
+  return html`The sources of this page have changed where people have edited the page: ${names(page.citations)}. Edit the page to resolve this.`;
 }

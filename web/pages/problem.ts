@@ -5,22 +5,22 @@ import type { Visit, WebResponse } from '../visit.ts';
 
 const TITLES: Record<number, string> = {
   401: 'You are not signed in',
-  403: 'This is not yours to do',
-  404: 'Nothing is here',
-  409: 'Something changed meanwhile',
+  403: 'You are not allowed to do this',
+  404: 'Not found',
+  409: 'This has changed in the meantime',
   413: 'This is too large',
-  429: 'Too fast',
-  503: 'Not just now',
+  429: 'Too many requests',
+  503: 'Temporarily unavailable',
 };
 
 const ADVICE: Record<number, string> = {
-  403: 'Ask somebody who manages the workspace whether your role should allow it.',
+  403: 'Ask an owner or an admin of the workspace.',
   404: 'The address may be mistyped, the page may have been deleted, or you may not be a member there.',
   429: 'Wait a moment, then load the page again.',
-  503: 'Load the page again in a moment. What you wrote is kept by this browser where it was in the editor.',
+  503: 'Load the page again in a moment. This browser has kept what you wrote in the editor.',
 };
 
-/** What happened, what to do, and the request's id for whoever looks into it. */
+/** What went wrong, what to do, and the request's id for the operator. */
 export function problemPage(visit: Visit, { status, message, request_id }: Problem): WebResponse & { page: unknown } {
   return {
     status,

@@ -39,11 +39,11 @@ export const readPage: WebRoute = {
   },
 };
 
-/** What stands around the text of a page. */
+/** What is shown around the text of a page. */
 interface PageSurroundings {
   branches: readonly Branch[];
   backlinks: ListPart<Page>;
-  /** Which source is why the page is stale; "" where it is not. */
+  /** Why the page is stale; "" if it is not. */
   staleness: Content;
 }
 
@@ -84,15 +84,15 @@ function renderPage(
   };
 }
 
-/** Most pages that were uploaded begin with their title, which is not shown twice then. */
+/** Whether the text begins with the title, as most uploaded files do; it is then not shown twice. */
 function startsWithTitle({ html: text, outline, title }: FullPage): boolean {
   return text.trimStart().startsWith('<h1') && outline[0]?.level === 1 && outline[0].text.trim() === title.trim();
 }
 
 function pageState(page: FullPage, staleness: Content): Content {
   if (page.stale) return html`<div class="note stale"><p>${staleness}</p></div>`;
-  if (page.status === 'draft') return html`<p class="note">A draft: only those who may write see it.</p>`;
-  if (page.status === 'archived') return html`<p class="note">Archived: searches pass over this page.</p>`;
+  if (page.status === 'draft') return html`<p class="note">This is a draft: only people who can edit see it.</p>`;
+  if (page.status === 'archived') return html`<p class="note">Archived: searches leave out this page.</p>`;
   return nothing;
 }
 
@@ -117,7 +117,7 @@ function sourceList(context: WikiContext, page: FullPage): Content {
   if (citations.length === 0) return nothing;
   return html`<section><h2>Sources</h2><ul class="sources">
     ${citations.map(({ source_id, title, filename }) => html`<li>${icon('source')} ${context.can('sources:read') ? html`<a href="${context.actionUrl('sources', source_id)}">${filename || title}</a>` : filename || title}</li>`)}
-  </ul><p><a href="${pageSourcesUrl(context, page.path)}">See beside each block the passage that it was made from</a></p></section>`;
+  </ul><p><a href="${pageSourcesUrl(context, page.path)}">See the source of each block</a></p></section>`;
 }
 
 function backlinkList(context: WikiContext, backlinks: ListPart<Page>): Content {

@@ -41,7 +41,7 @@ export const search: WebRoute = {
         title: hasQuery ? `${words}: search` : 'Search',
         query: words,
         tree: renderTree(context, branches),
-        main: html`<article class="results"><h1>${hasQuery ? html`Found for “${words}”` : 'Search'}</h1>
+        main: html`<article class="results"><h1>${hasQuery ? html`Results for “${words}”` : 'Search'}</h1>
           ${suggestions
             .filter(({ kind }) => kind === 'query')
             .map(
@@ -71,5 +71,5 @@ export const search: WebRoute = {
 
 function nothingFound(isFirst: boolean): Content {
   if (!isFirst) return html`<p class="empty">No more pages.</p>`;
-  return html`<p class="empty">Nothing holds any of these words. Try fewer or other words; words in quotes are searched for as they stand, and <code>-word</code> leaves out pages with it.</p>`;
+  return html`<p class="empty">No page contains these words. Try fewer or other words. Words in quotes are searched for as a phrase, and <code>-word</code> leaves out pages with that word.</p>`;
 }

@@ -12,7 +12,7 @@ interface Tokens {
 const SESSION_SECONDS = 90 * 86_400;
 const ATTEMPT_COOKIE = 'ibid_openid';
 
-/** The cookie that stands for a session from now on; the session's tokens end with this. */
+/** The cookie of a session. Its tokens stop working: from now on the cookie is the session's only credential. */
 export async function createSessionCookie(visit: Visit, { access_token }: Tokens): Promise<Cookie> {
   const { browser_secret } = await visit.api.as(access_token).post<{ browser_secret: string }>('/v1/auth/browser');
   return { name: visit.sessionCookie, value: browser_secret, maxAgeSeconds: SESSION_SECONDS };
@@ -46,7 +46,7 @@ async function renderSignIn(visit: Visit, next: string, status = 200, note: Cont
   return { status, page: renderAlone(visit, { title: 'Sign in', main }) };
 }
 
-/** A link's secret is used by a button, so that programs that look into mail do not use it up. */
+/** The secret of a link is sent by a button, so that mail scanners, which open links, do not use it up. */
 export const signIn: WebRoute = {
   method: 'GET',
   path: '/sign-in',
@@ -87,10 +87,10 @@ export const sendSignIn: WebRoute = {
     }
     return {
       page: renderAlone(visit, {
-        title: 'Look into your mail',
-        main: html`<h1>Look into your mail</h1>
-          <p>If <strong>${email}</strong> may sign in here, a link is on its way. It is good for 15 minutes, once.</p>
-          <p class="small">Nothing came? Look into the spam folder, or <a href="/sign-in">try again</a>. Where no mail server is set up, the link is in the log of the service.</p>`,
+        title: 'Check your mail',
+        main: html`<h1>Check your mail</h1>
+          <p>If <strong>${email}</strong> can sign in here, a link is on its way. It works once, within 15 minutes.</p>
+          <p class="small">Nothing arrived? Look in the spam folder, or <a href="/sign-in">try again</a>. Where no mail server is set up, the link is in the log of the service.</p>`,
       }),
     };
   },
@@ -121,7 +121,7 @@ export const beginOpenId: WebRoute = {
   },
 };
 
-/** What the provider sent the browser back with counts only beside the cookie that the same browser began with. */
+/** The callback of the OpenID provider. It needs the cookie of the attempt, so that only the browser that began it can end it. */
 export const completeOpenId: WebRoute = {
   method: 'GET',
   path: '/sign-in/callback',
@@ -144,7 +144,7 @@ function decodePath(encoded: string): string {
   try {
     return decodeURIComponent(encoded);
   } catch {
-    // A cookie that somebody changed says nothing of where to go.
+    // The cookie is malformed.
     return '/';
   }
 }
@@ -157,7 +157,7 @@ export const signOut: WebRoute = {
     try {
       await visit.api.post('/v1/auth/sign-out');
     } catch (error) {
-      // A session that has ended already is as good as signed out.
+      // The session has already ended.
       if (!(error instanceof Problem) || error.status !== 401) throw error;
     }
     return { redirect: '/sign-in', cookies: [deletedSession] };

@@ -23,7 +23,7 @@ export const sources: WebRoute = {
         title: 'Sources',
         tree: renderTree(context, branches),
         main: html`<article><h1>Sources</h1>
-          <p>What was handed over, and pages were made from.</p>
+          <p>The uploaded files that pages were made from.</p>
           ${
             part.records.length === 0
               ? html`<p class="empty">${part.isFirst ? 'Nothing was uploaded yet.' : 'There is nothing more.'}${context.can('uploads:create') && html` <a href="${context.actionUrl('upload')}">Upload files</a>`}</p>`
@@ -58,12 +58,12 @@ export const source: WebRoute = {
         tree: renderTree(context, branches),
         main: html`<article><p class="small"><a href="${context.actionUrl('sources')}">Sources</a></p><h1>${icon('source')} ${it.title}</h1>
           <dl class="facts">${row('File', it.filename)}${row('Kind', it.content_type)}${row('Size', formatBytes(it.byte_size))}
-          ${row('Pages made from it', it.page_count)}${row('Handed over', time(it.created_at))}
-          ${row('Upload', html`<a href="${context.actionUrl('uploads', it.upload_id)}">What became of it</a>`)}
+          ${row('Pages made from it', it.page_count)}${row('Uploaded', time(it.created_at))}
+          ${row('Upload', html`<a href="${context.actionUrl('uploads', it.upload_id)}">Its status</a>`)}
           ${row('SHA-256', html`<code>${it.sha256}</code>`)}</dl>
           <p class="row-of-buttons">${it.content_type === 'application/pdf' && html`<a class="button" href="${file}" target="_blank">Open the PDF</a>`}
           <a class="button" href="${file}" download>Save the file</a></p>
-          <h2>What was read from it</h2>
+          <h2>Extracted text</h2>
           ${renderPassage(text, start, end)}</article>`,
       }),
     };
@@ -77,10 +77,10 @@ interface SourceText {
   text: string;
 }
 
-/** So much of a source's text is shown on both sides of a passage, in UTF-16 units. */
+/** Text that is shown before and after a passage, in UTF-16 code units. */
 const CONTEXT_LENGTH = 1_500;
 
-/** The passage that the address names, in UTF-16 units of the source's text; the beginning where it names none. */
+/** The passage that the address names, in UTF-16 code units of the source's text; 0 and 0 if it names none. */
 function requestedPassage({ query }: Visit): { start: number; end: number } {
   const [start, end] = [query.get('start') ?? '', query.get('end') ?? ''];
   if (!/^\d{1,9}$/.test(start) || !/^\d{1,9}$/.test(end) || Number(end) < Number(start)) return { start: 0, end: 0 };
@@ -88,7 +88,7 @@ function requestedPassage({ query }: Visit): { start: number; end: number } {
 }
 
 function renderPassage(shown: SourceText, start: number, end: number): Content {
-  if (shown.length === 0) return html`<p class="empty">There is no text in it.</p>`;
+  if (shown.length === 0) return html`<p class="empty">No text was found in it.</p>`;
   const from = Math.min(start, shown.end) - shown.start;
   const to = Math.min(end, shown.end) - shown.start;
   const marked = to > from && html`<mark id="passage">${shown.text.slice(from, to)}</mark>`;

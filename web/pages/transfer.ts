@@ -25,7 +25,7 @@ async function renderTransfer(
       scripts: isRunning(job) ? ['job.js'] : [],
       head: isRunning(job) && html`<noscript><meta http-equiv="refresh" content="2"></noscript>`,
       main: html`<article class="settings"><h1>Export and import</h1>${note}${job && progress(context, job)}
-        ${context.can('wikis:export') ? exportForm(context) : html`<p class="empty">Your role may not export this wiki. Ask an admin of the workspace.</p>`}
+        ${context.can('wikis:export') ? exportForm(context) : html`<p class="empty">Your role does not allow you to export this wiki. Ask an admin of the workspace.</p>`}
         ${context.can('pages:write') && importForm(context, branches.length === 0)}</article>`,
     }),
   };
@@ -43,7 +43,7 @@ function progress(context: WikiContext, job: Job): Html {
     return html`<ibid-job data-job="${context.api}/jobs/${job.job_id}"><p class="note"><label>${name} is at work<progress max="100" value="${job.progress}">${job.progress} %</progress></label></p></ibid-job>`;
   }
   if (job.status !== 'completed') {
-    return html`<div class="note bad" role="alert"><p>${name} has ended without success. ${job.error || job.summary}</p><p>Begin it anew below; nothing was changed.</p><p class="small">Job <code>${job.job_id}</code></p></div>`;
+    return html`<div class="note bad" role="alert"><p>${name} failed. ${job.error || job.summary}</p><p>Nothing was changed. Start it again below.</p><p class="small">Job <code>${job.job_id}</code></p></div>`;
   }
   return html`<div class="note good" role="status"><p>${name} is done. ${job.summary}</p>
     ${
@@ -60,7 +60,7 @@ function exportForm(context: WikiContext): Html {
 
 function importForm(context: WikiContext, isEmpty: boolean): Html {
   return html`<h2>Import</h2><p>A ZIP of Markdown, text or HTML files adds their pages here; its folders become the tree.
-    ${isEmpty ? 'An archive that was exported brings its pages, history and attachments back.' : 'An archive that was exported needs an empty wiki: make one for it.'} It comes in as a whole, or not at all.</p>
+    ${isEmpty ? 'An exported archive restores its pages, history and attachments.' : 'An exported archive needs an empty wiki: make one for it.'} It is imported as a whole, or not at all.</p>
     <form method="post" action="${context.actionUrl('import')}" enctype="multipart/form-data" class="fields">
     <label class="grow">Archive <input type="file" name="file" accept=".zip,application/zip" required></label><button class="button">Import</button></form>`;
 }
@@ -71,7 +71,7 @@ export const transfer: WebRoute = {
   handle: async (visit) => renderTransfer(visit, await loadWikiContext(visit)),
 };
 
-/** Begins a job, which the page then follows. */
+/** Starts a job, whose progress the page then shows. */
 async function startJob(visit: Visit, begin: (context: WikiContext) => Promise<Job>): Promise<WebResponse> {
   const context = await loadWikiContext(visit);
   try {
@@ -89,7 +89,7 @@ export const beginExport: WebRoute = {
   handle: (visit) => startJob(visit, (context) => visit.api.post<Job>(`${context.api}/exports`)),
 };
 
-/** The file is handed on as it comes. */
+/** The file is streamed to the API. */
 export const beginImport: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/import',

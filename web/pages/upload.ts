@@ -20,8 +20,8 @@ async function renderForm(
     page: renderInWiki(visit, context, {
       title: 'Upload',
       tree: renderTree(context, branches),
-      main: html`<article><h1>${isFirst ? 'Hand over a folder' : 'Upload files'}</h1>
-        <p>${isFirst ? html`Your workspace <strong>${context.workspace.name}</strong> is there. ` : ''}Markdown, text, HTML, PDF, Word, EPUB and CSV become pages; folders and ZIP archives become the tree; links between files become links between pages. Handing over the same files again brings the pages up to date.</p>
+      main: html`<article><h1>${isFirst ? 'Upload a folder' : 'Upload files'}</h1>
+        <p>${isFirst ? html`Your workspace <strong>${context.workspace.name}</strong> is ready. ` : ''}Markdown, text, HTML, PDF, Word, EPUB and CSV become pages; folders and ZIP archives become the tree; links between files become links between pages. Uploading the same files again updates the pages.</p>
         ${note}
         <ibid-upload data-wiki="${context.wiki.wiki_id}" data-to="${context.actionUrl('uploads')}" data-root="${context.pageUrl()}">
         <form method="post" action="${context.actionUrl('upload')}" enctype="multipart/form-data" class="drop">
@@ -30,11 +30,11 @@ async function renderForm(
           <label class="button main pick">Choose a folder<input type="file" name="files" multiple webkitdirectory></label>
           <label class="button pick">Choose files<input type="file" name="files" multiple></label>
           </div>
-          <noscript><p><button class="button main">Upload what is chosen</button></p></noscript>
+          <noscript><p><button class="button main">Upload the chosen files</button></p></noscript>
         </form>
         </ibid-upload>
         ${isFirst && context.can('pages:write') && html`<p class="small">Or <a href="${context.actionUrl('new')}">write the first page yourself</a>.</p>`}
-        <p class="small"><a href="${context.actionUrl('uploads')}">What became of earlier uploads</a></p></article>`,
+        <p class="small"><a href="${context.actionUrl('uploads')}">Earlier uploads</a></p></article>`,
     }),
   };
 }
@@ -45,7 +45,7 @@ export const upload: WebRoute = {
   handle: async (visit) => renderForm(visit, await loadWikiContext(visit)),
 };
 
-/** Without a script the form sends its files here, and they are handed on as they come. */
+/** The target of the form where no script runs. The files are streamed to the API. */
 export const sendUpload: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/upload',

@@ -9,12 +9,12 @@ import type { Visit, WebResponse, WebRoute } from '../visit.ts';
 import { loadWikiContext, type WikiContext } from '../wiki-context.ts';
 import { formatBytes } from './sources.ts';
 
-/** Uploads, or files of one, that are shown at once. */
+/** Uploads, or files of one upload, on one page. */
 const PAGE_SIZE = 100;
 
 const STATUS_WORDS: Record<Upload['status_label'], string> = {
   ready: 'done',
-  running: 'at work',
+  running: 'running',
   failed: 'failed',
   unknown: 'waiting for a worker',
 };
@@ -88,15 +88,15 @@ async function renderUpload(
       title: 'Upload',
       tree: renderTree(context, branches),
       scripts: isRunning ? ['job.js'] : [],
-      // With a script the element below follows by itself.
+      // With scripts, ibid-job below reloads the page when the job ends.
       head: isRunning && html`<noscript><meta http-equiv="refresh" content="2"></noscript>`,
       main: html`<article><p class="small"><a href="${context.actionUrl('uploads')}">Uploads</a></p><h1>${HEADINGS[it.status]}</h1>
         ${note}
         ${isRunning && jobSteps(context, job)}
-        ${it.status === 'uploading' && html`<p>Not all bytes are there yet. In the browser that sends them, <a href="${context.actionUrl('upload')}">choose the same files again</a> to go on.</p>`}
+        ${it.status === 'uploading' && html`<p>Not all bytes have arrived yet. In the browser that was sending them, <a href="${context.actionUrl('upload')}">choose the same files again</a> to continue.</p>`}
         ${it.summary !== '' && html`<p>${it.summary}</p>`}
         ${it.error !== '' && html`<p class="note bad">${errorText(it.error)}</p>`}
-        <p class="small">Handed over ${time(it.created_at)}.</p>
+        <p class="small">Uploaded ${time(it.created_at)}.</p>
         ${actions(context, it, jobs.length > 0)}
         ${areSome(failed, files) && html`<h2>Could not be used</h2>${fileList(context, failed.records)}${partLinks(failed)}`}
         <h2>Files</h2>${fileList(context, files.records)}${partLinks(files)}
@@ -105,7 +105,7 @@ async function renderUpload(
   };
 }
 
-/** Whether the failed files are some of all: the list of them stands beside the beginning of that of all, and goes on by itself. */
+/** Whether failed files have a list of their own: beside the first part of all files if only some failed, and on its own further parts. */
 function areSome(failed: ListPart<UploadedFile>, all: ListPart<UploadedFile>): boolean {
   const isPartOfAll = failed.records.length > 0 && (all.next !== '' || failed.records.length < all.records.length);
   return !failed.isFirst || (all.isFirst && isPartOfAll);
@@ -113,7 +113,7 @@ function areSome(failed: ListPart<UploadedFile>, all: ListPart<UploadedFile>): b
 
 const HEADINGS: Record<Upload['status'], string> = {
   uploading: 'Not finished',
-  queued: 'At work',
+  queued: 'Running',
   completed: 'Done',
   failed: 'That did not work',
 };
@@ -121,7 +121,7 @@ const HEADINGS: Record<Upload['status'], string> = {
 function jobSteps(context: WikiContext, { job_id, status, progress }: Job): Content {
   const at = (step: string) => step === status && html` aria-current="step"`;
   return html`<ibid-job data-job="${context.api}/jobs/${job_id}">
-    <ol class="steps"><li>All bytes are there</li><li data-step="queued"${at('queued')}>Waiting for a worker</li>
+    <ol class="steps"><li>All bytes have arrived</li><li data-step="queued"${at('queued')}>Waiting for a worker</li>
     <li data-step="running"${at('running')}>Making pages of the files: <span class="job-said">${progress} %</span>
     <progress max="100" value="${progress}" aria-label="Making pages of the files"></progress></li></ol></ibid-job>`;
 }
@@ -161,11 +161,11 @@ function fileOutcome(context: WikiContext, file: UploadedFile): Content {
       ? words
       : html`<a href="${context.pageUrl(file.page_path)}">${words}</a>`;
   }
-  if (file.received === file.byte_size) return 'Not worked on yet';
-  return `${formatBytes(file.received)} of it are there`;
+  if (file.received === file.byte_size) return 'Not processed yet';
+  return `${formatBytes(file.received)} of it have arrived`;
 }
 
-/** An error as people read it: without the code in front. */
+/** The message of an error without its code. */
 function errorText(error: string): string {
   const words = error.replace(/^\w+: /, '');
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -9,7 +9,7 @@ import { createSessionCookie } from './sign-in.ts';
 function renderForm(visit: Visit, token: string, withPassword: boolean, note: Content = false): Content {
   const given = (name: string) => visit.form.get(name) ?? '';
   return html`<h1>Welcome to Ibid</h1>
-    <p>You are the first one here. Say who you are; then hand over a folder, and it becomes a wiki.</p>
+    <p>You are the first user. Tell us who you are; then upload a folder, and it becomes a wiki.</p>
     ${note}
     <form method="post" action="/welcome" class="stack">
       <input type="hidden" name="token" value="${token}">
@@ -17,12 +17,12 @@ function renderForm(visit: Visit, token: string, withPassword: boolean, note: Co
       <label>Your e-mail <input name="email" type="email" required maxlength="254" autocomplete="username" value="${given('email')}"></label>
       <label>Name of your workspace <span class="hint">a team, a project, yourself</span>
         <input name="workspace" maxlength="100" autocomplete="organization" value="${given('workspace')}"></label>
-      ${withPassword && html`<label>Password <span class="hint">or leave it, and sign in by links in your mail</span><input name="password" type="password" autocomplete="new-password"></label>`}
+      ${withPassword && html`<label>Password <span class="hint">optional: without one you sign in by a link in a mail</span><input name="password" type="password" autocomplete="new-password"></label>`}
       <button class="button main wide">Make my wiki</button>
     </form>`;
 }
 
-/** The link that the service's first start prints. */
+/** The page behind the link that the service prints at its first start. */
 export const welcome: WebRoute = {
   method: 'GET',
   path: '/welcome',
@@ -31,7 +31,7 @@ export const welcome: WebRoute = {
     const { methods } = await visit.api.get<{ methods: string[] }>('/v1/auth/methods');
     const main =
       token === null
-        ? html`<h1>Welcome to Ibid</h1><p>Open the link that the start of the service printed: it ends in <code>/welcome?token=…</code>. A new start prints a new one, as long as nobody is here.</p><p><a class="button" href="/sign-in">I have signed in before</a></p>`
+        ? html`<h1>Welcome to Ibid</h1><p>Open the link that the service printed when it started: it ends in <code>/welcome?token=…</code>. As long as there are no users, each start prints a new one.</p><p><a class="button" href="/sign-in">I have signed in before</a></p>`
         : renderForm(visit, token, methods.includes('password'));
     return { page: renderAlone(visit, { title: 'Welcome', main }) };
   },

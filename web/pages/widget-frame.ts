@@ -10,8 +10,8 @@ const ELEMENTS = new Map([
 ]);
 
 /**
- * A widget for pages that run no script of ours: in a frame, whose address has the token behind a "#", where no server
- * sees it. Only the sites that the workspace allows may frame it.
+ * A widget in a frame, for pages that run no script of ours. The token is in the fragment of the address, which is not sent
+ * to servers. Only sites that the workspace allows can frame it.
  */
 export const widgetFrame: WebRoute = {
   method: 'GET',
@@ -26,13 +26,13 @@ export const widgetFrame: WebRoute = {
         title: 'Ibid',
         kind: 'framed',
         scripts: ['widgets.js', 'frame.js'],
-        body: html`<main>${element}<noscript><p>It is drawn by a script, which does not run in this browser.</p></noscript></main>`,
+        body: html`<main>${element}<noscript><p>This widget needs JavaScript.</p></noscript></main>`,
       }),
     };
   },
 };
 
-/** The origin of the page around, where its workspace allows it. Browsers say it in the Referer, unless that page forbids them. */
+/** The origin of the embedding page, by the Referer, if the workspace allows it; else undefined. */
 async function embeddingOrigin({ request, api, params }: Visit): Promise<string | undefined> {
   const { referer } = request.headers;
   if (referer === undefined || !URL.canParse(referer)) return undefined;

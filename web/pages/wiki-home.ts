@@ -8,7 +8,7 @@ import { branchesPath, breadcrumbs, loadBranches, renderTree, trailTo } from '..
 import type { Visit, WebRoute } from '../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
 
-/** A wiki's home page: its pages at the root, and what to do where there are none. */
+/** The home page of a wiki: its pages at the root, or how to begin in an empty wiki. */
 export const wikiHome: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki',
@@ -36,10 +36,10 @@ function emptyWiki(context: WikiContext): Content {
     <p class="lead">This wiki is empty.</p>
     ${
       context.can('uploads:create') || context.can('pages:write')
-        ? html`<p>Hand over a folder of notes or documents, and they become pages that can be searched. Or write the first page yourself.</p>
+        ? html`<p>Upload a folder of notes or documents, and they become pages that can be searched. Or write the first page yourself.</p>
           <p class="row-of-buttons">${context.can('uploads:create') && html`<a class="button main" href="${context.actionUrl('upload')}">${icon('upload')} Upload files</a>`}
           ${context.can('pages:write') && html`<a class="button" href="${context.actionUrl('new')}">${icon('plus')} Write a page</a>`}</p>`
-        : html`<p>Those who may write here have not begun yet. Look again later.</p>`
+        : html`<p>There are no pages to read yet. Look again later.</p>`
     }</div>`;
 }
 
@@ -70,7 +70,7 @@ async function renderBranch(visit: Visit, path: string) {
   };
 }
 
-/** The pages of one branch, part by part: what the tree leaves out, and what it opens without a script. */
+/** The pages below a page, in parts: for branches too long for the tree, and for browsers without scripts. */
 export const branchPages: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/pages/*',

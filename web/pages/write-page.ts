@@ -21,7 +21,7 @@ function parentPath(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-/** What of a draft says where the page stands, as the API takes it. Errors: Problem 400 for a parent that is not there. */
+/** The slug and the parent of a draft as fields of the API, where they were changed. Errors: Problem 400 for a parent that does not exist. */
 async function requestedPosition(
   visit: Visit,
   context: WikiContext,
@@ -41,7 +41,7 @@ async function pageIdAt(visit: Visit, context: WikiContext, path: string): Promi
   } catch (error) {
     const { status, request_id } = problemForForm(error);
     if (status !== 404) throw error;
-    const message = `There is no page at “${path}” that this one could stand below. Take one of the list, or none.`;
+    const message = `There is no page at “${path}”. Choose a parent from the list, or none.`;
     throw new Problem(400, { error: 'invalid_request', message, request_id });
   }
 }
@@ -83,8 +83,8 @@ export const saveEdit: WebRoute = {
 };
 
 /**
- * Somebody else saved since this text was begun: both are brought together, and the writer sees what the other one did
- * and decides. Saving again is an edit of what is there now.
+ * The page was saved by another user since the form was rendered: merges both texts and shows what the other user changed.
+ * The merged draft is based on the current revision.
  */
 async function mergeConflict(visit: Visit, context: WikiContext, page: FullPage, draft: Draft) {
   const from = draft.base_revision ?? page.revision;
@@ -97,11 +97,11 @@ async function mergeConflict(visit: Visit, context: WikiContext, page: FullPage,
   return {
     draft: { ...draft, title, markdown: text, base_revision: page.revision },
     note: html`<div class="note bad" role="alert">
-      <p><strong>Somebody saved this page while you wrote.</strong> Nothing is lost: the text below holds both.
+      <p><strong>Another user saved this page while you were editing.</strong> Nothing is lost: the text below contains both versions.
       ${
         conflicts === 0
-          ? 'What you and they changed stands in different places. Look it over and save.'
-          : html`${conflicts === 1 ? 'One place' : `${conflicts} places`} you both changed: look for the lines that begin with <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code>, keep what is right, take the marks away, and save.`
+          ? 'Your changes and theirs are in different places. Check the text and save.'
+          : html`You both changed ${conflicts === 1 ? 'one place' : `${conflicts} places`}: look for the lines that begin with <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code>, keep what is right, remove the marks, and save.`
       }</p>
       ${title !== page.title && html`<p>Their title is “${page.title}”.</p>`}
       <details><summary>What they changed</summary>${diffTable(diff)}</details></div>`,

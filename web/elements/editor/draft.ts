@@ -1,9 +1,9 @@
-/** What somebody wrote and has not saved, as this browser keeps it: it survives a reload, a crash and a lost session. */
+/** An unsaved text in the browser's storage: it survives a reload, a crash and the end of the session. */
 export interface Draft {
   title: string;
   markdown: string;
   base_revision: string;
-  /** When it was kept, in milliseconds. */
+  /** When it was stored, in milliseconds since 1970. */
   at: number;
 }
 
@@ -14,7 +14,7 @@ export function storeDraft(key: string, draft: Draft): boolean {
     localStorage.setItem(key, JSON.stringify(draft));
     return true;
   } catch {
-    // The browser keeps nothing, or nothing more; whoever writes is told.
+    // Storage is full or disabled; the editor tells the user.
     return false;
   }
 }
@@ -23,7 +23,7 @@ export function readDraft(key: string): Draft | undefined {
   try {
     return JSON.parse(localStorage.getItem(key) ?? 'null') ?? undefined;
   } catch {
-    // The browser keeps nothing, or something else wrote there: then nothing was kept.
+    // Storage is disabled, or holds something else under this key.
     return undefined;
   }
 }
@@ -32,12 +32,12 @@ export function deleteDraft(key: string): void {
   localStorage.removeItem(key);
 }
 
-/** The form is on its way: where the next page is no editor again, what was sent is saved. */
+/** Notes that the form was submitted: if the next page is not the editor again, the text is saved. */
 export function markSubmitted(key: string): void {
   sessionStorage.setItem(SUBMITTED_KEY, key);
 }
 
-/** Called on every page: a draft that has become a page is kept no longer. */
+/** Deletes the draft whose form was submitted, if it was saved. Called on every page. */
 export function deleteSavedDraft(): void {
   const key = sessionStorage.getItem(SUBMITTED_KEY);
   if (key === null) return;

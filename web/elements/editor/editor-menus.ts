@@ -9,12 +9,12 @@ const entry = (label: string, detail: string, template: string): Completion => (
 });
 
 const MENU: readonly Completion[] = [
-  entry('heading', 'a part of the page', '## #{}'),
-  entry('subheading', 'a part of a part', '### #{}'),
-  entry('list', 'with dots', '- #{}'),
+  entry('heading', 'a section of the page', '## #{}'),
+  entry('subheading', 'a section of a section', '### #{}'),
+  entry('list', 'with bullets', '- #{}'),
   entry('numbers', 'a list with numbers', '1. #{}'),
   entry('tasks', 'a list to tick off', '- [ ] #{}'),
-  entry('quote', 'what somebody said', '> #{}'),
+  entry('quote', 'the words of someone else', '> #{}'),
   entry('code', 'a block of code', '```#{language}\n#{}\n```'),
   entry('table', 'rows and columns', '| #{Name} | #{Value} |\n| --- | --- |\n| #{} |  |'),
   entry('link', 'to a page of this wiki', '[[#{}]]'),
@@ -23,24 +23,24 @@ const MENU: readonly Completion[] = [
   entry('line', 'across the page', '---\n#{}'),
 ];
 
-/** What there is to insert, at the beginning of a line behind a slash. */
+/** Completes a slash at the beginning of a line with elements to insert. */
 export function slashMenu(context: CompletionContext): CompletionResult | null {
   const typed = context.matchBefore(/^\/\w*/);
   return typed && { from: typed.from, options: MENU as Completion[], validFor: /^\/\w*$/ };
 }
 
-/** The pages whose names somebody may mean behind `[[`. */
+/** Completes `[[` with the pages of the wiki whose titles match. */
 export function pageLinks(api: string) {
   return async (context: CompletionContext): Promise<CompletionResult | null> => {
     const typed = context.matchBefore(/\[\[[^\]\n]{2,100}/);
     if (!typed) return null;
     const words = typed.text.slice(2);
-    // A name that is still written ends in the middle of a word.
+    // The last word may be incomplete; the search matches prefixes.
     const pages = await callApi<{ title: string; path: string }[]>(
       'GET',
       `${api}/pages/search?query=${encodeURIComponent(words)}&limit=8`,
     ).catch(() => {
-      // Whoever writes goes on: a name can be written out, and the preview says what is the matter.
+      // Completion is optional: the title can be typed, and the preview shows what is wrong with the service.
       return [];
     });
     if (context.aborted || pages.length === 0) return null;

@@ -2,17 +2,17 @@ import type { EditorView } from '@codemirror/view';
 import { callApi, errorMessage } from '../call-api.ts';
 import { toMarkdown } from '../lazy-modules.ts';
 
-/** Who takes files for the page that is written. */
+/** Where pasted and dropped files go. */
 export interface AttachmentTarget {
-  /** The address that takes attachments; "" where the page is not there yet. */
+  /** The API path of the page's attachments; "" for a page that does not exist yet. */
   attachmentsUrl: string;
   showStatus(words: string): void;
 }
 
-/** What comes from a browser's page or a document when it is copied, beside its plain text; plain text alone stays as it is. */
+/** HTML with formatting worth converting. Anything else is pasted as plain text, as it is. */
 const RICH = /<(?:h[1-6]|ul|ol|table|a\s|strong|b>|em|i>|blockquote|pre|img)/i;
 
-/** Files become attachments, rich text Markdown. Answers whether it was taken. */
+/** Pastes files as attachments and rich text as Markdown. Returns whether the event was handled. */
 export function handlePaste(view: EditorView, event: ClipboardEvent, target: AttachmentTarget): boolean {
   const data = event.clipboardData;
   if (attachDroppedFiles(view, data, event, target)) return true;
@@ -23,7 +23,7 @@ export function handlePaste(view: EditorView, event: ClipboardEvent, target: Att
   return true;
 }
 
-/** Files become attachments where they are dropped. Answers whether they were taken. */
+/** Attaches dropped files, with links to them where they were dropped. Returns whether the event was handled. */
 export function handleDrop(view: EditorView, event: DragEvent, target: AttachmentTarget): boolean {
   const at = view.posAtCoords({ x: event.clientX, y: event.clientY });
   if (event.dataTransfer?.files.length && at !== null) view.dispatch({ selection: { anchor: at } });
@@ -39,7 +39,7 @@ function attachDroppedFiles(
   const files = [...(data?.files ?? [])];
   if (files.length === 0) return false;
   event.preventDefault();
-  // Files that are dropped anywhere else are an upload.
+  // Outside of the editor, ibid-drop takes dropped files as an upload.
   event.stopPropagation();
   void attach(view, files, target);
   return true;
@@ -49,7 +49,7 @@ async function insertRich(view: EditorView, rich: string, plain: string): Promis
   try {
     insert(view, await toMarkdown(rich));
   } catch {
-    // What was copied is there as plain text too.
+    // Falls back to the plain text of the clipboard.
     insert(view, plain);
   }
 }

@@ -2,7 +2,7 @@ import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-/** Headings, emphasis and code as they will look, in the colours of the page. */
+/** Markdown highlighted similar to its rendering, in the colours of the page. */
 const HIGHLIGHTING = HighlightStyle.define([
   { tag: tags.heading, fontWeight: '700', color: 'var(--ink)' },
   { tag: tags.heading1, fontSize: '1.3em' },

@@ -12,7 +12,7 @@ import { editorTheme } from './editor-theme.ts';
 const PREVIEW_DELAY_MS = 350;
 const STORE_DELAY_MS = 400;
 
-/** Writing with a preview beside it. Without this the form is a field for the text, which stays what is sent. */
+/** The editor with its preview. It writes into the form's textarea, which is what is submitted, with or without scripts. */
 class Editor extends HTMLElement {
   #view: EditorView | undefined;
   #preview = document.createElement('div');
@@ -104,10 +104,10 @@ class Editor extends HTMLElement {
     if (this.#title.value !== '') view.focus();
   }
 
-  /** What was not saved the last time; beside a note of the service the form itself is the newest there is. */
+  /** Restores an unsaved draft. A form that the service returned with a note is newer than the stored draft. */
   #restoreDraft(original: { title: string; markdown: string }): void {
     const draft = readDraft(this.#key);
-    // Whoever is quick has begun before this was loaded, and a browser that reloads fills its forms by itself.
+    // The user may have typed before the script was loaded, and browsers refill forms on a reload.
     const isTyped = this.#title.value !== original.title || this.#area.value !== original.markdown;
     if (!draft) return isTyped ? this.#changed() : undefined;
     if (this.dataset.fresh !== undefined) return this.#storeDraft();
@@ -122,11 +122,11 @@ class Editor extends HTMLElement {
     note.className = 'note';
     note.setAttribute('role', 'status');
     const words = document.createElement('p');
-    words.textContent = `What you wrote and did not save is back, as of ${timeOf(draft.at)}.`;
+    words.textContent = `Your unsaved changes were restored, as of ${timeOf(draft.at)}.`;
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'button';
-    button.textContent = 'Throw it away';
+    button.textContent = 'Discard them';
     button.addEventListener('click', () => {
       this.#title.value = original.title;
       if (this.#base) this.#base.value = base;
@@ -144,7 +144,7 @@ class Editor extends HTMLElement {
   #changed(): void {
     clearTimeout(this.#timers.keep);
     clearTimeout(this.#timers.preview);
-    this.#showStatus('Not kept yet…');
+    this.#showStatus('Not stored yet…');
     this.#timers.keep = setTimeout(() => this.#storeDraft(), STORE_DELAY_MS);
     this.#timers.preview = setTimeout(() => void this.#renderPreview(), PREVIEW_DELAY_MS);
   }
@@ -161,8 +161,8 @@ class Editor extends HTMLElement {
     });
     this.#showStatus(
       isKept
-        ? `Kept in this browser at ${timeOf(at)}, not saved yet`
-        : 'Not saved, and this browser cannot keep it: save soon',
+        ? `Stored in this browser at ${timeOf(at)}, not saved yet`
+        : 'Not saved, and this browser cannot store it: save soon',
     );
   }
 
@@ -182,7 +182,7 @@ class Editor extends HTMLElement {
         body,
         this.#previewRequest.signal,
       );
-      // The API has made it safe, as it does with every page.
+      // The API has sanitized it, as it does with every page.
       this.#preview.innerHTML = html;
       if (/class="(?:math|language-math)/.test(html)) await drawFormulas(this.#preview);
       if (html.includes('<pre class="mermaid"')) await drawDiagrams(this.#preview);
@@ -192,7 +192,7 @@ class Editor extends HTMLElement {
     }
   }
 
-  /** A link of the preview leads from where the page is, and what is written stays. */
+  /** Opens links of the preview in a new tab, resolved against the address of the page. */
   #openLink(event: MouseEvent): void {
     const href = (event.target as Element).closest('a')?.getAttribute('href');
     if (!href || href.startsWith('#')) return;

@@ -4,7 +4,7 @@ import remarkGfm from 'remark-gfm';
 import remarkStringify from 'remark-stringify';
 import { unified } from 'unified';
 
-/** What was copied from a page or a document, as Markdown; how it looked is left behind. */
+/** Converts copied HTML to Markdown; styles are dropped. */
 export function richToMarkdown(html: string): string {
   const written = unified()
     .use(rehypeParse)

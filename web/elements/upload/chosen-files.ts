@@ -1,10 +1,10 @@
-/** A file to hand over, with the folders that it lies in. */
+/** A file to upload; its name includes the path of its folders. */
 export interface ChosenFile {
   name: string;
   file: File;
 }
 
-/** What nobody means to hand over with a folder: what hides, and what packages leave behind. */
+/** Files of a folder that are left out: hidden files, installed packages and system files. */
 const IGNORED = /(?:^|\/)(?:\.[^/]+|node_modules|__MACOSX|Thumbs\.db)(?:\/|$)/;
 
 export function filesOfInput({ files }: HTMLInputElement): ChosenFile[] {
@@ -13,9 +13,9 @@ export function filesOfInput({ files }: HTMLInputElement): ChosenFile[] {
     .filter(({ name }) => !IGNORED.test(name));
 }
 
-/** What was dropped, folders with all that is in them. */
+/** Dropped files, and all files in dropped folders. */
 export async function filesOfDrop({ items, files }: DataTransfer): Promise<ChosenFile[]> {
-  // Entries are gone as soon as the event is over, so they are all taken before anything is waited for.
+  // The items are cleared when the event handler returns, so all entries are read before the first await.
   const entries = [...items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   if (entries.length === 0) return [...files].map((file) => ({ name: file.name, file }));
   const found = await Promise.all(entries.map((entry) => filesIn(entry, '')));
@@ -32,7 +32,7 @@ async function filesIn(entry: FileSystemEntry, folder: string): Promise<ChosenFi
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   const entries: FileSystemEntry[] = [];
   for (;;) {
-    // A browser gives the entries of a folder a hundred at a time.
+    // readEntries() returns at most 100 entries for each call.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (some.length === 0) break;
     entries.push(...some);

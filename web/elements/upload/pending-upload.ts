@@ -1,19 +1,19 @@
 import { callApi, listAll } from '../call-api.ts';
 import type { ChosenFile } from './chosen-files.ts';
 
-/** A file that was announced, and as much of it as the service has. */
+/** An announced file, and how many of its bytes the service has. */
 export interface PendingFile {
   file_id: string;
   name: string;
   size: number;
-  /** With the name and the size it says which file of this computer that is. */
+  /** Identifies the file on this computer, together with its name and size. */
   lastModified: number;
   sent: number;
-  /** Gone after a reload, until somebody chooses it again. */
+  /** undefined after a reload, until the file is chosen again. */
   file?: File;
 }
 
-/** An upload whose bytes are on their way. */
+/** An upload whose bytes have not all been sent. */
 export interface PendingUpload {
   wiki_id: string;
   upload_id: string;
@@ -24,7 +24,7 @@ export function uploadUrl({ wiki_id, upload_id }: PendingUpload): string {
   return `/v1/wikis/${wiki_id}/uploads/${upload_id}`;
 }
 
-/** Says which files will come, and keeps in this browser what is needed to go on after a reload. Errors: Refused. */
+/** Announces files to the API, and stores what is needed to resume after a reload. Errors: ApiError. */
 export async function announceUpload(wiki_id: string, chosen: readonly ChosenFile[]): Promise<PendingUpload> {
   const reply = await callApi<{ upload: { upload_id: string }; files: { file_id: string }[] }>(
     'POST',
@@ -51,7 +51,7 @@ function store({ wiki_id, upload_id, files }: PendingUpload): void {
   try {
     localStorage.setItem(storageKey(wiki_id, upload_id), JSON.stringify(known));
   } catch {
-    // A browser that keeps nothing sends all the same; it only cannot go on after a reload.
+    // Without storage the upload works, but cannot be resumed after a reload.
   }
 }
 
@@ -59,7 +59,7 @@ export function removeStored({ wiki_id, upload_id }: PendingUpload): void {
   localStorage.removeItem(storageKey(wiki_id, upload_id));
 }
 
-/** What this browser began to send to the wiki and the service still waits for, with as much as it has. Errors: Refused. */
+/** Uploads to the wiki that this browser began and the service still accepts, with their progress. Errors: ApiError. */
 export async function listPendingUploads(wiki_id: string): Promise<PendingUpload[]> {
   const prefix = storageKey(wiki_id, '');
   const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix));
@@ -82,7 +82,7 @@ async function loadPendingUpload(wiki_id: string, upload_id: string): Promise<Pe
   return pending;
 }
 
-/** undefined for what is gone, or is somebody else's who used this browser before. */
+/** undefined for a 404: the upload was deleted, or belongs to another user of this browser. */
 async function getOrUndefined<T extends object>(path: string): Promise<T | undefined> {
   try {
     return await callApi<T>('GET', path);
@@ -92,7 +92,7 @@ async function getOrUndefined<T extends object>(path: string): Promise<T | undef
   }
 }
 
-/** Gives the upload those of its files that were chosen again. False, and nothing, where others are among them. */
+/** Attaches chosen files to the upload. Returns false, and attaches none, if any of them does not belong to it. */
 export function reattachFiles({ files }: PendingUpload, chosen: readonly ChosenFile[]): boolean {
   const byName = new Map(files.map((file) => [file.name, file]));
   const pairs = chosen.map(({ name, file }) => ({ file, known: byName.get(name) }));

@@ -9,7 +9,7 @@ interface JobState {
 
 const RETRY_MS = 5_000;
 
-/** A job that is at work: follows it as the service tells of it, and shows the page anew when it has ended. */
+/** Shows the progress of a running job by server-sent events, and reloads the page when it has ended. */
 class RunningJob extends HTMLElement {
   #events: EventSource | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -34,12 +34,12 @@ class RunningJob extends HTMLElement {
       location.reload();
     });
     events.onerror = () => {
-      // While it connects again by itself nothing is to be done.
+      // Unless it is closed, an EventSource reconnects by itself.
       if (events.readyState === EventSource.CLOSED) this.#timer = setTimeout(() => void this.#retry(), RETRY_MS);
     };
   }
 
-  /** The stream was refused: whoever may no more is told by the page, everybody else tries again. */
+  /** The stream was refused. Without access the reloaded page says so; otherwise tries again. */
   async #retry(): Promise<void> {
     try {
       await callApi('GET', this.dataset.job ?? '');

@@ -1,12 +1,12 @@
 import { type PendingUpload, uploadUrl } from './pending-upload.ts';
 import { sendBytes } from './tus.ts';
 
-/** Small files wait for each other's answers; browsers open six connections to a service at most. */
+/** Concurrent files hide the latency of small ones; browsers open at most six connections to a host over HTTP/1.1. */
 const CONCURRENT_FILES = 3;
 
 /**
- * Sends what is missing of the files that are at hand, a few at once; `onSent` is called as bytes go. The first failure
- * ends all. Errors: Refused; an AbortError.
+ * Sends the missing bytes of the attached files, some files at a time; `onSent` is called as bytes are sent. The first
+ * failure aborts all. Errors: ApiError; an AbortError.
  */
 export async function sendFiles(upload: PendingUpload, onSent: () => void, signal: AbortSignal): Promise<void> {
   const queue = upload.files.filter(({ file, sent, size }) => file && sent < size);
@@ -20,7 +20,7 @@ export async function sendFiles(upload: PendingUpload, onSent: () => void, signa
         sending.sent = bytes;
         onSent();
       };
-      // Where some of it went before, the service knows best how much came.
+      // If some of the file was sent before, the service is asked how much has arrived.
       await sendBytes(address, next.file, next.sent === 0 ? 0 : undefined, onBytes, anySignal);
     }
   };

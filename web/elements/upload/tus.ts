@@ -1,16 +1,17 @@
 import { ApiError, callApi, parseErrorBody } from '../call-api.ts';
 
-/** So much goes in one request: what the service makes durable at once. */
+/** Bytes in one request; the service stores them durably as one part. */
 const PART_BYTES = 8 * 2 ** 20;
 
-/** How long to wait before the next try, after tries that brought no byte further. */
+/** Delays between attempts without progress. */
 const RETRY_DELAYS_MS = [300, 1_000, 3_000, 8_000];
 
 const TUS_HEADERS = { accept: 'application/json', 'tus-resumable': '1.0.0' };
 
 /**
- * Sends what the service does not have yet of a file, by tus 1.0. `address` is the file's; `from`: how many bytes are
- * there, where that is known; `onSent`: how many are. What may pass is tried again. Errors: Refused; an AbortError.
+ * Sends the missing bytes of a file by tus 1.0 (https://tus.io/protocols/resumable-upload). `address` is the API path of
+ * the file; `from` is how many bytes have arrived, if known; `onSent` gets the total. Retries transient errors.
+ * Errors: ApiError; an AbortError.
  */
 export async function sendBytes(
   address: string,
@@ -33,13 +34,13 @@ export async function sendBytes(
       const wait_ms = RETRY_DELAYS_MS[failures++];
       if (!isRetryable(error) || wait_ms === undefined) throw error;
       await delay(wait_ms, signal);
-      // Some of it may have come: the service knows.
+      // Some bytes may have arrived: asks the service.
       at = undefined;
     }
   }
 }
 
-/** Not by `fetch`, which tells nothing of how far a body is. Answers how many bytes of the file are there. */
+/** Returns how many bytes of the file have arrived. By XMLHttpRequest, since `fetch` reports no upload progress. */
 function sendPart(
   address: string,
   at: number,
@@ -67,12 +68,12 @@ function sendPart(
   });
 }
 
-/** A conflict is one too: the end of a request that broke may still be on its way to the disk. */
+/** A conflict is transient: the service may still be writing the bytes of a request that was cut off. */
 function isRetryable({ status, code }: ApiError): boolean {
   return status === 0 || status === 429 || status >= 500 || code === 'conflict';
 }
 
-/** A file that changed or went since it was chosen looks like a connection that failed. */
+/** Browsers report a file that was changed or deleted after it was chosen as a failed connection. */
 async function assertReadable(file: File): Promise<void> {
   try {
     await file.slice(0, 1).arrayBuffer();

@@ -11,36 +11,36 @@ import {
 } from './pending-upload.ts';
 import { sendFiles } from './send-files.ts';
 
-/** More files in one list than anybody reads; the numbers above it count them all. */
+/** Files that are listed; the totals above the list count all of them. */
 const LISTED = 200;
 
 type State = 'announcing' | 'sending' | 'paused' | 'waiting' | 'stopped' | 'completing' | 'sent' | 'cancelled';
 
 const STATE_TEXT: Record<State, string> = {
-  announcing: 'Beginning',
+  announcing: 'Starting',
   sending: 'Sending',
   paused: 'Paused',
   waiting: 'Not finished',
   stopped: 'Stopped',
-  completing: 'All is there',
-  sent: 'All is there',
-  cancelled: 'Cancelled: nothing was handed over',
+  completing: 'Finishing',
+  sent: 'Uploaded',
+  cancelled: 'Cancelled: nothing was uploaded',
 };
 
-/** An upload on the page, and what one can do about it. */
+/** The state and the buttons of one upload. */
 export interface UploadPanel {
-  /** Goes on with these files, where all of them are the upload's; else false, and nothing. */
+  /** Resumes the upload if all of these files belong to it; otherwise does nothing and returns false. */
   resume(chosen: readonly ChosenFile[]): boolean;
 }
 
-/** The panels that send now: whoever finishes does not lead away from another's bytes. */
+/** The panels that are sending: while there are any, a finished upload does not navigate away. */
 const sending = new Set<UploadPanel>();
 
 addEventListener('beforeunload', (event) => {
   if (sending.size > 0) event.preventDefault();
 });
 
-/** Hands over files that were chosen. `uploadsUrl`: the address below which one reads what becomes of an upload. */
+/** Uploads chosen files. The page of an upload has its id behind `uploadsUrl`. */
 export function openNewUpload(
   container: HTMLElement,
   wiki_id: string,
@@ -49,13 +49,13 @@ export function openNewUpload(
 ): UploadPanel {
   if (chosen.length > 0) return openPanel(container, uploadsUrl, () => announceUpload(wiki_id, chosen));
   render(
-    html`<p class="handing" role="status">There is nothing to hand over: the folder is empty, or holds only files that hide.</p>`,
+    html`<p class="handing" role="status">There is nothing to upload: the folder is empty, or contains only hidden files.</p>`,
     container,
   );
   return { resume: () => false };
 }
 
-/** Shows an upload that was begun before, until its files are chosen again. */
+/** Shows an unfinished upload, to be resumed when its files are chosen again. */
 export function openPendingUpload(container: HTMLElement, uploadsUrl: string, upload: PendingUpload): UploadPanel {
   return openPanel(container, uploadsUrl, async () => upload, upload);
 }
@@ -95,7 +95,7 @@ function openPanel(
       finish(upload);
     } catch (error) {
       if (signal.aborted) return;
-      // It ended meanwhile: by another tab, by an answer that was lost, or because nobody sent for a day.
+      // The upload has already ended: in another tab, by a request whose reply was lost, or because it expired.
       if (upload && error instanceof ApiError && error.code === 'upload_state') return finish(upload);
       problem = error;
       setState('stopped');
@@ -154,8 +154,8 @@ function openPanel(
           ${upload ? html`<span class="small">${formatCount(files.length)}, ${sent < total ? `${formatBytes(sent)} of ` : ''}${formatBytes(total)}</span>` : nothing}</p>
         ${upload && state !== 'cancelled' ? html`<progress max=${Math.max(total, 1)} .value=${total === 0 ? 1 : sent} aria-label="All files"></progress>` : nothing}
         ${problem === undefined ? nothing : html`<div class="note bad" role="alert"><p>${errorMessage(problem)}</p></div>`}
-        ${state === 'waiting' ? html`<p>Choose the same files again, and it goes on where it stopped: what is there is not sent again.</p>` : nothing}
-        ${state === 'sent' && upload ? html`<p><a href="${uploadsUrl}/${upload.upload_id}">What becomes of it</a></p>` : nothing}
+        ${state === 'waiting' ? html`<p>Choose the same files again to continue: bytes that have arrived are not sent again.</p>` : nothing}
+        ${state === 'sent' && upload ? html`<p><a href="${uploadsUrl}/${upload.upload_id}">Status of the upload</a></p>` : nothing}
         ${canChange ? html`<p class="row-of-buttons">${mainButton()}<button type="button" class="button quiet" @click=${cancel}>${state === 'waiting' ? 'Discard' : 'Cancel'}</button></p>` : nothing}
         ${state === 'cancelled' ? nothing : html`<ul class="handing-list" tabindex="0" aria-label="Files">${files.slice(0, LISTED).map(fileRow)}</ul>`}
         ${files.length > LISTED ? html`<p class="small">and ${files.length - LISTED} more</p>` : nothing}
@@ -166,7 +166,7 @@ function openPanel(
 
   function mainButton() {
     if (state === 'sending') return html`<button type="button" class="button" @click=${pause}>Pause</button>`;
-    if (state === 'paused') return html`<button type="button" class="button main" @click=${start}>Go on</button>`;
+    if (state === 'paused') return html`<button type="button" class="button main" @click=${start}>Continue</button>`;
     if (state === 'stopped') return html`<button type="button" class="button main" @click=${start}>Try again</button>`;
     return nothing;
   }
@@ -179,7 +179,7 @@ function openPanel(
       : sent > 0
         ? `${Math.floor((sent / size) * 100)} %`
         : file.file
-          ? 'waits'
+          ? 'waiting'
           : 'missing';
     return html`<li><span>${name}</span><span class="said">${label}</span><progress max=${Math.max(size, 1)} .value=${isThere ? Math.max(size, 1) : sent} aria-label=${name}></progress></li>`;
   }

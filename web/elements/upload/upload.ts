@@ -2,7 +2,7 @@ import { type ChosenFile, filesOfDrop, filesOfInput } from './chosen-files.ts';
 import { listPendingUploads } from './pending-upload.ts';
 import { openNewUpload, openPendingUpload, type UploadPanel } from './upload-panel.ts';
 
-/** The page where files are chosen: what was begun here before and is not finished stands above, to go on with. */
+/** The upload form. Unfinished uploads of this browser are shown above it, to be resumed. */
 class UploadForm extends HTMLElement {
   readonly #panels: UploadPanel[] = [];
 
@@ -10,7 +10,7 @@ class UploadForm extends HTMLElement {
     for (const input of this.querySelectorAll<HTMLInputElement>('input[type=file]')) {
       input.addEventListener('change', () => {
         this.upload(filesOfInput(input));
-        // So that the same files can be chosen again.
+        // Without this, choosing the same files again would fire no event.
         input.value = '';
       });
     }
@@ -25,20 +25,20 @@ class UploadForm extends HTMLElement {
 
   async #showPending(): Promise<void> {
     const { wiki = '', to = '' } = this.dataset;
-    // Where the service cannot be asked now, files can be chosen all the same.
+    // An error here must not prevent new uploads.
     const begun = await listPendingUploads(wiki).catch(() => []);
     for (const pending of begun) this.#panels.push(openPendingUpload(prependContainer(this), to, pending));
   }
 }
 
-/** Files may be dropped anywhere. */
+/** Accepts files that are dropped anywhere on a page. */
 class DropAnywhere extends HTMLElement {
   connectedCallback(): void {
     const isFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
     const overlay = document.createElement('div');
     overlay.className = 'veil';
     overlay.hidden = true;
-    overlay.textContent = 'Drop files or folders to hand them over';
+    overlay.textContent = 'Drop files or folders to upload them';
     const panel = document.createElement('div');
     panel.className = 'drop-panel';
     panel.hidden = true;
@@ -75,7 +75,7 @@ class DropAnywhere extends HTMLElement {
     const wiki = this.dataset.wiki ?? '';
     const uploadsUrl = (this.dataset.to ?? '').replace(/upload$/, 'uploads');
     const container = prependContainer(panel);
-    // Where the service cannot be asked now it may be so again when the files are announced, and then it is said.
+    // If the service cannot be reached, announcing the files fails too and shows the error.
     for (const pending of await listPendingUploads(wiki).catch(() => [])) {
       if (openPendingUpload(container, uploadsUrl, pending).resume(chosen)) return;
     }

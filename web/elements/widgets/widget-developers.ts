@@ -13,7 +13,7 @@ interface Developers {
   }[];
 }
 
-/** The API keys of a workspace, masked. They are made and revoked in the workspace's settings. */
+/** The API keys of a workspace, masked. They are created and revoked in the workspace's settings. */
 export class DevelopersWidget extends Widget<Developers> {
   protected readonly widget = 'developers';
 
@@ -23,7 +23,7 @@ export class DevelopersWidget extends Widget<Developers> {
       <ul>${api_keys.map(
         (key) => html`<li><div class="row"><span>${key.name}</span><code>${key.obfuscated_value}</code></div>
         <p class="small">Made ${formatDay(key.created_at)} · ${key.last_used_at ? `last used ${formatDay(key.last_used_at)}` : 'not used yet'} · ${key.expires_at ? `ends ${formatDay(key.expires_at)}` : 'does not end'}</p>
-        ${key.permissions.length === 0 ? '' : html`<p class="small">May only: ${key.permissions.join(', ')}</p>`}</li>`,
+        ${key.permissions.length === 0 ? '' : html`<p class="small">Restricted to: ${key.permissions.join(', ')}</p>`}</li>`,
       )}</ul>`;
   }
 }

@@ -7,7 +7,7 @@ interface AccessSettings {
   roles: { slug: string; name: string; permissions: string[]; members: number }[];
 }
 
-/** The seats of a workspace, and what each role may do and who holds it. */
+/** The seats of a workspace, the permissions of each role, and how many members have it. */
 export class EnterpriseWidget extends Widget<AccessSettings> {
   protected readonly widget = 'enterprise';
 
@@ -28,11 +28,11 @@ export class EnterpriseWidget extends Widget<AccessSettings> {
         (
           role,
         ) => html`<li><div class="row"><span>${role.name}</span><span class="small">${people(role.members)}</span></div>
-        <details><summary>What they may do</summary><p class="permissions">${role.permissions.join(', ')}</p></details></li>`,
+        <details><summary>Permissions</summary><p class="permissions">${role.permissions.join(', ')}</p></details></li>`,
       )}</ul>`;
   }
 }
 
 function people(count: number): string {
-  return count === 0 ? 'nobody' : count === 1 ? '1 person' : `${count} people`;
+  return count === 0 ? 'no members' : count === 1 ? '1 person' : `${count} people`;
 }

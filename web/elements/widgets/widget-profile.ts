@@ -6,7 +6,7 @@ interface Profile {
   workspaces: { workspace_id: string; name: string; role: string; permissions: string[] }[];
 }
 
-/** Who somebody is, and the workspaces that they are in. */
+/** A user and the workspaces that they are in. */
 export class ProfileWidget extends Widget<Profile> {
   protected readonly widget = 'profile';
 

@@ -1,17 +1,17 @@
 import { type CSSResultGroup, css, html, LitElement, type TemplateResult } from 'lit';
 
-/** What a widget knows of its answer. */
+/** The state of a widget's request. */
 type State<Answer> =
   | { is: 'waiting' }
   | { is: 'shown'; answer: Answer }
   | { is: 'failed'; why: string; request_id: string };
 
-/** The module comes from the service that it asks, unless the page says otherwise. */
+/** By default the service that the module was loaded from. */
 const SERVICE = new URL(import.meta.url).origin;
 
 /**
- * What all widgets have in common: a token that says whose they are, and the service that they ask. They stand in pages of
- * other sites, so nothing of those reaches in but the colours and the type that the custom properties below name.
+ * The base of all widgets: loads the widget's record from the service with a widget token. Widgets are embedded in pages of
+ * other sites, whose styles reach them only through the custom properties below.
  */
 export abstract class Widget<Answer> extends LitElement {
   static override properties = {
@@ -22,9 +22,9 @@ export abstract class Widget<Answer> extends LitElement {
   };
   /** A widget token of the element's own kind. */
   declare token: string;
-  /** Where the service is; where the module came from unless stated. */
+  /** The address of the service; by default where the module was loaded from. */
   declare baseUrl: string;
-  /** light, dark, or auto (what the reader's system prefers); without one, the page's own `color-scheme`. */
+  /** light, dark, or auto (the preference of the system); otherwise the page's own `color-scheme` applies. */
   declare theme: string;
   declare state: State<Answer>;
   #request: AbortController | undefined;
@@ -92,7 +92,7 @@ export abstract class Widget<Answer> extends LitElement {
     try {
       const response = await fetch(`${(this.baseUrl || SERVICE).replace(/\/+$/, '')}/v1/widgets/${this.widget}`, {
         headers: { authorization: `Bearer ${this.token}` },
-        // The token alone says who looks.
+        // The token is the only credential.
         credentials: 'omit',
         signal: asked.signal,
       });
@@ -103,8 +103,8 @@ export abstract class Widget<Answer> extends LitElement {
         this.dispatchEvent(new CustomEvent('ibid-token-ended', { bubbles: true, composed: true }));
     } catch (cause) {
       if (asked.signal.aborted) return;
-      // Browsers tell a script nothing more of an answer that this page may not read.
-      const why = cause instanceof SyntaxError ? 'What answered is not the service.' : UNREACHABLE;
+      // Browsers do not tell scripts whether the connection failed or CORS denied the reply.
+      const why = cause instanceof SyntaxError ? 'The reply did not come from the service.' : UNREACHABLE;
       this.#fail(why, '');
     }
   }
@@ -126,12 +126,12 @@ export abstract class Widget<Answer> extends LitElement {
 const UNREACHABLE = 'The service cannot be reached, or its workspace does not allow this site to show it.';
 
 function errorMessage(status: number, message: unknown): string {
-  if (status === 401) return 'This view has ended. Load the page again.';
-  if (status === 403) return 'You may not see this, or not any more. Ask an admin of the workspace.';
+  if (status === 401) return 'This view has expired. Load the page again.';
+  if (status === 403) return 'You do not have access to this. Ask an admin of the workspace.';
   return typeof message === 'string' ? message : 'That did not work.';
 }
 
-/** A time in the reader's own words. */
+/** A date in the reader's time zone and language. */
 export function formatDay(at: string): string {
   return new Date(at).toLocaleDateString([], { dateStyle: 'medium' });
 }

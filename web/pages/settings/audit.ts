@@ -31,12 +31,12 @@ export const [audit] = settingsPage({
     ]);
     return html`<p class="lead">Every change in ${context.workspace.name}, oldest first: who, what, and from where.</p>
       ${form(filters, members)}
-      ${part.records.length === 0 ? html`<p class="empty">Nothing ${part.isFirst ? '' : 'more '}happened that fits. Choose an earlier day, or clear the other fields.</p>` : table(part.records, members)}
+      ${part.records.length === 0 ? html`<p class="empty">There are no ${part.isFirst ? '' : 'more '}matching events. Choose an earlier day, or clear the other fields.</p>` : table(part.records, members)}
       ${partLinks(part, { first: 'The earliest', next: 'Later' })}`;
   },
 });
 
-/** A log of years begins where it is most likely looked into: in the last week. */
+/** Without a date the log starts a week ago: a whole log may cover years. */
 function filtersOf({ query }: Visit): Filters {
   const lastWeek = new Date(Date.now() - 7 * DAY_MS).toISOString().slice(0, 10);
   return {
@@ -65,13 +65,13 @@ function form({ type, actor_id, after, before }: Filters, members: readonly Memb
   return html`<form class="fields">
     <label>From <input type="date" name="after" value="${after}"></label>
     <label>To <input type="date" name="before" value="${before}"></label>
-    <label>Who <select name="actor_id"><option value="">anybody</option>${members.map(({ user_id, display_name, email }) => html`<option value="${user_id}"${user_id === actor_id && html` selected`}>${display_name || email}</option>`)}</select></label>
+    <label>Who <select name="actor_id"><option value="">anyone</option>${members.map(({ user_id, display_name, email }) => html`<option value="${user_id}"${user_id === actor_id && html` selected`}>${display_name || email}</option>`)}</select></label>
     <label>What <input name="type" list="types" placeholder="anything" value="${type}" maxlength="100" autocomplete="off"></label>
     <datalist id="types">${TYPES.map((it) => html`<option value="${it}"></option>`)}</datalist>
     <button class="button">Show</button></form>`;
 }
 
-/** The ones that are looked for most; any other can be typed. */
+/** Suggestions; any other type can be typed. */
 const TYPES = [
   'api_key.created',
   'api_key.revoked',
@@ -97,7 +97,7 @@ function table(events: readonly AuditEvent[], members: readonly Member[]): Html 
     )}</tbody></table></div>`;
 }
 
-/** A name of several words, which may go on in the next line behind each. */
+/** A name that can be broken into lines after each of its words. */
 function breakable(name: string): Html {
   return html`${name.split(/(?<=[._])/).map((part) => html`${part}<wbr>`)}`;
 }

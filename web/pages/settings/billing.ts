@@ -28,7 +28,7 @@ export const [billing] = settingsPage({
   path: '/:workspace/-/billing',
   title: 'Plan',
   flashMessages: {},
-  // A preview stores nothing: it is asked by an address.
+  // A preview stores nothing, so its form is sent by GET.
   actions: {},
   async main(visit, context) {
     const plans = await visit.api.get<Plan[]>(`${context.api}/plans`);
@@ -79,7 +79,7 @@ async function renderPreview({ api, query }: Visit, context: SettingsContext, pl
 
 function previewTable({ checkout_type, currency, line_items, total }: Preview): Content {
   if (checkout_type === 'contact_sales' || currency === null) {
-    return html`<p>The price is agreed on with you. Talk to whoever runs this service.</p>`;
+    return html`<p>The price is set by contract. Ask the operator of this service.</p>`;
   }
   if (line_items.length === 0) return html`<p>Nothing.</p>`;
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Items"><table><thead><tr><th scope="col">Item</th><th scope="col" class="number">Seats</th><th scope="col" class="number">Amount</th></tr></thead>

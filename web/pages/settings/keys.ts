@@ -19,7 +19,7 @@ interface KeysPage {
   title: string;
   about: string;
   api(context: SettingsContext): string;
-  /** What the maker may do, which a key can be narrowed to. */
+  /** The permissions that a key can be restricted to: its creator's own. */
   permissions(context: SettingsContext): string[];
 }
 
@@ -27,7 +27,7 @@ function keysPage(keys: KeysPage) {
   const [read, write] = settingsPage({
     path: keys.path,
     title: keys.title,
-    flashMessages: { revoked: 'The key is revoked: it opens nothing any more.' },
+    flashMessages: { revoked: 'The key is revoked and no longer works.' },
     actions: {
       make: async (visit, context) => createKey(visit, context, keys),
       async revoke(visit, context) {
@@ -54,25 +54,25 @@ function makeForm({ form }: Visit, permissions: string[]): Html {
     <div class="fields"><label class="grow">Name <input name="name" required maxlength="100" autocomplete="off" placeholder="What it is for" value="${form.get('name') ?? ''}"></label>
     <label>Ends <select name="days"><option value="30">in 30 days</option><option value="90" selected>in 90 days</option><option value="365">in a year</option><option value="">never</option></select></label>
     <button class="button main">Make a key</button></div>
-    <details class="narrow"><summary>Narrow what it may do</summary>
-      <p class="small">Chosen: only that. Nothing chosen: all that you may do.</p>
+    <details class="narrow"><summary>Restrict its permissions</summary>
+      <p class="small">If you select none, the key has all of your permissions.</p>
       <div class="choices">${permissions.map((it) => html`<label><input type="checkbox" name="permission" value="${it}"${form.getAll('permission').includes(it) && html` checked`}> ${it}</label>`)}</div></details></form>`;
 }
 
 function keyEntry({ key_id, name, obfuscated_value, permissions, created_at, expires_at, last_used_at }: ApiKey): Html {
   return html`<li><div class="who"><strong>${name}</strong> <code>${obfuscated_value}</code>
     <span class="small">Made ${time(created_at)} · ${last_used_at === undefined ? 'not used yet' : html`last used ${time(last_used_at)}`} · ${expires_at === undefined ? 'does not end' : html`ends ${time(expires_at)}`}</span>
-    ${permissions.length > 0 && html`<span class="small">May only: ${permissions.join(', ')}</span>`}</div>
+    ${permissions.length > 0 && html`<span class="small">Restricted to: ${permissions.join(', ')}</span>`}</div>
     ${disclosure(
       html`Revoke<span class="sr-only"> ${name}</span>`,
-      'Whatever uses this key stops working at once. It cannot be taken back.',
+      'Everything that uses this key stops working at once. This cannot be undone.',
       actionButton('revoke', { key_id }, html`Revoke the key<span class="sr-only"> ${name}</span>`, 'bad'),
     )}</li>`;
 }
 
 const DAY_MS = 86_400_000;
 
-/** The secret is in this one answer and nowhere else, so it is shown at once and not behind a redirect. */
+/** The API returns the secret only once, so this replies with a page instead of a redirect. */
 async function createKey(visit: Visit, context: SettingsContext, keys: KeysPage): Promise<WebResponse> {
   const { form } = visit;
   const permissions = form.getAll('permission');
@@ -100,7 +100,8 @@ async function createKey(visit: Visit, context: SettingsContext, keys: KeysPage)
 export const [workspaceKeys, changeWorkspaceKeys] = keysPage({
   path: '/:workspace/-/keys',
   title: 'API keys',
-  about: 'For programs that work in this workspace and nowhere else. A key may never do more than the one who made it.',
+  about:
+    'For programs that work in this workspace and nowhere else. A key never has more permissions than the person who made it.',
   api: (context) => `${context.api}/api-keys`,
   permissions: (context) => context.workspace.permissions,
 });

@@ -38,13 +38,13 @@ export const [members, changeMembers] = settingsPage({
   title: 'Members',
   scripts: ['widgets.js'],
   flashMessages: {
-    invited: 'The invitation is on its way by mail. Its link is good for seven days.',
-    resent: 'A new link is on its way by mail. The one that was sent before opens nothing any more.',
-    revoked: 'The invitation is revoked: its link opens nothing any more.',
-    changed: 'The role is changed. It counts from the next thing that they do.',
-    deactivated: 'They are deactivated: they can open nothing here until they are reactivated.',
+    invited: 'The invitation is on its way by mail. Its link works for seven days.',
+    resent: 'A new link is on its way by mail. The one that was sent before no longer works.',
+    revoked: 'The invitation is revoked: its link no longer works.',
+    changed: 'The role is changed. It applies from their next request.',
+    deactivated: 'They are deactivated: they have no access until they are reactivated.',
     reactivated: 'They are active again.',
-    removed: 'They are no member any more. What they wrote stays.',
+    removed: 'They are no longer a member. What they wrote stays.',
     transferred: 'The ownership is transferred. You are an admin now.',
   },
   actions: {
@@ -97,7 +97,7 @@ export const [members, changeMembers] = settingsPage({
       ${can_manage_members && invitationList(list)}
       <h2>People</h2>
       <ul class="people">${list.members.map((it) => memberEntry(it, list, context))}</ul>
-      ${list.members.length === 1 && html`<p class="empty">You are alone here so far. ${can_manage_members ? 'Invite somebody above: they get a mail with a link.' : ''}</p>`}
+      ${list.members.length === 1 && html`<p class="empty">You are the only member. ${can_manage_members ? 'Invite people above: they get a mail with a link.' : ''}</p>`}
       ${await roleList(visit, context, list)}
       ${context.can('workspace:transfer') && transferForm(list, context)}`;
   },
@@ -108,10 +108,10 @@ function seatsText({ active, pending, granted, unlimited, blocked }: Seats): str
   const invited = pending === 0 ? '' : `, ${pending} invited`;
   if (unlimited) return `${people}${invited}. Seats are not limited.`;
   const seats = `${granted} ${granted === 1 ? 'seat' : 'seats'}`;
-  return `${people}${invited}, of ${seats}.${blocked ? ' All seats are taken: remove somebody, or choose a larger plan.' : ''}`;
+  return `${people}${invited}, of ${seats}.${blocked ? ' All seats are taken: remove a member, or choose a larger plan.' : ''}`;
 }
 
-/** Nobody gives a role above their own. */
+/** The roles that the user can give: none above their own. */
 function grantableRoles({ roles, viewer }: MembersList): Role[] {
   return roles.filter(({ slug }) => viewer.role === 'owner' || slug !== 'owner');
 }
@@ -122,7 +122,7 @@ function roleOptions(list: MembersList, chosen: string): Html {
 
 function inviteForm(visit: Visit, list: MembersList): Content {
   if (list.seats.blocked) return false;
-  return html`<form method="post" class="fields" aria-label="Invite somebody">${hiddenFields({ do: 'invite' })}
+  return html`<form method="post" class="fields" aria-label="Invite a member">${hiddenFields({ do: 'invite' })}
     <label class="grow">E-mail <input name="email" type="email" required maxlength="254" autocomplete="off" value="${field(visit, 'email')}"></label>
     <label>Role <select name="role">${roleOptions(list, field(visit, 'role') || 'member')}</select></label>
     <button class="button main">Invite</button></form>`;
@@ -131,7 +131,7 @@ function inviteForm(visit: Visit, list: MembersList): Content {
 function invitationList(list: MembersList): Html {
   const nameOf = new Map(list.roles.map(({ slug, name }) => [slug, name]));
   return html`<h2>Invited</h2>
-    ${list.invitations.length === 0 && html`<p class="empty">Nobody is invited just now. Whom you invite stands here until they accept.</p>`}
+    ${list.invitations.length === 0 && html`<p class="empty">There are no pending invitations.</p>`}
     <ul class="people">${list.invitations.map(
       ({ invitation_id, email, role, expires_at }) => html`<li>
       <div class="who"><strong>${email}</strong><span class="small">${nameOf.get(role) ?? role} · until ${time(expires_at)}</span></div>
@@ -171,7 +171,7 @@ function memberActions(
   if (isSelf) {
     return disclosure(
       'Leave',
-      `You can open nothing of ${context.workspace.name} any more, until you are invited again. What you wrote stays.`,
+      `You lose access to ${context.workspace.name} until you are invited again. What you wrote stays.`,
       actionButton('leave', { membership_id }, `Leave ${context.workspace.name}`, 'bad'),
     );
   }
@@ -181,12 +181,12 @@ function memberActions(
       : actionButton('reactivate', { membership_id }, html`Reactivate<span class="sr-only"> ${name}</span>`);
   return disclosure(
     html`More${about}`,
-    'Who is deactivated opens nothing here and takes no seat, until you reactivate them. Who is removed has to be invited again. What they wrote stays.',
+    'A deactivated member has no access and takes no seat until you reactivate them. A removed member has to be invited again. What they wrote stays.',
     html`<div class="row-of-buttons">${mayChange && toggle}${actionButton('remove', { membership_id }, html`Remove<span class="sr-only"> ${name}</span>`, 'bad')}</div>`,
   );
 }
 
-/** What the roles mean; whoever manages access sees it with who holds them. */
+/** What the roles mean. Users who manage access get the widget that also shows who has them. */
 async function roleList(visit: Visit, context: SettingsContext, list: MembersList): Promise<Html> {
   const descriptions = html`<dl class="roles">${list.roles.map(({ name, description }) => html`<dt>${name}</dt><dd>${description}</dd>`)}</dl>`;
   const token = context.can('enterprise:manage') ? await issueWidgetToken(visit, context, 'enterprise') : undefined;
@@ -198,10 +198,10 @@ function transferForm({ members }: MembersList, { user, workspace }: SettingsCon
   return html`<h2>Ownership</h2>
     ${
       candidates.length === 0
-        ? html`<p class="empty">Nobody else is active here who could take over. Invite somebody first.</p>`
+        ? html`<p class="empty">There is no other active member. Invite one first.</p>`
         : disclosure(
             `Transfer ${workspace.name}`,
-            'The one whom you choose becomes an owner, and you an admin, at once. Only they can give it back.',
+            'The member you choose becomes an owner, and you an admin, at once. Only they can reverse this.',
             html`<form method="post" class="fields">${hiddenFields({ do: 'transfer' })}
             <label class="grow">New owner <select name="membership_id" required>${candidates.map((it) => html`<option value="${it.membership_id}">${it.display_name || it.email} (${it.email})</option>`)}</select></label>
             <button class="button bad">Transfer the ownership</button></form>`,

@@ -20,8 +20,8 @@ export const [profile, changeProfile] = settingsPage({
   scripts: ['widgets.js'],
   flashMessages: {
     named: 'Your name is changed.',
-    password: 'Your password is set. Wherever else you were signed in, you are not any more.',
-    unset: 'Your password is removed. You sign in by a link in a mail.',
+    password: 'Your password is set. You are signed out everywhere else.',
+    unset: 'Your password is removed. You now sign in by a link in a mail.',
     ended: 'That browser or program is signed out.',
   },
   actions: {
@@ -60,11 +60,11 @@ export const [profile, changeProfile] = settingsPage({
         <label class="grow">Name <input name="display_name" required maxlength="100" autocomplete="name" value="${context.user.display_name}"></label>
         <button class="button main">Save</button></form>
       <p>You sign in as <strong>${context.user.email}</strong>.</p>
-      <h2>Where you belong</h2>${await workspaceList(visit, context)}
+      <h2>Your workspaces</h2>${await workspaceList(visit, context)}
       ${methods.includes('password') && passwordForm(context)}
       <h2>Where you are signed in</h2>
       <ul class="people">${sessions.records.map(sessionEntry)}</ul>${partLinks(sessions)}
-      ${disclosure('Sign out everywhere', 'All of these are signed out at once, this one too. API keys stay.', actionButton('everywhere', {}, 'Sign out everywhere', 'bad'))}
+      ${disclosure('Sign out everywhere', 'All of these are signed out at once, including this one. API keys keep working.', actionButton('everywhere', {}, 'Sign out everywhere', 'bad'))}
       <h2>Colours</h2><div class="narrowly">${themeForm(visit)}</div>`;
   },
 });
@@ -82,10 +82,10 @@ function passwordForm({ user }: SettingsContext): Html {
   return html`<h2>Password</h2>
     <form method="post" class="stack narrowly">${hiddenFields({ do: 'password' })}
       <input type="text" name="username" autocomplete="username" value="${user.email}" hidden>
-      <label>Present password <span class="hint">empty if you have none</span><input name="current_password" type="password" autocomplete="current-password"></label>
+      <label>Current password <span class="hint">empty if you have none</span><input name="current_password" type="password" autocomplete="current-password"></label>
       <label>New password <span class="hint">at least 12 characters</span><input name="new_password" type="password" required autocomplete="new-password"></label>
       <button class="button">Set the password</button></form>
-    ${disclosure('Remove the password', 'You then sign in by a link in a mail. Where you are signed in, you stay so.', actionButton('unset', {}, 'Remove it', 'bad'))}`;
+    ${disclosure('Remove the password', 'You then sign in by a link in a mail. Your sessions stay signed in.', actionButton('unset', {}, 'Remove it', 'bad'))}`;
 }
 
 function sessionEntry({ session_id, created_at, last_used_at, address, user_agent, current }: Session): Html {
@@ -94,7 +94,7 @@ function sessionEntry({ session_id, created_at, last_used_at, address, user_agen
     ${!current && actionButton('end', { session_id }, html`Sign out<span class="sr-only"> ${browserName(user_agent)} from ${address}</span>`)}</li>`;
 }
 
-/** What people call it; where that is not known, what it calls itself. */
+/** The name of a known browser and system; otherwise the start of the user agent. */
 function browserName(agent: string): string {
   const known = [
     ['Edg/', 'Edge'],

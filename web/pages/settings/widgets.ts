@@ -3,12 +3,12 @@ import { hiddenFields, issueWidgetToken, type SettingsContext, settingsPage } fr
 import type { Visit } from '../../visit.ts';
 
 const WIDGETS = [
-  { widget: 'profile', name: 'Profile', needs: '', shows: 'Who somebody is, and the workspaces that they are in.' },
+  { widget: 'profile', name: 'Profile', needs: '', shows: 'A user and the workspaces that they are in.' },
   {
     widget: 'enterprise',
     name: 'Enterprise',
     needs: 'enterprise:manage',
-    shows: 'The seats, and what each role may do and who holds it.',
+    shows: 'The seats, the permissions of each role, and how many members have it.',
   },
   { widget: 'developers', name: 'Developers', needs: 'developers:manage', shows: "The workspace's API keys, masked." },
 ];
@@ -17,7 +17,7 @@ export const [widgets, changeWidgets] = settingsPage({
   path: '/:workspace/-/widgets',
   title: 'Widgets',
   scripts: ['widgets.js'],
-  flashMessages: { saved: 'Saved. Pages of these sites may show the widgets from now on, and no others.' },
+  flashMessages: { saved: 'Saved. Only pages of these sites can show the widgets from now on.' },
   actions: {
     async origins(visit, context) {
       const widget_origins = (visit.form.get('origins') ?? '').split(/[\s,]+/).filter((line) => line !== '');
@@ -33,13 +33,13 @@ export const [widgets, changeWidgets] = settingsPage({
       <h2>Sites that may show them</h2>
       <form method="post" class="stack">${hiddenFields({ do: 'origins' })}
         <label>Origins, one a line <textarea name="origins" rows="4" spellcheck="false" placeholder="https://intranet.example.com" aria-describedby="origins-hint">${text}</textarea></label>
-        <p class="hint" id="origins-hint">Scheme and host, and the port where it is not the usual one. ${widget_origins.length === 0 && 'No site is allowed yet, so the widgets work on these pages alone.'}</p>
+        <p class="hint" id="origins-hint">Scheme and host, and the port where it is not the usual one. ${widget_origins.length === 0 && 'No site is allowed yet, so the widgets work only on the pages of Ibid.'}</p>
         <p class="row-of-buttons"><button class="button main">Save</button></p></form>
       <h2>How</h2>
-      <ol class="steps"><li>Your server asks for a token: <code>POST ${visit.publicUrl}${context.api}/widget-token</code> with <code>{"widget":"profile"}</code> and the API key of the one who looks at the page. The token is good for an hour, and for that widget only.</li>
+      <ol class="steps"><li>Your server asks for a token: <code>POST ${visit.publicUrl}${context.api}/widget-token</code> with <code>{"widget":"profile"}</code> and the API key of the user who views the page. The token is valid for an hour, for this widget only.</li>
       <li>Your page loads the module and names the element:</li></ol>
       ${snippet(visit)}
-      <p class="small">Colours and type follow <code>--ibid-paper</code>, <code>--ibid-ink</code>, <code>--ibid-ink-2</code>, <code>--ibid-line</code>, <code>--ibid-accent</code>, <code>--ibid-radius</code> and <code>--ibid-font</code>. Light or dark is your page's <code>color-scheme</code>. When a token has ended, the element says so by the event <code>ibid-token-ended</code>: give it a new <code>token</code> then.</p>
+      <p class="small">Colours and type follow <code>--ibid-paper</code>, <code>--ibid-ink</code>, <code>--ibid-ink-2</code>, <code>--ibid-line</code>, <code>--ibid-accent</code>, <code>--ibid-radius</code> and <code>--ibid-font</code>. Light or dark is your page's <code>color-scheme</code>. When a token expires, the element dispatches the event <code>ibid-token-ended</code>: then set a new <code>token</code>.</p>
       <p class="small">A page that may run no other scripts shows the same in a frame, with the token behind the <code>#</code>: <code>${visit.publicUrl}/-/widgets/${context.workspace.organization_id}/profile#token=…</code></p>
       ${await Promise.all(available.map((it) => renderWidget(visit, context, it)))}`;
   },
@@ -57,7 +57,7 @@ async function renderWidget(
   { widget, name, shows }: (typeof WIDGETS)[number],
 ): Promise<Html> {
   const token = await issueWidgetToken(visit, context, widget);
-  const fallback = html`<p class="empty">It is drawn by a script, which does not run in this browser.</p>`;
+  const fallback = html`<p class="empty">This widget needs JavaScript.</p>`;
   const element = {
     profile: html`<ibid-profile token="${token}">${fallback}</ibid-profile>`,
     enterprise: html`<ibid-enterprise token="${token}">${fallback}</ibid-enterprise>`,

@@ -31,7 +31,7 @@ export const [wikis, changeWikis] = settingsPage({
     const list = context.overview.wikis.filter(
       ({ organization_id }) => organization_id === context.workspace.organization_id,
     );
-    return html`<p class="lead">What ${context.workspace.name} writes, each with pages of its own.</p>
+    return html`<p class="lead">The wikis of ${context.workspace.name}, each with its own pages.</p>
       ${
         context.can('wikis:create') &&
         html`<form method="post" class="fields" aria-label="Make a wiki">${hiddenFields({ do: 'make' })}
@@ -50,7 +50,7 @@ function wikiEntry({ wiki_id, slug, title }: WikiEntry, context: SettingsContext
       context.can('wikis:manage') &&
       disclosure(
         html`Change<span class="sr-only"> ${title}</span>`,
-        'A new title leaves the address as it is. Who deletes a wiki deletes its pages, their history and its sources for good: export it before.',
+        'A new title does not change the address. Deleting a wiki deletes its pages, their history and its sources for good: export it first.',
         html`<form method="post" class="fields">${hiddenFields({ do: 'rename', wiki_id })}<label class="grow">Title <input name="title" required maxlength="255" value="${title}"></label><button class="button">Rename</button></form>
         ${actionButton('delete', { wiki_id }, html`Delete for good<span class="sr-only">: ${title}</span>`, 'bad')}`,
       )
