@@ -1,19 +1,18 @@
-import type { Static } from 'typebox';
-import type { Organization, User } from '../src/workspaces/schema.ts';
+import type { Organization, Overview, User, WikiOfOrganization } from '../src/workspaces/schema.ts';
 import { Problem, problemForForm } from './api.ts';
 import { renderDocument } from './document.ts';
 import { type Content, type Html, html } from './html.ts';
 import { userMenu } from './layout.ts';
 import type { Visit, WebResponse, WebRoute } from './visit.ts';
-import { notFound, type Overview, type WikiEntry } from './wiki-context.ts';
+import { notFound } from './wiki-context.ts';
 
 /** What a settings page knows of its user and workspace. */
 export interface SettingsContext {
   user: User;
   overview: Overview;
   /** The workspace that the address names; on the user's own pages the current one. */
-  workspace: Static<typeof Organization>;
-  wiki: WikiEntry | undefined;
+  workspace: Organization;
+  wiki: WikiOfOrganization | undefined;
   can(permission: string): boolean;
   /** The API path of the workspace. */
   api: string;

@@ -1,26 +1,12 @@
-import type { Static } from 'typebox';
-import type { Organization, User } from '../src/workspaces/schema.ts';
+import type { Organization, Overview, User, WikiOfOrganization } from '../src/workspaces/schema.ts';
 import { Problem } from './api.ts';
 import type { Visit } from './visit.ts';
-
-export interface WikiEntry {
-  organization_id: string;
-  wiki_id: string;
-  slug: string;
-  title: string;
-  description: string;
-}
-
-export interface Overview {
-  session: { organizations: Static<typeof Organization>[]; user: User; organization_id: string };
-  wikis: WikiEntry[];
-}
 
 /** The wiki that an address names, as the user sees it. */
 export interface WikiContext {
   user: User;
-  workspace: Static<typeof Organization>;
-  wiki: WikiEntry;
+  workspace: Organization;
+  wiki: WikiOfOrganization;
   overview: Overview;
   /** Whether the user has a permission, such as `pages:write`. */
   can(permission: string): boolean;
@@ -42,7 +28,7 @@ export async function loadWikiContext(visit: Visit): Promise<WikiContext> {
   return wikiContext(overview, workspace, wiki);
 }
 
-export function wikiContext(overview: Overview, workspace: Static<typeof Organization>, wiki: WikiEntry): WikiContext {
+export function wikiContext(overview: Overview, workspace: Organization, wiki: WikiOfOrganization): WikiContext {
   const permissions = new Set(workspace.permissions);
   const root = `/${workspace.slug}/${wiki.slug}`;
   return {

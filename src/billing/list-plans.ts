@@ -1,22 +1,10 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
-import { Flag, Id, Record, Text } from '../core/records.ts';
+import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { toMajorUnits } from '../providers/payments/money.ts';
-
-const Plan = Record({
-  plan_id: Type.String(),
-  name: Type.String(),
-  description: Text,
-  interval: Type.String({ description: 'month, year, or "" where nothing is charged by the calendar.' }),
-  currency: Type.String({ description: 'ISO 4217 in lower case.' }),
-  unit_price: Type.Number({ description: 'For each seat and interval, in major units.' }),
-  seats: Type.Integer({ description: 'Seats that come with it; 0 where they are unlimited.' }),
-  unlimited: Flag,
-  checkout: Type.String({ description: 'How one comes to it: none, subscription or contact_sales.' }),
-  current: Type.Boolean({ default: false, description: 'The workspace is on it.' }),
-});
+import { Plan } from './schema.ts';
 
 export const listPlans = endpoint({
   method: 'GET',

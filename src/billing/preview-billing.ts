@@ -1,31 +1,11 @@
-import { type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
 import { ApiError } from '../core/errors.ts';
-import { Id, Record } from '../core/records.ts';
+import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { BillingUnavailable } from '../providers/payments/payments.ts';
-
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()], { default: null });
-
-const BillingPreview = Record({
-  plan_id: Type.String(),
-  checkout_type: Nullable(Type.String()),
-  currency: Nullable(Type.String({ description: 'ISO 4217 in lower case.' })),
-  line_items: Type.Array(
-    Record({
-      name: Type.String(),
-      description: Type.String(),
-      quantity: Type.Integer(),
-      subtotal: Type.Number(),
-      total: Type.Number(),
-    }),
-    { default: [] },
-  ),
-  redirect_to_checkout: Type.Boolean({ default: false }),
-  subtotal: Nullable(Type.Number({ description: 'In major units.' })),
-  total: Nullable(Type.Number({ description: 'In major units.' })),
-});
+import { BillingPreview } from './schema.ts';
 
 interface BillingRow {
   active: number;

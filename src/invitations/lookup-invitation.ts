@@ -1,10 +1,9 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
-import { Record, Timestamp } from '../core/records.ts';
 import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { presentState } from './schema.ts';
+import { InvitationOffer, presentState } from './schema.ts';
 
 /** What the page of the link shows before the invited person signs in and accepts. The secret is the credential. */
 export const lookupInvitation = endpoint({
@@ -14,14 +13,7 @@ export const lookupInvitation = endpoint({
   access: anyone(),
   invitation: ({ query }) => query.token,
   query: Type.Object({ token: Type.String({ minLength: 1, maxLength: 256, description: 'The secret of the link.' }) }),
-  reply: Record({
-    workspace_name: Type.String(),
-    inviter_name: Type.String(),
-    email: Type.String(),
-    role: Type.String(),
-    state: Type.String(),
-    expires_at: Timestamp,
-  }),
+  reply: InvitationOffer,
   errors: ['not_found'],
   example: {
     reply: {

@@ -25,6 +25,17 @@ export const Invitation = Record({
 });
 export type Invitation = Static<typeof Invitation>;
 
+/** An invitation as its link shows it before anyone has signed in. */
+export const InvitationOffer = Record({
+  workspace_name: Type.String(),
+  inviter_name: Type.String(),
+  email: Type.String(),
+  role: Type.String(),
+  state: Type.String(),
+  expires_at: Timestamp,
+});
+export type InvitationOffer = Static<typeof InvitationOffer>;
+
 /** The state of an invitation `i` now: whether its time is over is seen when it is read, not written down by a timer. */
 export const presentState: Sql = raw(
   `(case when i.state = 'pending' and i.expires_at <= now() then 'expired' else i.state end)`,

@@ -1,29 +1,13 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
 import { ROLES } from '../access/roles.ts';
-import { Flag, Id, Record, Text } from '../core/records.ts';
+import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleInvitation, Invitation } from '../invitations/schema.ts';
+import { exampleInvitation, type Invitation } from '../invitations/schema.ts';
 import { manageFlags } from '../workspaces/schema.ts';
-import { type SeatCounts, Seats, seatColumns, seatsOf } from '../workspaces/seats.ts';
-import { exampleMember, Member } from './schema.ts';
-
-const MembersList = Record({
-  seats: Seats,
-  viewer: Record({
-    role: Type.String(),
-    workspace_id: Id,
-    can_manage_billing: Flag,
-    can_manage_developers: Flag,
-    can_manage_enterprise: Flag,
-    can_manage_members: Flag,
-  }),
-  workspace_id: Id,
-  invitations: Type.Array(Invitation),
-  members: Type.Array(Member),
-  roles: Type.Array(Record({ name: Type.String(), slug: Type.String(), description: Text })),
-});
+import { type SeatCounts, seatColumns, seatsOf } from '../workspaces/seats.ts';
+import { exampleMember, type Member, MembersList } from './schema.ts';
 
 const roles = ROLES.map(({ name, slug, description }) => ({ name, slug, description }));
 

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { Id, Record, Text } from '../core/records.ts';
+import { Flag, Id, Record, Text } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
+import { Invitation } from '../invitations/schema.ts';
+import { Seats } from '../workspaces/seats.ts';
 
 export const Member = Record({
   membership_id: Id,
@@ -12,6 +14,24 @@ export const Member = Record({
   status: Type.String({ default: 'active', description: 'active or inactive.' }),
 });
 export type Member = Static<typeof Member>;
+
+/** The members of a workspace with what managing them needs. */
+export const MembersList = Record({
+  seats: Seats,
+  viewer: Record({
+    role: Type.String(),
+    workspace_id: Id,
+    can_manage_billing: Flag,
+    can_manage_developers: Flag,
+    can_manage_enterprise: Flag,
+    can_manage_members: Flag,
+  }),
+  workspace_id: Id,
+  invitations: Type.Array(Invitation),
+  members: Type.Array(Member),
+  roles: Type.Array(Record({ name: Type.String(), slug: Type.String(), description: Text })),
+});
+export type MembersList = Static<typeof MembersList>;
 
 /** The columns of Member from a membership `m` and its user `u`. */
 export const memberColumns: Sql = sql`

@@ -1,22 +1,11 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { Paging } from '../core/paging.ts';
-import { Id, Record, Timestamp, WikiParams } from '../core/records.ts';
+import { WikiParams } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { TRASH_DAYS } from './purge-trash.job.ts';
-import { examplePage } from './schema.ts';
-
-const TrashedPage = Record({
-  page_id: Id,
-  wiki_id: Id,
-  path: Type.String({ description: 'Where it was.' }),
-  title: Type.String(),
-  page_count: Type.Integer({ description: 'How many pages come back with it, itself counted.' }),
-  trashed_at: Timestamp,
-  trashed_by: Id,
-  purge_at: Type.String({ description: 'When it is gone for good.' }),
-});
+import { examplePage, TrashedPage } from './schema.ts';
 
 export const listTrash = endpoint({
   method: 'GET',

@@ -35,6 +35,31 @@ export const PageHit = Record({
   heading: Type.String({ description: 'The heading above the passage; "" before the first.' }),
   anchor: Type.String({ description: "That heading's id in the page's HTML." }),
 });
+export type PageHit = Static<typeof PageHit>;
+
+/** What a query that is being typed can be completed to. */
+export const Suggestion = Record({
+  kind: Type.Enum(['page', 'query'], {
+    description: 'page: one whose title was begun; query: what was probably meant.',
+  }),
+  text: Type.String({ description: 'The title of the page, or the query to search for instead.' }),
+  page_id: Type.String({ default: '', description: '"" for a query.' }),
+  path: Type.String({ default: '', description: '"" for a query.' }),
+});
+export type Suggestion = Static<typeof Suggestion>;
+
+/** A deleted page that can be restored with the pages below it. */
+export const TrashedPage = Record({
+  page_id: Id,
+  wiki_id: Id,
+  path: Type.String({ description: 'Where it was.' }),
+  title: Type.String(),
+  page_count: Type.Integer({ description: 'How many pages come back with it, itself counted.' }),
+  trashed_at: Timestamp,
+  trashed_by: Id,
+  purge_at: Type.String({ description: 'When it is gone for good.' }),
+});
+export type TrashedPage = Static<typeof TrashedPage>;
 
 export const OutlineEntry = Record({ level: Type.Integer(), text: Type.String(), anchor: Type.String() });
 

@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import type { Statements } from '../access/guard.ts';
 import { tokenize } from '../analysis/tokenize.ts';
-import { Record, WikiParams } from '../core/records.ts';
+import { WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Index } from '../search/index/pending.ts';
@@ -10,19 +10,10 @@ import { candidatesCte } from '../search/query/candidates.ts';
 import { completeTitles } from '../search/query/complete-titles.ts';
 import { parseQuery } from '../search/query/parse-query.ts';
 import { searchIndex, understand } from '../search/query/search.ts';
-import { IS_FOUND } from './schema.ts';
+import { IS_FOUND, Suggestion } from './schema.ts';
 
 /** Titles beyond those that are shown, in the place of those that are hidden from the caller. */
 const SPARE = 50;
-
-const Suggestion = Record({
-  kind: Type.Enum(['page', 'query'], {
-    description: 'page: one whose title was begun; query: what was probably meant.',
-  }),
-  text: Type.String({ description: 'The title of the page, or the query to search for instead.' }),
-  page_id: Type.String({ default: '', description: '"" for a query.' }),
-  path: Type.String({ default: '', description: '"" for a query.' }),
-});
 
 /** It has no quota of searches, because it is asked at each keystroke and costs less than reading a page. */
 export const suggestPages = endpoint({
@@ -48,7 +39,7 @@ export const suggestPages = endpoint({
     const pages =
       candidates.length === 0
         ? []
-        : await many<Static<typeof Suggestion>>({
+        : await many<Suggestion>({
             candidates: candidatesCte(index, candidates),
             result: sql`
               select 'page' as kind, p.title as text, p.page_id, p.path

@@ -1,17 +1,8 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
-import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleSource, SourceParams } from './schema.ts';
-
-const SourceText = Record({
-  source_id: Id,
-  start: Type.Integer({ description: 'Where the part begins, in UTF-16 units.' }),
-  end: Type.Integer(),
-  length: Type.Integer({ description: 'Of the whole text.' }),
-  text: Type.String(),
-});
+import { exampleSource, SourceParams, SourceText } from './schema.ts';
 
 export const getSourceText = endpoint({
   method: 'GET',

@@ -30,6 +30,17 @@ export const SourceHit = Record({
       'Where in the source the passage is: `page:` or `line:` and its number, counted from 1, or `offset:` in UTF-16 units.',
   }),
 });
+export type SourceHit = Static<typeof SourceHit>;
+
+/** A part of the text that was extracted from a source. */
+export const SourceText = Record({
+  source_id: Id,
+  start: Type.Integer({ description: 'Where the part begins, in UTF-16 units.' }),
+  end: Type.Integer(),
+  length: Type.Integer({ description: 'Of the whole text.' }),
+  text: Type.String(),
+});
+export type SourceText = Static<typeof SourceText>;
 
 /** A block of a compiled page, and the place in its source that it shows. */
 export const Citation = Record({

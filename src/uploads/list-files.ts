@@ -1,30 +1,11 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { hasPermission, onWiki } from '../access/access-rule.ts';
 import { PAGING } from '../core/paging.ts';
-import { Id, Record, Text } from '../core/records.ts';
+import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { isVisible } from '../pages/schema.ts';
-
-const FileOfUpload = Record({
-  file_id: Type.String({ default: '', description: 'By which its bytes are sent; "" for one that an archive held.' }),
-  filename: Type.String(),
-  byte_size: Type.Integer(),
-  received: Type.Integer({ description: 'How many of its bytes are there.' }),
-  status: Type.Enum(['pending', 'done', 'failed'], { description: 'pending: it was not yet worked on.' }),
-  error: Text,
-  source_id: Type.String({ default: '', description: 'What it is as a source; "" for none.' }),
-  page_path: Type.String({
-    default: '',
-    description:
-      'Where its page was made; "" for none, and for a draft or a page in the trash that the caller may not see.',
-  }),
-  page_change: Type.Enum(['', 'new', 'updated', 'merged', 'same', 'kept'], {
-    description:
-      'What happened to its page. merged: it has what people wrote and what the file says now. kept: both had changed the same places, so it was left as it was and is stale now.',
-  }),
-});
-type FileOfUpload = Static<typeof FileOfUpload>;
+import { FileOfUpload } from './schema.ts';
 
 /** What an upload still waits for, and what became of each file. An archive is followed by the files that it held. */
 export const listFiles = endpoint({

@@ -18,6 +18,27 @@ export const Upload = Record({
 });
 export type Upload = Static<typeof Upload>;
 
+/** A file of an upload, and what it became. */
+export const FileOfUpload = Record({
+  file_id: Type.String({ default: '', description: 'By which its bytes are sent; "" for one that an archive held.' }),
+  filename: Type.String(),
+  byte_size: Type.Integer(),
+  received: Type.Integer({ description: 'How many of its bytes are there.' }),
+  status: Type.Enum(['pending', 'done', 'failed'], { description: 'pending: it was not yet worked on.' }),
+  error: Text,
+  source_id: Type.String({ default: '', description: 'What it is as a source; "" for none.' }),
+  page_path: Type.String({
+    default: '',
+    description:
+      'Where its page was made; "" for none, and for a draft or a page in the trash that the caller may not see.',
+  }),
+  page_change: Type.Enum(['', 'new', 'updated', 'merged', 'same', 'kept'], {
+    description:
+      'What happened to its page. merged: it has what people wrote and what the file says now. kept: both had changed the same places, so it was left as it was and is stale now.',
+  }),
+});
+export type FileOfUpload = Static<typeof FileOfUpload>;
+
 /** The columns of Upload from an upload `u`. */
 export const uploadColumns: Sql = sql`
   u.upload_id, u.wiki_id, u.created_at, u.updated_at, u.finished_at, u.source_count, u.status, u.summary, u.error,

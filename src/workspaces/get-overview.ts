@@ -1,21 +1,7 @@
-import { Type } from 'typebox';
 import { signedIn } from '../access/access-rule.ts';
-import { Id, Record, Text } from '../core/records.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { type OverviewRow, overviewStatement, readOverview } from './overview.ts';
-import { exampleUser, exampleWorkspace, Organization, OrganizationAccess, User } from './schema.ts';
-
-const OrganizationOverview = Record({
-  access: Type.Array(OrganizationAccess),
-  session: Record({
-    organizations: Type.Array(Organization),
-    user: User,
-    organization_id: Type.String({ description: 'The current organization; "" where the caller has none.' }),
-  }),
-  wikis: Type.Array(
-    Record({ organization_id: Id, slug: Type.String(), title: Type.String(), wiki_id: Id, description: Text }),
-  ),
-});
+import { exampleUser, exampleWorkspace, Overview } from './schema.ts';
 
 const { workspace_id: organization_id, ...organization } = exampleWorkspace;
 
@@ -25,7 +11,7 @@ export const getOverview = endpoint({
   summary: 'Get the overview',
   description: "The caller's session, organizations, wikis and access rights.",
   access: signedIn(),
-  reply: OrganizationOverview,
+  reply: Overview,
   example: {
     reply: {
       access: [

@@ -41,6 +41,27 @@ export const Organization = Record({
   slug: Type.String(),
   permissions: Type.Array(Type.String(), { default: [] }),
 });
+export type Organization = Static<typeof Organization>;
+
+export const WikiOfOrganization = Record({
+  organization_id: Id,
+  slug: Type.String(),
+  title: Type.String(),
+  wiki_id: Id,
+  description: Text,
+});
+export type WikiOfOrganization = Static<typeof WikiOfOrganization>;
+
+export const Overview = Record({
+  access: Type.Array(OrganizationAccess),
+  session: Record({
+    organizations: Type.Array(Organization),
+    user: User,
+    organization_id: Type.String({ description: 'The current organization; "" where the caller has none.' }),
+  }),
+  wikis: Type.Array(WikiOfOrganization),
+});
+export type Overview = Static<typeof Overview>;
 
 /** The flags that the permissions of a role come to, through a credential that was given only some. */
 export function manageFlags(role: string, granted: readonly string[] | null) {

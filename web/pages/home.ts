@@ -1,7 +1,8 @@
+import type { Overview } from '../../src/workspaces/schema.ts';
 import { html } from '../html.ts';
 import { renderAlone } from '../layout.ts';
 import type { Visit, WebRoute } from '../visit.ts';
-import { notFound, type Overview } from '../wiki-context.ts';
+import { notFound } from '../wiki-context.ts';
 
 /** The address of the user's current wiki; of /begin for users without one. */
 export function homeUrl({ session, wikis }: Overview): string {

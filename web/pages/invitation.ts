@@ -1,21 +1,14 @@
+import type { InvitationOffer } from '../../src/invitations/schema.ts';
 import { Problem, problemForForm } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { problemNote, renderAlone } from '../layout.ts';
 import type { Visit, WebRoute } from '../visit.ts';
 
-interface Invitation {
-  workspace_name: string;
-  inviter_name: string;
-  email: string;
-  role: string;
-  state: string;
-}
-
 const PATH = '/invitations/accept';
 
 async function renderInvitation(visit: Visit, token: string, status = 200, note: Content = false) {
   const query = new URLSearchParams({ token });
-  const invitation = await visit.api.get<Invitation>(`/v1/invitations/lookup?${query}`);
+  const invitation = await visit.api.get<InvitationOffer>(`/v1/invitations/lookup?${query}`);
   const me = await signedInEmail(visit);
   return { status, page: renderAlone(visit, { title: 'Invitation', main: main(invitation, token, me, note) }) };
 }
@@ -29,7 +22,7 @@ async function signedInEmail({ api }: Visit): Promise<string | undefined> {
   }
 }
 
-function main(invitation: Invitation, token: string, me: string | undefined, note: Content): Content {
+function main(invitation: InvitationOffer, token: string, me: string | undefined, note: Content): Content {
   const { workspace_name, inviter_name, email, role, state } = invitation;
   const head = html`<h1>Join ${workspace_name}</h1>
     <p>${inviter_name} invites <strong>${email}</strong> to be a ${role} of ${workspace_name}.</p>${note}`;

@@ -1,3 +1,4 @@
+import type { PageHit, TrashedPage } from '../../src/pages/schema.ts';
 import { Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';
@@ -5,17 +6,6 @@ import { renderInWiki } from '../layout.ts';
 import { loadBranches, renderTree } from '../tree.ts';
 import type { Visit, WebResponse } from '../visit.ts';
 import type { WikiContext } from '../wiki-context.ts';
-
-interface Hit {
-  path: string;
-  title: string;
-}
-
-interface TrashedPage {
-  page_id: string;
-  path: string;
-  title: string;
-}
 
 /** The reply for a path without a page: similar pages, and a link to write it. */
 export async function noSuchPage(visit: Visit, context: WikiContext, path: string): Promise<WebResponse> {
@@ -43,9 +33,9 @@ export async function noSuchPage(visit: Visit, context: WikiContext, path: strin
   };
 }
 
-async function searchSimilar({ api }: Visit, context: WikiContext, query: string): Promise<Hit[]> {
+async function searchSimilar({ api }: Visit, context: WikiContext, query: string): Promise<PageHit[]> {
   try {
-    return await api.get<Hit[]>(
+    return await api.get<PageHit[]>(
       `${context.api}/pages/search?${new URLSearchParams({ query: query.slice(0, 1024), limit: '5' })}`,
     );
   } catch (error) {

@@ -1,5 +1,5 @@
-import type { Page } from '../../src/pages/schema.ts';
-import type { Source } from '../../src/sources/schema.ts';
+import type { PageHit, Suggestion } from '../../src/pages/schema.ts';
+import type { SourceHit } from '../../src/sources/schema.ts';
 import { type Content, fromApi, html } from '../html.ts';
 import { icon } from '../icons.ts';
 import { renderInWiki } from '../layout.ts';
@@ -7,10 +7,6 @@ import { partLinks, readPart } from '../paging.ts';
 import { loadBranches, renderTree } from '../tree.ts';
 import type { WebRoute } from '../visit.ts';
 import { loadWikiContext } from '../wiki-context.ts';
-
-type PageHit = Page & { snippet: string; heading: string; anchor: string };
-type SourceHit = Source & { snippet: string };
-type Suggestion = { kind: 'page' | 'query'; text: string };
 
 const PAGE_SIZE = 20;
 

@@ -1,13 +1,10 @@
 import { cookieOf } from '../../src/http/browser-cookie.ts';
+import type { Tokens } from '../../src/session/schema.ts';
 import { type Api, Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { problemNote, renderAlone, themeForm } from '../layout.ts';
 import type { Cookie, Visit, WebResponse, WebRoute } from '../visit.ts';
 import { localUrl } from './home.ts';
-
-interface Tokens {
-  access_token: string;
-}
 
 const SESSION_SECONDS = 90 * 86_400;
 const ATTEMPT_COOKIE = 'ibid_openid';

@@ -1,4 +1,4 @@
-import type { Source } from '../../src/sources/schema.ts';
+import type { Source, SourceText } from '../../src/sources/schema.ts';
 import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';
 import { renderInWiki, time } from '../layout.ts';
@@ -69,13 +69,6 @@ export const source: WebRoute = {
     };
   },
 };
-
-interface SourceText {
-  start: number;
-  end: number;
-  length: number;
-  text: string;
-}
 
 /** Text that is shown before and after a passage, in UTF-16 code units. */
 const CONTEXT_LENGTH = 1_500;

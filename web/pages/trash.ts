@@ -1,19 +1,10 @@
-import type { FullPage } from '../../src/pages/schema.ts';
+import type { FullPage, TrashedPage } from '../../src/pages/schema.ts';
 import { html } from '../html.ts';
 import { renderInWiki, time } from '../layout.ts';
 import { partLinks, readPart } from '../paging.ts';
 import { loadBranches, renderTree } from '../tree.ts';
 import type { WebRoute } from '../visit.ts';
 import { loadWikiContext } from '../wiki-context.ts';
-
-interface TrashedPage {
-  page_id: string;
-  path: string;
-  title: string;
-  page_count: number;
-  trashed_at: string;
-  purge_at: string;
-}
 
 const SHOWN = 100;
 

@@ -1,5 +1,5 @@
 import type { Job } from '../../src/jobs/schema.ts';
-import type { Upload } from '../../src/uploads/schema.ts';
+import type { FileOfUpload, Upload } from '../../src/uploads/schema.ts';
 import { problemForForm } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { problemNote, renderInWiki, time } from '../layout.ts';
@@ -47,17 +47,6 @@ export const uploads: WebRoute = {
   },
 };
 
-interface UploadedFile {
-  filename: string;
-  byte_size: number;
-  received: number;
-  status: 'pending' | 'done' | 'failed';
-  error: string;
-  source_id: string;
-  page_path: string;
-  page_change: '' | 'new' | 'updated' | 'same' | 'kept';
-}
-
 export const oneUpload: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/uploads/:upload_id',
@@ -77,8 +66,8 @@ async function renderUpload(
     visit.api.get<Upload>(api),
     loadBranches(visit.api, context),
     visit.api.get<Job[]>(`${context.api}/jobs?upload_id=${id}&limit=500`),
-    readPart<UploadedFile>(visit, `${api}/files?status=failed&limit=${PAGE_SIZE}`, { name: 'failed', address }),
-    readPart<UploadedFile>(visit, `${api}/files?limit=${PAGE_SIZE}`, { name: 'files', address }),
+    readPart<FileOfUpload>(visit, `${api}/files?status=failed&limit=${PAGE_SIZE}`, { name: 'failed', address }),
+    readPart<FileOfUpload>(visit, `${api}/files?limit=${PAGE_SIZE}`, { name: 'files', address }),
   ]);
   const job = jobs.at(-1);
   const isRunning = it.status === 'queued' && job !== undefined;
@@ -106,7 +95,7 @@ async function renderUpload(
 }
 
 /** Whether failed files have a list of their own: beside the first part of all files if only some failed, and on its own further parts. */
-function areSome(failed: ListPart<UploadedFile>, all: ListPart<UploadedFile>): boolean {
+function areSome(failed: ListPart<FileOfUpload>, all: ListPart<FileOfUpload>): boolean {
   const isPartOfAll = failed.records.length > 0 && (all.next !== '' || failed.records.length < all.records.length);
   return !failed.isFirst || (all.isFirst && isPartOfAll);
 }
@@ -137,23 +126,24 @@ function actions(context: WikiContext, it: Upload, wasComplete: boolean): Conten
     ${canUpload && it.finished_at !== undefined && html`<a class="button" href="${context.actionUrl('upload')}">Upload more</a>`}</div>`;
 }
 
-function fileList(context: WikiContext, files: readonly UploadedFile[]): Content {
+function fileList(context: WikiContext, files: readonly FileOfUpload[]): Content {
   return html`<ul class="list">${files.map((file) => html`<li>${fileName(context, file)} <span class="small">${formatBytes(file.byte_size)}</span><p>${fileOutcome(context, file)}</p></li>`)}</ul>`;
 }
 
-function fileName(context: WikiContext, { filename, source_id }: UploadedFile): Content {
+function fileName(context: WikiContext, { filename, source_id }: FileOfUpload): Content {
   return source_id === '' ? filename : html`<a href="${context.actionUrl('sources', source_id)}">${filename}</a>`;
 }
 
-const CHANGE_WORDS: Record<UploadedFile['page_change'], string> = {
+const CHANGE_WORDS: Record<FileOfUpload['page_change'], string> = {
   '': 'Read',
   new: 'A new page',
   updated: 'Its page is up to date',
+  merged: 'Its page was updated and keeps what people wrote',
   same: 'Its page was up to date',
   kept: 'Its page was left as people edited it',
 };
 
-function fileOutcome(context: WikiContext, file: UploadedFile): Content {
+function fileOutcome(context: WikiContext, file: FileOfUpload): Content {
   if (file.status === 'failed') return errorText(file.error);
   if (file.status === 'done') {
     const words = CHANGE_WORDS[file.page_change];

@@ -1,8 +1,9 @@
+import type { Tokens } from '../../src/session/schema.ts';
+import type { Overview } from '../../src/workspaces/schema.ts';
 import { Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { problemNote, renderAlone } from '../layout.ts';
 import type { Visit, WebRoute } from '../visit.ts';
-import type { Overview } from '../wiki-context.ts';
 import { homeUrl } from './home.ts';
 import { createSessionCookie } from './sign-in.ts';
 
@@ -45,7 +46,7 @@ export const makeFirstUser: WebRoute = {
     const field = (name: string) => (fields.get(name) ?? '').trim();
     const password = fields.get('password') ?? '';
     try {
-      const tokens = await api.post<{ access_token: string }>('/v1/auth/first-owner', {
+      const tokens = await api.post<Tokens>('/v1/auth/first-owner', {
         token: field('token'),
         email: field('email'),
         display_name: field('display_name'),

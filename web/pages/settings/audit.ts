@@ -1,11 +1,10 @@
 import type { AuditEvent } from '../../../src/audit/schema.ts';
-import type { Member } from '../../../src/members/schema.ts';
+import type { Member, MembersList } from '../../../src/members/schema.ts';
 import { type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';
 import { settingsPage } from '../../settings.ts';
 import type { Visit } from '../../visit.ts';
-import type { MembersList } from './members.ts';
 
 const PAGE_SIZE = 50;
 const DAY_MS = 86_400_000;

@@ -1,28 +1,7 @@
+import type { BillingPreview, Plan } from '../../../src/billing/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { type SettingsContext, settingsPage } from '../../settings.ts';
 import type { Visit } from '../../visit.ts';
-
-interface Plan {
-  plan_id: string;
-  name: string;
-  description: string;
-  interval: string;
-  currency: string;
-  unit_price: number;
-  seats: number;
-  unlimited: boolean;
-  checkout: string;
-  current: boolean;
-}
-
-interface Preview {
-  plan_id: string;
-  checkout_type: string | null;
-  currency: string | null;
-  line_items: { name: string; description: string; quantity: number; subtotal: number; total: number }[];
-  subtotal: number | null;
-  total: number | null;
-}
 
 export const [billing] = settingsPage({
   path: '/:workspace/-/billing',
@@ -69,7 +48,7 @@ function planCard({
 async function renderPreview({ api, query }: Visit, context: SettingsContext, plans: Plan[]): Promise<Content> {
   const plan_id = query.get('plan');
   if (plan_id === null) return false;
-  const it = await api.post<Preview>(`/v1/organizations/${context.workspace.organization_id}/billing/preview`, {
+  const it = await api.post<BillingPreview>(`/v1/organizations/${context.workspace.organization_id}/billing/preview`, {
     plan_id,
   });
   const name = plans.find((plan) => plan.plan_id === it.plan_id)?.name ?? it.plan_id;
@@ -77,7 +56,7 @@ async function renderPreview({ api, query }: Visit, context: SettingsContext, pl
     <p class="small">This is a preview: nothing was changed, and nothing is charged.</p></section>`;
 }
 
-function previewTable({ checkout_type, currency, line_items, total }: Preview): Content {
+function previewTable({ checkout_type, currency, line_items, total }: BillingPreview): Content {
   if (checkout_type === 'contact_sales' || currency === null) {
     return html`<p>The price is set by contract. Ask the operator of this service.</p>`;
   }

@@ -1,5 +1,4 @@
-import type { Invitation } from '../../../src/invitations/schema.ts';
-import type { Member } from '../../../src/members/schema.ts';
+import type { Member, MembersList } from '../../../src/members/schema.ts';
 import type { Seats } from '../../../src/workspaces/seats.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
@@ -12,20 +11,6 @@ import {
   settingsPage,
 } from '../../settings.ts';
 import type { Visit } from '../../visit.ts';
-
-interface Role {
-  name: string;
-  slug: string;
-  description: string;
-}
-
-export interface MembersList {
-  seats: Seats;
-  viewer: { role: string; can_manage_members: boolean };
-  invitations: Invitation[];
-  members: Member[];
-  roles: Role[];
-}
 
 const field = ({ form }: Visit, name: string) => form.get(name) ?? '';
 const memberPath = (visit: Visit, context: SettingsContext) =>
@@ -112,7 +97,7 @@ function seatsText({ active, pending, granted, unlimited, blocked }: Seats): str
 }
 
 /** The roles that the user can give: none above their own. */
-function grantableRoles({ roles, viewer }: MembersList): Role[] {
+function grantableRoles({ roles, viewer }: MembersList): MembersList['roles'] {
   return roles.filter(({ slug }) => viewer.role === 'owner' || slug !== 'owner');
 }
 

@@ -1,7 +1,7 @@
+import type { WikiOfOrganization } from '../../../src/workspaces/schema.ts';
 import { type Html, html } from '../../html.ts';
 import { actionButton, disclosure, hiddenFields, type SettingsContext, settingsPage } from '../../settings.ts';
 import type { Visit } from '../../visit.ts';
-import type { WikiEntry } from '../../wiki-context.ts';
 
 const wikiPath = ({ form }: Visit) => `/v1/wikis/${encodeURIComponent(form.get('wiki_id') ?? '')}`;
 
@@ -42,7 +42,7 @@ export const [wikis, changeWikis] = settingsPage({
   },
 });
 
-function wikiEntry({ wiki_id, slug, title }: WikiEntry, context: SettingsContext): Html {
+function wikiEntry({ wiki_id, slug, title }: WikiOfOrganization, context: SettingsContext): Html {
   const address = `/${context.workspace.slug}/${slug}`;
   return html`<li><div class="who"><strong><a href="${address}">${title}</a></strong><span class="small">${address}</span></div>
     ${(context.can('wikis:export') || context.can('pages:write')) && html`<a class="button quiet" href="${address}/-/transfer">Export or import<span class="sr-only"> ${title}</span></a>`}
