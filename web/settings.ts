@@ -1,49 +1,10 @@
-import type { Organization, Overview, User, WikiOfOrganization } from '../src/workspaces/schema.ts';
 import { Problem, problemForForm } from './api.ts';
 import { renderDocument } from './document.ts';
 import { type Content, type Html, html } from './html.ts';
-import { userMenu } from './layout.ts';
+import { loadSettingsContext, type SettingsContext } from './settings-context.ts';
+import { problemWithAdvice } from './settings-forms.ts';
+import { userMenu } from './user-menu.ts';
 import type { Visit, WebResponse, WebRoute } from './visit.ts';
-import { notFound } from './wiki-context.ts';
-
-/** What a settings page knows of its user and workspace. */
-export interface SettingsContext {
-  user: User;
-  overview: Overview;
-  /** The workspace that the address names; on the user's own pages the current one. */
-  workspace: Organization;
-  wiki: WikiOfOrganization | undefined;
-  can(permission: string): boolean;
-  /** The API path of the workspace. */
-  api: string;
-  /** The address of one of the workspace's settings pages. */
-  sectionUrl(section: string): string;
-}
-
-/** Stands for the workspace of users who are in none: their own settings must still open. */
-const NO_WORKSPACE = { organization_id: '', name: 'Ibid', slug: '', role: '', permissions: [] };
-
-/** Errors: Problem 404 for a workspace that does not exist or that the user is not a member of. */
-export async function loadSettingsContext(visit: Visit): Promise<SettingsContext> {
-  const overview = await visit.api.get<Overview>('/v1/overview');
-  const { organizations, organization_id, user } = overview.session;
-  const slug = visit.params.workspace;
-  const workspace =
-    slug === undefined
-      ? (organizations.find((it) => it.organization_id === organization_id) ?? organizations[0] ?? NO_WORKSPACE)
-      : organizations.find((it) => it.slug === slug);
-  if (!workspace) throw notFound(visit, 'workspace');
-  const permissions = new Set(workspace.permissions);
-  return {
-    user,
-    overview,
-    workspace,
-    wiki: overview.wikis.find((it) => it.organization_id === workspace.organization_id),
-    can: (permission) => permissions.has(permission),
-    api: `/v1/workspaces/${workspace.organization_id}`,
-    sectionUrl: (section) => `/${workspace.slug}/-/${section}`,
-  };
-}
 
 /** What a form does. Returns the key of a flash message, or a response of its own. Errors: Problem, shown above the page. */
 export type Action = (visit: Visit, context: SettingsContext) => Promise<string | WebResponse>;
@@ -78,7 +39,7 @@ export function settingsPage(page: SettingsPage): [read: WebRoute, write: WebRou
       return typeof result === 'string' ? { redirect: `${visit.path}?flash=${result}` } : result;
     } catch (error) {
       const problem = problemForForm(error);
-      return shown(visit, context, problemNote(problem), problem.status);
+      return shown(visit, context, problemWithAdvice(problem), problem.status);
     }
   };
   return [
@@ -140,41 +101,4 @@ function sectionNav({ path }: Visit, context: SettingsContext): Html {
     }
     <h2>You</h2><ul>${entry(true, '/me', 'Profile')}${entry(true, '/me/keys', 'Your API keys')}</ul>
   </nav>`;
-}
-
-const ADVICE: Record<string, string> = {
-  forbidden: 'Ask an owner or an admin of the workspace.',
-  role_not_grantable: 'Ask an owner to do it.',
-  already_member: 'Look for them in the list of members below.',
-  member_inactive: 'Reactivate them in the list of members below.',
-  invitation_pending: 'You can send it again from the list below.',
-  email_unavailable: 'Nothing was changed. Try again in a few minutes.',
-  not_found: 'It may have been changed in the meantime: this page shows the current state.',
-  conflict: 'It may have been changed in the meantime: this page shows the current state.',
-  rate_limited: 'Wait a while, then send it again.',
-};
-
-/** Why a form was refused, what to do about it, and the request's id. */
-function problemNote({ message, code, request_id }: Problem): Html {
-  return html`<div class="note bad" role="alert"><p>${message}</p>${ADVICE[code] !== undefined && html`<p>${ADVICE[code]}</p>`}
-    <p class="small">Request <code>${request_id}</code></p></div>`;
-}
-
-/** A form of one button and hidden fields. */
-export function actionButton(action: string, fields: Record<string, string>, label: Content, kind = ''): Html {
-  return html`<form method="post">${hiddenFields({ do: action, ...fields })}<button class="button ${kind}">${label}</button></form>`;
-}
-
-export function hiddenFields(fields: Record<string, string>): Html {
-  return html`${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
-}
-
-/** Folds a dangerous button away, with an explanation beside it, so that it is not pressed by mistake. */
-export function disclosure(name: Content, what: Content, button: Content): Html {
-  return html`<details class="guarded"><summary>${name}</summary><div><p>${what}</p>${button}</div></details>`;
-}
-
-/** A widget token of the user's own. Errors: Problem 403 without the permission that the widget needs. */
-export async function issueWidgetToken({ api }: Visit, context: SettingsContext, widget: string): Promise<string> {
-  return (await api.post<{ token: string }>(`${context.api}/widget-token`, { widget })).token;
 }

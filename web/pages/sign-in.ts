@@ -2,7 +2,8 @@ import { cookieOf } from '../../src/http/browser-cookie.ts';
 import type { Tokens } from '../../src/session/schema.ts';
 import { type Api, Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
-import { problemNote, renderAlone, themeForm } from '../layout.ts';
+import { problemNote, renderAlone } from '../layout.ts';
+import { themeForm } from '../user-menu.ts';
 import type { Cookie, Visit, WebResponse, WebRoute } from '../visit.ts';
 import { localUrl } from './home.ts';
 

@@ -1,6 +1,7 @@
 import type { BillingPreview, Plan } from '../../../src/billing/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
-import { type SettingsContext, settingsPage } from '../../settings.ts';
+import { settingsPage } from '../../settings.ts';
+import type { SettingsContext } from '../../settings-context.ts';
 import type { Visit } from '../../visit.ts';
 
 export const [billing] = settingsPage({

@@ -2,14 +2,9 @@ import type { ApiKey } from '../../../src/keys/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';
-import {
-  actionButton,
-  disclosure,
-  hiddenFields,
-  renderSettings,
-  type SettingsContext,
-  settingsPage,
-} from '../../settings.ts';
+import { renderSettings, settingsPage } from '../../settings.ts';
+import type { SettingsContext } from '../../settings-context.ts';
+import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
 import type { Visit, WebResponse } from '../../visit.ts';
 
 const PAGE_SIZE = 100;

@@ -2,14 +2,9 @@ import type { Member, MembersList } from '../../../src/members/schema.ts';
 import type { Seats } from '../../../src/workspaces/seats.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
-import {
-  actionButton,
-  disclosure,
-  hiddenFields,
-  issueWidgetToken,
-  type SettingsContext,
-  settingsPage,
-} from '../../settings.ts';
+import { settingsPage } from '../../settings.ts';
+import { issueWidgetToken, type SettingsContext } from '../../settings-context.ts';
+import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
 import type { Visit } from '../../visit.ts';
 
 const field = ({ form }: Visit, name: string) => form.get(name) ?? '';

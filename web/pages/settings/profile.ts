@@ -1,15 +1,11 @@
 import type { Session } from '../../../src/session/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
-import { themeForm, time } from '../../layout.ts';
+import { time } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';
-import {
-  actionButton,
-  disclosure,
-  hiddenFields,
-  issueWidgetToken,
-  type SettingsContext,
-  settingsPage,
-} from '../../settings.ts';
+import { settingsPage } from '../../settings.ts';
+import { issueWidgetToken, type SettingsContext } from '../../settings-context.ts';
+import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
+import { themeForm } from '../../user-menu.ts';
 import type { Visit } from '../../visit.ts';
 
 const SHOWN = 100;

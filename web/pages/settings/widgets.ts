@@ -1,5 +1,7 @@
 import { type Html, html } from '../../html.ts';
-import { hiddenFields, issueWidgetToken, type SettingsContext, settingsPage } from '../../settings.ts';
+import { settingsPage } from '../../settings.ts';
+import { issueWidgetToken, type SettingsContext } from '../../settings-context.ts';
+import { hiddenFields } from '../../settings-forms.ts';
 import type { Visit } from '../../visit.ts';
 
 const WIDGETS = [

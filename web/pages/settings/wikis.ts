@@ -1,6 +1,8 @@
 import type { WikiOfOrganization } from '../../../src/workspaces/schema.ts';
 import { type Html, html } from '../../html.ts';
-import { actionButton, disclosure, hiddenFields, type SettingsContext, settingsPage } from '../../settings.ts';
+import { settingsPage } from '../../settings.ts';
+import type { SettingsContext } from '../../settings-context.ts';
+import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
 import type { Visit } from '../../visit.ts';
 
 const wikiPath = ({ form }: Visit) => `/v1/wikis/${encodeURIComponent(form.get('wiki_id') ?? '')}`;

@@ -1,0 +1,47 @@
+import type { Organization, Overview, User, WikiOfOrganization } from '../src/workspaces/schema.ts';
+import type { Visit } from './visit.ts';
+import { notFound } from './wiki-context.ts';
+
+/** What a settings page knows of its user and workspace. */
+export interface SettingsContext {
+  user: User;
+  overview: Overview;
+  /** The workspace that the address names; on the user's own pages the current one. */
+  workspace: Organization;
+  wiki: WikiOfOrganization | undefined;
+  can(permission: string): boolean;
+  /** The API path of the workspace. */
+  api: string;
+  /** The address of one of the workspace's settings pages. */
+  sectionUrl(section: string): string;
+}
+
+/** Stands for the workspace of users who are in none: their own settings must still open. */
+const NO_WORKSPACE = { organization_id: '', name: 'Ibid', slug: '', role: '', permissions: [] };
+
+/** Errors: Problem 404 for a workspace that does not exist or that the user is not a member of. */
+export async function loadSettingsContext(visit: Visit): Promise<SettingsContext> {
+  const overview = await visit.api.get<Overview>('/v1/overview');
+  const { organizations, organization_id, user } = overview.session;
+  const slug = visit.params.workspace;
+  const workspace =
+    slug === undefined
+      ? (organizations.find((it) => it.organization_id === organization_id) ?? organizations[0] ?? NO_WORKSPACE)
+      : organizations.find((it) => it.slug === slug);
+  if (!workspace) throw notFound(visit, 'workspace');
+  const permissions = new Set(workspace.permissions);
+  return {
+    user,
+    overview,
+    workspace,
+    wiki: overview.wikis.find((it) => it.organization_id === workspace.organization_id),
+    can: (permission) => permissions.has(permission),
+    api: `/v1/workspaces/${workspace.organization_id}`,
+    sectionUrl: (section) => `/${workspace.slug}/-/${section}`,
+  };
+}
+
+/** A widget token of the user's own. Errors: Problem 403 without the permission that the widget needs. */
+export async function issueWidgetToken({ api }: Visit, context: SettingsContext, widget: string): Promise<string> {
+  return (await api.post<{ token: string }>(`${context.api}/widget-token`, { widget })).token;
+}
