@@ -7,7 +7,8 @@ import type { PageInput, RenderedPage } from '../markdown/render.ts';
 import { onCpuTimeout } from './cpu-time.ts';
 
 /**
- * `plain` says why the text is only to be shown as it is; "" to compile or render it. `isOnePage`: however long it is.
+ * A request to a thread. `plain`: the reason to show the text as plain text; "" to compile or render it. `isOnePage`:
+ * compile to one page whatever the length.
  */
 export type Question =
   | {
@@ -19,7 +20,7 @@ export type Question =
     }
   | { page: PageInput; plain: PlainReason };
 
-/** What came of a question; or what it failed of: a bound, or an error that nobody expected. */
+/** The result of a request. `failed`: the limit that was exceeded, or an unexpected error. */
 export type Answer =
   | { file: CompileOutput }
   | { divided: SplitOutput }
@@ -27,43 +28,43 @@ export type Answer =
   | { failed: Exclude<PlainReason, '' | 'too_complex' | 'failed'> | Error };
 
 /**
- * What a thread says: that it is ready, that a file was read and a text of this length in UTF-16 units is about to be parsed or
- * rendered, or its answer; and how long it has computed until then, where its Node can tell.
+ * A message from a thread: it is ready, it has extracted a text of this length (UTF-16 units) and starts to parse or
+ * render it, or the result. `cpu`: the CPU time used so far, undefined where the Node version does not report it.
  */
 export type Message = (Answer | { rendering: number } | { ready: true }) & { cpu: NodeJS.CpuUsage | undefined };
 
 interface Bounds {
-  /** For reading a file. */
+  /** CPU time to extract the text of a file. */
   extract_ms: number;
-  /** For rendering a short text; longer ones have more, in proportion. */
+  /** CPU time to render a short text; the limit grows with the length of the text. */
   render_ms: number;
   memory_mb: number;
   idle_ms: number;
-  /** How much less urgent than the service it is: 0 where somebody waits for the answer. */
+  /** Added to the thread's nice value: 0 for requests that a user waits for. */
   behind: number;
 }
 
 export interface BoundedThread {
-  /** One question at a time. Throws only if no thread can be started. */
+  /** Takes one request at a time. Throws only if no thread can be started. */
   ask(question: Question): Promise<Answer>;
   end(): Promise<void>;
 }
 
 /**
- * A thread that is started for its first question, replaced when a question broke a bound, and ended when there was none
- * for `idle_ms`, so that an idle service does not hold its memory. Times are those that the thread computes for.
+ * A worker thread with limits of CPU time and memory. It starts with the first request, is replaced after a request
+ * that exceeded a limit, and ends after `idleMs` without requests, so that an idle service does not hold its memory.
  */
 export function boundedThread(bounds: Bounds): BoundedThread {
   let worker: Worker | undefined;
   let sentPages: ReadonlyMap<string, string> | undefined;
   let sentTitles: readonly KnownTitle[] | undefined;
-  /** What the thread had computed when it was last heard of; since then it waits. */
+  /** The CPU time at the thread's last message; it has been idle since then. */
   let cpu: NodeJS.CpuUsage | undefined;
   let idle: NodeJS.Timeout | undefined;
 
   function start(): Promise<Worker> {
     const started = new Worker(new URL('./sandbox.thread.ts', import.meta.url), {
-      // What a file could make the thread do, it does without the secrets of the environment.
+      // Code that a hostile file might get to run does not see the secrets in the environment.
       env: {},
       workerData: { behind: bounds.behind },
       resourceLimits: { maxOldGenerationSizeMb: bounds.memory_mb, maxYoungGenerationSizeMb: 32 },
@@ -76,7 +77,7 @@ export function boundedThread(bounds: Bounds): BoundedThread {
         if (worker === started) cpu = message.cpu;
         resolve(started);
       });
-      // Without a listener an error would end the process. Whoever asks listens too, until there is an answer.
+      // Without a listener an error would end the process. Each request adds its own listener until it has a result.
       started.on('error', reject);
       started.once('exit', (code) => {
         if (worker === started) worker = undefined;
@@ -95,7 +96,7 @@ export function boundedThread(bounds: Bounds): BoundedThread {
   function send(asked: Worker, question: Question): void {
     if ('page' in question) return asked.postMessage(question);
     const { file, pages, titles, ...how } = question;
-    // The thread gets bytes of its own, and not the whole pool that a small Buffer is part of.
+    // A copy: a small Buffer shares its memory with others in Node's pool, and transferring it would take them along.
     const bytes = new Uint8Array(file.bytes);
     const around = { ...(sentPages !== pages && { pages }), ...(sentTitles !== titles && { titles }) };
     asked.postMessage({ file: { ...file, bytes }, ...how, ...around }, [bytes.buffer]);
@@ -128,7 +129,7 @@ function answerOf(
   { extract_ms, render_ms }: Bounds,
   cpu: NodeJS.CpuUsage | undefined,
 ): Promise<Answer> {
-  /** A text of a mebibyte takes eight seconds when it is all lists, and no text may hold up the others for longer. */
+  /** A text of 1 MiB that is all lists takes eight seconds. No text may delay the others for longer than that. */
   const renderingTime = (length: number) => Math.min(render_ms * (1 + length / 2 ** 17), 10 * render_ms);
   return new Promise((resolve) => {
     const tooSlow = () => settle({ failed: 'too_slow' });
@@ -155,5 +156,5 @@ function answerOf(
 
 export type CompileOutput = ({ ok: true } & CompiledFile) | { ok: false; code: string; message: string };
 
-/** A file that is too long for one page, and what its pages are made of. */
+/** A file that is too long for one page, split into pages. */
 export type SplitOutput = { ok: true } & SplitFile;

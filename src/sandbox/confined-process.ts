@@ -7,55 +7,59 @@ import { promisify } from 'node:util';
 import { type Frame, frameHead, framesOf } from './frames.ts';
 
 export interface ProcessBounds {
-  /** For one document: what the process computes, where the system tells (Linux); else by the clock. */
+  /** CPU time for one document where the system reports it (Linux), else elapsed time. */
   document_ms: number;
-  /** Of JavaScript's objects; of bytes besides them half as much, and what the program itself takes. */
+  /** The V8 heap. The process may use half as much again outside it, plus its own code. */
   memory_mb: number;
-  /** What one document may come to. */
+  /** The maximum output for one document. */
   output_bytes: number;
 }
 
-/** Why a document was given up: the process ended, or a bound was broken. */
+/** Why a document failed: the process ended, or a limit was exceeded. */
 export type Broken = 'crashed' | 'too_slow' | 'out_of_memory' | 'too_long';
 
-/** What it is asked to do with a file. */
+/** What to do with a file. */
 export type Task = 'read' | 'unpack';
 
 export interface ConfinedProcess {
   /**
-   * One document at a time. What it answers comes from a process that read a hostile file: nothing of it is believed.
-   * Throws what the document's stream does, and ENOENT for one that is shorter than `byte_size`; the process has then ended.
+   * Takes one document at a time. The response comes from a process that parsed a hostile file and must be validated.
+   * Throws the errors of the document's stream, and ENOENT if the stream is shorter than `byte_size`; the process has
+   * ended then.
    */
   ask(task: Task, document: Readable, byte_size: number): Promise<Frame | Broken>;
-  /** What it answers further. */
+  /** The next frame of the same response. */
   next(): Promise<Frame | Broken>;
-  /** How many documents it was asked for. */
+  /** The number of documents sent so far. */
   readonly asked: number;
   end(): Promise<void>;
 }
 
 const POLL_MS = 50;
 
-/** How much less urgent than the service it is: whoever reads pages comes before whoever waits for an upload. */
+/** Added to the nice value: page reads have priority over uploads. */
 const BEHIND = 15;
 
-/** A machine that is this much busier than a process alone would make it is beyond being waited for. */
+/** The limit of elapsed time, as a multiple of the CPU time limit. */
 const WAITING_MAX = 10;
 const PROGRAM_MB = 150;
 
-/** All that a process may compute: a hundred documents at their bound. */
+/** The CPU time limit of the whole process: 100 documents at their limit. */
 const COMPUTING_S = 2_600;
 const STARTING_MS = 20_000;
 const NODE_MAJOR = Number(process.versions.node.split('.')[0]);
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
-/** Where they are, and where one of them really is: the folder may be a link, or belong to what this was installed into. */
+/**
+ * `node_modules`, and the folder that contains the packages: the first may be a symbolic link, or the packages may be
+ * hoisted.
+ */
 const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 const PACKAGES_LINKED = /^.*?\/node_modules(?=\/)/.exec(fileURLToPath(import.meta.resolve('unpdf')))?.[0] ?? PACKAGES;
 
 /**
- * How a process is started that may read this program and its packages, and nothing else: no other file, no other process,
- * no thread, no code made of text, no environment; and no network, which Linux sees to where it lets users have
- * namespaces, and else only JavaScript does (`no-network.ts`).
+ * The command that starts a confined process. It can read only this program and its packages: no other files, child
+ * processes, worker threads, code generation from strings or environment. It has no network: the Linux kernel enforces
+ * that where unprivileged user namespaces are allowed, elsewhere only JavaScript does (`no-network.ts`).
  */
 export async function confined(program: URL, memory_mb: number): Promise<[command: string, ...args: string[]]> {
   const node: [string, ...string[]] = [
@@ -66,15 +70,16 @@ export async function confined(program: URL, memory_mb: number): Promise<[comman
     `--allow-fs-read=${fileURLToPath(new URL('../../package.json', import.meta.url))}`,
     '--disallow-code-generation-from-strings',
     `--max-old-space-size=${memory_mb}`,
-    // What a page of a document is made of is garbage with the next page: it is collected less often.
+    // Objects of one page of a document are garbage after that page; a larger young generation is collected less often.
     '--min-semi-space-size=16',
-    // It does not live long enough for the last compiler to be worth its work; the one before is there from Node 24 on.
+    // The process is too short-lived for TurboFan to pay off. Maglev, the compiler before it, is available from Node 24
+    // on.
     ...(NODE_MAJOR >= 24 ? ['--no-turbofan'] : []),
     '--no-warnings',
     fileURLToPath(program),
   ];
   if (!(await canUnshare())) return node;
-  // Whoever starts it kills it in time; if that one is killed itself, the process has an end all the same.
+  // The service kills the process in time; the ulimit ends it if the service itself is killed.
   return [
     'sh',
     '-c',
@@ -88,7 +93,7 @@ export async function confined(program: URL, memory_mb: number): Promise<[comman
   ];
 }
 
-/** Starts a process that reads documents. Throws where none can be started. */
+/** Starts a process that reads documents. Throws if it cannot be started. */
 export async function startConfinedProcess(bounds: ProcessBounds): Promise<ConfinedProcess> {
   const [program, ...args] = await confined(new URL('./document.process.ts', import.meta.url), bounds.memory_mb);
   const child = spawn(program, args, {
@@ -102,19 +107,22 @@ export async function startConfinedProcess(bounds: ProcessBounds): Promise<Confi
     child.once('error', () => resolve());
   });
   if (pid !== undefined) setPriority(pid, Math.min(getPriority() + BEHIND, 19));
-  // A process that ended does not read any more; that it ended is told by its output.
+  // Writing to a process that has ended fails with EPIPE; the end is detected by its output.
   stdin.on('error', () => undefined);
   const frames = framesOf(stdout, bounds.output_bytes);
   let asked = 0;
 
   async function end(): Promise<void> {
     child.kill('SIGKILL');
-    // What it still had to say nobody reads, and a stream with something unread never closes.
+    // A stream with unread data never emits `close`.
     stdout.destroy();
     await ended;
   }
 
-  /** What the process answers once all is sent, or which bound it broke; `onBytes` is told of every piece that was there to send. */
+  /**
+   * Returns the response after `send` has completed, or why the process failed. `send` calls `onBytes` for every chunk
+   * that it sends.
+   */
   async function bounded(ms: number, send: (onBytes: () => void) => Promise<void>): Promise<Frame | Broken> {
     let broken: Broken | undefined;
     let unsent: { error: unknown } | undefined;
@@ -123,13 +131,13 @@ export async function startConfinedProcess(bounds: ProcessBounds): Promise<Confi
       child.kill('SIGKILL');
     };
     const began = computedMs(pid);
-    // What the rest of the machine does is not held against a document, but nobody waits for ever.
+    // CPU time is the limit; elapsed time only bounds the wait on a busy machine.
     const clock = setTimeout(() => giveUp('too_slow'), began === undefined ? ms : WAITING_MAX * ms);
     const poll = setInterval(() => {
       if (residentMb(pid) > PROGRAM_MB + 1.5 * bounds.memory_mb) giveUp('out_of_memory');
       if ((computedMs(pid) ?? 0) - (began ?? 0) > ms) giveUp('too_slow');
     }, POLL_MS);
-    // Nor is what the file store takes, which has bounds of its own.
+    // Time spent on the file store does not count: it has its own timeouts.
     const sent = send(() => clock.refresh()).catch((error: unknown) => {
       unsent = { error };
       child.kill('SIGKILL');
@@ -138,7 +146,7 @@ export async function startConfinedProcess(bounds: ProcessBounds): Promise<Confi
       const [next] = await Promise.all([frames.next(), sent]);
       if (!next.done && !unsent) return next.value;
     } catch {
-      // A frame that is too long, or is none.
+      // The frame is too long or malformed.
       broken ??= 'too_long';
     } finally {
       clearTimeout(clock);
@@ -188,26 +196,29 @@ async function send(
     onBytes();
     if (!stdin.write(chunk)) await Promise.race([drained(stdin), ended]);
   }
-  // The process would wait for the rest, or take what follows for it.
+  // The process would wait for the rest, or take the next frame for it.
   if (missing !== 0) throw Object.assign(new Error(`${missing} bytes of a stored file are gone`), { code: 'ENOENT' });
 }
 
-/** What a process holds of the machine's memory; 0 where the system does not tell, and the bound of its heap has to do. */
+/** Resident memory in MiB; 0 where the system does not report it, and only the heap limit applies. */
 function residentMb(pid: number | undefined): number {
   const [, pages = '0'] = readProcess(pid, 'statm')?.split(' ') ?? [];
   return (Number(pages) * 4_096) / 2 ** 20;
 }
 
-/** What a process has computed so far; undefined where the system does not tell. */
+/** CPU time used so far; undefined where the system does not report it. */
 function computedMs(pid: number | undefined): number | undefined {
   const stat = readProcess(pid, 'stat');
   if (stat === undefined) return undefined;
-  // Behind the name, which may hold anything: the 12th and the 13th are times in hundredths of a second.
+  // The process name may contain spaces and parentheses. utime and stime follow it, in ticks of 10 ms (proc(5)).
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
-/** What Linux tells of a process; undefined for one that has ended, and elsewhere. No disk is waited for, so it is read at once. */
+/**
+ * A file of /proc; undefined if the process has ended, and on systems without /proc. procfs is in memory, so a
+ * synchronous read does not block.
+ */
 function readProcess(pid: number | undefined, file: 'stat' | 'statm'): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
@@ -218,7 +229,7 @@ function readProcess(pid: number | undefined, file: 'stat' | 'statm'): string | 
 
 let unshares: Promise<boolean> | undefined;
 
-/** Whether this user may start a process in a network of its own; asked once. */
+/** Whether this user may create user and network namespaces; checked once. */
 export function canUnshare(): Promise<boolean> {
   unshares ??= promisify(execFile)('unshare', ['--user', '--net', '--map-root-user', 'true']).then(
     () => true,

@@ -1,11 +1,11 @@
 import type { Worker } from 'node:worker_threads';
 
-/** A machine that is this much busier than a thread alone would make it is beyond being waited for; threads may come behind others. */
+/** The limit of elapsed time, as a multiple of the CPU time limit: threads may run at low priority. */
 const WAITING_MAX = 60;
 
 /**
- * Calls `over` once the thread has computed for `ms` more than it had at `began`, as it told of itself: what the rest of the
- * machine is doing is not held against it, so that the same text has the same time on a busy machine. Answers how to stop.
+ * Calls `onTimeout` after the thread has used `ms` of CPU time since `start`, its own measurement. CPU time, unlike
+ * elapsed time, does not depend on the load of the machine. Returns a function that stops the timer.
  */
 export function onCpuTimeout(
   worker: Worker,
@@ -18,7 +18,7 @@ export function onCpuTimeout(
   let isStopped = false;
 
   async function check(): Promise<void> {
-    // Before Node 24.6 a thread does not tell, and the time by the clock has to do.
+    // Before Node 24.6 a thread's CPU time cannot be read; elapsed time is used instead.
     if (!began || !('cpuUsage' in worker)) return over();
     try {
       const { user, system } = await worker.cpuUsage(began);
@@ -27,7 +27,7 @@ export function onCpuTimeout(
       if (left <= 0 || performance.now() > deadline) over();
       else timer = setTimeout(check, Math.max(left, 10));
     } catch {
-      // A thread that has ended is told of by its own event.
+      // The thread has ended; its `exit` event reports that.
     }
   }
 

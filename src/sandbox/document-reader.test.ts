@@ -30,7 +30,7 @@ async function assertGoesOn(by: DocumentReader = reader): Promise<void> {
   assert.equal(next.ok && next.document.markdown, 'A sound document.\n', 'the document behind it must be read');
 }
 
-test('a process that reads documents can read no file, start nothing, see no environment and reach no network', async (t) => {
+test('a process that reads documents has no access to other files, child processes, the environment or the network', async (t) => {
   let connections = 0;
   const canary = createServer(() => {
     connections += 1;
@@ -53,11 +53,11 @@ test('a process that reads documents can read no file, start nothing, see no env
   }
 });
 
-test('a PDF of two columns reads in their order, its words put together, with the page of every block', async () => {
+test('a PDF of two columns is read in reading order, hyphenated words are joined, and every block has its page', async () => {
   const left = [
     'The first column begins here and goes on with a long sen-',
     'tence that is broken at the end of nearly every line of it,',
-    'so that whoever reads straight across finds only nonsense,',
+    'so that reading straight across gives nothing but nonsense,',
     'which is what many programs do with papers of this kind,',
     'and the column ends here without the end of its sentence',
   ];
@@ -98,7 +98,7 @@ test('a PDF of two columns reads in their order, its words put together, with th
   );
 });
 
-test('a table of a PDF is a table, and a list a list', async () => {
+test('tables and lists of a PDF become Markdown tables and lists', async () => {
   const rows = [
     ['Name', 'Size', 'Colour'],
     ['Apple', '3', 'red'],
@@ -132,7 +132,7 @@ test('a Word document keeps headings, tables, links and footnotes', async () => 
   );
 });
 
-test('a book is its chapters in their order, with its title and pictures', async () => {
+test('an EPUB book yields its chapters in reading order, with its title and pictures', async () => {
   const picture = Buffer.from('not really a picture');
   const book = (more: readonly (readonly [string, string | Buffer])[] = []) =>
     zipOf([
@@ -164,7 +164,7 @@ test('a book is its chapters in their order, with its title and pictures', async
   assert.match(await refusal(zipOf([['META-INF/container.xml', '<x/>']])), /^unreadable: the book is damaged/);
 });
 
-test('what a document only refers to is never fetched: no file, no address', async () => {
+test('files and addresses that a document refers to are never fetched', async () => {
   let connections = 0;
   const canary = createServer((socket) => {
     connections += 1;
@@ -188,7 +188,7 @@ test('what a document only refers to is never fetched: no file, no address', asy
     assert.deepEqual([answer.document.markdown, answer.document.pictures], ['before\n', []]);
     const entity = `<!DOCTYPE w:document [<!ENTITY x SYSTEM "http://127.0.0.1:${port}/">]>`;
     await refusal(zipOf([['word/document.xml', `${entity}<w:document>&x;</w:document>`]]));
-    assert.equal(connections, 0, 'nobody may be asked for anything');
+    assert.equal(connections, 0, 'no connection may be made');
   } finally {
     canary.close();
   }
@@ -198,7 +198,7 @@ const PAGES_LOOP = Buffer.from(
   '%PDF-1.7\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Count 1000000/Kids[2 0 R 2 0 R]>>\nendobj\ntrailer\n<</Root 1 0 R>>\n%%EOF',
 );
 
-test('a document that unpacks to more than there is room for, or that is broken, is refused, and the next is read', async () => {
+test('a document that is damaged or unpacks to too much is refused, and the next one is read', async () => {
   const zeros = Buffer.alloc(300 * 2 ** 20);
   const bombs: [name: string, bytes: Buffer, reason: RegExp][] = [
     ['a Word document of 300 MiB', zipOf([['word/document.xml', zeros]]), /^too_large: .*split it/],
@@ -215,7 +215,7 @@ test('a document that unpacks to more than there is room for, or that is broken,
   }
 });
 
-test('a document beyond the bounds of time, memory or output is given up alone', async () => {
+test('a document that exceeds a limit of time, memory or output fails alone', async () => {
   const slow = pdfOf(Array.from({ length: 400 }, (_, i) => [[`Page ${i} has its own text.`, 50, 700] as const]));
   const bounds: [options: object, reason: RegExp, bytes: Buffer][] = [
     [{ document_ms: 30 }, /too long to read/, slow],
@@ -232,7 +232,7 @@ test('a document beyond the bounds of time, memory or output is given up alone',
   }
 });
 
-test('bytes that do not come are no fault of the document: whoever asked is told, and the next one is read', async () => {
+test("if a document's bytes cannot be read, the caller gets the error and the next document is read", async () => {
   const whole = pdfOf([[['A sound page.', 50, 700]]]);
   const one = openDocumentReader({ processes: 1 });
   try {
@@ -255,7 +255,7 @@ test('bytes that do not come are no fault of the document: whoever asked is told
   }
 });
 
-test('whoever cannot take the files of an archive is told so, and what it still held is not taken for the next answer', async () => {
+test('if the caller fails to store unpacked files, it gets the error, and the rest of the archive is not read as the next response', async () => {
   const bytes = zipOf(Array.from({ length: 500 }, (_, i) => [`${i}.md`, `# ${i}\n${'x'.repeat(10_000)}\n`] as const));
   const one = openDocumentReader({ processes: 1 });
   try {
@@ -271,7 +271,7 @@ test('whoever cannot take the files of an archive is told so, and what it still 
   }
 });
 
-test('an upload of many documents keeps one of another upload waiting for a few of them only, and starts no process for each', async () => {
+test('an upload of many documents delays another upload by a few documents only, and shares a process among its own', async () => {
   const one = openDocumentReader({ processes: 1 });
   try {
     const order: string[] = [];

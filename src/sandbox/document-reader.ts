@@ -10,13 +10,13 @@ import { openProcessPool } from './process-pool.ts';
 export type ReadDocument = { ok: true; document: ExtractedDocument } | { ok: false; code: string; message: string };
 
 export interface Document {
-  /** The upload that it is part of. */
+  /** The upload that the document is part of. */
   owner: string;
   byte_size: number;
   open(): Promise<Readable>;
 }
 
-/** A file out of an archive, or why it cannot be had. `name` is as the archive has it. */
+/** A file from an archive, or why it cannot be read. `name` is as in the archive. */
 export type UnpackedFile = { name: string } & (
   | { ok: true; bytes: Buffer }
   | { ok: false; code: string; message: string }
@@ -26,23 +26,23 @@ export type Unpacked = { is: 'archive' | 'document' } | { is: 'broken'; code: st
 
 export interface DocumentReader {
   /**
-   * Reads a PDF, a Word document or an EPUB book in a process apart. `owner` is the upload that it is part of: documents of one upload
-   * may share a process, so a hostile one could at most change what comes of others that the same person sent with it.
-   * Never throws for what a document holds; throws what `open` and its stream do, and if the reader is closed or no process
-   * can be started.
+   * Reads a PDF, a Word document or an EPUB book in a separate process. Only documents of one upload (`owner`) share a
+   * process, so a hostile document can at most change the results of other documents of the same upload. Never throws
+   * for the content of a document; throws the errors of `open` and its stream, and if the reader is closed or no
+   * process can be started.
    */
   read(document: Document): Promise<ReadDocument>;
   /**
-   * Hands over the files of a ZIP archive in their order, some at a time, and waits for them to be taken. Answers
-   * "document" for one that is a document instead, and "broken" with the reason where no more could be unpacked. Throws as
-   * `read` does, and what `take` throws.
+   * Passes the files of a ZIP archive to `take` in order, in batches, and waits for each call. Returns "document" if
+   * the file is a document instead, and "broken" with the reason if the rest cannot be unpacked. Throws as `read` does,
+   * and the errors of `take`.
    */
   unpack(archive: Document, take: (files: readonly UnpackedFile[]) => Promise<void>): Promise<Unpacked>;
-  /** Ends the processes; what still waits or runs is refused. */
+  /** Ends the processes; pending and running requests fail. */
   close(): Promise<void>;
 }
 
-/** What a process may answer; everything else is a crash. */
+/** The valid responses to `read`. Any other response is treated as a crash. */
 export const ReadAnswer = Type.Union([
   Type.Object({
     ok: Type.Literal(true),
@@ -57,7 +57,7 @@ export const ReadAnswer = Type.Union([
       ),
     }),
     pictures: Type.Array(Type.Object({ name: Type.String(), byte_size: Type.Integer({ minimum: 0 }) })),
-    /** The same document follows with its pictures. */
+    /** A second frame follows: the same document with its pictures. */
     has_more: Type.Boolean(),
   }),
   Type.Object({ ok: Type.Literal(false), code: Type.String(), message: Type.String() }),
@@ -66,7 +66,7 @@ export type ReadAnswer = Static<typeof ReadAnswer>;
 
 const Refusal = Type.Object({ code: Type.String(), message: Type.String() });
 
-/** What a process may answer when it unpacks: files, some at a time, and then an end. */
+/** The valid responses to `unpack`: batches of files, then the end. */
 export const Packed = Type.Union([
   Type.Object({
     ok: Type.Literal(true),
@@ -74,7 +74,7 @@ export const Packed = Type.Union([
     files: Type.Array(
       Type.Object({
         name: Type.String(),
-        /** Of its bytes in the body, or why it has none. */
+        /** The file's size in the body, or why it cannot be read. */
         content: Type.Union([Type.Integer({ minimum: 0 }), Refusal]),
       }),
     ),
@@ -84,18 +84,21 @@ export const Packed = Type.Union([
 ]);
 export type Packed = Static<typeof Packed>;
 
-/** Compiled: a long document has thousands of blocks, and requests wait until its answer was checked. */
+/** Compiled, because a long document has thousands of blocks and the check blocks the event loop. */
 const isReadAnswer = Compile(ReadAnswer);
 const isPacked = Compile(Packed);
 
 const BROKEN: Record<Broken, string> = {
-  crashed: 'the file cannot be read: reading it failed; save it anew, or upload its text',
+  crashed: 'the file cannot be read: reading it failed; save it again, or upload its text',
   too_slow: 'the file takes too long to read; split it, and upload its parts',
   out_of_memory: 'the file takes too much memory to read; split it, and upload its parts',
   too_long: 'what the file holds is too much for a page; split it, and upload its parts',
 };
 
-/** Processes that read documents, started when there is one to read and ended when there has been none for a while. */
+/**
+ * Opens a pool of processes that read documents. A process starts with the first document and ends after `idleMs`
+ * without one.
+ */
 export function openDocumentReader(
   options: Partial<ProcessBounds> & { processes?: number; idle_ms?: number } = {},
 ): DocumentReader {
@@ -110,7 +113,7 @@ export function openDocumentReader(
         const text = readAnswer(await asked.ask('read', await open(), byte_size));
         if (!text.hasMore) return text;
         const { isSound, hasMore, answer } = readAnswer(await asked.next());
-        // A document whose pictures break the bounds still has its text, and no third answer.
+        // If the pictures exceed a limit, the document still has its text. No third frame is valid.
         return { isSound: isSound && !hasMore, answer: answer.ok ? answer : text.answer };
       });
     },
@@ -147,7 +150,7 @@ function readAnswer(answer: Frame | Broken): { isSound: boolean; hasMore: boolea
 
 type UnpackAnswer = { files: UnpackedFile[] } | { isSound: boolean; answer: Unpacked };
 
-/** `left` is how much may still come: the process has looked at that itself, and is not believed. */
+/** `left` is what may still follow. The process checks the same limits, but its output is not trusted. */
 function unpackAnswer(answer: Frame | Broken, left: { files: number; bytes: number }): UnpackAnswer {
   if (typeof answer === 'string') {
     return { isSound: false, answer: { is: 'broken', code: 'unreadable', message: BROKEN[answer] } };

@@ -8,13 +8,16 @@ import type { Packed, ReadAnswer } from './document-reader.ts';
 import { frameOf, framesOf } from './frames.ts';
 import { forgetNetwork } from './no-network.ts';
 
-/** Files go together up to so many and so large: for small ones a message costs more than they do. */
+/** The limits of one batch: for small files a frame costs more than its content. */
 const TOGETHER_FILES = 100;
 const TOGETHER_BYTES = 2 ** 20;
 
-/** Reads or unpacks one file after the other from stdin, and answers on stdout. What it may do is said by who starts it. */
+/**
+ * Reads or unpacks one file after the other from stdin and writes responses to stdout. The parent process sets its
+ * permissions.
+ */
 forgetNetwork();
-// PDF.js unpacks by itself where there is none, which for the short streams of most documents is faster than these are.
+// Without DecompressionStream PDF.js uses its own inflate, which is faster for the short streams of most documents.
 Reflect.deleteProperty(globalThis, 'DecompressionStream');
 await write(frameOf({ ready: true }));
 for await (const { header, body } of framesOf(process.stdin, 2 ** 31)) {
@@ -28,7 +31,7 @@ for await (const { header, body } of framesOf(process.stdin, 2 ** 31)) {
   }
 }
 
-/** Answers a document, and then once more with its pictures, where these could cost it: its text is safe by then. */
+/** Responds with the document first and then with its pictures: if these exceed a limit, the text has been sent. */
 async function read(bytes: Uint8Array): Promise<void> {
   const document = await readDocument(bytes);
   await write(answerOf(document));

@@ -1,18 +1,20 @@
 import type { Readable } from 'node:stream';
 
-/** A message between the service and a process that reads documents: a header, and bytes that it says what they are. */
+/**
+ * A message between the service and a process that reads documents: a JSON header and a body that the header describes.
+ */
 export interface Frame {
   header: unknown;
   body: Buffer;
 }
 
-/** Both lengths, then both parts. */
+/** The lengths of header and body (32 bits each, little-endian), then both. */
 export function frameOf(header: unknown, body: readonly Uint8Array[] = []): Buffer {
   const body_length = body.reduce((sum, part) => sum + part.length, 0);
   return Buffer.concat([frameHead(header, body_length), ...body]);
 }
 
-/** What comes before a body of so many bytes. */
+/** Lengths and header of a frame with a body of `bodyLength` bytes. */
 export function frameHead(header: unknown, body_length: number): Buffer {
   const json = Buffer.from(JSON.stringify(header));
   const lengths = Buffer.alloc(8);
@@ -21,7 +23,7 @@ export function frameHead(header: unknown, body_length: number): Buffer {
   return Buffer.concat([lengths, json]);
 }
 
-/** The frames of a stream, one after the other. Throws where one is longer than `max` bytes, before it is received. */
+/** The frames of a stream, in order. Throws if a frame is longer than `max` bytes, before it is received. */
 export async function* framesOf(stream: Readable, max: number): AsyncGenerator<Frame> {
   let chunks: Buffer[] = [];
   let held = 0;

@@ -3,8 +3,8 @@ import dns from 'node:dns';
 import net from 'node:net';
 
 /**
- * Takes the network away from this process, as far as JavaScript reaches it: what reads documents has no use for it.
- * Where the system permits, the process is also started in a network of its own that leads nowhere (`reading-process.ts`).
+ * Disables the network APIs of this process: document parsers do not need them. Where the kernel permits, the process
+ * also runs in its own network namespace without interfaces (`confined-process.ts`).
  */
 export function forgetNetwork(): void {
   const refuse = () => {

@@ -1,18 +1,21 @@
 import { type ConfinedProcess, type ProcessBounds, startConfinedProcess } from './confined-process.ts';
 
-/** After so many documents a process is replaced: whatever it kept of them is gone. */
+/** A process is replaced after this many documents, so that leaks and state do not accumulate. */
 const DOCUMENTS_MAX = 100;
 
-/** So many documents of one upload are read before one of another that waits. */
+/** How many documents of one upload are read before a waiting document of another upload. */
 const DOCUMENTS_A_TURN = 5;
 
-/** Who waits for a seat. */
+/** A caller that waits for a slot. */
 interface Waiting {
   owner: string;
   take(seat: Seat): void;
 }
 
-/** Another upload needs another process, so an upload has several documents read while others wait, but not all. */
+/**
+ * Changing the upload replaces the process. One upload therefore gets several documents in succession, but a limited
+ * number.
+ */
 function nextOf(waiting: Waiting[], { owner, turn }: Seat): Waiting | undefined {
   const own = waiting.findIndex((one) => one.owner === owner);
   const other = waiting.findIndex((one) => one.owner !== owner);
@@ -20,10 +23,10 @@ function nextOf(waiting: Waiting[], { owner, turn }: Seat): Waiting | undefined 
   return at < 0 ? undefined : waiting.splice(at, 1)[0];
 }
 
-/** A place for a process, and for whom it works. */
+/** A slot for one process, and the upload that it works for. */
 interface Seat {
   owner: string;
-  /** How many documents of that upload it has read one behind the other. */
+  /** How many documents of this upload were read in succession. */
   turn: number;
   process: ConfinedProcess | undefined;
   idle: NodeJS.Timeout | undefined;
@@ -38,18 +41,18 @@ async function endSeat(seat: Seat): Promise<void> {
 
 export interface ProcessPool {
   /**
-   * Does `work` with a process that works for no other owner, when it is its turn. What throws, or answers that it is not
-   * sound, ends the process: what it still has to say is not for the next document. Throws what `work` throws, and if the
-   * seats are closed or no process can be started.
+   * Calls `work` with a process that serves no other owner, when a slot is free. If `work` throws or returns `isSound:
+   * false`, the process ends, so that the rest of its output is not read as the next response. Throws the errors of
+   * `work`, and if the pool is closed or no process can be started.
    */
   withProcess<T>(owner: string, work: (asked: ConfinedProcess) => Promise<{ isSound: boolean; answer: T }>): Promise<T>;
-  /** Throws if the seats are closed. */
+  /** Throws if the pool is closed. */
   assertOpen(): void;
-  /** Ends the processes; what still waits or runs is refused. */
+  /** Ends the processes; pending and running work fails. */
   close(): Promise<void>;
 }
 
-/** So many processes, started when there is work for one and ended when there has been none for a while. */
+/** A pool of at most `processes` processes. Each starts on demand and ends after `idleMs` without work. */
 export function openProcessPool({
   processes,
   idle_ms,

@@ -7,7 +7,7 @@ import { renderPlainText } from '../markdown/plain-text.ts';
 import { renderPage } from '../markdown/render.ts';
 import type { Answer, Message, Question } from './bounded-thread.ts';
 
-/** One question at a time; the pages of an upload, and the titles, come once and are kept for the files after it. */
+/** Handles one request at a time. The pages of an upload and the titles are sent once and kept for the next files. */
 let pages: ReadonlyMap<string, string> = new Map();
 let names = NO_NAMES;
 
@@ -21,7 +21,7 @@ parentPort?.on('message', (question: Question) => {
 tell({ ready: true });
 
 function tell(message: Answer | { rendering: number } | { ready: true }): void {
-  // Node 24 has it, older ones do not.
+  // Missing before Node 24.
   const cpu = process.threadCpuUsage?.();
   parentPort?.postMessage({ ...message, cpu } satisfies Message);
 }
@@ -50,11 +50,11 @@ function answer(question: Question): Answer {
 }
 
 function stepBehind(steps: number): void {
-  // For Linux 0 is this thread; elsewhere it is the process, which has requests to answer.
+  // On Linux 0 is this thread; elsewhere it is the process, which serves requests.
   if (process.platform !== 'linux' || steps === 0) return;
   try {
     setPriority(0, Math.min(getPriority(0) + steps, 19));
   } catch {
-    // A system that does not let it is one where it computes as urgently as the rest.
+    // Without permission the thread runs at normal priority.
   }
 }

@@ -14,7 +14,7 @@ function file(filename: string, content: string | Uint8Array): CompileInput {
   return { wiki_id: '', filename, content_type: '', bytes, page_path: 'docs/page' };
 }
 
-/** Real files where they are; elsewhere a few of each kind. */
+/** The real files of the corpora if they are present, else a few of each kind. */
 function filesOf(folder: string): CompileInput[] {
   const from = new URL(`${folder}/`, CORPORA);
   if (existsSync(from))
@@ -32,13 +32,13 @@ function filesOf(folder: string): CompileInput[] {
   ];
 }
 
-/** What takes the parser minutes: the price of each bracket grows with the ones before it. */
+/** Takes the parser minutes: the cost of each bracket grows with the number of brackets before it. */
 const SLOW = '[a](b "'.repeat(60_000);
 
 const sandbox = openSandbox();
 after(() => sandbox.close());
 
-test('a file is compiled in the thread to what it is compiled to here', async () => {
+test('a file compiled in the thread has the same result as one compiled directly', async () => {
   const pages = new Map([['guide/setup.md', 'guide/setup']]);
   const input = { ...file('a.md', '# T\n\n[x](guide/setup.md#y)\n'), page_path: 'a' };
   const output = await sandbox.run(input, pages);
@@ -50,7 +50,7 @@ test('a file is compiled in the thread to what it is compiled to here', async ()
   assert.ok(without.ok && without.links.length === 0, 'the pages of another upload must not be used');
 });
 
-test('files of every kind come out as pages, or with a reason for whoever uploaded them', async () => {
+test('files of every kind become pages, or are refused with a reason for the user', async () => {
   const outputs = await Promise.all(
     filesOf('documents').map(async (input) => [input.filename, await sandbox.run(input, NO_PAGES)] as const),
   );
@@ -71,7 +71,7 @@ test('files of every kind come out as pages, or with a reason for whoever upload
   assert.ok(scripted?.ok && scripted.html === '<p>some content</p>' && scripted.title === 'Title');
 });
 
-test('manual pages of two languages are compiled without a fault', async (t) => {
+test('manual pages of two languages are compiled without an error', async (t) => {
   for (const folder of ['tldr/common', 'tldr/ja']) {
     const files = filesOf(folder).filter((input) => input.filename.endsWith('.md'));
     const start = performance.now();
@@ -85,7 +85,7 @@ test('manual pages of two languages are compiled without a fault', async (t) => 
   }
 });
 
-test('a file that takes too long is shown as plain text, and the files behind it are compiled', async () => {
+test('a file that takes too long is shown as plain text, and the next files are compiled', async () => {
   const impatient = openSandbox({ render_ms: 100 });
   try {
     const [slow, quick] = await Promise.all([
@@ -100,7 +100,7 @@ test('a file that takes too long is shown as plain text, and the files behind it
   }
 });
 
-test('a file that takes too much memory is shown as plain text, and the process goes on', async () => {
+test('a file that takes too much memory is shown as plain text, and the process continues', async () => {
   const small = openSandbox({ memory_mb: 24 });
   try {
     const heavy = `${'- *a* **b** [c](d) `e`\n'.repeat(8_000)}`;
@@ -114,7 +114,7 @@ test('a file that takes too much memory is shown as plain text, and the process 
   }
 });
 
-test('a fault of ours is told, and is the end of that file only', async () => {
+test('an internal error is reported and affects one file only', async () => {
   const faults: Error[] = [];
   const watched = openSandbox({ onError: (error) => faults.push(error) });
   try {
@@ -131,7 +131,7 @@ test('a fault of ours is told, and is the end of that file only', async () => {
   }
 });
 
-test('a sandbox holds no thread before the first file, nor when it has been idle', async () => {
+test('a sandbox has no thread before the first file or after its idle time', async () => {
   const threads = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
   const before = threads();
   const brief = openSandbox({ idle_ms: 1 });
@@ -143,7 +143,7 @@ test('a sandbox holds no thread before the first file, nor when it has been idle
   await brief.close();
 });
 
-test('several threads answer each file with its own page', async () => {
+test("several threads return each file's own page", async () => {
   const wide = openSandbox({ threads: 2 });
   try {
     const names = Array.from({ length: 40 }, (_, i) => `n${i}`);
@@ -157,7 +157,7 @@ test('several threads answer each file with its own page', async () => {
   }
 });
 
-test('a closed sandbox refuses what waits, what runs and what comes', async () => {
+test('a closed sandbox refuses pending, running and new requests', async () => {
   const closing = openSandbox();
   const refused = [closing.run(file('slow.md', SLOW), NO_PAGES), closing.run(file('a.md', '# A'), NO_PAGES)].map(
     (run) => assert.rejects(run, /closed/),
@@ -167,7 +167,7 @@ test('a closed sandbox refuses what waits, what runs and what comes', async () =
   await assert.rejects(closing.run(file('a.md', '# A'), NO_PAGES), /closed/);
 });
 
-test('the bytes that are given stay with whoever gave them', async () => {
+test('the input buffer stays usable after a file is compiled', async () => {
   const pool = Buffer.from('before# Inside#after');
   const output = await sandbox.run(file('a.md', pool.subarray(6, 14)), NO_PAGES);
   assert.ok(output.ok && output.markdown === '# Inside');

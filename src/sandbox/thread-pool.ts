@@ -6,25 +6,26 @@ import type { CompileOutput, SplitOutput } from './bounded-thread.ts';
 import { type Answer, type BoundedThread, boundedThread, type Question } from './bounded-thread.ts';
 
 export interface Sandbox {
-  /** As `run`, but a file that is too long for one page comes back divided, each part of it to be compiled by `run`. */
+  /** As `compile`, but a file that is too long for one page is returned in parts, each to be compiled by `compile`. */
   runOrDivide(
     file: CompileInput,
     pages: ReadonlyMap<string, string>,
     titles?: readonly KnownTitle[],
   ): Promise<CompileOutput | SplitOutput>;
   /**
-   * Compiles one file to one page in a thread apart from the requests; further files wait for their turn. `pages` maps the files and
-   * folders of the upload to the paths of their pages, `titles` are those that it links to where it names them; each is sent
-   * once for as long as the same one is given, so it must not change. Never throws for what a file holds; throws if the sandbox is closed or no thread can be started.
+   * Compiles a file to one page in a worker thread; further files are queued. `pages` maps the files and folders of the
+   * upload to the paths of their pages; mentions of `titles` become links. Both are sent to a thread once per object,
+   * so they must not be changed. Never throws for the content of a file; throws if the sandbox is closed or no thread
+   * can be started.
    */
   run(file: CompileInput, pages: ReadonlyMap<string, string>, titles?: readonly KnownTitle[]): Promise<CompileOutput>;
-  /** Renders a page that somebody wrote. Whatever the text holds there is a page; throws only as `run` does. */
+  /** Renders a page. Every text yields a page; throws only as `compile` does. */
   render(page: PageInput): Promise<RenderedPage>;
-  /** Ends the threads; what still waits or runs is refused. */
+  /** Ends the threads; pending and running requests fail. */
   close(): Promise<void>;
 }
 
-/** Without the reason why it is to be shown as it is, which is not known before it was tried. */
+/** A request without `plain`, which is set after a first attempt failed. */
 type Work = Question extends infer Each ? (Each extends Question ? Omit<Each, 'plain'> : never) : never;
 
 interface Task {
@@ -34,9 +35,9 @@ interface Task {
 }
 
 /**
- * Threads with bounds of time (per file or page) and of memory (per thread), started when there is work and ended when
- * there has been none for a while. What breaks a bound, or that rendering fails on, is shown as the plain text that it is;
- * `onError` is told of the latter, which is a fault of ours.
+ * Opens a pool of worker threads with limits of CPU time (per file or page) and of memory (per thread). Threads start
+ * on demand and end after `idleMs`. A text that exceeds a limit, or fails to render, is shown as plain text; in the
+ * second case `onError` gets the error.
  */
 export function openSandbox(
   options: {
@@ -109,7 +110,7 @@ export function openSandbox(
     async render(page) {
       const answer = await ask({ page });
       if ('page' in answer) return answer.page;
-      // Not even the thread could show it as it is, which takes hardly any time and memory. What is stored is no less.
+      // Even plain text failed in the thread, which takes hardly any time and memory, so it is rendered here.
       const plain_reason = 'failed' in answer ? plainReason(answer.failed) : 'failed';
       return { ...renderPlainText(page.markdown), plain_reason, links: [] };
     },
