@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { forgetNetwork } from '../src/sandbox/no-network.ts';
+import { disableNetwork } from '../src/sandbox/no-network.ts';
 
 /** Tries what a process that reads documents may not do, and prints what it could. Arguments: a port, and "bare" to keep the network as the system leaves it. */
 const [, , port = '0', network] = process.argv;
-if (network !== 'bare') forgetNetwork();
+if (network !== 'bare') disableNetwork();
 
 const ATTEMPTS: Record<string, () => unknown> = {
   'read a file': () => readFileSync('/etc/passwd'),

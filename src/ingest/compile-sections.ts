@@ -49,7 +49,7 @@ export async function compileSections(
       fragments: new Map(fragments),
       document_path: file.page_path,
     };
-    return sandbox.run(input, pages, titles);
+    return sandbox.compile(input, pages, titles);
   };
 
   const texts: string[] = [];

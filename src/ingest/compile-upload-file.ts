@@ -74,7 +74,7 @@ export function fileCompiler(
       const bytes = byte_size <= TEXT_MAX ? await blobs.read(sha256) : await beginning(sha256);
       if (isDocument(bytes)) return await readDocument(file);
       if (byte_size > TEXT_MAX) return { result: TOO_LARGE, pictures: [] };
-      const result = await sandbox.runOrDivide({ wiki_id, filename, content_type, bytes, page_path }, pages, titles);
+      const result = await sandbox.compileOrSplit({ wiki_id, filename, content_type, bytes, page_path }, pages, titles);
       return { result, pictures: [] };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -94,11 +94,11 @@ export function fileCompiler(
     if (!read.ok) return { result: read, pictures: [] };
     const { document, pictures } = await placePictures(query, blobs, { wiki_id, page_id }, read.document);
     const input = { wiki_id, filename, content_type, bytes: new Uint8Array(), page_path, document };
-    return { result: await sandbox.runOrDivide(input, pages, titles), pictures };
+    return { result: await sandbox.compileOrSplit(input, pages, titles), pictures };
   }
 
   function folderPage({ page_path }: PendingFile, folder: string): Promise<CompileOutput> {
     const bytes = Buffer.from(`# ${titleFromFilename(`${folder}.md`).replace(/([\\`*_[\]<>#])/g, '\\$1')}\n`);
-    return sandbox.run({ wiki_id, filename: 'folder.md', content_type: 'text/markdown', bytes, page_path }, pages);
+    return sandbox.compile({ wiki_id, filename: 'folder.md', content_type: 'text/markdown', bytes, page_path }, pages);
   }
 }

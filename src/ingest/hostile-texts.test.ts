@@ -66,7 +66,7 @@ const HOSTILE: Record<string, string> = {
   'headings of one name': repeated('# x\n\n'),
 };
 
-const sandbox = openSandbox({ render_ms: 100 });
+const sandbox = openSandbox({ renderMs: 100 });
 after(() => sandbox.close());
 
 test('a hostile text is rendered in its time or shown as plain text, and the pages behind it are rendered', async (t) => {
@@ -98,7 +98,7 @@ test('a text has more time the longer it is, and other work on the machine does 
   } finally {
     await usual.close();
   }
-  const brief = openSandbox({ render_ms: 1 });
+  const brief = openSandbox({ renderMs: 1 });
   try {
     const page = await brief.render({ wiki_id: '', markdown: repeated('[a](b "'), page_path: 'x', known: new Map() });
     assert.equal(page.plain_reason, 'too_slow');

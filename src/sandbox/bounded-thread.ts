@@ -10,7 +10,7 @@ import { onCpuTimeout } from './cpu-time.ts';
  * A request to a thread. `plain`: the reason to show the text as plain text; "" to compile or render it. `isOnePage`:
  * compile to one page whatever the length.
  */
-export type Question =
+export type ThreadRequest =
   | {
       file: CompileInput;
       pages: ReadonlyMap<string, string>;
@@ -21,9 +21,9 @@ export type Question =
   | { page: PageInput; plain: PlainReason };
 
 /** The result of a request. `failed`: the limit that was exceeded, or an unexpected error. */
-export type Answer =
+export type ThreadResult =
   | { file: CompileOutput }
-  | { divided: SplitOutput }
+  | { split: SplitOutput }
   | { page: RenderedPage }
   | { failed: Exclude<PlainReason, '' | 'too_complex' | 'failed'> | Error };
 
@@ -31,22 +31,24 @@ export type Answer =
  * A message from a thread: it is ready, it has extracted a text of this length (UTF-16 units) and starts to parse or
  * render it, or the result. `cpu`: the CPU time used so far, undefined where the Node version does not report it.
  */
-export type Message = (Answer | { rendering: number } | { ready: true }) & { cpu: NodeJS.CpuUsage | undefined };
+export type ThreadMessage = (ThreadResult | { rendering: number } | { ready: true }) & {
+  cpu: NodeJS.CpuUsage | undefined;
+};
 
-interface Bounds {
+interface ThreadLimits {
   /** CPU time to extract the text of a file. */
-  extract_ms: number;
+  extractMs: number;
   /** CPU time to render a short text; the limit grows with the length of the text. */
-  render_ms: number;
-  memory_mb: number;
-  idle_ms: number;
+  renderMs: number;
+  memoryMb: number;
+  idleMs: number;
   /** Added to the thread's nice value: 0 for requests that a user waits for. */
-  behind: number;
+  nice: number;
 }
 
 export interface BoundedThread {
   /** Takes one request at a time. Throws only if no thread can be started. */
-  ask(question: Question): Promise<Answer>;
+  ask(request: ThreadRequest): Promise<ThreadResult>;
   end(): Promise<void>;
 }
 
@@ -54,7 +56,7 @@ export interface BoundedThread {
  * A worker thread with limits of CPU time and memory. It starts with the first request, is replaced after a request
  * that exceeded a limit, and ends after `idleMs` without requests, so that an idle service does not hold its memory.
  */
-export function boundedThread(bounds: Bounds): BoundedThread {
+export function boundedThread(limits: ThreadLimits): BoundedThread {
   let worker: Worker | undefined;
   let sentPages: ReadonlyMap<string, string> | undefined;
   let sentTitles: readonly KnownTitle[] | undefined;
@@ -66,14 +68,14 @@ export function boundedThread(bounds: Bounds): BoundedThread {
     const started = new Worker(new URL('./sandbox.thread.ts', import.meta.url), {
       // Code that a hostile file might get to run does not see the secrets in the environment.
       env: {},
-      workerData: { behind: bounds.behind },
-      resourceLimits: { maxOldGenerationSizeMb: bounds.memory_mb, maxYoungGenerationSizeMb: 32 },
+      workerData: { nice: limits.nice },
+      resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb, maxYoungGenerationSizeMb: 32 },
     });
     worker = started;
     sentPages = undefined;
     sentTitles = undefined;
     return new Promise((resolve, reject) => {
-      started.on('message', (message: Message) => {
+      started.on('message', (message: ThreadMessage) => {
         if (worker === started) cpu = message.cpu;
         resolve(started);
       });
@@ -93,59 +95,59 @@ export function boundedThread(bounds: Bounds): BoundedThread {
     await ending?.terminate();
   }
 
-  function send(asked: Worker, question: Question): void {
-    if ('page' in question) return asked.postMessage(question);
-    const { file, pages, titles, ...how } = question;
+  function send(thread: Worker, request: ThreadRequest): void {
+    if ('page' in request) return thread.postMessage(request);
+    const { file, pages, titles, ...how } = request;
     // A copy: a small Buffer shares its memory with others in Node's pool, and transferring it would take them along.
     const bytes = new Uint8Array(file.bytes);
     const around = { ...(sentPages !== pages && { pages }), ...(sentTitles !== titles && { titles }) };
-    asked.postMessage({ file: { ...file, bytes }, ...how, ...around }, [bytes.buffer]);
+    thread.postMessage({ file: { ...file, bytes }, ...how, ...around }, [bytes.buffer]);
     sentPages = pages;
     sentTitles = titles;
   }
 
   return {
     end,
-    async ask(question) {
+    async ask(request) {
       clearTimeout(idle);
-      const asked = worker ?? (await start());
-      asked.ref();
-      const answer = answerOf(asked, question, bounds, cpu);
-      send(asked, question);
+      const thread = worker ?? (await start());
+      thread.ref();
+      const answer = resultOf(thread, request, limits, cpu);
+      send(thread, request);
       const got = await answer;
       if ('failed' in got) await end();
-      else if (worker === asked) {
-        asked.unref();
-        idle = setTimeout(end, bounds.idle_ms).unref();
+      else if (worker === thread) {
+        thread.unref();
+        idle = setTimeout(end, limits.idleMs).unref();
       }
       return got;
     },
   };
 }
 
-function answerOf(
+function resultOf(
   worker: Worker,
-  question: Question,
-  { extract_ms, render_ms }: Bounds,
+  request: ThreadRequest,
+  { extractMs, renderMs }: ThreadLimits,
   cpu: NodeJS.CpuUsage | undefined,
-): Promise<Answer> {
+): Promise<ThreadResult> {
   /** A text of 1 MiB that is all lists takes eight seconds. No text may delay the others for longer than that. */
-  const renderingTime = (length: number) => Math.min(render_ms * (1 + length / 2 ** 17), 10 * render_ms);
+  const renderTimeLimitMs = (length: number) => Math.min(renderMs * (1 + length / 2 ** 17), 10 * renderMs);
   return new Promise((resolve) => {
     const tooSlow = () => settle({ failed: 'too_slow' });
-    const time = 'page' in question ? renderingTime(question.page.markdown.length) : extract_ms;
+    const time = 'page' in request ? renderTimeLimitMs(request.page.markdown.length) : extractMs;
     let stopClock = onCpuTimeout(worker, time, cpu, tooSlow);
     const onExit = (code: number) => settle({ failed: new Error(`the thread ended by itself with code ${code}`) });
     const onError = (error: Error) => {
       const isMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
       settle({ failed: isMemory ? 'out_of_memory' : error });
     };
-    function onMessage(message: Message): void {
-      if (!('rendering' in message)) return settle(message as Answer);
+    function onMessage(message: ThreadMessage): void {
+      if (!('rendering' in message)) return settle(message as ThreadResult);
       stopClock();
-      stopClock = onCpuTimeout(worker, renderingTime(message.rendering), message.cpu, tooSlow);
+      stopClock = onCpuTimeout(worker, renderTimeLimitMs(message.rendering), message.cpu, tooSlow);
     }
-    function settle(answer: Answer): void {
+    function settle(answer: ThreadResult): void {
       stopClock();
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
       resolve(answer);

@@ -6,17 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Frame, frameHead, framesOf } from './frames.ts';
 
-export interface ProcessBounds {
+export interface ProcessLimits {
   /** CPU time for one document where the system reports it (Linux), else elapsed time. */
-  document_ms: number;
+  cpuTimeLimitMs: number;
   /** The V8 heap. The process may use half as much again outside it, plus its own code. */
-  memory_mb: number;
+  memoryMb: number;
   /** The maximum output for one document. */
-  output_bytes: number;
+  maxOutputBytes: number;
 }
 
 /** Why a document failed: the process ended, or a limit was exceeded. */
-export type Broken = 'crashed' | 'too_slow' | 'out_of_memory' | 'too_long';
+export type ProcessFailure = 'crashed' | 'too_slow' | 'out_of_memory' | 'too_long';
 
 /** What to do with a file. */
 export type Task = 'read' | 'unpack';
@@ -27,26 +27,26 @@ export interface ConfinedProcess {
    * Throws the errors of the document's stream, and ENOENT if the stream is shorter than `byte_size`; the process has
    * ended then.
    */
-  ask(task: Task, document: Readable, byte_size: number): Promise<Frame | Broken>;
+  ask(task: Task, document: Readable, byte_size: number): Promise<Frame | ProcessFailure>;
   /** The next frame of the same response. */
-  next(): Promise<Frame | Broken>;
+  next(): Promise<Frame | ProcessFailure>;
   /** The number of documents sent so far. */
-  readonly asked: number;
+  readonly documentsSent: number;
   end(): Promise<void>;
 }
 
 const POLL_MS = 50;
 
 /** Added to the nice value: page reads have priority over uploads. */
-const BEHIND = 15;
+const NICE = 15;
 
 /** The limit of elapsed time, as a multiple of the CPU time limit. */
-const WAITING_MAX = 10;
+const ELAPSED_TIME_FACTOR = 10;
 const PROGRAM_MB = 150;
 
 /** The CPU time limit of the whole process: 100 documents at their limit. */
-const COMPUTING_S = 2_600;
-const STARTING_MS = 20_000;
+const CPU_TIME_LIMIT_SECONDS = 2_600;
+const START_TIMEOUT_MS = 20_000;
 const NODE_MAJOR = Number(process.versions.node.split('.')[0]);
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
 /**
@@ -54,22 +54,22 @@ const SOURCE = fileURLToPath(new URL('..', import.meta.url));
  * hoisted.
  */
 const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
-const PACKAGES_LINKED = /^.*?\/node_modules(?=\/)/.exec(fileURLToPath(import.meta.resolve('unpdf')))?.[0] ?? PACKAGES;
+const PACKAGES_TARGET = /^.*?\/node_modules(?=\/)/.exec(fileURLToPath(import.meta.resolve('unpdf')))?.[0] ?? PACKAGES;
 
 /**
  * The command that starts a confined process. It can read only this program and its packages: no other files, child
  * processes, worker threads, code generation from strings or environment. It has no network: the Linux kernel enforces
  * that where unprivileged user namespaces are allowed, elsewhere only JavaScript does (`no-network.ts`).
  */
-export async function confined(program: URL, memory_mb: number): Promise<[command: string, ...args: string[]]> {
+export async function confinedCommand(program: URL, memoryMb: number): Promise<[command: string, ...args: string[]]> {
   const node: [string, ...string[]] = [
     process.execPath,
     '--permission',
     `--allow-fs-read=${SOURCE}*`,
-    ...[...new Set([PACKAGES, PACKAGES_LINKED])].map((folder) => `--allow-fs-read=${folder}*`),
+    ...[...new Set([PACKAGES, PACKAGES_TARGET])].map((folder) => `--allow-fs-read=${folder}*`),
     `--allow-fs-read=${fileURLToPath(new URL('../../package.json', import.meta.url))}`,
     '--disallow-code-generation-from-strings',
-    `--max-old-space-size=${memory_mb}`,
+    `--max-old-space-size=${memoryMb}`,
     // Objects of one page of a document are garbage after that page; a larger young generation is collected less often.
     '--min-semi-space-size=16',
     // The process is too short-lived for TurboFan to pay off. Maglev, the compiler before it, is available from Node 24
@@ -83,7 +83,7 @@ export async function confined(program: URL, memory_mb: number): Promise<[comman
   return [
     'sh',
     '-c',
-    `ulimit -t ${COMPUTING_S}; exec "$@"`,
+    `ulimit -t ${CPU_TIME_LIMIT_SECONDS}; exec "$@"`,
     'sh',
     'unshare',
     '--user',
@@ -94,11 +94,11 @@ export async function confined(program: URL, memory_mb: number): Promise<[comman
 }
 
 /** Starts a process that reads documents. Throws if it cannot be started. */
-export async function startConfinedProcess(bounds: ProcessBounds): Promise<ConfinedProcess> {
-  const [program, ...args] = await confined(new URL('./document.process.ts', import.meta.url), bounds.memory_mb);
+export async function startConfinedProcess(limits: ProcessLimits): Promise<ConfinedProcess> {
+  const [program, ...args] = await confinedCommand(new URL('./document.process.ts', import.meta.url), limits.memoryMb);
   const child = spawn(program, args, {
     env: { PATH: process.env.PATH },
-    cwd: PACKAGES_LINKED,
+    cwd: PACKAGES_TARGET,
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const { stdin, stdout, pid } = child as ChildProcess & { stdin: Writable; stdout: Readable };
@@ -106,11 +106,11 @@ export async function startConfinedProcess(bounds: ProcessBounds): Promise<Confi
     child.once('close', () => resolve());
     child.once('error', () => resolve());
   });
-  if (pid !== undefined) setPriority(pid, Math.min(getPriority() + BEHIND, 19));
+  if (pid !== undefined) setPriority(pid, Math.min(getPriority() + NICE, 19));
   // Writing to a process that has ended fails with EPIPE; the end is detected by its output.
   stdin.on('error', () => undefined);
-  const frames = framesOf(stdout, bounds.output_bytes);
-  let asked = 0;
+  const frames = framesOf(stdout, limits.maxOutputBytes);
+  let documentsSent = 0;
 
   async function end(): Promise<void> {
     child.kill('SIGKILL');
@@ -123,59 +123,59 @@ export async function startConfinedProcess(bounds: ProcessBounds): Promise<Confi
    * Returns the response after `send` has completed, or why the process failed. `send` calls `onBytes` for every chunk
    * that it sends.
    */
-  async function bounded(ms: number, send: (onBytes: () => void) => Promise<void>): Promise<Frame | Broken> {
-    let broken: Broken | undefined;
-    let unsent: { error: unknown } | undefined;
-    const giveUp = (why: Broken) => {
-      broken ??= why;
+  async function withLimits(ms: number, send: (onBytes: () => void) => Promise<void>): Promise<Frame | ProcessFailure> {
+    let failure: ProcessFailure | undefined;
+    let sendError: { error: unknown } | undefined;
+    const giveUp = (why: ProcessFailure) => {
+      failure ??= why;
       child.kill('SIGKILL');
     };
-    const began = computedMs(pid);
-    // CPU time is the limit; elapsed time only bounds the wait on a busy machine.
-    const clock = setTimeout(() => giveUp('too_slow'), began === undefined ? ms : WAITING_MAX * ms);
+    const startMs = cpuTimeMs(pid);
+    // CPU time is the limit; elapsed time only limits the wait on a busy machine.
+    const clock = setTimeout(() => giveUp('too_slow'), startMs === undefined ? ms : ELAPSED_TIME_FACTOR * ms);
     const poll = setInterval(() => {
-      if (residentMb(pid) > PROGRAM_MB + 1.5 * bounds.memory_mb) giveUp('out_of_memory');
-      if ((computedMs(pid) ?? 0) - (began ?? 0) > ms) giveUp('too_slow');
+      if (residentMemoryMb(pid) > PROGRAM_MB + 1.5 * limits.memoryMb) giveUp('out_of_memory');
+      if ((cpuTimeMs(pid) ?? 0) - (startMs ?? 0) > ms) giveUp('too_slow');
     }, POLL_MS);
     // Time spent on the file store does not count: it has its own timeouts.
     const sent = send(() => clock.refresh()).catch((error: unknown) => {
-      unsent = { error };
+      sendError = { error };
       child.kill('SIGKILL');
     });
     try {
       const [next] = await Promise.all([frames.next(), sent]);
-      if (!next.done && !unsent) return next.value;
+      if (!next.done && !sendError) return next.value;
     } catch {
       // The frame is too long or malformed.
-      broken ??= 'too_long';
+      failure ??= 'too_long';
     } finally {
       clearTimeout(clock);
       clearInterval(poll);
     }
     await end();
-    if (unsent) throw unsent.error;
+    if (sendError) throw sendError.error;
     // V8 aborts when its heap is full.
-    return broken ?? (child.signalCode === 'SIGABRT' || child.exitCode === 134 ? 'out_of_memory' : 'crashed');
+    return failure ?? (child.signalCode === 'SIGABRT' || child.exitCode === 134 ? 'out_of_memory' : 'crashed');
   }
 
-  const ready = await bounded(STARTING_MS, nothing);
+  const ready = await withLimits(START_TIMEOUT_MS, sendNothing);
   if (typeof ready === 'string') {
     throw new Error(`no process for reading documents could be started (${ready}): ${program} ${args.join(' ')}`);
   }
   return {
     end,
-    get asked() {
-      return asked;
+    get documentsSent() {
+      return documentsSent;
     },
     ask(task, document, byte_size) {
-      asked += 1;
-      return bounded(bounds.document_ms, (onBytes) => send({ stdin, ended }, task, document, byte_size, onBytes));
+      documentsSent += 1;
+      return withLimits(limits.cpuTimeLimitMs, (onBytes) => send({ stdin, ended }, task, document, byte_size, onBytes));
     },
-    next: () => bounded(bounds.document_ms, nothing),
+    next: () => withLimits(limits.cpuTimeLimitMs, sendNothing),
   };
 }
 
-async function nothing(): Promise<void> {}
+async function sendNothing(): Promise<void> {}
 
 function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => stream.once('drain', () => resolve()));
@@ -201,14 +201,14 @@ async function send(
 }
 
 /** Resident memory in MiB; 0 where the system does not report it, and only the heap limit applies. */
-function residentMb(pid: number | undefined): number {
-  const [, pages = '0'] = readProcess(pid, 'statm')?.split(' ') ?? [];
+function residentMemoryMb(pid: number | undefined): number {
+  const [, pages = '0'] = readProcFile(pid, 'statm')?.split(' ') ?? [];
   return (Number(pages) * 4_096) / 2 ** 20;
 }
 
 /** CPU time used so far; undefined where the system does not report it. */
-function computedMs(pid: number | undefined): number | undefined {
-  const stat = readProcess(pid, 'stat');
+function cpuTimeMs(pid: number | undefined): number | undefined {
+  const stat = readProcFile(pid, 'stat');
   if (stat === undefined) return undefined;
   // The process name may contain spaces and parentheses. utime and stime follow it, in ticks of 10 ms (proc(5)).
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -219,7 +219,7 @@ function computedMs(pid: number | undefined): number | undefined {
  * A file of /proc; undefined if the process has ended, and on systems without /proc. procfs is in memory, so a
  * synchronous read does not block.
  */
-function readProcess(pid: number | undefined, file: 'stat' | 'statm'): string | undefined {
+function readProcFile(pid: number | undefined, file: 'stat' | 'statm'): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
@@ -227,13 +227,13 @@ function readProcess(pid: number | undefined, file: 'stat' | 'statm'): string | 
   }
 }
 
-let unshares: Promise<boolean> | undefined;
+let unshareCheck: Promise<boolean> | undefined;
 
 /** Whether this user may create user and network namespaces; checked once. */
 export function canUnshare(): Promise<boolean> {
-  unshares ??= promisify(execFile)('unshare', ['--user', '--net', '--map-root-user', 'true']).then(
+  unshareCheck ??= promisify(execFile)('unshare', ['--user', '--net', '--map-root-user', 'true']).then(
     () => true,
     () => false,
   );
-  return unshares;
+  return unshareCheck;
 }

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 
 /** The limit of elapsed time, as a multiple of the CPU time limit: threads may run at low priority. */
-const WAITING_MAX = 60;
+const ELAPSED_TIME_FACTOR = 60;
 
 /**
  * Calls `onTimeout` after the thread has used `ms` of CPU time since `start`, its own measurement. CPU time, unlike
@@ -10,21 +10,21 @@ const WAITING_MAX = 60;
 export function onCpuTimeout(
   worker: Worker,
   ms: number,
-  began: NodeJS.CpuUsage | undefined,
-  over: () => void,
+  start: NodeJS.CpuUsage | undefined,
+  onTimeout: () => void,
 ): () => void {
-  const deadline = performance.now() + WAITING_MAX * ms;
+  const deadline = performance.now() + ELAPSED_TIME_FACTOR * ms;
   let timer = setTimeout(check, ms);
   let isStopped = false;
 
   async function check(): Promise<void> {
     // Before Node 24.6 a thread's CPU time cannot be read; elapsed time is used instead.
-    if (!began || !('cpuUsage' in worker)) return over();
+    if (!start || !('cpuUsage' in worker)) return onTimeout();
     try {
-      const { user, system } = await worker.cpuUsage(began);
+      const { user, system } = await worker.cpuUsage(start);
       const left = ms - (user + system) / 1_000;
       if (isStopped) return;
-      if (left <= 0 || performance.now() > deadline) over();
+      if (left <= 0 || performance.now() > deadline) onTimeout();
       else timer = setTimeout(check, Math.max(left, 10));
     } catch {
       // The thread has ended; its `exit` event reports that.

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { pdfOf, pdfOfContents } from '../../test/pdf.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
-import { canUnshare, confined } from './confined-process.ts';
+import { canUnshare, confinedCommand } from './confined-process.ts';
 import { type Document, type DocumentReader, openDocumentReader, type ReadDocument } from './document-reader.ts';
 
 const reader = openDocumentReader();
@@ -27,7 +27,7 @@ const SOUND = docxOf(wordParagraph('A sound document.'));
 
 async function assertGoesOn(by: DocumentReader = reader): Promise<void> {
   const next = await read(SOUND, by);
-  assert.equal(next.ok && next.document.markdown, 'A sound document.\n', 'the document behind it must be read');
+  assert.equal(next.ok && next.document.markdown, 'A sound document.\n', 'the next document must be read');
 }
 
 test('a process that reads documents has no access to other files, child processes, the environment or the network', async (t) => {
@@ -40,7 +40,7 @@ test('a process that reads documents has no access to other files, child process
   const { port } = canary.address() as AddressInfo;
   try {
     for (const network of (await canUnshare()) ? ['', 'bare'] : ['']) {
-      const [command, ...args] = await confined(new URL('../../test/confined-probe.ts', import.meta.url), 64);
+      const [command, ...args] = await confinedCommand(new URL('../../test/confined-probe.ts', import.meta.url), 64);
       const { stdout } = await promisify(execFile)(command, [...args, String(port), network], {
         env: { PATH: process.env.PATH },
       });

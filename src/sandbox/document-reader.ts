@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ExtractedDocument } from '../documents/formats/extract.ts';
 import { BYTES_MAX, FILES_MAX, tooMuch } from '../documents/formats/unpack.ts';
-import type { Broken, ProcessBounds } from './confined-process.ts';
+import type { ProcessFailure, ProcessLimits } from './confined-process.ts';
 import type { Frame } from './frames.ts';
 import { openProcessPool } from './process-pool.ts';
 
@@ -43,7 +43,7 @@ export interface DocumentReader {
 }
 
 /** The valid responses to `read`. Any other response is treated as a crash. */
-export const ReadAnswer = Type.Union([
+export const ReadResponse = Type.Union([
   Type.Object({
     ok: Type.Literal(true),
     document: Type.Object({
@@ -62,12 +62,12 @@ export const ReadAnswer = Type.Union([
   }),
   Type.Object({ ok: Type.Literal(false), code: Type.String(), message: Type.String() }),
 ]);
-export type ReadAnswer = Static<typeof ReadAnswer>;
+export type ReadResponse = Static<typeof ReadResponse>;
 
 const Refusal = Type.Object({ code: Type.String(), message: Type.String() });
 
 /** The valid responses to `unpack`: batches of files, then the end. */
-export const Packed = Type.Union([
+export const UnpackResponse = Type.Union([
   Type.Object({
     ok: Type.Literal(true),
     is: Type.Literal('files'),
@@ -82,13 +82,13 @@ export const Packed = Type.Union([
   Type.Object({ ok: Type.Literal(true), is: Type.Enum(['archive', 'document']) }),
   Type.Object({ ok: Type.Literal(false), code: Type.String(), message: Type.String() }),
 ]);
-export type Packed = Static<typeof Packed>;
+export type UnpackResponse = Static<typeof UnpackResponse>;
 
 /** Compiled, because a long document has thousands of blocks and the check blocks the event loop. */
-const isReadAnswer = Compile(ReadAnswer);
-const isPacked = Compile(Packed);
+const isReadResponse = Compile(ReadResponse);
+const isUnpackResponse = Compile(UnpackResponse);
 
-const BROKEN: Record<Broken, string> = {
+const FAILURE_MESSAGES: Record<ProcessFailure, string> = {
   crashed: 'the file cannot be read: reading it failed; save it again, or upload its text',
   too_slow: 'the file takes too long to read; split it, and upload its parts',
   out_of_memory: 'the file takes too much memory to read; split it, and upload its parts',
@@ -100,31 +100,31 @@ const BROKEN: Record<Broken, string> = {
  * without one.
  */
 export function openDocumentReader(
-  options: Partial<ProcessBounds> & { processes?: number; idle_ms?: number } = {},
+  options: Partial<ProcessLimits> & { processes?: number; idleMs?: number } = {},
 ): DocumentReader {
-  const { processes = 2, idle_ms = 10_000 } = options;
-  const { document_ms = 20_000, memory_mb = 384, output_bytes = 64 * 2 ** 20 } = options;
-  const bounds = { document_ms, memory_mb, output_bytes };
-  const { withProcess, assertOpen, close } = openProcessPool({ processes, idle_ms, bounds });
+  const { processes = 2, idleMs = 10_000 } = options;
+  const { cpuTimeLimitMs = 20_000, memoryMb = 384, maxOutputBytes = 64 * 2 ** 20 } = options;
+  const limits = { cpuTimeLimitMs, memoryMb, maxOutputBytes };
+  const { withProcess, assertOpen, close } = openProcessPool({ processes, idleMs, limits });
 
   return {
     read({ owner, byte_size, open }) {
-      return withProcess(owner, async (asked) => {
-        const text = readAnswer(await asked.ask('read', await open(), byte_size));
+      return withProcess(owner, async (process) => {
+        const text = parseReadResponse(await process.ask('read', await open(), byte_size));
         if (!text.hasMore) return text;
-        const { isSound, hasMore, answer } = readAnswer(await asked.next());
+        const { isSound, hasMore, answer } = parseReadResponse(await process.next());
         // If the pictures exceed a limit, the document still has its text. No third frame is valid.
         return { isSound: isSound && !hasMore, answer: answer.ok ? answer : text.answer };
       });
     },
     unpack({ owner, byte_size, open }, take) {
-      return withProcess(owner, async (asked) => {
+      return withProcess(owner, async (process) => {
         const left = { files: FILES_MAX, bytes: BYTES_MAX };
-        let answer = unpackAnswer(await asked.ask('unpack', await open(), byte_size), left);
+        let answer = parseUnpackResponse(await process.ask('unpack', await open(), byte_size), left);
         while ('files' in answer) {
           await take(answer.files);
           assertOpen();
-          answer = unpackAnswer(await asked.next(), left);
+          answer = parseUnpackResponse(await process.next(), left);
         }
         return answer;
       });
@@ -133,12 +133,20 @@ export function openDocumentReader(
   };
 }
 
-function readAnswer(answer: Frame | Broken): { isSound: boolean; hasMore: boolean; answer: ReadDocument } {
+function parseReadResponse(answer: Frame | ProcessFailure): {
+  isSound: boolean;
+  hasMore: boolean;
+  answer: ReadDocument;
+} {
   if (typeof answer === 'string') {
-    return { isSound: false, hasMore: false, answer: { ok: false, code: 'unreadable', message: BROKEN[answer] } };
+    return {
+      isSound: false,
+      hasMore: false,
+      answer: { ok: false, code: 'unreadable', message: FAILURE_MESSAGES[answer] },
+    };
   }
   const { header, body } = answer;
-  if (!isReadAnswer.Check(header)) return readAnswer('crashed');
+  if (!isReadResponse.Check(header)) return parseReadResponse('crashed');
   if (!header.ok) return { isSound: true, hasMore: false, answer: header };
   let at = 0;
   const pictures = header.pictures.map(({ name, byte_size }) => ({
@@ -148,15 +156,15 @@ function readAnswer(answer: Frame | Broken): { isSound: boolean; hasMore: boolea
   return { isSound: true, hasMore: header.has_more, answer: { ok: true, document: { ...header.document, pictures } } };
 }
 
-type UnpackAnswer = { files: UnpackedFile[] } | { isSound: boolean; answer: Unpacked };
+type UnpackProgress = { files: UnpackedFile[] } | { isSound: boolean; answer: Unpacked };
 
 /** `left` is what may still follow. The process checks the same limits, but its output is not trusted. */
-function unpackAnswer(answer: Frame | Broken, left: { files: number; bytes: number }): UnpackAnswer {
+function parseUnpackResponse(answer: Frame | ProcessFailure, left: { files: number; bytes: number }): UnpackProgress {
   if (typeof answer === 'string') {
-    return { isSound: false, answer: { is: 'broken', code: 'unreadable', message: BROKEN[answer] } };
+    return { isSound: false, answer: { is: 'broken', code: 'unreadable', message: FAILURE_MESSAGES[answer] } };
   }
   const { header, body } = answer;
-  if (!isPacked.Check(header)) return unpackAnswer('crashed', left);
+  if (!isUnpackResponse.Check(header)) return parseUnpackResponse('crashed', left);
   if (!header.ok) return { isSound: true, answer: { is: 'broken', code: header.code, message: header.message } };
   if (header.is !== 'files') return { isSound: true, answer: { is: header.is } };
   left.files -= header.files.length;

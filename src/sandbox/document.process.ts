@@ -4,19 +4,19 @@ import type { ExtractedDocument } from '../documents/formats/extract.ts';
 import { ExtractError } from '../documents/formats/extract-error.ts';
 import { filesIn, type PackedFile } from '../documents/formats/unpack.ts';
 import type { Task } from './confined-process.ts';
-import type { Packed, ReadAnswer } from './document-reader.ts';
+import type { ReadResponse, UnpackResponse } from './document-reader.ts';
 import { frameOf, framesOf } from './frames.ts';
-import { forgetNetwork } from './no-network.ts';
+import { disableNetwork } from './no-network.ts';
 
 /** The limits of one batch: for small files a frame costs more than its content. */
-const TOGETHER_FILES = 100;
-const TOGETHER_BYTES = 2 ** 20;
+const MAX_BATCH_FILES = 100;
+const MAX_BATCH_BYTES = 2 ** 20;
 
 /**
  * Reads or unpacks one file after the other from stdin and writes responses to stdout. The parent process sets its
  * permissions.
  */
-forgetNetwork();
+disableNetwork();
 // Without DecompressionStream PDF.js uses its own inflate, which is faster for the short streams of most documents.
 Reflect.deleteProperty(globalThis, 'DecompressionStream');
 await write(frameOf({ ready: true }));
@@ -34,12 +34,12 @@ for await (const { header, body } of framesOf(process.stdin, 2 ** 31)) {
 /** Responds with the document first and then with its pictures: if these exceed a limit, the text has been sent. */
 async function read(bytes: Uint8Array): Promise<void> {
   const document = await readDocument(bytes);
-  await write(answerOf(document));
-  if (document.illustrate) await write(answerOf(await document.illustrate()));
+  await write(responseOf(document));
+  if (document.illustrate) await write(responseOf(await document.illustrate()));
 }
 
-function answerOf({ pictures = [], block_pages = [], illustrate, ...document }: ExtractedDocument): Buffer {
-  const answer: ReadAnswer = {
+function responseOf({ pictures = [], block_pages = [], illustrate, ...document }: ExtractedDocument): Buffer {
+  const answer: ReadResponse = {
     ok: true,
     document: { ...document, block_pages: [...block_pages] },
     pictures: pictures.map(({ name, bytes }) => ({ name, byte_size: bytes.length })),
@@ -57,7 +57,7 @@ async function unpack(bytes: Uint8Array): Promise<void> {
   let parts: Buffer[] = [];
   let held = 0;
   const send = async () => {
-    if (files.length > 0) await write(frameOf({ ok: true, is: 'files', files } satisfies Packed, parts));
+    if (files.length > 0) await write(frameOf({ ok: true, is: 'files', files } satisfies UnpackResponse, parts));
     files = [];
     parts = [];
     held = 0;
@@ -65,15 +65,15 @@ async function unpack(bytes: Uint8Array): Promise<void> {
   for (const file of packed ?? []) {
     const content = contentOf(file);
     if (Buffer.isBuffer(content)) {
-      if (held + content.length > TOGETHER_BYTES) await send();
+      if (held + content.length > MAX_BATCH_BYTES) await send();
       parts.push(content);
       held += content.length;
     }
     files.push({ name: file.name, content: Buffer.isBuffer(content) ? content.length : content });
-    if (files.length >= TOGETHER_FILES) await send();
+    if (files.length >= MAX_BATCH_FILES) await send();
   }
   await send();
-  await write(frameOf({ ok: true, is: packed ? 'archive' : 'document' } satisfies Packed));
+  await write(frameOf({ ok: true, is: packed ? 'archive' : 'document' } satisfies UnpackResponse));
 }
 
 function contentOf(file: PackedFile): Buffer | { code: string; message: string } {

@@ -10,16 +10,16 @@ export interface Frame {
 
 /** The lengths of header and body (32 bits each, little-endian), then both. */
 export function frameOf(header: unknown, body: readonly Uint8Array[] = []): Buffer {
-  const body_length = body.reduce((sum, part) => sum + part.length, 0);
-  return Buffer.concat([frameHead(header, body_length), ...body]);
+  const bodyLength = body.reduce((sum, part) => sum + part.length, 0);
+  return Buffer.concat([frameHead(header, bodyLength), ...body]);
 }
 
 /** Lengths and header of a frame with a body of `bodyLength` bytes. */
-export function frameHead(header: unknown, body_length: number): Buffer {
+export function frameHead(header: unknown, bodyLength: number): Buffer {
   const json = Buffer.from(JSON.stringify(header));
   const lengths = Buffer.alloc(8);
   lengths.writeUInt32LE(json.length, 0);
-  lengths.writeUInt32LE(body_length, 4);
+  lengths.writeUInt32LE(bodyLength, 4);
   return Buffer.concat([lengths, json]);
 }
 

@@ -6,7 +6,7 @@ import net from 'node:net';
  * Disables the network APIs of this process: document parsers do not need them. Where the kernel permits, the process
  * also runs in its own network namespace without interfaces (`confined-process.ts`).
  */
-export function forgetNetwork(): void {
+export function disableNetwork(): void {
   const refuse = () => {
     throw new Error('there is no network here');
   };

@@ -1,41 +1,41 @@
-import { type ConfinedProcess, type ProcessBounds, startConfinedProcess } from './confined-process.ts';
+import { type ConfinedProcess, type ProcessLimits, startConfinedProcess } from './confined-process.ts';
 
 /** A process is replaced after this many documents, so that leaks and state do not accumulate. */
-const DOCUMENTS_MAX = 100;
+const MAX_DOCUMENTS_PER_PROCESS = 100;
 
 /** How many documents of one upload are read before a waiting document of another upload. */
-const DOCUMENTS_A_TURN = 5;
+const MAX_CONSECUTIVE_DOCUMENTS = 5;
 
 /** A caller that waits for a slot. */
-interface Waiting {
+interface Waiter {
   owner: string;
-  take(seat: Seat): void;
+  take(slot: Slot): void;
 }
 
 /**
  * Changing the upload replaces the process. One upload therefore gets several documents in succession, but a limited
  * number.
  */
-function nextOf(waiting: Waiting[], { owner, turn }: Seat): Waiting | undefined {
+function takeNextWaiter(waiting: Waiter[], { owner, consecutive }: Slot): Waiter | undefined {
   const own = waiting.findIndex((one) => one.owner === owner);
   const other = waiting.findIndex((one) => one.owner !== owner);
-  const at = own >= 0 && (other < 0 || turn < DOCUMENTS_A_TURN) ? own : other;
+  const at = own >= 0 && (other < 0 || consecutive < MAX_CONSECUTIVE_DOCUMENTS) ? own : other;
   return at < 0 ? undefined : waiting.splice(at, 1)[0];
 }
 
 /** A slot for one process, and the upload that it works for. */
-interface Seat {
+interface Slot {
   owner: string;
   /** How many documents of this upload were read in succession. */
-  turn: number;
+  consecutive: number;
   process: ConfinedProcess | undefined;
   idle: NodeJS.Timeout | undefined;
 }
 
-async function endSeat(seat: Seat): Promise<void> {
-  clearTimeout(seat.idle);
-  const ending = seat.process;
-  seat.process = undefined;
+async function endProcess(slot: Slot): Promise<void> {
+  clearTimeout(slot.idle);
+  const ending = slot.process;
+  slot.process = undefined;
   await ending?.end();
 }
 
@@ -45,7 +45,10 @@ export interface ProcessPool {
    * false`, the process ends, so that the rest of its output is not read as the next response. Throws the errors of
    * `work`, and if the pool is closed or no process can be started.
    */
-  withProcess<T>(owner: string, work: (asked: ConfinedProcess) => Promise<{ isSound: boolean; answer: T }>): Promise<T>;
+  withProcess<T>(
+    owner: string,
+    work: (process: ConfinedProcess) => Promise<{ isSound: boolean; answer: T }>,
+  ): Promise<T>;
   /** Throws if the pool is closed. */
   assertOpen(): void;
   /** Ends the processes; pending and running work fails. */
@@ -55,61 +58,61 @@ export interface ProcessPool {
 /** A pool of at most `processes` processes. Each starts on demand and ends after `idleMs` without work. */
 export function openProcessPool({
   processes,
-  idle_ms,
-  bounds,
+  idleMs,
+  limits,
 }: {
   processes: number;
-  idle_ms: number;
-  bounds: ProcessBounds;
+  idleMs: number;
+  limits: ProcessLimits;
 }): ProcessPool {
-  const free: Seat[] = Array.from({ length: processes }, () => ({
+  const free: Slot[] = Array.from({ length: processes }, () => ({
     owner: '',
-    turn: 0,
+    consecutive: 0,
     process: undefined,
     idle: undefined,
   }));
   const all = [...free];
-  const waiting: Waiting[] = [];
+  const waiting: Waiter[] = [];
   let isClosed = false;
 
-  async function seatFor(owner: string): Promise<Seat> {
-    const at = free.findIndex((seat) => seat.owner === owner);
-    const [seat] = at >= 0 ? free.splice(at, 1) : free.splice(0, 1);
-    return seat ?? new Promise((take) => waiting.push({ owner, take }));
+  async function acquireSlot(owner: string): Promise<Slot> {
+    const at = free.findIndex((slot) => slot.owner === owner);
+    const [slot] = at >= 0 ? free.splice(at, 1) : free.splice(0, 1);
+    return slot ?? new Promise((take) => waiting.push({ owner, take }));
   }
 
-  function giveBack(seat: Seat): void {
-    seat.idle = setTimeout(() => endSeat(seat), idle_ms).unref();
-    const next = nextOf(waiting, seat);
-    if (!next) return void free.unshift(seat);
-    seat.turn = next.owner === seat.owner ? seat.turn + 1 : 0;
-    next.take(seat);
+  function releaseSlot(slot: Slot): void {
+    slot.idle = setTimeout(() => endProcess(slot), idleMs).unref();
+    const next = takeNextWaiter(waiting, slot);
+    if (!next) return void free.unshift(slot);
+    slot.consecutive = next.owner === slot.owner ? slot.consecutive + 1 : 0;
+    next.take(slot);
   }
 
-  async function processOf(seat: Seat, owner: string): Promise<ConfinedProcess> {
-    clearTimeout(seat.idle);
-    if (seat.owner !== owner || (seat.process?.asked ?? 0) >= DOCUMENTS_MAX) await endSeat(seat);
+  async function processFor(slot: Slot, owner: string): Promise<ConfinedProcess> {
+    clearTimeout(slot.idle);
+    if (slot.owner !== owner || (slot.process?.documentsSent ?? 0) >= MAX_DOCUMENTS_PER_PROCESS) await endProcess(slot);
     assertOpen();
-    seat.owner = owner;
-    seat.process ??= await startConfinedProcess(bounds);
-    return seat.process;
+    slot.owner = owner;
+    slot.process ??= await startConfinedProcess(limits);
+    return slot.process;
   }
 
   async function withProcess<T>(
     owner: string,
-    work: (asked: ConfinedProcess) => Promise<{ isSound: boolean; answer: T }>,
+    work: (process: ConfinedProcess) => Promise<{ isSound: boolean; answer: T }>,
   ): Promise<T> {
     assertOpen();
-    const seat = await seatFor(owner);
+    const slot = await acquireSlot(owner);
     let isSound = false;
     try {
-      const done = await work(await processOf(seat, owner));
+      const done = await work(await processFor(slot, owner));
       assertOpen();
       isSound = done.isSound;
       return done.answer;
     } finally {
-      if (!isSound) await endSeat(seat);
-      giveBack(seat);
+      if (!isSound) await endProcess(slot);
+      releaseSlot(slot);
     }
   }
 
@@ -122,7 +125,7 @@ export function openProcessPool({
     assertOpen,
     async close() {
       isClosed = true;
-      await Promise.all(all.map(endSeat));
+      await Promise.all(all.map(endProcess));
     },
   };
 }

@@ -5,55 +5,55 @@ import { ExtractError } from '../documents/formats/extract-error.ts';
 import { NO_NAMES, titleNames } from '../documents/links/title-names.ts';
 import { renderPlainText } from '../markdown/plain-text.ts';
 import { renderPage } from '../markdown/render.ts';
-import type { Answer, Message, Question } from './bounded-thread.ts';
+import type { ThreadMessage, ThreadRequest, ThreadResult } from './bounded-thread.ts';
 
 /** Handles one request at a time. The pages of an upload and the titles are sent once and kept for the next files. */
 let pages: ReadonlyMap<string, string> = new Map();
 let names = NO_NAMES;
 
-stepBehind(workerData.behind);
+lowerPriority(workerData.nice);
 
-parentPort?.on('message', (question: Question) => {
-  if ('pages' in question) pages = question.pages;
-  if ('titles' in question) names = titleNames(question.titles);
-  tell(answer(question));
+parentPort?.on('message', (request: ThreadRequest) => {
+  if ('pages' in request) pages = request.pages;
+  if ('titles' in request) names = titleNames(request.titles);
+  post(answer(request));
 });
-tell({ ready: true });
+post({ ready: true });
 
-function tell(message: Answer | { rendering: number } | { ready: true }): void {
+function post(message: ThreadResult | { rendering: number } | { ready: true }): void {
   // Missing before Node 24.
   const cpu = process.threadCpuUsage?.();
-  parentPort?.postMessage({ ...message, cpu } satisfies Message);
+  parentPort?.postMessage({ ...message, cpu } satisfies ThreadMessage);
 }
 
-function answer(question: Question): Answer {
-  const { plain } = question;
+function answer(request: ThreadRequest): ThreadResult {
+  const { plain } = request;
   try {
-    if ('page' in question) {
-      const { page } = question;
+    if ('page' in request) {
+      const { page } = request;
       return {
         page: plain === '' ? renderPage(page) : { ...renderPlainText(page.markdown), plain_reason: plain, links: [] },
       };
     }
-    const { file, isOnePage } = question;
-    const onExtracted = (length: number) => tell({ rendering: length });
+    const { file, isOnePage } = request;
+    const onExtracted = (length: number) => post({ rendering: length });
     if (isOnePage) {
       const compiled = plain === '' ? compileFile(file, pages, onExtracted, names) : compileAsIs(file, plain);
       return { file: { ok: true, ...compiled } };
     }
     const made = plain === '' ? compileOrSplit(file, pages, onExtracted, names) : compileOrSplitAsIs(file, plain);
-    return 'parts' in made ? { divided: { ok: true, ...made } } : { file: { ok: true, ...made } };
+    return 'parts' in made ? { split: { ok: true, ...made } } : { file: { ok: true, ...made } };
   } catch (error) {
     if (error instanceof ExtractError) return { file: { ok: false, code: error.code, message: error.message } };
     return { failed: error instanceof Error ? error : new Error(String(error)) };
   }
 }
 
-function stepBehind(steps: number): void {
+function lowerPriority(nice: number): void {
   // On Linux 0 is this thread; elsewhere it is the process, which serves requests.
-  if (process.platform !== 'linux' || steps === 0) return;
+  if (process.platform !== 'linux' || nice === 0) return;
   try {
-    setPriority(0, Math.min(getPriority(0) + steps, 19));
+    setPriority(0, Math.min(getPriority(0) + nice, 19));
   } catch {
     // Without permission the thread runs at normal priority.
   }

@@ -41,18 +41,18 @@ after(() => sandbox.close());
 test('a file compiled in the thread has the same result as one compiled directly', async () => {
   const pages = new Map([['guide/setup.md', 'guide/setup']]);
   const input = { ...file('a.md', '# T\n\n[x](guide/setup.md#y)\n'), page_path: 'a' };
-  const output = await sandbox.run(input, pages);
+  const output = await sandbox.compile(input, pages);
   assert.deepEqual(output, { ok: true, ...compileFile(input, pages) });
   assert.ok(output.ok);
   assert.deepEqual([output.markdown, output.links], ['# T\n\n[x](guide/setup#y)\n', ['guide/setup.md']]);
-  assert.deepEqual(await sandbox.run(input, pages), output, 'the same input must make the same page');
-  const without = await sandbox.run(input, NO_PAGES);
+  assert.deepEqual(await sandbox.compile(input, pages), output, 'the same input must make the same page');
+  const without = await sandbox.compile(input, NO_PAGES);
   assert.ok(without.ok && without.links.length === 0, 'the pages of another upload must not be used');
 });
 
 test('files of every kind become pages, or are refused with a reason for the user', async () => {
   const outputs = await Promise.all(
-    filesOf('documents').map(async (input) => [input.filename, await sandbox.run(input, NO_PAGES)] as const),
+    filesOf('documents').map(async (input) => [input.filename, await sandbox.compile(input, NO_PAGES)] as const),
   );
   const of = new Map(outputs);
   for (const [filename, output] of outputs) {
@@ -75,7 +75,7 @@ test('manual pages of two languages are compiled without an error', async (t) =>
   for (const folder of ['tldr/common', 'tldr/ja']) {
     const files = filesOf(folder).filter((input) => input.filename.endsWith('.md'));
     const start = performance.now();
-    const outputs = await Promise.all(files.map((input) => sandbox.run(input, NO_PAGES)));
+    const outputs = await Promise.all(files.map((input) => sandbox.compile(input, NO_PAGES)));
     const seconds = (performance.now() - start) / 1_000;
     t.diagnostic(`${folder}: ${files.length} files, ${Math.round(files.length / seconds)} files/s in one thread`);
     for (const [i, output] of outputs.entries()) {
@@ -86,11 +86,11 @@ test('manual pages of two languages are compiled without an error', async (t) =>
 });
 
 test('a file that takes too long is shown as plain text, and the next files are compiled', async () => {
-  const impatient = openSandbox({ render_ms: 100 });
+  const impatient = openSandbox({ renderMs: 100 });
   try {
     const [slow, quick] = await Promise.all([
-      impatient.run(file('slow.md', SLOW), NO_PAGES),
-      impatient.run(file('quick.md', '# Quick'), NO_PAGES),
+      impatient.compile(file('slow.md', SLOW), NO_PAGES),
+      impatient.compile(file('quick.md', '# Quick'), NO_PAGES),
     ]);
     assert.ok(slow.ok && slow.plain_reason === 'too_slow', 'the slow file must be shown as it is');
     assert.deepEqual([slow.markdown, slow.title, slow.html.slice(0, 12)], [SLOW, 'slow', '<pre>\n[a](b ']);
@@ -101,13 +101,13 @@ test('a file that takes too long is shown as plain text, and the next files are 
 });
 
 test('a file that takes too much memory is shown as plain text, and the process continues', async () => {
-  const small = openSandbox({ memory_mb: 24 });
+  const small = openSandbox({ memoryMb: 24 });
   try {
     const heavy = `${'- *a* **b** [c](d) `e`\n'.repeat(8_000)}`;
-    const output = await small.run(file('heavy.md', heavy), NO_PAGES);
+    const output = await small.compile(file('heavy.md', heavy), NO_PAGES);
     assert.ok(output.ok && output.plain_reason === 'out_of_memory', 'the heavy file must be shown as it is');
     assert.equal(output.text, heavy);
-    const next = await small.run(file('next.md', '# Next'), NO_PAGES);
+    const next = await small.compile(file('next.md', '# Next'), NO_PAGES);
     assert.ok(next.ok && next.title === 'Next');
   } finally {
     await small.close();
@@ -118,13 +118,16 @@ test('an internal error is reported and affects one file only', async () => {
   const faults: Error[] = [];
   const watched = openSandbox({ onError: (error) => faults.push(error) });
   try {
-    const output = await watched.run({ ...file('a.md', '# A'), filename: undefined as unknown as string }, NO_PAGES);
+    const output = await watched.compile(
+      { ...file('a.md', '# A'), filename: undefined as unknown as string },
+      NO_PAGES,
+    );
     assert.ok(output.ok === false && output.code === 'unreadable', 'a file that fails in every way must be refused');
     assert.deepEqual(
       faults.map((error) => error.name),
       ['TypeError'],
     );
-    const next = await watched.run(file('next.md', '# Next'), NO_PAGES);
+    const next = await watched.compile(file('next.md', '# Next'), NO_PAGES);
     assert.ok(next.ok && next.title === 'Next');
   } finally {
     await watched.close();
@@ -134,10 +137,10 @@ test('an internal error is reported and affects one file only', async () => {
 test('a sandbox has no thread before the first file or after its idle time', async () => {
   const threads = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
   const before = threads();
-  const brief = openSandbox({ idle_ms: 1 });
+  const brief = openSandbox({ idleMs: 1 });
   assert.equal(threads(), before, 'opening a sandbox must start no thread');
-  await brief.run(file('a.md', '# A'), NO_PAGES);
-  const output = await brief.run(file('a.md', '# B'), NO_PAGES);
+  await brief.compile(file('a.md', '# A'), NO_PAGES);
+  const output = await brief.compile(file('a.md', '# B'), NO_PAGES);
   assert.ok(output.ok && output.title === 'B', 'an ended thread must be replaced');
   await until('the idle threads have ended', threads, (count) => count <= before);
   await brief.close();
@@ -147,7 +150,7 @@ test("several threads return each file's own page", async () => {
   const wide = openSandbox({ threads: 2 });
   try {
     const names = Array.from({ length: 40 }, (_, i) => `n${i}`);
-    const outputs = await Promise.all(names.map((name) => wide.run(file(`${name}.md`, `# ${name}`), NO_PAGES)));
+    const outputs = await Promise.all(names.map((name) => wide.compile(file(`${name}.md`, `# ${name}`), NO_PAGES)));
     assert.deepEqual(
       outputs.map((output) => output.ok && output.title),
       names,
@@ -159,17 +162,18 @@ test("several threads return each file's own page", async () => {
 
 test('a closed sandbox refuses pending, running and new requests', async () => {
   const closing = openSandbox();
-  const refused = [closing.run(file('slow.md', SLOW), NO_PAGES), closing.run(file('a.md', '# A'), NO_PAGES)].map(
-    (run) => assert.rejects(run, /closed/),
-  );
+  const refused = [
+    closing.compile(file('slow.md', SLOW), NO_PAGES),
+    closing.compile(file('a.md', '# A'), NO_PAGES),
+  ].map((run) => assert.rejects(run, /closed/));
   await closing.close();
   await Promise.all(refused);
-  await assert.rejects(closing.run(file('a.md', '# A'), NO_PAGES), /closed/);
+  await assert.rejects(closing.compile(file('a.md', '# A'), NO_PAGES), /closed/);
 });
 
 test('the input buffer stays usable after a file is compiled', async () => {
   const pool = Buffer.from('before# Inside#after');
-  const output = await sandbox.run(file('a.md', pool.subarray(6, 14)), NO_PAGES);
+  const output = await sandbox.compile(file('a.md', pool.subarray(6, 14)), NO_PAGES);
   assert.ok(output.ok && output.markdown === '# Inside');
   assert.equal(pool.toString(), 'before# Inside#after');
 });

@@ -3,11 +3,11 @@ import type { KnownTitle } from '../documents/links/title-names.ts';
 import { type PlainReason, renderPlainText } from '../markdown/plain-text.ts';
 import type { PageInput, RenderedPage } from '../markdown/render.ts';
 import type { CompileOutput, SplitOutput } from './bounded-thread.ts';
-import { type Answer, type BoundedThread, boundedThread, type Question } from './bounded-thread.ts';
+import { type BoundedThread, boundedThread, type ThreadRequest, type ThreadResult } from './bounded-thread.ts';
 
 export interface Sandbox {
   /** As `compile`, but a file that is too long for one page is returned in parts, each to be compiled by `compile`. */
-  runOrDivide(
+  compileOrSplit(
     file: CompileInput,
     pages: ReadonlyMap<string, string>,
     titles?: readonly KnownTitle[],
@@ -18,7 +18,11 @@ export interface Sandbox {
    * so they must not be changed. Never throws for the content of a file; throws if the sandbox is closed or no thread
    * can be started.
    */
-  run(file: CompileInput, pages: ReadonlyMap<string, string>, titles?: readonly KnownTitle[]): Promise<CompileOutput>;
+  compile(
+    file: CompileInput,
+    pages: ReadonlyMap<string, string>,
+    titles?: readonly KnownTitle[],
+  ): Promise<CompileOutput>;
   /** Renders a page. Every text yields a page; throws only as `compile` does. */
   render(page: PageInput): Promise<RenderedPage>;
   /** Ends the threads; pending and running requests fail. */
@@ -26,11 +30,15 @@ export interface Sandbox {
 }
 
 /** A request without `plain`, which is set after a first attempt failed. */
-type Work = Question extends infer Each ? (Each extends Question ? Omit<Each, 'plain'> : never) : never;
+type PendingRequest = ThreadRequest extends infer Each
+  ? Each extends ThreadRequest
+    ? Omit<Each, 'plain'>
+    : never
+  : never;
 
 interface Task {
-  work: Work;
-  resolve(answer: Answer): void;
+  work: PendingRequest;
+  resolve(answer: ThreadResult): void;
   reject(error: unknown): void;
 }
 
@@ -42,31 +50,22 @@ interface Task {
 export function openSandbox(
   options: {
     threads?: number;
-    extract_ms?: number;
-    render_ms?: number;
-    memory_mb?: number;
-    idle_ms?: number;
-    behind?: number;
+    extractMs?: number;
+    renderMs?: number;
+    memoryMb?: number;
+    idleMs?: number;
+    nice?: number;
     onError?: (error: Error) => void;
   } = {},
 ): Sandbox {
-  const {
-    threads = 1,
-    extract_ms = 10_000,
-    render_ms = 1_000,
-    memory_mb = 512,
-    idle_ms = 30_000,
-    behind = 0,
-  } = options;
+  const { threads = 1, extractMs = 10_000, renderMs = 1_000, memoryMb = 512, idleMs = 30_000, nice = 0 } = options;
   const onError = options.onError ?? ((error: Error) => process.emitWarning(error));
-  const all = Array.from({ length: threads }, () =>
-    boundedThread({ extract_ms, render_ms, memory_mb, idle_ms, behind }),
-  );
+  const all = Array.from({ length: threads }, () => boundedThread({ extractMs, renderMs, memoryMb, idleMs, nice }));
   const free = [...all];
   const waiting: Task[] = [];
   let isClosed = false;
 
-  function ask(work: Work): Promise<Answer> {
+  function ask(work: PendingRequest): Promise<ThreadResult> {
     if (isClosed) return Promise.reject(closed());
     return new Promise((resolve, reject) => {
       waiting.push({ work, resolve, reject });
@@ -79,7 +78,7 @@ export function openSandbox(
     const thread = free.pop();
     const task = thread && waiting.shift();
     if (!thread || !task) return;
-    answerOf(thread, task.work)
+    resultOf(thread, task.work)
       .then(task.resolve, (error) => task.reject(isClosed ? closed() : error))
       .finally(() => {
         free.push(thread);
@@ -87,23 +86,23 @@ export function openSandbox(
       });
   }
 
-  async function answerOf(thread: BoundedThread, work: Work): Promise<Answer> {
-    const first = await thread.ask({ ...work, plain: '' } as Question);
+  async function resultOf(thread: BoundedThread, work: PendingRequest): Promise<ThreadResult> {
+    const first = await thread.ask({ ...work, plain: '' } as ThreadRequest);
     if (!('failed' in first)) return first;
     if (isClosed) throw closed();
     if (first.failed instanceof Error) onError(first.failed);
-    const second = await thread.ask({ ...work, plain: plainReason(first.failed) } as Question);
+    const second = await thread.ask({ ...work, plain: plainReason(first.failed) } as ThreadRequest);
     if (isClosed && 'failed' in second) throw closed();
     return second;
   }
 
   return {
-    async runOrDivide(file, pages, titles = NO_TITLES) {
+    async compileOrSplit(file, pages, titles = NO_TITLES) {
       const answer = await ask({ file, pages, titles, isOnePage: false });
       if ('file' in answer) return answer.file;
-      return 'divided' in answer ? answer.divided : UNREADABLE;
+      return 'split' in answer ? answer.split : UNREADABLE;
     },
-    async run(file, pages, titles = NO_TITLES) {
+    async compile(file, pages, titles = NO_TITLES) {
       const answer = await ask({ file, pages, titles, isOnePage: true });
       return 'file' in answer ? answer.file : UNREADABLE;
     },

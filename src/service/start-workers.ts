@@ -21,7 +21,7 @@ export function startWorkers(
   onStop: OnStop,
 ): Worker {
   // Page reads have a higher CPU priority than uploads.
-  const sandbox = openSandbox({ threads: RENDERING_THREADS, behind: 15 });
+  const sandbox = openSandbox({ threads: RENDERING_THREADS, nice: 15 });
   onStop(() => sandbox.close());
   const reader = openDocumentReader();
   onStop(() => reader.close());

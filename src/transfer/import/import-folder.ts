@@ -135,10 +135,10 @@ async function compilePlanned(
   const file = { wiki_id, filename, content_type: '', page_path: path };
   const asFolder = (name: string) => {
     const bytes = Buffer.from(`# ${name.replace(/([\\`*_[\]<>#])/g, '\\$1')}\n`);
-    return sandbox.run({ ...file, filename: 'folder.md', content_type: 'text/markdown', bytes }, pages);
+    return sandbox.compile({ ...file, filename: 'folder.md', content_type: 'text/markdown', bytes }, pages);
   };
   if (entry === undefined) return { ...page, result: await asFolder(filename.split('/').at(-1) ?? filename) };
-  const result = await sandbox.run({ ...file, bytes: await archive.read(entry, limits.file_bytes) }, pages);
+  const result = await sandbox.compile({ ...file, bytes: await archive.read(entry, limits.file_bytes) }, pages);
   if (result.ok) return { ...page, result };
   const failure = `${filename} (${result.message})`;
   if (!parents.has(path)) return { ...page, result, failure };
