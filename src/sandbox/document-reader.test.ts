@@ -217,12 +217,12 @@ test('a document that is damaged or unpacks to too much is refused, and the next
 
 test('a document that exceeds a limit of time, memory or output fails alone', async () => {
   const slow = pdfOf(Array.from({ length: 400 }, (_, i) => [[`Page ${i} has its own text.`, 50, 700] as const]));
-  const bounds: [options: object, reason: RegExp, bytes: Buffer][] = [
-    [{ document_ms: 30 }, /too long to read/, slow],
-    [{ memory_mb: 64 }, /too much memory/, docxOf(wordParagraph('many words').repeat(300_000))],
-    [{ output_bytes: 1_000 }, /too much for a page/, docxOf(wordParagraph('many words '.repeat(1_000)))],
+  const limits: [options: object, reason: RegExp, bytes: Buffer][] = [
+    [{ cpuTimeLimitMs: 30 }, /too long to read/, slow],
+    [{ memoryMb: 64 }, /too much memory/, docxOf(wordParagraph('many words').repeat(300_000))],
+    [{ maxOutputBytes: 1_000 }, /too much for a page/, docxOf(wordParagraph('many words '.repeat(1_000)))],
   ];
-  for (const [options, reason, bytes] of bounds) {
+  for (const [options, reason, bytes] of limits) {
     const bounded = openDocumentReader({ processes: 1, ...options });
     try {
       assert.match(await refusal(bytes, bounded), reason);
