@@ -97,7 +97,7 @@ test('a refused form says what went wrong, what to do, and the request id; the i
   assert.match(member.body, /Look for them in the list of members below/);
   const last = await me.submit(path, { do: 'leave', membership_id: owner.membership_id });
   assert.equal(last.status, 409);
-  assert.match(last.body, /Make somebody else an owner first/);
+  assert.match(last.body, /Make another member an owner first/);
   assert.equal((await me.submit(path, { do: 'nothing' })).status, 400);
   assert.equal((await me.submit(path, { do: 'constructor' })).status, 400);
 });

@@ -1,23 +1,23 @@
 import { camelCaseParts, isUnspaced, termOf, tokenize } from './tokenize.ts';
 
-/** What is beyond this many characters of a text is not searched. */
+/** Text after this many characters is not indexed. */
 export const SEARCHED_CHARACTERS = 250_000;
 
-/** Before a word of a title as it is written, which suggestions are found by while it is typed. */
+/** The prefix of unstemmed title words in the index, which are used for suggestions while a query is typed. */
 export const TITLE_WORD = '^';
 
-/** Comes after every character that a word may go on with. */
+/** Sorts after every character of a word: the upper bound of a prefix search. */
 export const AFTER_ALL = '\u{10ffff}';
 
-/** What the index needs of a text. Both are words between spaces, so that the database can look into them. */
+/** The index data of a text: words separated by spaces, so that SQL can search in them. */
 export interface IndexedText {
-  /** Each term and how often it stands there: " instal:2 acm:1 ". */
+  /** Each term with the number of its occurrences: " instal:2 acm:1 ". */
   terms: string;
-  /** The words as they are written, for corrections: " install installed acme ". */
+  /** The unstemmed words, for corrections: " install installed acme ". */
   vocabulary: string;
 }
 
-/** A title is found by all of its words, also those that say little, and by the parts of names of code. */
+/** Indexes all words of a title, stop words included, and the parts of camel-case names. */
 export function indexTitle(title: string): IndexedText {
   const counts = new Map<string, number>();
   const words = new Set<string>();
@@ -26,7 +26,7 @@ export function indexTitle(title: string): IndexedText {
   for (const { word, term } of tokenize(title)) {
     add(term);
     addWord(words, word);
-    // The count of such a word is its place, because a title that begins with it is meant sooner.
+    // The count of such a word is its position: suggestions prefer titles that begin with it.
     const typed = TITLE_WORD + word;
     if (!counts.has(typed)) counts.set(typed, (place += 1));
   }
@@ -78,7 +78,7 @@ export function readWords(vocabulary: string): string[] {
   return vocabulary.split(' ').filter((word) => word !== '');
 }
 
-/** By its letters backwards a word is found by its end. */
+/** Reversed words make suffix searches prefix searches. */
 export function backwards(word: string): string {
   return [...word].reverse().join('');
 }

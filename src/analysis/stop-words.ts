@@ -1,4 +1,4 @@
-/** Words that say nothing about a text: PostgreSQL's English list. */
+/** English stop words: PostgreSQL's list (english.stop). */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its ' +

@@ -10,7 +10,7 @@ import { termOf, tokenize } from './tokenize.ts';
 const RUNS = Number(process.env.SEARCH_RUNS ?? 2_000);
 const words = (text: string) => [...tokenize(text)].map(({ word }) => word);
 
-test('case, width, accents and punctuation do not count; marks that are letters of their own do', () => {
+test('case, width, accents and punctuation are ignored; marks that are part of a letter are kept', () => {
   assert.deepEqual(words('Ｃａｆé ZÜRICH cafe\u0301'), ['cafe', 'zurich', 'cafe']);
   assert.deepEqual(words('Get_Child-Item R&D .env 3.14'), ['get', 'child', 'item', 'r', 'd', 'env', '3', '14']);
   assert.deepEqual(words('がか'), ['がか']);
@@ -18,14 +18,14 @@ test('case, width, accents and punctuation do not count; marks that are letters 
   assert.deepEqual(words('東京都 水 iPhone用'), ['東京', '京都', '水', 'iphone', '用']);
 });
 
-test('names of code are found by their parts in titles', () => {
+test('names in code are found by their parts in titles', () => {
   const terms = [...readCounts(indexTitle('Get-ChildItem of the HTTPServer').terms).keys()];
   for (const term of ['get', 'childitem', 'child', 'item', 'http', 'server', 'the', '^childitem']) {
     assert.ok(terms.includes(term), `${term} of ${terms}`);
   }
 });
 
-test('stems are those of PostgreSQL for all but one English word in a thousand', async () => {
+test("stems equal PostgreSQL's for at least 999 of 1000 English words", async () => {
   const db = openOwner(await makeDatabase());
   const text = ['../../README.md', '../../ARCHITECTURE.md', '../../package.json', '../../openapi.json']
     .map((path) => readFileSync(new URL(path, import.meta.url), 'utf8'))
@@ -56,7 +56,7 @@ test('stems are those of PostgreSQL for all but one English word in a thousand',
   assert.ok(rows.length > 5_000 && wrong.length <= rows.length / 1_000, JSON.stringify(wrong.slice(0, 20)));
 });
 
-test('every place of a token is a place of the text, in its order, whatever the text holds', () => {
+test('the offsets of tokens are inside the text and ascend, for any text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
       let before = 0;

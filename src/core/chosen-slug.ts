@@ -2,21 +2,26 @@ import { randomInt } from 'node:crypto';
 import { ApiError } from './errors.ts';
 import { isSlug, numberedSlug, RESERVED_SLUGS, slugFrom } from './slug.ts';
 
-/** How many numbered slugs are tried before random characters end every collision. */
+/** How many numbered slugs are tried before random ones. */
 const NUMBERED = 20;
 
 const RANDOM = 4;
 
-/** How often a statement that takes the first free candidate is tried; only a lost race needs a second time. */
+/**
+ * How many times a statement that takes the first free candidate is attempted; only a lost race needs a second attempt.
+ */
 export const SLUG_ATTEMPTS = 10;
 
-/** Of many who take the first free number at once only one gets it; whoever lost this often takes a random one. */
+/**
+ * Concurrent writers try the same first free number and only one gets it; after this many lost races the random
+ * candidates are used.
+ */
 const RACES_MAX = 4;
 
 /**
- * The slugs that a record may take, in order of preference: the one that was asked for alone, or those that its name
- * leads to: itself, `-2`, `-3`, …, then with random characters, so that making one never fails. 400 `invalid_slug`
- * and 409 `slug_taken` (reserved words are taken) as values, for the caller to answer in the order of checks.
+ * The candidates for a record's slug, in order of preference: only `given` if the client sent one; else the slug of the
+ * name, `-2`, `-3`, …, then random suffixes, so that creating a record never fails. Returns (does not throw) 400
+ * `invalid_slug` and 409 `slug_taken` (also for reserved words), for the caller to raise in the order of checks.
  */
 export function slugCandidates(
   given: string | null | undefined,
@@ -36,7 +41,7 @@ export function slugCandidates(
   return [...numbered, ...random].filter((slug) => !reserved.has(slug));
 }
 
-/** The candidates of one attempt, from 0 to SLUG_ATTEMPTS. */
+/** The candidates of an attempt, counted from 0. */
 export function candidatesAt(attempt: number, slugs: string[]): string[] {
   return attempt < RACES_MAX ? slugs : slugs.slice(-RANDOM);
 }

@@ -1,13 +1,13 @@
-/** One label of a host name, and the local part that mail servers take unquoted (HTML's e-mail state, ASCII only). */
+/** A label of a host name, and a local part without quotes (the `email` state of HTML, ASCII only). */
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const ADDRESS = new RegExp(
   `^[a-z0-9!#$%&'*+/=?^_\`{|}~-]+(?:\\.[a-z0-9!#$%&'*+/=?^_\`{|}~-]+)*@${LABEL}(?:\\.${LABEL})*$`,
 );
 
 /**
- * An address as it is stored and compared: trimmed and ASCII-lower-cased, at most 254 characters, or undefined where it
- * is not exactly one plain address. Letters outside ASCII are refused instead of folded, so that no two addresses that
- * look alike are ever taken for one; an international domain is written in its xn-- form.
+ * Normalizes an address for storage and comparison: trimmed, ASCII lower case, at most 254 characters; undefined if it
+ * is not exactly one plain address. Characters outside ASCII are refused, so that look-alike addresses are never
+ * confused; an international domain is written in its xn-- form.
  */
 export function normalizeEmail(text: string): string | undefined {
   const email = text.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());

@@ -1,4 +1,4 @@
-/** Every machine-readable code and its status. Codes only grow. */
+/** All machine-readable codes and their status. Codes are never removed. */
 export const STATUS_OF = {
   invalid_request: 400,
   invalid_identifier: 400,
@@ -47,7 +47,7 @@ export const STATUS_OF = {
 
 export type ErrorCode = keyof typeof STATUS_OF;
 
-/** One thing that is wrong with a request, as Pydantic v2 words it. */
+/** One error of a request, in the format of Pydantic v2. */
 export interface Detail {
   type: string;
   loc: (string | number)[];
@@ -57,14 +57,14 @@ export interface Detail {
 }
 
 /**
- * What a client is told: a code for its program and a sentence for its developer. `cause` is for the log alone.
- * `detail` is the list of a 422, or the word of the framework-level 404 and 405. `retry_after`: seconds, for 429.
+ * An error response: a code for programs and a message for developers. `cause` is only logged. `detail` is the list of
+ * a 422, or the text of a framework-level 404 or 405. `retry_after`: seconds, for 429 and 503.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly detail: Detail[] | string | undefined;
-  /** Seconds after which trying again has a chance. */
+  /** Seconds until a retry may succeed. */
   readonly retry_after: number | undefined;
 
   constructor(
@@ -80,7 +80,10 @@ export class ApiError extends Error {
   }
 }
 
-/** One answer for a credential that is missing, malformed, unknown, revoked or expired: nothing tells them apart. */
+/**
+ * The same response for a missing, malformed, unknown, revoked or expired credential, so that clients cannot tell them
+ * apart.
+ */
 export function unauthorized(cause?: unknown): ApiError {
   return new ApiError('unauthorized', 'Send a valid access token or API key: Authorization: Bearer <token>.', {
     cause,
@@ -106,9 +109,13 @@ export function seatLimitReached(cause?: unknown): ApiError {
 }
 
 export function lastOwner(cause?: unknown): ApiError {
-  return new ApiError('last_owner', 'A workspace keeps at least one active owner. Make somebody else an owner first.', {
-    cause,
-  });
+  return new ApiError(
+    'last_owner',
+    'A workspace keeps at least one active owner. Make another member an owner first.',
+    {
+      cause,
+    },
+  );
 }
 
 export function unsupportedMediaType(cause?: unknown, wanted = 'application/json'): ApiError {

@@ -1,4 +1,4 @@
-/** A text as HTML in which it is nothing but text, also within quotes. */
+/** Escapes a text for HTML content and quoted attribute values. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

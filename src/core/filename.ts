@@ -3,8 +3,9 @@ const SEGMENT_BYTES = 255;
 const FILENAME_CHARACTERS = 1_024;
 
 /**
- * The name of an uploaded file as it is kept: folders by "/", without "..", drive letters, leading slashes and control
- * characters; percent-encodings stay the text that they are. Too many folders, or too long a name, keep their ends.
+ * Normalizes the name of an uploaded file: folders separated by "/", without "..", drive letters, leading slashes and
+ * control characters; percent-encoding is not decoded. If there are too many folders or the name is too long, the end
+ * is kept.
  */
 export function cleanFilename(filename: string): string {
   const segments = filename
@@ -20,9 +21,9 @@ export function cleanFilename(filename: string): string {
   return segments.slice(-(FOLDERS_MAX + 1)).join('/') || 'file';
 }
 
-/** The header for a file's name as RFC 6266 has it: once in ASCII, and once as it is where that differs. */
+/** A Content-Disposition header (RFC 6266): the name in ASCII, and in `filename*` (RFC 8187) if it differs. */
 export function contentDisposition(kind: 'inline' | 'attachment', filename: string): string {
-  // Browsers disagree about quotes, backslashes and percent signs in the first form.
+  // Browsers disagree about quotes, backslashes and percent signs in `filename`.
   const ascii = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   if (ascii === filename) return `${kind}; filename="${ascii}"`;
   const encoded = encodeURIComponent(filename).replace(

@@ -1,6 +1,6 @@
 import { uuidv7obj } from 'uuidv7';
 
-/** The kinds of ids, by their prefix. A workspace is an organization: one id serves both names. */
+/** The prefixes of ids. A workspace and its organization share one id (`org`). */
 type IdPrefix =
   | 'org'
   | 'user'
@@ -18,16 +18,16 @@ type IdPrefix =
   | 'req'
   | 'evt';
 
-/** Crockford's digits in the order of their values. */
+/** Crockford's base32 digits in the order of their values. */
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
- * A new id: `<prefix>_` and a UUIDv7 in 26 characters of lower-case Crockford base32 (the TypeID form).
- * Ids of one process ascend in the order of their making, so ordering by id is ordering by creation.
+ * Creates an id: `<prefix>_` and a UUIDv7 in 26 characters of lower-case Crockford base32 (the TypeID format). Ids of
+ * one process ascend in the order of creation.
  */
 export function newId(prefix: IdPrefix): string {
   let text = `${prefix}_`;
-  // 26 digits hold 130 bits, so the 128 bits of the UUID begin two bits late.
+  // 26 digits hold 130 bits; the UUID has 128, so the first two bits are zero.
   let bits = 2;
   let held = 0;
   for (const byte of uuidv7obj().bytes) {

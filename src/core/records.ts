@@ -1,6 +1,6 @@
 import { type TProperties, Type } from 'typebox';
 
-/** An object of which nothing but the declared fields ever leaves. */
+/** An object schema that drops undeclared fields from responses. */
 export function Record<P extends TProperties>(properties: P, options: { description?: string } = {}) {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
@@ -9,23 +9,23 @@ export const Id = Type.String({ description: 'Opaque: a prefix and 26 characters
 
 export const Timestamp = Type.String({ description: 'RFC 3339, UTC, milliseconds.' });
 
-/** A text that is `""` where there is none. */
+/** A text, `""` if there is none. */
 export const Text = Type.String({ default: '' });
 
 export const Flag = Type.Boolean({ default: false });
 
-/** A row without its nulls: a field that has no value yet is left out of the record. */
+/** Removes the nulls of a row: fields without a value are omitted from the record. */
 export function withoutNulls<T extends object>(row: T): T {
   const record = {} as T;
   for (const name in row) if (row[name] !== null) record[name] = row[name];
   return record;
 }
 
-/** Of a row the fields of a record that have a value: for a reply that may be one of several records. */
+/** The fields of `record` that have a value in `row`, for responses that may be one of several records. */
 export function fieldsOf<T extends object>(record: { properties: object }, row: T): T {
   const names = Object.keys(record.properties) as (keyof T)[];
   return Object.fromEntries(names.filter((name) => row[name] !== null).map((name) => [name, row[name]])) as T;
 }
 
-/** The path's parameters of everything in a wiki. */
+/** The path parameters of resources in a wiki. */
 export const WikiParams = Type.Object({ wiki_id: Id });

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 /**
- * Encrypts a text under a secret that only the client has (of which the database has no more than a hash), so that a
- * dump of the database shows nothing of it. `purpose` keeps what is sealed for one end from serving another.
+ * Encrypts a text (AES-256-GCM, key by HKDF-SHA-256) with a secret that only the client has; the database stores a hash
+ * of it, so a dump of the database does not reveal the text. `purpose` separates the keys of different uses.
  */
 export function seal(purpose: string, secret: string, text: string): Buffer {
   const nonce = randomBytes(12);
@@ -10,7 +10,7 @@ export function seal(purpose: string, secret: string, text: string): Buffer {
   return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The text that was sealed; throws where the secret or the purpose is another. */
+/** Decrypts a sealed text; throws if the secret or the purpose differs. */
 export function unseal(purpose: string, secret: string, sealed: Buffer): string {
   const decipher = createDecipheriv('aes-256-gcm', derive(purpose, secret), sealed.subarray(0, 12));
   decipher.setAuthTag(sealed.subarray(-16));

@@ -11,7 +11,7 @@ test('a slug is 1 to 48 of a-z, 0-9 and single dashes, neither first nor last', 
   for (const text of malformed) assert.ok(!isSlug(text), `${JSON.stringify(text)} must be refused`);
 });
 
-test('letters of Latin, Greek and Cyrillic are kept in ASCII, everything else becomes one dash', () => {
+test('Latin, Greek and Cyrillic letters are transliterated, everything else becomes one dash', () => {
   const expected: [string, string][] = [
     ['Acme Corp.', 'acme-corp'],
     ['  --Hello,   World!--  ', 'hello-world'],
@@ -27,13 +27,13 @@ test('letters of Latin, Greek and Cyrillic are kept in ASCII, everything else be
   for (const [text, slug] of expected) assert.equal(slugFrom(text, 'page'), slug);
 });
 
-test('a text of another script alone, or of no letters, is called as the fallback says', () => {
+test('a text of other scripts only, or without letters, gets the fallback', () => {
   for (const text of ['', '日本語', 'العربية', '!!!', '\u0000', '👋', '---']) {
     assert.equal(slugFrom(text, 'page'), 'page');
   }
 });
 
-test('whatever the text, its slug and its numbered slugs are well formed and differ', () => {
+test('the slug and the numbered slugs of any text are well formed and differ', () => {
   const texts = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 200 }),
     fc.string({ unit: 'grapheme', maxLength: 100 }),

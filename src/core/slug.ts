@@ -1,8 +1,8 @@
-/** The longest slug, in characters. */
+/** The maximum length of a slug in characters. */
 const MAX_LENGTH = 48;
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?$/;
 
-/** Words that a path or a host name of the service may need: no workspace and no wiki is called so. */
+/** Words that a path or a host name of the service may need; no workspace and no wiki may use them as a slug. */
 export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
   (
     'api app www admin v1 login logout signup sign-in oauth auth mcp static assets docs help status billing settings ' +
@@ -11,8 +11,8 @@ export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Letters that taking the marks off does not bring to ASCII, each with what people of its languages write for it:
- * special letters of Latin, then Greek, then Cyrillic (where й, ё and ї are letters, not и, е and і with a mark).
+ * Transliterations of letters that do not decompose to ASCII: Latin, then Greek, then Cyrillic (where й, ё and ї are
+ * letters, not и, е and і with a mark).
  */
 const LETTERS: ReadonlyMap<string, string> = new Map(
   (
@@ -31,18 +31,18 @@ export function isSlug(text: string): boolean {
 }
 
 /**
- * The slug that `text` leads to: Latin, Greek and Cyrillic letters in ASCII, lower-case, everything else one dash, cut
- * to 48 characters. Text of other scripts alone (Chinese, Arabic, …) leads nowhere: then it is `fallback`, which must
- * be a slug itself. The result can be one of RESERVED_SLUGS; whether that matters is for the caller to say.
+ * The slug of a text: Latin, Greek and Cyrillic letters in lower-case ASCII, everything else one dash, cut to 48
+ * characters. For text of other scripts only (Chinese, Arabic, …) it is `fallback`, which must be a slug. The result
+ * can be one of RESERVED_SLUGS; the caller checks that.
  */
 export function slugFrom(text: string, fallback: string): string {
-  // A slug is short, and a text can be a megabyte.
+  // A slug is short, but a text can be a megabyte.
   const start = text.slice(0, 4096).normalize('NFC').toLowerCase();
   const ascii = start.replace(/[^\p{ASCII}]/gu, inAscii);
   return cut(ascii.replace(/[^a-z0-9]+/g, '-').replace(/^-/, ''), MAX_LENGTH) || fallback;
 }
 
-/** The n-th slug of the same name, `base-n`, the base cut so that it still fits. */
+/** The slug `base-n`, with the base cut to fit. */
 export function numberedSlug(base: string, n: number): string {
   const ending = `-${n}`;
   return cut(base, MAX_LENGTH - ending.length) + ending;
@@ -55,7 +55,7 @@ function cut(dashed: string, length: number): string {
 function inAscii(letter: string): string {
   const known = LETTERS.get(letter);
   if (known !== undefined) return known;
-  // Compatibility forms can be capitals (ℌ, ㎒), which only show after they were taken apart.
+  // Compatibility characters may decompose to capitals (ℌ, ㎒).
   const bare = letter.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return bare.replace(/[^\p{ASCII}]/gu, (part) => LETTERS.get(part) ?? part);
 }

@@ -1,4 +1,4 @@
-/** Ibid cannot start its PostgreSQL. The message is one line that says what is wrong and what to do about it. */
+/** Ibid cannot start its PostgreSQL. The message is one line: what is wrong, and what to do. */
 export class StartError extends Error {
   override name = 'StartError';
 }
@@ -14,7 +14,7 @@ const ADVICE: Record<string, string> = {
   ENAMETOOLONG: 'its name is too long; set DATA_DIR to a shorter path',
 };
 
-/** What the file system refused, told as a StartError; any other error is a fault of ours and stays as it is. */
+/** Converts an error of the file system to a StartError; other errors are returned unchanged. */
 export function toStartError(error: unknown, data_dir: string): unknown {
   const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string };
   const advice = code && ADVICE[code];

@@ -1,6 +1,6 @@
 import { ApiError } from './errors.ts';
 
-/** Trims a name; 400 `invalid_name` where nothing is left or it is longer than 100 characters. */
+/** Trims a name; returns 400 `invalid_name` if it is empty or longer than 100 characters. */
 export function readName(text: string): string | ApiError {
   const name = text.trim();
   if (name === '') return new ApiError('invalid_name', 'A name needs at least one character that is not a space.');
@@ -8,7 +8,7 @@ export function readName(text: string): string | ApiError {
   return name;
 }
 
-/** Trims a title; 400 `invalid_title` where nothing is left or it is longer than 255 characters. */
+/** Trims a title; returns 400 `invalid_title` if it is empty or longer than 255 characters. */
 export function readTitle(text: string): string | ApiError {
   const title = text.trim();
   if (title === '') return new ApiError('invalid_title', 'A title needs at least one character that is not a space.');
@@ -16,7 +16,7 @@ export function readTitle(text: string): string | ApiError {
   return title;
 }
 
-/** As the schemas count them: an emoji is one character, not two. */
+/** Counts code points, as the schemas do. */
 function characters(text: string): number {
   return text.length <= 100 ? text.length : [...text].length;
 }
