@@ -242,7 +242,7 @@ test('what was written before there was an index is indexed by a job, while what
   );
   assert.deepEqual((await titles('written')).toSorted(), ['New page', 'Old page']);
   const [job] = jobs;
-  assert.deepEqual([job?.status, job?.progress, job?.summary], ['completed', 100, '2 pages and sources indexed anew.']);
+  assert.deepEqual([job?.status, job?.progress, job?.summary], ['completed', 100, '2 pages and sources reindexed.']);
 });
 
 test('parts of Japanese texts find the pages that hold them', async (t) => {

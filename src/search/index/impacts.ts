@@ -1,36 +1,44 @@
 import { readCounts, TITLE_WORD } from '../../analysis/document-terms.ts';
 
-/** How many terms titles and texts of a wiki have on average, as far as the index was told. */
+/**
+ * The average number of terms in titles and in texts of a wiki: the pivots of length normalization (Singhal, Buckley
+ * and Mitra, SIGIR 1996).
+ */
 export interface Pivots {
   pivot_title: number;
   pivot_body: number;
 }
 
-/** Before a wiki's own average is known. */
+/** Used until a wiki has its own averages. */
 export const FIRST_PIVOTS: Pivots = { pivot_title: 4, pivot_body: 150 };
 
 const K1 = 1.2;
 const B_TITLE = 0.75;
 const B_BODY = 0.6;
 
-/** An impact is kept in one byte: 4.4, the most that there can be, is 255. */
+/** An impact is stored in one byte: the maximum, 4.4, is 255. */
 const STEPS = 255 / (2 * (K1 + 1));
 
-/** An impact of one is worth so much of a score. */
+/** The score of an impact of 1. */
 export const IMPACT_UNIT = 1 / STEPS;
 
-/** How often each term stands in a document's title and in its text. */
+/** The number of occurrences of each term in a document's title and in its text. */
 export interface DocumentTerms {
   title: ReadonlyMap<string, number>;
   body: ReadonlyMap<string, number>;
 }
 
-/** As it is written in the tables of the index. */
+/** Parses the terms as the tables of the index store them. */
 export function readTerms({ title_terms, body_terms }: { title_terms: string; body_terms: string }): DocumentTerms {
   return { title: readCounts(title_terms), body: readCounts(body_terms) };
 }
 
-/** How much each term weighs in a document, 1 to 255: BM25 of the title plus that of the text, without what is rare. */
+/**
+ * The impact of each term in a document, 1 to 255: the term frequency part of BM25 (Robertson and Zaragoza, 2009) for
+ * the title plus that for the text; the inverse document frequency is applied by queries. Impacts are precomputed and
+ * quantized as in impact-ordered indexes (Anh, de Kretser and Moffat, SIGIR 2001), but postings stay in the order of
+ * documents.
+ */
 export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<string, number> {
   const impacts = new Map<string, number>();
   const titleNorm = norm(B_TITLE, lengthOf(title), pivots.pivot_title);
@@ -44,7 +52,7 @@ export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<s
   return impacts;
 }
 
-/** The number of terms, also those that stand there several times. */
+/** The number of terms, repeated ones included. */
 export function lengthOf(counts: ReadonlyMap<string, number>): number {
   let length = 0;
   for (const [term, count] of counts) if (!term.startsWith(TITLE_WORD)) length += count;
@@ -63,7 +71,7 @@ function inByte(impact: number): number {
   return Math.min(255, Math.max(1, Math.round(impact * STEPS)));
 }
 
-/** Four significant bits, so that an edit that changes the length a little leaves most impacts as they are. */
+/** Rounds to four significant bits, so that an edit that changes the length a little leaves most impacts unchanged. */
 function fewSteps(length: number): number {
   if (length < 16) return length;
   const unit = 2 ** (Math.floor(Math.log2(length)) - 3);

@@ -6,13 +6,15 @@ import { FIRST_PIVOTS, lengthOf, type Pivots, readTerms } from './impacts.ts';
 import { mergePostings, type WrittenTerms } from './merge-postings.ts';
 import type { DocumentKind } from './pending.ts';
 
-/** What is folded in one transaction. */
+/** The limits of one transaction. */
 const FOLD_DOCUMENTS = 500;
 const FOLD_CHARACTERS = 4_000_000;
 
-/** Beyond this an average is no longer true enough; up to it ranking hardly changes. */
+/** If an average changes by more than this factor, impacts are recomputed; below it the ranking hardly changes. */
 const DRIFT = 1.5;
-/** So few documents that an average says little, and weighing all of them anew costs little. */
+/**
+ * With up to this many documents all impacts are recomputed at once: averages still vary a lot, and it costs little.
+ */
 const FEW_DOCUMENTS = 200;
 
 interface Totals {
@@ -28,11 +30,11 @@ interface IndexRow extends Totals, Pivots {
 interface Pending {
   document_id: string;
   version: number;
-  /** Null: to be read from the document's text. */
+  /** Null: compute from the document's text. */
   title_terms: string | null;
   body_terms: string | null;
   vocabulary: string | null;
-  /** Null where the document is gone. */
+  /** Null if the document was deleted. */
   title: string | null;
   text: string | null;
 }
@@ -42,15 +44,16 @@ interface Folded extends WrittenTerms, Pivots {
   document_no: number;
 }
 
-/** What a document is to be in the index. */
+/** The state of a document in the index after the merge. */
 interface Present extends Omit<Folded, keyof Pivots> {
   is_gone: boolean;
   words: string[];
 }
 
 /**
- * Puts documents that wait into the index: one transaction, beside which everybody goes on reading and writing. Answers
- * how many; 0 where none waits, or where somebody else is at it and this one is not to wait.
+ * Merges pending documents into the index in one transaction, which blocks neither reads nor writes of documents.
+ * Returns the number of merged documents: 0 if none is pending, or if another transaction merges this index and
+ * `ifLocked` is "skip".
  */
 export async function mergePending(
   db: Db,
@@ -69,7 +72,7 @@ export async function mergePending(
     let { next_no } = index;
     const present: Present[] = [];
     for (const document of pending) {
-      // A text that is to be split into terms takes a millisecond, and there are requests to answer.
+      // Splitting a text into terms takes about a millisecond, and the event loop has requests to serve.
       if (document.text !== null) await nextTurn();
       const no = known.get(document.document_id)?.document_no;
       present.push(presentOf(document, no ?? (document.title === null ? -1 : next_no++)));
@@ -80,7 +83,7 @@ export async function mergePending(
     const isYoung = index.documents <= FEW_DOCUMENTS;
     const pivots = isOff && isYoung ? averages : index;
     if (isOff && isYoung) {
-      // The others were weighed with averages of even fewer documents.
+      // The impacts of the other documents were computed with older averages.
       for (const other of await readFolded(query, wiki_id, kind, sql`document_id <> all (${ids}::text[])`)) {
         known.set(other.document_id, other);
         present.push({ ...other, is_gone: false, words: [] });
@@ -105,7 +108,10 @@ export async function mergePending(
   });
 }
 
-/** One folds a wiki at a time; who comes second has nothing to do. */
+/**
+ * Locks the index, because only one transaction may merge it. Undefined if the wiki is deleted, or the index is locked
+ * and `ifLocked` is "skip".
+ */
 async function lockIndex(
   query: Query,
   wiki_id: string,
@@ -122,7 +128,7 @@ async function lockIndex(
   return index;
 }
 
-/** The last version of each document, and its text where that is all there is. */
+/** The latest pending version of each document, with its text if the version has no terms. */
 async function takePending(query: Query, wiki_id: string, kind: DocumentKind): Promise<Pending[]> {
   const [table, texts, id] = [raw(`${kind}s`), raw(`${kind}_texts`), raw(`${kind}_id`)];
   return query<Pending>(sql`

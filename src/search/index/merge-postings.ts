@@ -5,29 +5,29 @@ import { impactsOf, type Pivots, readTerms } from './impacts.ts';
 import type { Index } from './pending.ts';
 import { CHUNK, changedBlock, posting } from './postings.ts';
 
-/** What is computed between two turns of the event loop, which has requests to answer. */
+/** Documents processed between two turns of the event loop, which has requests to serve. */
 const DOCUMENTS_A_TURN = 10;
 
-/** What is read and written at once: a few megabytes, also of a wiki of many documents. */
+/** Blocks read and written by one statement: a few megabytes, however many documents the wiki has. */
 const BLOCKS_AT_ONCE = 4_000;
 
-/** A document's terms and how often they stand there, as the tables of the index have them. */
+/** A document's terms and their counts, in the form of the index tables. */
 export interface WrittenTerms {
   title_terms: string;
   body_terms: string;
 }
 
-/** What a document was in the index, if it was there, and what it is to be with these pivots. */
+/** A document's previous state in the index (undefined if it is new) and its next state, with the current pivots. */
 export interface DocumentChange {
   document_no: number;
   was: (WrittenTerms & Pivots) | undefined;
   is: WrittenTerms;
 }
 
-/** Of each block, by its number and its term, the postings that change. */
+/** By block number and term: the postings that change. */
 type Changes = Map<number, Map<string, number[]>>;
 
-/** Changes the blocks of postings by the difference between what documents were in the index and what they are to be. */
+/** Updates the blocks of postings by the differences between the previous and the next state of documents. */
 export async function mergePostings(
   query: Query,
   index: Index & { pivots: Pivots },
@@ -68,7 +68,8 @@ async function changeBlocks(
   chunk_no: number,
   changes: readonly [term: string, postings: number[]][],
 ): Promise<void> {
-  // Each block by the key of search_postings: a plan from when there were few of them would read all those of the wiki.
+  // Looks up each block by the primary key of search_postings: a plan cached for a small index would read all blocks of
+  // the wiki.
   const rows = await query<{ term: string; postings: Buffer }>(sql`
     select c.term, p.postings from unnest(${changes.map(([term]) => term)}::text[]) c (term)
     cross join lateral (
@@ -81,7 +82,7 @@ async function changeBlocks(
   }));
   const kept = written.filter(({ block }) => block.length > 0);
   const emptied = written.filter(({ block }) => block.length === 0).map(({ term }) => term);
-  // One value of bytes is sent as it is; a list of them would be written as text.
+  // A single bytea is sent in binary; an array of them would be sent as text.
   await query(sql`
     insert into search_postings (wiki_id, kind, term, chunk_no, postings)
     select ${wiki_id}, ${kind}, w.term, ${chunk_no},

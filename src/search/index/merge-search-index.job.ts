@@ -4,13 +4,16 @@ import { defineJob } from '../../jobs/define-job.ts';
 import { mergePending } from './merge-pending.ts';
 import type { DocumentKind } from './pending.ts';
 
-/** Pending documents are merged when there are that many, or one is that old: each search reads through those that are pending. */
+/**
+ * Pending documents are merged when this many are pending, or one is this old: every search scans the pending
+ * documents.
+ */
 const DOCUMENTS_PENDING = 32;
 const SECONDS_PENDING = 5;
 
 const KINDS: readonly DocumentKind[] = ['page', 'source'];
 
-/** Merges the pending documents of a wiki into its index, and asks for a `reindex` job where its impacts are stale. */
+/** Merges the pending documents of a wiki into its index, and queues a `reindex` job if its impacts are stale. */
 export const mergeSearchIndex = defineJob({
   name: 'merge-search-index',
   for: 'wiki',

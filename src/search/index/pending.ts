@@ -6,15 +6,15 @@ export type DocumentKind = 'page' | 'source';
 /** The index of one wiki's pages, or of its sources. */
 export type Index = { wiki_id: string; kind: DocumentKind };
 
-/** A document as it is written now. `body` undefined: its text stays as it is. */
+/** The new state of a document. `body` undefined: its text is unchanged. */
 export interface WrittenDocument {
   title: string;
   body: IndexedText | undefined;
 }
 
 /**
- * The step that tells the index of one document in the statement that writes it, so that the next search finds it. `from`
- * answers it: wiki_id, document_id and version, which grows with each write.
+ * The CTE that adds a document to the pending postings in the statement that writes it, so that the next search finds
+ * it. `from` returns wiki_id, document_id and version, which grows with each write.
  */
 export function pendingCte(kind: DocumentKind, { title, body }: WrittenDocument, from: Sql): Sql {
   const head = indexTitle(title);
@@ -36,7 +36,7 @@ export function pendingCte(kind: DocumentKind, { title, body }: WrittenDocument,
     ${ONE_ROW_A_VERSION}`;
 }
 
-/** As `pendingStep`, for a batch of documents. Answers one statement's worth of SQL without a result. */
+/** As `pendingCte`, for a batch of documents: a complete statement that returns no rows. */
 export function pendingBatch(
   kind: DocumentKind,
   wiki_id: string,
@@ -57,7 +57,7 @@ const ONE_ROW_A_VERSION = sql`
     on conflict (wiki_id, kind, document_id, version) do update
     set title_terms = excluded.title_terms, body_terms = excluded.body_terms, vocabulary = excluded.vocabulary`;
 
-/** Takes documents that are about to be deleted for good out of the index. `ids`: a query of one column. */
+/** The CTE that removes documents from the index that the statement deletes for good. `ids`: a query of one column. */
 export function dropPendingCte(kind: DocumentKind, wiki_id: string, ids: Sql): Sql {
   return sql`
     insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary)

@@ -1,18 +1,19 @@
 /**
- * Which documents hold a term, as bytes: for each CHUNK documents that hold it one block of the block's number and count
- * (16 bits each), the documents' places in it (16 bits each, ascending) and their impacts (8 bits each).
+ * The postings of a term in binary form. The documents of an index are divided into chunks of CHUNK document numbers; a
+ * term has one block for each chunk in which it occurs: the chunk number and the count (16 bits each), the offsets of
+ * the documents in the chunk (16 bits each, ascending) and their impacts (8 bits each).
  */
 export const CHUNK = 4096;
 
 const HEADER_BYTES = 4;
 const POSTING_BYTES = 3;
 
-/** How many documents so many bytes in so many blocks stand for. */
+/** The number of documents in `blocks` blocks of `bytes` bytes in total. */
 export function documentsIn(bytes: number, blocks: number): number {
   return (bytes - blocks * HEADER_BYTES) / POSTING_BYTES;
 }
 
-/** What a document's posting is to be, for `changedBlock`. An impact of 0: none. */
+/** Encodes a changed posting for `updateBlock`. Impact 0 removes it. */
 export function posting(document_no: number, impact: number): number {
   return (document_no % CHUNK) * 256 + impact;
 }
@@ -20,7 +21,7 @@ export function posting(document_no: number, impact: number): number {
 const newPlaces = new Uint16Array(CHUNK);
 const newImpacts = new Uint8Array(CHUNK);
 
-/** A block with these postings instead of those that it had at their places, each place once; no bytes if nothing is left. */
+/** A block after the changes, at most one per document. Returns an empty Buffer if no postings are left. */
 export function changedBlock(chunk_no: number, before: Buffer | undefined, changes: readonly number[]): Buffer {
   const sorted = [...changes].sort((a, b) => a - b);
   const oldCount = before?.readUInt16LE(2) ?? 0;
@@ -53,7 +54,7 @@ export function changedBlock(chunk_no: number, before: Buffer | undefined, chang
   return bytes;
 }
 
-/** One or several blocks one after the other, each posting in the order of the documents. */
+/** Calls `each` for the postings of concatenated blocks, in the order of document numbers. */
 export function readBlocks(bytes: Buffer, each: (document_no: number, impact: number) => void): void {
   let at = 0;
   while (at < bytes.length) {
@@ -69,7 +70,10 @@ export function readBlocks(bytes: Buffer, each: (document_no: number, impact: nu
   }
 }
 
-/** Adds each document's impact, times a weight, to its score. As readBlocks, without a call for each posting. */
+/**
+ * Adds each document's impact times `weight` to its score. Like `readBlocks`,
+ * without a call for each posting.
+ */
 export function addImpacts(bytes: Buffer, weight: number, scores: Float32Array): void {
   let at = 0;
   while (at < bytes.length) {

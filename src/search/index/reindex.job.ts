@@ -9,9 +9,9 @@ const BATCH = 500;
 const KINDS: readonly DocumentKind[] = ['page', 'source'];
 
 /**
- * Indexes everything in a wiki anew, from the texts: what was there before there was an index, and what was weighed with
- * an average that is no longer true. Searches go on meanwhile, each document as it was until it is its turn. Whoever takes
- * over after a crash begins anew, which changes nothing that is done.
+ * Rebuilds the index of a wiki from the texts: for documents older than the index, and for impacts computed with
+ * outdated averages. Searches continue to find the previous state of each document until its batch is merged. After a
+ * crash the job starts over; repeating a batch changes nothing.
  */
 export const reindexJob = defineRecordJob({
   name: 'reindex',
@@ -32,10 +32,10 @@ export const reindexJob = defineRecordJob({
     }
     await db.transaction(async (query) => {
       await query(sql`update search_wikis set is_stale = false where wiki_id = ${job.wiki_id} and is_stale`);
-      await endJob(query, job, { status: 'completed', summary: `${done} pages and sources indexed anew.`, error: '' });
+      await endJob(query, job, { status: 'completed', summary: `${done} pages and sources reindexed.`, error: '' });
     });
   },
-  // It is not tried again for ever: what is indexed is found, and the next change of the averages asks for another job.
+  // Failure ends the job: documents indexed so far are found, and the next change of the averages queues another job.
   async onFailure(query, job, error) {
     await query(sql`update search_wikis set is_stale = false where wiki_id = ${job.wiki_id} and is_stale`);
     await endJob(query, job, { status: 'failed', summary: 'Not everything in the wiki is found by searches.', error });
@@ -49,7 +49,7 @@ async function countDocuments(query: Query, wiki_id: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** From now on impacts are computed with the average that the wiki has by now. */
+/** Sets the pivots to the current averages; impacts computed from now on use them. */
 async function takeAverages(query: Query, wiki_id: string, kind: DocumentKind): Promise<void> {
   await query(sql`
     update search_wikis set pivot_title = greatest(1, title_terms::real / documents),
@@ -57,7 +57,10 @@ async function takeAverages(query: Query, wiki_id: string, kind: DocumentKind): 
     where wiki_id = ${wiki_id} and kind = ${kind} and documents > 0`);
 }
 
-/** Queues the next documents by id and answers which; their terms are read from their texts when they are folded. */
+/**
+ * Adds the next documents by id to the pending ones and returns their ids; their terms are computed from their texts
+ * when they are merged.
+ */
 function queueNext(db: Db, job: ClaimedJob, kind: DocumentKind, after: string, progress: number): Promise<string[]> {
   const id = raw(`d.${kind}_id`);
   const version = raw(kind === 'page' ? 'd.revision' : '1');

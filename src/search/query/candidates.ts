@@ -2,7 +2,7 @@ import { type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import type { Candidate } from './rank.ts';
 
-/** The candidates with the ids that they have: id and score. */
+/** The rows (id, score) of candidates, with document numbers resolved to ids. */
 export function candidatesCte({ wiki_id, kind }: Index, candidates: readonly Candidate[]): Sql {
   const folded = candidates.filter(({ document_no }) => document_no >= 0);
   const waiting = candidates.filter(({ document_no }) => document_no < 0);

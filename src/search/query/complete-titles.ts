@@ -6,9 +6,9 @@ import type { Index } from '../index/pending.ts';
 import { readBlocks } from '../index/postings.ts';
 import type { Candidate } from './rank.ts';
 
-/** Of the words that begin as the last one does so many are looked at, in the order of the alphabet. */
+/** How many words are read that begin with the last one, in alphabetical order. */
 const ENDINGS = 200;
-/** Words before the last one that are looked for; whoever has typed more has said enough. */
+/** How many words before the last one are looked up. */
 const WORDS = 8;
 
 interface Row {
@@ -20,8 +20,9 @@ interface Row {
 }
 
 /**
- * The documents whose titles hold all the words, the last of which may be unfinished: shorter titles first, and those that
- * begin with what was typed. By keys of search_postings, where words of titles stand as they are written; at most `most`.
+ * Documents whose titles contain all words; the last one may be incomplete. Titles that begin with the words and short
+ * titles come first. Uses the keys of search_postings, which hold the unstemmed words of titles. Returns at most `most`
+ * documents.
  */
 export async function completeTitles(
   many: Statements['many'],

@@ -4,21 +4,22 @@ import { isUnspaced } from '../../analysis/tokenize.ts';
 import { sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 
-/** A word is looked for beside so many others at most; a query of a hundred unknown words is no typing error. */
+/** A query with many unknown words is no typing error; only this many are corrected. */
 const WORDS_CORRECTED = 4;
 const CANDIDATES = 1_000;
 
-/** Words of the wiki that an unknown one may stand for: of those it begins, or else the most similar ones. */
+/** Words of the wiki that may replace an unknown one: its completions, or else the most similar words. */
 export interface Meant {
   unknown: string;
-  /** completion: the wiki's words begin with what was typed. */
+  /** completion: words of the wiki that begin with the unknown one. */
   how: 'completion' | 'correction';
   words: string[];
 }
 
 /**
- * What unknown words may mean. A typing error leaves the first or the second half of a word as it is, so both are looked
- * for by the keys of search_words, and what was found is compared letter by letter. `last` may be unfinished.
+ * Suggests words of the wiki for unknown words. A typing error leaves the first or the second half of a word intact, so
+ * both are looked up by the keys of search_words, and the results are compared by edit distance. `last` may be
+ * incomplete.
  */
 export async function meantWords(
   many: Statements['many'],
@@ -62,7 +63,7 @@ export async function meantWords(
   });
 }
 
-/** The words of the least distance: one error, or two in a longer word. */
+/** The words at the least edit distance: at most 1, or 2 for words of 8 characters and more. */
 function nearest(word: string, candidates: ReadonlySet<string>): string[] {
   const most = word.length < 8 ? 1 : 2;
   let best = most + 1;
@@ -74,12 +75,15 @@ function nearest(word: string, candidates: ReadonlySet<string>): string[] {
     best = errors;
     words.push(candidate);
   }
-  // Whoever mistypes a word seldom does so at its first letter.
+  // Typing errors are rare in the first letter.
   const first = words.filter((candidate) => candidate[0] === word[0]);
   return (first.length > 0 ? first : words).slice(0, 8);
 }
 
-/** Letters that are wrong, missing, too many or exchanged with their neighbour; more than `most` is only said to be more. */
+/**
+ * The Damerau-Levenshtein distance (optimal string alignment): substitutions, insertions, deletions and transpositions
+ * of neighbours. Returns `most + 1` for any distance above `most`.
+ */
 export function distance(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1;
   let before: number[] = [];

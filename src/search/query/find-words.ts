@@ -1,6 +1,6 @@
 import { foldText, isUnspaced, termOf, tokenize } from '../../analysis/tokenize.ts';
 
-/** Where a word of a text stands, in UTF-16 units. */
+/** An occurrence of a term in a text, in UTF-16 units. */
 export interface Match {
   term: string;
   start: number;
@@ -10,12 +10,14 @@ export interface Match {
 const LETTER = /[\p{L}\p{N}\p{M}]/u;
 const RUN_AT = /[\p{L}\p{N}\p{M}]+/uy;
 
-/** So many places of one term are enough to choose a passage from. */
+/** The number of occurrences of one term that are enough to choose a passage. */
 const PLACES = 50;
-/** Where nothing was found by the beginnings of words, so much of the text is read word by word. */
+/** If the prefix search finds nothing, this much of the text is tokenized. */
 const READ_CHARACTERS = 10_000;
 
-/** Where the terms stand in a text, in its order. Finds most of them without reading the whole text word by word. */
+/**
+ * The occurrences of terms in a text, in order. A prefix search finds most of them without tokenizing the whole text.
+ */
 export function findTerms(text: string, terms: ReadonlySet<string>): Match[] {
   const folded = foldInPlace(text);
   const found = new Map<number, Match>();
@@ -44,7 +46,7 @@ export function findTerms(text: string, terms: ReadonlySet<string>): Match[] {
   return [...found.values()].sort((a, b) => a.start - b.start);
 }
 
-/** Whether words, given as terms, stand together in a text. */
+/** Whether the text contains the terms of `phrase` next to each other. */
 export function holdsPhrase(text: string, phrase: readonly string[]): boolean {
   const longest = phrase.reduce((one, other) => (other.length > one.length ? other : one));
   const before = phrase.indexOf(longest);
@@ -61,14 +63,16 @@ export function holdsPhrase(text: string, phrase: readonly string[]): boolean {
   return false;
 }
 
-/** What all words of a stem begin with: its end may be another one in them ("happi" of "happy"). */
+/**
+ * A common prefix of all words with this stem: the stem's last letter may differ from the word's ("happi" of "happy").
+ */
 function beginningOf(term: string): string {
   return /^[a-z]{4,}$/.test(term) ? term.slice(0, -1) : term;
 }
 
 const folds = new Map<string, string>();
 
-/** Folded letter by letter, so that every place stays where it is. */
+/** Folds each character by itself, so that offsets stay the same. */
 function foldInPlace(text: string): string {
   const lower = text.toLowerCase();
   const same = lower.length === text.length ? lower : text;

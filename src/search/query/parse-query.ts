@@ -12,17 +12,17 @@ export const SearchQuery = Type.Object({
   ...OFFSET_PAGING,
 });
 
-/** What a query asks for. Everything that is no phrase, exclusion or title is words, of which any may match. */
+/** A parsed query. Everything that is not a phrase, an exclusion or a title is a word, and any word may match. */
 export interface ParsedQuery {
-  /** The words to look for, also those of phrases and titles: none that says nothing, unless there is no other. */
+  /** The words to search for, including those of phrases and titles; stop words only if there are no others. */
   words: Token[];
-  /** The words of each phrase, which have to stand together. */
+  /** The words of each phrase, which have to be adjacent. */
   phrases: string[][];
-  /** The terms of each excluded word; a document that holds all of one's is not found. */
+  /** The terms of each exclusion; a document that contains all terms of one is excluded. */
   excluded: string[][];
-  /** The terms that have to be in the title. */
+  /** The terms that the title has to contain. */
   titles: string[];
-  /** As it might be the title of a page. */
+  /** The query itself, to compare with titles. */
   text: string;
 }
 

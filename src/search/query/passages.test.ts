@@ -15,7 +15,7 @@ const plain = (html: string) =>
       (_, name) => ({ amp: '&', lt: '<', gt: '>', quot: '"' })[name as string] ?? "'",
     );
 
-test('a passage marks words with their accents and other forms, and text without spaces', () => {
+test('a passage marks words with accents, other forms of words, and words of scripts without spaces', () => {
   assert.equal(
     bestPassage('Ein Café, zwei CAFÉS.', termsOf('cafe')).snippet,
     'Ein <mark>Café</mark>, zwei <mark>CAFÉS</mark>.',
@@ -28,14 +28,14 @@ test('a passage marks words with their accents and other forms, and text without
   assert.equal(bestPassage('東京都庁', termsOf('東京都')).snippet, '<mark>東京都</mark>庁');
 });
 
-test('the passage is the one with the most of the words', () => {
+test('the passage is the one with the most terms', () => {
   const far = 'filler '.repeat(100);
   const { snippet, offset } = bestPassage(`apple ${far} apple and pear ${far} pear`, termsOf('apple pear'));
   assert.match(snippet, /<mark>apple<\/mark> and <mark>pear<\/mark>/);
   assert.equal(offset, 'apple '.length + far.length + 1);
 });
 
-test('a passage is escaped text of the page with nothing but marks, whatever text and query hold', () => {
+test('a passage is escaped text of the page with only <mark> elements, for any text and query', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 600 }),
     fc
@@ -53,7 +53,7 @@ test('a passage is escaped text of the page with nothing but marks, whatever tex
   );
 });
 
-test('words are found without reading every one of them just as by reading them', () => {
+test('findTerms finds the same occurrences as tokenizing the whole text', () => {
   const word = fc.constantFrom(
     'installs',
     'installed',
@@ -82,7 +82,7 @@ test('words are found without reading every one of them just as by reading them'
   );
 });
 
-test('a phrase is found where its words stand together, and nowhere else', () => {
+test('a phrase is found only where its words are adjacent', () => {
   const phrase = (text: string) => [...tokenize(text)].map(({ term }) => term);
   assert.ok(holdsPhrase('The state of the art is here.', phrase('state of the art')));
   assert.ok(!holdsPhrase('The art of the state.', phrase('state of the art')));

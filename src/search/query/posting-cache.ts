@@ -1,8 +1,8 @@
 import type { Index } from '../index/pending.ts';
 
-/** So much is kept in memory, of all wikis together. */
+/** The limit for all wikis together. */
 const BYTES_KEPT = 16 * 2 ** 20;
-/** Shorter ones are read as fast as they are looked up. */
+/** Shorter postings are read as fast as they are looked up here. */
 const BYTES_WORTH = 4_096;
 
 interface Kept {
@@ -10,13 +10,13 @@ interface Kept {
   postings: Buffer;
 }
 
-/** What was read last of the terms that many documents hold; the first is the one that nobody asked for for longest. */
+/** The most recently used postings of frequent terms; the least recently used come first. */
 const kept = new Map<string, Kept>();
 let bytes = 0;
 
 /**
- * The postings of frequent terms that are in memory, with the version that they are of: a statement answers them again only
- * where that is no longer the present one, so nobody finds what is not, or no longer, in the index that they may read.
+ * The cached postings of frequent terms, with their versions. A search compares the versions with the database in the
+ * statement that reads the index, under the caller's permissions, so outdated postings are never used.
  */
 export function cachedPostings(index: Index, terms: readonly string[]): Map<string, Kept> {
   const found = new Map<string, Kept>();
@@ -27,7 +27,7 @@ export function cachedPostings(index: Index, terms: readonly string[]): Map<stri
   return found;
 }
 
-/** Keeps postings that were read, or used again, in the place of those that were not for longest. */
+/** Adds postings to the cache, or marks them as used; evicts the least recently used. */
 export function cachePostings(index: Index, term: string, one: Kept): void {
   if (one.postings.length < BYTES_WORTH) return;
   const key = keyOf(index, term);

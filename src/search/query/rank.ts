@@ -1,12 +1,12 @@
 import { IMPACT_UNIT, impactsOf, type Pivots, readTerms } from '../index/impacts.ts';
 import { addImpacts, readBlocks } from '../index/postings.ts';
 
-/** What the index answers to a query's terms, all of one moment. */
+/** The index data for a query's terms, from one snapshot. */
 export interface Found {
   index: Pivots & { next_no: number; documents: number };
-  /** By term. `postings` is undefined for a term of so many documents that it says little beside the others. */
+  /** By term. `postings` is undefined for a term that is so frequent that it hardly affects the ranking. */
   terms: Map<string, { documents: number; postings: Buffer | undefined }>;
-  /** Documents that were written since they were last folded. */
+  /** Documents that were written since the last merge. */
   pending: PendingDocument[];
 }
 
@@ -14,33 +14,33 @@ export interface PendingDocument {
   document_id: string;
   /** -1 for a new one. */
   document_no: number;
-  /** undefined where it holds none of the terms. */
+  /** undefined if it contains none of the terms. */
   terms: { title_terms: string; body_terms: string } | undefined;
 }
 
-/** What documents are ranked by. */
+/** The criteria of a ranking. */
 export interface Wanted {
-  /** Terms that count, and how much. */
+  /** The terms that contribute to scores, with their weights. */
   terms: ReadonlyMap<string, number>;
-  /** Terms that a document must hold. */
+  /** Terms that a document must contain. */
   required: readonly string[];
-  /** Of each of these a document must not hold all. */
+  /** Lists of terms: a document that contains all terms of one is excluded. */
   excluded: readonly (readonly string[])[];
 }
 
-/** A document that was found, by its number or, where it waits to be folded, by its id. */
+/** A search result: `document_no`, or -1 and `document_id` for a pending document. */
 export interface Candidate {
   document_no: number;
   document_id: string;
   score: number;
 }
 
-/** How rare a term is: what a document that holds it is worth for that. */
+/** The inverse document frequency of BM25, never negative. */
 function rarityOf(documents: number, all: number): number {
   return Math.log(1 + (Math.max(all, documents) - documents + 0.5) / (documents + 0.5));
 }
 
-/** All documents that were found, best first; at most `most`, and whether there are more. */
+/** The `most` best documents, best first; `isAll` if there are no others. */
 export function rank(
   { index, terms, pending }: Found,
   wanted: Wanted,
@@ -78,7 +78,7 @@ export function rank(
   return { best: candidates.slice(0, most), isAll };
 }
 
-/** Ranking never waits for anything, so one array serves all searches; a new one for each would soon be garbage by the megabyte. */
+/** Ranking is synchronous, so all searches share one buffer; a new one per search would leave megabytes of garbage. */
 let room = new Float32Array(4_096);
 
 function emptyScores(documents: number): Float32Array {
@@ -86,7 +86,7 @@ function emptyScores(documents: number): Float32Array {
   return room.subarray(0, documents).fill(0);
 }
 
-/** How many of the terms each document holds. */
+/** The number of the terms that each document contains. */
 function holding(terms: Found['terms'], wanted: readonly string[], documents: number): Uint16Array {
   const held = new Uint16Array(documents);
   for (const term of wanted) {
@@ -113,8 +113,8 @@ function scoreOf(
 }
 
 /**
- * The documents of the highest scores above 0, in any order: at most `most`, of equal ones the first; and how many have a score
- * at all. They are kept in a heap with the worst at its root, so that of a hundred thousand hardly any is looked at twice.
+ * The documents with the `most` highest scores above 0, in any order, and the number of documents with a score above 0.
+ * Of equal scores the lower document numbers win. A min-heap, so that most documents cost one comparison.
  */
 function bestOf(scores: Float32Array, most: number): { numbers: number[]; count: number } {
   const heap: number[] = [];

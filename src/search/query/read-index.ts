@@ -7,8 +7,8 @@ import { cachedPostings, cachePostings } from './posting-cache.ts';
 import type { Found, PendingDocument } from './rank.ts';
 
 /**
- * Of the terms of a query the rarest are read, up to so many bytes (about 200,000 postings), which bounds what a
- * query of a thousand common words costs.
+ * A query reads the postings of its rarest terms up to this size (about 200,000 postings), which limits the cost of a
+ * query of a thousand common words.
  */
 const BYTES_READ = 600_000;
 
@@ -16,10 +16,10 @@ interface Row {
   term: string | null;
   bytes: number | null;
   blocks: number | null;
-  /** Changes with every block: the transactions that wrote them. */
+  /** The transaction ids (xmin) of the blocks; changes with every write to one. */
   version: string | null;
   is_read: boolean | null;
-  /** Null where there is more to read than is read, and where it is known already. */
+  /** Null if the term is too frequent to be read, or its postings are cached. */
   postings: Buffer | null;
   document_id: string | null;
   document_no: number | null;
@@ -32,8 +32,8 @@ interface Row {
 }
 
 /**
- * What the index has for these terms, by the keys of search_postings and search_pending. `needed` are read however many
- * documents hold them.
+ * Reads the index data of the terms by the keys of search_postings and search_pending. `needed` terms are read however
+ * frequent they are.
  */
 export async function readIndex(
   many: Statements['many'],
@@ -116,6 +116,6 @@ function foundIn(rows: readonly Row[]): Found {
       };
     }
   }
-  // Documents that were never folded count too, so that the first ones of a wiki are ranked by rarity as well.
+  // Pending documents count, so that the first documents of a wiki are ranked by inverse document frequency too.
   return { index: { ...index, documents: index.documents + pending.length }, terms, pending };
 }

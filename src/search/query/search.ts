@@ -9,25 +9,28 @@ import { type Found, rank, type Wanted } from './rank.ts';
 import { readIndex } from './read-index.ts';
 import { verified } from './verify-phrases.ts';
 
-/** Documents beyond those that are shown, in the place of those that are hidden from the caller. */
+/** Additional candidates, to replace those that the caller may not see. */
 const SPARE = 32;
 
-/** Of these the phrases and titles are looked at; a query with more hits that hold all words finds the best of them. */
+/**
+ * The maximum number of candidates whose phrases and titles are verified; a query with more hits returns the best of
+ * these.
+ */
 const VERIFIED = 500;
 
-/** A word that the query's last one is the beginning of counts less than one that was typed. */
+/** The weight of a completion of the query's last word, relative to a word as typed. */
 const COMPLETION_WEIGHT = 0.5;
 
 export interface Hits<Row> {
   rows: Row[];
-  /** The terms that count, for the passages. */
+  /** The terms to mark in passages. */
   terms: ReadonlySet<string>;
 }
 
 /**
- * Searches an index: its postings are read and ranked, then `show` gives the statement that answers the rows of the
- * step `candidates` (id and score) that the caller may see, best first and cut. Two statements; more for words that the
- * wiki does not know, for phrases, and where many of the best are hidden.
+ * Searches an index: reads and ranks postings, then runs the statement of `show`, which returns the visible rows of the
+ * CTE `candidates` (id and score), best first, with limit and offset. Two statements; more for unknown words, for
+ * phrases, and if many of the best candidates are hidden from the caller.
  */
 export async function searchIndex<Row>(
   many: Statements['many'],
@@ -50,7 +53,7 @@ export async function searchIndex<Row>(
   return { rows: [], terms };
 }
 
-/** The score of a candidate `c` as it is shown: more where the query is its title. */
+/** The score of a candidate `c`, increased if its title equals the query. */
 export function scoreWithTitle(title: Sql, query: string): Sql {
   return sql`case when lower(${title}) = lower(${query}) then c.score * 1.5 + 2 else c.score end`;
 }
@@ -58,20 +61,20 @@ export function scoreWithTitle(title: Sql, query: string): Sql {
 interface Understood {
   found: Found;
   wanted: Wanted;
-  /** Words that the wiki does not know, and what each is likely to have been meant as. */
+  /** Unknown words and their most likely corrections. */
   corrected: ReadonlyMap<string, string>;
 }
 
-/** Reads what the index has for the words, and for what unknown ones may mean. */
+/** Reads the index data for the words of a query and for the suggestions for unknown ones. */
 export async function understand(
   many: Statements['many'],
   index: Index,
   { words, phrases, excluded, titles }: ParsedQuery,
 ): Promise<Understood> {
-  // Whoever writes a word twice does not mean it twice as much.
+  // A repeated word does not count twice.
   const weights = new Map(words.map(({ term }) => [term, 1]));
   const inPhrases = new Set(phrases.flat().map(termOf));
-  // Words that say nothing are in no index of texts, so that a phrase with them is only looked for in the text.
+  // Stop words are not in the index of texts; phrases that contain them are verified in the text only.
   const required = [...new Set([...titles, ...[...inPhrases].filter((term) => weights.has(term))])];
   const wanted: Wanted = { terms: weights, required, excluded };
   const needed = [...new Set([...required, ...excluded.flat()])];
@@ -89,12 +92,12 @@ export async function understand(
   );
   if (meant.length === 0) return { found, wanted, corrected: new Map() };
   const candidates = [...new Set(meant.flatMap((each) => each.words.map(termOf)))];
-  // All anew, so that all is of one moment.
+  // All terms are read again, so that all data is from one snapshot.
   const again = await readIndex(many, index, [...weights.keys(), ...candidates], needed);
   const documentsOf = (word: string) => again.terms.get(termOf(word))?.documents ?? 0;
   const corrected = new Map<string, string>();
   for (const { unknown: word, how, words: others } of meant) {
-    // Of several corrections the word that is used most is the likeliest.
+    // Of several corrections the most frequent word is the most likely one.
     const known = others.filter((other) => documentsOf(other) > 0).sort((a, b) => documentsOf(b) - documentsOf(a));
     if (known[0] !== undefined) corrected.set(word, known[0]);
     for (const other of how === 'correction' ? known.slice(0, 1) : known) {

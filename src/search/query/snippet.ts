@@ -1,21 +1,21 @@
 import { escapeHtml } from '../../core/escape-html.ts';
 import { findTerms, type Match } from './find-words.ts';
 
-/** How long a passage is, in UTF-16 units, and how much of it may stand before the first word that was found. */
+/** The length of a passage in UTF-16 units, and how much of it may precede the first match. */
 const PASSAGE = 240;
 const BEFORE = 60;
 
-/** So much of a text is looked at for a passage to show. */
+/** How much of a text is searched for a passage. */
 export const PASSAGE_CHARACTERS = 100_000;
 
 export interface Passage {
-  /** The passage as safe HTML: everything escaped, what matched in `<mark>`. */
+  /** The passage as safe HTML: escaped text, matches in `<mark>`. */
   snippet: string;
-  /** Where in the text the passage's first match stands; 0 where only the title matched. */
+  /** The offset of the passage's first match in the text; 0 if only the title matched. */
   offset: number;
 }
 
-/** The passage of a text that holds the most of the terms, the first one of several. */
+/** The passage with the most terms, the first of several. */
 export function bestPassage(text: string, terms: ReadonlySet<string>): Passage {
   const matches = findTerms(text, terms);
   let best: Match[] = [];
@@ -33,21 +33,21 @@ export function bestPassage(text: string, terms: ReadonlySet<string>): Passage {
   return { snippet: marked(text, start, end, matches), offset };
 }
 
-/** Where a word begins, at or behind `from`, and not behind `to`. */
+/** The first start of a word from `from` to `to`. */
 function wordStart(text: string, from: number, to: number): number {
   if (from === 0) return 0;
   const space = text.slice(from, to).search(/\s/u);
   return space < 0 ? whole(text, from) : from + space + 1;
 }
 
-/** Where a word ends, at or before `to`; in the midst of one that is as long as a line. */
+/** The last end of a word up to `to`; inside the word if it is longer than 40 characters. */
 function wordEnd(text: string, to: number): number {
   if (to >= text.length) return text.length;
   const space = text.slice(to - 40, to + 1).search(/\s\S*$/u);
   return space < 0 ? whole(text, to) : to - 40 + space;
 }
 
-/** Never between the halves of a pair of surrogates. */
+/** Never between two surrogates. */
 function whole(text: string, at: number): number {
   return /[\udc00-\udfff]/.test(text[at] ?? '') ? at - 1 : at;
 }
@@ -57,7 +57,7 @@ function marked(text: string, start: number, end: number, matches: readonly Matc
   let at = start;
   for (const match of matches) {
     if (match.start < at || match.end > end) {
-      // Pairs of neighbours overlap: what is left of the second one goes on the same mark.
+      // Tokens of scripts without spaces overlap by one character: the rest of the second one extends the same mark.
       if (match.start >= start && match.end > at && match.end <= end && html.endsWith(STOP)) {
         html = html.slice(0, -STOP.length) + escaped(text.slice(at, match.end)) + STOP;
         at = match.end;
@@ -73,12 +73,12 @@ function marked(text: string, start: number, end: number, matches: readonly Matc
 const START = '<mark>';
 const STOP = '</mark>';
 
-/** A text as HTML in which it is nothing but text, in one line. */
+/** The text as one line of escaped HTML. */
 export function escaped(text: string): string {
   return escapeHtml(text.replace(/\s+/g, ' '));
 }
 
-/** The last heading that starts at or before a place in the text. */
+/** The last heading that starts at or before `offset`. */
 export function headingAt(outline: { text: string; anchor: string; offset: number }[], offset: number) {
   let heading = { text: '', anchor: '' };
   for (const entry of outline) if (entry.offset <= offset) heading = entry;

@@ -8,10 +8,13 @@ import { holdsPhrase } from './find-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
 import type { Candidate } from './rank.ts';
 
-/** So much text is read to look for phrases in it, which bounds what a query costs. */
+/** How much text is read to verify phrases, which limits the cost of a query. */
 const CHARACTERS_READ = 4_000_000;
 
-/** Of the candidates, which hold all words already, those that hold the phrases as phrases and the titles in their title. */
+/**
+ * The candidates whose text contains the phrases and whose title contains the title terms. Candidates contain all words
+ * already.
+ */
 export async function verified(
   many: Statements['many'],
   index: Index,
