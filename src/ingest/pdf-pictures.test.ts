@@ -288,8 +288,8 @@ test('a document whose pictures break the bounds of the process has its text', a
       images,
     );
   const bounds: [bounds: object, pictures: string[]][] = [
-    [{ memory_mb: 64 }, names],
-    [{ output_bytes: 100_000 }, ['Noise']],
+    [{ memoryMb: 64 }, names],
+    [{ maxOutputBytes: 100_000 }, ['Noise']],
     [{}, ['Lying']],
   ];
   for (const [options, shown] of bounds) {
