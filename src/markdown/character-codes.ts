@@ -1,6 +1,6 @@
 import type { Code } from 'micromark-util-types';
 
-/** Characters as the parser has them: below zero are its own codes of tabs and line ends. */
+/** Character codes of micromark: negative codes are its own, for tabs and line endings. */
 export const DOLLAR = 36;
 export const BACKSLASH = 92;
 

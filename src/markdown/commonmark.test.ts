@@ -7,28 +7,28 @@ import { unified } from 'unified';
 import { renderMarkdown } from './render.ts';
 import { sanitized } from './safe-html.ts';
 
-/** Every example of the specification, from its own package. */
+/** All examples of the CommonMark specification, from its own package. */
 const { tests: EXAMPLES } = createRequire(import.meta.url)('commonmark-spec') as {
   tests: { number: number; markdown: string; html: string }[];
 };
 
-/** Examples that are rendered in another way than the specification says, by the reason why. */
+/** Examples whose output deviates from the specification, by reason. */
 const DEVIATIONS: Record<string, number[]> = {
   'front matter at the top of a document is no part of its text': [96, 98],
   'addresses are links without <> too (GFM)': [602, 606, 608, 611, 612],
-  'tags that would swallow the text behind them are shown as text (GFM)': [171, 173],
+  'tags that would swallow the following text are shown as text (GFM)': [171, 173],
   'the first line break in raw <pre> is lost to the parser of HTML': [169],
   '[[…]] is a wiki link, unless the document defines it as a reference': [590],
 };
 
 const parser = unified().use(rehypeParse, { fragment: true }).freeze();
 
-/** What is added to an element that the specification knows without it. */
+/** Attributes that are added to elements of the specification. */
 const ADDED = ['id', 'rel', 'loading', 'referrerPolicy'];
 
 /**
- * A tree of HTML as nested arrays: attributes in order of their names and without those that are added, colours of code
- * taken off, and whitespace between blocks left out, which the specification calls insignificant.
+ * A tree of HTML as nested arrays, for comparison: attributes sorted and without added ones, highlighting removed, and
+ * whitespace between blocks left out, which the specification calls insignificant.
  */
 function normalized(tree: Root | Element): unknown[] {
   const nodes: unknown[] = [];
@@ -55,7 +55,7 @@ function normalized(tree: Root | Element): unknown[] {
   );
 }
 
-/** What a tag leaves behind that is not safe is at most the line breaks around it. */
+/** Where unsafe tags are removed, at most the line breaks around them remain. */
 function trimEnds(nodes: unknown[]): void {
   const last = nodes.length - 1;
   if (typeof nodes[0] === 'string') nodes[0] = nodes[0].trimStart();
@@ -70,12 +70,12 @@ function isSame(a: Root, b: Root): boolean {
   return JSON.stringify(normalized(a)) === JSON.stringify(normalized(b));
 }
 
-test('every example of CommonMark 0.31.2 is rendered as specified, apart from what is not safe', (t) => {
+test('every example of CommonMark 0.31.2 is rendered as specified, except where that is unsafe', (t) => {
   const equal: number[] = [];
   const safe: number[] = [];
   const other: number[] = [];
   for (const { number, markdown, html } of EXAMPLES) {
-    // Arrows stand for tabs in the text of the specification.
+    // The specification writes tabs as arrows.
     const { html: written } = renderMarkdown(markdown.replaceAll('→', '\t'));
     const rendered = parser.parse(written.trim());
     const expected = html.replaceAll('→', '\t').trim();

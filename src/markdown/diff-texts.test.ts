@@ -5,7 +5,7 @@ import { diffTexts, type TextDiff } from './diff-texts.ts';
 
 const lines = (n: number, line: (i: number) => string) => Array.from({ length: n }, (_, i) => line(i)).join('\n');
 
-/** What a reader makes of a diff: the old text with the hunks put in place of what they replace. */
+/** Applies a diff: replaces the hunks in the old text. */
 function apply(from: string, { hunks }: TextDiff): string {
   const before = from.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   let result = '';
@@ -22,7 +22,7 @@ function apply(from: string, { hunks }: TextDiff): string {
   return result + before.slice(at).join('');
 }
 
-test('the hunks lead from any text to any other, and the counts are those of the lines', () => {
+test('applying the hunks to the old text gives the new one, and the counts match the lines', () => {
   const text = fc
     .array(fc.constantFrom('', 'a', 'b', 'one two', 'one three', ' ', 'ä\r', '<b>'), { maxLength: 40 })
     .map((all) => all.map((line) => `${line}\n`).join(''));
@@ -49,7 +49,7 @@ test('the hunks lead from any text to any other, and the counts are those of the
   );
 });
 
-test('a line that changed in part says which words; one that is new as a whole says nothing', () => {
+test('a partly changed line has word segments; a new line has none', () => {
   const { hunks } = diffTexts('Install Acme first.\n', 'Install Ajax first.\n\nAnd read this.\n');
   assert.deepEqual(hunks, [
     {
@@ -83,7 +83,7 @@ test('a line that changed in part says which words; one that is new as a whole s
   ]);
 });
 
-test('changes that lie apart are hunks of their own, with three lines around each', () => {
+test('distant changes are separate hunks, with three lines of context each', () => {
   const before = lines(40, (i) => `line ${i}`);
   const { hunks, added, removed } = diffTexts(before, before.replace('line 5\n', '').replace('line 30', 'else'));
   assert.deepEqual(
@@ -96,14 +96,14 @@ test('changes that lie apart are hunks of their own, with three lines around eac
   assert.deepEqual([added, removed], [1, 2]);
 });
 
-test('an empty text, and a last line without a line feed, are texts like any other', () => {
+test('an empty text, and a last line without a line feed, are compared like any other', () => {
   assert.deepEqual(diffTexts('', ''), { added: 0, removed: 0, coarse: false, truncated: false, hunks: [] });
   const [first] = diffTexts('', 'a').hunks;
   assert.deepEqual([first?.from_line, first?.from_count, first?.to_line, first?.to_count], [0, 0, 1, 1]);
   assert.deepEqual([diffTexts('a', 'a\n').added, diffTexts('a', 'a\n').removed], [1, 1]);
 });
 
-test('a page that was written anew is compared in full, however large it is', () => {
+test('a rewritten page is compared completely, whatever its size', () => {
   const diff = diffTexts(
     lines(40_000, (i) => `old line number ${i}`),
     lines(40_000, (i) => `new line number ${i}`),
@@ -115,7 +115,7 @@ test('a page that was written anew is compared in full, however large it is', ()
   );
 });
 
-test('what would take too long to compare is answered coarsely and says so', () => {
+test('texts that would take too long to compare give a coarse result and say so', () => {
   const shuffled = lines(20_000, (i) => String((i * 7_919) % 20_000));
   const diff = diffTexts(`same\n${lines(20_000, String)}\nend`, `same\n${shuffled}\nend`);
   assert.equal(diff.coarse, true);

@@ -1,20 +1,23 @@
 import { type Change, changedLines } from './diff-lines.ts';
 import { changedWords, type Segment } from './diff-words.ts';
 
-/** The places of a text that changed, each with some lines around it. */
+/** The changed regions of a text, with lines of context. */
 export interface TextDiff {
-  /** Lines that only the new text has. */
+  /** The number of lines that only the new text has. */
   added: number;
-  /** Lines that only the old text has. */
+  /** The number of lines that only the old text has. */
   removed: number;
-  /** The texts differ too much to be compared line by line: all between their equal ends counts as replaced. */
+  /**
+   * The texts differ too much to be compared by line: everything between their common beginning and end counts as
+   * replaced.
+   */
   coarse: boolean;
-  /** More lines changed than the hunks show; `added` and `removed` count all of them. */
+  /** The hunks do not show all changed lines; `added` and `removed` count all of them. */
   truncated: boolean;
   hunks: Hunk[];
 }
 
-/** Lines count from 1, as `diff -u` has it: a side without lines has the count 0 and names the line before. */
+/** Lines count from 1, as in `diff -u`: a side without lines has count 0 and the number of the line before. */
 export interface Hunk {
   from_line: number;
   from_count: number;
@@ -27,20 +30,20 @@ export interface Line {
   kind: 'context' | 'added' | 'removed';
   /** Without its line feed. */
   text: string;
-  /** The whole line in pieces, where only some of its words changed; else []. */
+  /** The whole line in segments if only some of its words changed; else []. */
   segments: Segment[];
 }
 
-/** Lines around a change. */
+/** Lines of context around a change. */
 const CONTEXT = 3;
 
-/** Nobody reads more, and a text of nothing but line feeds would be answered with a hundred times its size. */
+/** More is of no use to a reader, and a text of line feeds only would give a response a hundred times its size. */
 const LINES_MAX = 10_000;
 
-/** What looking at the words of all changed lines may take. */
+/** The time limit for comparing changed lines by word. */
 const WORDS_MILLISECONDS = 50;
 
-/** Compares two texts by line, and lines that changed in part by word. Bounded in time and size, whatever they are. */
+/** Compares two texts by line, and partly changed lines by word. Time and size are limited for any input. */
 export function diffTexts(from: string, to: string): TextDiff {
   const [before, after] = [linesOf(from), linesOf(to)];
   const { changes, coarse } = changedLines(before, after);
@@ -62,7 +65,7 @@ export function diffTexts(from: string, to: string): TextDiff {
   return { added: sizeOf(changes, 'to'), removed: sizeOf(changes, 'from'), coarse, truncated, hunks };
 }
 
-/** Lines with their line feeds, so that a last line without one differs from the same line with one. */
+/** The lines with their line feeds, so that a last line without one differs from the same line with one. */
 function linesOf(text: string): string[] {
   const lines: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -77,7 +80,7 @@ function sizeOf(changes: readonly Change[], side: 'from' | 'to'): number {
   return changes.reduce((lines, { [side]: [start, end] }) => lines + end - start, 0);
 }
 
-/** Changes with few lines between them are shown together. */
+/** Changes with few lines between them are one hunk. */
 function groupsOf(changes: readonly Change[]): Change[][] {
   const groups: Change[][] = [];
   let end = Number.NEGATIVE_INFINITY;

@@ -1,19 +1,19 @@
 import { type Change, diffWordsWithSpace } from 'diff';
 
-/** A piece of a line that changed in part. */
+/** A segment of a partly changed line. */
 export interface Segment {
   kind: 'same' | 'added' | 'removed';
   text: string;
 }
 
-/** Longer passages are new rather than changed, and comparing them costs more than it tells. */
+/** In longer passages comparing words costs more than it tells. */
 const CHARACTERS_MAX = 20_000;
 const EDITS_MAX = 300;
 
 /**
- * What changed in lines (each with its line feed) that replace others, by word: the segments of each line of either side.
- * A line that shares no word with the other side has none; nor has any where there is too much to compare by `until`
- * (on the clock of `performance`).
+ * Compares replaced lines (each with its line feed) by word: the segments of each line of either side. A line that
+ * shares no word with the other side has none, nor do lines that are too long or not compared before `until`
+ * (`performance.now()`).
  */
 export function changedWords(removed: readonly string[], added: readonly string[], until: number) {
   const timeout = until - performance.now();

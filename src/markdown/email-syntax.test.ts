@@ -10,7 +10,7 @@ const { EMAIL_RUNS = '1000' } = process.env;
 
 const plain = unified().use(remarkParse).use(remarkGfm).freeze();
 
-/** What stands in addresses, around them, and what moves a line to the right. */
+/** Parts of addresses, text around them, and markup that indents a line. */
 const PIECES = (
   'a Ab1 me@x.org a.b-c+d_e@x-y.example.com @ . - + _ mailto: xmpp: http://a.b www.x.y https://u@h.org/p [ ]( ) ![ * ** ` ~~ < > | é 漢字 😀 ' +
   '\\ & &#64; / : '
@@ -33,12 +33,12 @@ const SPACES = [
   '\n# ',
 ];
 
-/** A tree but for where addresses stand, which only ours says. */
+/** The tree without positions of addresses, which only our parser has. */
 function shape(tree: unknown): unknown {
   return JSON.parse(JSON.stringify(tree, (key, value) => (key === 'data' ? undefined : value)));
 }
 
-test('addresses are found where GitHub finds them, though they are looked for only in lines with an @', () => {
+test('addresses are found where GitHub finds them, though only lines with an @ are searched', () => {
   const text = fc
     .array(fc.oneof(fc.constantFrom(...PIECES), fc.constantFrom(...PIECES), fc.constantFrom(...SPACES)), {
       maxLength: 30,

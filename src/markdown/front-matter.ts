@@ -2,7 +2,7 @@ import type { Root } from 'mdast';
 import { parseDocument } from 'yaml';
 import { DESCRIPTION_MAX, oneLine, TITLE_MAX } from './plain-text.ts';
 
-/** YAML is not linear to read, and nobody writes this much by hand. */
+/** Parsing YAML is not linear, and handwritten front matter is shorter. */
 const FRONT_MATTER_MAX = 16_384;
 
 export interface FrontMatter {
@@ -12,8 +12,8 @@ export interface FrontMatter {
 }
 
 /**
- * Title, description and language from the YAML at the top of a document, "" for each that it does not say. Broken or
- * oversized front matter says nothing, and the document is shown all the same.
+ * Title, description and language from the YAML front matter, "" for missing ones. Broken or oversized front matter is
+ * ignored.
  */
 export function readFrontMatter(tree: Root): FrontMatter {
   const [first] = tree.children;
@@ -22,12 +22,12 @@ export function readFrontMatter(tree: Root): FrontMatter {
   return {
     title: oneLine(field('title'), TITLE_MAX),
     description: oneLine(field('description'), DESCRIPTION_MAX),
-    // BCP 47 tags are at most 35 characters in practice (RFC 5646, 4.4.1).
+    // BCP 47 tags are at most 35 characters in practice (RFC 5646, section 4.4.1).
     language: /^[a-z]{2,8}(?:[-_][a-z0-9]{1,8}){0,6}$/i.exec(field('lang'))?.[0].slice(0, 35) ?? '',
   };
 }
 
-/** Single fields are asked for and nothing is made into objects, so aliases are never expanded. */
+/** Reads single fields without converting the document to objects, so aliases are never expanded. */
 function fieldsOf(yaml: string): (name: string) => string {
   try {
     const document = parseDocument(yaml, { logLevel: 'silent', uniqueKeys: false });
@@ -37,7 +37,7 @@ function fieldsOf(yaml: string): (name: string) => string {
       return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
     };
   } catch {
-    // Deeply nested YAML overflows the parser's stack; it says nothing, like any other broken YAML.
+    // Deeply nested YAML overflows the parser's stack; it is ignored like other broken YAML.
     return () => '';
   }
 }

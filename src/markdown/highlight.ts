@@ -5,23 +5,26 @@ import { common, createLowlight } from 'lowlight';
 export const CODE_CLASS = /^(?:hljs-[a-z][a-z-]*|[a-z]+_{1,2})$/;
 
 /**
- * Grammars are regular expressions, some of which take the square of a text's length for what no program says. What is
- * longer than a screen or thirty is read as a file, not as an example, and is shown without colours.
+ * Grammars are regular expressions, some of which take quadratic time for unusual input. Longer code is a file rather
+ * than an example, and is not highlighted.
  */
 const CODE_MAX = 10_000;
 
-/** All the code of a page that is highlighted, in UTF-16 units. */
+/** The limit for all highlighted code of a page, in UTF-16 units. */
 const PAGE_MAX = 50_000;
 
 let languages: ReturnType<typeof createLowlight> | undefined;
 
-/** Highlights the code of one page. What it answers depends on the code and what was highlighted before it alone. */
+/**
+ * Returns a function that highlights the code of one page. The result depends only on the code and on the code
+ * highlighted before it.
+ */
 export function highlighter(): (language: string, code: string) => ElementContent[] {
   let left = PAGE_MAX;
   return (language, code) => {
     const plain: ElementContent[] = [{ type: 'text', value: code }];
     if (language === '' || code.length > Math.min(CODE_MAX, left)) return plain;
-    // Made with the first code that names its language, so that a process that never sees any is spared it.
+    // Created on first use, to save the time in processes that never highlight.
     languages ??= createLowlight(common);
     if (!languages.registered(language)) return plain;
     left -= code.length;

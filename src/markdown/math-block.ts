@@ -1,7 +1,7 @@
 import type { Code, Construct, Effects, State, TokenizeContext } from 'micromark-util-types';
 import { DOLLAR, isBlank, isLineEnding } from './character-codes.ts';
 
-/** A line of `$$`, and what follows up to the next one; like a fence of code, it is ended by its container too. */
+/** A line of `$$`, and the lines up to the next one; like fenced code, it also ends with its container. */
 export const mathBlock: Construct = { name: 'mathFlow', tokenize: tokenizeMathFlow, concrete: true };
 
 const nextLine: Construct = { tokenize: tokenizeNextLine, partial: true };
@@ -49,7 +49,7 @@ function tokenizeMathFlow(this: TokenizeContext, effects: Effects, ok: State, no
   }
 }
 
-/** The end of a line, if the next one is in the same container and not lazy. */
+/** A line ending, if the next line is in the same container and not lazy. */
 function tokenizeNextLine(this: TokenizeContext, effects: Effects, ok: State, nok: State): State {
   return (code) => {
     if (code === null) return nok(code);

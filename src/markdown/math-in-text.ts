@@ -2,8 +2,8 @@ import type { Code, Construct, Effects, State, TokenizeContext } from 'micromark
 import { BACKSLASH, DOLLAR, isLineEnding, isSpace, isWordCharacter } from './character-codes.ts';
 
 /**
- * A single dollar sign opens mathematics only where no word ends and no space follows, and closes it only behind no space
- * and before no word: `$5 and $10` are prices (Pandoc's and GitHub's rule).
+ * A single dollar sign opens mathematics only if it is not preceded by a word or followed by a space, and closes it
+ * only if it is not preceded by a space or followed by a word: `$5 and $10` are prices (the rule of Pandoc and GitHub).
  */
 export const mathText: Construct = {
   name: 'mathText',
@@ -15,7 +15,9 @@ function mayFollow(previous: Code): boolean {
   return previous !== DOLLAR && !isWordCharacter(previous);
 }
 
-/** From where on a text was seen to hold no closing marks, so that a text of opening ones is not read again for each. */
+/**
+ * The offsets from which a text has no closing sequence, so that a text of opening ones is not scanned again for each.
+ */
 const unclosed = new WeakMap<TokenizeContext, Set<number>>();
 
 function tokenizeMathText(this: TokenizeContext, effects: Effects, ok: State, nok: State): State {
@@ -92,7 +94,7 @@ function tokenizeMathText(this: TokenizeContext, effects: Effects, ok: State, no
       effects.exit('mathText');
       return ok(code);
     }
-    // Another single one inside makes both of them dollar signs: `$5 to $10, or $x$`.
+    // Another single dollar sign inside makes both literal: `$5 to $10, or $x$`.
     if (size === 1) return nok(code);
     token.type = 'mathTextValue';
     before = DOLLAR;

@@ -9,7 +9,7 @@ import { mathText } from './math-in-text.ts';
 export interface InlineMath {
   type: 'inlineMath';
   value: string;
-  /** Written between `$$`: shown on lines of its own. */
+  /** Written between `$$`: displayed on lines of its own. */
   display: boolean;
   data?: Data;
 }
@@ -35,7 +35,7 @@ declare module 'mdast' {
 
 declare module 'mdast-util-from-markdown' {
   interface CompileData {
-    /** Where the mathematics that is being read has come to. */
+    /** The current line of the mathematics that is being compiled. */
     mathLine?: number;
   }
 }
@@ -69,7 +69,7 @@ export const mathFromMarkdown: FromMarkdown = {
       const node = this.stack[this.stack.length - 1] as InlineMath;
       node.display = this.sliceSerialize(token).startsWith('$$');
       node.value = node.value.trim();
-      // $`…`$ is how GitHub has it where a dollar sign alone would be mistaken.
+      // GitHub's alternative $`…`$, for text where a dollar sign alone would be ambiguous.
       if (!node.display && /^`[^`]+`$/.test(node.value)) node.value = node.value.slice(1, -1);
       delete this.data.mathLine;
       this.exit(token);
@@ -81,7 +81,7 @@ export const mathFromMarkdown: FromMarkdown = {
   },
 };
 
-/** Line endings, and the marks of a quote behind them, are no part of a value, so they are put back here. */
+/** Line endings, and block quote markers after them, are not part of the value, so the line endings are added here. */
 function addLine(this: CompileContext, token: Token): undefined {
   const node = this.stack[this.stack.length - 1] as InlineMath | MathBlock;
   const { mathLine = token.start.line } = this.data;

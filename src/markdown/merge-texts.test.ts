@@ -6,7 +6,7 @@ import { mergeTexts } from './merge-texts.ts';
 const text = fc.array(fc.constantFrom('a', 'b', 'c', '', 'd d'), { maxLength: 9 }).map((lines) => lines.join('\n'));
 const options = { numRuns: Number(process.env.FUZZ_RUNS ?? 2_000) };
 
-test('who changed nothing gets what the other one made', () => {
+test('if one side has no changes, the result is the other side', () => {
   fc.assert(
     fc.property(text, text, (base, changed) => {
       assert.deepEqual(mergeTexts(base, base, changed), { text: changed, conflicts: 0 });
@@ -16,7 +16,7 @@ test('who changed nothing gets what the other one made', () => {
   );
 });
 
-test('two who made the same of it agree', () => {
+test('identical changes on both sides do not conflict', () => {
   fc.assert(
     fc.property(text, text, (base, changed) =>
       assert.deepEqual(mergeTexts(base, changed, changed), { text: changed, conflicts: 0 }),
@@ -25,7 +25,7 @@ test('two who made the same of it agree', () => {
   );
 });
 
-test('every line that somebody added is in what comes of it', () => {
+test('every line that either side added is in the result', () => {
   fc.assert(
     fc.property(text, text, text, (base, mine, theirs) => {
       const added = `${mine}\nonly mine`;
@@ -37,7 +37,7 @@ test('every line that somebody added is in what comes of it', () => {
   );
 });
 
-test('changes at different places are both there, and changes at one place are marked', () => {
+test('changes of different lines are merged, and changes of the same lines are marked as conflicts', () => {
   const base = 'one\ntwo\nthree\nfour\nfive';
   assert.deepEqual(mergeTexts(base, 'ONE\ntwo\nthree\nfour\nfive', 'one\ntwo\nthree\nfour\nFIVE'), {
     text: 'ONE\ntwo\nthree\nfour\nFIVE',
@@ -49,7 +49,7 @@ test('changes at different places are both there, and changes at one place are m
   });
 });
 
-test('texts of any length are merged within bounds: what differs too much to be compared conflicts, and nothing is lost', () => {
+test('merging is bounded for texts of any length: texts that differ too much conflict, and no line is lost', () => {
   const lines = (count: number, line: (i: number) => string) =>
     Array.from({ length: count }, (_, i) => line(i)).join('\n');
   const empty = '\n'.repeat(1_500_000);

@@ -2,7 +2,9 @@ import { changedLines } from './diff-lines.ts';
 
 export interface Merge {
   text: string;
-  /** Places that both changed in different ways; each stands in the text between marks. */
+  /**
+   * The number of conflicts: regions that both sides changed differently, each between conflict markers in the text.
+   */
   conflicts: number;
 }
 
@@ -13,12 +15,12 @@ interface Change {
   lines: string[];
 }
 
-/** Marks at the beginning of a line, as Git has them. */
+/** Git's conflict markers. */
 const MARKS = { mine: '<<<<<<< yours', between: '=======', theirs: '>>>>>>> theirs' } as const;
 
 /**
- * What two made of one text, in one: by line, each change where it stands; what both changed is marked. Bounded in time as
- * `changedLines` is: texts that differ too much to be compared conflict sooner, and lose nothing.
+ * A three-way merge by line (as diff3): changes of one side are applied, changes of both sides to the same region are
+ * marked as conflicts. Bounded as `changedLines` is: texts that differ too much conflict, and no line is lost.
  */
 export function mergeTexts(base: string, mine: string, theirs: string): Merge {
   const lines = base.split('\n');
@@ -57,7 +59,7 @@ interface Region {
   others: Change[];
 }
 
-/** The places that were changed, each with all changes of both sides that touch each other there. */
+/** The changed regions, each with all touching changes of both sides. */
 function* regionsOf(ours: readonly Change[], others: readonly Change[]): Generator<Region> {
   const next = { ours: 0, others: 0 };
   while (next.ours < ours.length || next.others < others.length) {
@@ -67,7 +69,8 @@ function* regionsOf(ours: readonly Change[], others: readonly Change[]): Generat
       grown = false;
       for (const side of ['ours', 'others'] as const) {
         const changes = side === 'ours' ? ours : others;
-        // A change that begins where the other ends is about the same place: neither order of the two would be meant.
+        // A change that begins where the other one ends belongs to the same region, because either order could be
+        // wrong.
         for (let change = changes[next[side]]; change && change.start <= region.end; change = changes[next[side]]) {
           region.end = Math.max(region.end, change.end);
           region[side].push(change);

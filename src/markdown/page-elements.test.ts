@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderMarkdown } from './render.ts';
 
-/** The HTML of a text that is one paragraph, without the paragraph. */
+/** The HTML of a one-paragraph text, without the paragraph. */
 function inline(markdown: string): string {
   return renderMarkdown(markdown).html.replace(/^<p>|<\/p>$/g, '');
 }
@@ -11,7 +11,7 @@ function math(value: string): string {
   return `<code class="language-math math-inline">${value}</code>`;
 }
 
-test('code of a known language is coloured by classes, and reads as it was written', () => {
+test('code of a known language is highlighted by classes, and its text is unchanged', () => {
   const { html, text } = renderMarkdown('```js title="x"\nlet x = "</code>"; // y\n```\n');
   assert.equal(
     html,
@@ -27,7 +27,7 @@ test('code of a known language is coloured by classes, and reads as it was writt
   }
 });
 
-test('code of no or an unknown language, and code as long as a file, is shown without colours', () => {
+test('code without a known language, and code as long as a file, is not highlighted', () => {
   for (const language of ['', 'nolang', 'constructor', '__proto__', 'toString']) {
     assert.doesNotMatch(renderMarkdown(`\`\`\`${language}\nlet x = 1;\n\`\`\``).html, /hljs/, language);
   }
@@ -38,7 +38,7 @@ test('code of no or an unknown language, and code as long as a file, is shown wi
   assert.ok(coloured > 0 && coloured < 20, 'a page has colours up to a bound, and code behind it');
 });
 
-test('mathematics is marked for a browser to draw, inside a paragraph and as a block', () => {
+test('mathematics is marked for the browser to draw, in a paragraph and as a block', () => {
   assert.equal(inline('so $x_1 * y_1$ holds'), `so ${math('x_1 * y_1')} holds`);
   assert.equal(inline('$a$, ($b$) and $`c`$'), `${math('a')}, (${math('b')}) and ${math('c')}`);
   assert.equal(inline('$a\nb$'), math('a\nb'));
@@ -56,7 +56,7 @@ test('mathematics is marked for a browser to draw, inside a paragraph and as a b
   );
 });
 
-test('a dollar sign of a price, of a variable or behind a backslash is a dollar sign', () => {
+test('the dollar sign of a price, of a variable or after a backslash is literal', () => {
   for (const text of [
     'it costs $5 or $10',
     'from $5 to $10, or $x',
@@ -74,14 +74,14 @@ test('a dollar sign of a price, of a variable or behind a backslash is a dollar 
   assert.match(renderMarkdown('$5 or $6, where $x$ is').html, /\$5 or \$6, where <code [^>]*>x<\/code> is/);
 });
 
-test('a diagram is kept as it was written, for a browser to draw', () => {
+test('a diagram is kept as written, for the browser to draw', () => {
   assert.equal(
     renderMarkdown('```mermaid\ngraph TD; A-->B["<b>"]\n```').html,
     '<pre class="mermaid">graph TD; A-->B["&#x3C;b>"]</pre>',
   );
 });
 
-test('strikethrough, tasks, footnotes, tables and bare addresses are what they are on GitHub', () => {
+test('strikethrough, tasks, footnotes, tables and bare addresses are rendered as on GitHub', () => {
   const { html } = renderMarkdown(
     '~~old~~ see www.x.example, https://y.example/a_b and a@x.example[^1]\n\n- [x] done\n- [ ] open\n\n' +
       '| a | b |\n|:--|--:|\n| `x\\|y` | 2 |\n\n[^1]: Note.\n',

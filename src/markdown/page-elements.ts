@@ -8,8 +8,8 @@ import type { WikiLink } from './wiki-link-syntax.ts';
 import { relativeAddress, type Wiki } from './wiki-links.ts';
 
 /**
- * How a page shows what CommonMark does not know: highlighted code, links to pages by their name, and mathematics and
- * diagrams as marked code, which a browser draws (and shows as it is where it cannot).
+ * Handlers for what CommonMark lacks: highlighted code, wiki links, and mathematics and diagrams as marked code, which
+ * a browser draws (without scripts it shows the source).
  */
 export function elementsOf(wiki: Wiki): Handlers {
   const highlight = highlighter();
@@ -42,7 +42,7 @@ export function elementsOf(wiki: Wiki): Handlers {
   };
 }
 
-/** The element, which says that it is from that place; what it shows begins so many lines behind. */
+/** Gives the element the source position of the node; its content starts `lines` lines later. */
 function from({ position }: Node, made: Element, lines = 0): Element {
   if (position) {
     const start = lines === 0 ? position.start : { line: position.start.line + lines, column: 1 };
@@ -55,8 +55,8 @@ function wikiLink({ target, heading, text: shown }: WikiLink, { page_path, findP
   const fragment = heading === '' ? '' : `#${encodeURIComponent(headingAnchor(heading).toWellFormed())}`;
   if (target === '') return element('a', { className: ['wiki'], href: fragment }, [text(shown)]);
   const page = findPage(target);
-  // Without an address it is no link yet; whoever shows the page can offer to write what it names, and once somebody has,
-  // withPresentLinks makes it one.
+  // A missing page gives an element without an address. The web application offers to create the page, and
+  // withPresentLinks makes it a link once the page exists.
   if (!page) {
     const dataFragment = fragment === '' ? undefined : fragment;
     return element('a', { className: ['wiki', 'missing'], dataTarget: target, dataFragment }, [text(shown)]);

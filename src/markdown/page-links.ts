@@ -3,36 +3,41 @@ import { visit } from './parse-markdown.ts';
 import type { WikiLinkTo } from './plain-text.ts';
 import { pathOfTarget, relativeAddress } from './wiki-links.ts';
 
-/** The longest path of a page, which the database holds too. */
+/** The maximum length of a page's path, which the database enforces too. */
 export const PATH_MAX = 1_024;
 
 /** A path of the wiki that a page links to. */
 export interface PageLink {
-  /** Of a wiki link to no page, `[[target]]` as it was written, which no path is. */
+  /** For a wiki link to a missing page: `[[target]]` as written, which cannot be a path. */
   to_path: string;
-  /** Of such a link: what a page may be called, and where it may be, that it means. */
+  /** For such a link: the title and the path that the missing page may have. */
   wanted_title?: string;
   wanted_path?: string;
-  /** Where addresses of that path stand in the Markdown: [start, end, start, end, …), in UTF-16 units, without ? and #. */
+  /**
+   * The ranges of addresses of that path in the Markdown: [start, end, start, end, …), in UTF-16 units, without ? and
+   * #.
+   */
   places: number[];
 }
 
-/** A link whose written address leads elsewhere than to where its page is now. */
+/** A link whose written address is no longer the path of its page. */
 export interface MovedLink extends PageLink {
-  /** Where the page is now. */
+  /** The current path of the page. */
   path: string;
 }
 
-/** Nobody writes so many by hand; each is a row. Those beyond still lead where they are written to. */
+/**
+ * More links are not written by hand, and each is a row. Links beyond the limit are not updated when their page moves.
+ */
 const LINKS_MAX = 2_000;
 
-/** A wiki link to no page, as `page-elements.ts` and our serializer write it. */
+/** A wiki link to a missing page, as `page-elements.ts` and our serializer write it. */
 const MISSING = /<a class="wiki missing" data-target="([^"]*)"(?: data-fragment="(#[^"]*)")?>/g;
 
-/** `<a …href="` and the address, in HTML as our serializer writes it, and in most that people write. */
+/** `<a …href="` and the address, in HTML as our serializer writes it and in most handwritten HTML. */
 const HREF = /(<a(?:\s+[\w:-]+(?:="[^"]*")?)*?\s+href=")([^"]*)"/gi;
 
-/** The pages that a document links to by relative addresses, each path once. `page_path` is where the document is. */
+/** The pages that a document links to by relative addresses, each path once. `page_path`: the path of the document. */
 export function linksOf(tree: Root, markdown: string, page_path: string): PageLink[] {
   const folder = folderOf(page_path);
   const links = new Map<string, number[]>();
@@ -51,7 +56,7 @@ export function linksOf(tree: Root, markdown: string, page_path: string): PageLi
     const [start, end] = node.data?.destination ?? [];
     if (start === undefined || end === undefined) return;
     const address = addressOf(node.url);
-    // An address with escapes in it is left as it was written.
+    // An address with escapes is not rewritten.
     const isPlain = markdown.slice(start, end).startsWith(address);
     add(node.url, isPlain ? [start, start + address.length] : []);
   });
@@ -59,8 +64,8 @@ export function linksOf(tree: Root, markdown: string, page_path: string): PageLi
 }
 
 /**
- * A page's text with the addresses of moved links as they have to be now: only these change. `folder` is where the
- * written addresses start from, the page's path where they will.
+ * A page's text with the current addresses of moved links; nothing else changes. `folder`: the folder that written
+ * addresses are relative to; the new ones are relative to the path of the page.
  */
 export function withPresentLinks<T extends { path: string; markdown: string; html: string }>(
   page: T,
@@ -95,7 +100,7 @@ export function withPresentLinks<T extends { path: string; markdown: string; htm
   return { ...page, markdown: markdown + page.markdown.slice(from), html };
 }
 
-/** Links with those that were written as `[[Target]]`; in the Markdown these name no path. */
+/** Adds the wiki links; they have no places in the Markdown. */
 export function withWikiLinks(links: readonly PageLink[], wikiLinks: readonly WikiLinkTo[]): PageLink[] {
   const all = new Map(links.map((link) => [link.to_path, link]));
   for (const { target, path } of wikiLinks) {
@@ -120,10 +125,10 @@ function addressOf(url: string): string {
   return /^[^?#]*/.exec(url)?.[0] ?? '';
 }
 
-/** The path of the wiki that a relative address names from a folder; undefined where it names nothing inside the wiki. */
+/** Resolves a relative address from a folder to a path of the wiki; undefined if it leads elsewhere. */
 function pathOf(url: string, folder: string): string | undefined {
   const address = addressOf(url);
-  // What is written otherwise than paths are (schemes, absolute addresses, file names) can be no page's.
+  // Schemes, absolute addresses and file names cannot be paths of pages.
   if (!/^(?:\.{1,2}\/)*[a-z0-9-]+(?:\/[a-z0-9-]+)*$/.test(address)) return undefined;
   const segments = folder === '' ? [] : folder.split('/');
   for (const segment of address.split('/')) {

@@ -34,14 +34,14 @@ acme   run
 [^1]: So they say.
 `;
 
-test('the text of a page has each block on a line, code as it is, and neither markup nor front matter', () => {
+test('the text of a page has one line per block and unchanged code, without markup and front matter', () => {
   assert.equal(
     renderMarkdown(GUIDE).text,
     'badge\nInstall it\nAcme is a tool. It runs anywhere\nand fast.\none\ntwo\na b\n1 2\nUsage\nacme   run\n\n  --fast\nSo they say.',
   );
 });
 
-test('code is in the text as it was written, whatever is coloured in it', () => {
+test('highlighting does not change the code in the text', () => {
   const codes = {
     js: "import YAML from 'yaml'\nYAML.stringify({ a: 1 })\n\n// so\n\nconst b = `x\n${b}`\nlet c",
     python: '"""Says\nwhy."""\n@cached\ndef f(a):\n    return None\n\n\nclass A:\n    pass',
@@ -56,7 +56,7 @@ test('code is in the text as it was written, whatever is coloured in it', () => 
   }
 });
 
-test('the outline names each heading, its id in the HTML and where it starts in the text', () => {
+test("the outline has each heading's text, id in the HTML and offset in the text", () => {
   const { html, text, outline } = renderMarkdown(GUIDE);
   assert.deepEqual(
     outline.map(({ level, text, anchor }) => [level, text, anchor]),
@@ -71,7 +71,7 @@ test('the outline names each heading, its id in the HTML and where it starts in 
   }
 });
 
-test('headings of the same name, of no letters and of many lines are told apart', () => {
+test('headings that are equal, without letters or of several lines get distinct ids', () => {
   const { outline } = renderMarkdown('# A\n\n# a\n\n# A-1\n\n# 日本 語\n\n# 👋\n\n#\n\nTwo\nlines\n===');
   assert.deepEqual(
     outline.map(({ text, anchor }) => [text, anchor]),
@@ -101,7 +101,7 @@ test('title, description and language come from the front matter, else from the 
   assert.equal(long.description, '😀'.repeat(150), 'a description is cut between characters');
 });
 
-test('front matter that cannot be read says nothing, and the page is there all the same', () => {
+test('invalid front matter is ignored, and the page is shown', () => {
   const aliases = Array.from({ length: 30 }, (_, i) => `a${i}: &a${i} [*a${i - 1}, *a${i - 1}]`).join('\n');
   const broken = [
     'title: [',
@@ -119,7 +119,7 @@ test('front matter that cannot be read says nothing, and the page is there all t
   assert.equal(renderMarkdown('---\ntitle: 2024\n---\n').title, '2024');
 });
 
-test('words of scripts without spaces count by the character, others by what stands between spaces', () => {
+test('words of scripts without spaces are counted by character, others by the spaces between them', () => {
   assert.equal(countWords("Don't count well-known words twice, 3 times."), 7);
   assert.equal(countWords('日本語の文章'), 6);
   assert.equal(countWords('Gitを使う'), 4);
@@ -127,7 +127,7 @@ test('words of scripts without spaces count by the character, others by what sta
   assert.equal(countWords(' \n -- ... '), 0);
 });
 
-test('what is nested too deep, or would grow beyond measure, is shown as the text that it is', () => {
+test('a text that is nested too deep, or would expand too much, is shown as plain text', () => {
   const bombs = {
     quotes: `${'>'.repeat(100_000)} x`,
     lists: Array.from({ length: 300 }, (_, i) => `${' '.repeat(2 * i)}- x`).join('\n'),
@@ -152,6 +152,6 @@ test('plain text is shown character by character', () => {
   assert.deepEqual([word_count, description], [5, '<b>&amp;</b> "x"']);
 });
 
-test('the same text always makes the same page', () => {
+test('the same text always gives the same page', () => {
   assert.deepEqual(renderMarkdown(GUIDE), renderMarkdown(GUIDE));
 });

@@ -2,7 +2,7 @@ import type { Element, Root, Text } from 'hast';
 import { DESCRIPTION_MAX, lineEndsIn, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
 import { ID_PREFIX } from './safe-addresses.ts';
 
-/** Elements that begin and end a line of text; every other one is inside a line. */
+/** Elements that start and end a line of text; all others are inline. */
 const BLOCKS = new Set(
   (
     'blockquote caption dd details div dl dt figcaption figure h1 h2 h3 h4 h5 h6 hr li ol p pre section summary table ' +
@@ -10,15 +10,15 @@ const BLOCKS = new Set(
   ).split(' '),
 );
 
-/** What holds blocks that are cited one by one. */
+/** Containers whose blocks are cited separately. */
 const CONTAINERS = new Set('dl ol section table tbody tfoot thead ul'.split(' '));
 
 const FOOTNOTE_LABEL = `${ID_PREFIX}footnote-label`;
 
 /**
- * The text of a page as people read it: a line for each block, spaces as a browser shows them, code as it is; with where
- * its headings start, its first paragraph, and where its blocks stand, in it and in the Markdown, items of lists and rows of
- * tables each for itself. Marks of footnotes, which are part of no word, are left out.
+ * The text of a page for readers: one line per block, whitespace collapsed as in a browser, code unchanged; with the
+ * offsets of its headings, its first paragraph, and the ranges of its blocks in the text and in the Markdown (items of
+ * lists and rows of tables are blocks). References to footnotes are left out, because they are not part of a word.
  */
 export function readPageText(tree: Root): {
   text: string;
@@ -28,15 +28,18 @@ export function readPageText(tree: Root): {
 } {
   const outline: OutlineEntry[] = [];
   const blocks: TextBlock[] = [];
-  /** How many of the document's own blocks have begun. */
+  /** The number of top-level blocks that have begun. */
   let parts = 0;
   let text = '';
   let paragraph = '';
-  /** What has to come before the next character: line breaks win over a space, and neither comes first or last. */
+  /**
+   * The whitespace before the next character: line breaks replace spaces, and neither is written at the beginning or
+   * the end.
+   */
   let gap = '';
-  /** The line of the Markdown that the walk has come to; 0 while nothing says which. */
+  /** The current line of the Markdown; 0 if unknown. */
   let line = 0;
-  /** Those with words of the block that is being read. */
+  /** The lines with words of the current block. */
   let first_line = 0;
   let last_line = 0;
 
@@ -53,14 +56,14 @@ export function readPageText(tree: Root): {
     if (words.endsWith(' ') && gap === '') gap = ' ';
   }
 
-  /** A piece of code, behind which others may come: the colours of a line end where it does, or on the next one. */
+  /** A piece of code; others may follow: a highlighted element may end at the end of a line or on the next line. */
   function addCode(value: string): void {
     const code = value.replace(/\n+$/, '');
     add(code);
     gap += value.slice(code.length);
   }
 
-  /** Nodes that say where they are from are believed; others, as pieces of code in colours, go on where the last one ended. */
+  /** Nodes with a position set the line; others, such as highlighted code, continue from the previous node. */
   function readText({ value, position }: Pick<Text, 'value' | 'position'>, isCode: boolean): void {
     (isCode ? addCode : addInline)(value);
     if (position) line = position.start.line;
@@ -77,14 +80,14 @@ export function readPageText(tree: Root): {
     line = ends;
   }
 
-  /** Ends the block that has begun at `start`, if anything was in it. */
+  /** Ends the block that began at `start`, unless it is empty. */
   function addBlock(start: number): void {
     if (text.length > start) blocks.push({ start, end: text.length, part: parts - 1, first_line, last_line });
     first_line = 0;
     last_line = 0;
   }
 
-  /** `isOutermost`: what is in it is not part of a block yet. */
+  /** `isOutermost`: the content is not part of a block yet. */
   function read(node: Element | Root, isCode: boolean, isOutermost: boolean): void {
     for (const child of node.children) {
       const start = nextOffset();
@@ -131,7 +134,7 @@ export function readPageText(tree: Root): {
   return { text: trimmed, outline, paragraph, blocks };
 }
 
-/** The words of an element without its pictures, which at the top of a document are badges more often than not. */
+/** The words of an element without its pictures, which at the top of a document are usually badges. */
 function wordsOf(element: Element): string {
   let words = '';
   for (const child of element.children) {

@@ -7,39 +7,39 @@ import { expectEmails, rarelyEmails } from './email-syntax.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { wikiLinkFromMarkdown, wikiLinkSyntax } from './wiki-link-syntax.ts';
 
-/** Where the destination of a link, an image or a definition stands in the source, in UTF-16 units: [start, end). */
+/** The range of the destination of a link, an image or a definition in the source, in UTF-16 units: [start, end). */
 export type Destination = [start: number, end: number];
 
 declare module 'mdast' {
   interface Data {
     destination?: Destination;
-    /** Of code between fences: it begins on the line behind the first one. */
+    /** For fenced code: the content begins on the line after the fence. */
     isFenced?: boolean;
   }
 }
 
-/** The document cannot be shown as what it says within sensible bounds; it can still be shown as plain text. */
+/** The document is too deep or too large to render; it can be shown as plain text. */
 export class TooComplexError extends Error {}
 
-/** Browsers stop nesting at 512 elements, and every step below recurses; documents by people stay under 20. */
+/** Browsers limit nesting to 512 elements, and every later step recurses; real documents stay under 20. */
 const MAX_DEPTH = 256;
 
-/** Cells that tables are filled up with: `|a|b|…` of n columns and m short rows stands for n × m cells. */
+/** The cells that tables are padded with: `|a|b|…` of n columns and m short rows gives n × m cells. */
 const MAX_TABLE_CELLS = 200_000;
 
-/** Each reference to a footnote has its own way back, fifty times as long as the reference. */
+/** Each footnote reference gives a back reference, fifty times its length. */
 const MAX_FOOTNOTE_REFERENCES = 5_000;
 
 const parser = unified().use(remarkParse).use(remarkGfm).use(extendSyntax).freeze();
 const frontMatterParser = unified().use(remarkParse).use(remarkGfm).use(remarkFrontmatter).use(extendSyntax).freeze();
 
-/** Where a first line of dashes is only a rule, a parser that looks for front matter finds no list or quote behind it. */
+/** If the first line of dashes is a thematic break, the front matter parser would not find a list or quote after it. */
 const FRONT_MATTER = /^---[ \t]*(?:\r\n?|\n)(?:[^]*?[\r\n])?---[ \t]*(?:[\r\n]|$)/;
 
 /**
- * The syntax tree of GitHub-flavoured Markdown with front matter, mathematics and wiki links. Links, images and definitions carry the place of
- * their destination in `data.destination`, and code says in `data.isFenced` how it was written. Throws a TooComplexError for what is nested too deep or would grow beyond
- * measure: whether it does depends on the text alone.
+ * Parses GitHub-flavoured Markdown with front matter, mathematics and wiki links. Links, images and definitions have
+ * the range of their destination in `data.destination`; code has `data.isFenced`. Throws a TooComplexError if the text
+ * is nested too deep or would expand too much; that depends only on the text.
  */
 export function parseMarkdown(markdown: string): Root {
   refuseTooManyMarkers(markdown);
@@ -49,7 +49,7 @@ export function parseMarkdown(markdown: string): Root {
   return tree;
 }
 
-/** Runs `work`; where it overflows the stack, or a string outgrows the engine's limit, that is a TooComplexError. */
+/** Calls `work`; throws a TooComplexError if it overflows the stack or exceeds the maximum length of strings. */
 export function withoutOverflow<T>(work: () => T): T {
   try {
     return work();
@@ -60,8 +60,8 @@ export function withoutOverflow<T>(work: () => T): T {
 }
 
 /**
- * A line of a hundred thousand `>` keeps the parser busy for a minute before anybody sees how deep it is, so the marks of
- * quotes and lists at the beginning of a line are counted first. A long `* * *` is a rule and holds nothing.
+ * A line of a hundred thousand `>` takes the parser a minute before its depth is known, so quote and list markers at
+ * the beginning of a line are counted first. A long `* * *` is a thematic break without content.
  */
 function refuseTooManyMarkers(markdown: string): void {
   for (const [markers] of markdown.matchAll(/^(?:[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])))+/gm)) {
@@ -70,7 +70,7 @@ function refuseTooManyMarkers(markdown: string): void {
   }
 }
 
-/** Throws a TooComplexError for a tree deeper than any step could take; itself, it does not recurse. */
+/** Throws a TooComplexError if the tree is deeper than MAX_DEPTH. Iterative, so that it cannot overflow the stack. */
 export function refuseTooDeep(tree: { children: unknown[] }): void {
   let level: unknown[] = tree.children;
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -97,7 +97,7 @@ function refuseTooComplex(tree: Root, size: number): void {
   visit(tree, (node) => {
     if (node.type === 'table') cells += (node.align?.length ?? 0) * node.children.length;
     if (node.type === 'footnoteReference') footnotes += 1;
-    // Of definitions with the same label the first one counts.
+    // The first definition of a label wins.
     if (node.type === 'definition' && !definitions.has(node.identifier)) {
       definitions.set(node.identifier, node.url.length + (node.title?.length ?? 0));
     }
@@ -108,7 +108,7 @@ function refuseTooComplex(tree: Root, size: number): void {
   if (footnotes > MAX_FOOTNOTE_REFERENCES) throw new TooComplexError('too many references to footnotes');
   if (cells > MAX_TABLE_CELLS) throw new TooComplexError(`tables of more than ${MAX_TABLE_CELLS} cells`);
 
-  // A long destination, referred to a thousand times, would be written out a thousand times (cmark's rule).
+  // A long destination with a thousand references would be written a thousand times (cmark has the same limit).
   let expanded = 0;
   for (const [label, count] of references) expanded += count * (definitions.get(label) ?? 0);
   if (expanded > Math.max(size, 100_000)) throw new TooComplexError('references that expand beyond the document');
@@ -120,7 +120,7 @@ export function visit(node: Nodes, each: (node: Nodes) => void): void {
   if ('children' in node) for (const child of node.children) visit(child, each);
 }
 
-/** Mathematics, wiki links, and where destinations stand in the source, which syntax trees leave out. */
+/** Adds mathematics, wiki links, and the source ranges of destinations, which syntax trees lack. */
 function extendSyntax(this: Processor): void {
   const data = this.data();
   data.micromarkExtensions = [...(data.micromarkExtensions ?? []).map(rarelyEmails), mathSyntax, wikiLinkSyntax];

@@ -1,24 +1,24 @@
 import { type IndexedText, indexBody } from '../analysis/document-terms.ts';
 
-/** What a page shows, and what search and the tree of pages need of it. Offsets and lengths are in UTF-16 units. */
+/** A rendered page with the data for search and outline. Offsets and lengths are in UTF-16 units. */
 export interface Rendered {
-  /** A safe fragment: nothing that the text holds can run in a reader's browser. */
+  /** A safe fragment of HTML: no content of the text can run in a reader's browser. */
   html: string;
-  /** Without markup, each block on a line of its own, code as it is, front matter left out. */
+  /** The text without markup, one line per block, code unchanged, without front matter. */
   text: string;
   outline: OutlineEntry[];
-  /** What searches need of the text. */
+  /** The index data of the text. */
   indexed: IndexedText;
   word_count: number;
-  /** The title in the front matter, else the first heading, else "". At most 255 characters. */
+  /** The title of the front matter, else the first heading, else "". At most 255 characters. */
   title: string;
-  /** The description in the front matter, else the first paragraph, else "". At most 300 characters. */
+  /** The description of the front matter, else the first paragraph, else "". At most 300 characters. */
   description: string;
-  /** The front matter's `lang`, else "". */
+  /** `lang` of the front matter, else "". */
   language: string;
-  /** Where its blocks stand in `text`, in its order. */
+  /** The ranges of blocks in `text`, in order. */
   blocks: TextBlock[];
-  /** The pages that it links to as `[[Target]]`, each target once, in the order of the text. */
+  /** The targets of wiki links, each once, in the order of the text. */
   wiki_links: WikiLinkTo[];
 }
 
@@ -26,17 +26,17 @@ export interface Rendered {
 export interface TextBlock {
   start: number;
   end: number;
-  /** Which of the blocks that the document itself consists of it belongs to, from 0. */
+  /** The index of the top-level block that contains it, from 0. */
   part: number;
-  /** The lines of the Markdown on which its first and its last word are, counted from 1; 0 where that is not known. */
+  /** The lines of the Markdown with its first and its last word, counted from 1; 0 if unknown. */
   first_line: number;
   last_line: number;
 }
 
 export interface WikiLinkTo {
-  /** As the author wrote it, with single spaces. */
+  /** As written, with whitespace collapsed. */
   target: string;
-  /** The path of the page that was found; "" where there is none, and the link is shown as missing. */
+  /** The path of the target page; "" if it is missing. */
   path: string;
 }
 
@@ -46,25 +46,25 @@ export interface OutlineEntry {
   text: string;
   /** The heading's id in `html`. */
   anchor: string;
-  /** Where the heading starts in `text`. */
+  /** The offset of the heading in `text`. */
   offset: number;
 }
 
 /**
- * Why a page shows its text as it is: what the text asks for is beyond the bounds of depth and size, of time or of memory,
- * or rendering it failed. "" where the page shows what the text says.
+ * Why a page is shown as plain text: it exceeds the limits of depth and size, of time or of memory, or rendering
+ * failed. "" for a rendered page.
  */
 export type PlainReason = '' | 'too_complex' | 'too_slow' | 'out_of_memory' | 'failed';
 
 export const TITLE_MAX = 255;
 export const DESCRIPTION_MAX = 300;
 
-/** Shows a text as it is, in <pre>: for what cannot be rendered within its bounds of time, depth or memory. */
+/** Shows a text in <pre>, if it cannot be rendered within the limits of time, depth or memory. */
 export function renderPlainText(text: string): Rendered {
   const [paragraph = ''] = text.trimStart().split(/\n[ \t]*\n/, 1);
   const shown = searchable(text);
   return {
-    // A line break right behind <pre> is not shown, so the text's own one would be lost without it.
+    // HTML parsers drop a line break right after <pre>, so this one protects a leading line break of the text.
     html: `<pre>\n${escapeHtml(text)}</pre>`,
     text: shown,
     outline: [],
@@ -84,19 +84,19 @@ function linesOfWords(text: string): Pick<TextBlock, 'first_line' | 'last_line'>
   return { first_line, last_line: first_line + lineEndsIn(words) };
 }
 
-/** How many lines a text ends. */
+/** The number of line endings in a text. */
 export function lineEndsIn(text: string): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
   return count;
 }
 
-/** Without the two control characters that a search marks its passages with, so that no text can set such marks. */
+/** Removes the two control characters that mark matches in search passages, so that a text cannot forge marks. */
 export function searchable(text: string): string {
   return /[\u0002\u0003]/.test(text) ? text.replace(/[\u0002\u0003]/g, '') : text;
 }
 
-/** `text` with every run of whitespace as one space, cut to `length`, never in the middle of a character. */
+/** The text with whitespace collapsed, cut to `length` without splitting a character. */
 export function oneLine(text: string, length: number): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   return line
@@ -109,11 +109,11 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&#x26;').replaceAll('<', '&#x3C;');
 }
 
-/** Chinese and Japanese are counted by the character; every other script by what stands between spaces. */
+/** Chinese and Japanese are counted by character, other scripts by the spaces between words. */
 const BY_CHARACTER = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
 const WORD = new RegExp(String.raw`${BY_CHARACTER}|[\p{L}\p{N}](?:(?!${BY_CHARACTER})[\p{L}\p{N}\p{M}_'’\-])*`, 'gu');
 
-/** How many words a text has: close to what people count, and a hundred times as fast as Intl.Segmenter. */
+/** The number of words in a text: close to a human count, and a hundred times as fast as Intl.Segmenter. */
 export function countWords(text: string): number {
   let words = 0;
   WORD.lastIndex = 0;

@@ -9,14 +9,14 @@ import { renderMarkdown } from './render.ts';
 
 const browser = unified().use(rehypeParse, { fragment: true }).freeze();
 
-/** What may be in a page. Everything that a browser would run, load by itself or send is missing here. */
+/** The elements that a page may have. Elements that run, load or send something are missing. */
 const ELEMENTS = new Set(
   'a b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img input ins kbd li ol p picture pre q rp rt ruby s samp section source span strike strong sub summary sup table tbody td tfoot th thead tr tt ul var'.split(
     ' ',
   ),
 );
 
-/** Fails for whatever could run: another element, a handler, a style, an address that is no plain address. */
+/** Fails for everything that could run: other elements, event handlers, styles, addresses with other schemes. */
 function assertSafe(html: string, what: string): void {
   const visit = (node: Nodes): void => {
     if (node.type === 'element') assertSafeElement(node, what);
@@ -113,7 +113,7 @@ const ATTACKS = [
   `${'- '.repeat(200)}[x](javascript:alert(1))`,
 ];
 
-test('no known way of running something from a text leads into a page, also when it is parsed twice', () => {
+test('no known attack runs from a page, even if the page is parsed twice', () => {
   for (const attack of ATTACKS) {
     for (const markdown of [attack, `text ${attack} text`, `> ${attack}`, `- ${attack}`]) {
       const { html } = renderMarkdown(markdown);
@@ -123,7 +123,7 @@ test('no known way of running something from a text leads into a page, also when
   }
 });
 
-test('whatever is put together from pieces of markup, the page is safe', () => {
+test('the page is safe for any combination of markup', () => {
   const piece = fc.constantFrom(
     ...ATTACKS,
     '<',
@@ -151,7 +151,7 @@ test('whatever is put together from pieces of markup, the page is safe', () => {
   );
 });
 
-test('what is harmless stays: headings with anchors, tables, tasks, footnotes, code, links and images', () => {
+test('harmless content is kept: headings with anchors, tables, tasks, footnotes, code, links and images', () => {
   const { html, outline, text } = renderMarkdown(
     '# One\n\n## One\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\nNote[^1] <https://a.example> ![i](i.png)\n\n```js\nx < y\n```\n\n[^1]: The *note*.\n',
   );
@@ -180,14 +180,14 @@ test('what is harmless stays: headings with anchors, tables, tasks, footnotes, c
     assert.ok(text.slice(entry.offset).startsWith(entry.text), 'an offset leads to its heading');
 });
 
-test('a rule at the top of a page is a rule, and what follows it is what it says', () => {
+test('a thematic break at the top of a page is not taken for front matter', () => {
   assert.equal(
     renderMarkdown('---\n\n- a\n\n> b\n').html,
     '<hr>\n<ul>\n<li>a</li>\n</ul>\n<blockquote>\n<p>b</p>\n</blockquote>',
   );
 });
 
-test('front matter names title, language and description; what is no YAML is passed over', () => {
+test('front matter gives title, language and description; invalid YAML is ignored', () => {
   const page = renderMarkdown('---\ntitle: The Title\nlang: de\ndescription: In short\n---\n# Heading\n\nText\n');
   assert.deepEqual([page.title, page.language, page.description], ['The Title', 'de', 'In short']);
   assert.ok(!page.text.includes('lang'));

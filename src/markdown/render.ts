@@ -9,9 +9,8 @@ import { safeTree, writeHtml } from './safe-html.ts';
 import { NO_WIKI, type Wiki, wikiLinksOf } from './wiki-links.ts';
 
 /**
- * Markdown (CommonMark with GitHub's extensions, front matter, mathematics and wiki links) as a safe page. What is nested
- * too deep, or would grow beyond measure, is shown as the plain text that it is; whether that happens depends on the text
- * alone. The text itself is never changed: whoever stores it stores what was given.
+ * Renders Markdown (CommonMark with GitHub's extensions, front matter, mathematics and wiki links) to a safe page. A
+ * text that is nested too deep or would expand too much is shown as plain text; that depends only on the text.
  */
 export function renderMarkdown(markdown: string, wiki: Wiki = NO_WIKI): Rendered {
   try {
@@ -22,12 +21,12 @@ export function renderMarkdown(markdown: string, wiki: Wiki = NO_WIKI): Rendered
   }
 }
 
-/** A page to be rendered in another thread, which no function can be given to. */
+/** The input to render a page in another thread: functions cannot be sent to it. */
 export interface PageInput {
   wiki_id: string;
   markdown: string;
   page_path: string;
-  /** The paths of the pages that its wiki links may mean, by target (`possibleWikiTargets` names them beforehand). */
+  /** The paths of the pages that its wiki links may refer to, by target (as `possibleWikiTargets` lists them). */
   known: ReadonlyMap<string, string>;
 }
 
@@ -37,10 +36,10 @@ export interface RenderedPage extends Rendered {
   plain_reason: PlainReason;
 }
 
-/** Renders a page that somebody wrote; whatever its text holds there is one. */
+/** Renders a page; every text yields one. */
 export type RenderPage = (page: PageInput) => Promise<RenderedPage>;
 
-/** As `renderMarkdown`, and says why a page is shown as plain text. */
+/** As `renderMarkdown`, with links and the reason if the page is shown as plain text. */
 export function renderPage({ wiki_id, markdown, page_path, known }: PageInput): RenderedPage {
   const findPage = (target: string) => {
     const path = known.get(target);
@@ -58,7 +57,7 @@ export function renderPage({ wiki_id, markdown, page_path, known }: PageInput): 
   }
 }
 
-/** A parsed document as a safe page. Throws a TooComplexError where it cannot be one. */
+/** Renders a parsed document to a safe page. Throws a TooComplexError. */
 export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
   return withoutOverflow(() => {
     const tree = safeTree(markdown, wiki);

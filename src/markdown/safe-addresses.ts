@@ -2,20 +2,20 @@ import { slug } from 'github-slugger';
 import type { Element, Nodes, Properties, Root } from 'hast';
 
 /**
- * What every id of a page's content begins with. No global and no property of a document begins so, so that no heading
- * ("cookie", "__proto__") can stand in for one, and no page around the content uses it for its own ids.
+ * The prefix of all ids in a page's content. No global variable or property of `document` begins with it, so that a
+ * heading ("cookie", "__proto__") cannot clobber one, and the page around the content does not use it.
  */
 export const ID_PREFIX = 'h-';
 
 const ID_MAX = 100;
 
-/** Stands for the page that an address is resolved against; the reserved name makes every other host another one. */
+/** The base of relative addresses; on the reserved host name every other host is external. */
 const PAGE = new URL('https://page.invalid/folder/page');
 
 /**
- * Puts ids under the prefix and makes them unique, has fragments of links within the wiki follow, and says of links to
- * other places that we do not vouch for them. References to attachments become addresses in the wiki. Addresses that are
- * not of the web lose their attribute.
+ * Prefixes ids and makes them unique, adapts fragments of links within the wiki, and gives external links
+ * `rel="nofollow noopener noreferrer"`. References to attachments become addresses in the wiki. Addresses with other
+ * schemes than those of the web are removed.
  */
 export function settleIdsAndAddresses(tree: Root, wiki_id = ''): void {
   const elements: Element[] = [];
@@ -27,15 +27,15 @@ export function settleIdsAndAddresses(tree: Root, wiki_id = ''): void {
 }
 
 function collect(parent: Root | Element, elements: Element[], isInLink: boolean): void {
-  // A checkbox of a task list is the only control that a page has.
+  // The checkboxes of task lists are the only form controls in a page.
   parent.children = (parent.children as Element['children']).filter(
     (child) => child.type !== 'element' || child.tagName !== 'input' || child.properties.type === 'checkbox',
   );
   for (const child of parent.children) {
     if (child.type !== 'element') continue;
-    // What <template> holds is shown rather than lost: most often it is a tag that somebody wrote about.
+    // The content of <template> is shown, because most often the tag is mentioned in the text rather than used.
     if (child.content) child.children = child.content.children as Element['children'];
-    // An attribute without a value is the same as an empty one, and is written in one way only.
+    // An attribute without a value equals an empty one; it is always written the same way.
     for (const [name, value] of Object.entries(child.properties)) {
       if (value === true && name.startsWith('data')) child.properties[name] = '';
     }
@@ -47,14 +47,17 @@ function collect(parent: Root | Element, elements: Element[], isInLink: boolean)
   }
 }
 
-/** Whoever parses <pre> loses a line break right behind it, so that there must be none for the same tree to come out. */
+/**
+ * HTML parsers drop a line break right after <pre>, so it is removed to get the same tree when the page is parsed
+ * again.
+ */
 function dropLeadingLineBreaks({ children: [first] }: Element): void {
   if (first?.type === 'text') first.value = first.value.replace(/^[\r\n]+/, '');
 }
 
 function settleId(element: Element, ids: Set<string>, counts: Map<string, number>): void {
   const { properties, tagName } = element;
-  // Old anchors, <a name>, are ids by another name.
+  // <a name> is the obsolete form of an id.
   const given = anchorOf(String(properties.id ?? (tagName === 'a' ? (properties.name ?? '') : '')));
   delete properties.name;
   delete properties.id;
@@ -68,7 +71,7 @@ function settleId(element: Element, ids: Set<string>, counts: Map<string, number
   }
 }
 
-/** `base`, or numbered where the page has that id already; it is then taken. */
+/** Returns `base`, numbered if the page has that id already, and reserves it. */
 export function freeId(base: string, ids: Set<string>, counts: Map<string, number>): string {
   let id = base;
   let n = counts.get(base) ?? 0;
@@ -81,12 +84,12 @@ export function freeId(base: string, ids: Set<string>, counts: Map<string, numbe
   return id;
 }
 
-/** The id that links on GitHub expect a heading to have, under the prefix. */
+/** The id that links on GitHub expect for a heading, with the prefix. */
 function headingId(heading: Element): string {
   return headingAnchor(wordsOf(heading));
 }
 
-/** The id of the first heading of these words. */
+/** The id of the first heading with these words. */
 export function headingAnchor(words: string): string {
   return ID_PREFIX + (plainId(slug(words.replace(/\s+/g, ' '))) || 'section');
 }
@@ -96,7 +99,7 @@ function wordsOf(node: Nodes): string {
   return 'children' in node ? node.children.map(wordsOf).join('') : '';
 }
 
-/** An id under the prefix, lower-case and without whitespace; "" for an empty one. */
+/** An id with the prefix, lower-case and without whitespace; "" for an empty one. */
 export function anchorOf(id: string): string {
   const name = plainId(id);
   const bare = name.startsWith(ID_PREFIX) ? name.slice(ID_PREFIX.length) : name;
@@ -115,7 +118,7 @@ function settleAddresses({ tagName, properties }: Element, ids: ReadonlySet<stri
   if (wiki_id !== '') resolveAttachment(properties, tagName === 'img' ? 'src' : 'href', wiki_id);
   if (tagName === 'img') {
     setAddress(properties, 'src', /^https?:$/);
-    // A reader's visit is not told to whoever keeps the picture more than loading it does.
+    // A picture is loaded lazily and without a referrer, so that its host learns as little as possible about readers.
     properties.loading = 'lazy';
     properties.referrerPolicy = 'no-referrer';
     return;
@@ -130,7 +133,7 @@ function settleAddresses({ tagName, properties }: Element, ids: ReadonlySet<stri
   if (!isElsewhere && !href.startsWith('/')) properties.href = settleFragment(href, ids);
 }
 
-/** As newId writes them; whether there is one of that id is not looked up. */
+/** The format of newId; the attachment may not exist. */
 const ATTACHMENT = /^attachment:(attachment_[0-9a-hjkmnp-tv-z]{26})$/;
 
 function resolveAttachment(properties: Properties, name: 'href' | 'src', wiki_id: string): void {
@@ -138,9 +141,12 @@ function resolveAttachment(properties: Properties, name: 'href' | 'src', wiki_id
   if (attachment_id !== undefined) properties[name] = `/v1/wikis/${wiki_id}/attachments/${attachment_id}`;
 }
 
-/** The address without what browsers ignore in it, its scheme in lower case; removed if it is none of these schemes. */
+/**
+ * Sets the address without the characters that browsers ignore and with its scheme in lower case; removes it if its
+ * scheme is not allowed.
+ */
 function setAddress(properties: Properties, name: 'href' | 'src', schemes: RegExp): URL | undefined {
-  // These are what browsers take off or overlook (URL Standard, 4.4).
+  // Browsers strip these characters (URL Standard, section 4.4).
   const address = String(properties[name] ?? '').replace(/^[\0-\x20]+|[\0-\x20]+$|[\t\n\r]+/g, '');
   const url = properties[name] === undefined ? null : URL.parse(address, PAGE.href);
   if (!url || !schemes.test(url.protocol)) {
@@ -151,7 +157,7 @@ function setAddress(properties: Properties, name: 'href' | 'src', schemes: RegEx
   return url;
 }
 
-/** Points `#install` at the heading "Install", in this page or in another one, whose ids are under the prefix too. */
+/** Prefixes a fragment, so that `#install` refers to the heading "Install" in this page or another one. */
 function settleFragment(href: string, ids: ReadonlySet<string>): string {
   const at = href.indexOf('#');
   if (at < 0 || at === href.length - 1) return href;
@@ -165,7 +171,7 @@ function decoded(fragment: string): string {
   try {
     return decodeURIComponent(fragment);
   } catch {
-    // A percent sign that encodes nothing is a percent sign.
+    // An invalid percent-encoding is kept as text.
     return fragment;
   }
 }

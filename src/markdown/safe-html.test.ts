@@ -9,14 +9,14 @@ import { renderPlainText } from './plain-text.ts';
 import { renderMarkdown } from './render.ts';
 import { sanitized, writeHtml } from './safe-html.ts';
 
-/** A wiki where every name is a page, so that attacks come to stand in addresses. */
+/** A wiki where every target is a page, so that attacks get into addresses. */
 const WIKI = { wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9', page_path: 'a/b', findPage: () => ({ path: 'a/c' }) };
 
-test('nothing that a text holds can run, load or post anything in a page', () => {
+test('nothing in a text can run, load or post anything in a page', () => {
   for (const document of ATTACKS) assertSafe(renderMarkdown(document).html, document);
 });
 
-test('an attack is harmless wherever it stands, and in whatever is told of a page', () => {
+test('an attack is harmless in any position of a text and in all fields of the page', () => {
   for (const document of PLACED_ATTACKS) {
     const { html, title, description, text, outline } = renderMarkdown(document, WIKI);
     assertSafe(html, document);
@@ -24,7 +24,7 @@ test('an attack is harmless wherever it stands, and in whatever is told of a pag
     if (!isPlain) {
       assert.equal(writeHtml(sanitized(parser.parse(html))), html, `rendered from ${JSON.stringify(document)}`);
     }
-    // These are plain text, and are markup nowhere: in a page's head, in a passage that a search found.
+    // These fields are plain text and must not contain markup.
     for (const words of [title, description, text, ...outline.map((heading) => heading.text)]) {
       const snippet = passageOfAllWords(words);
       assert.ok(
@@ -50,7 +50,7 @@ test('an attack is harmless wherever it stands, and in whatever is told of a pag
   }
 });
 
-test('what is safe already stays as it is when it is parsed and made safe once more', () => {
+test('safe HTML is unchanged when it is parsed and sanitized again', () => {
   for (const document of ATTACKS) {
     const { html } = renderMarkdown(document);
     const again = writeHtml(sanitized(parser.parse(html)));
@@ -58,7 +58,7 @@ test('what is safe already stays as it is when it is parsed and made safe once m
   }
 });
 
-test('no mixture of markup comes out unsafe, or as something that a browser would parse otherwise', () => {
+test('no mixture of markup gives unsafe output, or output that a browser would parse differently', () => {
   const pieces = fc.constantFrom(
     ...'<svg> </svg> <math> <style> </style> <script> </script> <title> <xmp> <table> <tr> <td> </table> <select>'.split(
       ' ',
@@ -81,7 +81,7 @@ test('no mixture of markup comes out unsafe, or as something that a browser woul
   );
 });
 
-test('headings and footnotes are found under ids that no property of a document has', () => {
+test('headings and footnotes have ids that no property of a document has', () => {
   const { html, outline } = renderMarkdown('# cookie\n\nx[^toString]\n\n# `__proto__`\n\n[^toString]: y');
   assert.deepEqual(
     outline.map(({ anchor }) => anchor),
@@ -92,13 +92,13 @@ test('headings and footnotes are found under ids that no property of a document 
   assert.match(html, /<li id="h-fn-tostring">/);
 });
 
-test('a fragment leads to the heading whose name it is, in this page and in another one', () => {
+test('a fragment refers to the heading of that name, in this page and in another one', () => {
   const { html } = renderMarkdown('# Über uns\n\n[a](#über-uns) [b](#%C3%BCber-uns) [c](other/page#Set%20Up) [d](#)');
   const hrefs = [...html.matchAll(/href="([^"]*)"/g)].map((match) => decodeURIComponent(match[1] ?? ''));
   assert.deepEqual(hrefs, ['#h-über-uns', '#h-über-uns', 'other/page#h-set-up', '#']);
 });
 
-test('links elsewhere say that we do not vouch for them, links within the wiki do not', () => {
+test('external links get rel="nofollow noopener noreferrer", links within the wiki do not', () => {
   const { html } = renderMarkdown('[a](https://x.example) [b](HTTP://x.example) [c](../page) [d](mailto:a@x.example)');
   assert.match(html, /<a href="https:\/\/x\.example" rel="nofollow noopener noreferrer">a</);
   assert.match(html, /<a href="http:\/\/x\.example" rel="nofollow noopener noreferrer">b</);
@@ -106,7 +106,7 @@ test('links elsewhere say that we do not vouch for them, links within the wiki d
   assert.match(html, /<a href="mailto:a@x\.example">d</);
 });
 
-test('harmless HTML in a text stays, and HTML that swallows text does not swallow it', () => {
+test('harmless HTML in a text is kept, and tags that would swallow text do not', () => {
   const { html } = renderMarkdown(
     '<details><summary>More</summary>\n\nH<sub>2</sub>O <kbd>Ctrl</kbd>\n\n</details>\n\n<div align=center><img src="x.png" width=40></div>',
   );

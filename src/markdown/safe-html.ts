@@ -13,8 +13,8 @@ import { ID_PREFIX, settleIdsAndAddresses } from './safe-addresses.ts';
 import { NO_WIKI, type Wiki } from './wiki-links.ts';
 
 /**
- * What may be in a page: what GitHub lets through, without what could load, submit or frame something, and with ids
- * only under our own prefix. Elements that are not listed leave their contents behind, those under `strip` do not.
+ * The allowed elements and attributes: GitHub's, without those that load, submit or frame something, and ids only with
+ * our prefix. Elements that are not listed are replaced by their content; those under `strip` are removed with it.
  */
 const SCHEMA: Schema = {
   tagNames: (
@@ -60,30 +60,30 @@ const SCHEMA: Schema = {
   },
   required: { input: { type: 'checkbox', disabled: true } },
   protocols: { href: ['http', 'https', 'mailto'], src: ['http', 'https'] },
-  // Ids were put under the prefix before, and whatever is not under it is refused here.
+  // Ids have the prefix already; others are removed here.
   clobber: [],
   clobberPrefix: '',
 };
 
 /**
- * The safe tree of a Markdown document. Whatever comes with the document is settled first; the sanitizer has the last
- * word. Throws a TooComplexError for raw HTML that is nested too deep.
+ * The safe tree of a Markdown document. The sanitizer runs last, after all other changes. Throws a TooComplexError for
+ * raw HTML that is nested too deep.
  */
 export function safeTree(markdown: Markdown, wiki: Wiki = NO_WIKI): Root {
   const handlers = elementsOf(wiki);
   const tree = asRoot(toHast(markdown, { allowDangerousHtml: true, clobberPrefix: ID_PREFIX, handlers }));
   if (!holdsRaw(tree)) return sanitized(tree, wiki);
-  // What is taken out can leave a nesting behind that no browser keeps, so what is left is parsed once more.
+  // Removing elements can leave a nesting that browsers do not keep, so the result is parsed once more.
   return sanitized(parsed(sanitized(parsed(tree), wiki)), wiki);
 }
 
-/** The same rules for a tree of HTML, which is changed. A tree that is safe already comes out as it went in. */
+/** Sanitizes a tree of HTML in place. A safe tree is unchanged. */
 export function sanitized(tree: Root, { wiki_id }: Pick<Wiki, 'wiki_id'> = NO_WIKI): Root {
   settleIdsAndAddresses(tree, wiki_id);
   return asRoot(sanitize(tree, SCHEMA));
 }
 
-/** A safe tree as a fragment of HTML. Whoever parses it gets the same tree: a bare carriage return would be lost. */
+/** Writes a safe tree as a fragment of HTML that parses to the same tree; a literal carriage return would be lost. */
 export function writeHtml(tree: Root): string {
   return toHtml(tree).replaceAll('\r', '&#xD;');
 }
@@ -92,12 +92,12 @@ function asRoot(node: Nodes): Root {
   return node.type === 'root' ? node : { type: 'root', children: [node] as Root['children'] };
 }
 
-/** Where a node is from is only kept for a file, whatever is in it. */
+/** Positions are only kept if a file is given; its content does not matter. */
 const SOME_FILE = new VFile();
 
 /**
- * The tree that a browser would make of this one, with the HTML in it parsed. Tags that would swallow the text behind
- * them (<title>, <xmp>, …) are shown as text, as GFM has it.
+ * The tree that a browser would make of this one, with raw HTML parsed. Tags that would swallow the following text
+ * (<title>, <xmp>, …) are shown as text, as GFM specifies.
  */
 function parsed(tree: Root): Root {
   const result = asRoot(raw(tree, { tagfilter: true, file: SOME_FILE }));
@@ -105,7 +105,7 @@ function parsed(tree: Root): Root {
   return result;
 }
 
-/** Whether there is HTML in a document, which most have not and are spared the parsing of. */
+/** Whether the document contains raw HTML; most do not, and skip parsing it. */
 function holdsRaw(node: Root | Element): boolean {
   let found = false;
   for (const child of node.children as ((typeof node.children)[number] | { type: 'raw'; value: string })[]) {
@@ -120,8 +120,8 @@ function holdsRaw(node: Root | Element): boolean {
 }
 
 /**
- * Raw HTML without its whole <script> and <style> elements, which would else be shown as text. Nothing rests on this for
- * safety: what it misses is escaped, and the sanitizer comes last.
+ * Removes whole <script> and <style> elements from raw HTML, which would otherwise be shown as text. Safety does not
+ * depend on this: the rest is escaped and sanitized.
  */
 function withoutScripts(html: string): string {
   const lower = html.toLowerCase();
@@ -132,7 +132,7 @@ function withoutScripts(html: string): string {
     const closing = `</${opening[1]}>`;
     const end = lower.indexOf(closing, opening.index);
     if (end < 0) break;
-    // What stands behind it stays on its line.
+    // Keeps the line numbers of the following text.
     kept += html.slice(from, opening.index) + '\n'.repeat(lineEndsIn(html.slice(opening.index, end)));
     from = end + closing.length;
   }

@@ -6,10 +6,10 @@ import type { Code, Construct, Effects, Extension, State, TokenizeContext } from
 /** `[[Target]]`, `[[Target#Heading]]` or `[[Target|text]]`. */
 export interface WikiLink {
   type: 'wikiLink';
-  /** The page as the author names it; "" for this page, as in `[[#Heading]]`. */
+  /** The page as named by the author; "" for this page, as in `[[#Heading]]`. */
   target: string;
   heading: string;
-  /** What is shown. */
+  /** The text to show. */
   text: string;
   data?: Data;
 }
@@ -39,8 +39,8 @@ const CLOSE = 93;
 const PARENTHESIS = 40;
 
 /**
- * Where CommonMark sees a link, there is one: `[[1]](https://x.example)`, and `[[foo]]` in a document that defines
- * `[foo]`, stay what they are everywhere else.
+ * Links of CommonMark win: `[[1]](https://x.example)`, and `[[foo]]` in a document that defines `[foo]`, are not wiki
+ * links.
  */
 function tokenizeWikiLink(this: TokenizeContext, effects: Effects, ok: State, nok: State): State {
   const { parser, previous } = this;
@@ -96,9 +96,9 @@ function tokenizeWikiLink(this: TokenizeContext, effects: Effects, ok: State, no
   }
 }
 
-/** Target, heading and text; undefined where nothing is named or nothing would be shown. */
+/** Target, heading and text; undefined if there is no target or no text to show. */
 function partsOf(value: string): Pick<WikiLink, 'target' | 'heading' | 'text'> | undefined {
-  // In a table the bar has to be escaped, and is one all the same.
+  // In tables the bar has to be escaped and still separates the text.
   const plain = value.replaceAll('\\|', '|');
   const bar = plain.indexOf('|');
   const address = oneSpaced(bar < 0 ? plain : plain.slice(0, bar));
@@ -113,7 +113,7 @@ function oneSpaced(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Three brackets are brackets. */
+/** Three brackets are literal. */
 function mayFollow(previous: Code): boolean {
   return previous !== OPEN;
 }
@@ -140,8 +140,8 @@ export const wikiLinkFromMarkdown: FromMarkdown = {
 };
 
 /**
- * What a text may link to as a wiki link: every target that it does, and perhaps ones in code that it does not. Reads
- * the text once, so that a page can look them all up before it is rendered.
+ * All targets of wiki links in a text, and possibly ones in code. Scans the text once, so that the pages can be looked
+ * up before rendering.
  */
 export function possibleWikiTargets(markdown: string): string[] {
   const targets = new Set<string>();

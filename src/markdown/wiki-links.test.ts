@@ -14,7 +14,7 @@ function render(markdown: string) {
   return renderPage({ wiki_id: '', markdown, page_path: 'guide/start', known: KNOWN });
 }
 
-test('a wiki link leads from the page to the page that it names, and to the heading there', () => {
+test('a wiki link leads to the named page, and to the heading there', () => {
   const { html, wiki_links, text } = render(
     '[[Home]], [[ Set  up ]], [[Tools|the tools]], [[Set up#Über uns & co.]], [[#Here]]\n\n# Here',
   );
@@ -37,7 +37,7 @@ test('a wiki link leads from the page to the page that it names, and to the head
   assert.equal(decodeURIComponent('h-%C3%BCber-uns--co'), there, 'the anchor is the one that the heading has');
 });
 
-test('a link to a page that is not there says so, leads nowhere, and is told of with the others', () => {
+test('a link to a missing page is marked, has no address, and is listed with the others', () => {
   const { html, wiki_links } = render('[[Nowhere]] and [[Nowhere#x|again]], [[constructor]]');
   assert.match(html, /<a class="wiki missing" data-target="Nowhere">Nowhere<\/a>/);
   assert.match(html, /<a class="wiki missing" data-target="Nowhere" data-fragment="#h-x">again<\/a>/);
@@ -47,20 +47,20 @@ test('a link to a page that is not there says so, leads nowhere, and is told of 
   ]);
 });
 
-test('in a table the bar is escaped; in code, behind a backslash and without a name there is no link', () => {
+test('in a table the bar is escaped; in code, after a backslash and without a name there is no link', () => {
   assert.match(render('| a |\n|---|\n| [[Home\\|start]] |').html, /<td><a class="wiki" href="\.\.\/home">start<\/a>/);
   const none = render('`[[Home]]` \\[[Home]] [[]] [[#]] [[|x]] [[a\nb]] ![[Home]] [[[Home]]]\n\n    [[Home]]\n');
   assert.deepEqual(none.wiki_links, []);
   assert.doesNotMatch(none.html, /<a/);
 });
 
-test('where CommonMark sees a link there is one', () => {
+test('links of CommonMark win over wiki links', () => {
   const { html, wiki_links } = render('[[1]](https://x.example) [[2]][2] [[Home]]\n\n[2]: y\n[home]: z\n');
   assert.deepEqual(wiki_links, []);
   assert.match(html, />\[1\]<\/a> \[<a href="y">2<\/a>\]<a href="y">2<\/a> \[<a href="z">Home<\/a>\]/);
 });
 
-test('what a page may link to is known before it is rendered, whatever the text is made of', () => {
+test('the targets of wiki links are listed before rendering, for any text', () => {
   assert.deepEqual(possibleWikiTargets('[[ A  b|c]] `[[d]]` [[A b#e]] [[#f]] [[[[g]]'), ['A b', 'd', 'g']);
   const pieces = fc.constantFrom(
     '[[',

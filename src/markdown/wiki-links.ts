@@ -3,20 +3,20 @@ import { slugFrom } from '../core/slug.ts';
 import { visit } from './parse-markdown.ts';
 import type { WikiLinkTo } from './plain-text.ts';
 
-/** What a page knows of its wiki while it is rendered. */
+/** The data about the wiki that rendering a page needs. */
 export interface Wiki {
-  /** Where references to attachments lead to; "" where there is no wiki. */
+  /** The wiki of attachment references; "" without a wiki. */
   wiki_id: string;
-  /** Where the page is, from which its links are written. */
+  /** The path of the page, to which its links are relative. */
   page_path: string;
-  /** The page that an author means by `[[target]]`; undefined where there is none. */
+  /** The page that `[[target]]` refers to; undefined if it is missing. */
   findPage(target: string): { path: string } | undefined;
 }
 
 /** A wiki in which nothing is found. */
 export const NO_WIKI: Wiki = { wiki_id: '', page_path: '', findPage: () => undefined };
 
-/** The pages that a document links to as `[[Target]]`, each target once, in the order of the text. */
+/** The targets of wiki links in a document, each once, in the order of the text. */
 export function wikiLinksOf(tree: Root, wiki: Wiki): WikiLinkTo[] {
   const paths = new Map<string, string>();
   visit(tree, (node) => {
@@ -26,7 +26,7 @@ export function wikiLinksOf(tree: Root, wiki: Wiki): WikiLinkTo[] {
   return [...paths].map(([target, path]) => ({ target, path }));
 }
 
-/** Where the page is that `[[Guide/Set up]]` names, if it names one by its place: guide/set-up. */
+/** The path that `[[Guide/Set up]]` names, if it is a path: guide/set-up. */
 export function pathOfTarget(target: string): string {
   return target
     .split('/')
@@ -34,7 +34,7 @@ export function pathOfTarget(target: string): string {
     .join('/');
 }
 
-/** The address of a page as a reader's browser resolves it from another page's. */
+/** The relative address of a page from another page, as browsers resolve it. */
 export function relativeAddress(from: string, to: string): string {
   const base = from.split('/').slice(0, -1);
   const target = to.split('/');
