@@ -3,28 +3,33 @@ import type { Rendered } from '../markdown/plain-text.ts';
 import type { Extracted, PageRange } from './formats/extract.ts';
 import { hasLines, type LineRange, linesOfBlock } from './source-lines.ts';
 
-/** Where the blocks of a page come from, each with the place and the hash of the text that it shows; parallel lists. */
+/**
+ * The sources of the blocks of a page: for each block its place in the source and the hash of its text, in parallel
+ * arrays.
+ */
 export interface Citations {
   /** [start, end) in the text of the source, in UTF-16 units. */
   starts: number[];
   ends: number[];
-  /** Of a document that has pages (PDF), counted from 1; else empty. */
+  /** For documents with pages (PDF), counted from 1; else empty. */
   first_pages: number[];
   last_pages: number[];
-  /** Of a file that has lines (Markdown, text, CSV), counted from 1, 0 for what is not from it; else empty. */
+  /**
+   * For files with lines (Markdown, text, CSV), counted from 1, 0 for blocks that are not from the file; else empty.
+   */
   first_lines: number[];
   last_lines: number[];
-  /** The SHA-256 of each text, one behind the other, in hexadecimal digits. */
+  /** The concatenated SHA-256 hashes of the texts, in hexadecimal. */
   hashes: string;
 }
 
-/** One of them: where a block stands in the text of the source. */
+/** The place of a block in the text of the source. */
 export interface CitedPlace {
   start: number;
   end: number;
-  /** Undefined where the source has no pages. */
+  /** Undefined if the source has no pages. */
   pages: PageRange | undefined;
-  /** Undefined where the file has no lines. */
+  /** Undefined if the file has no lines. */
   lines: LineRange | undefined;
   /** 64 hexadecimal digits. */
   hash: string;
@@ -41,7 +46,7 @@ export function placesOf(citations: Citations): CitedPlace[] {
   });
 }
 
-/** Either all of them have pages or none has, and so with lines. */
+/** Either all places have pages or none does; the same for lines. */
 export function citationsOf(places: readonly CitedPlace[]): Citations {
   return {
     starts: places.map(({ start }) => start),
@@ -54,7 +59,7 @@ export function citationsOf(places: readonly CitedPlace[]): Citations {
   };
 }
 
-/** The blocks of a page that shows the whole of its source: they stand where they stand in the source's text. */
+/** The citations of a page that shows its whole source: the blocks have the same offsets in the text of the source. */
 export function citeBlocks(
   { text, blocks }: Rendered,
   { kind, block_pages = [], lines }: Pick<Extracted, 'kind' | 'block_pages' | 'lines'>,
@@ -63,7 +68,8 @@ export function citeBlocks(
     first_page: block_pages[0]?.first_page ?? 0,
     last_page: block_pages.reduce((last, { last_page }) => Math.max(last, last_page), 0),
   };
-  // Behind the last text there may be pictures, which are not cited; more blocks than were counted are others.
+  // Pictures may follow the last text and are not cited. If there are more blocks than page ranges, the ranges are of
+  // other blocks.
   const isWhole = (blocks.at(-1)?.part ?? 0) < block_pages.length;
   return citationsOf(
     blocks.map((block) => ({

@@ -24,10 +24,10 @@ import { NO_NAMES, type TitleNames } from './links/title-names.ts';
 import { isLong, type Part, split } from './split/divide.ts';
 import { uploadLinkResolver } from './upload-link-resolver.ts';
 
-/** A file as the page that it becomes. */
+/** The page that a file is compiled to. */
 export interface CompiledFile extends Rendered {
   kind: Extracted['kind'];
-  /** What the file is, whatever was declared. */
+  /** The detected type, whatever was declared. */
   content_type: string;
   markdown: string;
   /** The uploaded files that it links to. */
@@ -35,22 +35,22 @@ export interface CompiledFile extends Rendered {
   plain_reason: PlainReason;
   /** The paths of the wiki that its text links to. */
   page_links: PageLink[];
-  /** Those of them that it names by their titles and its file does not link to. */
+  /** Those of `page_links` that were added for titles in the text, without links in the file. */
   named_paths: string[];
-  /** All that the file says: the page's text, and behind it what the page leaves out. */
+  /** The full text of the file: the page's text, followed by what the page leaves out. */
   source_text: string;
   source_indexed: IndexedText;
   citations: Citations;
 }
 
-/** A document that is too long for one page: what its pages are made of. */
+/** A document that is too long for one page, in parts. */
 export interface SplitFile extends Omit<Extracted, 'markdown' | 'block_pages' | 'lines' | 'rest' | 'pictures'> {
   parts: Part[];
 }
 
 /**
- * What becomes of a file: one page, or what the pages are made of if its text is too long for one. `onExtracted` is told how
- * long each text is, in UTF-16 units, before it is parsed. Throws an ExtractError for a file that cannot be a page.
+ * Compiles a file to one page, or to parts if its text is too long for one page. Calls `onExtracted` with the length of
+ * each text, in UTF-16 units, before it is parsed. Throws an ExtractError if the file cannot be compiled.
  */
 export function compileOrSplit(
   file: CompileInput,
@@ -64,7 +64,7 @@ export function compileOrSplit(
   return { ...read, parts: split(document, titleOf(file, read.title), onExtracted) };
 }
 
-/** As `compileOrDivide`, for what cannot be shown as more than its text: if that is long it is divided between lines. */
+/** As `compileOrSplit` for a file that is shown as plain text; a long one is split between lines. */
 export function compileOrSplitAsIs(file: CompileInput, plain_reason: PlainReason): CompiledFile | SplitFile {
   const { text, kind, title, language, content_type, markdown } = readAsIs(file);
   if (!isLong({ kind, title, language, content_type, markdown })) return compileAsIs(file, plain_reason);
@@ -85,9 +85,10 @@ function titleOf(file: UploadedFile, title: string): string {
 }
 
 /**
- * From bytes to a page: extract, link, render. Pure: the same input makes the same page. `pages` maps files and folders
- * of the upload to the paths of their pages; what is no Markdown file links to the pages of `names`, too. `onExtracted` is
- * told how long the Markdown is, in UTF-16 units, before it is rendered. Throws an ExtractError for a file that cannot be one page.
+ * Compiles a file to one page: extract, link, render. Deterministic. `pages` maps files and folders of the upload to
+ * the paths of their pages; files other than Markdown also get links to the pages of `names`. Calls `onExtracted` with
+ * the length of the Markdown, in UTF-16 units, before it is rendered. Throws an ExtractError if the file cannot be one
+ * page.
  */
 export function compileFile(
   file: CompileInput,
@@ -121,7 +122,7 @@ export function compileFile(
   }
 }
 
-/** Who writes Markdown says what is a link; what other formats say of pages of this wiki they can only say by their names. */
+/** Authors of Markdown write their own links; other formats can refer to pages of the wiki only by title. */
 function namesLinked({ kind, markdown }: Extracted, tree: Root, file: CompileInput, names: TitleNames) {
   if (kind === 'markdown' || names.size === 0) return { edits: [], paths: [] };
   const { page_path, document_path = page_path } = file;
@@ -130,7 +131,7 @@ function namesLinked({ kind, markdown }: Extracted, tree: Root, file: CompileInp
   return linkTitles(markdown, tree, { page_path, linked: [page_path, document_path, ...linked], room }, names);
 }
 
-/** A file as a page that shows its text as it is. Throws an ExtractError for one that is no text. */
+/** Compiles a file to a page of plain text. Throws an ExtractError if it is not text. */
 export function compileAsIs(file: CompileInput, plain_reason: PlainReason): CompiledFile {
   const { text, ...read } = readAsIs(file);
   const extracted = checkedPage(read);
@@ -144,7 +145,7 @@ export function compileAsIs(file: CompileInput, plain_reason: PlainReason): Comp
   });
 }
 
-/** What is shown as it is, is one block, from all of its pages. */
+/** Plain text is one block, from all pages of the document. */
 function asIs({ block_pages = [], ...document }: Extracted): Extracted & { text: string } {
   const [first] = block_pages;
   const last_page = Math.max(...block_pages.map((pages) => pages.last_page));
@@ -166,7 +167,7 @@ function finished(
     source_text,
     source_indexed: left_out === '' ? rendered.indexed : indexBody(source_text),
     citations: citeBlocks(rendered, { kind, ...places }),
-    // HTML names itself in its head, and its first heading is often that of the site.
+    // HTML has its title in the head; its first heading is often that of the site.
     title: titleOf(file, title || rendered.title),
     language: rendered.language || language,
   };

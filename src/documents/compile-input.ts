@@ -2,12 +2,12 @@ import type { Extracted, UploadedFile } from './formats/extract.ts';
 
 export interface CompileInput extends UploadedFile {
   wiki_id: string;
-  /** Where the page will be, from which its links are written. */
+  /** The path of the page, to which its links are relative. */
   page_path: string;
-  /** What a document holds that was read before, apart from here; its `bytes` are then empty. */
+  /** The content of a document that was read in a separate process; `bytes` is empty then. */
   document?: Extracted;
-  /** Where `#fragment`, an id under the prefix, leads to if that is not in this text: addresses from its page. */
+  /** For ids (with the prefix) that are on other pages: the address of `#fragment`, relative to its page. */
   fragments?: ReadonlyMap<string, string>;
-  /** Of a part of a document: where the page of the whole is. */
+  /** For a part of a document: the path of the whole document's page. */
   document_path?: string;
 }

@@ -14,7 +14,7 @@ test('a file becomes a page below the pages of its folders', () => {
   assert.deepEqual([...plan.folders], [['getting-started', 'Getting Started']]);
 });
 
-test('index and README are the page of their folder, and at the top pages of their own', () => {
+test('index and README are the page of their folder, and ordinary pages at the top', () => {
   const plan = planPaths(
     ['a/README.md', 'a/b/Index.HTML', 'README.md', 'index.md', 'c/readme.md', 'c/index.md'],
     nothing,
@@ -23,18 +23,18 @@ test('index and README are the page of their folder, and at the top pages of the
   assert.equal(plan.folders.size, 0);
 });
 
-test('names that come to the same slug are numbered in their order, folders before files', () => {
+test('names with the same slug are numbered in order, folders before files', () => {
   const plan = planPaths(['x.md', 'X.md', 'x.md', 'x/y.md', 'X/y.md', '日本.md', '中国.md'], nothing);
   assert.deepEqual(plan.files, ['x-3', 'x-4', 'x-5', 'x/y', 'x-2/y', 'page', 'page-2']);
 });
 
-test('a page that is there is never taken over, and a folder goes on below it', () => {
+test('an existing page is never replaced, and the pages of a folder are created below it', () => {
   const pageAt = (path: string) => (path === 'guide' || path === 'guide/setup' ? 'authored' : undefined);
   const plan = planPaths(['guide.md', 'guide/README.md', 'guide/setup.md'], pageAt);
   assert.deepEqual(plan.files, ['guide-2', 'guide/readme', 'guide/setup-2']);
 });
 
-test('whatever the names, each file gets a path of its own that is well formed', () => {
+test('every file gets a unique well-formed path, for any names', () => {
   const names = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }),
     fc.string({

@@ -1,11 +1,11 @@
 import { numberedSlug, slugFrom } from '../core/slug.ts';
 
 interface PlannedPaths {
-  /** For each file in the order given: the path of its page. */
+  /** The path of each file's page, in the order of the files. */
   files: string[];
-  /** The folders that no file of the upload is the page of: the path of each, and its name with the folders above it. */
+  /** The folders without a file as their page: path by name, including the folders above. */
   folders: Map<string, string>;
-  /** The path of each folder, by its name with the folders above it. */
+  /** The path of each folder, by name, including the folders above. */
   folder_paths: Map<string, string>;
 }
 
@@ -13,10 +13,10 @@ interface PlannedPaths {
 const AHEAD_MAX = 100;
 
 /**
- * The paths of the pages that files become: a segment for each folder and for the name without its extension.
- * `index.md` and `README.md` of a folder are the folder's own page. Names that come to the same slug are numbered.
- * `pageAt` says how the page that the wiki has at a path came to be; a page that somebody wrote is never taken over. `ahead`
- * gives paths that may be asked for next, so that they can be read together.
+ * Plans the paths of pages for uploaded files: a segment for each folder and for the name without its extension.
+ * `index.md` and `README.md` of a folder are the folder's own page. Names with the same slug are numbered. `pageAt`
+ * returns the origin of the wiki's page at a path; a page written by a user is never replaced. `ahead` names paths that may
+ * be asked for next, so that they can be read together.
  */
 export function planPaths(
   filenames: readonly string[],
@@ -41,7 +41,7 @@ export function planPaths(
     }
   }
 
-  /** A folder keeps its path whether the wiki has a page there or not: that page is the folder's. */
+  /** A folder keeps its path if the wiki has a page there: that is the folder's page. */
   function folderPath(folder: string): string {
     const known = folderPaths.get(folder);
     if (known !== undefined) return known;
@@ -63,7 +63,7 @@ export function planPaths(
       name: filename.slice(at + 1).replace(/\.[^.]+$/, '') || filename.slice(at + 1),
     };
   });
-  // Folders first, so that a file never takes a folder's path; then the files that are a folder's page.
+  // Folders come first, so that a file never takes a folder's path; then the files that are a folder's page.
   for (const { folder } of split) folderPath(folder);
   for (const [i, { folder, name }] of split.entries()) {
     const path = folderPath(folder);
@@ -76,7 +76,7 @@ export function planPaths(
   return { files, folders, folder_paths: folderPaths };
 }
 
-/** Twenty folders of the longest slugs leave less than a slug's length of the 1,024 characters of a path. */
+/** Twenty folders with slugs of maximum length leave less than a slug's length of the 1,024 characters of a path. */
 export function slugBelow(parent: string, name: string): string {
   const slug = slugFrom(name, 'page');
   return parent.length < 970 ? slug : slugFrom(slug.slice(0, 30), 'page');

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { placesOf } from './cite-blocks.ts';
 import { type CompiledFile, compileFile } from './compile-file.ts';
 
-/** LINES_RUNS: how many files of chance are tried; without it they are the same ones each time. */
+/** LINES_RUNS: the number of random files; without it the seed is fixed. */
 const { LINES_RUNS } = process.env;
 const RUNS = LINES_RUNS ? { numRuns: Number(LINES_RUNS) } : { numRuns: 300, seed: 1 };
 const SHARED = fileURLToPath(new URL('../../../shared/corpora/', import.meta.url));
@@ -21,12 +21,12 @@ function linesOf(bytes: Uint8Array): string[] {
   return new TextDecoder(encoding).decode(bytes).split(/\r\n|\r|\n/);
 }
 
-/** Without entities, which a page shows as other letters. */
+/** Without character references, which a page shows as other characters. */
 function letters(text: string): string {
   return text.replace(/&#?\w+;/g, '').replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** That each block's words are on its lines, the first one on the first of them and the last on the last. Answers how many. */
+/** Asserts that each block's first and last words are on its first and last lines. Returns the number of blocks. */
 function assertOnLines(filename: string, bytes: Uint8Array): number {
   const lines = linesOf(bytes);
   const { citations, source_text } = compiled(filename, bytes);
@@ -40,11 +40,11 @@ function assertOnLines(filename: string, bytes: Uint8Array): number {
     const there = lines.slice(first_line - 1, last_line);
     assert.ok(there[0]?.trim() && there.at(-1)?.trim(), where);
     const spelled = letters(there.join(''));
-    // Of code, whose colours may join the ends of its lines, it is all that there is.
+    // Highlighting may join line ends of code, so nothing more can be asserted.
     count += 1;
     if (spelled === letters(quote)) continue;
     for (const word of words) assert.ok(spelled.includes(word), `${word} in ${where}`);
-    // A line may hold only marks.
+    // A line may hold only markers.
     const written = there.map(letters).filter(Boolean);
     assert.ok((written[0] ?? '').includes(words[0] ?? ''), where);
     assert.ok((written.at(-1) ?? '').includes(words.at(-1) ?? ''), where);
@@ -52,7 +52,7 @@ function assertOnLines(filename: string, bytes: Uint8Array): number {
   return count;
 }
 
-test('every block of the collections is on the lines that it names', (t) => {
+test('every block of the corpora is on its lines', (t) => {
   const cwd = existsSync(SHARED) ? SHARED : fileURLToPath(new URL('../..', import.meta.url));
   const files = globSync(['documents/*.md', 'tldr/**/*.md', '*.md', 'docs/**/*.md'], { cwd });
   let blocks = 0;
@@ -64,7 +64,7 @@ test('every block of the collections is on the lines that it names', (t) => {
   t.diagnostic(`${files.length} files, ${blocks} blocks`);
 });
 
-/** What files are made of: each @ becomes a word that is nowhere else. */
+/** Pieces of files: each @ becomes a unique word. */
 const fragments = {
   md: [
     '# @ @',
@@ -103,7 +103,7 @@ const files = fc.constantFrom('md' as const, 'txt' as const, 'csv' as const).cha
   }),
 );
 
-test('every block of any file names exactly the lines of its first and its last word', () => {
+test('every block of any file has the lines of its first and its last word', () => {
   fc.assert(
     fc.property(files, ({ kind, front, parts, gap, newline, encoding }) => {
       let count = 0;

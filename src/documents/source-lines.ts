@@ -1,14 +1,14 @@
 import type { Kind } from './formats/file-type.ts';
 
-/** Lines of a file as editors count them, from 1, both included; 0 for what is not from the file. */
+/** Lines of a file as editors count them, from 1, inclusive; 0 for content that is not from the file. */
 export interface LineRange {
   first_line: number;
   last_line: number;
 }
 
 /**
- * Which lines of the file some Markdown is from: its lines from `at` on are those of the file from `line` on, `height` of them
- * each (the record of a table may go over several). Where `line` is 0 they are not from the file.
+ * Maps lines of Markdown to lines of the file: from `at` on they are those from `line` on, `height` lines each (a CSV
+ * record may have several). `line` 0: not from the file.
  */
 export interface LineRun {
   at: number;
@@ -16,12 +16,12 @@ export interface LineRun {
   height: number;
 }
 
-/** Whether who opens the file sees lines by which a place in it can be named. */
+/** Whether editors show the file as lines, so that citations can refer to them. */
 export function hasLines(kind: Kind): boolean {
   return kind === 'markdown' || kind === 'text' || kind === 'csv';
 }
 
-/** The lines of the file that a block is from. Without `runs` the Markdown is the file, line by line. */
+/** The lines of the file that a block is from. Without `runs` the Markdown is the file. */
 export function linesOfBlock({ first_line, last_line }: LineRange, runs?: readonly LineRun[]): LineRange {
   if (!runs) return { first_line, last_line };
   const first = runOf(runs, first_line);
@@ -29,14 +29,16 @@ export function linesOfBlock({ first_line, last_line }: LineRange, runs?: readon
   return { first_line: first.line, last_line: last.line === 0 ? 0 : last.line + last.height - 1 };
 }
 
-/** Adds what line of the file a line of the Markdown is, if that does not follow from the lines before. */
+/** Appends a run, unless it continues the last one. */
 export function addRun(runs: LineRun[], run: LineRun): void {
   const last = runs.at(-1);
   const expected = last && last.line > 0 ? last.line + (run.at - last.at) * last.height : 0;
   if (!last || last.height !== run.height || run.line !== expected) runs.push(run);
 }
 
-/** Adds that `count` lines of a part, from `at` on, are those of the document from `line` on, which `whole` says more of. */
+/**
+ * Appends runs for `count` lines of a part, from `at` on: the lines of the document from `line` on, mapped by `whole`.
+ */
 export function addRuns(
   runs: LineRun[],
   { at, line, count }: { at: number; line: number; count: number },
@@ -51,14 +53,14 @@ export function addRuns(
   }
 }
 
-/** The run that begins with this line of the Markdown, as part of the one that holds it. */
+/** The run that starts at this line of the Markdown, cut from the run that contains it. */
 function runOf(runs: readonly LineRun[], at: number): LineRun {
   const run = runs[runsUpTo(runs, at) - 1];
   if (!run || run.line === 0) return { at, line: 0, height: 1 };
   return { ...run, at, line: run.line + (at - run.at) * run.height };
 }
 
-/** How many of the runs begin no later than this line of the Markdown. */
+/** The number of runs that start at this line of the Markdown or before. */
 function runsUpTo(runs: readonly LineRun[], line: number): number {
   let [low, high] = [0, runs.length];
   while (low < high) {

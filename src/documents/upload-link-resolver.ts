@@ -2,13 +2,12 @@ import type { WikiLinkTo } from '../markdown/plain-text.ts';
 import type { Wiki } from '../markdown/wiki-links.ts';
 import { ATTACHMENT, EARLIER } from './links/relink.ts';
 
-/** File names by what a wiki link may call them; the shortest path comes first, as the nearest to the top. */
+/** File names by their keys; the shortest path comes first, as the nearest to the root. */
 const named = new WeakMap<ReadonlyMap<string, string>, ReadonlyMap<string, string>>();
 
 /**
- * What wiki links mean among the files of an upload: `[[Note]]` is the file of that name wherever it lies, and
- * `[[Folder/Note]]` narrows it down, as in Obsidian and its kin. `pages` maps files and folders to the paths of their
- * pages.
+ * Resolves wiki links among the files of an upload: `[[Note]]` is the file of that name in any folder, and
+ * `[[Folder/Note]]` restricts it, as in Obsidian. `pages` maps files and folders to the paths of their pages.
  */
 export function uploadLinkResolver(
   file: { wiki_id: string; page_path: string },
@@ -36,7 +35,7 @@ function namesOf(pages: ReadonlyMap<string, string>): ReadonlyMap<string, string
   const filenames = documents.sort((a, b) => a.split('/').length - b.split('/').length);
   for (const filename of filenames) {
     const segments = keyOf(filename).split('/');
-    // Folders deeper than a few are never named, and each name is kept for every file.
+    // Links rarely name more than a few folders, and every suffix of a path takes memory.
     for (let from = segments.length - 1; from >= Math.max(0, segments.length - 4); from -= 1) {
       const name = segments.slice(from).join('/');
       if (name !== '' && !names.has(name)) names.set(name, filename);
@@ -45,7 +44,7 @@ function namesOf(pages: ReadonlyMap<string, string>): ReadonlyMap<string, string
   return names;
 }
 
-/** Without an extension, in lower case and one encoding of accents: as people type a name. */
+/** Without the extension, in lower case and Unicode NFC, as users type it. */
 function keyOf(name: string): string {
   return name
     .replace(/\.(?:md|markdown|mdx|txt|html?)$/i, '')

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { csvToMarkdown } from './csv.ts';
 
-/** The cells of the table, row by row. */
+/** The cells of the table by row. */
 function cellsOf(text: string): string[][] {
   return csvToMarkdown(text)
     .markdown.split('\n')
@@ -16,7 +16,7 @@ function cellsOf(text: string): string[][] {
     );
 }
 
-test('the records of RFC 4180, 2, are read as it says', () => {
+test('the records of RFC 4180, section 2, are read as specified', () => {
   const head = ['aaa', 'bbb', 'ccc'];
   const row = ['zzz', 'yyy', 'xxx'];
   assert.deepEqual(cellsOf('aaa,bbb,ccc\nzzz,yyy,xxx\n'), [head, row], '1: each record on a line of its own');
@@ -38,7 +38,7 @@ test('the records of RFC 4180, 2, are read as it says', () => {
   );
 });
 
-test('what RFC 4180 does not foresee is read as spreadsheets do', () => {
+test('what RFC 4180 leaves open is read as spreadsheets do', () => {
   assert.deepEqual(cellsOf('a,"b" tail,c'), [['a', 'b tail', 'c']], 'text behind a closing quote is kept');
   assert.deepEqual(cellsOf('a,"b" ,c'), [['a', 'b', 'c']]);
   assert.deepEqual(cellsOf('5" disk,b'), [['5" disk', 'b']], 'a quote inside a value is one');
@@ -61,7 +61,7 @@ test('what RFC 4180 does not foresee is read as spreadsheets do', () => {
   assert.throws(() => csvToMarkdown('a,"b\n1,2'), { code: 'unreadable' });
 });
 
-test('each row is cited by the lines of the file on which its record stands', () => {
+test('each row is cited by the lines of its record in the file', () => {
   const { lines } = csvToMarkdown('a,b\n\n"x\ny",1\n,\nlast,2\n');
   assert.deepEqual(lines, [
     { at: 1, line: 1, height: 1 },
@@ -71,7 +71,7 @@ test('each row is cited by the lines of the file on which its record stands', ()
   ]);
 });
 
-test('a table that is written as RFC 4180 has it is read back, record by record and line by line', () => {
+test('a table written by RFC 4180 is read back, record by record and line by line', () => {
   const value = fc.string({ unit: fc.constantFrom('a', 'é', ' ', ',', '"', '\n'), minLength: 0, maxLength: 6 });
   const table = fc.array(
     fc.array(

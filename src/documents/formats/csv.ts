@@ -4,7 +4,7 @@ import { addRun, type LineRun } from '../source-lines.ts';
 import { ExtractError } from './extract-error.ts';
 import { markdownWriter } from './markdown-writer.ts';
 
-/** What a page shows of a table; who wants more of it opens the file. */
+/** The number of rows that a page shows; the file has the rest. */
 const ROWS_MAX = 1_000;
 const COLUMNS_MAX = 100;
 const SHOWN_MAX = 512 * 1024;
@@ -13,9 +13,9 @@ const CELL_MAX = 2_000;
 const writer = markdownWriter({ tablePipeAlign: false });
 
 /**
- * Comma-separated values (RFC 4180; also with semicolons, tabs or bars) as a table whose first row is its head. Of a
- * long one the beginning is shown, and below it is said how much there is; `rest` are the other rows as lines of text.
- * `lines` are those of the file on which the rows stand. Throws an ExtractError where a quote is never closed.
+ * Converts comma-separated values (RFC 4180; also separated by semicolons, tabs or bars) to a table; the first row is
+ * the head. A long file is cut and the page says how many rows it has; `rest` is the other rows as lines of text.
+ * `lines` maps rows to lines of the file. Throws an ExtractError if a quote is never closed.
  */
 export function csvToMarkdown(text: string): { markdown: string; rest: string; lines: LineRun[] } {
   const records = readRecords(text, separatorOf(text));
@@ -46,7 +46,7 @@ export function csvToMarkdown(text: string): { markdown: string; rest: string; l
   return { markdown: writer.stringify(root), rest: rest.join('\n'), lines: linesOf(records.slice(0, shown)) };
 }
 
-/** Behind the head stands the line that says that it is a table, and behind the table an empty line. */
+/** The delimiter row follows the head, and an empty line follows the table. */
 function linesOf(records: readonly CsvRecord[]): LineRun[] {
   const lines: LineRun[] = [];
   for (const [i, { line, height }] of records.entries()) addRun(lines, { at: i === 0 ? 1 : i + 2, line, height });
@@ -72,7 +72,7 @@ function oneLine(cell: string): string {
   return cell.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
-/** The separator that the first line has most of, outside of quotes. */
+/** The most frequent separator in the first line, outside quotes. */
 function separatorOf(text: string): string {
   const line =
     text
@@ -85,7 +85,7 @@ function separatorOf(text: string): string {
 
 interface CsvRecord {
   row: string[];
-  /** On which line of the file it begins, counted from 1, and on how many it is. */
+  /** The first line of the record in the file, counted from 1, and the number of its lines. */
   line: number;
   height: number;
 }
@@ -102,7 +102,7 @@ function readRecords(text: string, separator: string): CsvRecord[] {
       const end = closingQuote(text, at + 1);
       cell = text.slice(at + 1, end).replaceAll('""', '"');
       at = end + 1;
-      // What stands between a closing quote and the separator belongs to no value; it is kept.
+      // Text between a closing quote and the separator is malformed; it is kept.
       const next = endOfCell(text, at, separator);
       cell += text.slice(at, next);
       at = next;

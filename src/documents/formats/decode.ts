@@ -2,14 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import { ExtractError } from './extract-error.ts';
 
 /**
- * The text of a file in UTF-8, or in UTF-16 with a byte order mark, with every line end as LF. Nothing is guessed: a
- * wrong guess garbles silently. Throws ExtractError (bad_encoding, not_text).
+ * Decodes a file as UTF-8, or as UTF-16 with a byte order mark, with line ends as LF. Other encodings are not guessed,
+ * because a wrong guess corrupts text silently. Throws an ExtractError (bad_encoding, not_text).
  */
 export function decodeText(bytes: Uint8Array): string {
   const marked = markedEncoding(bytes);
   if (marked) return asText(decodeAs(bytes, marked));
   if (isUtf8(bytes)) return asText(new TextDecoder().decode(bytes));
-  // Bytes of pictures and programs are no text in any encoding, so saving them as UTF-8 is no advice.
+  // Bytes of pictures and programs are not text in any encoding, so advising to save them as UTF-8 would not help.
   if (bytes.subarray(0, 8_192).includes(0)) throw notText();
   const at = firstInvalid(bytes);
   const byte = (bytes[at] ?? 0).toString(16).toUpperCase().padStart(2, '0');
@@ -20,8 +20,8 @@ export function decodeText(bytes: Uint8Array): string {
 }
 
 /**
- * The text of an HTML file, which says its encoding itself: by a byte order mark, by the declared type, or by <meta> in
- * its first 1,024 bytes, in this order (HTML Standard, 13.2.3.2). Without any of them it is UTF-8.
+ * Decodes an HTML file by its byte order mark, the declared type, or <meta> in its first 1,024 bytes, in this order
+ * (HTML Standard, section 13.2.3.2), else as UTF-8.
  */
 export function decodeHtml(bytes: Uint8Array, contentType: string): string {
   if (markedEncoding(bytes)) return decodeText(bytes);
@@ -29,7 +29,7 @@ export function decodeHtml(bytes: Uint8Array, contentType: string): string {
   const declared =
     /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1] ??
     /<meta\s[^<>]*?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(start)?.[1];
-  // A <meta> that can be read byte by byte is not in UTF-16, whatever it says.
+  // A <meta> that is readable as ASCII is not UTF-16, whatever it declares.
   if (declared === undefined || /^(?:utf-?8|utf-?16|unicode$)/i.test(declared)) return decodeText(bytes);
   return asText(decodeAs(bytes, declared));
 }
@@ -45,7 +45,7 @@ function decodeAs(bytes: Uint8Array, encoding: string): string {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    // Both an encoding that is unknown and bytes that are not in it come out here.
+    // Unknown encodings and invalid bytes both end here.
     throw new ExtractError(
       'bad_encoding',
       `the file is not the ${encoding.slice(0, 20)} text that it says it is; save it as UTF-8 and upload it again`,
@@ -62,7 +62,7 @@ function notText(): ExtractError {
   return new ExtractError('not_text', 'the file is not text (it holds NUL bytes); upload Markdown, plain text or HTML');
 }
 
-/** Where the first byte stands that no UTF-8 text could have there. */
+/** The offset of the first byte that is invalid UTF-8. */
 function firstInvalid(bytes: Uint8Array): number {
   const text = new TextDecoder().decode(bytes);
   let at = 0;
@@ -71,7 +71,7 @@ function firstInvalid(bytes: Uint8Array): number {
     const next = text.indexOf('\ufffd', from);
     if (next < 0) return at;
     at += Buffer.byteLength(text.slice(from, next));
-    // The character that stands for a wrong byte can also be in a text for itself.
+    // The replacement character can also be part of the text.
     const isItself = bytes[at] === 0xef && bytes[at + 1] === 0xbf && bytes[at + 2] === 0xbd;
     if (!isItself) return at;
     at += 3;

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Picture } from './extract.ts';
 
-/** Pictures of a document, summed up, in bytes; what is beyond is left out. */
+/** The total size of a document's pictures in bytes; further ones are omitted. */
 const PICTURES_MAX = 32 * 2 ** 20;
 
-/** Takes the pictures of a document, and answers the address under which its Markdown shows each; "" for none. */
+/** Collects the pictures of a document. `add` returns the address for the Markdown; "" if the picture is omitted. */
 export function collectPictures(): { pictures: Picture[]; add(bytes: Buffer): string } {
   const pictures: Picture[] = [];
   const known = new Set<string>();
@@ -12,7 +12,7 @@ export function collectPictures(): { pictures: Picture[]; add(bytes: Buffer): st
   return {
     pictures,
     add(bytes) {
-      // As long as an attachment's id, whose place it holds.
+      // As long as an attachment's id, which replaces it later.
       const name = `picture_${hash('sha256', bytes).slice(0, 29)}`;
       if (!known.has(name)) {
         if (bytes.length > left) return '';

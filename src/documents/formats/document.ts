@@ -2,12 +2,12 @@ import type { ExtractedDocument } from './extract.ts';
 import { ExtractError } from './extract-error.ts';
 import { openZip } from './zip.ts';
 
-/** What all parts of a packed document may come to; a sensible one has a few megabytes of text. */
+/** The limit of the unpacked size of a document; real ones have a few megabytes of text. */
 const UNPACKED_MAX = 256 * 2 ** 20;
 
 /**
- * A document in one of the formats that only a process apart from the service opens. Throws an ExtractError. Each reader is
- * loaded when it is needed: a process lives for one upload, and loading them all takes longer than reading most documents.
+ * Reads a document in a format that is only parsed in a separate process. Throws an ExtractError. Parsers are loaded on
+ * demand: a process serves one upload, and loading all of them takes longer than reading most documents.
  */
 export async function readDocument(bytes: Uint8Array): Promise<ExtractedDocument> {
   if (Buffer.from(bytes.buffer, bytes.byteOffset, 5).toString('latin1') === '%PDF-') {

@@ -5,8 +5,8 @@ import { ExtractError } from './extract-error.ts';
 import { htmlToMarkdown } from './html.ts';
 
 /**
- * What a Word document says: headings, lists, tables, links, footnotes, and pictures that it holds itself. What it only
- * refers to is never fetched. Throws an ExtractError for one that is broken.
+ * Converts a Word document: headings, lists, tables, links, footnotes and embedded pictures. External references are
+ * never fetched. Throws an ExtractError if it is damaged.
  */
 export async function readDocx(bytes: Uint8Array): Promise<ExtractedDocument> {
   const { pictures, add } = collectPictures();
@@ -27,10 +27,10 @@ async function convert(buffer: Buffer, convertImage: ReturnType<typeof mammoth.i
     );
     return value;
   } catch {
-    // Whatever it throws is of a file that is none of Word's, or a broken one; the readers of it say nothing for people.
+    // The library's errors mean that the file is not a Word document or is damaged; their messages are not for users.
     throw new ExtractError(
       'unreadable',
-      'the Word document is damaged and cannot be read; save it anew as .docx and upload it again',
+      'the Word document is damaged and cannot be read; save it again as .docx and upload it again',
     );
   }
 }

@@ -9,15 +9,15 @@ import { ExtractError } from './extract-error.ts';
 import { htmlToMarkdown } from './html.ts';
 import type { ZipEntry } from './zip.ts';
 
-/** Of one file of a book; a chapter is seldom longer than a tenth of it. */
+/** The size limit of one file in a book; a chapter is rarely longer than a tenth of it. */
 const CHAPTER_MAX = 8 * 2 ** 20;
 const CHAPTERS_MAX = 2_000;
 
 const parser = unified().use(rehypeParse, { fragment: true }).freeze();
 
 /**
- * What an EPUB book says: its chapters in the order of its spine, with its own title and language, and the pictures that
- * it holds. Throws an ExtractError for one that is broken or protected.
+ * Reads an EPUB book: its chapters in the order of the spine, its title and language, and its pictures. Throws an
+ * ExtractError if it is damaged or protected.
  */
 export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
@@ -45,7 +45,7 @@ export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
   if (chapters.length === 0) {
     throw new ExtractError(
       'unreadable',
-      'the book is damaged and cannot be read; save it anew as EPUB and upload it again',
+      'the book is damaged and cannot be read; save it again as EPUB and upload it again',
     );
   }
   const markdown = `${chapters.filter((chapter) => chapter !== '').join('\n\n')}\n`;
@@ -62,18 +62,18 @@ export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
   };
 }
 
-/** Where an address leads from inside a file of the book; outside of the book there is nothing. */
+/** Resolves an address in a file of the book; addresses outside the book do not resolve. */
 function placeOf(from: string, address: string): string {
   const [path = ''] = address.split(/[?#]/, 1);
   try {
     return posix.join(posix.dirname(from), decodeURIComponent(path));
   } catch {
-    // A percent sign that encodes nothing is a percent sign.
+    // An invalid percent-encoding is kept as text.
     return posix.join(posix.dirname(from), path);
   }
 }
 
-/** XML of this kind reads as HTML does, but for elements that close themselves: what lies in them is looked into as well. */
+/** XHTML parses as HTML except for self-closing elements; their unintended children are searched too. */
 function parsed(xml: Buffer | undefined): Root {
   return parser.parse(xml ? decodeHtml(xml, '') : '');
 }

@@ -1,6 +1,6 @@
 export type ExtractCode = 'unsupported_type' | 'not_text' | 'bad_encoding' | 'empty_file' | 'too_large' | 'unreadable';
 
-/** Why a file alone cannot become a page; the message goes to whoever uploaded it and says what to do. */
+/** Why a file cannot become a page. The message is shown to the user and says what to do. */
 export class ExtractError extends Error {
   readonly code: ExtractCode;
 

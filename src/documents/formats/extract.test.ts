@@ -21,7 +21,7 @@ function bytes(latin1: string): Uint8Array {
   return Buffer.from(latin1, 'latin1');
 }
 
-test('what a file is comes from its content; name and declared type only choose between kinds of text', () => {
+test('the type of a file is detected from its content; name and declared type only choose between kinds of text', () => {
   const kinds: [content: string, filename: string, content_type: string, kind: string][] = [
     ['x', 'a.md', 'application/pdf', 'markdown'],
     ['x', 'a.MARKDOWN', '', 'markdown'],
@@ -33,7 +33,7 @@ test('what a file is comes from its content; name and declared type only choose 
     ['<p>x', 'a', '', 'text'],
     ['<!-- c --> <!DOCTYPE html><p>x', 'a.txt', 'text/plain', 'html'],
     ['<html><p>x', 'a.md', '', 'html'],
-    // With comments that could end in many places this would not come to an end.
+    // An expression that backtracks over comments would take exponential time here.
     ['<!-- --> '.repeat(100), 'a.md', '', 'markdown'],
     ['\ufeff<!doctype html><p>x', 'a', '', 'html'],
     ['MZ is how some letters begin', 'a.txt', '', 'text'],
@@ -52,7 +52,7 @@ test('what a file is comes from its content; name and declared type only choose 
   }
 });
 
-test('a file that cannot be read says what it is and what to do', () => {
+test('a file that cannot be read is refused with its type and what to do', () => {
   const advice = 'cannot be read yet; upload Markdown, plain text, HTML, PDF, Word or CSV$';
   const files: [latin1: string, filename: string, name: string][] = [
     ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'a.doc', 'Office files'],
@@ -82,7 +82,7 @@ test('a file that cannot be read says what it is and what to do', () => {
   assert.equal(read('x'.repeat(1.5 * 2 ** 20), 'a.md').markdown.length, 1.5 * 2 ** 20);
 });
 
-test('text is UTF-8, or what its byte order mark says, and the first wrong byte is named', () => {
+test('text is UTF-8, or as its byte order mark says, and the first invalid byte is named', () => {
   assert.equal(read('\ufeff# é', 'a.md').markdown, '# é');
   assert.equal(read(Buffer.from('\ufeff# é', 'utf16le'), 'a.md').markdown, '# é');
   assert.equal(read(Buffer.from('\ufeff# é', 'utf16le').swap16(), 'a.md').markdown, '# é');
@@ -100,7 +100,7 @@ test('text is UTF-8, or what its byte order mark says, and the first wrong byte 
   );
 });
 
-test('HTML is in the encoding that it says it is in', () => {
+test('HTML is decoded with its declared encoding', () => {
   const koi8 = bytes('<meta charset="koi8-r"><p>\xf0\xd2\xc9\xd7\xc5\xd4');
   assert.equal(read(koi8, 'a.html').markdown, 'Привет\n');
   const equiv = bytes('<META HTTP-EQUIV="Content-Type" content="text/html; charset=windows-1252"><p>\x93x\x94');
@@ -112,7 +112,7 @@ test('HTML is in the encoding that it says it is in', () => {
   assertRefused('<meta charset=x-unknown><p>x', 'a.html', 'bad_encoding', /x-unknown.*UTF-8/);
 });
 
-test('Markdown is kept as it was but for its line ends', () => {
+test('Markdown is unchanged except for line ends', () => {
   const markdown = '\t# a  \r\n\r\n* b\r&copy;\\\n---\ntitle: x\n---\n<b>c</b>   ';
   assert.equal(read(markdown, 'a.md').markdown, '\t# a  \n\n* b\n&copy;\\\n---\ntitle: x\n---\n<b>c</b>   ');
 });
@@ -164,7 +164,7 @@ test('plain text reads the same as a page', () => {
   );
 });
 
-test('of HTML, the content becomes Markdown and the chrome around it does not', () => {
+test('the content of HTML becomes Markdown, its navigation does not', () => {
   const { markdown, title, language } = read(
     `<!doctype html><html lang="de-AT"><head><title> The
     title </title><style>p { color: red }</style></head><body>
@@ -203,14 +203,14 @@ test('the content is <main>, else the only <article>, else <body>; without a <ti
   assert.equal(read('<base href="https://x.example"><a href="http://[">x</a>', 'a.html').markdown, '[x](http://\\[)\n');
 });
 
-test('a text as it is, is its characters, and Markdown that shows them', () => {
+test('a file shown as plain text keeps its characters, and its Markdown shows them', () => {
   const file = { filename: 'a.html', content_type: '', bytes: Buffer.from('<p>```\n<b>x') };
   const { text, markdown } = extractAsIs(file);
   assert.deepEqual([text, markdown], ['<p>```\n<b>x', '````\n<p>```\n<b>x\n````\n']);
   assert.equal(extractAsIs({ ...file, filename: 'a.md', bytes: Buffer.from('# x') }).markdown, '# x');
 });
 
-test('a file without a title of its own is called by its name', () => {
+test('a file without a title gets its name as the title', () => {
   const titles = {
     'guides/first-steps.md': 'first steps',
     'a__b.tar.gz': 'a b.tar',

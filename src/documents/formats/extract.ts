@@ -8,59 +8,62 @@ import { textAsCode, textToMarkdown } from './text.ts';
 
 export interface UploadedFile {
   filename: string;
-  /** As the client declared it: a hint. */
+  /** As declared by the client: a hint. */
   content_type: string;
   bytes: Uint8Array;
 }
 
-/** What a file holds, as Markdown. */
+/** The content of a file as Markdown. */
 export interface Extracted {
   kind: Kind;
-  /** Of a Markdown file, byte for byte what it holds but for byte order mark and line ends. */
+  /** For a Markdown file its text, without the byte order mark and with LF line ends. */
   markdown: string;
-  /** What the format itself calls the document (HTML's <title>), else "". */
+  /** The document's own title (HTML's <title>), else "". */
   title: string;
-  /** As the format itself says (<html lang>), else "". */
+  /** The document's own language (<html lang>), else "". */
   language: string;
-  /** What the file is, whatever was declared. */
+  /** The detected type, whatever was declared. */
   content_type: string;
-  /** Of a file that has pages itself (PDF): for each block of the Markdown the pages that it is from. */
+  /** For files with pages (PDF): the pages of each block of the Markdown. */
   block_pages?: readonly PageRange[];
-  /** Of a file that has lines: which of them the Markdown is from, if it is not the file, line by line. */
+  /** For files with lines: the lines of the file that the Markdown is from; undefined if the Markdown is the file. */
   lines?: readonly LineRun[];
-  /** Text of the file that the Markdown leaves out; lines. */
+  /** Text of the file that the Markdown omits, as lines. */
   rest?: string;
-  /** The pictures that the Markdown shows as `attachment:<name>`, until they are attachments of a page. */
+  /** The pictures that the Markdown shows as `attachment:<name>`, before they are stored as attachments. */
   pictures?: readonly Picture[];
 }
 
-/** What a document holds that is read in a process of its own. */
+/** The content of a document that is read in a separate process. */
 export interface ExtractedDocument extends Extracted {
   kind: DocumentKind;
-  /** The same with pictures, where taking them costs much more than reading the text, and may break a bound. */
+  /**
+   * Returns the same document with its pictures, if extracting them costs much more than the text and may exceed a
+   * limit.
+   */
   illustrate?(): Promise<ExtractedDocument>;
 }
 
-/** A picture that a document holds. */
+/** A picture in a document. */
 export interface Picture {
-  /** Made of its content, so that the same document always has the same names; 37 characters. */
+  /** Derived from the content, so that the same document always gives the same names; 37 characters. */
   name: string;
   bytes: Uint8Array;
 }
 
-/** Pages of a document, counted from 1, both included. */
+/** Pages of a document, counted from 1, inclusive. */
 export interface PageRange {
   first_page: number;
   last_page: number;
 }
 
-/** A page's Markdown, in bytes of UTF-8. */
+/** The limit of a page's Markdown, in bytes of UTF-8. */
 export const MARKDOWN_MAX = 1.5 * 2 ** 20;
 
-/** A document's Markdown, in bytes of UTF-8, which becomes several pages: a bible has half as much. */
+/** The limit of a document that is split into pages, in bytes of UTF-8: a bible has half as much. */
 const DOCUMENT_MAX = 8 * 2 ** 20;
 
-/** HTML carries much that is not read; UTF-16 takes two bytes where UTF-8 takes one. */
+/** Most of an HTML file is not text; UTF-16 takes two bytes where UTF-8 takes one. */
 const FILE_MAX: Record<TextKind, number> = {
   html: 8 * 2 ** 20,
   markdown: 2 * DOCUMENT_MAX,
@@ -75,15 +78,15 @@ const CONTENT_TYPES: Record<TextKind, string> = {
   csv: 'text/csv',
 };
 
-/** No text that is read here is larger than this, in bytes. */
+/** The largest text file that is read, in bytes. */
 export const TEXT_MAX = Math.max(...Object.values(FILE_MAX));
 
-/** What a page leaves out of its source, in UTF-16 units: kept so that it can be found, and no more than a page may have. */
+/** The limit of text that a page omits, in UTF-16 units. It is kept for search; the limit is that of a page. */
 const REST_MAX = 1_000_000;
 
 /**
- * The document that a file is, as Markdown. The same bytes, name and type always come to the same. Throws an
- * ExtractError for a file that is no text or too much of it, and a TooComplexError for HTML nested beyond measure.
+ * Converts a text file to Markdown. Deterministic for bytes, name and type. Throws an ExtractError if the file is not
+ * text or too long, and a TooComplexError for HTML that is nested too deep.
  */
 export function extract(file: UploadedFile): Extracted {
   const kind = checkedKind(file);
@@ -100,7 +103,7 @@ export function extract(file: UploadedFile): Extracted {
   return checked({ ...plain, ...table, rest: rest.slice(0, REST_MAX) });
 }
 
-/** The text of a file as it stands, whatever its kind, and as Markdown that shows just that. Throws ExtractError. */
+/** The unchanged text of a file of any kind, and Markdown that shows it. Throws an ExtractError. */
 export function extractAsIs(file: UploadedFile): Extracted & { text: string } {
   const kind = checkedKind(file);
   const text = kind === 'html' ? decodeHtml(file.bytes, file.content_type) : decodeText(file.bytes);
@@ -108,7 +111,7 @@ export function extractAsIs(file: UploadedFile): Extracted & { text: string } {
   return { ...checked({ kind, markdown, title: '', language: '', content_type: CONTENT_TYPES[kind] }), text };
 }
 
-/** `guides/first-steps.md` reads "first steps". */
+/** `guides/first-steps.md` becomes "first steps". */
 export function titleFromFilename(filename: string): string {
   const name = filename.slice(filename.lastIndexOf('/') + 1);
   const words = name
@@ -125,7 +128,7 @@ function checkedKind(file: UploadedFile): TextKind {
   return kind;
 }
 
-/** Throws an ExtractError where there is nothing to show, or more than a document can have. */
+/** Throws an ExtractError if there is nothing to show, or more than the limit of a document. */
 export function checked(extracted: Extracted): Extracted {
   const { markdown } = extracted;
   if (markdown.trim() === '') {
@@ -135,7 +138,7 @@ export function checked(extracted: Extracted): Extracted {
   return extracted;
 }
 
-/** Throws an ExtractError for what is more than a page can have. */
+/** Throws an ExtractError if there is more than the limit of a page. */
 export function checkedPage(extracted: Extracted): Extracted {
   if (Buffer.byteLength(extracted.markdown) <= MARKDOWN_MAX) return checked(extracted);
   throw new ExtractError(

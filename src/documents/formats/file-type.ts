@@ -1,11 +1,11 @@
 import { ExtractError } from './extract-error.ts';
 
-/** What can be read: texts here, the others in a process of their own. */
+/** The readable formats: texts are read here, the others in a separate process. */
 export type TextKind = 'markdown' | 'text' | 'html' | 'csv';
 export type DocumentKind = 'pdf' | 'docx' | 'epub';
 export type Kind = TextKind | DocumentKind;
 
-/** How files that are no text begin, in Latin-1, and what people call them. */
+/** The signatures of files that are not text, in Latin-1, and the names of their formats. */
 const SIGNATURES: readonly [start: string, name: string][] = [
   ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'Office files'],
   ['{\\rtf', 'RTF files'],
@@ -31,21 +31,21 @@ const SIGNATURES: readonly [start: string, name: string][] = [
   ['SQLite format 3\0', 'databases'],
 ];
 
-/** Beginnings that a text could have as well; they only count with a byte that no text has. */
+/** Signatures that a text may begin with; they only count if there is also a byte that text does not have. */
 const AMBIGUOUS = new Set(['RIFF', 'ID3', 'OggS', 'BZh', 'MZ']);
 
-/** How a PDF begins, and whatever is packed as a ZIP archive: Word documents, EPUB books, archives. */
+/** The signatures of PDF and ZIP archives: Word documents, EPUB books, archives. */
 const DOCUMENTS = ['%PDF-', 'PK\x03\x04', 'PK\x05\x06'];
 
 const MARKDOWN = /\.(?:md|markdown|mdown|mkd|mdx)$/i;
 const HTML = /\.(?:html?|xhtml)$/i;
 
-/** Whether a file goes by a name that says that it is Markdown. */
+/** Whether the file name has an extension of Markdown. */
 export function isMarkdownName(filename: string): boolean {
   return MARKDOWN.test(filename);
 }
 
-/** Whether a file goes by the name of a format that says its title in itself, so that the name is not needed for it. */
+/** Whether the file name is of a format that has a title of its own, so that the name is not needed. */
 export function isTitledName(filename: string): boolean {
   return MARKDOWN.test(filename) || HTML.test(filename);
 }
@@ -57,8 +57,8 @@ export function isDocument(start: Uint8Array): boolean {
 }
 
 /**
- * What kind of text a file is. The content decides; name and declared type only choose between kinds of text, and a text
- * that nothing is known of is plain text. Throws ExtractError (unsupported_type).
+ * Detects the kind of a text. The content decides; name and declared type only choose between kinds of text, and the
+ * default is plain text. Throws an ExtractError (unsupported_type).
  */
 export function fileKind(file: { filename: string; content_type: string; bytes: Uint8Array }): TextKind {
   const { filename, content_type } = file;
@@ -70,7 +70,7 @@ export function fileKind(file: { filename: string; content_type: string; bytes: 
       `${type} cannot be read yet; upload Markdown, plain text, HTML, PDF, Word or CSV`,
     );
   }
-  // UTF-16 reads as letters with NULs between; no other text has any.
+  // UTF-16 reads as letters with NULs between them; no other text contains NUL.
   const letters = start.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '');
   if (/^\s*(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype html|html)[\s>]/is.test(letters)) return 'html';
   if (MARKDOWN.test(filename)) return 'markdown';

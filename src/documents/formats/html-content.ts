@@ -1,7 +1,7 @@
 import type { Element, Root } from 'hast';
 import { TooComplexError } from '../../markdown/parse-markdown.ts';
 
-/** What is no part of a text that somebody would read. */
+/** Elements that are not part of the readable text. */
 const CHROME = new Set(
   (
     'applet audio base button canvas dialog embed frame frameset iframe input link math meta nav noscript object option ' +
@@ -9,16 +9,16 @@ const CHROME = new Set(
   ).split(' '),
 );
 
-/** Navigation, and what repeats on every page of a site, by its role (WAI-ARIA, landmarks). */
+/** Navigation, and parts that repeat on every page of a site, by role (WAI-ARIA landmarks). */
 const CHROME_ROLES = new Set(['navigation', 'search', 'banner', 'contentinfo', 'menu', 'menubar', 'toolbar']);
 
-/** What a cell of a table of data does not hold. */
+/** Elements that cells of data tables do not contain. */
 const BLOCKS = new Set('blockquote center div dl h1 h2 h3 h4 h5 h6 hr ol p pre table ul'.split(' '));
 
-/** Cells that one cell is spread over by colspan and rowspan, summed over a document. */
+/** The limit of cells that colspan and rowspan expand to, per document. */
 const MAX_SPANNED_CELLS = 100_000;
 
-/** The part of a document that is its content: <main>, else its only <article>, else <body>. */
+/** The content of a document: <main>, else its only <article>, else <body>. */
 export function mainContent(document: Root): Root {
   const mains: Element[] = [];
   const articles: Element[] = [];
@@ -33,7 +33,10 @@ export function mainContent(document: Root): Root {
   return { type: 'root', children: content?.children ?? [] };
 }
 
-/** The tree without chrome, in place. Headers and footers go where they are the site's, not an article's. */
+/**
+ * Removes navigation and similar parts in place. Headers and footers are removed if they belong to the site and kept in
+ * an article.
+ */
 export function withoutChrome<T extends Root | Element>(content: T): T {
   content.children = (content.children as Element['children']).filter((child) => {
     if (child.type === 'comment') return false;
@@ -49,12 +52,15 @@ function isChrome({ tagName, properties, children }: Element, isOutermost: boole
   if (CHROME.has(tagName) || CHROME_ROLES.has(String(properties.role ?? ''))) return true;
   if (isOutermost && tagName === 'footer') return true;
   if (properties.hidden !== undefined || /display\s*:\s*none/i.test(String(properties.style ?? ''))) return true;
-  // The sign behind a heading that links to it.
+  // The symbol after a heading that links to it.
   const [only, ...more] = children;
   return tagName === 'a' && more.length === 0 && only?.type === 'text' && /^[¶#§]$/.test(only.value.trim());
 }
 
-/** Word has a paragraph in every cell, and seldom says which row is the head; in Markdown a cell is a line, in place. */
+/**
+ * Word wraps every cell in a paragraph and rarely marks the head; in Markdown a cell is one line. Changes the tree in
+ * place.
+ */
 export function unwrapCells(content: Root): void {
   const headed = new Set<Element>();
   visit(content, (cell) => {
@@ -67,7 +73,7 @@ export function unwrapCells(content: Root): void {
   });
 }
 
-/** Makes the first row of a table that has no head its head. */
+/** Makes the first row of a table the head if it has none. */
 function headOf(table: Element, seen: Set<Element>): void {
   let first: Element | undefined;
   let hasHead = false;
@@ -80,7 +86,7 @@ function headOf(table: Element, seen: Set<Element>): void {
   for (const cell of first.children) if (cell.type === 'element' && cell.tagName === 'td') cell.tagName = 'th';
 }
 
-/** Turns tables that only place things beside each other into plain blocks, innermost first, in place. */
+/** Replaces layout tables by plain blocks, innermost first, in place. */
 export function unwrapLayout(content: Root): void {
   let spanned = 0;
   const tables: Element[] = [];
@@ -94,7 +100,7 @@ export function unwrapLayout(content: Root): void {
   for (const table of tables.reverse()) if (isLayout(table)) asBlocks(table);
 }
 
-/** A table of data has headings, or else rows of the same two or more cells with nothing but a line of text in them. */
+/** A data table has header cells, or rows of the same number (two or more) of cells with one line of text each. */
 function isLayout(table: Element): boolean {
   let rows = 0;
   let headings = 0;

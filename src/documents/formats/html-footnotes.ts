@@ -2,11 +2,11 @@ import type { Element } from 'hast';
 import { defaultHandlers, type Handle, type State } from 'hast-util-to-mdast';
 import type { FootnoteDefinition, FootnoteReference, Link, Nodes } from 'mdast';
 
-/** How a Word document's HTML names its notes: `footnote-1` at the end, `footnote-ref-1` in the text. */
+/** The ids of notes in a Word document's HTML: `footnote-1` at the end, `footnote-ref-1` in the text. */
 const REFERENCE = /^((?:foot|end)note)-ref-(\d+)$/;
 const NOTE = /^((?:foot|end)note)-(\d+)$/;
 
-/** Notes as notes, instead of as links to a list at the end. */
+/** Converts notes to footnotes instead of links to a list at the end. */
 export const footnoteHandlers: Record<string, Handle> = {
   a(state: State, node: Element): Nodes[] | Nodes | undefined {
     const label = labelOf(node, REFERENCE);
@@ -35,7 +35,7 @@ function labelOf(node: Element, form: RegExp): string | undefined {
   return number === undefined ? undefined : kind === 'endnote' ? `end-${number}` : number;
 }
 
-/** Without the arrow back to the text, which a page has of its own. */
+/** Without the back reference, which Markdown adds itself. */
 function withoutWayBack(node: Element): Element {
   const children = node.children.filter((child) => {
     return !(

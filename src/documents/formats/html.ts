@@ -17,10 +17,10 @@ const writer = markdownWriter({ tablePipeAlign: false });
 const BREAK: Break = { type: 'break' };
 
 /**
- * What an HTML document says, as Markdown: the contents of <main>, else of its one <article>, else of <body>, without
- * scripts, forms and navigation. Title and language are the document's own, "" where it has none. Throws a
- * TooComplexError for what is nested beyond measure. Of what a document holds (Word, EPUB) tables are data, notes are
- * notes, pictures are where `pictureAt` says ("" for nowhere), and links lead to the web or nowhere.
+ * Converts HTML to Markdown: the content of <main>, else of its only <article>, else of <body>, without scripts, forms
+ * and navigation. Title and language are the document's own, "" if missing. Throws a TooComplexError if it is nested
+ * too deep. For converted documents (Word, EPUB) all tables are data, notes are footnotes, pictures have the addresses
+ * of `pictureAt` ("" to omit one), and only links to the web are kept.
  */
 export function htmlToMarkdown(
   html: string,
@@ -47,8 +47,8 @@ export function htmlToMarkdown(
 }
 
 /**
- * Resolves addresses against <base>. Links that lead to nothing of the web are unwrapped, pictures that are not of the
- * web (or hold their own bytes) are dropped: nothing here would run when rendered, but there is no point in keeping it.
+ * Resolves addresses against <base>. Links to other schemes than the web's are unwrapped, and pictures from elsewhere
+ * (data URLs included) are dropped. Rendering is safe without this; such addresses are of no use.
  */
 function dropUnsafe(node: MarkdownNodes, base: URL | null, pictureAt: ((address: string) => string) | undefined): void {
   if (!('children' in node)) return;
@@ -66,7 +66,7 @@ function dropUnsafe(node: MarkdownNodes, base: URL | null, pictureAt: ((address:
   node.children = kept as typeof node.children;
 }
 
-/** The address as it is to be written; "" for one that names a scheme that no page may link to. */
+/** The address to write; "" if its scheme is not allowed in pages. */
 function webAddress(url: string, base: URL | null): string {
   const address = url.replace(/[\t\n\r]+/g, '').trim();
   const scheme = /^[^/?#]*?:/.exec(address)?.[0].toLowerCase();
@@ -75,7 +75,7 @@ function webAddress(url: string, base: URL | null): string {
   return /^(?:https?|mailto):$/.test(scheme) ? address : '';
 }
 
-/** Two or more line breaks in a row are how HTML without <p> says where a paragraph ends. */
+/** HTML without <p> separates paragraphs by two or more line breaks. */
 function splitAtBlankLines(node: MarkdownNodes): void {
   if (!('children' in node)) return;
   for (const child of node.children) splitAtBlankLines(child);

@@ -2,7 +2,7 @@ import remarkGfm, { type Options } from 'remark-gfm';
 import remarkStringify from 'remark-stringify';
 import { unified } from 'unified';
 
-/** What every extractor writes its Markdown with; options are those of remark-gfm. */
+/** The Markdown serializer of all extractors; the options are those of remark-gfm. */
 export function markdownWriter(options?: Options) {
   return unified()
     .use(remarkGfm, options)
@@ -10,7 +10,7 @@ export function markdownWriter(options?: Options) {
       bullet: '-',
       fences: true,
       rule: '-',
-      // A dollar sign in a text or in HTML is one; only in Markdown it could begin mathematics.
+      // A dollar sign in text or HTML is literal; in Markdown it could start mathematics.
       unsafe: [{ character: '$', inConstruct: 'phrasing' }],
     })
     .freeze();

@@ -5,26 +5,26 @@ import { markdownWriter } from './markdown-writer.ts';
 
 const writer = markdownWriter();
 
-/** Escaping looks at every character many times; a text of this length is data or a log, and reads better as it is. */
+/** Escaping scans every character many times; a text of this length is data or a log, and better shown as code. */
 const PROSE_MAX = 256 * 1024;
 
-/** Nobody writes such a paragraph: these are lines of data, and Markdown is slow to read in paragraphs of this length. */
+/** Paragraphs of this length are lines of data, and take Markdown long to parse. */
 const PARAGRAPH_MAX = 20_000;
 
 const ADDRESS = /https?:\/\/[^\s<>"'`(){}[\]\\^|]*[^\s<>"'`(){}[\]\\^|.,;:!?*_~]/g;
 
 /**
- * Plain text as Markdown that shows just that text. Prose becomes paragraphs that keep their line breaks, with
- * everything escaped that Markdown would take for markup; where spaces carry meaning (indented lines, columns), the lines
- * become a block of code, the only form in which Markdown keeps them. `lines` are those of the text.
+ * Converts plain text to Markdown that shows the same text. Prose becomes paragraphs with line breaks, escaped; text
+ * where spaces matter (indented lines, columns) becomes code, the only form in which Markdown keeps them. `lines` maps
+ * lines of the Markdown to lines of the text.
  */
 export function textToMarkdown(text: string): { markdown: string; lines: LineRun[] } {
   if (text.length > PROSE_MAX) return { markdown: textAsCode(text), lines: LINES_OF_CODE };
   const children: (Paragraph | Code)[] = [];
   const lines: LineRun[] = [];
-  /** The line of the Markdown that the next block would begin on, an empty one behind the last. */
+  /** The line of the Markdown where the next block would start, after an empty line. */
   let at = 1;
-  /** Where the block that is looked at begins in the text. */
+  /** The line of the text where the current block starts. */
   let line = 1;
   for (const [i, block] of text.split(/(\n(?:[ \t]*\n)+)/).entries()) {
     if (i % 2 === 0 && block.trim() !== '') addBlock(block);
@@ -42,7 +42,7 @@ export function textToMarkdown(text: string): { markdown: string; lines: LineRun
       children.push({ type: 'paragraph', children: linesOf(block) });
     } else if (last?.type === 'code') {
       last.value += `\n\n${block}`;
-      // It begins where the fence was, behind an empty line.
+      // The block starts at the line of the fence, after an empty line.
       addRun(lines, { at: at - 1, line, height: 1 });
       at += lineEndsIn(block) + 1;
     } else {
@@ -55,17 +55,17 @@ export function textToMarkdown(text: string): { markdown: string; lines: LineRun
   }
 }
 
-/** Of a text as one block of code: its first line is the second one. */
+/** The line mapping of a text as one code block: its first line is the second one. */
 export const LINES_OF_CODE: LineRun[] = [{ at: 2, line: 1, height: 1 }];
 
-/** A whole text as one block of code. */
+/** The whole text as one code block. */
 export function textAsCode(text: string): string {
   const longest = (text.match(/`+/g) ?? []).reduce((length, run) => Math.max(length, run.length), 2);
   const fence = '`'.repeat(longest + 1);
   return `${fence}\n${text.replace(/\n*$/, '')}\n${fence}\n`;
 }
 
-/** A first line that is indented begins a paragraph; two spaces behind a full stop are a habit. */
+/** An indented first line starts a paragraph; two spaces after a full stop are a habit. */
 function isPreformatted(block: string): boolean {
   if (block.length > PARAGRAPH_MAX) return true;
   const lines = block.split('\n');
@@ -84,7 +84,7 @@ function linesOf(block: string): PhrasingContent[] {
   return content;
 }
 
-/** An address is written as one, <https://…>, because escaping it so that it is none would make it unreadable. */
+/** An address is written as an autolink, <https://…>, because an escaped one would be unreadable. */
 function withAddresses(line: string): PhrasingContent[] {
   const content: PhrasingContent[] = [];
   let from = 0;

@@ -1,17 +1,17 @@
 import { ExtractError } from './extract-error.ts';
 import { openZip, type ZipEntry } from './zip.ts';
 
-/** What a single file of an archive may unpack to, in bytes. */
+/** The limit of one unpacked file of an archive, in bytes. */
 const FILE_MAX = 32 * 2 ** 20;
 
-/** All files of an archive, and how many bytes they say that they come to: a small archive can hold as much as anybody likes. */
+/** The limits of all files of an archive: their number and their declared size. */
 export const FILES_MAX = 20_000;
 export const BYTES_MAX = 2 ** 30;
 
-/** What systems put into archives beside the files that somebody packed. */
+/** Files that operating systems add to archives. */
 const CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.[^./]|Thumbs\.db$|desktop\.ini$)/i;
 
-/** What a packed document has in it that a plain archive has not. */
+/** Files that packed documents have and plain archives do not. */
 const OF_DOCUMENTS = [
   'word/document.xml',
   'META-INF/container.xml',
@@ -22,11 +22,11 @@ const OF_DOCUMENTS = [
 
 export interface PackedFile {
   name: string;
-  /** Its bytes. Throws an ExtractError. */
+  /** Reads its bytes. Throws an ExtractError. */
   read(): Buffer;
 }
 
-/** The files of a ZIP archive; undefined for a document that only is packed as one. Throws an ExtractError. */
+/** The files of a ZIP archive; undefined if it is a document in ZIP format. Throws an ExtractError. */
 export function filesIn(bytes: Uint8Array): PackedFile[] | undefined {
   const entries = openZip(bytes);
   if (isPackedDocument(entries)) return undefined;

@@ -2,15 +2,15 @@ import { inflateRawSync } from 'node:zlib';
 import { ExtractError } from './extract-error.ts';
 
 export interface ZipEntry {
-  /** As the archive has it: nothing is ever written under it. */
+  /** As in the archive; it is never used as a path. */
   name: string;
-  /** How many bytes it says that it has; it is not read beyond them. */
+  /** The declared size; reading stops there. */
   size: number;
-  /** Its bytes. Throws an ExtractError for what is damaged, encrypted or larger than `max`. */
+  /** Reads its bytes. Throws an ExtractError if it is damaged, encrypted or larger than `max`. */
   read(max: number): Buffer;
 }
 
-/** More names than anybody packs; their list is held in memory. */
+/** The limit of the directory, which is held in memory. */
 const ENTRIES_MAX = 100_000;
 
 const DIRECTORY_END = 0x06054b50;
@@ -18,8 +18,8 @@ const DIRECTORY_ENTRY = 0x02014b50;
 const LOCAL_ENTRY = 0x04034b50;
 
 /**
- * The files of a ZIP archive, as its directory at the end lists them; folders are left out. No size that the archive
- * states is believed: nothing is read beyond it. Throws an ExtractError.
+ * The files of a ZIP archive, from its central directory, without folders. Declared sizes are not trusted: reading
+ * never exceeds them. Throws an ExtractError.
  */
 export function openZip(bytes: Uint8Array): ZipEntry[] {
   const zip = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -42,7 +42,7 @@ export function openZip(bytes: Uint8Array): ZipEntry[] {
     const start = zip.readUInt32LE(at + 42);
     const name = nameOf(zip.subarray(at + 46, at + 46 + nameLength), flags);
     at += 46 + nameLength + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32);
-    // A link is no file, and entries that share their bytes are how a small archive becomes a huge one.
+    // A symbolic link is not a file, and overlapping entries are how a small archive unpacks to a huge size.
     const isLink = (mode & 0o170000) === 0o120000;
     if (name.endsWith('/') || isLink) continue;
     if (starts.has(start)) throw damaged();
@@ -80,22 +80,22 @@ function readEntry(
   try {
     return inflateRawSync(packed, { maxOutputLength: Math.max(max, 1) });
   } catch {
-    // Also what unpacks to more than it says.
+    // Also if it unpacks to more than it declares.
     throw damaged();
   }
 }
 
-/** Names are UTF-8 where the archive says so or they can be read so; else they are of the DOS of old (CP437, as Latin-1). */
+/** Names are UTF-8 if the archive declares it or they are valid UTF-8; else CP437, read as Latin-1. */
 function nameOf(bytes: Buffer, flags: number): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    // What is no UTF-8 has a name all the same: broken letters of one that says that it is, and else those of DOS.
+    // Names with invalid UTF-8 are kept: with replacement characters if the archive declares UTF-8, else as Latin-1.
     return (flags & 0x800) !== 0 ? bytes.toString('utf8') : bytes.toString('latin1');
   }
 }
 
-/** The directory's end is the last thing, but for a comment of at most 64 KiB. */
+/** The end record is at the end of the file, followed only by a comment of at most 64 KiB. */
 function findDirectoryEnd(zip: Buffer): number {
   for (let at = zip.length - 22; at >= Math.max(0, zip.length - 22 - 0xffff); at -= 1) {
     if (zip.readUInt32LE(at) === DIRECTORY_END && at + 22 + zip.readUInt16LE(at + 20) <= zip.length) return at;

@@ -1,18 +1,18 @@
 import type { Link, Root } from 'mdast';
 import { visit } from '../../markdown/parse-markdown.ts';
 
-/** What comes in the place of [start, end) of a text, in UTF-16 units. Edits of one text do not overlap. */
+/** Replaces [start, end) of a text, in UTF-16 units. Edits of one text do not overlap. */
 export interface Edit {
   start: number;
   end: number;
   text: string;
-  /** The new link that the text is: `[…](` and its address and `)`. */
+  /** The new link, if `text` is one: `[…](`, its address and `)`. */
   link?: Link;
 }
 
 /**
- * A Markdown text after its edits. The links of `tree`, which is the text parsed, get the places where their addresses
- * stand then; what else the edits mean for it is for whoever made them.
+ * Applies edits to a Markdown text. `tree` is the parsed text; the destinations of its links are moved accordingly.
+ * Callers make all other changes to the tree.
  */
 export function editText(markdown: string, tree: Root, edits: readonly Edit[]): string {
   const inOrder = [...edits].sort((a, b) => a.start - b.start);
@@ -20,7 +20,7 @@ export function editText(markdown: string, tree: Root, edits: readonly Edit[]): 
   return applied(inOrder, markdown);
 }
 
-/** A text after edits that are in its order. */
+/** Applies ordered edits to a text. */
 export function applied(edits: readonly Edit[], text: string): string {
   if (edits.length === 0) return text;
   let result = '';

@@ -63,14 +63,14 @@ test('a link to a file becomes a link to its page, as a browser resolves it', ()
   for (const [before, after] of expected) assert.equal(relinked(before).markdown, after);
 });
 
-test('every other character of the text stays', () => {
+test('all other characters of the text are unchanged', () => {
   const around =
     '\t* a  \n\n***\n\\[x](../top.md) `[x](../top.md)`\n\n    [x](../top.md)\n\n<!-- [x](../top.md) -->\n\n&copy; é 😀 ';
   const { markdown } = relinked(`${around}[x](../top.md)${around}`);
   assert.equal(markdown, `${around}[x](../top)${around}`);
 });
 
-test('a link to no uploaded file stays as it is', () => {
+test('a link to a file outside the upload is unchanged', () => {
   const documents = [
     '[x](missing.md) [x](#here) [x]() [x](?q) [x](https://x.example/top.md) [x](//top.md) [x](mailto:top.md)',
     '[x](javascript:top.md) [x](%zz.md) [x](%00) [x](../..) [x](.) [x](/) <../top.md> ../top.md www.x.example/top.md',
@@ -81,14 +81,14 @@ test('a link to no uploaded file stays as it is', () => {
   }
 });
 
-test('the files that a text links to are answered, each once, in their order', () => {
+test('the files that a text links to are returned, each once, in order', () => {
   const { links } = relinked(
     '[a](../top.md) [b](../guide/) [c](../top.md#x) <a href="my%20file.md">d</a> [e](nothing.md)',
   );
   assert.deepEqual(links, ['top.md', 'guide', 'docs/my file.md']);
 });
 
-test('from one page to another, an address is resolved by a browser to where it should lead', () => {
+test('a browser resolves the relative address between any two pages to the right page', () => {
   const paths = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 5 }).map((path) => path.join('/'));
   fc.assert(
     fc.property(paths, paths, (from, to) => {
@@ -98,7 +98,7 @@ test('from one page to another, an address is resolved by a browser to where it 
   );
 });
 
-test('hostile text is relinked without an error, and to what its tree says', () => {
+test('hostile text is relinked without an error, and consistently with its tree', () => {
   const pieces = fc.constantFrom(
     ...'[ ] ( ) < > [x]( [r]: ![ ../ ./ .. % %zz %2e%2e %00 \\ # ? & &amp; " \' ` | - > * : // data:'.split(' '),
     ...['top.md', 'my%20file.md', 'guide/', 'setup.md', ' ', '\n', '\n\n', '\t', '<a href="', '">', 'é', '😀'],

@@ -5,30 +5,29 @@ import type { CompileInput } from '../compile-input.ts';
 import { fragmentId } from '../split/anchors.ts';
 import { applied, type Edit } from './edit-text.ts';
 
-/** What a file that is no page is mapped to: the reference that stands in Markdown for it, with its id behind. */
+/** The prefix of the references that files map to which are not pages, followed by the id of the attachment. */
 export const ATTACHMENT = 'attachment:';
 
-/** What stands before the name of a file that came with an earlier upload: no name begins with it. */
+/** The prefix of files of an earlier upload: names do not begin with it. */
 export const EARLIER = '/';
 
 interface Target {
-  /** As the upload names it: a file, or a folder without a file that is its page; "" for another page of the same file. */
+  /** The name in the upload: a file, or a folder without a file as its page; "" for another page of the same file. */
   filename: string;
   address: string;
-  /** Of an address that has another one now, with its #. */
+  /** The new fragment if it has changed, with its #. */
   fragment?: string;
 }
 
-/** The file that a text is from, and where its page is. */
+/** The file of a text, and the path of its page. */
 type Linking = Pick<CompileInput, 'filename' | 'page_path' | 'fragments'>;
 
 /**
- * Points relative links between uploaded files at their pages, as relative addresses from this page's path, the way a
- * browser resolves them; a fragment stays, a query, which means nothing to a page, does not. Only addresses change:
- * every other character of `markdown` stays, and a link to no uploaded file stays as it is. `tree`, which is
- * `markdown` parsed, gets the new addresses. `pages` maps files and folders of the upload to the paths of their pages, or to `attachment:<id>`.
- * Answers what is to be changed in the Markdown (by `editText`), and the files that it links to, each once, in the order of
- * the text.
+ * Rewrites relative links between uploaded files to links to their pages: relative addresses from this page's path,
+ * resolved as by a browser. The fragment is kept; a query is dropped, because pages have none. Only addresses change,
+ * and links to files outside the upload are kept. `tree`, the parsed `markdown`, gets the new addresses. `pages` maps
+ * files and folders of the upload to the paths of their pages, or to `attachment:<id>`. Returns the edits of the
+ * Markdown (for `editText`) and the files that it links to, each once, in the order of the text.
  */
 export function relink(
   markdown: string,
@@ -59,7 +58,10 @@ export function relink(
   return { edits, links: [...links] };
 }
 
-/** A fragment as it was written, where it reads as it is written; else with what ends or escapes an address encoded. */
+/**
+ * The fragment as written if its encoding is not needed; else with the characters encoded that end or escape an
+ * address.
+ */
 function asWritten(fragment: string, source: string): string {
   if (source.endsWith(fragment) && !/[\\&]/.test(source)) return fragment;
   return fragment.replace(/[\s\p{Cc}\\<>()&]/gu, (character) => {
@@ -70,16 +72,16 @@ function asWritten(fragment: string, source: string): string {
   });
 }
 
-/** The links of HTML inside Markdown. Addresses with entities, which only stand in queries, are left alone. */
+/** The links of HTML in Markdown. Addresses with entities, which only occur in queries, are unchanged. */
 function relinkHtml(markdown: string, node: Html, find: (url: string) => Target | undefined): Edit[] {
   const start = node.position?.start.offset ?? 0;
   const source = markdown.slice(start, node.position?.end.offset ?? start);
-  // Inside a quote or a list the source has markers that the value has not, so each is searched for itself.
+  // In a quote or a list the source contains markers that the value lacks, so each is searched separately.
   node.value = applied(htmlEdits(node.value, find), node.value);
   return htmlEdits(source, find).map((edit) => ({ ...edit, start: start + edit.start, end: start + edit.end }));
 }
 
-/** The tag up to the value of its href, past other attributes and whatever they say. */
+/** The tag up to the value of its href, with any other attributes before it. */
 const LINK_TAG =
   /(<a(?:\s+[a-z][\w:-]*(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+))?)*?\s+href\s*=\s*(["']))([^"'<>&\s]+)\2/gi;
 
@@ -101,7 +103,7 @@ function fragmentOf(url: string, target: Target): string {
   return hash < 0 ? '' : url.slice(hash);
 }
 
-/** Where a link to a place of the document leads that is on another page now. */
+/** The target of a link to a place of the document that is on another page now. */
 function findFragment(url: string, { fragments }: Linking): Target | undefined {
   const place = fragments?.get(fragmentId(url.slice(1)));
   if (place === undefined) return undefined;
@@ -112,7 +114,7 @@ function findFragment(url: string, { fragments }: Linking): Target | undefined {
 function findTarget(url: string, file: Linking, pages: ReadonlyMap<string, string>): Target | undefined {
   const path = /^[^?#]*/.exec(url)?.[0].replaceAll('\\', '/') ?? '';
   if (path === '' || path.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(path)) return undefined;
-  // A name may hold a percent sign of its own, so the address is first taken as it is.
+  // A name may contain a literal percent sign, so the address is tried as written first.
   for (const candidate of new Set([path, decoded(path)])) {
     const name = joined(file.filename, candidate);
     const filename = namedFile(name, pages) ?? namedFile(EARLIER + name, pages);
@@ -125,7 +127,7 @@ function findTarget(url: string, file: Linking, pages: ReadonlyMap<string, strin
   return undefined;
 }
 
-/** The name that an address means from inside a file; a leading slash means the top of the upload. */
+/** The file name that an address refers to from a file; a leading slash refers to the root of the upload. */
 function joined(filename: string, address: string): string {
   const segments = address.startsWith('/') ? [] : filename.split('/').slice(0, -1);
   for (const segment of address.split('/')) {
@@ -137,7 +139,7 @@ function joined(filename: string, address: string): string {
 
 const looseNames = new WeakMap<ReadonlyMap<string, string>, Map<string, string | undefined>>();
 
-/** The file of that name; else the only one that differs in case or in how its accents are encoded (macOS) alone. */
+/** The file of that name; else the only one that differs only in case or Unicode normalization (macOS). */
 function namedFile(name: string, pages: ReadonlyMap<string, string>): string | undefined {
   if (pages.has(name)) return name === '' ? undefined : name;
   let loose = looseNames.get(pages);
@@ -160,7 +162,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A percent sign that encodes nothing is a percent sign.
+    // An invalid percent-encoding is kept as text.
     return text;
   }
 }

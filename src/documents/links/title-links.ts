@@ -4,16 +4,16 @@ import { relativeAddress } from '../../markdown/wiki-links.ts';
 import type { Edit } from './edit-text.ts';
 import { mentionsIn, type TitleNames } from './title-names.ts';
 
-/** A list of all documents of a company names so many; each is a row. */
+/** The maximum number of links added to a document; each is a row. */
 const LINKS_MAX = 500;
 
-/** What has words that are no text of the page, or link already. */
+/** Nodes whose words are not text of the page, or are in a link already. */
 const CLOSED = new Set(['heading', 'link', 'linkReference']);
 
 /**
- * Links the first place where the text of a document names the title of each other page: in paragraphs, items of lists and
- * cells of tables. `tree` is `markdown` parsed and gets the links, their places when the edits are made. `linked` are the
- * paths that are not linked: what it links to by itself, and the document itself. `room` is by how many bytes it may grow.
+ * Links the first mention of the title of each other page: in paragraphs, list items and table cells. `tree` is the
+ * parsed `markdown` and gets the links; their places are set when the edits are applied. `linked`: paths that are not
+ * linked, because the document links to them or is their page. `room`: by how many bytes the document may grow.
  */
 export function linkTitles(
   markdown: string,
@@ -67,12 +67,12 @@ export function linkTitles(
   visit(tree, (node) => {
     isConverted &&= node.type !== 'html' && node.type !== 'definition';
   });
-  // An open tag may be a link around all that follows, and a definition reads on where it can: no converted text has them.
+  // An open tag may put a link around all following text, and a definition may continue; converted text has neither.
   if (isConverted) readBlock(tree);
   return { edits, paths: [...paths] };
 }
 
-/** Spaces that do not break are read with the words beside them, and by themselves are no text. */
+/** Non-breaking spaces are tokenized with the words beside them and are not text alone. */
 function isLost(text: string): boolean {
   return text.trim() === '' && /[^ \t\n\f\r]/.test(text);
 }
@@ -80,8 +80,8 @@ function isLost(text: string): boolean {
 const REFERENCE = /&(?:#x[\da-f]{1,6}|#\d{1,7}|[a-z][a-z\d]{1,31});/iy;
 
 /**
- * Where each character of a text stands in the Markdown, which has escapes and references to characters that the text has
- * not, and marks of quotes and lists at the beginning of its lines. Empty where it cannot be told.
+ * The offset of each character of a text in the Markdown, which also has escapes, character references, and markers of
+ * quotes and lists at the beginning of lines. Empty if they cannot be matched.
  */
 function placesIn(markdown: string, { value, position }: Text): readonly number[] {
   let at = position?.start.offset ?? -1;
@@ -91,7 +91,7 @@ function placesIn(markdown: string, { value, position }: Text): readonly number[
     places.push(at);
     const written = markdown.charAt(at);
     if (character === '\n') {
-      // Spaces at the end of a line are no part of the text, nor are marks and spaces at the beginning of the next one.
+      // Trailing spaces are not part of the text, nor are markers and spaces at the beginning of the next line.
       at = skipped(/[ \t]*/y, at);
       if (markdown.charAt(at) !== '\n') return [];
       at = skipped(/[ \t>]*/y, at + 1);
@@ -113,22 +113,22 @@ function placesIn(markdown: string, { value, position }: Text): readonly number[
 }
 
 /**
- * Whether a link can stand there and everything around it means what it meant. Whether a mark of emphasis is one depends on
- * the characters on its sides, and one of these would be a bracket: so on the other side there is a space, or the marks are
- * around the link alone.
+ * Whether a link can be inserted without changing the meaning of the text around it. Whether a delimiter of emphasis is
+ * active depends on the characters on both sides, and the link's bracket would be one of them: so the other side must
+ * be a space, or the delimiters must enclose only the link.
  */
 function standsFree(markdown: string, start: number, end: number): boolean {
   const opening = marks(markdown, start, -1);
   const closing = marks(markdown, end, 1);
   const before = markdown.charAt(start - opening.length - 1);
   const after = markdown.charAt(end + closing.length);
-  // These would make another thing of the brackets, or of a dollar sign what it was not beside a word.
+  // These characters would change the meaning of the brackets, or of a dollar sign that was beside a word.
   if ((opening === '' && /[!\\[\]^$]/.test(before)) || (closing === '' && after === '$')) return false;
   if (opening !== '' && !/^\s?$/.test(before)) return false;
   return closing === '' || /^\s?$/.test(after) || (opening === closing && /^[.,;:!?)'"’”]$/.test(after));
 }
 
-/** The marks of emphasis beside a place that are alike. */
+/** The run of equal emphasis delimiters beside an offset. */
 function marks(markdown: string, from: number, step: 1 | -1): string {
   const first = step < 0 ? from - 1 : from;
   const mark = /[*_~]/.exec(markdown.charAt(first))?.[0];

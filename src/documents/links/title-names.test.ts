@@ -14,7 +14,7 @@ function namesOf(titles: Record<string, string>) {
   return titleNames(Object.entries(titles).map(([title, path]) => ({ title, path, is_filename: false })));
 }
 
-/** The text with its links, which its changed tree must say as well. */
+/** The text with its links, which must equal those of the changed tree. */
 function linked(markdown: string, names: ReturnType<typeof namesOf>): string {
   const tree = parseMarkdown(markdown);
   const before = renderTree(parseMarkdown(markdown));
@@ -46,7 +46,7 @@ const TITLES = {
   数据处理协议书: 'dpa-zh',
 };
 
-test('a name is linked where it stands by itself, once, the longest one first', () => {
+test('a title is linked once, at its first separate mention, and the longest title wins', () => {
   const names = namesOf(TITLES);
   const expected: [string, string][] = [
     ['The Data Processing Agreement.', 'The [Data Processing Agreement](../legal/dpa).'],
@@ -72,7 +72,7 @@ test('a name is linked where it stands by itself, once, the longest one first', 
   for (const [before, after] of expected) assert.equal(linked(before, names), after);
 });
 
-test('what is part of something else, or no text, is not linked', () => {
+test('titles inside other words, and in places that are not text, are not linked', () => {
   const names = namesOf(TITLES);
   const stay = [
     '# PostgreSQL',
@@ -91,7 +91,7 @@ test('what is part of something else, or no text, is not linked', () => {
   for (const markdown of stay) assert.equal(linked(markdown, names), markdown);
 });
 
-test('what is linked already, and the page itself, is not linked, and what is shorter there neither', () => {
+test('existing links, the page itself and shorter titles inside them are not linked', () => {
   const names = namesOf({ ...TITLES, 'Data Processing': PAGE });
   assert.equal(linked('Data Processing', names), 'Data Processing');
   const tree = parseMarkdown('Data Processing Agreement');
@@ -104,7 +104,7 @@ test('what is linked already, and the page itself, is not linked, and what is sh
   assert.deepEqual(edits, []);
 });
 
-test('a title that two pages have names neither', () => {
+test('a title of two pages is not linked', () => {
   const names = titleNames([
     { title: 'Annual Report', path: 'a', is_filename: false },
     { title: 'annual Report', path: 'b', is_filename: false },
@@ -117,14 +117,14 @@ test('a title that two pages have names neither', () => {
   ]);
 });
 
-test('a name that a file has in small letters is that of a document that texts write with capitals', () => {
+test('a lower-case file name matches the capitalized name in texts', () => {
   const names = titleNames([{ title: 'data processing agreement', path: 'dpa', is_filename: true }]);
   for (const text of ['Data Processing Agreement', 'data processing agreement', 'DATA PROCESSING AGREEMENT']) {
     assert.deepEqual(mentionsIn(text, names), [{ start: 0, end: text.length, path: 'dpa' }]);
   }
 });
 
-test('titles are names, and words are none', () => {
+test('titles are linked, single common words are not', () => {
   const names = [
     'Data Processing Agreement',
     'Release notes',
@@ -163,7 +163,7 @@ test('titles are names, and words are none', () => {
   for (const title of words) assert.ok(!isName(title), title);
 });
 
-test('hostile texts and titles are linked without an error, and to what their trees say', () => {
+test('hostile texts and titles are linked without an error, and consistently with their trees', () => {
   const words = [
     'PostgreSQL',
     'Data',

@@ -1,41 +1,44 @@
 import { isUnspaced } from '../../analysis/tokenize.ts';
 
-/** A page by a title that documents may name it by. */
+/** A page and a title by which documents may mention it. */
 export interface KnownTitle {
   title: string;
   path: string;
-  /** Whether the name of a file says it, which is often written in small letters alone. */
+  /** Whether the title is from a file name, which is often in lower case. */
   is_filename: boolean;
 }
 
-/** A name that stands in a text, in UTF-16 units: [start, end). `path` is "" where several pages have it. */
+/** A title in a text: [start, end) in UTF-16 units. `path` is "" if several pages have the title. */
 export interface Mention {
   start: number;
   end: number;
   path: string;
 }
 
-/** Nobody writes longer names into a sentence. */
+/** Longer titles are not mentioned in sentences. */
 const NAME_MAX = 120;
 const UNITS_MAX = 24;
 
-/** Titles that differ in what stands behind their last words alone. */
+/** The maximum number of titles that differ only in the punctuation after the last word. */
 const ENDINGS_MAX = 8;
 
-/** What a title needs to be a name: letters in several words, letters of one word, characters of a script without spaces. */
+/**
+ * The minimum lengths of a title to be linked: letters in several words, letters of one word, characters of a script
+ * without spaces.
+ */
 const LETTERS_MIN = 8;
 const WORD_LETTERS_MIN = 5;
 const UNSPACED_MIN = 6;
 
-/** What means something in Markdown would not be in a text as it is in a title. */
+/** Characters with a meaning in Markdown differ between a text and a title. */
 const MARKUP = /[[\]`<>*~|\\$^{}]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|\p{Cc}/u;
 
-/** One word that is no word of a language: it has a capital behind a small letter or before one, a digit, or is made of several. */
+/** One word that is not a dictionary word: a capital after a small letter or before one, a digit, or several parts. */
 const COINED = /\p{Ll}\p{M}*\p{Lu}|\p{Lu}\p{Lu}\p{Ll}|\p{N}|[\p{L}\p{N}][-_][\p{L}\p{N}]/u;
 
 /**
- * Whether a title is a name, and not a word that texts are full of: two words and eight letters, or one word of five that
- * no dictionary has, or six characters of a script without spaces. It begins with a letter or a digit.
+ * Whether a title is specific enough to be linked: two words with eight letters, or one word of five letters that is
+ * not in a dictionary, or six characters of a script without spaces. It begins with a letter or a digit.
  */
 export function isName(title: string): boolean {
   if (title.length < WORD_LETTERS_MIN || title.length > NAME_MAX) return false;
@@ -46,37 +49,39 @@ export function isName(title: string): boolean {
   return words > 1 ? letters >= LETTERS_MIN : letters >= WORD_LETTERS_MIN && COINED.test(title);
 }
 
-/** A name whose words are those of its key. */
+/** A name whose words equal its key. */
 interface Name {
-  /** What stands behind its last word: a closing parenthesis, a question mark. */
+  /** The text after its last word: a closing parenthesis, a question mark. */
   ending: string;
   path: string;
 }
 
 export interface TitleNames {
   size: number;
-  /** By the first two units of names, "" for the second one of a single word: the lengths of such names, longest first. */
+  /**
+   * By the first two units of names ("" as the second if there is only one): the lengths of such names, longest first.
+   */
   lengths: ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>;
-  /** By their words, the first letter small. */
+  /** By their words, with a small first letter. */
   names: ReadonlyMap<string, readonly Name[]>;
-  /** Those that files have in small letters alone, whose words a text may write with capitals. */
+  /** Names of lower-case files, which texts may capitalize. */
   small: ReadonlyMap<string, readonly Name[]>;
 }
 
-/** Of a wiki in which nothing is named. */
+/** No titles. */
 export const NO_NAMES: TitleNames = { size: 0, lengths: new Map(), names: new Map(), small: new Map() };
 
-/** A text is read in units: words, and the single characters of scripts without spaces. */
+/** Text is tokenized into units: words, and single characters of scripts without spaces. */
 interface Unit {
   start: number;
   end: number;
-  /** In small letters. */
+  /** In lower case. */
   key: string;
 }
 
 const RUN = /[\p{L}\p{N}\p{M}]+/gu;
 
-/** The names among titles, so that a text is read once for all of them. A title that two pages have names neither. */
+/** An index of titles, to find all of them in one pass. A title of two pages matches neither. */
 export function titleNames(titles: Iterable<KnownTitle>): TitleNames {
   const lengths = new Map<string, Map<string, number[]>>();
   const names = new Map<string, Name[]>();
@@ -110,7 +115,7 @@ function add(names: Map<string, Name[]>, key: string, { ending, path }: Name): v
   else if (known && known.path !== path) known.path = '';
 }
 
-/** The names in a text, in its order: the longest one at each place, and none inside another one. */
+/** The titles in a text, in order: the longest one at each place, without overlaps. */
 export function mentionsIn(text: string, { lengths, names, small }: TitleNames): Mention[] {
   const mentions: Mention[] = [];
   const units = unitsOf(text);
@@ -134,7 +139,7 @@ export function mentionsIn(text: string, { lengths, names, small }: TitleNames):
   return mentions;
 }
 
-/** Of the names with the same words the one that the text ends as it does. */
+/** Of the names with the same words, the one with the same ending as the text. */
 function endingOf(names: readonly Name[] | undefined, text: string, end: number): Name | undefined {
   let longest: Name | undefined;
   for (const name of names ?? []) {
@@ -144,7 +149,7 @@ function endingOf(names: readonly Name[] | undefined, text: string, end: number)
   return longest;
 }
 
-/** What joins words to one: a name beside it is part of a longer name, an address, a path. */
+/** Characters that join words: a name beside one is part of a longer name, an address or a path. */
 const JOINS = /[-\u2010\u2011_/\\@.:#+&=~%]/;
 const WORD = /[\p{L}\p{N}\p{M}_]/u;
 
@@ -185,7 +190,7 @@ function unitsOf(text: string): Unit[] {
   return units;
 }
 
-/** Which case the first letter has depends on where in a sentence a name stands. */
+/** The case of the first letter depends on the position in the sentence. */
 function keyOf(words: string): string {
   const [first = ''] = words;
   return first.toLowerCase() + words.slice(first.length);

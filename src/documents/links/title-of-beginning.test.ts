@@ -5,7 +5,7 @@ import { BEGINNING, titleOfBeginning } from './title-of-beginning.ts';
 
 const PLAIN = 'x\n\n';
 
-/** Files, and whether their pages are called by their names. */
+/** Files, and whether their pages are named after the file. */
 const FILES: Record<string, string> = {
   'a.md': '# The *Title* of `it`\n\n# Other\n',
   'b.md': '---\nlang: en\n---\n\nText.\n\nThe title\n=========\n',
@@ -23,7 +23,7 @@ const FILES: Record<string, string> = {
   l: '# no\n',
 };
 
-test('what a page will be called is known from how its file begins, as it is when the whole is compiled', () => {
+test('the title from the beginning of a file equals the title of the compiled page', () => {
   for (const [filename, text] of Object.entries(FILES)) {
     const file = { filename, content_type: '', bytes: Buffer.from(text) };
     const { title } = compileFile({ ...file, wiki_id: 'wiki_x', page_path: 'x' }, new Map());
@@ -31,7 +31,7 @@ test('what a page will be called is known from how its file begins, as it is whe
   }
 });
 
-test('a title behind the beginning is not known, and a beginning that ends within a character is no other text', () => {
+test('a title after the beginning is unknown, and a beginning that ends inside a character does not change the text', () => {
   const long = PLAIN.repeat(BEGINNING);
   const cut = (text: string) => Buffer.from(text).subarray(0, BEGINNING);
   for (const [filename, text, title] of [

@@ -11,9 +11,9 @@ import type { KnownTitle } from './title-names.ts';
 export const BEGINNING = 16_384;
 
 /**
- * What the page of a file will be called, as far as its beginning says: Markdown by its front matter or first heading, HTML
- * by its head, every other file by its name. `bytes` are the first BEGINNING of the file, or all of it. "" where it cannot
- * be told.
+ * The title of a file's page from its beginning: Markdown has it in the front matter or first heading, HTML in its
+ * head; other files are named after the file. `bytes`: the first BEGINNING bytes of the file, or all. "" if it cannot
+ * be determined.
  */
 export function titleOfBeginning(file: UploadedFile): Pick<KnownTitle, 'title' | 'is_filename'> {
   const byName = { title: titleFromFilename(file.filename), is_filename: true };
@@ -26,20 +26,20 @@ export function titleOfBeginning(file: UploadedFile): Pick<KnownTitle, 'title' |
     if (title !== undefined) return { title, is_filename: false };
     return file.bytes.length < BEGINNING ? byName : { title: '', is_filename: false };
   } catch (error) {
-    // Such a file becomes no page, or says so when it is compiled.
+    // Such a file fails, or is reported when it is compiled.
     if (error instanceof ExtractError || error instanceof TooComplexError) return { title: '', is_filename: false };
     throw error;
   }
 }
 
-/** Up to the last whole line: a character may end behind the beginning. */
+/** The whole lines: the beginning may end inside a character. */
 function wholeLines({ bytes, content_type }: UploadedFile, kind: 'html' | 'markdown'): string {
   const isCut = bytes.length >= BEGINNING;
   const whole = isCut ? bytes.subarray(0, bytes.lastIndexOf(10) + 1) : bytes;
   return kind === 'html' ? decodeHtml(whole, content_type) : decodeText(whole);
 }
 
-/** This is no thread with bounds of time: what is parsed here is no longer than people write a title. */
+/** This runs outside the sandbox, without a time limit, so only text as short as a real title is parsed. */
 const HEADING_MAX = 500;
 
 const HTML_TITLES = [/<title[\s>][^]{0,500}?<\/title>/i, /<h1[\s>][^]{0,500}?<\/h1>/i];
@@ -49,13 +49,13 @@ function titleOfHtml(html: string): string | undefined {
     const title = htmlToMarkdown(pattern.exec(html)?.[0] ?? '').title;
     if (title !== '') return title;
   }
-  // Without them the first heading of what is shown decides, whatever that will be.
+  // Without either, the first heading of the rendered page decides.
   return /<h[1-6][\s>]/i.test(html) ? '' : undefined;
 }
 
 const FRONT_MATTER = /^---[ \t]*\n(?:[^]*?\n)?---[ \t]*(?:\n|$)/;
 
-/** What hides headings (blocks of code, comments), or a heading: a line of #, an underlined line, HTML's. */
+/** What contains headings that do not count (code, comments), or is one: a line of #, an underlined line, HTML. */
 const HEADING =
   /^ {0,3}(?:(?:(`{3,9}|~{3,9})[^]*?(?:\n {0,3}\1[^\n]*|$(?![^]))|<!--[^]*?(?:-->|$(?![^])))|(#{1,6}[ \t]+[^\n]*|[^\s<>#|-][^\n]*\n {0,3}(?:=+|-+)[ \t]*$|<h[1-6][\s>][^]{0,500}?<\/h[1-6]>))/gm;
 

@@ -2,19 +2,19 @@ import { anchorOf, freeId } from '../../markdown/safe-addresses.ts';
 import { pieceTogether } from './pieces.ts';
 import type { LongPart } from './references.ts';
 
-/** `#fragment` of a part's text means `#anchor` of another one; both are ids of elements, under the prefix of pages. */
+/** `#fragment` in a part refers to `#anchor` of another one; both are ids of elements, with the prefix of pages. */
 export interface FragmentLink {
   fragment: string;
   part: number;
   anchor: string;
 }
 
-/** Where links to places of the same page can begin; a document without any is spared the rest. */
+/** The start of links to places of the same page; documents without any skip the rest. */
 const ANY_FRAGMENT = /(?:\(\s*<?|["'=]|\]:\s*<?)#/;
 
 const FRAGMENT = /#((?:[^\s()<>"'|\\]|\\[^])+)/g;
 
-/** For each part the links to headings that are not where its text says, now that the document is divided. */
+/** For each part the links to headings that are in other parts, or have another id, after splitting. */
 export function fragmentLinks(parts: readonly LongPart[], markdown: string): FragmentLink[][] {
   if (!ANY_FRAGMENT.test(markdown)) return [];
   const whole = new Map<string, { part: number; anchor: string }>();
@@ -32,17 +32,17 @@ export function fragmentLinks(parts: readonly LongPart[], markdown: string): Fra
   });
 }
 
-/** The id that a fragment of an address means. */
+/** The id that a fragment refers to. */
 export function fragmentId(fragment: string): string {
   try {
     return anchorOf(decodeURIComponent(fragment));
   } catch {
-    // A percent sign that encodes nothing is a percent sign.
+    // An invalid percent-encoding is kept as text.
     return anchorOf(fragment);
   }
 }
 
-/** All ids in the order of the document: what they are made from, and what they are in their part. */
+/** All ids in the order of the document: in the document and in their part. */
 function* inOrder(parts: readonly LongPart[]) {
   for (const [part, { blocks }] of parts.entries()) {
     const ids = new Set<string>();

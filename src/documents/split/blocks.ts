@@ -4,44 +4,47 @@ import { oneLine, TITLE_MAX } from '../../markdown/plain-text.ts';
 import { anchorOf, headingAnchor } from '../../markdown/safe-addresses.ts';
 import { windowsOf } from './windows.ts';
 
-/** A block of a document that stands in no other one, with what dividing has to know of it. */
+/** A top-level block of a document, with the data for splitting. */
 export interface Block {
-  /** In the order of the document, from 0; pieces of one that was too long share it. */
+  /** In the order of the document, from 0; the pieces of a block that was too long share it. */
   no: number;
   type: RootContent['type'] | 'piece';
   /** [start, end) of the Markdown, in UTF-16 units, from the beginning of a line. */
   start: number;
   end: number;
-  /** Of a heading: 1 to 6, and its words; else 0 and "". */
+  /** For a heading its level, 1 to 6, and its words; else 0 and "". */
   depth: number;
   words: string;
-  /** Of a definition its label in lower case, of a footnote with ^ before; else "". */
+  /** The label of a definition in lower case, or of a footnote with a leading ^; else "". */
   identifier: string;
-  /** The ids that its headings and HTML have on a page, before those of a page are made unique. */
+  /** The ids of its headings and HTML on a page, before they are made unique. */
   ids: string[];
-  /** What it may be cut into if it is too long, each beginning a line: items of a list, rows of a table, blocks of a quote. */
+  /**
+   * The pieces that it may be split into if it is too long, each beginning a line: list items, table rows, blocks of a
+   * quote.
+   */
   items: BlockItem[];
-  /** Of a numbered list its first number; else undefined. */
+  /** The first number of a numbered list; else undefined. */
   first: number | undefined;
-  /** What a piece of a block needs around it to be what the whole block is. */
+  /** The text that a piece needs before it to have the same meaning. */
   before: string;
   after: string;
-  /** Where in the document `before` stands. */
+  /** The offset of `before` in the document. */
   before_at: number;
-  /** Whether `before` is the head of a table that begins in the part before. */
+  /** Whether `before` is the head of a table that starts in the previous part. */
   repeatsHead: boolean;
 }
 
 export interface BlockItem extends Pick<Block, 'start' | 'ids'> {
-  /** Whether it is a paragraph and nothing else. */
+  /** Whether it is only a paragraph. */
   isSimple: boolean;
 }
 
 /**
- * The outermost blocks of a document, as the parser of pages sees them: what looks like a heading in code, in a quote or in
- * HTML is none. It is parsed in pieces of about the length of `window`, so that its tree is never in memory as a whole, and
- * `onWindow` is told how long each is before. What is too complex to be parsed is one
- * block; a page will show it as it is.
+ * The top-level blocks of a document, by the same parser as pages, so that heading markers in code, quotes or HTML are
+ * ignored. Parses windows of about `window` UTF-16 units, so that the whole tree is never in memory, and calls
+ * `onWindow` with the length of each before parsing. A window that is too complex to parse is one block, which its page
+ * shows as plain text.
  */
 export function blocksOf(markdown: string, window: number, onWindow: (length: number) => void): Block[] {
   const blocks: Block[] = [];
@@ -57,7 +60,7 @@ export function blocksOf(markdown: string, window: number, onWindow: (length: nu
   return blocks;
 }
 
-/** Whether a window begins with more of the list, the table or the quote that the last one ended with. */
+/** Whether a window continues the list, table or quote that the last one ended with. */
 function goesOn(last: Block, first: RootContent, head: string): boolean {
   return (
     last.type === first.type &&
@@ -68,7 +71,7 @@ function goesOn(last: Block, first: RootContent, head: string): boolean {
 function append(last: Block, more: Block): void {
   last.end = more.end;
   for (const id of more.ids) last.ids.push(id);
-  // The head of a table was there before.
+  // The repeated head of a table is skipped.
   for (const item of more.type === 'table' ? more.items.slice(1) : more.items) last.items.push(item);
 }
 
@@ -117,7 +120,7 @@ function lineStart(markdown: string, offset: number): number {
 function itemOf(item: RootContent, { type }: RootContent, markdown: string, from: number): BlockItem {
   const offset = from + ((item as Node).position?.start.offset ?? 0);
   return {
-    // The marks of a quote stand before each of its lines.
+    // Quote markers precede each line of a block.
     start: type === 'blockquote' ? markdown.lastIndexOf('\n', offset - 1) + 1 : lineStart(markdown, offset),
     ids: idsOf(item),
     isSimple:
@@ -125,7 +128,7 @@ function itemOf(item: RootContent, { type }: RootContent, markdown: string, from
   };
 }
 
-/** The words of a heading, as a link to it on GitHub has them. */
+/** The words of a heading, as GitHub derives ids from them. */
 function wordsOf(heading: Heading): string {
   let words = '';
   visit(heading, (node) => {

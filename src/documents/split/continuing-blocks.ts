@@ -1,11 +1,11 @@
 import { MARKER, openBlocks } from './open-blocks.ts';
 
-/** A heading or words, which go on with nothing that was before an empty line. */
+/** A heading or words: never a continuation after an empty line. */
 export const BEGINNING = /^(?:#{1,6}(?:[ \t]|$)|\p{L})/u;
 
-/** Answers whether a line begins an item of a list that certainly began before. */
+/** Returns whether a line begins an item of a list that certainly began before. */
 export function listReader(): (line: string, wasEmpty: boolean, isOpen: boolean) => boolean {
-  /** What its items are marked with, a bullet or what stands behind the number; "" where nothing is sure. */
+  /** The bullet, or the delimiter after the number; "" if unknown. */
   let mark = '';
   return (line, wasEmpty, isOpen) => {
     if (isOpen || line === '') return false;
@@ -14,15 +14,15 @@ export function listReader(): (line: string, wasEmpty: boolean, isOpen: boolean)
     const before = mark;
     mark = found?.[1] ?? found?.[2] ?? '';
     if (mark !== '' && mark === before) return true;
-    // Right behind words a number begins no list.
+    // A number right after words does not start a list.
     if (!wasEmpty) mark = '';
     return false;
   };
 }
 
-/** Answers whether a line begins something new in a quote that certainly began before. */
+/** Returns whether a line begins a new block in a quote that certainly began before. */
 export function quoteReader(): (line: string, wasEmpty: boolean, isOpen: boolean) => boolean {
-  /** What is open in the quote; undefined where nothing is sure. */
+  /** The open blocks in the quote; undefined if unknown. */
   let isOpenInside: ReturnType<typeof openBlocks> | undefined;
   let wasEmptyInside = true;
   return (line, wasEmpty, isOpen) => {
@@ -42,12 +42,15 @@ export function quoteReader(): (line: string, wasEmpty: boolean, isOpen: boolean
   };
 }
 
-/** Lines that are repeated for each piece of a table or of code are no longer: so no document grows beyond measure. */
+/**
+ * The limit of lines repeated in each piece of a table or of code, so that splitting does not multiply the size of a
+ * document.
+ */
 export const HEAD_MAX = 10_000;
 
-/** Answers the head of the table that a line is a row of, if that is certain; else "". */
+/** Returns the head of the table that a line is certainly a row of; else "". */
 export function tableReader(): (line: string, wasEmpty: boolean, isOpen: boolean) => string {
-  /** The line before, if it may be the first one of a table. */
+  /** The previous line, if it may be the head of a table. */
   let first = '';
   let head = '';
   return (line, wasEmpty, isOpen) => {

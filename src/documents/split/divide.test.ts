@@ -11,7 +11,7 @@ import { blocksOf } from './blocks.ts';
 import { type Part, split } from './divide.ts';
 import { windowsOf } from './windows.ts';
 
-/** DIVIDE_RUNS: on how many documents of chance each property is tried; without it they are the same ones each time. */
+/** DIVIDE_RUNS: the number of random documents per property; without it the seed is fixed. */
 const { DIVIDE_RUNS } = process.env;
 const RUNS = DIVIDE_RUNS ? { numRuns: Number(DIVIDE_RUNS) } : { numRuns: 300, seed: 1 };
 const nothing = () => undefined;
@@ -82,7 +82,7 @@ const fragment = fc.oneof(
     ' # indented',
   ),
 );
-/** Lists, tables and quotes, which may go on in another window than they begin in, and what looks like them. */
+/** Lists, tables and quotes that may continue in another window, and text that looks like them. */
 const rows = fc.constantFrom(
   '- a\n- b\n- c',
   '- a\nlazy\n- b',
@@ -127,7 +127,7 @@ function documentsOf(fragment: fc.Arbitrary<string>) {
     );
 }
 
-test('a document in pieces has the blocks that it has as a whole', () => {
+test('a document parsed in windows has the same blocks as parsed at once', () => {
   fc.assert(
     fc.property(anything, (markdown) => {
       const whole = parseMarkdown(markdown).children.map((node: Node) => [
@@ -149,7 +149,7 @@ test('a document in pieces has the blocks that it has as a whole', () => {
   );
 });
 
-test('lists, tables and quotes of megabytes are parsed in short pieces, so that no time is too short for them', () => {
+test('lists, tables and quotes of megabytes are parsed in short windows, so that each stays within its time limit', () => {
   const line = 'a line of some words, and another few of them';
   for (const item of [
     `- ${line}\n`,
@@ -170,7 +170,7 @@ test('lists, tables and quotes of megabytes are parsed in short pieces, so that 
   }
 });
 
-test('what each piece of a block repeats is short, or the block is not divided', () => {
+test('the text that each piece repeats is short, or the block is not split', () => {
   const long = 'x'.repeat(20_000);
   for (const markdown of [
     `| ${long} |\n| - |\n${'| row |\n'.repeat(50_000)}`,
@@ -193,13 +193,13 @@ function textsOf(parts: readonly Part[]) {
   return parts.map(({ markdown }) => renderMarkdown(markdown));
 }
 
-/** Without the notes behind a text, which are there once for each part that refers to them. */
+/** Without footnotes, which are repeated in each part that refers to them. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n').map((line) => line.trim());
   return lines.filter((line) => !/^(?:A note\.|Two |in a note)/.test(line) && line !== '');
 }
 
-test('the parts of a document together say what it says, in its order', () => {
+test('the parts of a document contain its text in order', () => {
   fc.assert(
     fc.property(anything, (markdown) => {
       const parts = split({ markdown }, 'Title', nothing, { ...LENGTHS, page: 60 });
@@ -209,7 +209,7 @@ test('the parts of a document together say what it says, in its order', () => {
       }
       const whole = renderMarkdown(markdown);
       const rendered = textsOf(parts);
-      // A table that was divided has its head on each page.
+      // A split table repeats its head on each page.
       const once = (lines: string[]) => lines.filter((line) => !/^\|?a(?:[ |]b)?\|?$/.test(line));
       assert.deepEqual(once(rendered.flatMap(({ text }) => linesOf(text))), once(linesOf(whole.text)));
       const headings = ({ outline }: typeof whole) => outline.filter(({ text }) => text !== 'in a note');
@@ -228,7 +228,7 @@ test('the parts of a document together say what it says, in its order', () => {
           assert.ok(fragment.startsWith(ID_PREFIX) && (part !== i || anchor !== fragment));
         }
       }
-      // A link to a heading leads to it, where it is now.
+      // Links to headings lead to their current part.
       for (const [i, { html }] of rendered.entries()) {
         for (const [, fragment = ''] of html.matchAll(/href="#(h-(?!fn)[^"]*)"/g)) {
           const at = headings(whole).findIndex((heading) => heading.anchor === fragment);
@@ -242,7 +242,7 @@ test('the parts of a document together say what it says, in its order', () => {
   );
 });
 
-test('what has pages itself is divided between them, and each part knows the pages of its blocks', () => {
+test('a document with pages is split between them, and each part knows the pages of its blocks', () => {
   const block_pages = Array.from({ length: 30 }, (_, i) => ({
     first_page: Math.floor(i / 3) + 1,
     last_page: Math.floor(i / 3) + 1,
@@ -267,7 +267,7 @@ test('what has pages itself is divided between them, and each part knows the pag
   assert.deepEqual([first?.title, first?.block_pages], ['Paper (1)', []], 'pages of other blocks say nothing');
 });
 
-test('thousands of sections with the same title each have a name, and links lead to the one that they mean', () => {
+test('thousands of sections with the same title get unique names, and links lead to the right one', () => {
   const markdown = Array.from({ length: 5_000 }, (_, i) => `# Usage\n\n[next](#usage-${i + 1})\n`).join('\n');
   const [index, ...parts] = split({ markdown }, 'Manual', nothing, { ...LENGTHS, window: 2 ** 17 });
   assert.equal(index?.markdown, '');
@@ -275,11 +275,11 @@ test('thousands of sections with the same title each have a name, and links lead
   assert.deepEqual(parts[41]?.links, [{ fragment: 'h-usage-42', part: 43, anchor: 'h-usage' }]);
 });
 
-/** That each line of the parts is the line of the file that it is said to be; fences may have been added. */
+/** Asserts that the lines of the parts equal the lines of the file that they are mapped to; fences may be added. */
 function assertOnLines(parts: readonly Part[], lines: readonly string[]): void {
   for (const { markdown, lines: runs } of parts) {
     for (const [i, line] of markdown.split('\n').entries()) {
-      // A number of a list may be another one, so that the list goes on.
+      // Numbers of list items may change, so that the list continues.
       const words = line.replace(/\\$|^\d+[.)]/g, '').trim();
       if (words === '' || /^(?:`{3,}|~{3,})$/.test(words)) continue;
       const { first_line } = linesOfBlock({ first_line: i + 1, last_line: i + 1 }, runs);
@@ -288,7 +288,7 @@ function assertOnLines(parts: readonly Part[], lines: readonly string[]): void {
   }
 }
 
-test('each line of a part is the line of the file that it is said to be', () => {
+test('each line of a part equals the line of the file that it is mapped to', () => {
   fc.assert(
     fc.property(anything, (markdown) => {
       assertOnLines(split({ markdown }, 'Title', nothing, LENGTHS), markdown.split('\n'));

@@ -10,54 +10,53 @@ import { pieceTogether, shortEnough } from './pieces.ts';
 import { type LongPart, withReferences } from './references.ts';
 
 /**
- * A document whose Markdown is longer than this, in UTF-16 units, becomes several pages. Of a page that is no longer a
- * search finds every word. It is a sixth of what a page can hold, 40,000 words of English: a thesis stays one page, a book
- * does not.
+ * Documents with more Markdown than this, in UTF-16 units, are split. Search indexes every word of pages up to this
+ * length. It is a sixth of the limit of a page, 40,000 English words: a thesis stays one page, a book does not.
  */
 const LONG = SEARCHED_CHARACTERS;
 
 /** Lengths of Markdown, in UTF-16 units. */
 interface Lengths {
-  /** Of a page at most, but for what nothing divides. */
+  /** The maximum of a page, unless a block cannot be split. */
   page: number;
-  /** Of pages that no heading divides. */
+  /** The target for pages that are split without headings. */
   part: number;
-  /** What stands before the only heading of its level is a preface up to here, and a section of its own beyond. */
+  /** Text before the only heading of its level is a preface up to this length, and a section of its own beyond. */
   preface: number;
-  /** What is parsed at a time, or a bit more. */
+  /** The minimum length of a window for parsing. */
   window: number;
 }
 
-/** A part is about forty pages of a book. A tree takes a hundred times the memory of its text. */
+/** A part is about forty pages of a book. A syntax tree takes a hundred times the memory of its text. */
 const LENGTHS: Lengths = { page: LONG, part: 100_000, preface: 20_000, window: 2 ** 15 };
 
-/** A page of a document that was divided. The first one is the index; each other one comes behind the one it is under. */
+/** A page of a split document. The first one is the index; parents come before their children. */
 export interface Part {
-  /** Which part it is under, by number; -1 for the index. */
+  /** The index of the parent part; -1 for the index page. */
   parent: number;
-  /** A slug, no other part under the same one has it; "" for the index. */
+  /** A slug that is unique below its parent; "" for the index. */
   name: string;
   title: string;
-  /** Of a part with others under it what stands before their first, and "" where nothing does. */
+  /** For a part with children the text before the first one, which may be "". */
   markdown: string;
   block_pages: readonly PageRange[];
-  /** Whether it begins with the head of a table that begins in the part before. */
+  /** Whether it begins with the repeated head of a table from the previous part. */
   repeatsHead: boolean;
-  /** Which lines of the file its Markdown is from. */
+  /** The lines of the file that its Markdown is from. */
   lines: LineRun[];
-  /** Links of its text to headings that are in other parts, or go by another id now that the document is divided. */
+  /** Links to headings that are in other parts, or have another id, after splitting. */
   links: FragmentLink[];
 }
 
-/** Whether a document is too long for one page. A table says by itself what of it is shown. */
+/** Whether a document is too long for one page. Tables are cut instead. */
 export function isLong({ kind, markdown }: Extracted): boolean {
   return kind !== 'csv' && markdown.length > LONG;
 }
 
 /**
- * Divides a document at its headings: at the first level that there is more than one of, and what is too long then at the
- * next. What has no headings is divided between blocks. Definitions and footnotes come to each part that refers to them.
- * `onWindow` is told how long each piece is before it is parsed.
+ * Splits a document at its headings: at the first level with more than one, and parts that are too long at the next
+ * one. Without headings it is split between blocks. Definitions and footnotes are added to each part that refers to
+ * them. Calls `onWindow` with the length of each window before it is parsed.
  */
 export function split(
   { markdown, block_pages = [], lines }: Pick<Extracted, 'markdown' | 'block_pages' | 'lines'>,
@@ -66,7 +65,7 @@ export function split(
   lengths = LENGTHS,
 ): Part[] {
   const blocks = blocksOf(markdown, lengths.window, onWindow);
-  // Whoever counted the pages counted other blocks: then nothing is known of them.
+  // If the counts differ, the page ranges are of other blocks and are ignored.
   const pages = blocks.length === block_pages.length ? block_pages : [];
   const parts: LongPart[] = [];
   add(-1, { name: '', title, blocks, isDivided: true });
@@ -102,7 +101,7 @@ export function split(
   function sectionsOf({ blocks, ...section }: Section, isSection: boolean): { lead: Block[]; sections: Section[] } {
     let from = isSection || blocks[0]?.type === 'yaml' ? 1 : 0;
     let headings = headingsOf(blocks, from);
-    // One heading above all others, with hardly anything before it, is what the document is called.
+    // A single heading above all others, with little text before it, is the title of the document.
     for (;;) {
       const [only, another] = headings;
       if (only === undefined || another !== undefined || lengthOf(blocks.slice(0, only)) > lengths.preface) break;
@@ -128,7 +127,7 @@ export function split(
         pages.length === 0 || !last || (pages[last.no]?.last_page ?? 0) < (pages[block.no]?.first_page ?? 0);
       const own = block.end - block.start;
       const isTooLong = length + own > lengths.page || (length + own / 2 >= lengths.part && isNewPage);
-      // Pieces of one block are as long as a page of them should be.
+      // Pieces of one block have the target length already.
       if (last && (isTooLong || last.no === block.no)) {
         cut.push(open);
         open = [];
@@ -143,7 +142,7 @@ export function split(
   }
 }
 
-/** Without parts whose definitions were all that they had, and went to those that refer to them. */
+/** Drops parts that had only definitions, which were moved to the parts that refer to them. */
 function withoutEmpty(parts: readonly LongPart[]): LongPart[] {
   const parents = new Set(parts.map(({ parent }) => parent));
   const numbers = new Map<number, number>();
@@ -158,18 +157,18 @@ interface Section {
   name: string;
   title: string;
   blocks: Block[];
-  /** Whether it may be divided further. */
+  /** Whether it may be split further. */
   isDivided: boolean;
 }
 
-/** The headings from `from` on that are of the highest level there is; a level with one heading alone is only that one. */
+/** The headings from `from` on of the highest level; a level with a single heading gives only that one. */
 function headingsOf(blocks: readonly Block[], from: number): number[] {
   const all = blocks.flatMap(({ depth }, i) => (depth > 0 && i >= from ? [i] : []));
   const highest = all.reduce((depth, i) => Math.min(depth, blocks[i]?.depth ?? depth), 6);
   return all.filter((i) => blocks[i]?.depth === highest);
 }
 
-/** A document has so many sections of the same title that each name is not looked for from the beginning. */
+/** Returns unique names. Keeps a counter per name: a document may have thousands of sections with the same title. */
 function freeNames(): (name: string) => string {
   const taken = new Set<string>();
   const counts = new Map<string, number>();

@@ -1,10 +1,10 @@
 const FRONT_MATTER = /^---[ \t]*\n(?:[^]{0,20000}?\n)?---[ \t]*(?:\n|$)/;
 
-/** Answers for one line after the other whether a block was open before it that it is part of. */
+/** Returns for each line whether it belongs to a block that was open before it. */
 export function openBlocks(markdown: string): (line: string, wasEmpty: boolean) => boolean {
   let isFirst = FRONT_MATTER.test(markdown);
   let closes: ((line: string) => boolean) | undefined;
-  /** How far the text of the outermost item of a list is indented: what is indented so far is in it. */
+  /** The indentation of the content of the outermost list item: lines indented that far belong to it. */
   let item = 0;
   return (line, wasEmpty) => {
     if (isFirst) {
@@ -23,7 +23,7 @@ export function openBlocks(markdown: string): (line: string, wasEmpty: boolean) 
       item = widthOf(marker);
       return false;
     }
-    // Words right behind an item belong to it without being indented.
+    // Words right after an item are a lazy continuation of it.
     if (item > 0 && !wasEmpty && !INTERRUPTS.test(line)) return true;
     item = 0;
     closes = opensIn(line, wasEmpty);
@@ -31,10 +31,10 @@ export function openBlocks(markdown: string): (line: string, wasEmpty: boolean) 
   };
 }
 
-/** The mark of an item or of a footnote, and the spaces behind it. A line of marks alone is a rule. */
+/** The marker of an item or of a footnote, with the spaces after it. A line of markers alone is a thematic break. */
 export const MARKER = /^(?! {0,3}([-*])[ \t]*(?:\1[ \t]*)+$) {0,3}(?:(?:[-+*]|\d{1,9}[.)])(?:[ \t]+|$)|\[\^[^\]]+\]:)/;
 
-/** Headings, fences, quotes and HTML begin whatever came before; so do rules. */
+/** Headings, fences, quotes, HTML and thematic breaks can interrupt a paragraph. */
 const INTERRUPTS = /^ {0,3}(?:#{1,6}(?:[ \t]|$)|`{3}|~{3}|\${2}|>|<|([-*_])[ \t]*(?:\1[ \t]*){2,}$)/;
 
 function indentOf(line: string): number {
@@ -49,7 +49,7 @@ function widthOf(marker: string): number {
   return bare.length + (spaces >= 1 && spaces <= 4 ? spaces : 1);
 }
 
-/** HTML that goes on past empty lines (CommonMark 4.6, 1 to 5), and what ends it. */
+/** HTML that continues past empty lines (CommonMark 4.6, conditions 1 to 5), and its end conditions. */
 const HTML: readonly [RegExp, RegExp][] = [
   [/^ {0,3}<(?:script|pre|style|textarea)(?:[\s>]|$)/i, /<\/(?:script|pre|style|textarea)>/i],
   [/^ {0,3}<!--/, /-->/],
@@ -58,7 +58,10 @@ const HTML: readonly [RegExp, RegExp][] = [
   [/^ {0,3}<!\[CDATA\[/, /\]\]>/],
 ];
 
-/** HTML that goes on to the next empty line (CommonMark 4.6, 6 and 7): the latter is a tag alone, behind an empty line. */
+/**
+ * HTML that ends at the next empty line (CommonMark 4.6, conditions 6 and 7); the latter is a single tag after an empty
+ * line.
+ */
 const HTML_BLOCK = new RegExp(
   `^ {0,3}</?(?:${(
     'address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt ' +
@@ -69,7 +72,7 @@ const HTML_BLOCK = new RegExp(
 );
 const HTML_TAG = /^ {0,3}<\/?[a-z][^<>]*>$/i;
 
-/** What ends the code, mathematics or HTML that a line begins; undefined where it begins none that goes on. */
+/** The end condition of the code, mathematics or HTML that a line starts; undefined if it starts none. */
 function opensIn(line: string, wasEmpty: boolean): ((line: string) => boolean) | undefined {
   const [, marks = ''] = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,}|\${2,}(?=[ \t]*$))/.exec(line) ?? [];
   if (marks !== '') {

@@ -3,7 +3,10 @@ import { addRuns, type LineRun } from '../source-lines.ts';
 import type { Block } from './blocks.ts';
 import { piecesOf } from './pieces.ts';
 
-/** Answers which lines of the file a part is from. `runs` say it of the whole document, which without them is the file. */
+/**
+ * Returns a function that maps parts to lines of the file. `runs` are those of the whole document; without them the
+ * Markdown is the file.
+ */
 export function linesOfParts(markdown: string, runs?: readonly LineRun[]): (blocks: readonly Block[]) => LineRun[] {
   const lineAt = lineFinder(markdown);
   return (blocks) => {
@@ -18,7 +21,7 @@ export function linesOfParts(markdown: string, runs?: readonly LineRun[]): (bloc
   };
 }
 
-/** Answers on which line a place of a text is, counted from 1. */
+/** Returns a function from offsets of a text to lines, counted from 1. */
 function lineFinder(text: string): (place: number) => number {
   const ends = new Uint32Array(lineEndsIn(text));
   let at = -1;

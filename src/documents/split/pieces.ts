@@ -2,19 +2,18 @@ import { crc32 } from 'node:zlib';
 import type { Block, BlockItem } from './blocks.ts';
 import { HEAD_MAX } from './continuing-blocks.ts';
 
-/** What an item of a list or a row costs beside its characters: many short ones take the longest to show. */
+/** The cost of a list item or a row in addition to its characters: many short ones take longest to render. */
 const ITEM = 32;
 
-/** Numbers of lists have no more digits. */
+/** The maximum number of a list item in CommonMark (nine digits). */
 const NUMBER_MAX = 999_999_999;
 
-/** What a piece has that begins with an item: where it begins, and what it needs before and behind. */
+/** The data of a piece that begins with an item: its start, and the text that it needs before and after. */
 type Around = Pick<Block, 'start' | 'before' | 'before_at' | 'after'> & Partial<Pick<Block, 'repeatsHead'>>;
 
 /**
- * The blocks with those that are longer than `max` cut into pieces of about `length`: code between lines, lists between
- * items, tables between rows, quotes between what is quoted, each with what it needs to be the same by itself. Others stay as
- * long as they are.
+ * Splits blocks longer than `max` into pieces of about `length`: code between lines, lists between items, tables
+ * between rows, quotes between blocks, each with the text that keeps its meaning. Other blocks are not split.
  */
 export function shortEnough(blocks: readonly Block[], markdown: string, length: number, max: number): Block[] {
   return blocks.flatMap((block) => {
@@ -36,14 +35,14 @@ export function shortEnough(blocks: readonly Block[], markdown: string, length: 
   });
 }
 
-/** Consecutive blocks as they stand in the document, others an empty line apart. */
+/** Consecutive blocks are joined as in the document, others by an empty line. */
 export function pieceTogether(blocks: readonly Block[], markdown: string): string {
   let text = '';
   for (const [piece] of piecesOf(blocks, markdown)) text += piece;
   return text.trim() === '' ? '' : `${text.replace(/\n+$/, '')}\n`;
 }
 
-/** What blocks are put together of, and where in the document each piece stands; -1 for what does not. */
+/** The pieces of text of blocks, with their offsets in the document; -1 for added text. */
 export function* piecesOf(blocks: readonly Block[], markdown: string): Generator<[text: string, at: number]> {
   let last: Block | undefined;
   for (const block of blocks) {
@@ -75,27 +74,29 @@ function piecesOfCode(block: Block, markdown: string, length: number): Block[] {
   });
 }
 
-/** The row of headings, and the one below that says that it is a table. */
+/** The head row and the delimiter row. */
 function headOfTable(block: Block, markdown: string): string {
   const second = markdown.indexOf('\n', block.start);
   const end = markdown.indexOf('\n', second + 1);
   return markdown.slice(block.start, end + 1);
 }
 
-/** A piece of a numbered list goes on with the number that its first item has in the list, whatever is written there. */
+/**
+ * The pieces of a numbered list start with the number that their first item is shown with, whatever the source says.
+ */
 function numbered({ first }: Block, { start, isSimple }: BlockItem, i: number, markdown: string): Around {
   const as = { start, before: '', before_at: start, after: '' };
   const [written = '', digits = '', behind = ''] =
     /^[ \t]*(\d{1,9})([.)])/.exec(markdown.slice(start, start + 20)) ?? [];
-  // A longer number would push the text to the right, and what belongs to it further down would have to follow.
+  // A longer number would change the indentation that the item's other lines need.
   if (first === undefined || Number(digits) === first + i || first + i > NUMBER_MAX || !isSimple) return as;
   return { ...as, start: start + written.length, before: `${first + i}${behind}` };
 }
 
 /**
- * Pieces of three fifths of `length` or more, where items are not longer themselves. Between there and `length` what the
- * items say decides which of them begins the next piece, and not how many came before: so a change in one piece leaves the
- * others as they were.
+ * Splits into pieces from three fifths of `length` up to `length`, unless an item is longer. In that range the content
+ * of the items decides where the next piece begins (content-defined chunking), so that a change in one piece does not
+ * move the boundaries of others.
  */
 function cutBetween(
   block: Block,

@@ -2,7 +2,7 @@ import { normalizeIdentifier } from 'micromark-util-normalize-identifier';
 import type { Block } from './blocks.ts';
 import { pieceTogether } from './pieces.ts';
 
-/** A part that still consists of blocks. */
+/** A part as a list of blocks. */
 export interface LongPart {
   parent: number;
   name: string;
@@ -10,20 +10,20 @@ export interface LongPart {
   blocks: Block[];
 }
 
-/** The last block of a document may be code, mathematics or HTML that has no end: nothing can stand behind it. */
+/** Code, mathematics or HTML at the end of a document may be unclosed: text after it would become part of it. */
 const MAY_NEVER_END = /^ {0,3}(?:`{3}|~{3}|\${2}|<)/;
 
-/** What stands in brackets, and may refer to a definition or a footnote. */
+/** Text in brackets, which may refer to a definition or a footnote. */
 const LABEL = /\[((?:[^[\]\\]|\\[^])+)\]/g;
 
 /**
- * The parts, each with the definitions and footnotes that it refers to: those of other parts are written behind its text,
- * and leave the part where they stood if that does not refer to them. Those that nobody refers to stay where they are.
+ * The parts with the definitions and footnotes that they refer to: those of other parts are appended, and removed from
+ * their original part if it does not refer to them. Unreferenced ones are not moved.
  */
 export function withReferences(parts: readonly LongPart[], blocks: readonly Block[], markdown: string): LongPart[] {
   const definitions = new Map<string, Block>();
   for (const block of blocks) {
-    // Of definitions with the same label the first one counts.
+    // The first definition of a label wins.
     if (block.identifier !== '' && !definitions.has(block.identifier)) definitions.set(block.identifier, block);
   }
   if (definitions.size === 0) return [...parts];
@@ -45,13 +45,13 @@ export function withReferences(parts: readonly LongPart[], blocks: readonly Bloc
     missing.sort((a, b) => Number(a.identifier.startsWith('^')) - Number(b.identifier.startsWith('^')) || a.no - b.no);
     const last = own.at(-1);
     const mayBeOpen = last?.no === blocks.length - 1 && MAY_NEVER_END.test(markdown.slice(last.start, last.end));
-    // A footnote has no heading that somebody links to.
+    // Headings in footnotes are not link targets.
     const added = missing.map((block) => ({ ...block, ids: [] }));
     return { ...part, blocks: mayBeOpen ? [...own.slice(0, -1), ...added, last] : [...own, ...added] };
   });
 }
 
-/** The labels that a text refers to, and that what these stand for refers to. */
+/** The labels that a text refers to, directly or through the definitions that it uses. */
 function usedIn(text: string, definitions: ReadonlyMap<string, Block>, markdown: string): Set<string> {
   const used = new Set<string>();
   const open = [text];

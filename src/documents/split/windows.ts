@@ -1,7 +1,7 @@
 import { BEGINNING, listReader, quoteReader, tableReader } from './continuing-blocks.ts';
 import { openBlocks } from './open-blocks.ts';
 
-/** A part of a document: [start, end), and what of it has to stand before that part so that it means what it means there. */
+/** A range of a document, [start, end), and the text that it needs before it to keep its meaning. */
 export interface Window {
   start: number;
   end: number;
@@ -10,9 +10,9 @@ export interface Window {
 }
 
 /**
- * Pieces of a document, each at least as long as `window`, that mean by themselves what they mean in it: each begins where
- * nothing is open that could go on (front matter, code, mathematics, HTML), behind an empty line with a heading or a letter
- * at the beginning of its line, or goes on with the list, the table or the quote that was open.
+ * Splits a document into windows of at least `window` UTF-16 units that parse alone as they do in the document: each
+ * begins where no block is open (front matter, code, mathematics, HTML), after an empty line with a heading or a letter
+ * at the beginning of the line, or continues the open list, table or quote.
  */
 export function* windowsOf(markdown: string, window: number): Generator<Window> {
   const beginsAt = lineReader(markdown);
@@ -36,8 +36,8 @@ export function* windowsOf(markdown: string, window: number): Generator<Window> 
 }
 
 /**
- * Answers for one line after the other what a window that begins there needs before it, mostly ""; undefined where none can
- * begin.
+ * Returns for each line the text that a window starting there needs before it, mostly ""; undefined if no window can
+ * start there.
  */
 function lineReader(markdown: string): (line: string, wasEmpty: boolean) => string | undefined {
   const isOpenBehind = openBlocks(markdown);

@@ -1,20 +1,20 @@
 import { addRun, type Line, type Run, rowsOf, wordsOf } from './lines.ts';
 
-/** A part of a document, before it is known what its size means. */
+/** A block of a document, before font sizes are mapped to heading levels. */
 export interface PdfBlock {
   kind: 'text' | 'item' | 'table' | 'picture';
-  /** Of a table empty; of a picture one without words, which leads to it. */
+  /** Empty for a table; for a picture a run without words, with its address. */
   runs: Run[];
-  /** Of a table; else empty. */
+  /** For a table; else empty. */
   rows: Run[][][];
   size: number;
-  /** Whether its last line reaches the column's end, so that it may go on elsewhere. */
+  /** Whether the last line reaches the end of the column, so that the block may continue elsewhere. */
   isFull: boolean;
-  /** Where it stands, in the order in which it is read: more than one place if it goes on in another column. */
+  /** Where it is on the pages, in reading order: several places if it continues in another column. */
   places: Place[];
 }
 
-/** A rectangle of a page, which is counted from 1; in points, and y grows upwards. */
+/** A rectangle on a page (counted from 1), in points; y grows upwards. */
 export interface Place {
   page: number;
   x: number;
@@ -23,17 +23,17 @@ export interface Place {
   bottom: number;
 }
 
-/** Words that the document itself writes with a hyphen, in lower case: such a hyphen stays at the end of a line. */
+/** Words that the document writes with a hyphen elsewhere, in lower case: at the end of a line they keep it. */
 export type Hyphenated = ReadonlySet<string>;
 
 const BULLET = /^\s*[•‣◦▪●○■–*·-]\s+(?=\S)/;
 const NUMBER = /^\s*\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s+(?=\S)/;
 
-/** No word that is broken at the end of a line is longer. */
+/** The maximum length of a word that is broken at the end of a line. */
 const WORD_MAX = 100;
 const HYPHENS = '-\u00ad\u2010';
 
-/** The blocks of one column: paragraphs, items of lists, tables. */
+/** The blocks of one column: paragraphs, list items, tables. */
 export function blocksOfColumn(lines: readonly Line[], page: number, hyphenated: Hyphenated): PdfBlock[] {
   const rows = rowsOf(lines);
   const left = Math.min(...lines.map((line) => line.x));
@@ -89,7 +89,7 @@ function widen(place: Place | undefined, more: Place): void {
   place.bottom = Math.min(place.bottom, more.bottom);
 }
 
-/** How far apart the lines of a paragraph stand: the most frequent distance. */
+/** The most frequent distance between lines of a paragraph. */
 function usualLeading(rows: readonly Line[][]): number {
   const counts = new Map<number, number>();
   for (const [i, row] of rows.entries()) {
@@ -99,7 +99,9 @@ function usualLeading(rows: readonly Line[][]): number {
   return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0]?.[0] ?? 0;
 }
 
-/** How many rows from here on are a table: three or more of as many cells, which begin at the same places. */
+/**
+ * The number of rows from here on that form a table: three or more with the same number of cells at the same positions.
+ */
 function tableAt(rows: readonly Line[][], from: number): number {
   const first = rows[from] ?? [];
   if (first.length < 2) return 0;
@@ -112,7 +114,7 @@ function tableAt(rows: readonly Line[][], from: number): number {
   if (count < 3) return 0;
   const table = rows.slice(from, from + count);
   const lengthOf = (column: number) => table.reduce((sum, row) => sum + (row[column]?.words.length ?? 0), 0);
-  // Lines of prose that stand beside each other are no cells.
+  // Lines of prose beside each other are not cells.
   return first.every((_, column) => lengthOf(column) > 35 * count) ? 0 : count;
 }
 
@@ -145,23 +147,23 @@ function goesOn(
   const { words } = line;
   if (BULLET.test(words) || (block.kind === 'item' && NUMBER.test(words))) return false;
   const indent = line.x - before.x;
-  // A first line stands further in than the line before it, which itself began where the column does.
+  // The first line of a paragraph is indented, and the line before it is not.
   if (block.kind === 'text' && indent > 0.6 * size && before.x < column.left + 0.5 * size && indent < 6 * size) {
     return false;
   }
-  // Behind a line that ends early, and ends a sentence, there begins something new.
+  // A short line that ends a sentence ends its paragraph.
   const isShort = before.right < column.right - 0.2 * (column.right - column.left);
   return !(isShort && /[.!?:]["”’)\]]?$/.test(before.words) && /^["“(]?\p{Lu}/u.test(words));
 }
 
-/** Appends a line to a paragraph; a hyphen at its end goes, unless the word is one that has it anyway. */
+/** Appends a line to a paragraph and removes a hyphen at its end, unless the word is hyphenated anyway. */
 export function joinRuns(runs: Run[], more: readonly Run[], hyphenated: Hyphenated): void {
   const last = runs.at(-1);
   const next = more[0];
   if (!last || !next) return;
   const end = last.text.trimEnd();
   const start = next.text.trimStart();
-  // The paragraph grows with every line, and only its last word is looked at.
+  // Only the last word is examined: the paragraph grows with every line.
   const isBroken = HYPHENS.includes(end.at(-1) ?? ' ');
   const [word = ''] = (isBroken && /[\p{L}\p{N}-]*\p{L}$/u.exec(end.slice(-WORD_MAX, -1))) || [];
   const [following = ''] = /^[\p{L}\p{N}]+/u.exec(start) ?? [];
@@ -179,7 +181,7 @@ function trimmed(runs: readonly Run[]): Run[] {
   return runs.map(({ text, url }) => ({ text: text.replace(/\s+/g, ' ').trim(), url }));
 }
 
-/** What stands behind the bullet, and whether the item is one of a numbered list. */
+/** The text after the bullet, and whether the list is numbered. */
 export function readItem(runs: readonly Run[]): { ordered: boolean; start: number; runs: Run[] } {
   const [first = { text: '', url: '' }, ...more] = runs;
   const number = /^\s*\(?(\d{1,3})[.)]\s+/.exec(first.text);

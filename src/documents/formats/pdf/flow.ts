@@ -2,7 +2,10 @@ import { blocksOfColumn, joinRuns, type PdfBlock } from './blocks.ts';
 import { inReadingOrder, type Line } from './lines.ts';
 import type { PdfPage } from './page.ts';
 
-/** Headers and footers: lines at the edge of a page that stand on many pages, but for their numbers; and bare numbers. */
+/**
+ * Removes headers and footers: lines at the edge of a page that repeat on many pages except for numbers, and bare page
+ * numbers.
+ */
 export function withoutRepeated(pages: readonly PdfPage[]): PdfPage[] {
   const counts = new Map<string, number>();
   const isAtEdge = ({ height, bottom }: PdfPage, line: Line) =>
@@ -23,7 +26,7 @@ export function withoutRepeated(pages: readonly PdfPage[]): PdfPage[] {
   });
 }
 
-/** What the pages say, as blocks in the order in which they are read. */
+/** The blocks of pages, in reading order. */
 export function blocksOf(pages: readonly PdfPage[]): PdfBlock[] {
   const hyphenated = new Set<string>();
   for (const { lines } of pages) {
@@ -50,7 +53,7 @@ export function blocksOf(pages: readonly PdfPage[]): PdfBlock[] {
   return blocks;
 }
 
-/** The paragraph that a block at the top of a column goes on with: past footnotes, which are set smaller. */
+/** The paragraph that a block at the top of a column continues: footnotes, in smaller type, are skipped. */
 function unfinished(blocks: readonly PdfBlock[], next: PdfBlock): PdfBlock | undefined {
   if (next.kind !== 'text' || !/^\s*["“(]?\p{Ll}/u.test(next.runs[0]?.text ?? '')) return undefined;
   for (let i = blocks.length - 1; i >= Math.max(0, blocks.length - 4); i -= 1) {

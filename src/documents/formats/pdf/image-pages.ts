@@ -1,29 +1,28 @@
 import { inflateSync } from 'node:zlib';
 
-/** What packed objects of a PDF may come to; they hold no text and no pictures, only what refers to them. */
+/** The limit of unpacked object streams of a PDF; they contain only references, no text or pictures. */
 const UNPACKED_MAX = 64 * 2 ** 20;
 
-/** The dictionary of a stream is shorter than this. */
+/** The maximum length of a stream's dictionary. */
 const DICTIONARY_MAX = 2 ** 16;
 
 const IMAGE = /\/Subtype\s*\/Image\b/;
 
-/** Entries of a page that lead to other pages, or to pictures that are not painted on it. */
+/** Entries of a page that refer to other pages, or to pictures that are not painted on it. */
 const ELSEWHERE = /\/(?:Kids|Annots|B|Thumb|Dests?|Metadata)\s*(?:\[[^\]]*\]|\d+\s+\d+\s+R\b)/g;
 const PAGE = /\/Type\s*\/Page\b/;
 const REFERENCE = /\b(\d+)\s+\d+\s+R\b/g;
 
-/** Which pictures count, and how many of them a page may have for itself. */
+/** Which pictures count, and how many of them a page may have of its own. */
 interface Wanted {
   isWanted(width: number, height: number): boolean;
   most: number;
 }
 
 /**
- * On which of the pages, given by the numbers of their objects, pictures can stand that are wanted: those from which
- * references lead to such a picture, and not to more than the most. The library tells only when it has gone through all of
- * a page, which takes as long as reading its text. All of them where the objects cannot be looked through, as in a PDF that
- * is encrypted.
+ * The pages (by object number) that may show wanted pictures: references lead from them to at least one, and to no more
+ * than `most`. The library only knows after it has processed the whole page, which takes as long as reading its text.
+ * Returns all pages if the objects cannot be parsed, for example in an encrypted PDF.
  */
 export function imagePages(bytes: Uint8Array, pages: readonly number[], { isWanted, most }: Wanted): Set<number> {
   const objects = objectsOf(bufferOf(bytes));
@@ -39,14 +38,14 @@ export function imagePages(bytes: Uint8Array, pages: readonly number[], { isWant
   return new Set(
     pages.filter((_, i) => {
       const wanted = (reached[i] ?? []).filter((number) => images.get(number));
-      // What all pages share says nothing of one.
+      // Pictures that all pages share tell nothing about one page.
       const own = wanted.filter((number) => counts.get(number) === 1);
       return wanted.length > 0 && own.length <= most;
     }),
   );
 }
 
-/** Whether a PDF holds pictures at all, but for such as stand amid the instructions of a page. */
+/** Whether a PDF contains picture objects; inline images do not count. */
 export function holdsImages(bytes: Uint8Array): boolean {
   const file = bufferOf(bytes);
   for (let at = file.indexOf('/Image'); at >= 0; at = file.indexOf('/Image', at + 1)) {
@@ -59,13 +58,13 @@ function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** A number in a dictionary; one that stands elsewhere may be anything. */
+/** A number in a dictionary; an indirect one may have any value. */
 function entry(dictionary: string, name: string): number {
   const [, number] = new RegExp(`/${name}\\s+(\\d+)\\b(?!\\s+\\d+\\s+R)`).exec(dictionary) ?? [];
   return number === undefined ? Number.NaN : Number(number);
 }
 
-/** The pictures to which references lead from a page. `without` is what is known to lead to none. */
+/** The pictures that are reachable from a page. `without`: objects known to lead to none. */
 function imagesFrom(
   page: number,
   objects: ReadonlyMap<number, string>,
@@ -89,7 +88,7 @@ function imagesFrom(
   return found;
 }
 
-/** The objects by their numbers, of streams the dictionaries; undefined where packed ones cannot be unpacked. */
+/** The objects by number, of streams the dictionaries; undefined if object streams cannot be unpacked. */
 function objectsOf(file: Buffer): ReadonlyMap<number, string> | undefined {
   const objects = new Map<number, string>();
   let left = UNPACKED_MAX;
@@ -112,7 +111,7 @@ function objectsOf(file: Buffer): ReadonlyMap<number, string> | undefined {
   return objects;
 }
 
-/** What an object says from `begin` on, and where its stream starts, if it is one. */
+/** The content of an object from `begin` on, and the offset of its stream, if any. */
 function bodyAt(file: Buffer, begin: number): { text: string; stream: number | undefined } {
   for (const length of [1_024, DICTIONARY_MAX]) {
     const text = file.toString('latin1', begin, begin + length);
@@ -149,7 +148,7 @@ function unpack(
   try {
     text = inflateSync(stream, { maxOutputLength: Math.max(max, 1) }).toString('latin1');
   } catch {
-    // It is encrypted, broken or too much.
+    // It is encrypted, damaged or too large.
     return undefined;
   }
   const numbers = text.slice(0, first).trim().split(/\s+/).map(Number);

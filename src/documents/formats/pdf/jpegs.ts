@@ -1,16 +1,16 @@
 import type { DecodedImage } from './paint-operators.ts';
 import type { JpegOf } from './picture-file.ts';
 
-/** The dictionary of a picture is shorter than this. */
+/** The maximum length of a picture's dictionary. */
 const DICTIONARY_MAX = 4_096;
 
-/** Colours that a JPEG has by itself, and so shows as the PDF does. */
+/** Colour spaces that JPEG has too, so that the file shows the same as the PDF. */
 const OWN_COLORS = /\/ColorSpace\s*(?:\/Device(?:RGB|Gray)\b|\/Cal(?:RGB|Gray)\b|\[\s*\/(?:ICCBased|CalRGB|CalGray)\b)/;
 const REFERRED_COLORS = /\/ColorSpace\s+\d+\s+\d+\s+R\b/;
 
 /**
- * The JPEG files that a PDF holds as they are: a photo stays what it was, and as small. Answers none for pictures in other
- * colours than a JPEG has, in a PDF that is encrypted, or where the PDF says something else than the file.
+ * Finds the JPEG files embedded in a PDF, which are used unchanged: no loss, and small. Finds none for pictures in
+ * other colour spaces, in an encrypted PDF, or if the PDF and the file disagree.
  */
 export function jpegsIn(bytes: Uint8Array): JpegOf {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -21,7 +21,7 @@ export function jpegsIn(bytes: Uint8Array): JpegOf {
   };
 }
 
-/** Where the objects begin that are JPEG files; of several with the same number the last is the one that counts. */
+/** The offsets of objects that are JPEG files; of several with the same number the last one is current. */
 function jpegObjects(file: Buffer): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
   for (let at = file.indexOf('/DCTDecode'); at >= 0; at = file.indexOf('/DCTDecode', at + 1)) {
@@ -53,10 +53,13 @@ function jpegAt(file: Buffer, start: number, image: DecodedImage): Buffer | unde
 
 const START = 0xff_d8;
 const SCAN = 0xda;
-/** What a camera has noted, among it how the picture was to be turned, which is nothing to a PDF; and where it was. */
+/** EXIF (APP1): orientation, which PDF viewers ignore, and private data such as the location. */
 const NOTES = 0xe1;
 
-/** A JPEG file without notes; undefined for what is none. Other frames than 8 bits a component nobody shows. */
+/**
+ * A JPEG file without EXIF; undefined if it is not a JPEG. Frames with other than 8 bits per component are not
+ * supported by browsers.
+ */
 function plainJpeg(bytes: Buffer): { width: number; height: number; components: number; bytes: Buffer } | undefined {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== START) return undefined;
   const kept = [bytes.subarray(0, 2)];

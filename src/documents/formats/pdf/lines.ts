@@ -1,11 +1,11 @@
-/** A run of text as a PDF places it; lengths are in points, y grows upwards. */
+/** A run of text as placed by the PDF; lengths in points, y grows upwards. */
 export interface PlacedText {
   text: string;
   x: number;
   y: number;
   width: number;
   size: number;
-  /** Where it leads; "" where it is no link. */
+  /** The address of its link; "" without one. */
   url: string;
 }
 
@@ -14,10 +14,10 @@ export interface Run {
   url: string;
 }
 
-/** Words that stand beside each other, up to a gap that is wider than any between words. */
+/** Words beside each other, up to a gap that is wider than a space. */
 export interface Line {
   runs: Run[];
-  /** What the runs say together. */
+  /** The text of the runs. */
   words: string;
   x: number;
   right: number;
@@ -25,16 +25,16 @@ export interface Line {
   size: number;
 }
 
-/** Wider gaps than this many letters' heights stand between columns and cells, not between words. */
+/** Gaps wider than this multiple of the font size separate columns and cells, not words. */
 const CELL_GAP = 1.6;
 
-/** From this gap on there is a space between two runs, whether the PDF says so or not. */
+/** Gaps wider than this are spaces between two runs, even if the PDF has none. */
 const WORD_GAP = 0.13;
 
-/** Fewer long lines than these make no column. */
+/** The minimum number of long lines in a column. */
 const PROSE_LINES = 5;
 
-/** Puts runs together to lines, in the order in which the PDF has them. */
+/** Joins runs to lines, in the order of the PDF. */
 export function linesOf(texts: readonly PlacedText[]): Line[] {
   const lines: Line[] = [];
   let line: Line | undefined;
@@ -47,7 +47,7 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
       const needsSpace = isApart && !/\s$/.test(last?.text ?? '') && !/^\s/.test(text.text);
       addRun(line.runs, needsSpace ? ` ${text.text}` : text.text, text.url);
       line.right = Math.max(line.right, text.x + text.width);
-      // A raised number is smaller than its line, and an initial larger; the longer part says what the line is.
+      // A superscript is smaller than its line and an initial larger; the longer part determines the size.
       if (text.width > line.right - line.x - text.width) line.size = text.size;
       continue;
     }
@@ -72,7 +72,7 @@ function continues(line: Line, text: PlacedText): boolean {
   return gap > -0.5 * height && gap < CELL_GAP * height;
 }
 
-/** Adds to runs of a text, so that neighbours with the same address are one. */
+/** Appends to the runs of a text; neighbours with the same address are joined. */
 export function addRun(runs: Run[], text: string, url: string): void {
   const last = runs.at(-1);
   if (last && last.url === url) last.text += text;
@@ -88,8 +88,8 @@ export function wordsOf(runs: readonly Run[]): string {
 }
 
 /**
- * The lines in the order in which they are read: columns of prose from left to right, between lines that span them.
- * Short pieces beside each other are cells of a table and stay in their rows.
+ * The lines in reading order: columns of prose from left to right, between lines that span them. Short pieces beside
+ * each other are cells of a table and stay in their rows.
  */
 export function inReadingOrder(lines: readonly Line[]): Line[][] {
   const gutter = findGutter(lines);
@@ -114,14 +114,14 @@ export function inReadingOrder(lines: readonly Line[]): Line[][] {
   return columns.filter((column) => column.length > 0);
 }
 
-/** From the top down, and from left to right in a row. */
+/** From top to bottom, and from left to right in a row. */
 function rowsDown(lines: readonly Line[]): Line[][] {
   const rows = rowsOf([...lines].sort((a, b) => b.y - a.y));
   for (const row of rows) row.sort((a, b) => a.x - b.x);
   return rows;
 }
 
-/** Consecutive lines that stand at about the same height. */
+/** Consecutive lines at about the same height. */
 export function rowsOf(lines: readonly Line[]): Line[][] {
   const rows: Line[][] = [];
   for (const line of lines) {
@@ -132,7 +132,7 @@ export function rowsOf(lines: readonly Line[]): Line[][] {
   return rows;
 }
 
-/** Where a column of prose begins that stands beside another one; undefined where there are no columns. */
+/** The left edge of the second column of prose; undefined if there are no columns. */
 function findGutter(lines: readonly Line[]): number | undefined {
   if (lines.length < 8) return undefined;
   const left = Math.min(...lines.map((line) => line.x));
@@ -152,7 +152,7 @@ function findGutter(lines: readonly Line[]): number | undefined {
   return best?.at;
 }
 
-/** How many lines are about as wide as the column would be. */
+/** The number of lines that are about as wide as the column. */
 function proseOf(column: readonly Line[], width: number): number {
   return column.filter((line) => line.right - line.x > 0.6 * width && line.words.length > 15).length;
 }

@@ -6,7 +6,7 @@ import { type Run, wordsOf } from './lines.ts';
 
 const writer = markdownWriter({ tablePipeAlign: false });
 
-/** The blocks as Markdown, and for each of its own blocks the pages that it is from. */
+/** Writes the blocks as Markdown, with the pages of each top-level block. */
 export function writeBlocks(blocks: readonly PdfBlock[]): { markdown: string; block_pages: PageRange[] } {
   const levels = headingLevels(blocks);
   const block_pages: PageRange[] = [];
@@ -78,7 +78,7 @@ function phrasing(runs: readonly Run[]): PhrasingContent[] {
       content.push({ type: 'text', value });
       continue;
     }
-    // The space beside a link is no part of it.
+    // The space beside a link is not part of it.
     if (value.startsWith(' ')) content.push({ type: 'text', value: ' ' });
     content.push({ type: 'link', url, children: [{ type: 'text', value: words }] });
     if (value.endsWith(' ')) content.push({ type: 'text', value: ' ' });
@@ -91,7 +91,7 @@ type Level = 1 | 2 | 3 | 4;
 function headingLevel(block: PdfBlock, levels: ReadonlyMap<number, Level>): Level | undefined {
   const words = wordsOf(block.runs);
   if (block.kind === 'table' || block.kind === 'picture' || words.length > 250) return undefined;
-  // "3.1 Traces" is set as large as the text, and only bolder.
+  // "3.1 Traces" is as large as the text and only bolder.
   const [, number = ''] = /^(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+\p{Lu}.{0,80}[^.,;:]$/u.exec(words) ?? [];
   return (
     levels.get(Math.round(2 * block.size)) ??
@@ -99,7 +99,10 @@ function headingLevel(block: PdfBlock, levels: ReadonlyMap<number, Level>): Leve
   );
 }
 
-/** Levels by size in half points: what is set larger than most of the text is a heading, the largest is the title. */
+/**
+ * Heading levels by font size in half points: sizes above that of most of the text are headings, the largest is the
+ * title.
+ */
 function headingLevels(blocks: readonly PdfBlock[]): ReadonlyMap<number, Level> {
   const letters = new Map<number, number>();
   const sizeOf = ({ size }: PdfBlock) => Math.round(2 * size);

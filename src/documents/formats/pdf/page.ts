@@ -1,9 +1,9 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs';
 import { type Line, linesOf, type PlacedText } from './lines.ts';
 
-/** A page as its lines, in points. */
+/** A page as lines, in points. */
 export interface PdfPage {
-  /** The number of the object of the PDF that it is; 0 for one that cannot be read. */
+  /** The object number of the page in the PDF; 0 if it cannot be read. */
   object: number;
   height: number;
   bottom: number;
@@ -18,7 +18,7 @@ export async function readPage(page: PDFPageProxy): Promise<PdfPage> {
   for (const item of items) {
     if (!('str' in item)) continue;
     const [a, b, c, d, x, y] = item.transform as [number, number, number, number, number, number];
-    // What runs up the margin is a stamp.
+    // Text that runs up the margin is a stamp.
     if (Math.abs(b) > Math.abs(a)) continue;
     const size = Math.hypot(c, d) || item.height;
     const middle = { x: x + item.width / 2, y: y + size / 3 };

@@ -1,18 +1,18 @@
 import { OPS } from 'unpdf/pdfjs';
 import type { Place } from './blocks.ts';
 
-/** [a, b, c, d, e, f] of PDF: (x, y) becomes (ax + cy + e, bx + dy + f). */
+/** A transformation matrix of PDF, [a, b, c, d, e, f]: (x, y) becomes (ax + cy + e, bx + dy + f). */
 export type Matrix = readonly [number, number, number, number, number, number];
 
-/** A picture that a page paints, in pixels, and where to. */
+/** A picture that a page paints: size in pixels and position. */
 export interface Painted {
-  /** The name under which the library has it, or itself. */
+  /** The library's name of the picture, or the picture. */
   image: string | DecodedImage;
   width: number;
   height: number;
-  /** From the square of one point that every picture is to the page. */
+  /** Maps the unit square, in which PDF paints pictures, to the page. */
   matrix: Matrix;
-  /** What a picture is painted with that has no colours itself (#rrggbb); else "". */
+  /** The fill colour of an image mask (#rrggbb); else "". */
   color: string;
   place: Omit<Place, 'page'>;
 }
@@ -24,12 +24,12 @@ interface State {
 
 const BLACK = '#000000';
 
-/** Follows the instructions of a page, as far as they say where pictures come to stand. */
+/** Interprets the operators of a page as far as they determine the positions of pictures. */
 export function paintedImages(operators: readonly number[], args: readonly unknown[]): Painted[] {
   const painted: Painted[] = [];
   const saved: State[] = [];
   let state: State = { matrix: [1, 0, 0, 1, 0, 0], color: BLACK };
-  /** How many groups are open since one began that only says how opaque something else is. */
+  /** The number of open groups since the start of a soft mask. */
   let masked = 0;
 
   const restore = () => {
@@ -75,7 +75,7 @@ function isMatrix(value: unknown): value is Matrix {
   return value != null && (value as ArrayLike<number>).length === 6;
 }
 
-/** First `inner`, then `outer`. */
+/** `inner` first, then `outer`. */
 function product([a, b, c, d, e, f]: Matrix, [g, h, i, j, k, l]: Matrix): Matrix {
   return [a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * l + e, b * k + d * l + f];
 }
@@ -86,13 +86,13 @@ function placeOf([a, b, c, d, e, f]: Matrix): Omit<Place, 'page'> {
   return { x: Math.min(...xs), right: Math.max(...xs), top: Math.max(...ys), bottom: Math.min(...ys) };
 }
 
-/** A picture as the library has unpacked it. */
+/** A picture as decoded by the library. */
 export interface DecodedImage {
   width: number;
   height: number;
-  /** One of ImageKind; of what is painted in one colour there is none: a bit for each pixel, 0 where the colour goes. */
+  /** An ImageKind; undefined for an image mask: one bit per pixel, 0 where the colour is painted. */
   kind?: number;
   data: Uint8Array;
-  /** The object of the PDF that it was, as "12R" or, of a later generation, "12R1". */
+  /** The object reference in the PDF, "12R" or, with a generation, "12R1". */
   ref?: string;
 }

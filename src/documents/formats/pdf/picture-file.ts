@@ -2,14 +2,14 @@ import { ImageKind } from 'unpdf/pdfjs';
 import type { DecodedImage, Painted } from './paint-operators.ts';
 import { type Pixels, writePng } from './png.ts';
 
-/** Of a picture that the PDF holds as a JPEG file: that file. */
+/** Returns the JPEG file of a picture, if the PDF contains one. */
 export type JpegOf = (image: DecodedImage) => Buffer | undefined;
 
 const OPAQUE = 255;
 
 /**
- * A picture as a file, as it is seen on a page that is turned by `rotation` degrees clockwise: the JPEG that it was where
- * that shows the same, else a PNG.
+ * A picture as a file, as seen on a page that is rotated by `rotation` degrees clockwise: the original JPEG if it shows
+ * the same, else a PNG.
  */
 export function pictureFile(image: DecodedImage, { matrix, color }: Painted, rotation: number, jpegOf: JpegOf): Buffer {
   const turn = turnOf(matrix, rotation);
@@ -38,7 +38,7 @@ function pixelsOf({ width, height, kind, data }: DecodedImage, color: string): P
   return { width, height, bits: isGrey ? 8 : 24, data: fewer };
 }
 
-/** How the rows of a picture come to lie: `isAcross`: as columns. Then from right to left, and from the bottom up. */
+/** The orientation of a picture: `isAcross` swaps rows and columns, then the flips apply. */
 interface Turn {
   isAcross: boolean;
   isLeftward: boolean;
@@ -73,7 +73,7 @@ function turned(pixels: Pixels, { isAcross, isLeftward, isUpward, isUpright }: T
     for (let x = 0; x < wide; x += 1) {
       const alongX = isLeftward ? wide - 1 - x : x;
       const alongY = isUpward ? high - 1 - y : y;
-      // To the right is upwards in a picture that lies across, and down is to the left.
+      // With swapped axes, right is up in the picture, and down is left.
       const from = isAcross ? (height - 1 - alongX) * width + (width - 1 - alongY) : alongY * width + alongX;
       for (let byte = 0; byte < size; byte += 1) result[to++] = data[from * size + byte] ?? 0;
     }
@@ -81,7 +81,7 @@ function turned(pixels: Pixels, { isAcross, isLeftward, isUpward, isUpright }: T
   return { width: wide, height: high, bits, data: result, ...(colors && { colors }) };
 }
 
-/** A byte for each pixel that was a bit. */
+/** Expands bits to bytes. */
 function inBytes(pixels: Pixels): Pixels {
   const { width, height, data, colors = ['#000000', '#ffffff'] } = pixels;
   if (pixels.bits !== 1) return pixels;

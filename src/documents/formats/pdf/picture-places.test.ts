@@ -15,7 +15,7 @@ const block = fc.tuple(fc.string(), fc.array(place, { minLength: 1, maxLength: 3
   return { kind: 'text', runs: [{ text, url: '' }], rows: [], size: 10, isFull: false, places };
 });
 
-test('wherever pictures stand, every one is shown once, and the text and its order are as without them', () => {
+test('every picture is shown once in any layout, and does not change the text and its order', () => {
   fc.assert(
     fc.property(fc.array(block), fc.array(place), (blocks, places) => {
       const pictures = places.map((each, i) => ({ address: `attachment:${i}`, place: each }));

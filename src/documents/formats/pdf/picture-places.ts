@@ -1,17 +1,17 @@
 import type { PdfBlock, Place } from './blocks.ts';
 
-/** A picture, and where it is shown. */
+/** A picture and its place. */
 export interface ShownPicture {
   address: string;
   place: Place;
 }
 
-/** Blocks that begin within so many points of each other are beside each other, as the tops of two columns are. */
+/** Blocks whose tops are within this distance in points are side by side, as the tops of two columns. */
 const BESIDE = 40;
 
 /**
- * The blocks with the pictures between them: each before the block that stands below it, which mostly is what it is called;
- * where nothing does, behind the one above it. What the blocks say, and their order, stays as it is.
+ * Inserts pictures between blocks: each before the block below it, usually its caption, or else after the block above
+ * it. The blocks and their order do not change.
  */
 export function withPictures(blocks: readonly PdfBlock[], pictures: readonly ShownPicture[]): PdfBlock[] {
   const byPage = placesByPage(blocks);
@@ -22,7 +22,7 @@ export function withPictures(blocks: readonly PdfBlock[], pictures: readonly Sho
   return before.flatMap((shown, i) => [...shown.map(pictureBlock), ...blocks.slice(i, i + 1)]);
 }
 
-/** One of a block's places; `isFirst`: the block begins there. */
+/** A place of a block; `isFirst`: the block begins there. */
 interface BlockPlace extends Place {
   index: number;
   isFirst: boolean;
@@ -40,7 +40,7 @@ function placesByPage(blocks: readonly PdfBlock[]): ReadonlyMap<number, BlockPla
   return byPage;
 }
 
-/** Before which block a picture comes. */
+/** The index of the block that a picture precedes. */
 function indexFor(
   picture: Place,
   blocks: readonly PdfBlock[],
@@ -54,7 +54,7 @@ function indexFor(
   const below = near.filter(isBelow);
   const top = Math.max(...below.map((place) => place.top));
   const next = below.find((place) => place.top > top - BESIDE);
-  // A paragraph that goes on below the picture is not torn apart.
+  // A paragraph that continues below the picture is not split.
   if (next) return next.isFirst ? next.index : next.index + 1;
   const last = near.at(-1);
   if (last) return last.index + 1;

@@ -9,31 +9,30 @@ import { type Painted, paintedImages } from './paint-operators.ts';
 import { pictureFile } from './picture-file.ts';
 import type { ShownPicture } from './picture-places.ts';
 
-/** Of one picture: a page of A4 at 400 dots an inch has no more. A larger one is left out before it is unpacked. */
+/** The limit of one picture: a page of A4 at 400 dpi. Larger ones are omitted without decoding. */
 export const IMAGE_PIXELS = 2 ** 24;
 
-/** Of all pictures of a document: what is on the pages behind is left out. It takes a few seconds to unpack so many. */
+/** The limit of all pictures of a document, which take a few seconds to decode; pictures of later pages are omitted. */
 const DOCUMENT_PIXELS = 200 * 2 ** 20;
 
-/** A page with more pictures has them as parts of a drawing, each of which shows nothing by itself. */
+/** Pages with more pictures contain parts of a drawing, none of which is meaningful alone. */
 const PAGE_PICTURES = 30;
 const DOCUMENT_PICTURES = 1_000;
 
-/** What is smaller is an ornament: in pixels, and as the page shows it in points. */
+/** Smaller pictures are ornaments: in pixels, and in points on the page. */
 const PIXELS_MIN = 48;
 const PIXELS_IN_ALL_MIN = 100 * 100;
 const POINTS_MIN = 24;
 const AREA_MIN = 40 * 40;
 
-/** A picture lies behind a text that covers so much of it, or if it is as good as the whole page and there are so many lines. */
+/** A picture is a background if text covers this share of it, or if it fills the page and there are this many lines. */
 const COVERED = 0.2;
 const WHOLE_PAGE = 0.7;
 const LINES = 3;
 
 /**
- * The pictures of a PDF that show a reader something, and where they stand: no ornaments, no backgrounds behind text, nothing
- * that page after page repeats, no drawings made of many parts. What cannot be decoded is left out, and so is what is beyond
- * the bounds.
+ * The meaningful pictures of a PDF and their places: no ornaments, backgrounds, pictures that repeat on many pages, or
+ * parts of drawings. Pictures that cannot be decoded or exceed the limits are omitted.
  */
 export async function takePictures(
   document: PDFDocumentProxy,
@@ -66,17 +65,17 @@ export async function takePictures(
       await takeFrom(proxy, page);
       proxy.cleanup();
     } catch {
-      // The text of a page is there, whatever is wrong with what is painted on it.
+      // The text of the page is kept if its pictures fail.
     }
   }
   return withoutFrequent(pictures, placed, pages.length);
 }
 
-/** The numbers of the pages, counted from 1, on which pictures can stand that show something. */
+/** The numbers of the pages, counted from 1, that may show meaningful pictures. */
 function pagesWithPictures(bytes: Uint8Array, pages: readonly PdfPage[]): number[] {
   const objects = pages.map(({ object }) => object);
   const withImages = imagePages(bytes, objects, {
-    // What is not known may be anything.
+    // Unknown sizes count as wanted.
     isWanted: (width, height) => !isTooSmall(width, height) && !(width * height > IMAGE_PIXELS),
     most: PAGE_PICTURES,
   });
@@ -87,7 +86,7 @@ function isTooSmall(width: number, height: number): boolean {
   return Math.min(width, height) < PIXELS_MIN || width * height < PIXELS_IN_ALL_MIN;
 }
 
-/** Whether a reader sees a picture in it, and not an ornament, or what lies behind a text: a box, a scanned page. */
+/** Whether it is meaningful to a reader: not an ornament, nor a background of text such as a box or a scanned page. */
 function isPicture({ width, height, place }: Painted, view: readonly number[], { lines }: PdfPage): boolean {
   const [left = 0, bottom = 0, right = 0, top = 0] = view;
   const [wide, high] = [place.right - place.x, place.top - place.bottom];
@@ -102,7 +101,7 @@ function isPicture({ width, height, place }: Painted, view: readonly number[], {
   return covered < COVERED * wide * high;
 }
 
-/** What an instruction paints; undefined where the library could not make anything of it. */
+/** The picture that an operator paints; undefined if the library could not decode it. */
 async function decoded(page: PDFPageProxy, image: Painted['image']): Promise<DecodedImage | undefined> {
   if (typeof image !== 'string') return image;
   const objects = image.startsWith('g_') ? page.commonObjs : page.objs;
@@ -110,7 +109,7 @@ async function decoded(page: PDFPageProxy, image: Painted['image']): Promise<Dec
   return found?.data ? found : undefined;
 }
 
-/** Without what stands on many pages: the sign of a company, a background. */
+/** Removes pictures that repeat on many pages, such as logos and backgrounds. */
 function withoutFrequent(
   pictures: readonly Picture[],
   placed: readonly ShownPicture[],

@@ -8,14 +8,13 @@ import { type PdfPage, readPage } from './page.ts';
 import { withPictures } from './picture-places.ts';
 import { IMAGE_PIXELS, takePictures } from './pictures.ts';
 
-/** A book of this length takes half a minute; nobody reads more on a page of a wiki. */
+/** The page limit: a book of this length takes half a minute. */
 const PAGES_MAX = 2_000;
 
 /**
- * What a PDF says, in the order in which it is read: headings by the size of their letters, paragraphs put together from
- * their lines, lists, simple tables and links to the web; without the lines that every page repeats. `block_pages` say
- * which block is from which page. `illustrate` answers the same with the pictures of its pages between the blocks. Throws
- * an ExtractError for one that is protected, broken or without text.
+ * Reads a PDF in reading order: headings by font size, paragraphs joined from lines, lists, simple tables and links to
+ * the web, without headers and footers. `block_pages` has the pages of each block. `illustrate` returns the same with
+ * the pictures between the blocks. Throws an ExtractError if it is protected, damaged or without text.
  */
 export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   const document = await openPdf(bytes);
@@ -31,7 +30,7 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
     try {
       all.push(await readPage(await document.getPage(number)));
     } catch {
-      // One page that cannot be read is no reason to lose the others; a document of none is refused below.
+      // Pages that cannot be read are skipped; a document without any readable page is refused below.
       broken += 1;
       all.push({ object: 0, height: 0, bottom: 0, lines: [] });
     }
@@ -61,9 +60,9 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
 async function openPdf(bytes: Uint8Array): Promise<PDFDocumentProxy> {
   try {
     return await getDocument({
-      // The library takes the bytes for its own.
+      // The library takes ownership of the bytes.
       data: new Uint8Array(bytes),
-      // Nothing from anywhere else: no fonts of the system, no files, no addresses.
+      // The library must not load system fonts, files or addresses.
       useSystemFonts: false,
       disableFontFace: true,
       useWorkerFetch: false,
@@ -83,5 +82,5 @@ async function openPdf(bytes: Uint8Array): Promise<PDFDocumentProxy> {
 }
 
 function unreadable(): ExtractError {
-  return new ExtractError('unreadable', 'the PDF is damaged and cannot be read; save it anew and upload it again');
+  return new ExtractError('unreadable', 'the PDF is damaged and cannot be read; save it again and upload it again');
 }
