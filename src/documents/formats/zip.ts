@@ -104,7 +104,7 @@ function findDirectoryEnd(zip: Buffer): number {
 }
 
 function damaged(): ExtractError {
-  return new ExtractError('unreadable', 'the archive is damaged; pack it anew and upload it again');
+  return new ExtractError('unreadable', 'the archive is damaged; pack it again and upload it again');
 }
 
 function tooLarge(): ExtractError {
