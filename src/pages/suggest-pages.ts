@@ -9,7 +9,7 @@ import type { Index } from '../search/index/pending.ts';
 import { candidatesCte } from '../search/query/candidates.ts';
 import { completeTitles } from '../search/query/complete-titles.ts';
 import { parseQuery } from '../search/query/parse-query.ts';
-import { searchIndex, understand } from '../search/query/search.ts';
+import { searchIndex, resolveQuery } from '../search/query/search.ts';
 import { IS_FOUND, Suggestion } from './schema.ts';
 
 /** Titles beyond those that are shown, in the place of those that are hidden from the caller. */
@@ -48,7 +48,7 @@ export const suggestPages = endpoint({
               order by starts_with(lower(p.title), lower(${text.trim()})) desc, c.score desc, p.page_id limit ${limit}`,
           });
     if (pages.length > 0) return pages;
-    const { corrected } = await understand(many, index, parseQuery(text));
+    const { corrected } = await resolveQuery(many, index, parseQuery(text));
     const shown = new Map<string, string>();
     for (const [word, other] of corrected) if (await isFound(many, index, other)) shown.set(word, other);
     if (shown.size === 0) return [];

@@ -17,10 +17,10 @@ const B_TITLE = 0.75;
 const B_BODY = 0.6;
 
 /** An impact is stored in one byte: the maximum, 4.4, is 255. */
-const STEPS = 255 / (2 * (K1 + 1));
+const IMPACT_STEPS = 255 / (2 * (K1 + 1));
 
 /** The score of an impact of 1. */
-export const IMPACT_UNIT = 1 / STEPS;
+export const IMPACT_UNIT = 1 / IMPACT_STEPS;
 
 /** The number of occurrences of each term in a document's title and in its text. */
 export interface DocumentTerms {
@@ -41,14 +41,14 @@ export function readTerms({ title_terms, body_terms }: { title_terms: string; bo
  */
 export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<string, number> {
   const impacts = new Map<string, number>();
-  const titleNorm = norm(B_TITLE, lengthOf(title), pivots.pivot_title);
-  const bodyNorm = norm(B_BODY, fewSteps(lengthOf(body)), pivots.pivot_body);
+  const titleNorm = lengthNorm(B_TITLE, lengthOf(title), pivots.pivot_title);
+  const bodyNorm = lengthNorm(B_BODY, roundLength(lengthOf(body)), pivots.pivot_body);
   for (const [term, count] of title) {
     if (term.startsWith(TITLE_WORD))
       impacts.set(term, Math.max(1, Math.round(255 / (1 + 0.25 * (count - 1) + 0.05 * title.size))));
-    else impacts.set(term, inByte(saturated(count, titleNorm) + saturated(body.get(term) ?? 0, bodyNorm)));
+    else impacts.set(term, quantize(saturate(count, titleNorm) + saturate(body.get(term) ?? 0, bodyNorm)));
   }
-  for (const [term, count] of body) if (!title.has(term)) impacts.set(term, inByte(saturated(count, bodyNorm)));
+  for (const [term, count] of body) if (!title.has(term)) impacts.set(term, quantize(saturate(count, bodyNorm)));
   return impacts;
 }
 
@@ -59,20 +59,20 @@ export function lengthOf(counts: ReadonlyMap<string, number>): number {
   return length;
 }
 
-function saturated(count: number, lengthNorm: number): number {
+function saturate(count: number, lengthNorm: number): number {
   return (count * (K1 + 1)) / (count + lengthNorm);
 }
 
-function norm(b: number, length: number, pivot: number): number {
+function lengthNorm(b: number, length: number, pivot: number): number {
   return K1 * (1 - b + (b * length) / pivot);
 }
 
-function inByte(impact: number): number {
-  return Math.min(255, Math.max(1, Math.round(impact * STEPS)));
+function quantize(impact: number): number {
+  return Math.min(255, Math.max(1, Math.round(impact * IMPACT_STEPS)));
 }
 
 /** Rounds to four significant bits, so that an edit that changes the length a little leaves most impacts unchanged. */
-function fewSteps(length: number): number {
+function roundLength(length: number): number {
   if (length < 16) return length;
   const unit = 2 ** (Math.floor(Math.log2(length)) - 3);
   return Math.round(length / unit) * unit;

@@ -1,21 +1,21 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { backwards, indexBody, indexTitle, readWords } from '../../analysis/document-terms.ts';
 import type { Db, Query } from '../../db/db.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import { FIRST_PIVOTS, lengthOf, type Pivots, readTerms } from './impacts.ts';
-import { mergePostings, type WrittenTerms } from './merge-postings.ts';
+import { mergePostings, type StoredTerms } from './merge-postings.ts';
 import type { DocumentKind } from './pending.ts';
 
 /** The limits of one transaction. */
-const FOLD_DOCUMENTS = 500;
-const FOLD_CHARACTERS = 4_000_000;
+const MAX_MERGED_DOCUMENTS = 500;
+const MAX_MERGED_CHARACTERS = 4_000_000;
 
 /** If an average changes by more than this factor, impacts are recomputed; below it the ranking hardly changes. */
-const DRIFT = 1.5;
+const MAX_PIVOT_DRIFT = 1.5;
 /**
  * With up to this many documents all impacts are recomputed at once: averages still vary a lot, and it costs little.
  */
-const FEW_DOCUMENTS = 200;
+const SMALL_INDEX_DOCUMENTS = 200;
 
 interface Totals {
   documents: number;
@@ -39,14 +39,14 @@ interface Pending {
   text: string | null;
 }
 
-interface Folded extends WrittenTerms, Pivots {
+interface IndexedDocument extends StoredTerms, Pivots {
   document_id: string;
   document_no: number;
 }
 
 /** The state of a document in the index after the merge. */
-interface Present extends Omit<Folded, keyof Pivots> {
-  is_gone: boolean;
+interface TargetState extends Omit<IndexedDocument, keyof Pivots> {
+  isDeleted: boolean;
   words: string[];
 }
 
@@ -59,7 +59,7 @@ export async function mergePending(
   db: Db,
   wiki_id: string,
   kind: DocumentKind,
-  ifLocked: 'wait' | 'leave' = 'leave',
+  ifLocked: 'wait' | 'skip' = 'skip',
 ): Promise<number> {
   return db.transaction(async (query) => {
     const index = await lockIndex(query, wiki_id, kind, ifLocked);
@@ -67,42 +67,42 @@ export async function mergePending(
     const pending = await takePending(query, wiki_id, kind);
     if (pending.length === 0) return 0;
     const ids = pending.map(({ document_id }) => document_id);
-    const before = await readFolded(query, wiki_id, kind, sql`document_id = any (${ids}::text[])`);
-    const known = new Map(before.map((document) => [document.document_id, document]));
+    const indexed = await readIndexedDocuments(query, wiki_id, kind, sql`document_id = any (${ids}::text[])`);
+    const existing = new Map(indexed.map((document) => [document.document_id, document]));
     let { next_no } = index;
-    const present: Present[] = [];
+    const targets: TargetState[] = [];
     for (const document of pending) {
       // Splitting a text into terms takes about a millisecond, and the event loop has requests to serve.
-      if (document.text !== null) await nextTurn();
-      const no = known.get(document.document_id)?.document_no;
-      present.push(presentOf(document, no ?? (document.title === null ? -1 : next_no++)));
+      if (document.text !== null) await yieldToEventLoop();
+      const no = existing.get(document.document_id)?.document_no;
+      targets.push(targetStateOf(document, no ?? (document.title === null ? -1 : next_no++)));
     }
-    const totals = totalsOf(index, before, present);
+    const totals = totalsOf(index, indexed, targets);
     const averages = averagesOf(totals);
-    const isOff = isFar(averages, index);
-    const isYoung = index.documents <= FEW_DOCUMENTS;
-    const pivots = isOff && isYoung ? averages : index;
-    if (isOff && isYoung) {
+    const hasDrifted = exceedsDrift(averages, index);
+    const isSmall = index.documents <= SMALL_INDEX_DOCUMENTS;
+    const pivots = hasDrifted && isSmall ? averages : index;
+    if (hasDrifted && isSmall) {
       // The impacts of the other documents were computed with older averages.
-      for (const other of await readFolded(query, wiki_id, kind, sql`document_id <> all (${ids}::text[])`)) {
-        known.set(other.document_id, other);
-        present.push({ ...other, is_gone: false, words: [] });
+      for (const other of await readIndexedDocuments(query, wiki_id, kind, sql`document_id <> all (${ids}::text[])`)) {
+        existing.set(other.document_id, other);
+        targets.push({ ...other, isDeleted: false, words: [] });
       }
     }
-    const changed = present.filter(({ document_no }) => document_no >= 0);
+    const changed = targets.filter(({ document_no }) => document_no >= 0);
     await mergePostings(
       query,
       { wiki_id, kind, pivots },
-      changed.map((is) => ({ document_no: is.document_no, was: known.get(is.document_id), is })),
+      changed.map((next) => ({ document_no: next.document_no, previous: existing.get(next.document_id), next })),
     );
-    await writeDocuments(query, wiki_id, kind, present, pivots);
+    await writeDocuments(query, wiki_id, kind, targets, pivots);
     await query(sql`
       delete from search_pending p using unnest(${ids}::text[], ${pending.map(({ version }) => version)}::int[]) t (id, version)
       where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.document_id = t.id and p.version <= t.version`);
     await query(sql`
       update search_wikis set next_no = ${next_no}, documents = ${totals.documents}, title_terms = ${totals.title_terms},
         body_terms = ${totals.body_terms}, pivot_title = ${pivots.pivot_title}, pivot_body = ${pivots.pivot_body},
-        is_stale = is_stale or ${isOff && !isYoung}
+        is_stale = is_stale or ${hasDrifted && !isSmall}
       where wiki_id = ${wiki_id} and kind = ${kind}`);
     return pending.length;
   });
@@ -116,7 +116,7 @@ async function lockIndex(
   query: Query,
   wiki_id: string,
   kind: DocumentKind,
-  ifLocked: 'wait' | 'leave',
+  ifLocked: 'wait' | 'skip',
 ): Promise<IndexRow | undefined> {
   await query(sql`
     insert into search_wikis (wiki_id, kind, pivot_title, pivot_body)
@@ -134,7 +134,7 @@ async function takePending(query: Query, wiki_id: string, kind: DocumentKind): P
   return query<Pending>(sql`
     with latest as (
       select distinct on (document_id) * from search_pending where wiki_id = ${wiki_id} and kind = ${kind}
-      order by document_id, version desc limit ${FOLD_DOCUMENTS}
+      order by document_id, version desc limit ${MAX_MERGED_DOCUMENTS}
     ), sized as (
       select l.*, d.title, sum(coalesce(length(l.body_terms), 2000)) over (order by l.document_id) as characters
       from latest l left join ${table} d on d.wiki_id = ${wiki_id} and d.${id} = l.document_id
@@ -142,38 +142,38 @@ async function takePending(query: Query, wiki_id: string, kind: DocumentKind): P
     select s.document_id, s.version, s.title_terms, s.body_terms, s.vocabulary, s.title,
       case when s.body_terms is null then coalesce(t.text, '') end as text
     from sized s left join ${texts} t on t.wiki_id = ${wiki_id} and t.${id} = s.document_id and s.body_terms is null
-    where s.characters - coalesce(length(s.body_terms), 2000) < ${FOLD_CHARACTERS}
+    where s.characters - coalesce(length(s.body_terms), 2000) < ${MAX_MERGED_CHARACTERS}
     order by s.document_id`);
 }
 
-function presentOf(pending: Pending, document_no: number): Present {
+function targetStateOf(pending: Pending, document_no: number): TargetState {
   const { document_id, title, text } = pending;
-  const is_gone = title === null;
-  const head = is_gone || pending.title_terms !== null ? undefined : indexTitle(title);
-  const body = is_gone || text === null ? undefined : indexBody(text);
-  const words = is_gone ? [] : [pending.vocabulary, head?.vocabulary, body?.vocabulary];
+  const isDeleted = title === null;
+  const head = isDeleted || pending.title_terms !== null ? undefined : indexTitle(title);
+  const body = isDeleted || text === null ? undefined : indexBody(text);
+  const words = isDeleted ? [] : [pending.vocabulary, head?.vocabulary, body?.vocabulary];
   return {
     document_id,
     document_no,
-    is_gone,
-    title_terms: is_gone ? '' : (head?.terms ?? pending.title_terms ?? ''),
-    body_terms: is_gone ? '' : (body?.terms ?? pending.body_terms ?? ''),
+    isDeleted,
+    title_terms: isDeleted ? '' : (head?.terms ?? pending.title_terms ?? ''),
+    body_terms: isDeleted ? '' : (body?.terms ?? pending.body_terms ?? ''),
     words: words.flatMap((some) => readWords(some ?? '')),
   };
 }
 
-function totalsOf(index: Totals, before: readonly WrittenTerms[], present: readonly Present[]): Totals {
-  const totals = { ...index, documents: index.documents - before.length };
-  const count = (documents: readonly WrittenTerms[], sign: 1 | -1) => {
+function totalsOf(index: Totals, indexed: readonly StoredTerms[], targets: readonly TargetState[]): Totals {
+  const totals = { ...index, documents: index.documents - indexed.length };
+  const count = (documents: readonly StoredTerms[], sign: 1 | -1) => {
     for (const document of documents) {
       const { title, body } = readTerms(document);
       totals.title_terms += sign * lengthOf(title);
       totals.body_terms += sign * lengthOf(body);
     }
   };
-  count(before, -1);
-  count(present, 1);
-  totals.documents += present.filter(({ is_gone }) => !is_gone).length;
+  count(indexed, -1);
+  count(targets, 1);
+  totals.documents += targets.filter(({ isDeleted }) => !isDeleted).length;
   return totals;
 }
 
@@ -182,13 +182,18 @@ function averagesOf({ documents, title_terms, body_terms }: Totals): Pivots {
   return { pivot_title: Math.max(1, title_terms / documents), pivot_body: Math.max(1, body_terms / documents) };
 }
 
-function isFar(one: Pivots, other: Pivots): boolean {
+function exceedsDrift(one: Pivots, other: Pivots): boolean {
   const ratios = [one.pivot_title / other.pivot_title, one.pivot_body / other.pivot_body];
-  return ratios.some((ratio) => ratio > DRIFT || ratio < 1 / DRIFT);
+  return ratios.some((ratio) => ratio > MAX_PIVOT_DRIFT || ratio < 1 / MAX_PIVOT_DRIFT);
 }
 
-async function readFolded(query: Query, wiki_id: string, kind: DocumentKind, which: Sql): Promise<Folded[]> {
-  return query<Folded>(sql`
+async function readIndexedDocuments(
+  query: Query,
+  wiki_id: string,
+  kind: DocumentKind,
+  which: Sql,
+): Promise<IndexedDocument[]> {
+  return query<IndexedDocument>(sql`
     select document_id, document_no, title_terms, body_terms, pivot_title, pivot_body from search_documents
     where wiki_id = ${wiki_id} and kind = ${kind} and ${which}`);
 }
@@ -197,21 +202,21 @@ async function writeDocuments(
   query: Query,
   wiki_id: string,
   kind: DocumentKind,
-  present: readonly Present[],
+  targets: readonly TargetState[],
   { pivot_title, pivot_body }: Pivots,
 ): Promise<void> {
-  const gone = present.filter(({ is_gone }) => is_gone).map(({ document_id }) => document_id);
-  const there = present.filter(({ is_gone }) => !is_gone);
+  const deleted = targets.filter(({ isDeleted }) => isDeleted).map(({ document_id }) => document_id);
+  const existing = targets.filter(({ isDeleted }) => !isDeleted);
   await query(sql`
-    delete from search_documents where wiki_id = ${wiki_id} and kind = ${kind} and document_id = any (${gone}::text[])`);
+    delete from search_documents where wiki_id = ${wiki_id} and kind = ${kind} and document_id = any (${deleted}::text[])`);
   await query(sql`
     insert into search_documents (wiki_id, kind, document_no, document_id, title_terms, body_terms, pivot_title, pivot_body)
     select ${wiki_id}, ${kind}, w.*, ${pivot_title}, ${pivot_body}
-    from unnest(${there.map(({ document_no }) => document_no)}::int[], ${there.map(({ document_id }) => document_id)}::text[],
-      ${there.map(({ title_terms }) => title_terms)}::text[], ${there.map(({ body_terms }) => body_terms)}::text[]) w
+    from unnest(${existing.map(({ document_no }) => document_no)}::int[], ${existing.map(({ document_id }) => document_id)}::text[],
+      ${existing.map(({ title_terms }) => title_terms)}::text[], ${existing.map(({ body_terms }) => body_terms)}::text[]) w
     on conflict (wiki_id, kind, document_no) do update set title_terms = excluded.title_terms, body_terms = excluded.body_terms,
       pivot_title = excluded.pivot_title, pivot_body = excluded.pivot_body`);
-  const words = [...new Set(there.flatMap((document) => document.words))];
+  const words = [...new Set(existing.flatMap((document) => document.words))];
   await query(sql`
     insert into search_words (wiki_id, kind, word, backwards)
     select ${wiki_id}, ${kind}, w.* from unnest(${words}::text[], ${words.map(backwards)}::text[]) w (word, backwards)

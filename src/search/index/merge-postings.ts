@@ -1,18 +1,18 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { impactsOf, type Pivots, readTerms } from './impacts.ts';
 import type { Index } from './pending.ts';
-import { CHUNK, changedBlock, posting } from './postings.ts';
+import { CHUNK, posting, updateBlock } from './postings.ts';
 
 /** Documents processed between two turns of the event loop, which has requests to serve. */
-const DOCUMENTS_A_TURN = 10;
+const DOCUMENTS_PER_TURN = 10;
 
 /** Blocks read and written by one statement: a few megabytes, however many documents the wiki has. */
-const BLOCKS_AT_ONCE = 4_000;
+const BLOCKS_PER_STATEMENT = 4_000;
 
 /** A document's terms and their counts, in the form of the index tables. */
-export interface WrittenTerms {
+export interface StoredTerms {
   title_terms: string;
   body_terms: string;
 }
@@ -20,8 +20,8 @@ export interface WrittenTerms {
 /** A document's previous state in the index (undefined if it is new) and its next state, with the current pivots. */
 export interface DocumentChange {
   document_no: number;
-  was: (WrittenTerms & Pivots) | undefined;
-  is: WrittenTerms;
+  previous: (StoredTerms & Pivots) | undefined;
+  next: StoredTerms;
 }
 
 /** By block number and term: the postings that change. */
@@ -36,16 +36,16 @@ export async function mergePostings(
   const changes = await changesOf(documents, index.pivots);
   for (const [chunk_no, terms] of changes) {
     const all = [...terms];
-    for (let from = 0; from < all.length; from += BLOCKS_AT_ONCE) {
-      await changeBlocks(query, index, chunk_no, all.slice(from, from + BLOCKS_AT_ONCE));
+    for (let from = 0; from < all.length; from += BLOCKS_PER_STATEMENT) {
+      await updateBlocks(query, index, chunk_no, all.slice(from, from + BLOCKS_PER_STATEMENT));
     }
   }
 }
 
 async function changesOf(documents: readonly DocumentChange[], pivots: Pivots): Promise<Changes> {
   const changes: Changes = new Map();
-  for (const [i, { document_no, was: before, is: now }] of documents.entries()) {
-    if (i % DOCUMENTS_A_TURN === 0) await nextTurn();
+  for (const [i, { document_no, previous, next }] of documents.entries()) {
+    if (i % DOCUMENTS_PER_TURN === 0) await yieldToEventLoop();
     const chunk_no = Math.floor(document_no / CHUNK);
     const terms = changes.get(chunk_no) ?? new Map<string, number[]>();
     changes.set(chunk_no, terms);
@@ -54,15 +54,15 @@ async function changesOf(documents: readonly DocumentChange[], pivots: Pivots): 
       if (noted) noted.push(posting(document_no, impact));
       else terms.set(term, [posting(document_no, impact)]);
     };
-    const was: ReadonlyMap<string, number> = before ? impactsOf(readTerms(before), before) : new Map();
-    const is = impactsOf(readTerms(now), pivots);
+    const was: ReadonlyMap<string, number> = previous ? impactsOf(readTerms(previous), previous) : new Map();
+    const is = impactsOf(readTerms(next), pivots);
     for (const [term, impact] of is) if (was.get(term) !== impact) note(term, impact);
     for (const term of was.keys()) if (!is.has(term)) note(term, 0);
   }
   return changes;
 }
 
-async function changeBlocks(
+async function updateBlocks(
   query: Query,
   { wiki_id, kind }: Index,
   chunk_no: number,
@@ -78,7 +78,7 @@ async function changeBlocks(
   const before = new Map(rows.map(({ term, postings }) => [term, postings]));
   const written = changes.map(([term, postings]) => ({
     term,
-    block: changedBlock(chunk_no, before.get(term), postings),
+    block: updateBlock(chunk_no, before.get(term), postings),
   }));
   const kept = written.filter(({ block }) => block.length > 0);
   const emptied = written.filter(({ block }) => block.length === 0).map(({ term }) => term);

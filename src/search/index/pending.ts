@@ -7,7 +7,7 @@ export type DocumentKind = 'page' | 'source';
 export type Index = { wiki_id: string; kind: DocumentKind };
 
 /** The new state of a document. `body` undefined: its text is unchanged. */
-export interface WrittenDocument {
+export interface DocumentState {
   title: string;
   body: IndexedText | undefined;
 }
@@ -16,14 +16,14 @@ export interface WrittenDocument {
  * The CTE that adds a document to the pending postings in the statement that writes it, so that the next search finds
  * it. `from` returns wiki_id, document_id and version, which grows with each write.
  */
-export function pendingCte(kind: DocumentKind, { title, body }: WrittenDocument, from: Sql): Sql {
+export function pendingCte(kind: DocumentKind, { title, body }: DocumentState, from: Sql): Sql {
   const head = indexTitle(title);
   if (body) {
     return sql`
       insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary)
       select w.wiki_id, ${kind}, w.document_id, w.version, ${head.terms}, ${body.terms}, ${head.vocabulary + body.vocabulary}
       from (${from}) w
-      ${ONE_ROW_A_VERSION}`;
+      ${ONE_ROW_PER_VERSION}`;
   }
   return sql`
     insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary)
@@ -33,7 +33,7 @@ export function pendingCte(kind: DocumentKind, { title, body }: WrittenDocument,
       (select d.body_terms from search_documents d
         where d.wiki_id = w.wiki_id and d.kind = ${kind} and d.document_id = w.document_id)), ${head.vocabulary}
     from (${from}) w
-    ${ONE_ROW_A_VERSION}`;
+    ${ONE_ROW_PER_VERSION}`;
 }
 
 /** As `pendingCte`, for a batch of documents: a complete statement that returns no rows. */
@@ -49,11 +49,11 @@ export function pendingBatch(
       ${documents.map(({ document_id }) => document_id)}::text[], ${documents.map(({ version }) => version)}::int[],
       ${titles.map(({ terms }) => terms)}::text[], ${documents.map(({ body }) => body.terms)}::text[],
       ${documents.map(({ body }, i) => titles[i]?.vocabulary + body.vocabulary)}::text[]) w
-    ${ONE_ROW_A_VERSION}`;
+    ${ONE_ROW_PER_VERSION}`;
 }
 
 /** A reindex job may have queued the same version before. */
-const ONE_ROW_A_VERSION = sql`
+const ONE_ROW_PER_VERSION = sql`
     on conflict (wiki_id, kind, document_id, version) do update
     set title_terms = excluded.title_terms, body_terms = excluded.body_terms, vocabulary = excluded.vocabulary`;
 

@@ -22,7 +22,7 @@ const newPlaces = new Uint16Array(CHUNK);
 const newImpacts = new Uint8Array(CHUNK);
 
 /** A block after the changes, at most one per document. Returns an empty Buffer if no postings are left. */
-export function changedBlock(chunk_no: number, before: Buffer | undefined, changes: readonly number[]): Buffer {
+export function updateBlock(chunk_no: number, before: Buffer | undefined, changes: readonly number[]): Buffer {
   const sorted = [...changes].sort((a, b) => a - b);
   const oldCount = before?.readUInt16LE(2) ?? 0;
   let count = 0;

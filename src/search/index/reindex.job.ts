@@ -21,10 +21,10 @@ export const reindexJob = defineRecordJob({
     let done = 0;
     const total = await countDocuments(db.query, job.wiki_id);
     for (const kind of KINDS) {
-      await takeAverages(db.query, job.wiki_id, kind);
+      await updatePivots(db.query, job.wiki_id, kind);
       for (let after: string | undefined = ''; after !== undefined; ) {
         if (signal.aborted) return;
-        const ids: string[] = await queueNext(db, job, kind, after, Math.floor((100 * done) / Math.max(1, total)));
+        const ids: string[] = await queueNextBatch(db, job, kind, after, Math.floor((100 * done) / Math.max(1, total)));
         done += ids.length;
         while ((await mergePending(db, job.wiki_id, kind, 'wait')) > 0) if (signal.aborted) return;
         after = ids.at(-1);
@@ -50,7 +50,7 @@ async function countDocuments(query: Query, wiki_id: string): Promise<number> {
 }
 
 /** Sets the pivots to the current averages; impacts computed from now on use them. */
-async function takeAverages(query: Query, wiki_id: string, kind: DocumentKind): Promise<void> {
+async function updatePivots(query: Query, wiki_id: string, kind: DocumentKind): Promise<void> {
   await query(sql`
     update search_wikis set pivot_title = greatest(1, title_terms::real / documents),
       pivot_body = greatest(1, body_terms::real / documents)
@@ -61,7 +61,13 @@ async function takeAverages(query: Query, wiki_id: string, kind: DocumentKind): 
  * Adds the next documents by id to the pending ones and returns their ids; their terms are computed from their texts
  * when they are merged.
  */
-function queueNext(db: Db, job: ClaimedJob, kind: DocumentKind, after: string, progress: number): Promise<string[]> {
+function queueNextBatch(
+  db: Db,
+  job: ClaimedJob,
+  kind: DocumentKind,
+  after: string,
+  progress: number,
+): Promise<string[]> {
   const id = raw(`d.${kind}_id`);
   const version = raw(kind === 'page' ? 'd.revision' : '1');
   return db.transaction(async (query) => {

@@ -4,13 +4,13 @@ import type { Candidate } from './rank.ts';
 
 /** The rows (id, score) of candidates, with document numbers resolved to ids. */
 export function candidatesCte({ wiki_id, kind }: Index, candidates: readonly Candidate[]): Sql {
-  const folded = candidates.filter(({ document_no }) => document_no >= 0);
-  const waiting = candidates.filter(({ document_no }) => document_no < 0);
+  const indexed = candidates.filter(({ document_no }) => document_no >= 0);
+  const pending = candidates.filter(({ document_no }) => document_no < 0);
   return sql`
     select d.document_id as id, c.score
-    from unnest(${folded.map(({ document_no }) => document_no)}::int[], ${folded.map(({ score }) => score)}::float8[]) c (no, score)
+    from unnest(${indexed.map(({ document_no }) => document_no)}::int[], ${indexed.map(({ score }) => score)}::float8[]) c (no, score)
     join search_documents d on d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_no = c.no
     union all
     select c.id, c.score
-    from unnest(${waiting.map(({ document_id }) => document_id)}::text[], ${waiting.map(({ score }) => score)}::float8[]) c (id, score)`;
+    from unnest(${pending.map(({ document_id }) => document_id)}::text[], ${pending.map(({ score }) => score)}::float8[]) c (id, score)`;
 }

@@ -7,9 +7,9 @@ import { readBlocks } from '../index/postings.ts';
 import type { Candidate } from './rank.ts';
 
 /** How many words are read that begin with the last one, in alphabetical order. */
-const ENDINGS = 200;
+const MAX_COMPLETIONS = 200;
 /** How many words before the last one are looked up. */
-const WORDS = 8;
+const MAX_WORDS = 8;
 
 interface Row {
   term: string | null;
@@ -30,7 +30,7 @@ export async function completeTitles(
   text: string,
   most: number,
 ): Promise<Candidate[]> {
-  const typed = [...new Set([...tokenize(text)].map(({ word }) => word))].slice(-WORDS);
+  const typed = [...new Set([...tokenize(text)].map(({ word }) => word))].slice(-MAX_WORDS);
   const last = TITLE_WORD + (typed.at(-1) ?? '');
   const whole = typed.slice(0, -1).map((word) => TITLE_WORD + word);
   const rows = await many<Row>(sql`
@@ -38,7 +38,7 @@ export async function completeTitles(
       from search_postings p
       where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term >= ${last} and p.term < ${last + AFTER_ALL}
         and ${typed.length > 0}
-      order by p.term limit ${ENDINGS})
+      order by p.term limit ${MAX_COMPLETIONS})
     union all
     select p.term, p.postings, null, null, null from search_postings p
     where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = any (${whole}::text[])

@@ -5,11 +5,11 @@ import { sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 
 /** A query with many unknown words is no typing error; only this many are corrected. */
-const WORDS_CORRECTED = 4;
-const CANDIDATES = 1_000;
+const MAX_CORRECTED_WORDS = 4;
+const MAX_CANDIDATES = 1_000;
 
 /** Words of the wiki that may replace an unknown one: its completions, or else the most similar words. */
-export interface Meant {
+export interface WordSuggestion {
   unknown: string;
   /** completion: words of the wiki that begin with the unknown one. */
   how: 'completion' | 'correction';
@@ -21,17 +21,17 @@ export interface Meant {
  * both are looked up by the keys of search_words, and the results are compared by edit distance. `last` may be
  * incomplete.
  */
-export async function meantWords(
+export async function suggestWords(
   many: Statements['many'],
   { wiki_id, kind }: Index,
   unknown: readonly string[],
   last: string,
-): Promise<Meant[]> {
-  const asked = unknown
+): Promise<WordSuggestion[]> {
+  const misspelled = unknown
     .filter((word) => /^\p{L}[\p{L}\p{M}]*$/u.test(word) && !isUnspaced(word))
-    .slice(0, WORDS_CORRECTED);
-  if (asked.length === 0) return [];
-  const parts = asked.map((word) => {
+    .slice(0, MAX_CORRECTED_WORDS);
+  if (misspelled.length === 0) return [];
+  const parts = misspelled.map((word) => {
     const length = [...word].length;
     const kept = length < 4 ? length : Math.max(2, Math.floor((length - 1) / 2));
     const characters = [...word];
@@ -39,7 +39,7 @@ export async function meantWords(
   });
   const rows = await many<{ unknown: string; how: string; word: string }>(sql`
     select u.word as unknown, found.how, found.word
-    from unnest(${asked}::text[], ${parts.map(({ length }) => length)}::int[], ${parts.map(({ from }) => from)}::text[],
+    from unnest(${misspelled}::text[], ${parts.map(({ length }) => length)}::int[], ${parts.map(({ from }) => from)}::text[],
       ${parts.map(({ end }) => end)}::text[]) u (word, length, beginning, ending)
     cross join lateral (
       (select 'completion' as how, w.word from search_words w
@@ -48,28 +48,28 @@ export async function meantWords(
       union all
       (select 'correction', w.word from search_words w
         where u.length > 3 and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.word >= u.beginning
-          and w.word < u.beginning || ${AFTER_ALL} and length(w.word) between u.length - 2 and u.length + 2 limit ${CANDIDATES})
+          and w.word < u.beginning || ${AFTER_ALL} and length(w.word) between u.length - 2 and u.length + 2 limit ${MAX_CANDIDATES})
       union all
       (select 'correction', w.word from search_words w
         where u.length > 3 and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.backwards >= u.ending
-          and w.backwards < u.ending || ${AFTER_ALL} and length(w.word) between u.length - 2 and u.length + 2 limit ${CANDIDATES})
+          and w.backwards < u.ending || ${AFTER_ALL} and length(w.word) between u.length - 2 and u.length + 2 limit ${MAX_CANDIDATES})
     ) found`);
-  return asked.flatMap((word): Meant[] => {
+  return misspelled.flatMap((word): WordSuggestion[] => {
     const own = rows.filter((row) => row.unknown === word);
     const completions = own.filter(({ how }) => how === 'completion').map((row) => row.word);
     if (completions.length > 0) return [{ unknown: word, how: 'completion', words: completions }];
-    const words = nearest(word, new Set(own.map((row) => row.word)));
+    const words = nearestWords(word, new Set(own.map((row) => row.word)));
     return words.length === 0 ? [] : [{ unknown: word, how: 'correction', words }];
   });
 }
 
 /** The words at the least edit distance: at most 1, or 2 for words of 8 characters and more. */
-function nearest(word: string, candidates: ReadonlySet<string>): string[] {
+function nearestWords(word: string, candidates: ReadonlySet<string>): string[] {
   const most = word.length < 8 ? 1 : 2;
   let best = most + 1;
   let words: string[] = [];
   for (const candidate of candidates) {
-    const errors = distance(word, candidate, Math.min(best, most));
+    const errors = editDistance(word, candidate, Math.min(best, most));
     if (errors > most || errors > best) continue;
     if (errors < best) words = [];
     best = errors;
@@ -84,7 +84,7 @@ function nearest(word: string, candidates: ReadonlySet<string>): string[] {
  * The Damerau-Levenshtein distance (optimal string alignment): substitutions, insertions, deletions and transpositions
  * of neighbours. Returns `most + 1` for any distance above `most`.
  */
-export function distance(one: string, other: string, most: number): number {
+export function editDistance(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1;
   let before: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, i) => i);

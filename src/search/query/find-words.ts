@@ -11,9 +11,9 @@ const LETTER = /[\p{L}\p{N}\p{M}]/u;
 const RUN_AT = /[\p{L}\p{N}\p{M}]+/uy;
 
 /** The number of occurrences of one term that are enough to choose a passage. */
-const PLACES = 50;
+const MAX_MATCHES_PER_TERM = 50;
 /** If the prefix search finds nothing, this much of the text is tokenized. */
-const READ_CHARACTERS = 10_000;
+const MAX_FALLBACK_CHARACTERS = 10_000;
 
 /**
  * The occurrences of terms in a text, in order. A prefix search finds most of them without tokenizing the whole text.
@@ -23,9 +23,13 @@ export function findTerms(text: string, terms: ReadonlySet<string>): Match[] {
   const found = new Map<number, Match>();
   for (const term of terms) {
     const unspaced = isUnspaced(term);
-    const beginning = unspaced ? term : beginningOf(term);
+    const beginning = unspaced ? term : stemPrefix(term);
     let places = 0;
-    for (let at = folded.indexOf(beginning); at >= 0 && places < PLACES; at = folded.indexOf(beginning, at + 1)) {
+    for (
+      let at = folded.indexOf(beginning);
+      at >= 0 && places < MAX_MATCHES_PER_TERM;
+      at = folded.indexOf(beginning, at + 1)
+    ) {
       if (unspaced) {
         places += 1;
         found.set(at, { term, start: at, end: at + term.length });
@@ -39,7 +43,7 @@ export function findTerms(text: string, terms: ReadonlySet<string>): Match[] {
     }
   }
   if (found.size === 0) {
-    for (const { term, start, end } of tokenize(text.slice(0, READ_CHARACTERS))) {
+    for (const { term, start, end } of tokenize(text.slice(0, MAX_FALLBACK_CHARACTERS))) {
       if (terms.has(term)) found.set(start, { term, start, end });
     }
   }
@@ -47,11 +51,11 @@ export function findTerms(text: string, terms: ReadonlySet<string>): Match[] {
 }
 
 /** Whether the text contains the terms of `phrase` next to each other. */
-export function holdsPhrase(text: string, phrase: readonly string[]): boolean {
+export function containsPhrase(text: string, phrase: readonly string[]): boolean {
   const longest = phrase.reduce((one, other) => (other.length > one.length ? other : one));
   const before = phrase.indexOf(longest);
   const folded = foldInPlace(text);
-  const beginning = isUnspaced(longest) ? longest : beginningOf(longest);
+  const beginning = isUnspaced(longest) ? longest : stemPrefix(longest);
   const span = 80 * phrase.length;
   for (let at = folded.indexOf(beginning); at >= 0; at = folded.indexOf(beginning, at + 1)) {
     const from = Math.max(0, at - 80 * before);
@@ -66,22 +70,22 @@ export function holdsPhrase(text: string, phrase: readonly string[]): boolean {
 /**
  * A common prefix of all words with this stem: the stem's last letter may differ from the word's ("happi" of "happy").
  */
-function beginningOf(term: string): string {
+function stemPrefix(term: string): string {
   return /^[a-z]{4,}$/.test(term) ? term.slice(0, -1) : term;
 }
 
-const folds = new Map<string, string>();
+const foldedCharacters = new Map<string, string>();
 
 /** Folds each character by itself, so that offsets stay the same. */
 function foldInPlace(text: string): string {
   const lower = text.toLowerCase();
   const same = lower.length === text.length ? lower : text;
   return same.replace(/[^\x00-\x7f]/g, (character) => {
-    let folded = folds.get(character);
+    let folded = foldedCharacters.get(character);
     if (folded === undefined) {
       folded = foldText(character);
       if (folded.length !== 1) folded = character;
-      folds.set(character, folded);
+      foldedCharacters.set(character, folded);
     }
     return folded;
   });

@@ -43,11 +43,11 @@ export function parseQuery(text: string): ParsedQuery {
     else words.push(word);
   }
   const all = [...tokenize([...words, ...phrases, ...titles].join(' '))];
-  const telling = all.filter(({ isStopWord }) => !isStopWord);
+  const significant = all.filter(({ isStopWord }) => !isStopWord);
   const wordsOf = (part: string) => [...tokenize(part)].map(({ word }) => word);
   const termsOf = (part: string) => [...new Set([...tokenize(part)].map(({ term }) => term))];
   return {
-    words: telling.length > 0 ? telling : all,
+    words: significant.length > 0 ? significant : all,
     phrases: phrases.map(wordsOf).filter((phrase) => phrase.length > 0),
     excluded: excluded.map(termsOf).filter((terms) => terms.length > 0),
     titles: [...new Set(titles.flatMap(termsOf))],

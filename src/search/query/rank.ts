@@ -2,7 +2,7 @@ import { IMPACT_UNIT, impactsOf, type Pivots, readTerms } from '../index/impacts
 import { addImpacts, readBlocks } from '../index/postings.ts';
 
 /** The index data for a query's terms, from one snapshot. */
-export interface Found {
+export interface IndexData {
   index: Pivots & { next_no: number; documents: number };
   /** By term. `postings` is undefined for a term that is so frequent that it hardly affects the ranking. */
   terms: Map<string, { documents: number; postings: Buffer | undefined }>;
@@ -19,7 +19,7 @@ export interface PendingDocument {
 }
 
 /** The criteria of a ranking. */
-export interface Wanted {
+export interface RankingQuery {
   /** The terms that contribute to scores, with their weights. */
   terms: ReadonlyMap<string, number>;
   /** Terms that a document must contain. */
@@ -36,32 +36,32 @@ export interface Candidate {
 }
 
 /** The inverse document frequency of BM25, never negative. */
-function rarityOf(documents: number, all: number): number {
+function inverseDocumentFrequency(documents: number, all: number): number {
   return Math.log(1 + (Math.max(all, documents) - documents + 0.5) / (documents + 0.5));
 }
 
 /** The `most` best documents, best first; `isAll` if there are no others. */
 export function rank(
-  { index, terms, pending }: Found,
-  wanted: Wanted,
+  { index, terms, pending }: IndexData,
+  wanted: RankingQuery,
   most: number,
 ): { best: Candidate[]; isAll: boolean } {
   const scores = emptyScores(index.next_no);
   const weights = new Map<string, number>();
   for (const [term, count] of wanted.terms) {
     const found = terms.get(term);
-    const weight = count * rarityOf(found?.documents ?? 0, index.documents) * IMPACT_UNIT;
+    const weight = count * inverseDocumentFrequency(found?.documents ?? 0, index.documents) * IMPACT_UNIT;
     weights.set(term, weight);
     if (found?.postings) addImpacts(found.postings, weight, scores);
   }
-  const lacks = (no: number) => (scores[no] = 0);
+  const exclude = (no: number) => (scores[no] = 0);
   if (wanted.required.length > 0) {
-    const held = holding(terms, wanted.required, index.next_no);
-    for (let no = 0; no < scores.length; no += 1) if (held[no] !== wanted.required.length) lacks(no);
+    const held = countTermsHeld(terms, wanted.required, index.next_no);
+    for (let no = 0; no < scores.length; no += 1) if (held[no] !== wanted.required.length) exclude(no);
   }
   for (const word of wanted.excluded) {
-    const held = holding(terms, word, index.next_no);
-    for (let no = 0; no < scores.length; no += 1) if (held[no] === word.length) lacks(no);
+    const held = countTermsHeld(terms, word, index.next_no);
+    for (let no = 0; no < scores.length; no += 1) if (held[no] === word.length) exclude(no);
   }
   const candidates: Candidate[] = [];
   for (const document of pending) {
@@ -79,15 +79,15 @@ export function rank(
 }
 
 /** Ranking is synchronous, so all searches share one buffer; a new one per search would leave megabytes of garbage. */
-let room = new Float32Array(4_096);
+let scoreBuffer = new Float32Array(4_096);
 
 function emptyScores(documents: number): Float32Array {
-  if (room.length < documents) room = new Float32Array(2 * documents);
-  return room.subarray(0, documents).fill(0);
+  if (scoreBuffer.length < documents) scoreBuffer = new Float32Array(2 * documents);
+  return scoreBuffer.subarray(0, documents).fill(0);
 }
 
 /** The number of the terms that each document contains. */
-function holding(terms: Found['terms'], wanted: readonly string[], documents: number): Uint16Array {
+function countTermsHeld(terms: IndexData['terms'], wanted: readonly string[], documents: number): Uint16Array {
   const held = new Uint16Array(documents);
   for (const term of wanted) {
     const postings = terms.get(term)?.postings;
@@ -100,7 +100,7 @@ function scoreOf(
   document: { title_terms: string; body_terms: string },
   pivots: Pivots,
   weights: ReadonlyMap<string, number>,
-  { required, excluded }: Wanted,
+  { required, excluded }: RankingQuery,
 ): number {
   const terms = readTerms(document);
   const holds = (term: string) => terms.title.has(term) || terms.body.has(term);

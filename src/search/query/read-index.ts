@@ -4,13 +4,13 @@ import { FIRST_PIVOTS } from '../index/impacts.ts';
 import type { Index } from '../index/pending.ts';
 import { documentsIn } from '../index/postings.ts';
 import { cachedPostings, cachePostings } from './posting-cache.ts';
-import type { Found, PendingDocument } from './rank.ts';
+import type { IndexData, PendingDocument } from './rank.ts';
 
 /**
  * A query reads the postings of its rarest terms up to this size (about 200,000 postings), which limits the cost of a
  * query of a thousand common words.
  */
-const BYTES_READ = 600_000;
+const MAX_BYTES_READ = 600_000;
 
 interface Row {
   term: string | null;
@@ -40,9 +40,9 @@ export async function readIndex(
   { wiki_id, kind }: Index,
   terms: readonly string[],
   needed: readonly string[],
-): Promise<Found> {
+): Promise<IndexData> {
   const all = [...new Set([...terms, ...needed])];
-  const kept = cachedPostings({ wiki_id, kind }, all);
+  const cached = cachedPostings({ wiki_id, kind }, all);
   const rows = await many<Row>({
     sized: sql`
       select p.term, sum(octet_length(p.postings))::int as bytes, count(*)::int as blocks,
@@ -51,7 +51,7 @@ export async function readIndex(
       where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = any (${all}::text[]) group by p.term`,
     chosen: sql`
       select s.*, s.term = any (${needed}::text[])
-        or sum(s.bytes) over (order by s.bytes, s.term) - s.bytes < ${BYTES_READ} as is_read
+        or sum(s.bytes) over (order by s.bytes, s.term) - s.bytes < ${MAX_BYTES_READ} as is_read
       from sized s`,
     waiting: sql`
       select distinct on (p.document_id) p.document_id, p.title_terms, p.body_terms,
@@ -66,7 +66,7 @@ export async function readIndex(
           where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = c.term) end as postings,
         ${NO_DOCUMENT}, ${NO_INDEX}
       from chosen c
-      left join unnest(${[...kept.keys()]}::text[], ${[...kept.values()].map(({ version }) => version)}::text[]) k (term, version)
+      left join unnest(${[...cached.keys()]}::text[], ${[...cached.values()].map(({ version }) => version)}::text[]) k (term, version)
         on k.term = c.term
       union all
       select ${NO_TERM}, w.document_id, coalesce(d.document_no, -1), case when w.holds then coalesce(w.title_terms, '') end,
@@ -79,11 +79,11 @@ export async function readIndex(
   });
   for (const row of rows) {
     if (row.term === null || row.version === null || !row.is_read) continue;
-    const known = kept.get(row.term);
+    const known = cached.get(row.term);
     if (known?.version === row.version) row.postings = known.postings;
     if (row.postings) cachePostings({ wiki_id, kind }, row.term, { version: row.version, postings: row.postings });
   }
-  return foundIn(rows);
+  return toIndexData(rows);
 }
 
 const NO_TERM: Sql = sql`
@@ -91,10 +91,10 @@ const NO_TERM: Sql = sql`
 const NO_DOCUMENT: Sql = sql`null::text as document_id, null::int as document_no, null::text as title_terms, null::text as body_terms`;
 const NO_INDEX: Sql = sql`null::int as next_no, null::int as documents, null::real as pivot_title, null::real as pivot_body`;
 
-function foundIn(rows: readonly Row[]): Found {
-  const terms: Found['terms'] = new Map();
+function toIndexData(rows: readonly Row[]): IndexData {
+  const terms: IndexData['terms'] = new Map();
   const pending: PendingDocument[] = [];
-  let index: Found['index'] = { ...FIRST_PIVOTS, next_no: 0, documents: 0 };
+  let index: IndexData['index'] = { ...FIRST_PIVOTS, next_no: 0, documents: 0 };
   for (const row of rows) {
     const { term, document_id, title_terms, body_terms } = row;
     if (term !== null) {

@@ -3,20 +3,20 @@ import { termOf } from '../../analysis/tokenize.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import { candidatesCte } from './candidates.ts';
-import { meantWords } from './correct-words.ts';
+import { suggestWords } from './correct-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
-import { type Found, rank, type Wanted } from './rank.ts';
+import { type IndexData, type RankingQuery, rank } from './rank.ts';
 import { readIndex } from './read-index.ts';
-import { verified } from './verify-phrases.ts';
+import { verifyCandidates } from './verify-phrases.ts';
 
 /** Additional candidates, to replace those that the caller may not see. */
-const SPARE = 32;
+const SPARE_CANDIDATES = 32;
 
 /**
  * The maximum number of candidates whose phrases and titles are verified; a query with more hits returns the best of
  * these.
  */
-const VERIFIED = 500;
+const MAX_VERIFIED = 500;
 
 /** The weight of a completion of the query's last word, relative to a word as typed. */
 const COMPLETION_WEIGHT = 0.5;
@@ -39,13 +39,13 @@ export async function searchIndex<Row>(
   { limit, offset }: { limit: number; offset: number },
   show: { steps: Record<string, Sql>; isVisible: Sql },
 ): Promise<Hits<Row>> {
-  const { found, wanted } = await understand(many, index, query);
-  const terms = new Set(wanted.terms.keys());
+  const { data, ranking } = await resolveQuery(many, index, query);
+  const terms = new Set(ranking.terms.keys());
   const isChecked = query.phrases.length > 0 || query.titles.length > 0;
-  const all = found.index.next_no + found.pending.length + 1;
-  for (const most of [isChecked ? VERIFIED : limit + offset + SPARE, all]) {
-    const ranked = rank(found, wanted, most);
-    const best = isChecked ? await verified(many, index, ranked.best, query, show.isVisible) : ranked.best;
+  const all = data.index.next_no + data.pending.length + 1;
+  for (const most of [isChecked ? MAX_VERIFIED : limit + offset + SPARE_CANDIDATES, all]) {
+    const ranked = rank(data, ranking, most);
+    const best = isChecked ? await verifyCandidates(many, index, ranked.best, query, show.isVisible) : ranked.best;
     if (best.length === 0) return { rows: [], terms };
     const rows = await many<Row>({ candidates: candidatesCte(index, best), ...show.steps });
     if (rows.length >= limit || ranked.isAll || isChecked || most === all) return { rows, terms };
@@ -58,45 +58,45 @@ export function scoreWithTitle(title: Sql, query: string): Sql {
   return sql`case when lower(${title}) = lower(${query}) then c.score * 1.5 + 2 else c.score end`;
 }
 
-interface Understood {
-  found: Found;
-  wanted: Wanted;
+interface ResolvedQuery {
+  data: IndexData;
+  ranking: RankingQuery;
   /** Unknown words and their most likely corrections. */
   corrected: ReadonlyMap<string, string>;
 }
 
 /** Reads the index data for the words of a query and for the suggestions for unknown ones. */
-export async function understand(
+export async function resolveQuery(
   many: Statements['many'],
   index: Index,
   { words, phrases, excluded, titles }: ParsedQuery,
-): Promise<Understood> {
+): Promise<ResolvedQuery> {
   // A repeated word does not count twice.
   const weights = new Map(words.map(({ term }) => [term, 1]));
   const inPhrases = new Set(phrases.flat().map(termOf));
   // Stop words are not in the index of texts; phrases that contain them are verified in the text only.
   const required = [...new Set([...titles, ...[...inPhrases].filter((term) => weights.has(term))])];
-  const wanted: Wanted = { terms: weights, required, excluded };
+  const ranking: RankingQuery = { terms: weights, required, excluded };
   const needed = [...new Set([...required, ...excluded.flat()])];
-  const found = await readIndex(many, index, [...weights.keys()], needed);
-  if (weights.size === 0) return { found, wanted, corrected: new Map() };
+  const data = await readIndex(many, index, [...weights.keys()], needed);
+  if (weights.size === 0) return { data, ranking, corrected: new Map() };
   const isKnown = (term: string) =>
-    found.terms.has(term) ||
-    found.pending.some(({ terms }) => terms && ` ${terms.title_terms}${terms.body_terms}`.includes(` ${term}:`));
+    data.terms.has(term) ||
+    data.pending.some(({ terms }) => terms && ` ${terms.title_terms}${terms.body_terms}`.includes(` ${term}:`));
   const unknown = [...new Map(words.filter(({ term }) => !isKnown(term)).map((token) => [token.word, token])).values()];
-  const meant = await meantWords(
+  const suggestions = await suggestWords(
     many,
     index,
     unknown.map(({ word }) => word),
     words.at(-1)?.word ?? '',
   );
-  if (meant.length === 0) return { found, wanted, corrected: new Map() };
-  const candidates = [...new Set(meant.flatMap((each) => each.words.map(termOf)))];
+  if (suggestions.length === 0) return { data, ranking, corrected: new Map() };
+  const candidates = [...new Set(suggestions.flatMap((each) => each.words.map(termOf)))];
   // All terms are read again, so that all data is from one snapshot.
-  const again = await readIndex(many, index, [...weights.keys(), ...candidates], needed);
-  const documentsOf = (word: string) => again.terms.get(termOf(word))?.documents ?? 0;
+  const reread = await readIndex(many, index, [...weights.keys(), ...candidates], needed);
+  const documentsOf = (word: string) => reread.terms.get(termOf(word))?.documents ?? 0;
   const corrected = new Map<string, string>();
-  for (const { unknown: word, how, words: others } of meant) {
+  for (const { unknown: word, how, words: others } of suggestions) {
     // Of several corrections the most frequent word is the most likely one.
     const known = others.filter((other) => documentsOf(other) > 0).sort((a, b) => documentsOf(b) - documentsOf(a));
     if (known[0] !== undefined) corrected.set(word, known[0]);
@@ -105,5 +105,5 @@ export async function understand(
       if (!weights.has(term)) weights.set(term, how === 'correction' ? 1 : COMPLETION_WEIGHT);
     }
   }
-  return { found: again, wanted, corrected };
+  return { data: reread, ranking, corrected };
 }

@@ -30,51 +30,51 @@ export function bestPassage(text: string, terms: ReadonlySet<string>): Passage {
   const offset = best[0]?.start ?? 0;
   const start = wordStart(text, Math.max(0, offset - BEFORE), offset);
   const end = wordEnd(text, Math.max(start + PASSAGE, best.at(-1)?.end ?? 0));
-  return { snippet: marked(text, start, end, matches), offset };
+  return { snippet: markMatches(text, start, end, matches), offset };
 }
 
 /** The first start of a word from `from` to `to`. */
 function wordStart(text: string, from: number, to: number): number {
   if (from === 0) return 0;
   const space = text.slice(from, to).search(/\s/u);
-  return space < 0 ? whole(text, from) : from + space + 1;
+  return space < 0 ? codePointStart(text, from) : from + space + 1;
 }
 
 /** The last end of a word up to `to`; inside the word if it is longer than 40 characters. */
 function wordEnd(text: string, to: number): number {
   if (to >= text.length) return text.length;
   const space = text.slice(to - 40, to + 1).search(/\s\S*$/u);
-  return space < 0 ? whole(text, to) : to - 40 + space;
+  return space < 0 ? codePointStart(text, to) : to - 40 + space;
 }
 
 /** Never between two surrogates. */
-function whole(text: string, at: number): number {
+function codePointStart(text: string, at: number): number {
   return /[\udc00-\udfff]/.test(text[at] ?? '') ? at - 1 : at;
 }
 
-function marked(text: string, start: number, end: number, matches: readonly Match[]): string {
+function markMatches(text: string, start: number, end: number, matches: readonly Match[]): string {
   let html = '';
   let at = start;
   for (const match of matches) {
     if (match.start < at || match.end > end) {
       // Tokens of scripts without spaces overlap by one character: the rest of the second one extends the same mark.
       if (match.start >= start && match.end > at && match.end <= end && html.endsWith(STOP)) {
-        html = html.slice(0, -STOP.length) + escaped(text.slice(at, match.end)) + STOP;
+        html = html.slice(0, -STOP.length) + escapeLine(text.slice(at, match.end)) + STOP;
         at = match.end;
       }
       continue;
     }
-    html += `${escaped(text.slice(at, match.start))}${START}${escaped(text.slice(match.start, match.end))}${STOP}`;
+    html += `${escapeLine(text.slice(at, match.start))}${START}${escapeLine(text.slice(match.start, match.end))}${STOP}`;
     at = match.end;
   }
-  return html + escaped(text.slice(at, end));
+  return html + escapeLine(text.slice(at, end));
 }
 
 const START = '<mark>';
 const STOP = '</mark>';
 
 /** The text as one line of escaped HTML. */
-export function escaped(text: string): string {
+export function escapeLine(text: string): string {
   return escapeHtml(text.replace(/\s+/g, ' '));
 }
 

@@ -4,18 +4,18 @@ import { termOf, tokenize } from '../../analysis/tokenize.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import { candidatesCte } from './candidates.ts';
-import { holdsPhrase } from './find-words.ts';
+import { containsPhrase } from './find-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
 import type { Candidate } from './rank.ts';
 
 /** How much text is read to verify phrases, which limits the cost of a query. */
-const CHARACTERS_READ = 4_000_000;
+const MAX_CHARACTERS_READ = 4_000_000;
 
 /**
  * The candidates whose text contains the phrases and whose title contains the title terms. Candidates contain all words
  * already.
  */
-export async function verified(
+export async function verifyCandidates(
   many: Statements['many'],
   index: Index,
   candidates: readonly Candidate[],
@@ -35,7 +35,7 @@ export async function verified(
       where ${isVisible}`,
     result: sql`
       select * from (select s.*, sum(length(s.text)) over (order by s.score desc, s.id) as characters from seen s) r
-      where r.characters - length(r.text) < ${CHARACTERS_READ}`,
+      where r.characters - length(r.text) < ${MAX_CHARACTERS_READ}`,
   });
   const wanted = phrases.map((phrase) => phrase.map(termOf));
   return rows
@@ -43,7 +43,7 @@ export async function verified(
       const inTitle = new Set([...tokenize(title)].map(({ term }) => term));
       return (
         titles.every((term) => inTitle.has(term)) &&
-        wanted.every((phrase) => holdsPhrase(text, phrase) || holdsPhrase(title, phrase))
+        wanted.every((phrase) => containsPhrase(text, phrase) || containsPhrase(title, phrase))
       );
     })
     .map(({ id: document_id, score }) => ({ document_id, document_no: -1, score }));
