@@ -54,7 +54,7 @@ const RECORDS = /^[a-z]+\/(schema|seats)\.ts$/;
 
 /** Only these open connections, migrate or start a PostgreSQL; everything else is handed a `Query`. */
 const OPEN_DATABASES = ['db', 'service', 'main.ts', 'cli'];
-const IS_FOR_ALL = ['db/sql.ts', 'db/request-context.ts'];
+const IS_FOR_ALL = ['db/sql.ts', 'db/json-object.ts', 'db/request-context.ts'];
 
 /** Files in a folder, at most: a folder that outgrows this is about more than one thing. */
 const FILES_MAX = 25;

@@ -34,7 +34,7 @@ const DIFFER: Record<string, string[]> = {
 const STAY_SMALL = ['search_wikis', 'search_pending', 'page_bases'];
 
 /** Tables that no request reads. */
-const OF_JOBS = ['imports', 'imported_people'];
+const OF_JOBS = ['imports', 'imported_people', 'background_jobs'];
 
 interface Plan {
   'Node Type': string;

@@ -18,17 +18,19 @@ import { makeDatabase, openWorld } from './world.ts';
 const MORE_THAN_ONE: Record<string, number> = {
   // Looks whether the key is bound to a workspace before it makes one.
   'POST /v1/workspaces': 2,
-  // begin, the lock on the workspace, what is there, an invitation past its time, the new one, commit.
-  'POST /v1/workspaces/:workspace_id/members/invite': 6,
+  // The guard before the mail server is asked; begin, the lock on the workspace, what is there, an invitation past its
+  // time, the new one, its job, commit.
+  'POST /v1/workspaces/:workspace_id/members/invite': 8,
   // begin, the lock on the workspace, the present roles, the new one, commit.
   'PATCH /v1/workspaces/:workspace_id/members/:membership_id': 5,
   // begin, the lock on the workspace, the member as they are, the change, commit.
   'POST /v1/workspaces/:workspace_id/members/:membership_id/deactivate': 5,
   'POST /v1/workspaces/:workspace_id/members/:membership_id/reactivate': 5,
   'DELETE /v1/workspaces/:workspace_id/members/:membership_id': 5,
-  'POST /v1/workspaces/:workspace_id/invitations/:invitation_id/resend': 5,
   'POST /v1/workspaces/:workspace_id/invitations/:invitation_id/revoke': 5,
-  // The same, and a look whether the workspace is there before the body's member is looked for.
+  // The guard before the mail server is asked; the same, and the job.
+  'POST /v1/workspaces/:workspace_id/invitations/:invitation_id/resend': 7,
+  // As a member's, and a look whether the workspace is there before the body's member is looked for.
   'POST /v1/workspaces/:workspace_id/transfer': 6,
   // begin, the lock on the user, the lock on the invitation's workspace, the facts, the membership, commit.
   'POST /v1/invitations/accept': 6,

@@ -14,6 +14,9 @@ export function ownProfile(email: string, display_name = email.slice(0, email.in
   return { issuer: OWN_ISSUER, subject: email, email, email_verified: true, display_name, avatar_url: '' };
 }
 
+/** What a sign-in may write of a user `u`, and its audit record says. */
+const profileColumns: Sql = raw('u.user_id, u.email, u.email_verified, u.display_name, u.avatar_url');
+
 /**
  * The steps of a statement that finds the user of (issuer, subject), makes it if new, or brings it up to date with what
  * the issuer says; with an audit record of their own. What this service knows by address alone keeps its profile. Of
@@ -24,23 +27,23 @@ export function userCtes(profile: Profile): Record<'known' | 'made' | 'new_user'
   const { issuer, subject, email, email_verified, display_name, avatar_url } = profile;
   return {
     known: sql`
-      select user_id, u.email, u.email_verified, u.display_name, u.avatar_url from identities join users u using (user_id)
-      where issuer = ${issuer} and subject = ${subject}`,
+      select ${profileColumns} from identities i join users u on u.user_id = i.user_id
+      where i.issuer = ${issuer} and i.subject = ${subject}`,
     made: sql`
       insert into identities (issuer, subject, user_id) select ${issuer}, ${subject}, ${newId('user')}
       where not exists (select from known)
       on conflict do nothing returning user_id`,
     new_user: sql`
-      insert into users (user_id, email, email_verified, display_name, avatar_url)
+      insert into users as u (user_id, email, email_verified, display_name, avatar_url)
       select user_id, ${email}::text, ${email_verified}::boolean, ${display_name}::text, ${avatar_url}::text from made
-      returning user_id, email, email_verified, display_name, avatar_url`,
+      returning ${profileColumns}`,
     changed: sql`
       update users u set email = ${email}, email_verified = ${email_verified}, display_name = ${display_name},
         avatar_url = ${avatar_url}
       from known where u.user_id = known.user_id and ${issuer}::text <> ${OWN_ISSUER}::text
         and (u.email, u.email_verified, u.display_name, u.avatar_url)
           is distinct from (${email}::text, ${email_verified}::boolean, ${display_name}::text, ${avatar_url}::text)
-      returning u.user_id, u.email, u.email_verified, u.display_name, u.avatar_url`,
+      returning ${profileColumns}`,
     user_audit: sql`
       insert into audit_events (event_id, type, target_kind, target_id, actor_id, credential_kind, credential_id, request_id,
         address, before, after)

@@ -6,7 +6,7 @@ import { Id } from '../core/records.ts';
 import { TIMESTAMP_PATTERN as pattern, readTimestamp } from '../core/timestamps.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { AuditEvent, exampleAuditEvent } from './schema.ts';
+import { AuditEvent, type AuditEventRow, auditEventColumns, exampleAuditEvent } from './schema.ts';
 
 export const listAuditEvents = endpoint({
   method: 'GET',
@@ -34,15 +34,13 @@ export const listAuditEvents = endpoint({
     const before = readTime(query.before);
     if (after instanceof ApiError) return refuse(after);
     if (before instanceof ApiError) return refuse(before);
-    const events = await many<Row>(sql`
-      select event_id, type, coalesce(actor_id, '') as actor_id, credential_kind, coalesce(credential_id, '') as credential_id,
-        target_kind, target_id, before, after, request_id, address, created_at
-      from audit_events
-      where workspace_id = ${params.workspace_id}
-        ${only(type, (value) => sql`and type = ${value}`)}
-        ${only(actor_id, (value) => sql`and actor_id = ${value}`)}
-        ${only(after, (value) => sql`and created_at >= ${value}`)}
-        ${only(before, (value) => sql`and created_at < ${value}`)}
+    const events = await many<AuditEventRow>(sql`
+      select ${auditEventColumns} from audit_events e
+      where e.workspace_id = ${params.workspace_id}
+        ${only(type, (value) => sql`and e.type = ${value}`)}
+        ${only(actor_id, (value) => sql`and e.actor_id = ${value}`)}
+        ${only(after, (value) => sql`and e.created_at >= ${value}`)}
+        ${only(before, (value) => sql`and e.created_at < ${value}`)}
       ${paging.clause}
     `);
     return events.map(({ before: was, after: became, ...event }) => ({
@@ -51,8 +49,6 @@ export const listAuditEvents = endpoint({
     }));
   },
 });
-
-type Row = Omit<AuditEvent, 'changes'> & AuditEvent['changes'];
 
 function only(value: string | undefined, condition: (value: string) => Sql): Sql {
   return value === undefined ? raw('') : condition(value);

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Record, Text, Timestamp } from '../core/records.ts';
+import { type Sql, sql } from '../db/sql.ts';
 
 /** Fields of a record by their names, as the API writes them; never a secret. */
 const Fields = (description: string) => Type.Object({}, { additionalProperties: true, description });
@@ -23,6 +24,14 @@ export const AuditEvent = Record({
   created_at: Timestamp,
 });
 export type AuditEvent = Static<typeof AuditEvent>;
+
+/** An audit event as it is stored. */
+export type AuditEventRow = Omit<AuditEvent, 'changes'> & AuditEvent['changes'];
+
+/** The columns of AuditEventRow from an audit event `e`. */
+export const auditEventColumns: Sql = sql`
+  e.event_id, e.type, coalesce(e.actor_id, '') as actor_id, e.credential_kind, coalesce(e.credential_id, '') as credential_id,
+  e.target_kind, e.target_id, e.before, e.after, e.request_id, e.address, e.created_at`;
 
 export const exampleAuditEvent: AuditEvent = {
   event_id: 'evt_01jd8w3v6xf3e8h2k9m4n5p6x1',

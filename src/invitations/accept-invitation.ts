@@ -6,7 +6,7 @@ import { newId } from '../core/ids.ts';
 import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleWorkspace, Workspace } from '../workspaces/schema.ts';
+import { exampleWorkspace, toWorkspace, Workspace, type WorkspaceRow, workspaceColumns } from '../workspaces/schema.ts';
 import { type SeatCounts, seatColumns } from '../workspaces/seats.ts';
 import { presentState } from './schema.ts';
 
@@ -68,7 +68,7 @@ export const acceptInvitation = endpoint({
         join workspaces w on w.workspace_id = i.workspace_id
       `);
       refuseUnlessAcceptable(facts);
-      const made = await tx.one<Workspace>({
+      const made = await tx.one<WorkspaceRow>({
         accepted: sql`
           update invitations i set state = 'accepted' from access a where i.invitation_id = ${facts.invitation_id}
           returning i.invitation_id, i.workspace_id, i.role`,
@@ -78,9 +78,9 @@ export const acceptInvitation = endpoint({
           returning membership_id, workspace_id, user_id, role, status`,
         after: sql`select joined.*, accepted.invitation_id from joined, accepted`,
         result: sql`
-          select w.workspace_id, w.name, w.slug, joined.role from joined join workspaces w on w.workspace_id = joined.workspace_id`,
+          select ${workspaceColumns} from joined m join workspaces w on w.workspace_id = m.workspace_id`,
       });
-      return { ...made, permissions: effectivePermissions(made.role, facts.granted_permissions) };
+      return toWorkspace(made, facts.granted_permissions);
     }),
 });
 

@@ -38,12 +38,6 @@ export const apiKeyColumns: Sql = sql`
   k.key_id, k.name, k.obfuscated_value, coalesce(k.permissions, '{}') as permissions, k.created_at, k.user_id as created_by,
   k.expires_at, k.last_used_at`;
 
-/** A key `k` as JSON; a time that has not been set is left out. */
-export const apiKeyJson: Sql = sql`
-  jsonb_strip_nulls(jsonb_build_object('key_id', k.key_id, 'name', k.name, 'obfuscated_value', k.obfuscated_value,
-    'permissions', coalesce(k.permissions, '{}'), 'created_at', rfc3339(k.created_at), 'created_by', k.user_id,
-    'expires_at', rfc3339(k.expires_at), 'last_used_at', rfc3339(k.last_used_at)))`;
-
 interface ReadWish {
   name: string;
   permissions: string[] | null;

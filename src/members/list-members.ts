@@ -2,12 +2,13 @@ import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
 import { ROLES } from '../access/roles.ts';
 import { Id } from '../core/records.ts';
+import { jsonObject } from '../db/json-object.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleInvitation, type Invitation } from '../invitations/schema.ts';
+import { exampleInvitation, Invitation, invitationColumns } from '../invitations/schema.ts';
 import { manageFlags } from '../workspaces/schema.ts';
 import { type SeatCounts, seatColumns, seatsOf } from '../workspaces/seats.ts';
-import { exampleMember, type Member, MembersList } from './schema.ts';
+import { exampleMember, Member, MembersList, memberColumns } from './schema.ts';
 
 const roles = ROLES.map(({ name, slug, description }) => ({ name, slug, description }));
 
@@ -44,15 +45,11 @@ export const listMembers = endpoint({
     const row = await one<MembersRow>(sql`
       select w.workspace_id, a.role, a.granted as granted_permissions, ${seatColumns},
         coalesce((
-          select json_agg(json_build_object('invitation_id', i.invitation_id, 'email', i.email, 'role', i.role,
-            'created_at', rfc3339(i.created_at), 'expires_at', rfc3339(i.expires_at), 'state', i.state,
-            'mail_status', i.mail_status) order by i.invitation_id)
+          select json_agg(${jsonObject(Invitation, invitationColumns)} order by i.invitation_id)
           from invitations i
           where i.workspace_id = w.workspace_id and i.state = 'pending' and i.expires_at > now()), '[]') as invitations,
         (
-          select json_agg(json_build_object('membership_id', m.membership_id, 'user_id', m.user_id,
-            'display_name', u.display_name, 'email', u.email, 'role', m.role, 'avatar_url', u.avatar_url,
-            'status', m.status) order by m.created_at, m.membership_id)
+          select json_agg(${jsonObject(Member, memberColumns)} order by m.created_at, m.membership_id)
           from memberships m join users u on u.user_id = m.user_id
           where m.workspace_id = w.workspace_id) as members
       from access a join workspaces w on w.workspace_id = a.workspace_id

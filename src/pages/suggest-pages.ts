@@ -9,7 +9,7 @@ import type { Index } from '../search/index/pending.ts';
 import { candidatesCte } from '../search/query/candidates.ts';
 import { completeTitles } from '../search/query/complete-titles.ts';
 import { parseQuery } from '../search/query/parse-query.ts';
-import { searchIndex, resolveQuery } from '../search/query/search.ts';
+import { resolveQuery, searchIndex } from '../search/query/search.ts';
 import { IS_FOUND, Suggestion } from './schema.ts';
 
 /** Titles beyond those that are shown, in the place of those that are hidden from the caller. */

@@ -5,7 +5,7 @@ import { ApiError } from '../core/errors.ts';
 import { readName } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleUser, User } from '../workspaces/schema.ts';
+import { exampleUser, User, userColumns } from '../workspaces/schema.ts';
 
 /** Of who signs in at another service, that one says the name, and would say it again. */
 export const changeName = endpoint({
@@ -23,12 +23,12 @@ export const changeName = endpoint({
     if (name instanceof ApiError) return refuse(name);
     const [changed] = await many<User>({
       before: sql`
-        select u.user_id, u.email, u.display_name, u.avatar_url from users u join access a on a.user_id = u.user_id
+        select ${userColumns} from users u join access a on a.user_id = u.user_id
         where not exists (select from identities i where i.user_id = u.user_id and i.issuer <> ${OWN_ISSUER})
         for update of u`,
       result: sql`
         update users u set display_name = ${name} from before where u.user_id = before.user_id
-        returning u.user_id, u.email, u.display_name, u.avatar_url`,
+        returning ${userColumns}`,
     });
     if (!changed) throw new ApiError('forbidden', 'You sign in at another service: change your name there.');
     return changed;

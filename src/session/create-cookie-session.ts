@@ -6,7 +6,7 @@ import { Record, Timestamp } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { IDLE_END } from './new-session.ts';
-import { exampleSession, sessionRecord } from './schema.ts';
+import { exampleSession, sessionAuditColumns } from './schema.ts';
 
 /**
  * Tabs of a browser cannot take turns with a refresh token, so a browser keeps one secret for the whole session, where no
@@ -32,11 +32,11 @@ export const createCookieSession = endpoint({
   run: async ({ many }) => {
     const { secret, hash } = newToken('browser');
     const [kept] = await many<{ expires_at: string }>({
-      before: sql`select ${sessionRecord} from sessions s join access a on a.credential_id = s.session_id`,
+      before: sql`select ${sessionAuditColumns} from sessions s join access a on a.credential_id = s.session_id`,
       kept: sql`
         update sessions s set access_hash = ${hash}, access_expires_at = ${IDLE_END}, in_browser = true, last_used_at = now()
         from access a where s.session_id = a.credential_id and not s.in_browser
-        returning ${sessionRecord}`,
+        returning ${sessionAuditColumns}`,
       ended: sql`delete from refresh_tokens r using kept where r.session_id = kept.session_id`,
       result: sql`select * from kept`,
     });

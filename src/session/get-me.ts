@@ -1,9 +1,10 @@
-import { Type } from 'typebox';
 import { signedIn } from '../access/access-rule.ts';
-import { Flag, Id, Record, Text } from '../core/records.ts';
+import { Flag, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleUser } from '../workspaces/schema.ts';
+import { exampleUser, User, userColumns } from '../workspaces/schema.ts';
+
+const { user_id, email, ...others } = User.properties;
 
 /** Any credential may know whose it is. */
 export const getMe = endpoint({
@@ -11,17 +12,10 @@ export const getMe = endpoint({
   path: '/v1/me',
   summary: 'Get the caller',
   access: signedIn(),
-  reply: Record({
-    user_id: Id,
-    email: Type.String(),
-    email_verified: Flag,
-    display_name: Type.String(),
-    avatar_url: Text,
-  }),
+  reply: Record({ user_id, email, email_verified: Flag, ...others }),
   example: { reply: { ...exampleUser, email_verified: true } },
   run: ({ one }) =>
     one(sql`
-      select u.user_id, u.email, u.email_verified, u.display_name, u.avatar_url
-      from access a join users u on u.user_id = a.user_id
+      select ${userColumns}, u.email_verified from access a join users u on u.user_id = a.user_id
     `),
 });

@@ -3,7 +3,7 @@ import { signedIn } from '../access/access-rule.ts';
 import { Paging } from '../core/paging.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleSession, Session } from './schema.ts';
+import { exampleSession, Session, sessionColumns } from './schema.ts';
 
 export const listSessions = endpoint({
   method: 'GET',
@@ -17,9 +17,7 @@ export const listSessions = endpoint({
   example: { reply: [exampleSession] },
   run: ({ paging, many }) =>
     many<Session>(sql`
-      select s.session_id, s.created_at, s.last_used_at, s.expires_at, s.address, s.user_agent,
-        s.session_id = (select credential_id from access) as current
-      from sessions s
+      select ${sessionColumns} from sessions s
       where s.user_id = (select user_id from access) and s.revoked_at is null and s.expires_at > now()
         and (s.access_expires_at > now() or exists (
           select from refresh_tokens r where r.session_id = s.session_id and r.used_at is null and r.expires_at > now()))

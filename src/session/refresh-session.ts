@@ -4,7 +4,7 @@ import { newToken, tokenHash } from '../access/token.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ACCESS_END, FORGET_REFRESH_TOKENS, IDLE_END, tokensOf } from './new-session.ts';
-import { exampleTokens, sessionRecord, signInRefused, Tokens } from './schema.ts';
+import { exampleTokens, sessionAuditColumns, signInRefused, Tokens } from './schema.ts';
 
 /**
  * One of several who come with the same token marks it as used: the update waits for the others and looks again. Whoever
@@ -29,7 +29,7 @@ export const refreshSession = endpoint({
     const refresh = newToken('refresh');
     const [renewed] = await many<{ session_id: string }>({
       before: sql`
-        select ${sessionRecord} from sessions s join refresh_tokens r on r.session_id = s.session_id
+        select ${sessionAuditColumns} from sessions s join refresh_tokens r on r.session_id = s.session_id
         where r.token_hash = ${hash}`,
       spent: sql`
         update refresh_tokens r set used_at = now() from sessions s
@@ -40,7 +40,7 @@ export const refreshSession = endpoint({
         update sessions s set access_hash = ${access.hash}, access_expires_at = ${ACCESS_END}, last_used_at = now(),
           address = ${origin.address}, user_agent = ${origin.user_agent}
         from spent where s.session_id = spent.session_id and s.revoked_at is null
-        returning ${sessionRecord}`,
+        returning ${sessionAuditColumns}`,
       after: sql`select * from session`,
       next: sql`
         insert into refresh_tokens (token_hash, session_id, user_id, expires_at)
@@ -52,13 +52,13 @@ export const refreshSession = endpoint({
     await many(
       {
         before: sql`
-          select ${sessionRecord} from sessions s join refresh_tokens r on r.session_id = s.session_id
+          select ${sessionAuditColumns} from sessions s join refresh_tokens r on r.session_id = s.session_id
           where r.token_hash = ${hash}`,
         result: sql`
           update sessions s set revoked_at = now() from refresh_tokens r
           where r.token_hash = ${hash} and r.used_at is not null and s.session_id = r.session_id and s.revoked_at is null
             and s.expires_at > now()
-          returning ${sessionRecord}`,
+          returning ${sessionAuditColumns}`,
       },
       'session.reuse_detected',
     );

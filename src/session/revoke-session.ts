@@ -3,7 +3,7 @@ import { signedIn } from '../access/access-rule.ts';
 import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { sessionRecord } from './schema.ts';
+import { sessionAuditColumns } from './schema.ts';
 
 /** Holds for every request that begins after the answer, because a session is looked up each time. */
 export const revokeSession = endpoint({
@@ -19,7 +19,7 @@ export const revokeSession = endpoint({
   run: async ({ params, one }) => {
     await one({
       before: sql`
-        select ${sessionRecord} from sessions s join access a on a.user_id = s.user_id
+        select ${sessionAuditColumns} from sessions s join access a on a.user_id = s.user_id
         where s.session_id = ${params.session_id}`,
       revoked: sql`
         update sessions s set revoked_at = now() from access a

@@ -28,8 +28,13 @@ export const Session = Record({
 });
 export type Session = Static<typeof Session>;
 
+/** The columns of Session from a session `s`, as the guard's `access` sees it. */
+export const sessionColumns: Sql = sql`
+  s.session_id, s.created_at, s.last_used_at, s.expires_at, s.address, s.user_agent,
+  s.session_id = (select credential_id from access) as current`;
+
 /** What the audit log says of a session `s`, before and after a write. */
-export const sessionRecord: Sql = sql`
+export const sessionAuditColumns: Sql = sql`
   s.session_id, s.user_id, case when s.revoked_at is null then 'active' else 'revoked' end as state, s.created_at,
   s.last_used_at, s.access_expires_at, s.expires_at, s.revoked_at, s.in_browser, s.address, s.user_agent`;
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { signedIn } from '../access/access-rule.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { sessionRecord } from './schema.ts';
+import { sessionAuditColumns } from './schema.ts';
 
 /** Ends the session of the access token that asks, and with it its widget tokens. */
 export const signOut = endpoint({
@@ -16,10 +16,10 @@ export const signOut = endpoint({
   example: { reply: null },
   run: async ({ many }) => {
     await many({
-      before: sql`select ${sessionRecord} from sessions s join access a on a.credential_id = s.session_id`,
+      before: sql`select ${sessionAuditColumns} from sessions s join access a on a.credential_id = s.session_id`,
       result: sql`
         update sessions s set revoked_at = now() from access a where s.session_id = a.credential_id and s.revoked_at is null
-        returning ${sessionRecord}`,
+        returning ${sessionAuditColumns}`,
     });
     return null;
   },

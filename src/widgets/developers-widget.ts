@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { onWidget } from '../access/access-rule.ts';
 import { Id, Record } from '../core/records.ts';
+import { jsonObject } from '../db/json-object.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiKey, apiKeyJson, exampleApiKey } from '../keys/schema.ts';
+import { ApiKey, apiKeyColumns, exampleApiKey } from '../keys/schema.ts';
 
 export const developersWidget = endpoint({
   method: 'GET',
@@ -17,7 +18,7 @@ export const developersWidget = endpoint({
     one(sql`
       select a.workspace_id as organization_id,
         coalesce((
-          select jsonb_agg(${apiKeyJson} order by k.key_id) from api_keys k
+          select json_agg(${jsonObject(ApiKey, apiKeyColumns)} order by k.key_id) from api_keys k
           where k.workspace_id = a.workspace_id and k.revoked_at is null), '[]') as api_keys
       from access a
     `),

@@ -7,7 +7,7 @@ import { Id } from '../core/records.ts';
 import { readTitle } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleWiki, Wiki } from './schema.ts';
+import { exampleWiki, Wiki, wikiColumns } from './schema.ts';
 
 export const createWiki = endpoint({
   method: 'POST',
@@ -44,11 +44,11 @@ export const createWiki = endpoint({
             select from wikis w where w.workspace_id = ${params.workspace_id} and w.slug = candidate.slug)
           order by place limit 1`,
         result: sql`
-          insert into wikis (wiki_id, workspace_id, slug, title, description, created_by)
+          insert into wikis as w (wiki_id, workspace_id, slug, title, description, created_by)
           select ${newId('wiki')}, access.workspace_id, free.slug, ${title}, ${description}, access.user_id
           from access, free
           on conflict (workspace_id, slug) where workspace_id is not null do nothing
-          returning wiki_id, workspace_id, slug, title, description`,
+          returning ${wikiColumns}`,
       });
       if (made) return made;
       if (typeof body.slug === 'string') throw slugTaken(body.slug);

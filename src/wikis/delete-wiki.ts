@@ -3,6 +3,7 @@ import { onWiki } from '../access/access-rule.ts';
 import { WikiParams } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { wikiColumns } from './schema.ts';
 
 /** From this statement on the wiki belongs to no workspace: no caller sees anything of it, and no job of it goes on. */
 export const deleteWiki = endpoint({
@@ -24,7 +25,7 @@ export const deleteWiki = endpoint({
         update jobs j set status = 'cancelled', worker_id = null, updated_at = now(), finished_at = now() from access a
         where j.wiki_id = a.wiki_id and j.status in ('queued', 'running') returning j.job_id`,
       before: sql`
-        select w.wiki_id, w.workspace_id, w.slug, w.title, w.description
+        select ${wikiColumns}
         from wikis w join access a on a.wiki_id = w.wiki_id, (select count(*) from stopped) s
         for no key update of w`,
       removed: sql`

@@ -2,7 +2,7 @@ import { onWiki } from '../access/access-rule.ts';
 import { WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleWiki, Wiki } from './schema.ts';
+import { exampleWiki, Wiki, wikiColumns } from './schema.ts';
 
 export const getWiki = endpoint({
   method: 'GET',
@@ -12,6 +12,5 @@ export const getWiki = endpoint({
   params: WikiParams,
   reply: Wiki,
   example: { reply: exampleWiki },
-  run: ({ params, one }) =>
-    one(sql`select wiki_id, workspace_id, slug, title, description from wikis where wiki_id = ${params.wiki_id}`),
+  run: ({ params, one }) => one(sql`select ${wikiColumns} from wikis w where w.wiki_id = ${params.wiki_id}`),
 });

@@ -4,7 +4,7 @@ import { Paging } from '../core/paging.ts';
 import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleWiki, Wiki } from './schema.ts';
+import { exampleWiki, Wiki, wikiColumns } from './schema.ts';
 
 export const listWikis = endpoint({
   method: 'GET',
@@ -18,7 +18,7 @@ export const listWikis = endpoint({
   example: { reply: [exampleWiki] },
   run: ({ params, paging, many }) =>
     many(sql`
-      select wiki_id, workspace_id, slug, title, description from wikis
-      where workspace_id = ${params.workspace_id} ${paging.clause}
+      select ${wikiColumns} from wikis w
+      where w.workspace_id = ${params.workspace_id} ${paging.clause}
     `),
 });

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Record, Text } from '../core/records.ts';
+import { type Sql, sql } from '../db/sql.ts';
 
 export const Wiki = Record({
   wiki_id: Id,
@@ -9,6 +10,19 @@ export const Wiki = Record({
   description: Text,
 });
 export type Wiki = Static<typeof Wiki>;
+
+const { wiki_id, workspace_id, slug, title, ...others } = Wiki.properties;
+
+/** A wiki in the replies that call its workspace an organization. */
+export const OrganizationWiki = Record({ organization_id: workspace_id, slug, title, wiki_id, ...others });
+export type OrganizationWiki = Static<typeof OrganizationWiki>;
+
+export function toOrganizationWiki({ workspace_id: organization_id, ...wiki }: Wiki): OrganizationWiki {
+  return { organization_id, ...wiki };
+}
+
+/** The columns of Wiki from a wiki `w`. */
+export const wikiColumns: Sql = sql`w.wiki_id, w.workspace_id, w.slug, w.title, w.description`;
 
 export const exampleWiki: Wiki = {
   wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9',

@@ -1,13 +1,12 @@
 import { Type } from 'typebox';
 import { signedIn } from '../access/access-rule.ts';
-import { effectivePermissions } from '../access/roles.ts';
 import { candidatesAt, SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../core/chosen-slug.ts';
 import { ApiError } from '../core/errors.ts';
 import { readName } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { newWorkspaceCtes } from './new-workspace.ts';
-import { exampleWorkspace, Workspace } from './schema.ts';
+import { exampleWorkspace, toWorkspace, Workspace, type WorkspaceRow } from './schema.ts';
 
 export const createWorkspace = endpoint({
   method: 'POST',
@@ -39,8 +38,8 @@ export const createWorkspace = endpoint({
     const slugs = slugCandidates(body.slug, name, 'workspace');
     if (slugs instanceof ApiError) throw slugs;
     for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
-      const [made] = await many<Workspace>(newWorkspaceCtes(new_workspace_id, name, candidatesAt(attempt, slugs)));
-      if (made) return { ...made, permissions: effectivePermissions(made.role, caller?.granted ?? null) };
+      const [made] = await many<WorkspaceRow>(newWorkspaceCtes(new_workspace_id, name, candidatesAt(attempt, slugs)));
+      if (made) return toWorkspace(made, caller?.granted ?? null);
       if (typeof body.slug === 'string') throw slugTaken(body.slug);
     }
     throw new Error('every slug was taken');

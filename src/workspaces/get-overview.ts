@@ -1,5 +1,6 @@
 import { signedIn } from '../access/access-rule.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { exampleWiki, toOrganizationWiki } from '../wikis/schema.ts';
 import { type OverviewRow, overviewStatement, readOverview } from './overview.ts';
 import { exampleUser, exampleWorkspace, Overview } from './schema.ts';
 
@@ -25,15 +26,7 @@ export const getOverview = endpoint({
         },
       ],
       session: { organizations: [{ organization_id, ...organization }], user: exampleUser, organization_id },
-      wikis: [
-        {
-          organization_id,
-          slug: 'main',
-          title: 'Acme Wiki',
-          wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9',
-          description: '',
-        },
-      ],
+      wikis: [toOrganizationWiki(exampleWiki)],
     },
   },
   run: async ({ one }) => {
@@ -45,7 +38,7 @@ export const getOverview = endpoint({
         user,
         organization_id: current?.workspace_id ?? '',
       },
-      wikis: wikis.map(({ workspace_id, ...rest }) => ({ organization_id: workspace_id, ...rest })),
+      wikis: wikis.map(toOrganizationWiki),
     };
   },
 });

@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import { signedIn } from '../access/access-rule.ts';
-import { effectivePermissions } from '../access/roles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleWorkspace, Workspace } from './schema.ts';
+import { exampleWorkspace, toWorkspace, Workspace, type WorkspaceRow, workspaceColumns } from './schema.ts';
 
 export const listWorkspaces = endpoint({
   method: 'GET',
@@ -14,14 +13,14 @@ export const listWorkspaces = endpoint({
   reply: Type.Array(Workspace),
   example: { reply: [exampleWorkspace] },
   run: async ({ many }) => {
-    const rows = await many<Workspace & { granted: string[] | null }>(sql`
-      select w.workspace_id, w.name, w.slug, m.role, a.granted
+    const rows = await many<WorkspaceRow & { granted: string[] | null }>(sql`
+      select ${workspaceColumns}, a.granted
       from access a
       join memberships m on m.user_id = a.user_id and m.status = 'active'
         and (a.bound_workspace_id is null or a.bound_workspace_id = m.workspace_id)
       join workspaces w on w.workspace_id = m.workspace_id
       order by w.workspace_id
     `);
-    return rows.map((row) => ({ ...row, permissions: effectivePermissions(row.role, row.granted) }));
+    return rows.map(({ granted, ...row }) => toWorkspace(row, granted));
   },
 });

@@ -1,5 +1,6 @@
 import { newId } from '../core/ids.ts';
 import { type Sql, sql } from '../db/sql.ts';
+import { workspaceColumns } from './schema.ts';
 
 /**
  * The steps that make the workspace of an endpoint that `founds`, with its owner and its first wiki, from the guard's `access`. The first free candidate
@@ -15,7 +16,7 @@ export function newWorkspaceCtes(workspace_id: string, name: string, slugs: stri
       insert into workspaces (workspace_id, name, slug, created_by)
       select ${workspace_id}, ${name}, free.slug, access.user_id from access, free
       on conflict (slug) do nothing
-      returning workspace_id, name, slug`,
+      returning *`,
     membership: sql`
       insert into memberships (membership_id, workspace_id, user_id, role)
       select ${newId('mem')}, workspace.workspace_id, access.user_id, 'owner' from access, workspace
@@ -25,7 +26,7 @@ export function newWorkspaceCtes(workspace_id: string, name: string, slugs: stri
       select ${newId('wiki')}, workspace.workspace_id, 'main', workspace.name || ' Wiki', access.user_id
       from access, workspace
       returning wiki_id`,
-    after: sql`select workspace.*, membership.*, wiki.* from workspace, membership, wiki`,
-    result: sql`select workspace.*, membership.role from workspace, membership`,
+    after: sql`select ${workspaceColumns}, m.membership_id, wiki.wiki_id from workspace w, membership m, wiki`,
+    result: sql`select ${workspaceColumns} from workspace w, membership m`,
   };
 }

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { effectivePermissions } from '../access/roles.ts';
 import { Flag, Id, Record, Text } from '../core/records.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import { OrganizationWiki } from '../wikis/schema.ts';
 
 export const Workspace = Record(
   {
@@ -14,8 +16,23 @@ export const Workspace = Record(
 );
 export type Workspace = Static<typeof Workspace>;
 
+/** A workspace as it is stored: what the caller may do there is computed from the role and the credential. */
+export const WorkspaceRow = Type.Omit(Workspace, ['permissions']);
+export type WorkspaceRow = Static<typeof WorkspaceRow>;
+
+/** The columns of WorkspaceRow from a workspace `w` and the caller's membership `m`. */
+export const workspaceColumns: Sql = sql`w.workspace_id, w.name, w.slug, m.role`;
+
+/** `granted`: the permissions that the caller's credential was given; null: all of the role. */
+export function toWorkspace(row: WorkspaceRow, granted: readonly string[] | null): Workspace {
+  return { ...row, permissions: effectivePermissions(row.role, granted) };
+}
+
 export const User = Record({ user_id: Id, email: Type.String(), display_name: Type.String(), avatar_url: Text });
 export type User = Static<typeof User>;
+
+/** The columns of User from a user `u`. */
+export const userColumns: Sql = sql`u.user_id, u.email, u.display_name, u.avatar_url`;
 
 export const WorkspaceAccess = Record({
   workspace_id: Id,
@@ -43,15 +60,6 @@ export const Organization = Record({
 });
 export type Organization = Static<typeof Organization>;
 
-export const WikiOfOrganization = Record({
-  organization_id: Id,
-  slug: Type.String(),
-  title: Type.String(),
-  wiki_id: Id,
-  description: Text,
-});
-export type WikiOfOrganization = Static<typeof WikiOfOrganization>;
-
 export const Overview = Record({
   access: Type.Array(OrganizationAccess),
   session: Record({
@@ -59,7 +67,7 @@ export const Overview = Record({
     user: User,
     organization_id: Type.String({ description: 'The current organization; "" where the caller has none.' }),
   }),
-  wikis: Type.Array(WikiOfOrganization),
+  wikis: Type.Array(OrganizationWiki),
 });
 export type Overview = Static<typeof Overview>;
 
