@@ -1,4 +1,5 @@
-import type { Organization, Overview, User, WikiOfOrganization } from '../src/workspaces/schema.ts';
+import type { OrganizationWiki } from '../src/wikis/schema.ts';
+import type { Organization, Overview, User } from '../src/workspaces/schema.ts';
 import type { Visit } from './visit.ts';
 import { notFound } from './wiki-context.ts';
 
@@ -8,7 +9,7 @@ export interface SettingsContext {
   overview: Overview;
   /** The workspace that the address names; on the user's own pages the current one. */
   workspace: Organization;
-  wiki: WikiOfOrganization | undefined;
+  wiki: OrganizationWiki | undefined;
   can(permission: string): boolean;
   /** The API path of the workspace. */
   api: string;

@@ -1,4 +1,5 @@
-import type { Organization, Overview, User, WikiOfOrganization } from '../src/workspaces/schema.ts';
+import type { OrganizationWiki } from '../src/wikis/schema.ts';
+import type { Organization, Overview, User } from '../src/workspaces/schema.ts';
 import { Problem } from './api.ts';
 import type { Visit } from './visit.ts';
 
@@ -6,7 +7,7 @@ import type { Visit } from './visit.ts';
 export interface WikiContext {
   user: User;
   workspace: Organization;
-  wiki: WikiOfOrganization;
+  wiki: OrganizationWiki;
   overview: Overview;
   /** Whether the user has a permission, such as `pages:write`. */
   can(permission: string): boolean;
@@ -28,7 +29,7 @@ export async function loadWikiContext(visit: Visit): Promise<WikiContext> {
   return wikiContext(overview, workspace, wiki);
 }
 
-export function wikiContext(overview: Overview, workspace: Organization, wiki: WikiOfOrganization): WikiContext {
+export function wikiContext(overview: Overview, workspace: Organization, wiki: OrganizationWiki): WikiContext {
   const permissions = new Set(workspace.permissions);
   const root = `/${workspace.slug}/${wiki.slug}`;
   return {

@@ -21,6 +21,7 @@ import { actorOf, afterCallerCheck, sendError } from './error-reply.ts';
 import { EventStream, openEventStreams } from './event-stream.ts';
 import { handlerOf } from './handler/handler.ts';
 import type { HandlerNeeds } from './handler/needs.ts';
+import { replySchema } from './handler/reply-schema.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import type { Limits, Services } from './services.ts';
 import { toApiError } from './to-api-error.ts';
@@ -107,7 +108,7 @@ function routeOf(endpoint: Endpoint, needs: HandlerNeeds, cors: WidgetCors): Rou
     method,
     url: path.replace(/\*[a-z_]+$/, '*'),
     config: { endpoint },
-    ...(isJson && { schema: { response: { [status]: reply } } }),
+    ...(isJson && { schema: { response: { [status]: replySchema(reply) } } }),
     bodyLimit: bodyLimit(endpoint, needs.services.limits),
     ...(access.on === 'widget' && {
       onSend: async (request: FastifyRequest, reply: FastifyReply) => {

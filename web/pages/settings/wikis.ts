@@ -1,4 +1,5 @@
-import type { WikiOfOrganization } from '../../../src/workspaces/schema.ts';
+import type { OrganizationWiki } from '../../../src/wikis/schema.ts';
+
 import { type Html, html } from '../../html.ts';
 import { settingsPage } from '../../settings.ts';
 import type { SettingsContext } from '../../settings-context.ts';
@@ -44,7 +45,7 @@ export const [wikis, changeWikis] = settingsPage({
   },
 });
 
-function wikiEntry({ wiki_id, slug, title }: WikiOfOrganization, context: SettingsContext): Html {
+function wikiEntry({ wiki_id, slug, title }: OrganizationWiki, context: SettingsContext): Html {
   const address = `/${context.workspace.slug}/${slug}`;
   return html`<li><div class="who"><strong><a href="${address}">${title}</a></strong><span class="small">${address}</span></div>
     ${(context.can('wikis:export') || context.can('pages:write')) && html`<a class="button quiet" href="${address}/-/transfer">Export or import<span class="sr-only"> ${title}</span></a>`}
