@@ -1,13 +1,13 @@
 import { camelCaseParts, isUnspaced, termOf, tokenize } from './tokenize.ts';
 
 /** Text after this many characters is not indexed. */
-export const SEARCHED_CHARACTERS = 250_000;
+export const MAX_INDEXED_CHARACTERS = 250_000;
 
 /** The prefix of unstemmed title words in the index, which are used for suggestions while a query is typed. */
-export const TITLE_WORD = '^';
+export const TITLE_WORD_PREFIX = '^';
 
 /** Sorts after every character of a word: the upper bound of a prefix search. */
-export const AFTER_ALL = '\u{10ffff}';
+export const PREFIX_END = '\u{10ffff}';
 
 /** The index data of a text: words separated by spaces, so that SQL can search in them. */
 export interface IndexedText {
@@ -22,18 +22,18 @@ export function indexTitle(title: string): IndexedText {
   const counts = new Map<string, number>();
   const words = new Set<string>();
   const add = (term: string) => counts.set(term, (counts.get(term) ?? 0) + 1);
-  let place = 0;
+  let position = 0;
   for (const { word, term } of tokenize(title)) {
     add(term);
     addWord(words, word);
     // The count of such a word is its position: suggestions prefer titles that begin with it.
-    const typed = TITLE_WORD + word;
-    if (!counts.has(typed)) counts.set(typed, (place += 1));
+    const typed = TITLE_WORD_PREFIX + word;
+    if (!counts.has(typed)) counts.set(typed, (position += 1));
   }
   for (const part of camelCaseParts(title)) {
     add(termOf(part));
     addWord(words, part);
-    if (!counts.has(TITLE_WORD + part)) counts.set(TITLE_WORD + part, (place += 1));
+    if (!counts.has(TITLE_WORD_PREFIX + part)) counts.set(TITLE_WORD_PREFIX + part, (position += 1));
   }
   return { terms: writeCounts(counts), vocabulary: writeWords(words) };
 }
@@ -41,7 +41,7 @@ export function indexTitle(title: string): IndexedText {
 export function indexBody(text: string): IndexedText {
   const counts = new Map<string, number>();
   const words = new Set<string>();
-  for (const { word, term, isStopWord } of tokenize(text.slice(0, SEARCHED_CHARACTERS))) {
+  for (const { word, term, isStopWord } of tokenize(text.slice(0, MAX_INDEXED_CHARACTERS))) {
     if (isStopWord) continue;
     counts.set(term, (counts.get(term) ?? 0) + 1);
     addWord(words, word);
@@ -79,6 +79,6 @@ export function readWords(vocabulary: string): string[] {
 }
 
 /** Reversed words make suffix searches prefix searches. */
-export function backwards(word: string): string {
+export function reverseText(word: string): string {
   return [...word].reverse().join('');
 }

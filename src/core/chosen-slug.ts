@@ -3,9 +3,9 @@ import { ApiError } from './errors.ts';
 import { isSlug, numberedSlug, RESERVED_SLUGS, slugFrom } from './slug.ts';
 
 /** How many numbered slugs are tried before random ones. */
-const NUMBERED = 20;
+const NUMBERED_CANDIDATES = 20;
 
-const RANDOM = 4;
+const RANDOM_CANDIDATES = 4;
 
 /**
  * How many times a statement that takes the first free candidate is attempted; only a lost race needs a second attempt.
@@ -16,7 +16,7 @@ export const SLUG_ATTEMPTS = 10;
  * Concurrent writers try the same first free number and only one gets it; after this many lost races the random
  * candidates are used.
  */
-const RACES_MAX = 4;
+const MAX_LOST_RACES = 4;
 
 /**
  * The candidates for a record's slug, in order of preference: only `given` if the client sent one; else the slug of the
@@ -24,26 +24,26 @@ const RACES_MAX = 4;
  * `invalid_slug` and 409 `slug_taken` (also for reserved words), for the caller to raise in the order of checks.
  */
 export function slugCandidates(
-  given: string | null | undefined,
+  requested: string | null | undefined,
   name: string,
   fallback: string,
   reserved: ReadonlySet<string> = RESERVED_SLUGS,
 ): string[] | ApiError {
-  if (typeof given === 'string') {
-    if (!isSlug(given)) {
+  if (typeof requested === 'string') {
+    if (!isSlug(requested)) {
       return new ApiError('invalid_slug', 'A slug is 1 to 48 of a-z, 0-9 and single dashes, neither first nor last.');
     }
-    return reserved.has(given) ? slugTaken(given) : [given];
+    return reserved.has(requested) ? slugTaken(requested) : [requested];
   }
   const base = slugFrom(name, fallback);
-  const numbered = Array.from({ length: NUMBERED }, (_, i) => (i === 0 ? base : numberedSlug(base, i + 1)));
-  const random = Array.from({ length: RANDOM }, () => numberedSlug(base, randomInt(10 ** 9, 10 ** 10)));
+  const numbered = Array.from({ length: NUMBERED_CANDIDATES }, (_, i) => (i === 0 ? base : numberedSlug(base, i + 1)));
+  const random = Array.from({ length: RANDOM_CANDIDATES }, () => numberedSlug(base, randomInt(10 ** 9, 10 ** 10)));
   return [...numbered, ...random].filter((slug) => !reserved.has(slug));
 }
 
 /** The candidates of an attempt, counted from 0. */
-export function candidatesAt(attempt: number, slugs: string[]): string[] {
-  return attempt < RACES_MAX ? slugs : slugs.slice(-RANDOM);
+export function candidatesForAttempt(attempt: number, slugs: string[]): string[] {
+  return attempt < MAX_LOST_RACES ? slugs : slugs.slice(-RANDOM_CANDIDATES);
 }
 
 export function slugTaken(slug: string): ApiError {

@@ -118,8 +118,8 @@ export function lastOwner(cause?: unknown): ApiError {
   );
 }
 
-export function unsupportedMediaType(cause?: unknown, wanted = 'application/json'): ApiError {
-  return new ApiError('unsupported_media_type', `Send the body as Content-Type: ${wanted}.`, { cause });
+export function unsupportedMediaType(cause?: unknown, expected = 'application/json'): ApiError {
+  return new ApiError('unsupported_media_type', `Send the body as Content-Type: ${expected}.`, { cause });
 }
 
 export function validationError(detail: Detail[]): ApiError {

@@ -25,7 +25,7 @@ export function withoutNulls<T extends object>(row: T): T {
  * The fields of `record` that have a value in `row`, for responses that may be one of several records. Errors: a field that
  * the row has no column for.
  */
-export function fieldsOf<T extends object>(record: { properties: object }, row: T): T {
+export function pickFields<T extends object>(record: { properties: object }, row: T): T {
   const names = Object.keys(record.properties) as (keyof T)[];
   const missing = names.find((name) => row[name] === undefined);
   if (missing !== undefined) throw new Error(`the row has no column "${String(missing)}"`);

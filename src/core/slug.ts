@@ -38,21 +38,21 @@ export function isSlug(text: string): boolean {
 export function slugFrom(text: string, fallback: string): string {
   // A slug is short, but a text can be a megabyte.
   const start = text.slice(0, 4096).normalize('NFC').toLowerCase();
-  const ascii = start.replace(/[^\p{ASCII}]/gu, inAscii);
-  return cut(ascii.replace(/[^a-z0-9]+/g, '-').replace(/^-/, ''), MAX_LENGTH) || fallback;
+  const ascii = start.replace(/[^\p{ASCII}]/gu, transliterate);
+  return truncate(ascii.replace(/[^a-z0-9]+/g, '-').replace(/^-/, ''), MAX_LENGTH) || fallback;
 }
 
 /** The slug `base-n`, with the base cut to fit. */
 export function numberedSlug(base: string, n: number): string {
   const ending = `-${n}`;
-  return cut(base, MAX_LENGTH - ending.length) + ending;
+  return truncate(base, MAX_LENGTH - ending.length) + ending;
 }
 
-function cut(dashed: string, length: number): string {
+function truncate(dashed: string, length: number): string {
   return dashed.slice(0, length).replace(/-$/, '');
 }
 
-function inAscii(letter: string): string {
+function transliterate(letter: string): string {
   const known = LETTERS.get(letter);
   if (known !== undefined) return known;
   // Compatibility characters may decompose to capitals (ℌ, ㎒).

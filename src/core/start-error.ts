@@ -15,11 +15,11 @@ const ADVICE: Record<string, string> = {
 };
 
 /** Converts an error of the file system to a StartError; other errors are returned unchanged. */
-export function toStartError(error: unknown, data_dir: string): unknown {
+export function toStartError(error: unknown, dataDir: string): unknown {
   const { code, path, dest } = error as NodeJS.ErrnoException & { dest?: string };
   const advice = code && ADVICE[code];
   if (error instanceof StartError || !advice) return error;
-  const where = dest ?? path ?? data_dir;
-  const what = where === data_dir ? `DATA_DIR ${data_dir}` : `DATA_DIR ${data_dir} (at ${where})`;
+  const where = dest ?? path ?? dataDir;
+  const what = where === dataDir ? `DATA_DIR ${dataDir}` : `DATA_DIR ${dataDir} (at ${where})`;
   return new StartError(`${what} cannot be used: ${advice}.`, { cause: error });
 }

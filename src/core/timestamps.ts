@@ -9,14 +9,14 @@ const RFC3339 = new RegExp(TIMESTAMP_PATTERN);
  * the date or time does not exist, which PostgreSQL would report as its own error.
  */
 export function readTimestamp(text: string): string | undefined {
-  if (!RFC3339.test(text) || !isOfTheCalendar(text.slice(0, 10)) || Number.isNaN(Date.parse(text))) return undefined;
+  if (!RFC3339.test(text) || !isCalendarDate(text.slice(0, 10)) || Number.isNaN(Date.parse(text))) return undefined;
   const time = new Date(text).toISOString();
   // An offset may move the year out of the range of four digits.
   return /^(?!0000)\d{4}-/.test(time) ? time : undefined;
 }
 
 /** Date.parse accepts February 30 as March 2. */
-function isOfTheCalendar(day: string): boolean {
+function isCalendarDate(day: string): boolean {
   const time = Date.parse(`${day}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
 }

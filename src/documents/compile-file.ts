@@ -1,17 +1,17 @@
 import type { Root } from 'mdast';
 import { type IndexedText, indexBody } from '../analysis/document-terms.ts';
 import { linksOf, type PageLink, withWikiLinks } from '../markdown/page-links.ts';
-import { parseMarkdown, TooComplexError, withoutOverflow } from '../markdown/parse-markdown.ts';
+import { catchOverflow, parseMarkdown, TooComplexError } from '../markdown/parse-markdown.ts';
 import { oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from '../markdown/plain-text.ts';
 import { renderTree } from '../markdown/render.ts';
 import { type Citations, citeBlocks } from './cite-blocks.ts';
 import type { CompileInput } from './compile-input.ts';
 import {
-  checked,
-  checkedPage,
+  checkDocument,
+  checkPage,
   type Extracted,
   extract,
-  extractAsIs,
+  extractAsPlainText,
   MARKDOWN_MAX,
   titleFromFilename,
   type UploadedFile,
@@ -65,19 +65,19 @@ export function compileOrSplit(
 }
 
 /** As `compileOrSplit` for a file that is shown as plain text; a long one is split between lines. */
-export function compileOrSplitAsIs(file: CompileInput, plain_reason: PlainReason): CompiledFile | SplitFile {
-  const { text, kind, title, language, content_type, markdown } = readAsIs(file);
-  if (!isLong({ kind, title, language, content_type, markdown })) return compileAsIs(file, plain_reason);
+export function compileOrSplitAsPlainText(file: CompileInput, plain_reason: PlainReason): CompiledFile | SplitFile {
+  const { text, kind, title, language, content_type, markdown } = readAsPlainText(file);
+  if (!isLong({ kind, title, language, content_type, markdown })) return compileAsPlainText(file, plain_reason);
   const parts = split({ markdown: textAsCode(text), lines: LINES_OF_CODE }, titleOf(file, title));
   return { kind, title, language, content_type, parts };
 }
 
 function readFile(file: CompileInput): Extracted {
-  return file.document ? checked(file.document) : extract(file);
+  return file.document ? checkDocument(file.document) : extract(file);
 }
 
-function readAsIs(file: CompileInput): Extracted & { text: string } {
-  return file.document ? asIs(checked(file.document)) : extractAsIs(file);
+function readAsPlainText(file: CompileInput): Extracted & { text: string } {
+  return file.document ? asCodeBlock(checkDocument(file.document)) : extractAsPlainText(file);
 }
 
 function titleOf(file: UploadedFile, title: string): string {
@@ -97,12 +97,12 @@ export function compileFile(
   names: TitleNames = NO_NAMES,
 ): CompiledFile {
   try {
-    return withoutOverflow(() => {
-      const extracted = checkedPage(readFile(file));
+    return catchOverflow(() => {
+      const extracted = checkPage(readFile(file));
       onExtracted(extracted.markdown.length);
       const tree = parseMarkdown(extracted.markdown);
       const { edits, links } = relink(extracted.markdown, tree, file, pages);
-      const named = namesLinked(extracted, tree, file, names);
+      const named = linkNames(extracted, tree, file, names);
       const markdown = editText(extracted.markdown, tree, [...edits, ...named.edits]);
       const page_links = linksOf(tree, markdown, file.page_path);
       const wiki = uploadLinkResolver(file, pages);
@@ -117,13 +117,13 @@ export function compileFile(
       });
     });
   } catch (error) {
-    if (error instanceof TooComplexError) return compileAsIs(file, 'too_complex');
+    if (error instanceof TooComplexError) return compileAsPlainText(file, 'too_complex');
     throw error;
   }
 }
 
 /** Authors of Markdown write their own links; other formats can refer to pages of the wiki only by title. */
-function namesLinked({ kind, markdown }: Extracted, tree: Root, file: CompileInput, names: TitleNames) {
+function linkNames({ kind, markdown }: Extracted, tree: Root, file: CompileInput, names: TitleNames) {
   if (kind === 'markdown' || names.size === 0) return { edits: [], paths: [] };
   const { page_path, document_path = page_path } = file;
   const linked = linksOf(tree, markdown, page_path).map(({ to_path }) => to_path);
@@ -132,9 +132,9 @@ function namesLinked({ kind, markdown }: Extracted, tree: Root, file: CompileInp
 }
 
 /** Compiles a file to a page of plain text. Throws an ExtractError if it is not text. */
-export function compileAsIs(file: CompileInput, plain_reason: PlainReason): CompiledFile {
-  const { text, ...read } = readAsIs(file);
-  const extracted = checkedPage(read);
+export function compileAsPlainText(file: CompileInput, plain_reason: PlainReason): CompiledFile {
+  const { text, ...read } = readAsPlainText(file);
+  const extracted = checkPage(read);
   const rendered = renderPlainText(text);
   return finished(file, extracted, rendered, {
     markdown: extracted.markdown,
@@ -146,7 +146,7 @@ export function compileAsIs(file: CompileInput, plain_reason: PlainReason): Comp
 }
 
 /** Plain text is one block, from all pages of the document. */
-function asIs({ block_pages = [], ...document }: Extracted): Extracted & { text: string } {
+function asCodeBlock({ block_pages = [], ...document }: Extracted): Extracted & { text: string } {
   const [first] = block_pages;
   const last_page = Math.max(...block_pages.map((pages) => pages.last_page));
   return { ...document, text: document.markdown, block_pages: first ? [{ ...first, last_page }] : [] };

@@ -9,14 +9,14 @@ interface PlannedPaths {
   folder_paths: Map<string, string>;
 }
 
-/** How many of the paths that come next are named together, to who reads what is there. */
+/** The maximum number of paths that `ahead` returns, to be looked up in one statement. */
 const AHEAD_MAX = 100;
 
 /**
  * Plans the paths of pages for uploaded files: a segment for each folder and for the name without its extension.
  * `index.md` and `README.md` of a folder are the folder's own page. Names with the same slug are numbered. `pageAt`
- * returns the origin of the wiki's page at a path; a page written by a user is never replaced. `ahead` names paths that may
- * be asked for next, so that they can be read together.
+ * returns the origin of the wiki's page at a path; a page written by a user is never replaced. `ahead` returns the
+ * paths that may be tried next, so that they can be looked up together.
  */
 export function planPaths(
   filenames: readonly string[],
@@ -27,12 +27,12 @@ export function planPaths(
   const folders = new Map<string, string>();
   const files = new Array<string>(filenames.length);
 
-  function freePath(parent: string, name: string): string {
-    const base = slugBelow(parent, name);
+  function uniquePath(parent: string, name: string): string {
+    const base = childSlug(parent, name);
     const pathOf = (n: number) => join(parent, n === 1 ? base : numberedSlug(base, n));
     for (let n = 1; ; n += 1) {
       const path = pathOf(n);
-      // Where one number is taken many may be, and mostly none is.
+      // Usually the first path is free; if not, many more may be taken, so the lookahead grows.
       const ahead = () => Array.from({ length: Math.min(9 * (n - 1), AHEAD_MAX) }, (_, i) => pathOf(n + 1 + i));
       if (!used.has(path) && !pageAt(path, ahead)) {
         used.add(path);
@@ -47,7 +47,7 @@ export function planPaths(
     if (known !== undefined) return known;
     const at = folder.lastIndexOf('/');
     const parent = folderPath(at < 0 ? '' : folder.slice(0, at));
-    const base = slugBelow(parent, folder.slice(at + 1));
+    const base = childSlug(parent, folder.slice(at + 1));
     let path = join(parent, base);
     for (let n = 2; used.has(path); n += 1) path = join(parent, numberedSlug(base, n));
     used.add(path);
@@ -72,12 +72,12 @@ export function planPaths(
     files[i] = path;
     folders.delete(path);
   }
-  for (const [i, { folder, name }] of split.entries()) files[i] ??= freePath(folderPath(folder), name);
+  for (const [i, { folder, name }] of split.entries()) files[i] ??= uniquePath(folderPath(folder), name);
   return { files, folders, folder_paths: folderPaths };
 }
 
 /** Twenty folders with slugs of maximum length leave less than a slug's length of the 1,024 characters of a path. */
-export function slugBelow(parent: string, name: string): string {
+export function childSlug(parent: string, name: string): string {
   const slug = slugFrom(name, 'page');
   return parent.length < 970 ? slug : slugFrom(slug.slice(0, 30), 'page');
 }

@@ -1,6 +1,6 @@
 import type { WikiLinkTo } from '../markdown/plain-text.ts';
 import type { Wiki } from '../markdown/wiki-links.ts';
-import { ATTACHMENT, EARLIER } from './links/relink.ts';
+import { ATTACHMENT_PREFIX, EARLIER_UPLOAD_PREFIX } from './links/relink.ts';
 
 /** File names by their keys; the shortest path comes first, as the nearest to the root. */
 const named = new WeakMap<ReadonlyMap<string, string>, ReadonlyMap<string, string>>();
@@ -30,7 +30,7 @@ export function uploadLinkResolver(
 function namesOf(pages: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const documents = [...pages.keys()].filter(
-    (filename) => !filename.startsWith(EARLIER) && !pages.get(filename)?.startsWith(ATTACHMENT),
+    (filename) => !filename.startsWith(EARLIER_UPLOAD_PREFIX) && !pages.get(filename)?.startsWith(ATTACHMENT_PREFIX),
   );
   const filenames = documents.sort((a, b) => a.split('/').length - b.split('/').length);
   for (const filename of filenames) {

@@ -74,14 +74,14 @@ test('a hostile text is rendered in its time or shown as plain text, and the pag
   let slowest = { name: '', ms: 0 };
   for (const [name, markdown] of Object.entries(HOSTILE)) {
     const started = performance.now();
-    const page = await sandbox.render({ wiki_id: '', markdown, page_path: 'x', known: new Map() });
+    const page = await sandbox.render({ wiki_id: '', markdown, page_path: 'x', pagesByTarget: new Map() });
     const ms = Math.round(performance.now() - started);
     if (ms > slowest.ms) slowest = { name, ms };
     assert.ok(page.plain_reason !== 'failed', `${name} must not be a fault of ours`);
     if (page.plain_reason === '') continue;
     plain.push(`${name} (${page.plain_reason})`);
     assert.deepEqual(page, { ...renderPlainText(markdown), plain_reason: page.plain_reason, links: [] }, name);
-    const next = await sandbox.render({ wiki_id: '', markdown: '# Next', page_path: 'x', known: new Map() });
+    const next = await sandbox.render({ wiki_id: '', markdown: '# Next', page_path: 'x', pagesByTarget: new Map() });
     assert.deepEqual([next.plain_reason, next.title], ['', 'Next'], `the page behind ${name}`);
   }
   t.diagnostic(`${Object.keys(HOSTILE).length} texts, ${plain.length} shown as plain text: ${plain.join(', ')}`);
@@ -93,14 +93,19 @@ test('a text has more time the longer it is, and other work on the machine does 
   const usual = openSandbox();
   try {
     const markdown = repeated('A *word*, a `word`.\n\n', 100_000);
-    const long = await usual.render({ wiki_id: '', markdown, page_path: 'x', known: new Map() });
+    const long = await usual.render({ wiki_id: '', markdown, page_path: 'x', pagesByTarget: new Map() });
     assert.equal(long.plain_reason, '');
   } finally {
     await usual.close();
   }
   const brief = openSandbox({ renderMs: 1 });
   try {
-    const page = await brief.render({ wiki_id: '', markdown: repeated('[a](b "'), page_path: 'x', known: new Map() });
+    const page = await brief.render({
+      wiki_id: '',
+      markdown: repeated('[a](b "'),
+      page_path: 'x',
+      pagesByTarget: new Map(),
+    });
     assert.equal(page.plain_reason, 'too_slow');
   } finally {
     await brief.close();
@@ -116,7 +121,7 @@ test('a fault of ours in rendering a page is told, and the page is shown as plai
       wiki_id: '',
       markdown,
       page_path: 'x',
-      known: undefined as unknown as Map<string, string>,
+      pagesByTarget: undefined as unknown as Map<string, string>,
     });
     assert.deepEqual(page, { ...renderPlainText(markdown), plain_reason: 'failed', links: [] });
     assert.equal(faults.length, 1);

@@ -3,9 +3,9 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { titleFromFilename } from '../documents/formats/extract.ts';
 import { isMarkdownName, isTitledName } from '../documents/formats/file-type.ts';
-import { EARLIER } from '../documents/links/relink.ts';
+import { EARLIER_UPLOAD_PREFIX } from '../documents/links/relink.ts';
 import type { KnownTitle } from '../documents/links/title-names.ts';
-import { BEGINNING, titleOfBeginning } from '../documents/links/title-of-beginning.ts';
+import { TITLE_BYTES, titleOfBeginning } from '../documents/links/title-of-beginning.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { compiledAhead } from './compile-ahead.ts';
 import type { PendingFile } from './compiled-upload.ts';
@@ -76,7 +76,7 @@ export async function knownTitles(
 /** Documents are known by the names of their files before they are read, so a text that names them so goes on to do it. */
 function filenames(paths: ReadonlySet<string>, pages: ReadonlyMap<string, string>): KnownTitle[] {
   return [...pages].flatMap(([filename, path]) =>
-    filename.startsWith(EARLIER) && paths.has(path) && !isTitledName(filename)
+    filename.startsWith(EARLIER_UPLOAD_PREFIX) && paths.has(path) && !isTitledName(filename)
       ? [{ title: titleFromFilename(filename), path, is_filename: true }]
       : [],
   );
@@ -84,7 +84,7 @@ function filenames(paths: ReadonlySet<string>, pages: ReadonlyMap<string, string
 
 async function beginningOf(blobs: Blobs, sha256: string): Promise<Uint8Array> {
   try {
-    return await buffer(await blobs.stream(sha256, { start: 0, end: BEGINNING - 1 }));
+    return await buffer(await blobs.stream(sha256, { start: 0, end: TITLE_BYTES - 1 }));
   } catch (error) {
     // What is gone is said when the file is compiled.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Uint8Array();

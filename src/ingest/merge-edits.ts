@@ -38,12 +38,12 @@ export async function mergeEdits(
     if (conflicts > 0 || Buffer.byteLength(text) > MARKDOWN_MAX) return undefined;
     if (text === ours.markdown) return { ...ours, title };
     const upload = uploadLinkResolver({ wiki_id, page_path }, pages);
-    const known = new Map(await knownTargets(async (work) => (await query(work))[0] as never, wiki_id, text));
+    const pagesByTarget = new Map(await knownTargets(async (work) => (await query(work))[0] as never, wiki_id, text));
     for (const target of possibleWikiTargets(text)) {
       const page = upload.findPage(target);
-      if (page) known.set(target, page.path);
+      if (page) pagesByTarget.set(target, page.path);
     }
-    const { links, ...rendered } = await sandbox.render({ wiki_id, markdown: text, page_path, known });
+    const { links, ...rendered } = await sandbox.render({ wiki_id, markdown: text, page_path, pagesByTarget });
     return { ...ours, ...rendered, title, markdown: text, page_links: links };
   }
 }

@@ -2,7 +2,7 @@ import { newId } from '../core/ids.ts';
 import { numberedSlug } from '../core/slug.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { slugBelow } from '../documents/file-paths.ts';
+import { childSlug } from '../documents/file-paths.ts';
 import type { Part } from '../documents/split/divide.ts';
 import type { PendingFile } from './compiled-upload.ts';
 
@@ -83,7 +83,7 @@ export async function planSections(
   }
 
   function freePath(folder: string, name: string): string {
-    const slug = slugBelow(folder, name);
+    const slug = childSlug(folder, name);
     for (let n = 1; ; n += 1) {
       const path = `${folder}/${n === 1 ? slug : numberedSlug(slug, n)}`;
       if (isTaken.has(path)) continue;

@@ -2,7 +2,7 @@ import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { planPaths } from '../documents/file-paths.ts';
-import { EARLIER } from '../documents/links/relink.ts';
+import { EARLIER_UPLOAD_PREFIX } from '../documents/links/relink.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 
 interface FileRow {
@@ -51,7 +51,7 @@ export async function planUpload(query: Query, job: ClaimedJob): Promise<Readonl
     from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind in ('file', 'folder') and p.trashed_at is null
     order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
-  for (const { filename, path } of earlier) if (!pages.has(filename)) pages.set(EARLIER + filename, path);
+  for (const { filename, path } of earlier) if (!pages.has(filename)) pages.set(EARLIER_UPLOAD_PREFIX + filename, path);
   return pages;
 }
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
-import { fieldsOf, Id } from '../core/records.ts';
+import { Id, pickFields } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { EventStream } from '../http/event-stream.ts';
@@ -30,7 +30,7 @@ export const streamJob = endpoint({
   },
   run: async ({ params, services, one }) => {
     const read = async () =>
-      fieldsOf(
+      pickFields(
         Job,
         await one<Job>(sql`
           select ${jobColumns} from jobs j where j.wiki_id = ${params.wiki_id} and j.job_id = ${params.job_id}`),

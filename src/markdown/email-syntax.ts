@@ -10,10 +10,10 @@ let lines: Lines = [];
  * extension tries only in lines with an @, with the same result. `expectEmails` sets the lines of the text that is
  * parsed next.
  */
-export function rarelyEmails({ text = {}, ...extension }: Extension): Extension {
-  const rarely = (construct: Construct): Construct =>
+export function limitEmailSearch({ text = {}, ...extension }: Extension): Extension {
+  const guarded = (construct: Construct): Construct =>
     construct.name === 'emailAutolink' ? { ...construct, previous: isExpected(construct) } : construct;
-  const entries = Object.entries(text).map(([code, construct]) => [code, [construct ?? []].flat().map(rarely)]);
+  const entries = Object.entries(text).map(([code, construct]) => [code, [construct ?? []].flat().map(guarded)]);
   return { ...extension, text: Object.fromEntries(entries) };
 }
 

@@ -18,7 +18,7 @@ export interface FrontMatter {
 export function readFrontMatter(tree: Root): FrontMatter {
   const [first] = tree.children;
   const yaml = first?.type === 'yaml' && first.value.length <= FRONT_MATTER_MAX ? first.value : '';
-  const field = yaml === '' ? () => '' : fieldsOf(yaml);
+  const field = yaml === '' ? () => '' : pickFields(yaml);
   return {
     title: oneLine(field('title'), TITLE_MAX),
     description: oneLine(field('description'), DESCRIPTION_MAX),
@@ -28,7 +28,7 @@ export function readFrontMatter(tree: Root): FrontMatter {
 }
 
 /** Reads single fields without converting the document to objects, so aliases are never expanded. */
-function fieldsOf(yaml: string): (name: string) => string {
+function pickFields(yaml: string): (name: string) => string {
   try {
     const document = parseDocument(yaml, { logLevel: 'silent', uniqueKeys: false });
     if (document.errors.length > 0) return () => '';

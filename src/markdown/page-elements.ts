@@ -11,39 +11,40 @@ import { relativeAddress, type Wiki } from './wiki-links.ts';
  * Handlers for what CommonMark lacks: highlighted code, wiki links, and mathematics and diagrams as marked code, which
  * a browser draws (without scripts it shows the source).
  */
-export function elementsOf(wiki: Wiki): Handlers {
+export function elementHandlers(wiki: Wiki): Handlers {
   const highlight = highlighter();
   return {
     code(state: State, node: Code): Element {
       const language = node.lang?.toLowerCase() ?? '';
       const fences = node.data?.isFenced ? 1 : 0;
-      if (language === 'math') return from(node, mathBlock(node.value), fences);
+      if (language === 'math') return withPosition(node, mathBlock(node.value), fences);
       if (language === 'mermaid') {
-        return from(node, element('pre', { className: ['mermaid'] }, [text(node.value)]), fences);
+        return withPosition(node, element('pre', { className: ['mermaid'] }, [text(node.value)]), fences);
       }
       const pre: Element = defaultHandlers.code(state, node);
       const [code] = pre.children;
       if (code?.type === 'element') {
         if (node.value !== '') code.children = highlight(language.split(/\s/, 1)[0] ?? '', `${node.value}\n`);
-        from(node, code, fences);
+        withPosition(node, code, fences);
       }
-      return from(node, pre, fences);
+      return withPosition(node, pre, fences);
     },
-    math: (_state: State, node: MathBlock): Element => from(node, mathBlock(node.value), 1),
+    math: (_state: State, node: MathBlock): Element => withPosition(node, mathBlock(node.value), 1),
     inlineMath(_state: State, node: InlineMath): Element {
-      return from(node, mathCode(node.value, node.display ? 'math-display' : 'math-inline'));
+      return withPosition(node, mathCode(node.value, node.display ? 'math-display' : 'math-inline'));
     },
     paragraph(state: State, node: Paragraph): Element {
       const [only, ...others] = node.children;
-      if (only?.type === 'inlineMath' && only.display && others.length === 0) return from(only, mathBlock(only.value));
+      if (only?.type === 'inlineMath' && only.display && others.length === 0)
+        return withPosition(only, mathBlock(only.value));
       return defaultHandlers.paragraph(state, node);
     },
-    wikiLink: (_state: State, node: WikiLink): Element => from(node, wikiLink(node, wiki)),
+    wikiLink: (_state: State, node: WikiLink): Element => withPosition(node, wikiLink(node, wiki)),
   };
 }
 
 /** Gives the element the source position of the node; its content starts `lines` lines later. */
-function from({ position }: Node, made: Element, lines = 0): Element {
+function withPosition({ position }: Node, made: Element, lines = 0): Element {
   if (position) {
     const start = lines === 0 ? position.start : { line: position.start.line + lines, column: 1 };
     made.position = { start, end: position.end };
@@ -56,7 +57,7 @@ function wikiLink({ target, heading, text: shown }: WikiLink, { page_path, findP
   if (target === '') return element('a', { className: ['wiki'], href: fragment }, [text(shown)]);
   const page = findPage(target);
   // A missing page gives an element without an address. The web application offers to create the page, and
-  // withPresentLinks makes it a link once the page exists.
+  // withCurrentLinks makes it a link once the page exists.
   if (!page) {
     const dataFragment = fragment === '' ? undefined : fragment;
     return element('a', { className: ['wiki', 'missing'], dataTarget: target, dataFragment }, [text(shown)]);

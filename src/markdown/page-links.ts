@@ -57,8 +57,8 @@ export function linksOf(tree: Root, markdown: string, page_path: string): PageLi
     if (start === undefined || end === undefined) return;
     const address = addressOf(node.url);
     // An address with escapes is not rewritten.
-    const isPlain = markdown.slice(start, end).startsWith(address);
-    add(node.url, isPlain ? [start, start + address.length] : []);
+    const isUnescaped = markdown.slice(start, end).startsWith(address);
+    add(node.url, isUnescaped ? [start, start + address.length] : []);
   });
   return [...links].map(([to_path, places]) => ({ to_path, places }));
 }
@@ -67,7 +67,7 @@ export function linksOf(tree: Root, markdown: string, page_path: string): PageLi
  * A page's text with the current addresses of moved links; nothing else changes. `folder`: the folder that written
  * addresses are relative to; the new ones are relative to the path of the page.
  */
-export function withPresentLinks<T extends { path: string; markdown: string; html: string }>(
+export function withCurrentLinks<T extends { path: string; markdown: string; html: string }>(
   page: T,
   folder: string,
   moved: readonly MovedLink[],
@@ -93,7 +93,7 @@ export function withPresentLinks<T extends { path: string; markdown: string; htm
     })
     .replace(MISSING, (whole, target: string, fragment = '') => {
       const address = arrived(
-        wantedKey(target.replace(/&#x([0-9A-F]+);/gi, (_, hex) => String.fromCodePoint(parseInt(hex, 16)))),
+        missingTargetKey(target.replace(/&#x([0-9A-F]+);/gi, (_, hex) => String.fromCodePoint(parseInt(hex, 16)))),
       );
       return address === undefined ? whole : `<a class="wiki" href="${address}${fragment}">`;
     });
@@ -104,7 +104,7 @@ export function withPresentLinks<T extends { path: string; markdown: string; htm
 export function withWikiLinks(links: readonly PageLink[], wikiLinks: readonly WikiLinkTo[]): PageLink[] {
   const all = new Map(links.map((link) => [link.to_path, link]));
   for (const { target, path } of wikiLinks) {
-    const to_path = path === '' ? wantedKey(target) : path;
+    const to_path = path === '' ? missingTargetKey(target) : path;
     if (all.has(to_path) || all.size >= LINKS_MAX) continue;
     const wanted = path === '' && { wanted_title: target, wanted_path: pathOfTarget(target) };
     all.set(to_path, { to_path, places: [], ...wanted });
@@ -112,7 +112,7 @@ export function withWikiLinks(links: readonly PageLink[], wikiLinks: readonly Wi
   return [...all.values()];
 }
 
-function wantedKey(target: string): string {
+function missingTargetKey(target: string): string {
   return `[[${target}]]`;
 }
 

@@ -3,7 +3,7 @@ import remarkFrontmatter from 'remark-frontmatter';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { type Data, type Processor, unified } from 'unified';
-import { expectEmails, rarelyEmails } from './email-syntax.ts';
+import { expectEmails, limitEmailSearch } from './email-syntax.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { wikiLinkFromMarkdown, wikiLinkSyntax } from './wiki-link-syntax.ts';
 
@@ -42,15 +42,15 @@ const FRONT_MATTER = /^---[ \t]*(?:\r\n?|\n)(?:[^]*?[\r\n])?---[ \t]*(?:[\r\n]|$
  * is nested too deep or would expand too much; that depends only on the text.
  */
 export function parseMarkdown(markdown: string): Root {
-  refuseTooManyMarkers(markdown);
+  assertFewMarkers(markdown);
   expectEmails(markdown);
-  const tree = withoutOverflow(() => (FRONT_MATTER.test(markdown) ? frontMatterParser : parser).parse(markdown));
-  refuseTooComplex(tree, markdown.length);
+  const tree = catchOverflow(() => (FRONT_MATTER.test(markdown) ? frontMatterParser : parser).parse(markdown));
+  assertSize(tree, markdown.length);
   return tree;
 }
 
 /** Calls `work`; throws a TooComplexError if it overflows the stack or exceeds the maximum length of strings. */
-export function withoutOverflow<T>(work: () => T): T {
+export function catchOverflow<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -63,7 +63,7 @@ export function withoutOverflow<T>(work: () => T): T {
  * A line of a hundred thousand `>` takes the parser a minute before its depth is known, so quote and list markers at
  * the beginning of a line are counted first. A long `* * *` is a thematic break without content.
  */
-function refuseTooManyMarkers(markdown: string): void {
+function assertFewMarkers(markdown: string): void {
   for (const [markers] of markdown.matchAll(/^(?:[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])))+/gm)) {
     if (markers.length <= MAX_DEPTH || /^(?:[-\s]*|[*\s]*)$/.test(markers)) continue;
     if ((markers.match(/>|[-+*]|\d+[.)]/g) ?? []).length > MAX_DEPTH) throw tooDeep();
@@ -71,7 +71,7 @@ function refuseTooManyMarkers(markdown: string): void {
 }
 
 /** Throws a TooComplexError if the tree is deeper than MAX_DEPTH. Iterative, so that it cannot overflow the stack. */
-export function refuseTooDeep(tree: { children: unknown[] }): void {
+export function assertDepth(tree: { children: unknown[] }): void {
   let level: unknown[] = tree.children;
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > MAX_DEPTH) throw tooDeep();
@@ -88,8 +88,8 @@ function tooDeep(): TooComplexError {
   return new TooComplexError(`nested deeper than ${MAX_DEPTH}`);
 }
 
-function refuseTooComplex(tree: Root, size: number): void {
-  refuseTooDeep(tree);
+function assertSize(tree: Root, size: number): void {
+  assertDepth(tree);
   const definitions = new Map<string, number>();
   const references = new Map<string, number>();
   let cells = 0;
@@ -123,7 +123,7 @@ export function visit(node: Nodes, each: (node: Nodes) => void): void {
 /** Adds mathematics, wiki links, and the source ranges of destinations, which syntax trees lack. */
 function extendSyntax(this: Processor): void {
   const data = this.data();
-  data.micromarkExtensions = [...(data.micromarkExtensions ?? []).map(rarelyEmails), mathSyntax, wikiLinkSyntax];
+  data.micromarkExtensions = [...(data.micromarkExtensions ?? []).map(limitEmailSearch), mathSyntax, wikiLinkSyntax];
   (data.fromMarkdownExtensions ??= []).push(mathFromMarkdown, wikiLinkFromMarkdown, {
     exit: {
       resourceDestinationString: keepDestination,

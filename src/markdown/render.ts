@@ -3,7 +3,7 @@ import { indexBody } from '../analysis/document-terms.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { linksOf, type PageLink, withWikiLinks } from './page-links.ts';
 import { readPageText } from './page-text.ts';
-import { parseMarkdown, TooComplexError, withoutOverflow } from './parse-markdown.ts';
+import { catchOverflow, parseMarkdown, TooComplexError } from './parse-markdown.ts';
 import { countWords, oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from './plain-text.ts';
 import { safeTree, writeHtml } from './safe-html.ts';
 import { NO_WIKI, type Wiki, wikiLinksOf } from './wiki-links.ts';
@@ -27,7 +27,7 @@ export interface PageInput {
   markdown: string;
   page_path: string;
   /** The paths of the pages that its wiki links may refer to, by target (as `possibleWikiTargets` lists them). */
-  known: ReadonlyMap<string, string>;
+  pagesByTarget: ReadonlyMap<string, string>;
 }
 
 export interface RenderedPage extends Rendered {
@@ -40,9 +40,9 @@ export interface RenderedPage extends Rendered {
 export type RenderPage = (page: PageInput) => Promise<RenderedPage>;
 
 /** As `renderMarkdown`, with links and the reason if the page is shown as plain text. */
-export function renderPage({ wiki_id, markdown, page_path, known }: PageInput): RenderedPage {
+export function renderPage({ wiki_id, markdown, page_path, pagesByTarget }: PageInput): RenderedPage {
   const findPage = (target: string) => {
-    const path = known.get(target);
+    const path = pagesByTarget.get(target);
     return path === undefined ? undefined : { path };
   };
   try {
@@ -59,7 +59,7 @@ export function renderPage({ wiki_id, markdown, page_path, known }: PageInput): 
 
 /** Renders a parsed document to a safe page. Throws a TooComplexError. */
 export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
-  return withoutOverflow(() => {
+  return catchOverflow(() => {
     const tree = safeTree(markdown, wiki);
     const { text, outline, paragraph, blocks } = readPageText(tree);
     const front = readFrontMatter(markdown);

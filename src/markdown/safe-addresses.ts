@@ -17,13 +17,13 @@ const PAGE = new URL('https://page.invalid/folder/page');
  * `rel="nofollow noopener noreferrer"`. References to attachments become addresses in the wiki. Addresses with other
  * schemes than those of the web are removed.
  */
-export function settleIdsAndAddresses(tree: Root, wiki_id = ''): void {
+export function rewriteIdsAndAddresses(tree: Root, wiki_id = ''): void {
   const elements: Element[] = [];
   collect(tree, elements, false);
   const ids = new Set<string>();
   const counts = new Map<string, number>();
-  for (const element of elements) settleId(element, ids, counts);
-  for (const element of elements) settleAddresses(element, ids, wiki_id);
+  for (const element of elements) rewriteId(element, ids, counts);
+  for (const element of elements) rewriteAddresses(element, ids, wiki_id);
 }
 
 function collect(parent: Root | Element, elements: Element[], isInLink: boolean): void {
@@ -55,14 +55,14 @@ function dropLeadingLineBreaks({ children: [first] }: Element): void {
   if (first?.type === 'text') first.value = first.value.replace(/^[\r\n]+/, '');
 }
 
-function settleId(element: Element, ids: Set<string>, counts: Map<string, number>): void {
+function rewriteId(element: Element, ids: Set<string>, counts: Map<string, number>): void {
   const { properties, tagName } = element;
   // <a name> is the obsolete form of an id.
   const given = anchorOf(String(properties.id ?? (tagName === 'a' ? (properties.name ?? '') : '')));
   delete properties.name;
   delete properties.id;
   const base = given || (/^h[1-6]$/.test(tagName) ? headingId(element) : '');
-  if (base !== '') properties.id = freeId(base, ids, counts);
+  if (base !== '') properties.id = uniqueId(base, ids, counts);
   if (properties.ariaDescribedBy) {
     const described = properties.ariaDescribedBy;
     properties.ariaDescribedBy = (Array.isArray(described) ? described : [String(described)]).map((id) =>
@@ -72,7 +72,7 @@ function settleId(element: Element, ids: Set<string>, counts: Map<string, number
 }
 
 /** Returns `base`, numbered if the page has that id already, and reserves it. */
-export function freeId(base: string, ids: Set<string>, counts: Map<string, number>): string {
+export function uniqueId(base: string, ids: Set<string>, counts: Map<string, number>): string {
   let id = base;
   let n = counts.get(base) ?? 0;
   while (ids.has(id)) {
@@ -114,7 +114,7 @@ function plainId(id: string): string {
     .toWellFormed();
 }
 
-function settleAddresses({ tagName, properties }: Element, ids: ReadonlySet<string>, wiki_id: string): void {
+function rewriteAddresses({ tagName, properties }: Element, ids: ReadonlySet<string>, wiki_id: string): void {
   if (wiki_id !== '') resolveAttachment(properties, tagName === 'img' ? 'src' : 'href', wiki_id);
   if (tagName === 'img') {
     setAddress(properties, 'src', /^https?:$/);
@@ -128,9 +128,9 @@ function settleAddresses({ tagName, properties }: Element, ids: ReadonlySet<stri
   delete properties.rel;
   if (!url) return;
   const href = String(properties.href);
-  const isElsewhere = url.host !== PAGE.host || /^[a-z]+:/.test(href);
-  if (isElsewhere && url.protocol !== 'mailto:') properties.rel = ['nofollow', 'noopener', 'noreferrer'];
-  if (!isElsewhere && !href.startsWith('/')) properties.href = settleFragment(href, ids);
+  const isExternal = url.host !== PAGE.host || /^[a-z]+:/.test(href);
+  if (isExternal && url.protocol !== 'mailto:') properties.rel = ['nofollow', 'noopener', 'noreferrer'];
+  if (!isExternal && !href.startsWith('/')) properties.href = rewriteFragment(href, ids);
 }
 
 /** The format of newId; the attachment may not exist. */
@@ -158,12 +158,12 @@ function setAddress(properties: Properties, name: 'href' | 'src', schemes: RegEx
 }
 
 /** Prefixes a fragment, so that `#install` refers to the heading "Install" in this page or another one. */
-function settleFragment(href: string, ids: ReadonlySet<string>): string {
+function rewriteFragment(href: string, ids: ReadonlySet<string>): string {
   const at = href.indexOf('#');
   if (at < 0 || at === href.length - 1) return href;
   const name = plainId(decoded(href.slice(at + 1)));
-  const isHere = at === 0;
-  const id = isHere && !ids.has(name) && ids.has(ID_PREFIX + name) ? ID_PREFIX + name : anchorOf(name);
+  const isSamePage = at === 0;
+  const id = isSamePage && !ids.has(name) && ids.has(ID_PREFIX + name) ? ID_PREFIX + name : anchorOf(name);
   return id === '' ? href : `${href.slice(0, at)}#${encodeURIComponent(id)}`;
 }
 

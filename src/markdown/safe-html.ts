@@ -6,10 +6,10 @@ import type { Root as Markdown } from 'mdast';
 import { toHast } from 'mdast-util-to-hast';
 import { VFile } from 'vfile';
 import { CODE_CLASS } from './highlight.ts';
-import { elementsOf } from './page-elements.ts';
-import { refuseTooDeep } from './parse-markdown.ts';
+import { elementHandlers } from './page-elements.ts';
+import { assertDepth } from './parse-markdown.ts';
 import { lineEndsIn } from './plain-text.ts';
-import { ID_PREFIX, settleIdsAndAddresses } from './safe-addresses.ts';
+import { ID_PREFIX, rewriteIdsAndAddresses } from './safe-addresses.ts';
 import { NO_WIKI, type Wiki } from './wiki-links.ts';
 
 /**
@@ -70,16 +70,16 @@ const SCHEMA: Schema = {
  * raw HTML that is nested too deep.
  */
 export function safeTree(markdown: Markdown, wiki: Wiki = NO_WIKI): Root {
-  const handlers = elementsOf(wiki);
+  const handlers = elementHandlers(wiki);
   const tree = asRoot(toHast(markdown, { allowDangerousHtml: true, clobberPrefix: ID_PREFIX, handlers }));
-  if (!holdsRaw(tree)) return sanitized(tree, wiki);
+  if (!hasRawHtml(tree)) return sanitizeTree(tree, wiki);
   // Removing elements can leave a nesting that browsers do not keep, so the result is parsed once more.
-  return sanitized(parsed(sanitized(parsed(tree), wiki)), wiki);
+  return sanitizeTree(parseRawHtml(sanitizeTree(parseRawHtml(tree), wiki)), wiki);
 }
 
 /** Sanitizes a tree of HTML in place. A safe tree is unchanged. */
-export function sanitized(tree: Root, { wiki_id }: Pick<Wiki, 'wiki_id'> = NO_WIKI): Root {
-  settleIdsAndAddresses(tree, wiki_id);
+export function sanitizeTree(tree: Root, { wiki_id }: Pick<Wiki, 'wiki_id'> = NO_WIKI): Root {
+  rewriteIdsAndAddresses(tree, wiki_id);
   return asRoot(sanitize(tree, SCHEMA));
 }
 
@@ -93,26 +93,26 @@ function asRoot(node: Nodes): Root {
 }
 
 /** Positions are only kept if a file is given; its content does not matter. */
-const SOME_FILE = new VFile();
+const EMPTY_FILE = new VFile();
 
 /**
  * The tree that a browser would make of this one, with raw HTML parsed. Tags that would swallow the following text
  * (<title>, <xmp>, …) are shown as text, as GFM specifies.
  */
-function parsed(tree: Root): Root {
-  const result = asRoot(raw(tree, { tagfilter: true, file: SOME_FILE }));
-  refuseTooDeep(result);
+function parseRawHtml(tree: Root): Root {
+  const result = asRoot(raw(tree, { tagfilter: true, file: EMPTY_FILE }));
+  assertDepth(result);
   return result;
 }
 
 /** Whether the document contains raw HTML; most do not, and skip parsing it. */
-function holdsRaw(node: Root | Element): boolean {
+function hasRawHtml(node: Root | Element): boolean {
   let found = false;
   for (const child of node.children as ((typeof node.children)[number] | { type: 'raw'; value: string })[]) {
     if (child.type === 'raw') {
-      child.value = withoutScripts(child.value);
+      child.value = removeScripts(child.value);
       found = true;
-    } else if (child.type === 'element' && holdsRaw(child)) {
+    } else if (child.type === 'element' && hasRawHtml(child)) {
       found = true;
     }
   }
@@ -123,7 +123,7 @@ function holdsRaw(node: Root | Element): boolean {
  * Removes whole <script> and <style> elements from raw HTML, which would otherwise be shown as text. Safety does not
  * depend on this: the rest is escaped and sanitized.
  */
-function withoutScripts(html: string): string {
+function removeScripts(html: string): string {
   const lower = html.toLowerCase();
   let kept = '';
   let from = 0;

@@ -11,7 +11,7 @@ const KNOWN = new Map([
 ]);
 
 function render(markdown: string) {
-  return renderPage({ wiki_id: '', markdown, page_path: 'guide/start', known: KNOWN });
+  return renderPage({ wiki_id: '', markdown, page_path: 'guide/start', pagesByTarget: KNOWN });
 }
 
 test('a wiki link leads to the named page, and to the heading there', () => {

@@ -77,9 +77,9 @@ export const createPage = endpoint({
     // Relative addresses lead from where the page is when it is written; should its parent move meanwhile, they are
     // shown as they have to be then.
     const folder = seen?.parent_path ?? '';
-    const known = await knownTargets(maybeOne, wiki_id, markdown);
+    const pagesByTarget = await knownTargets(maybeOne, wiki_id, markdown);
     const page_path = folder === '' ? 'page' : `${folder}/page`;
-    const rendered = await services.renderPage({ wiki_id, markdown, page_path, known });
+    const rendered = await services.renderPage({ wiki_id, markdown, page_path, pagesByTarget });
 
     return transaction(async (tx) => {
       // No page comes, goes or moves while the wiki is locked, so what is found here stays true until the end.

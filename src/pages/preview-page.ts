@@ -28,8 +28,8 @@ export const previewPage = endpoint({
     if (tooLong) return refuse(tooLong);
     // Asked before the text is read, and by itself, since a text without wiki links asks for nothing else.
     await maybeOne(sql`select 1`);
-    const known = await knownTargets(maybeOne, wiki_id, markdown);
-    const { html, outline } = await services.renderPage({ wiki_id, markdown, page_path, known });
+    const pagesByTarget = await knownTargets(maybeOne, wiki_id, markdown);
+    const { html, outline } = await services.renderPage({ wiki_id, markdown, page_path, pagesByTarget });
     return { html, outline };
   },
 });

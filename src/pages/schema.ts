@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { hasPermission } from '../access/access-rule.ts';
 import { Flag, Id, Record, Text, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { type MovedLink, withPresentLinks } from '../markdown/page-links.ts';
+import { type MovedLink, withCurrentLinks } from '../markdown/page-links.ts';
 
 const pageProperties = {
   page_id: Id,
@@ -93,7 +93,7 @@ export interface FullPageRow extends FullPage {
 
 /** The page as it is shown: links lead to where their pages are now. */
 export function shownPage({ moved, folder, ...page }: FullPageRow): FullPage {
-  return moved === null ? page : withPresentLinks(page, folder, moved);
+  return moved === null ? page : withCurrentLinks(page, folder, moved);
 }
 
 /**

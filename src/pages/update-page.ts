@@ -2,7 +2,7 @@ import { slugTaken } from '../core/chosen-slug.ts';
 import { ApiError, notFound } from '../core/errors.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import type { Context } from '../http/endpoint.ts';
-import { withPresentLinks } from '../markdown/page-links.ts';
+import { withCurrentLinks } from '../markdown/page-links.ts';
 import type { RenderedPage } from '../markdown/render.ts';
 import { asPathError, editConflict, noSuchParent } from './page-input.ts';
 import { moveCtes, resolvePendingLinks, shiftSiblings, subtree } from './place-page.ts';
@@ -111,9 +111,9 @@ async function renderChange(
   rendered: RenderedAt | undefined,
 ): Promise<RenderedAt | undefined> {
   if (markdown === undefined || rendered?.path === current.path) return rendered;
-  const known = await knownTargets(maybeOne, wiki_id, markdown);
+  const pagesByTarget = await knownTargets(maybeOne, wiki_id, markdown);
   const page_path = [...(folder ? [folder] : []), current.slug].join('/');
-  return { page: await services.renderPage({ wiki_id, markdown, page_path, known }), path: current.path };
+  return { page: await services.renderPage({ wiki_id, markdown, page_path, pagesByTarget }), path: current.path };
 }
 
 /** Writes while no other request changes the tree of the wiki; undefined where the page is another one by now. */
@@ -223,7 +223,7 @@ function diffUpdate(current: CurrentPage, update: PageUpdate): Change | undefine
 function isAsShown(current: CurrentPage, markdown: string): boolean {
   return (
     current.moved !== null &&
-    withPresentLinks({ ...current, html: '' }, current.folder, current.moved).markdown === markdown
+    withCurrentLinks({ ...current, html: '' }, current.folder, current.moved).markdown === markdown
   );
 }
 

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ExtractedDocument } from '../documents/formats/extract.ts';
-import { BYTES_MAX, FILES_MAX, tooMuch } from '../documents/formats/unpack.ts';
+import { archiveTooLarge, BYTES_MAX, FILES_MAX } from '../documents/formats/unpack.ts';
 import type { ProcessFailure, ProcessLimits } from './confined-process.ts';
 import type { Frame } from './frames.ts';
 import { openProcessPool } from './process-pool.ts';
@@ -170,7 +170,7 @@ function parseUnpackResponse(answer: Frame | ProcessFailure, left: { files: numb
   left.files -= header.files.length;
   left.bytes -= body.length;
   if (left.files < 0 || left.bytes < 0) {
-    const { code, message } = tooMuch();
+    const { code, message } = archiveTooLarge();
     return { isSound: false, answer: { is: 'broken', code, message } };
   }
   let at = 0;

@@ -35,15 +35,15 @@ for await (const { header, body } of framesOf(process.stdin, 2 ** 31)) {
 async function read(bytes: Uint8Array): Promise<void> {
   const document = await readDocument(bytes);
   await write(responseOf(document));
-  if (document.illustrate) await write(responseOf(await document.illustrate()));
+  if (document.readPictures) await write(responseOf(await document.readPictures()));
 }
 
-function responseOf({ pictures = [], block_pages = [], illustrate, ...document }: ExtractedDocument): Buffer {
+function responseOf({ pictures = [], block_pages = [], readPictures, ...document }: ExtractedDocument): Buffer {
   const answer: ReadResponse = {
     ok: true,
     document: { ...document, block_pages: [...block_pages] },
     pictures: pictures.map(({ name, bytes }) => ({ name, byte_size: bytes.length })),
-    has_more: illustrate !== undefined,
+    has_more: readPictures !== undefined,
   };
   return frameOf(
     answer,

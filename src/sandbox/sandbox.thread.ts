@@ -1,6 +1,11 @@
 import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { compileAsIs, compileFile, compileOrSplit, compileOrSplitAsIs } from '../documents/compile-file.ts';
+import {
+  compileAsPlainText,
+  compileFile,
+  compileOrSplit,
+  compileOrSplitAsPlainText,
+} from '../documents/compile-file.ts';
 import { ExtractError } from '../documents/formats/extract-error.ts';
 import { NO_NAMES, titleNames } from '../documents/links/title-names.ts';
 import { renderPlainText } from '../markdown/plain-text.ts';
@@ -38,10 +43,11 @@ function answer(request: ThreadRequest): ThreadResult {
     const { file, isOnePage } = request;
     const onExtracted = (length: number) => post({ rendering: length });
     if (isOnePage) {
-      const compiled = plain === '' ? compileFile(file, pages, onExtracted, names) : compileAsIs(file, plain);
+      const compiled = plain === '' ? compileFile(file, pages, onExtracted, names) : compileAsPlainText(file, plain);
       return { file: { ok: true, ...compiled } };
     }
-    const made = plain === '' ? compileOrSplit(file, pages, onExtracted, names) : compileOrSplitAsIs(file, plain);
+    const made =
+      plain === '' ? compileOrSplit(file, pages, onExtracted, names) : compileOrSplitAsPlainText(file, plain);
     return 'parts' in made ? { split: { ok: true, ...made } } : { file: { ok: true, ...made } };
   } catch (error) {
     if (error instanceof ExtractError) return { file: { ok: false, code: error.code, message: error.message } };

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import { ApiError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { fieldsOf, Id, Record } from '../core/records.ts';
+import { Id, pickFields, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import type { Context } from '../http/endpoint.ts';
 import type { Limits } from '../http/services.ts';
@@ -74,7 +74,7 @@ export async function announceFiles(
   });
   const folder = `${services.publicUrl}/v1/wikis/${wiki_id}/uploads/${upload_id}/files`;
   return {
-    upload: fieldsOf(Upload, upload),
+    upload: pickFields(Upload, upload),
     files: rows.map(({ file_id, filename }) => ({ file_id, filename, upload_url: `${folder}/${file_id}` })),
   };
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { newId } from '../core/ids.ts';
-import { fieldsOf, WikiParams } from '../core/records.ts';
+import { pickFields, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { jobRecord } from '../jobs/record-queue.ts';
@@ -49,6 +49,6 @@ export const createUpload = endpoint({
       job: later(jobRecord, { wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
       result: sql`select ${uploadColumns} from upload u`,
     });
-    return fieldsOf(Upload, made);
+    return pickFields(Upload, made);
   },
 });

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
-import { candidatesAt, SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../core/chosen-slug.ts';
+import { candidatesForAttempt, SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../core/chosen-slug.ts';
 import { ApiError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { Id } from '../core/records.ts';
@@ -39,7 +39,7 @@ export const createWiki = endpoint({
     for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
       const [made] = await many<Wiki>({
         free: sql`
-          select slug from unnest(${candidatesAt(attempt, slugs)}::text[]) with ordinality candidate (slug, place)
+          select slug from unnest(${candidatesForAttempt(attempt, slugs)}::text[]) with ordinality candidate (slug, place)
           where not exists (
             select from wikis w where w.workspace_id = ${params.workspace_id} and w.slug = candidate.slug)
           order by place limit 1`,

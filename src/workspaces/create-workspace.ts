@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { signedIn } from '../access/access-rule.ts';
-import { candidatesAt, SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../core/chosen-slug.ts';
+import { candidatesForAttempt, SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../core/chosen-slug.ts';
 import { ApiError } from '../core/errors.ts';
 import { readName } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
@@ -38,7 +38,9 @@ export const createWorkspace = endpoint({
     const slugs = slugCandidates(body.slug, name, 'workspace');
     if (slugs instanceof ApiError) throw slugs;
     for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
-      const [made] = await many<WorkspaceRow>(newWorkspaceCtes(new_workspace_id, name, candidatesAt(attempt, slugs)));
+      const [made] = await many<WorkspaceRow>(
+        newWorkspaceCtes(new_workspace_id, name, candidatesForAttempt(attempt, slugs)),
+      );
       if (made) return toWorkspace(made, caller?.granted ?? null);
       if (typeof body.slug === 'string') throw slugTaken(body.slug);
     }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { signedIn } from '../access/access-rule.ts';
-import { candidatesAt, SLUG_ATTEMPTS, slugCandidates } from '../core/chosen-slug.ts';
+import { candidatesForAttempt, SLUG_ATTEMPTS, slugCandidates } from '../core/chosen-slug.ts';
 import { ApiError, forbidden } from '../core/errors.ts';
 import { Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
@@ -74,7 +74,9 @@ export const onboarding = endpoint({
         const slugs = slugCandidates(null, name, 'workspace');
         if (slugs instanceof ApiError) throw slugs;
         for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
-          if ((await tx.many(newWorkspaceCtes(new_workspace_id, name, candidatesAt(attempt, slugs)))).length > 0)
+          if (
+            (await tx.many(newWorkspaceCtes(new_workspace_id, name, candidatesForAttempt(attempt, slugs)))).length > 0
+          )
             return true;
         }
         throw new Error('every slug was taken');

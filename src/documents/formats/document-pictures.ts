@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import type { Picture } from './extract.ts';
 
 /** The total size of a document's pictures in bytes; further ones are omitted. */
-const PICTURES_MAX = 32 * 2 ** 20;
+const MAX_PICTURE_BYTES = 32 * 2 ** 20;
 
 /** Collects the pictures of a document. `add` returns the address for the Markdown; "" if the picture is omitted. */
 export function collectPictures(): { pictures: Picture[]; add(bytes: Buffer): string } {
   const pictures: Picture[] = [];
   const known = new Set<string>();
-  let left = PICTURES_MAX;
+  let left = MAX_PICTURE_BYTES;
   return {
     pictures,
     add(bytes) {

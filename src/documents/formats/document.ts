@@ -3,7 +3,7 @@ import { ExtractError } from './extract-error.ts';
 import { openZip } from './zip.ts';
 
 /** The limit of the unpacked size of a document; real ones have a few megabytes of text. */
-const UNPACKED_MAX = 256 * 2 ** 20;
+const MAX_UNPACKED_BYTES = 256 * 2 ** 20;
 
 /**
  * Reads a document in a format that is only parsed in a separate process. Throws an ExtractError. Parsers are loaded on
@@ -17,7 +17,7 @@ export async function readDocument(bytes: Uint8Array): Promise<ExtractedDocument
   const entries = openZip(bytes);
   const names = new Set(entries.map(({ name }) => name));
   if (names.has('word/document.xml')) {
-    let left = UNPACKED_MAX;
+    let left = MAX_UNPACKED_BYTES;
     for (const entry of entries) left -= entry.read(left).length;
     const { readDocx } = await import('./docx.ts');
     return readDocx(bytes);

@@ -25,19 +25,19 @@ export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
     throw new ExtractError('unreadable', 'the book is protected against copying; upload one that is not');
   }
   const read = (name: string) => byName.get(name)?.read(CHAPTER_MAX);
-  const container = parsed(read('META-INF/container.xml'));
+  const container = parseXml(read('META-INF/container.xml'));
   const packagePath = attribute(elementsOf(container, 'rootfile')[0], 'full-path', 'fullPath');
-  const book = parsed(read(packagePath));
+  const book = parseXml(read(packagePath));
   const items = new Map(elementsOf(book, 'item').map((item) => [attribute(item, 'id'), attribute(item, 'href')]));
   const spine = elementsOf(book, 'itemref').map((item) => items.get(attribute(item, 'idref')) ?? '');
   const { pictures, add } = collectPictures();
   const chapters: string[] = [];
   for (const href of spine.slice(0, CHAPTERS_MAX)) {
-    const name = placeOf(packagePath, href);
+    const name = resolveAddress(packagePath, href);
     const chapter = read(name);
     if (!chapter) continue;
     const pictureAt = (address: string) => {
-      const picture = read(placeOf(name, address));
+      const picture = read(resolveAddress(name, address));
       return picture ? add(picture) : '';
     };
     chapters.push(htmlToMarkdown(decodeHtml(chapter, ''), pictureAt).markdown.trim());
@@ -63,7 +63,7 @@ export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
 }
 
 /** Resolves an address in a file of the book; addresses outside the book do not resolve. */
-function placeOf(from: string, address: string): string {
+function resolveAddress(from: string, address: string): string {
   const [path = ''] = address.split(/[?#]/, 1);
   try {
     return posix.join(posix.dirname(from), decodeURIComponent(path));
@@ -74,7 +74,7 @@ function placeOf(from: string, address: string): string {
 }
 
 /** XHTML parses as HTML except for self-closing elements; their unintended children are searched too. */
-function parsed(xml: Buffer | undefined): Root {
+function parseXml(xml: Buffer | undefined): Root {
   return parser.parse(xml ? decodeHtml(xml, '') : '');
 }
 

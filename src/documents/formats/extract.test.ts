@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { renderMarkdown } from '../../markdown/render.ts';
-import { type Extracted, extract, extractAsIs, titleFromFilename } from './extract.ts';
+import { type Extracted, extract, extractAsPlainText, titleFromFilename } from './extract.ts';
 import { ExtractError } from './extract-error.ts';
 
 function read(content: string | Uint8Array, filename = '', content_type = ''): Extracted {
@@ -205,9 +205,9 @@ test('the content is <main>, else the only <article>, else <body>; without a <ti
 
 test('a file shown as plain text keeps its characters, and its Markdown shows them', () => {
   const file = { filename: 'a.html', content_type: '', bytes: Buffer.from('<p>```\n<b>x') };
-  const { text, markdown } = extractAsIs(file);
+  const { text, markdown } = extractAsPlainText(file);
   assert.deepEqual([text, markdown], ['<p>```\n<b>x', '````\n<p>```\n<b>x\n````\n']);
-  assert.equal(extractAsIs({ ...file, filename: 'a.md', bytes: Buffer.from('# x') }).markdown, '# x');
+  assert.equal(extractAsPlainText({ ...file, filename: 'a.md', bytes: Buffer.from('# x') }).markdown, '# x');
 });
 
 test('a file without a title gets its name as the title', () => {

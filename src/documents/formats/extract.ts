@@ -41,7 +41,7 @@ export interface ExtractedDocument extends Extracted {
    * Returns the same document with its pictures, if extracting them costs much more than the text and may exceed a
    * limit.
    */
-  illustrate?(): Promise<ExtractedDocument>;
+  readPictures?(): Promise<ExtractedDocument>;
 }
 
 /** A picture in a document. */
@@ -89,26 +89,26 @@ const REST_MAX = 1_000_000;
  * text or too long, and a TooComplexError for HTML that is nested too deep.
  */
 export function extract(file: UploadedFile): Extracted {
-  const kind = checkedKind(file);
+  const kind = checkKind(file);
   const content_type = CONTENT_TYPES[kind];
   if (kind === 'html') {
     const { markdown, title, language } = htmlToMarkdown(decodeHtml(file.bytes, file.content_type));
-    return checked({ kind, markdown, title, language, content_type });
+    return checkDocument({ kind, markdown, title, language, content_type });
   }
   const text = decodeText(file.bytes);
   const plain = { kind, title: '', language: '', content_type };
-  if (kind === 'markdown') return checked({ ...plain, markdown: text });
-  if (kind === 'text') return checked({ ...plain, ...textToMarkdown(text) });
+  if (kind === 'markdown') return checkDocument({ ...plain, markdown: text });
+  if (kind === 'text') return checkDocument({ ...plain, ...textToMarkdown(text) });
   const { rest, ...table } = csvToMarkdown(text);
-  return checked({ ...plain, ...table, rest: rest.slice(0, REST_MAX) });
+  return checkDocument({ ...plain, ...table, rest: rest.slice(0, REST_MAX) });
 }
 
 /** The unchanged text of a file of any kind, and Markdown that shows it. Throws an ExtractError. */
-export function extractAsIs(file: UploadedFile): Extracted & { text: string } {
-  const kind = checkedKind(file);
+export function extractAsPlainText(file: UploadedFile): Extracted & { text: string } {
+  const kind = checkKind(file);
   const text = kind === 'html' ? decodeHtml(file.bytes, file.content_type) : decodeText(file.bytes);
   const markdown = kind === 'markdown' ? text : textAsCode(text);
-  return { ...checked({ kind, markdown, title: '', language: '', content_type: CONTENT_TYPES[kind] }), text };
+  return { ...checkDocument({ kind, markdown, title: '', language: '', content_type: CONTENT_TYPES[kind] }), text };
 }
 
 /** `guides/first-steps.md` becomes "first steps". */
@@ -121,7 +121,7 @@ export function titleFromFilename(filename: string): string {
   return words || name;
 }
 
-function checkedKind(file: UploadedFile): TextKind {
+function checkKind(file: UploadedFile): TextKind {
   if (file.bytes.length === 0) throw new ExtractError('empty_file', 'the file is empty; upload one with text in it');
   const kind = fileKind(file);
   if (file.bytes.length > FILE_MAX[kind]) throw tooLarge();
@@ -129,7 +129,7 @@ function checkedKind(file: UploadedFile): TextKind {
 }
 
 /** Throws an ExtractError if there is nothing to show, or more than the limit of a document. */
-export function checked(extracted: Extracted): Extracted {
+export function checkDocument(extracted: Extracted): Extracted {
   const { markdown } = extracted;
   if (markdown.trim() === '') {
     throw new ExtractError('empty_file', 'the file has no text to show; upload one with text in it');
@@ -139,8 +139,8 @@ export function checked(extracted: Extracted): Extracted {
 }
 
 /** Throws an ExtractError if there is more than the limit of a page. */
-export function checkedPage(extracted: Extracted): Extracted {
-  if (Buffer.byteLength(extracted.markdown) <= MARKDOWN_MAX) return checked(extracted);
+export function checkPage(extracted: Extracted): Extracted {
+  if (Buffer.byteLength(extracted.markdown) <= MARKDOWN_MAX) return checkDocument(extracted);
   throw new ExtractError(
     'too_large',
     'the text is longer than a page can be (1.5 MiB), and nothing in it says where to divide it; split it into several files',

@@ -37,12 +37,12 @@ export function mainContent(document: Root): Root {
  * Removes navigation and similar parts in place. Headers and footers are removed if they belong to the site and kept in
  * an article.
  */
-export function withoutChrome<T extends Root | Element>(content: T): T {
+export function removeChrome<T extends Root | Element>(content: T): T {
   content.children = (content.children as Element['children']).filter((child) => {
     if (child.type === 'comment') return false;
     if (child.type !== 'element') return true;
     if (isChrome(child, content.type === 'root')) return false;
-    withoutChrome(child);
+    removeChrome(child);
     return true;
   });
   return content;
@@ -64,7 +64,7 @@ function isChrome({ tagName, properties, children }: Element, isOutermost: boole
 export function unwrapCells(content: Root): void {
   const headed = new Set<Element>();
   visit(content, (cell) => {
-    if (cell.tagName === 'table') headOf(cell, headed);
+    if (cell.tagName === 'table') ensureTableHead(cell, headed);
     if (cell.tagName !== 'td' && cell.tagName !== 'th') return;
     if (!cell.children.every((child) => child.type === 'element' && child.tagName === 'p')) return;
     cell.children = (cell.children as Element[]).flatMap((paragraph, i): Element['children'] =>
@@ -74,7 +74,7 @@ export function unwrapCells(content: Root): void {
 }
 
 /** Makes the first row of a table the head if it has none. */
-function headOf(table: Element, seen: Set<Element>): void {
+function ensureTableHead(table: Element, seen: Set<Element>): void {
   let first: Element | undefined;
   let hasHead = false;
   visit(table, (element) => {

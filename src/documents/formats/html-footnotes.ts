@@ -24,7 +24,7 @@ export const footnoteHandlers: Record<string, Handle> = {
         type: 'footnoteDefinition',
         identifier: label,
         label,
-        children: state.toFlow(state.all(withoutWayBack(item))),
+        children: state.toFlow(state.all(removeBackReference(item))),
       };
     });
   },
@@ -36,7 +36,7 @@ function labelOf(node: Element, form: RegExp): string | undefined {
 }
 
 /** Without the back reference, which Markdown adds itself. */
-function withoutWayBack(node: Element): Element {
+function removeBackReference(node: Element): Element {
   const children = node.children.filter((child) => {
     return !(
       child.type === 'element' &&
@@ -44,5 +44,8 @@ function withoutWayBack(node: Element): Element {
       /note-ref-\d+$/.test(String(child.properties.href ?? ''))
     );
   });
-  return { ...node, children: children.map((child) => (child.type === 'element' ? withoutWayBack(child) : child)) };
+  return {
+    ...node,
+    children: children.map((child) => (child.type === 'element' ? removeBackReference(child) : child)),
+  };
 }

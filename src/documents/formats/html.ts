@@ -3,9 +3,9 @@ import type { Break, Root as Markdown, Nodes as MarkdownNodes, Paragraph, Phrasi
 import rehypeParse from 'rehype-parse';
 import rehypeRemark from 'rehype-remark';
 import { unified } from 'unified';
-import { refuseTooDeep, withoutOverflow } from '../../markdown/parse-markdown.ts';
+import { assertDepth, catchOverflow } from '../../markdown/parse-markdown.ts';
 import { oneLine, TITLE_MAX } from '../../markdown/plain-text.ts';
-import { mainContent, unwrapCells, unwrapLayout, withoutChrome } from './html-content.ts';
+import { mainContent, removeChrome, unwrapCells, unwrapLayout } from './html-content.ts';
 import { footnoteHandlers } from './html-footnotes.ts';
 import { markdownWriter } from './markdown-writer.ts';
 
@@ -26,13 +26,13 @@ export function htmlToMarkdown(
   html: string,
   pictureAt?: (address: string) => string,
 ): { markdown: string; title: string; language: string } {
-  return withoutOverflow(() => {
+  return catchOverflow(() => {
     const document = parser.parse(html);
-    refuseTooDeep(document);
+    assertDepth(document);
     const title = wordsOf(findElement(document, 'title')) || wordsOf(findElement(document, 'h1'));
     const base = URL.parse(String(findElement(document, 'base')?.properties.href));
     const lang = findElement(document, 'html')?.properties.lang;
-    const content = withoutChrome(mainContent(document));
+    const content = removeChrome(mainContent(document));
     if (pictureAt) unwrapCells(content);
     unwrapLayout(content);
     const tree: Markdown = (pictureAt ? documentConverter : converter).runSync(content);

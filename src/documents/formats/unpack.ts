@@ -12,7 +12,7 @@ export const BYTES_MAX = 2 ** 30;
 const CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.[^./]|Thumbs\.db$|desktop\.ini$)/i;
 
 /** Files that packed documents have and plain archives do not. */
-const OF_DOCUMENTS = [
+const DOCUMENT_ENTRIES = [
   'word/document.xml',
   'META-INF/container.xml',
   'xl/workbook.xml',
@@ -32,15 +32,15 @@ export function filesIn(bytes: Uint8Array): PackedFile[] | undefined {
   if (isPackedDocument(entries)) return undefined;
   const files = entries.filter(({ name }) => !CLUTTER.test(name));
   const total = files.reduce((sum, { size }) => sum + size, 0);
-  if (files.length > FILES_MAX || total > BYTES_MAX) throw tooMuch();
+  if (files.length > FILES_MAX || total > BYTES_MAX) throw archiveTooLarge();
   return files.map((entry) => ({ name: entry.name, read: () => entry.read(FILE_MAX) }));
 }
 
-export function tooMuch(): ExtractError {
+export function archiveTooLarge(): ExtractError {
   const most = `${FILES_MAX.toLocaleString('en')} files or ${BYTES_MAX / 2 ** 30} GiB`;
   return new ExtractError('too_large', `the archive has more than ${most} in it; split it into several`);
 }
 
 function isPackedDocument(entries: readonly ZipEntry[]): boolean {
-  return entries.some(({ name }) => OF_DOCUMENTS.includes(name));
+  return entries.some(({ name }) => DOCUMENT_ENTRIES.includes(name));
 }

@@ -17,11 +17,11 @@ export interface Edit {
 export function editText(markdown: string, tree: Root, edits: readonly Edit[]): string {
   const inOrder = [...edits].sort((a, b) => a.start - b.start);
   moveDestinations(tree, inOrder);
-  return applied(inOrder, markdown);
+  return applyEdits(inOrder, markdown);
 }
 
 /** Applies ordered edits to a text. */
-export function applied(edits: readonly Edit[], text: string): string {
+export function applyEdits(edits: readonly Edit[], text: string): string {
   if (edits.length === 0) return text;
   let result = '';
   let from = 0;

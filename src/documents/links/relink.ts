@@ -3,13 +3,13 @@ import { visit } from '../../markdown/parse-markdown.ts';
 import { relativeAddress } from '../../markdown/wiki-links.ts';
 import type { CompileInput } from '../compile-input.ts';
 import { fragmentId } from '../split/anchors.ts';
-import { applied, type Edit } from './edit-text.ts';
+import { applyEdits, type Edit } from './edit-text.ts';
 
 /** The prefix of the references that files map to which are not pages, followed by the id of the attachment. */
-export const ATTACHMENT = 'attachment:';
+export const ATTACHMENT_PREFIX = 'attachment:';
 
 /** The prefix of files of an earlier upload: names do not begin with it. */
-export const EARLIER = '/';
+export const EARLIER_UPLOAD_PREFIX = '/';
 
 interface Target {
   /** The name in the upload: a file, or a folder without a file as its page; "" for another page of the same file. */
@@ -53,7 +53,7 @@ export function relink(
     if (!target) return;
     const fragment = fragmentOf(node.url, target);
     node.url = target.address + fragment;
-    edits.push({ start, end, text: target.address + asWritten(fragment, markdown.slice(start, end)) });
+    edits.push({ start, end, text: target.address + encodeFragment(fragment, markdown.slice(start, end)) });
   });
   return { edits, links: [...links] };
 }
@@ -62,7 +62,7 @@ export function relink(
  * The fragment as written if its encoding is not needed; else with the characters encoded that end or escape an
  * address.
  */
-function asWritten(fragment: string, source: string): string {
+function encodeFragment(fragment: string, source: string): string {
   if (source.endsWith(fragment) && !/[\\&]/.test(source)) return fragment;
   return fragment.replace(/[\s\p{Cc}\\<>()&]/gu, (character) => {
     if (character === '&') return '&amp;';
@@ -77,7 +77,7 @@ function relinkHtml(markdown: string, node: Html, find: (url: string) => Target 
   const start = node.position?.start.offset ?? 0;
   const source = markdown.slice(start, node.position?.end.offset ?? start);
   // In a quote or a list the source contains markers that the value lacks, so each is searched separately.
-  node.value = applied(htmlEdits(node.value, find), node.value);
+  node.value = applyEdits(htmlEdits(node.value, find), node.value);
   return htmlEdits(source, find).map((edit) => ({ ...edit, start: start + edit.start, end: start + edit.end }));
 }
 
@@ -116,11 +116,11 @@ function findTarget(url: string, file: Linking, pages: ReadonlyMap<string, strin
   if (path === '' || path.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(path)) return undefined;
   // A name may contain a literal percent sign, so the address is tried as written first.
   for (const candidate of new Set([path, decoded(path)])) {
-    const name = joined(file.filename, candidate);
-    const filename = namedFile(name, pages) ?? namedFile(EARLIER + name, pages);
+    const name = resolveName(file.filename, candidate);
+    const filename = findFile(name, pages) ?? findFile(EARLIER_UPLOAD_PREFIX + name, pages);
     const page = filename === undefined ? undefined : pages.get(filename);
     if (filename !== undefined && page !== undefined) {
-      const address = page.startsWith(ATTACHMENT) ? page : relativeAddress(file.page_path, page);
+      const address = page.startsWith(ATTACHMENT_PREFIX) ? page : relativeAddress(file.page_path, page);
       return { filename, address };
     }
   }
@@ -128,7 +128,7 @@ function findTarget(url: string, file: Linking, pages: ReadonlyMap<string, strin
 }
 
 /** The file name that an address refers to from a file; a leading slash refers to the root of the upload. */
-function joined(filename: string, address: string): string {
+function resolveName(filename: string, address: string): string {
   const segments = address.startsWith('/') ? [] : filename.split('/').slice(0, -1);
   for (const segment of address.split('/')) {
     if (segment === '..') segments.pop();
@@ -137,24 +137,24 @@ function joined(filename: string, address: string): string {
   return segments.join('/');
 }
 
-const looseNames = new WeakMap<ReadonlyMap<string, string>, Map<string, string | undefined>>();
+const normalizedNames = new WeakMap<ReadonlyMap<string, string>, Map<string, string | undefined>>();
 
 /** The file of that name; else the only one that differs only in case or Unicode normalization (macOS). */
-function namedFile(name: string, pages: ReadonlyMap<string, string>): string | undefined {
+function findFile(name: string, pages: ReadonlyMap<string, string>): string | undefined {
   if (pages.has(name)) return name === '' ? undefined : name;
-  let loose = looseNames.get(pages);
+  let loose = normalizedNames.get(pages);
   if (!loose) {
     loose = new Map();
     for (const filename of pages.keys()) {
-      const key = looseName(filename);
+      const key = normalizeName(filename);
       loose.set(key, loose.has(key) ? undefined : filename);
     }
-    looseNames.set(pages, loose);
+    normalizedNames.set(pages, loose);
   }
-  return loose.get(looseName(name));
+  return loose.get(normalizeName(name));
 }
 
-function looseName(name: string): string {
+function normalizeName(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 

@@ -8,7 +8,7 @@ import { mentionsIn, type TitleNames } from './title-names.ts';
 const LINKS_MAX = 500;
 
 /** Nodes whose words are not text of the page, or are in a link already. */
-const CLOSED = new Set(['heading', 'link', 'linkReference']);
+const SKIPPED_NODES = new Set(['heading', 'link', 'linkReference']);
 
 /**
  * Links the first mention of the title of each other page: in paragraphs, list items and table cells. `tree` is the
@@ -27,7 +27,7 @@ export function linkTitles(
   let left = room;
 
   function readBlock(node: Nodes): void {
-    if (!('children' in node) || CLOSED.has(node.type)) return;
+    if (!('children' in node) || SKIPPED_NODES.has(node.type)) return;
     const children = (node.children as Nodes[]).flatMap((child): Nodes[] => {
       if (child.type === 'text') return linkText(child);
       readBlock(child);
@@ -44,8 +44,8 @@ export function linkTitles(
     for (const { start, end, path } of mentions) {
       if (path === '' || done.has(path) || edits.length >= LINKS_MAX) continue;
       const [first, last] = [placeOf[start], placeOf[end]];
-      if (first === undefined || last === undefined || !standsFree(markdown, first, last)) continue;
-      if (isLost(node.value.slice(from, start)) || isLost(node.value.slice(end))) continue;
+      if (first === undefined || last === undefined || !canInsertLink(markdown, first, last)) continue;
+      if (isBlank(node.value.slice(from, start)) || isBlank(node.value.slice(end))) continue;
       const url = relativeAddress(page_path, path);
       left -= url.length + '[]()'.length;
       if (left < 0) break;
@@ -73,7 +73,7 @@ export function linkTitles(
 }
 
 /** Non-breaking spaces are tokenized with the words beside them and are not text alone. */
-function isLost(text: string): boolean {
+function isBlank(text: string): boolean {
   return text.trim() === '' && /[^ \t\n\f\r]/.test(text);
 }
 
@@ -117,7 +117,7 @@ function placesIn(markdown: string, { value, position }: Text): readonly number[
  * active depends on the characters on both sides, and the link's bracket would be one of them: so the other side must
  * be a space, or the delimiters must enclose only the link.
  */
-function standsFree(markdown: string, start: number, end: number): boolean {
+function canInsertLink(markdown: string, start: number, end: number): boolean {
   const opening = marks(markdown, start, -1);
   const closing = marks(markdown, end, 1);
   const before = markdown.charAt(start - opening.length - 1);

@@ -34,7 +34,7 @@ const UNSPACED_MIN = 6;
 const MARKUP = /[[\]`<>*~|\\$^{}]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|\p{Cc}/u;
 
 /** One word that is not a dictionary word: a capital after a small letter or before one, a digit, or several parts. */
-const COINED = /\p{Ll}\p{M}*\p{Lu}|\p{Lu}\p{Lu}\p{Ll}|\p{N}|[\p{L}\p{N}][-_][\p{L}\p{N}]/u;
+const NON_DICTIONARY_WORD = /\p{Ll}\p{M}*\p{Lu}|\p{Lu}\p{Lu}\p{Ll}|\p{N}|[\p{L}\p{N}][-_][\p{L}\p{N}]/u;
 
 /**
  * Whether a title is specific enough to be linked: two words with eight letters, or one word of five letters that is
@@ -46,7 +46,7 @@ export function isName(title: string): boolean {
   if (isUnspaced(title) && [...title].filter(isUnspaced).length >= UNSPACED_MIN) return true;
   const letters = title.match(/\p{L}/gu)?.length ?? 0;
   const words = title.split(' ').filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
-  return words > 1 ? letters >= LETTERS_MIN : letters >= WORD_LETTERS_MIN && COINED.test(title);
+  return words > 1 ? letters >= LETTERS_MIN : letters >= WORD_LETTERS_MIN && NON_DICTIONARY_WORD.test(title);
 }
 
 /** A name whose words equal its key. */
@@ -62,14 +62,14 @@ export interface TitleNames {
    * By the first two units of names ("" as the second if there is only one): the lengths of such names, longest first.
    */
   lengths: ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>;
-  /** By their words, with a small first letter. */
+  /** By their words, with a lower-case first letter. */
   names: ReadonlyMap<string, readonly Name[]>;
   /** Names of lower-case files, which texts may capitalize. */
-  small: ReadonlyMap<string, readonly Name[]>;
+  lowerCase: ReadonlyMap<string, readonly Name[]>;
 }
 
 /** No titles. */
-export const NO_NAMES: TitleNames = { size: 0, lengths: new Map(), names: new Map(), small: new Map() };
+export const NO_NAMES: TitleNames = { size: 0, lengths: new Map(), names: new Map(), lowerCase: new Map() };
 
 /** Text is tokenized into units: words, and single characters of scripts without spaces. */
 interface Unit {
@@ -85,7 +85,7 @@ const RUN = /[\p{L}\p{N}\p{M}]+/gu;
 export function titleNames(titles: Iterable<KnownTitle>): TitleNames {
   const lengths = new Map<string, Map<string, number[]>>();
   const names = new Map<string, Name[]>();
-  const small = new Map<string, Name[]>();
+  const lowerCase = new Map<string, Name[]>();
   for (const { title, path, is_filename } of titles) {
     const text = title.replace(/\s+/g, ' ').trim().normalize('NFC');
     if (!isName(text)) continue;
@@ -96,7 +96,7 @@ export function titleNames(titles: Iterable<KnownTitle>): TitleNames {
     const words = text.slice(0, last.end);
     const name = { ending: text.slice(last.end), path };
     add(names, keyOf(words), name);
-    if (is_filename && text === text.toLowerCase()) add(small, words, name);
+    if (is_filename && text === text.toLowerCase()) add(lowerCase, words, name);
     const begun = lengths.get(first.key) ?? new Map<string, number[]>();
     lengths.set(first.key, begun);
     const known = begun.get(second?.key ?? '') ?? [];
@@ -104,7 +104,7 @@ export function titleNames(titles: Iterable<KnownTitle>): TitleNames {
     if (!known.includes(units.length)) known.push(units.length);
   }
   for (const begun of lengths.values()) for (const known of begun.values()) known.sort((a, b) => b - a);
-  return { size: names.size, lengths, names, small };
+  return { size: names.size, lengths, names, lowerCase };
 }
 
 function add(names: Map<string, Name[]>, key: string, { ending, path }: Name): void {
@@ -116,7 +116,7 @@ function add(names: Map<string, Name[]>, key: string, { ending, path }: Name): v
 }
 
 /** The titles in a text, in order: the longest one at each place, without overlaps. */
-export function mentionsIn(text: string, { lengths, names, small }: TitleNames): Mention[] {
+export function mentionsIn(text: string, { lengths, names, lowerCase }: TitleNames): Mention[] {
   const mentions: Mention[] = [];
   const units = unitsOf(text);
   for (let i = 0; i < units.length; i += 1) {
@@ -129,7 +129,7 @@ export function mentionsIn(text: string, { lengths, names, small }: TitleNames):
       const words = text.slice(first.start, last.end).replace(/\s+/g, ' ').normalize('NFC');
       const name =
         endingOf(names.get(keyOf(words)), text, last.end) ??
-        (small.size > 0 ? endingOf(small.get(words.toLowerCase()), text, last.end) : undefined);
+        (lowerCase.size > 0 ? endingOf(lowerCase.get(words.toLowerCase()), text, last.end) : undefined);
       if (!name) continue;
       mentions.push({ start: first.start, end: last.end + name.ending.length, path: name.path });
       i += length - 1;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileFile } from '../compile-file.ts';
-import { BEGINNING, titleOfBeginning } from './title-of-beginning.ts';
+import { TITLE_BYTES, titleOfBeginning } from './title-of-beginning.ts';
 
 const PLAIN = 'x\n\n';
 
@@ -32,22 +32,22 @@ test('the title from the beginning of a file equals the title of the compiled pa
 });
 
 test('a title after the beginning is unknown, and a beginning that ends inside a character does not change the text', () => {
-  const long = PLAIN.repeat(BEGINNING);
-  const cut = (text: string) => Buffer.from(text).subarray(0, BEGINNING);
+  const long = PLAIN.repeat(TITLE_BYTES);
+  const cut = (text: string) => Buffer.from(text).subarray(0, TITLE_BYTES);
   for (const [filename, text, title] of [
     ['a.md', `${long}# Title\n`, ''],
-    ['b.md', `# Title\n\n${'é😀'.repeat(BEGINNING)}`, 'Title'],
-    ['c.html', `<title>Title</title>\n${'é😀'.repeat(BEGINNING)}`, 'Title'],
+    ['b.md', `# Title\n\n${'é😀'.repeat(TITLE_BYTES)}`, 'Title'],
+    ['c.html', `<title>Title</title>\n${'é😀'.repeat(TITLE_BYTES)}`, 'Title'],
     ['d.html', `${long}<h1>Title</h1>`, ''],
     ['e f.pdf', `%PDF-1.7${long}`, 'e f'],
     ['f.md', `\ufeff# Title\n${long}`, 'Title'],
     ['g.md', '\xff\xfe\x00', ''],
     ['h.md', 'GIF89a\0', ''],
     ['i.md', '', 'i'],
-    ['j.md', `# ${'['.repeat(BEGINNING)}`, ''],
-    ['k.md', `---\ntitle: ${'['.repeat(BEGINNING)}\n---\n`, ''],
-    ['l.md', '<h1 >\n'.repeat(BEGINNING), ''],
-    ['m.html', '<title >'.repeat(BEGINNING), ''],
+    ['j.md', `# ${'['.repeat(TITLE_BYTES)}`, ''],
+    ['k.md', `---\ntitle: ${'['.repeat(TITLE_BYTES)}\n---\n`, ''],
+    ['l.md', '<h1 >\n'.repeat(TITLE_BYTES), ''],
+    ['m.html', '<title >'.repeat(TITLE_BYTES), ''],
   ] as const) {
     assert.equal(titleOfBeginning({ filename, content_type: '', bytes: cut(text) }).title, title, filename);
   }

@@ -8,7 +8,7 @@ import { htmlToMarkdown } from '../formats/html.ts';
 import type { KnownTitle } from './title-names.ts';
 
 /** How much of a file is read for its title, in bytes; most have it in the first hundred. */
-export const BEGINNING = 16_384;
+export const TITLE_BYTES = 16_384;
 
 /**
  * The title of a file's page from its beginning: Markdown has it in the front matter or first heading, HTML in its
@@ -24,7 +24,7 @@ export function titleOfBeginning(file: UploadedFile): Pick<KnownTitle, 'title' |
     const text = wholeLines(file, kind);
     const title = kind === 'html' ? titleOfHtml(text) : titleOfMarkdown(text);
     if (title !== undefined) return { title, is_filename: false };
-    return file.bytes.length < BEGINNING ? byName : { title: '', is_filename: false };
+    return file.bytes.length < TITLE_BYTES ? byName : { title: '', is_filename: false };
   } catch (error) {
     // Such a file fails, or is reported when it is compiled.
     if (error instanceof ExtractError || error instanceof TooComplexError) return { title: '', is_filename: false };
@@ -34,7 +34,7 @@ export function titleOfBeginning(file: UploadedFile): Pick<KnownTitle, 'title' |
 
 /** The whole lines: the beginning may end inside a character. */
 function wholeLines({ bytes, content_type }: UploadedFile, kind: 'html' | 'markdown'): string {
-  const isCut = bytes.length >= BEGINNING;
+  const isCut = bytes.length >= TITLE_BYTES;
   const whole = isCut ? bytes.subarray(0, bytes.lastIndexOf(10) + 1) : bytes;
   return kind === 'html' ? decodeHtml(whole, content_type) : decodeText(whole);
 }

@@ -1,5 +1,5 @@
-import { anchorOf, freeId } from '../../markdown/safe-addresses.ts';
-import { pieceTogether } from './pieces.ts';
+import { anchorOf, uniqueId } from '../../markdown/safe-addresses.ts';
+import { joinBlocks } from './pieces.ts';
 import type { LongPart } from './references.ts';
 
 /** `#fragment` in a part refers to `#anchor` of another one; both are ids of elements, with the prefix of pages. */
@@ -20,10 +20,11 @@ export function fragmentLinks(parts: readonly LongPart[], markdown: string): Fra
   const whole = new Map<string, { part: number; anchor: string }>();
   const ids = new Set<string>();
   const counts = new Map<string, number>();
-  for (const { part, own } of inOrder(parts)) whole.set(freeId(own.base, ids, counts), { part, anchor: own.anchor });
+  for (const { part, own } of idsInOrder(parts))
+    whole.set(uniqueId(own.base, ids, counts), { part, anchor: own.anchor });
   return parts.map(({ blocks }, i) => {
     const links = new Map<string, FragmentLink>();
-    for (const [, written = ''] of pieceTogether(blocks, markdown).matchAll(FRAGMENT)) {
+    for (const [, written = ''] of joinBlocks(blocks, markdown).matchAll(FRAGMENT)) {
       const fragment = fragmentId(written.replace(/\\(?=[!-/:-@[-`{-~])/g, ''));
       const target = whole.get(fragment);
       if (target && (target.part !== i || target.anchor !== fragment)) links.set(fragment, { fragment, ...target });
@@ -43,12 +44,12 @@ export function fragmentId(fragment: string): string {
 }
 
 /** All ids in the order of the document: in the document and in their part. */
-function* inOrder(parts: readonly LongPart[]) {
+function* idsInOrder(parts: readonly LongPart[]) {
   for (const [part, { blocks }] of parts.entries()) {
     const ids = new Set<string>();
     const counts = new Map<string, number>();
     for (const base of blocks.flatMap((block) => block.ids)) {
-      if (base !== '') yield { part, own: { base, anchor: freeId(base, ids, counts) } };
+      if (base !== '') yield { part, own: { base, anchor: uniqueId(base, ids, counts) } };
     }
   }
 }

@@ -53,7 +53,7 @@ export function blocksOf(markdown: string, window: number, onWindow: (length: nu
     const from = start - head.length;
     const [first, ...others] = childrenOf(head + markdown.slice(start, end));
     const last = blocks.at(-1);
-    if (first && last && goesOn(last, first, head)) append(last, blockOf(first, markdown, from, last.no));
+    if (first && last && continuesBlock(last, first, head)) append(last, blockOf(first, markdown, from, last.no));
     else if (first) blocks.push(blockOf(first, markdown, from, blocks.length));
     for (const node of others) blocks.push(blockOf(node, markdown, from, blocks.length));
   }
@@ -61,7 +61,7 @@ export function blocksOf(markdown: string, window: number, onWindow: (length: nu
 }
 
 /** Whether a window continues the list, table or quote that the last one ended with. */
-function goesOn(last: Block, first: RootContent, head: string): boolean {
+function continuesBlock(last: Block, first: RootContent, head: string): boolean {
   return (
     last.type === first.type &&
     (head === '' ? first.type === 'list' || first.type === 'blockquote' : first.type === 'table')

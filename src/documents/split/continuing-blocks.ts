@@ -1,7 +1,7 @@
 import { MARKER, openBlocks } from './open-blocks.ts';
 
 /** A heading or words: never a continuation after an empty line. */
-export const BEGINNING = /^(?:#{1,6}(?:[ \t]|$)|\p{L})/u;
+export const BLOCK_START = /^(?:#{1,6}(?:[ \t]|$)|\p{L})/u;
 
 /** Returns whether a line begins an item of a list that certainly began before. */
 export function listReader(): (line: string, wasEmpty: boolean, isOpen: boolean) => boolean {
@@ -36,7 +36,7 @@ export function quoteReader(): (line: string, wasEmpty: boolean, isOpen: boolean
     }
     if (!isOpenInside) return false;
     const quoted = line.replace(/^> ?/, '');
-    const begins = !isOpenInside(quoted, wasEmptyInside) && !wasEmpty && wasEmptyInside && BEGINNING.test(quoted);
+    const begins = !isOpenInside(quoted, wasEmptyInside) && !wasEmpty && wasEmptyInside && BLOCK_START.test(quoted);
     wasEmptyInside = quoted.trim() === '';
     return begins;
   };
@@ -46,7 +46,7 @@ export function quoteReader(): (line: string, wasEmpty: boolean, isOpen: boolean
  * The limit of lines repeated in each piece of a table or of code, so that splitting does not multiply the size of a
  * document.
  */
-export const HEAD_MAX = 10_000;
+export const MAX_REPEATED_LENGTH = 10_000;
 
 /** Returns the head of the table that a line is certainly a row of; else "". */
 export function tableReader(): (line: string, wasEmpty: boolean, isOpen: boolean) => string {
@@ -64,7 +64,7 @@ export function tableReader(): (line: string, wasEmpty: boolean, isOpen: boolean
       return head;
     } else {
       const both = `${first}\n${line}\n`;
-      const isHead = first !== '' && both.length <= HEAD_MAX && DELIMITERS.test(line);
+      const isHead = first !== '' && both.length <= MAX_REPEATED_LENGTH && DELIMITERS.test(line);
       if (isHead && cellsOf(line) === cellsOf(first)) head = both;
       first = '';
     }

@@ -1,4 +1,4 @@
-import { SEARCHED_CHARACTERS } from '../../analysis/document-terms.ts';
+import { MAX_INDEXED_CHARACTERS } from '../../analysis/document-terms.ts';
 import { numberedSlug, slugFrom } from '../../core/slug.ts';
 import { TITLE_MAX } from '../../markdown/plain-text.ts';
 import type { Extracted, PageRange } from '../formats/extract.ts';
@@ -6,14 +6,14 @@ import type { LineRun } from '../source-lines.ts';
 import { type FragmentLink, fragmentLinks } from './anchors.ts';
 import { type Block, blocksOf } from './blocks.ts';
 import { linesOfParts } from './part-lines.ts';
-import { pieceTogether, shortEnough } from './pieces.ts';
+import { joinBlocks, splitLongBlocks } from './pieces.ts';
 import { type LongPart, withReferences } from './references.ts';
 
 /**
  * Documents with more Markdown than this, in UTF-16 units, are split. Search indexes every word of pages up to this
  * length. It is a sixth of the limit of a page, 40,000 English words: a thesis stays one page, a book does not.
  */
-const LONG = SEARCHED_CHARACTERS;
+const LONG_DOCUMENT = MAX_INDEXED_CHARACTERS;
 
 /** Lengths of Markdown, in UTF-16 units. */
 interface Lengths {
@@ -28,7 +28,7 @@ interface Lengths {
 }
 
 /** A part is about forty pages of a book. A syntax tree takes a hundred times the memory of its text. */
-const LENGTHS: Lengths = { page: LONG, part: 100_000, preface: 20_000, window: 2 ** 15 };
+const LENGTHS: Lengths = { page: LONG_DOCUMENT, part: 100_000, preface: 20_000, window: 2 ** 15 };
 
 /** A page of a split document. The first one is the index; parents come before their children. */
 export interface Part {
@@ -50,7 +50,7 @@ export interface Part {
 
 /** Whether a document is too long for one page. Tables are cut instead. */
 export function isLong({ kind, markdown }: Extracted): boolean {
-  return kind !== 'csv' && markdown.length > LONG;
+  return kind !== 'csv' && markdown.length > LONG_DOCUMENT;
 }
 
 /**
@@ -68,16 +68,16 @@ export function split(
   // If the counts differ, the page ranges are of other blocks and are ignored.
   const pages = blocks.length === block_pages.length ? block_pages : [];
   const parts: LongPart[] = [];
-  add(-1, { name: '', title, blocks, isDivided: true });
+  add(-1, { name: '', title, blocks, isSplittable: true });
   onWindow(markdown.length);
-  const whole = withoutEmpty(withReferences(parts, blocks, markdown));
+  const whole = removeEmptyParts(withReferences(parts, blocks, markdown));
   const links = fragmentLinks(whole, markdown);
   const linesOf = linesOfParts(markdown, lines);
   return whole.map(({ parent, name, title, blocks }, i) => ({
     parent,
     name,
     title,
-    markdown: pieceTogether(blocks, markdown),
+    markdown: joinBlocks(blocks, markdown),
     block_pages: pages.length === 0 ? [] : blocks.flatMap(({ no }) => pages[no] ?? []),
     repeatsHead: blocks[0]?.repeatsHead ?? false,
     lines: linesOf(blocks),
@@ -88,13 +88,13 @@ export function split(
     const at = parts.length;
     const { name, title } = section;
     parts.push({ parent, name, title, blocks: section.blocks });
-    if (!section.isDivided || lengthOf(section.blocks) <= lengths.page) return;
+    if (!section.isSplittable || lengthOf(section.blocks) <= lengths.page) return;
     const { lead, sections } = sectionsOf(section, parent >= 0);
     const own = parts[at];
     if (!own || sections.length === 0) return;
     own.blocks = lead;
-    const freeName = freeNames();
-    for (const below of sections) add(at, { ...below, name: freeName(below.name) });
+    const uniqueName = uniqueNames();
+    for (const below of sections) add(at, { ...below, name: uniqueName(below.name) });
   }
 
   /** `isSection`: it begins with its own heading. */
@@ -121,7 +121,7 @@ export function split(
     const cut: Block[][] = [];
     let open: Block[] = [];
     let length = 0;
-    for (const block of shortEnough(blocks, markdown, lengths.part, lengths.page)) {
+    for (const block of splitLongBlocks(blocks, markdown, lengths.part, lengths.page)) {
       const last = open.at(-1);
       const isNewPage =
         pages.length === 0 || !last || (pages[last.no]?.last_page ?? 0) < (pages[block.no]?.first_page ?? 0);
@@ -138,12 +138,12 @@ export function split(
     }
     if (open.length > 0) cut.push(open);
     if (cut.length < 2) return [];
-    return cut.map((each, i) => ({ ...calledByPages(each, pages, title, i), blocks: each, isDivided: false }));
+    return cut.map((each, i) => ({ ...calledByPages(each, pages, title, i), blocks: each, isSplittable: false }));
   }
 }
 
 /** Drops parts that had only definitions, which were moved to the parts that refer to them. */
-function withoutEmpty(parts: readonly LongPart[]): LongPart[] {
+function removeEmptyParts(parts: readonly LongPart[]): LongPart[] {
   const parents = new Set(parts.map(({ parent }) => parent));
   const numbers = new Map<number, number>();
   return parts.flatMap((part, i) => {
@@ -158,7 +158,7 @@ interface Section {
   title: string;
   blocks: Block[];
   /** Whether it may be split further. */
-  isDivided: boolean;
+  isSplittable: boolean;
 }
 
 /** The headings from `from` on of the highest level; a level with a single heading gives only that one. */
@@ -169,7 +169,7 @@ function headingsOf(blocks: readonly Block[], from: number): number[] {
 }
 
 /** Returns unique names. Keeps a counter per name: a document may have thousands of sections with the same title. */
-function freeNames(): (name: string) => string {
+function uniqueNames(): (name: string) => string {
   const taken = new Set<string>();
   const counts = new Map<string, number>();
   return (name) => {
@@ -184,7 +184,7 @@ function freeNames(): (name: string) => string {
 
 function sectionOf(blocks: Block[], title: string, i: number): Section {
   const words = blocks[0]?.words || numbered(title, i + 1);
-  return { name: slugFrom(words, 'section'), title: words, blocks, isDivided: true };
+  return { name: slugFrom(words, 'section'), title: words, blocks, isSplittable: true };
 }
 
 function calledByPages(blocks: readonly Block[], pages: readonly PageRange[], title: string, i: number) {

@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 import type { Block, BlockItem } from './blocks.ts';
-import { HEAD_MAX } from './continuing-blocks.ts';
+import { MAX_REPEATED_LENGTH } from './continuing-blocks.ts';
 
 /** The cost of a list item or a row in addition to its characters: many short ones take longest to render. */
-const ITEM = 32;
+const ITEM_COST = 32;
 
 /** The maximum number of a list item in CommonMark (nine digits). */
 const NUMBER_MAX = 999_999_999;
@@ -15,7 +15,7 @@ type Around = Pick<Block, 'start' | 'before' | 'before_at' | 'after'> & Partial<
  * Splits blocks longer than `max` into pieces of about `length`: code between lines, lists between items, tables
  * between rows, quotes between blocks, each with the text that keeps its meaning. Other blocks are not split.
  */
-export function shortEnough(blocks: readonly Block[], markdown: string, length: number, max: number): Block[] {
+export function splitLongBlocks(blocks: readonly Block[], markdown: string, length: number, max: number): Block[] {
   return blocks.flatMap((block) => {
     if (block.end - block.start <= max) return [block];
     if (block.type === 'code') return piecesOfCode(block, markdown, length);
@@ -23,7 +23,7 @@ export function shortEnough(blocks: readonly Block[], markdown: string, length: 
     if (block.type === 'list')
       return cutBetween(block, markdown, length, (item, i) => numbered(block, item, i, markdown));
     const before = block.type === 'table' ? headOfTable(block, markdown) : '';
-    if (before.length > HEAD_MAX) return [block];
+    if (before.length > MAX_REPEATED_LENGTH) return [block];
     const repeatsHead = before !== '';
     return cutBetween(block, markdown, length, ({ start }) => ({
       start,
@@ -36,7 +36,7 @@ export function shortEnough(blocks: readonly Block[], markdown: string, length: 
 }
 
 /** Consecutive blocks are joined as in the document, others by an empty line. */
-export function pieceTogether(blocks: readonly Block[], markdown: string): string {
+export function joinBlocks(blocks: readonly Block[], markdown: string): string {
   let text = '';
   for (const [piece] of piecesOf(blocks, markdown)) text += piece;
   return text.trim() === '' ? '' : `${text.replace(/\n+$/, '')}\n`;
@@ -60,7 +60,7 @@ export function* piecesOf(blocks: readonly Block[], markdown: string): Generator
 function piecesOfCode(block: Block, markdown: string, length: number): Block[] {
   const text = markdown.slice(block.start, block.end);
   const [, opening = '', marks = ''] = /^([ \t]*(`{3,}|~{3,})[^\n]*\n)/.exec(text) ?? [];
-  if (opening.length > HEAD_MAX) return [block];
+  if (opening.length > MAX_REPEATED_LENGTH) return [block];
   const closing = opening === '' ? null : /\n[ \t]*(?:`{3,}|~{3,})[ \t]*$/.exec(text);
   const start = block.start + opening.length;
   const end = closing ? block.start + closing.index : block.end;
@@ -106,7 +106,7 @@ function cutBetween(
 ): Block[] {
   const { items, end } = block;
   const endOf = (i: number) => items[i]?.start ?? end;
-  const own = block.type === 'code' ? 0 : ITEM;
+  const own = block.type === 'code' ? 0 : ITEM_COST;
   const pieces: Block[] = [];
   for (let from = 0; from < items.length; ) {
     let next = from + 1;

@@ -1,6 +1,6 @@
 import { normalizeIdentifier } from 'micromark-util-normalize-identifier';
 import type { Block } from './blocks.ts';
-import { pieceTogether } from './pieces.ts';
+import { joinBlocks } from './pieces.ts';
 
 /** A part as a list of blocks. */
 export interface LongPart {
@@ -11,7 +11,7 @@ export interface LongPart {
 }
 
 /** Code, mathematics or HTML at the end of a document may be unclosed: text after it would become part of it. */
-const MAY_NEVER_END = /^ {0,3}(?:`{3}|~{3}|\${2}|<)/;
+const MAYBE_UNCLOSED = /^ {0,3}(?:`{3}|~{3}|\${2}|<)/;
 
 /** Text in brackets, which may refer to a definition or a footnote. */
 const LABEL = /\[((?:[^[\]\\]|\\[^])+)\]/g;
@@ -29,7 +29,7 @@ export function withReferences(parts: readonly LongPart[], blocks: readonly Bloc
   if (definitions.size === 0) return [...parts];
   const used = parts.map((part) => {
     const text = part.blocks.filter(({ identifier }) => identifier === '');
-    return usedIn(pieceTogether(text, markdown), definitions, markdown);
+    return usedIn(joinBlocks(text, markdown), definitions, markdown);
   });
   const usedAnywhere = new Set(used.flatMap((labels) => [...labels]));
   return parts.map((part, i) => {
@@ -44,10 +44,10 @@ export function withReferences(parts: readonly LongPart[], blocks: readonly Bloc
     // Footnotes last, in the order of the document.
     missing.sort((a, b) => Number(a.identifier.startsWith('^')) - Number(b.identifier.startsWith('^')) || a.no - b.no);
     const last = own.at(-1);
-    const mayBeOpen = last?.no === blocks.length - 1 && MAY_NEVER_END.test(markdown.slice(last.start, last.end));
+    const maybeUnclosed = last?.no === blocks.length - 1 && MAYBE_UNCLOSED.test(markdown.slice(last.start, last.end));
     // Headings in footnotes are not link targets.
     const added = missing.map((block) => ({ ...block, ids: [] }));
-    return { ...part, blocks: mayBeOpen ? [...own.slice(0, -1), ...added, last] : [...own, ...added] };
+    return { ...part, blocks: maybeUnclosed ? [...own.slice(0, -1), ...added, last] : [...own, ...added] };
   });
 }
 

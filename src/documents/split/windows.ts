@@ -1,4 +1,4 @@
-import { BEGINNING, listReader, quoteReader, tableReader } from './continuing-blocks.ts';
+import { BLOCK_START, listReader, quoteReader, tableReader } from './continuing-blocks.ts';
 import { openBlocks } from './open-blocks.ts';
 
 /** A range of a document, [start, end), and the text that it needs before it to keep its meaning. */
@@ -50,6 +50,6 @@ function lineReader(markdown: string): (line: string, wasEmpty: boolean) => stri
     const head = headOf(line, wasEmpty, isOpen);
     const isQuoted = isFurtherQuoted(line, wasEmpty, isOpen);
     if (isItem || isQuoted || head !== '') return head;
-    return !isOpen && wasEmpty && BEGINNING.test(line) ? '' : undefined;
+    return !isOpen && wasEmpty && BLOCK_START.test(line) ? '' : undefined;
   };
 }

@@ -1,4 +1,4 @@
-import { readCounts, TITLE_WORD } from '../../analysis/document-terms.ts';
+import { readCounts, TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
 
 /**
  * The average number of terms in titles and in texts of a wiki: the pivots of length normalization (Singhal, Buckley
@@ -44,7 +44,7 @@ export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<s
   const titleNorm = lengthNorm(B_TITLE, lengthOf(title), pivots.pivot_title);
   const bodyNorm = lengthNorm(B_BODY, roundLength(lengthOf(body)), pivots.pivot_body);
   for (const [term, count] of title) {
-    if (term.startsWith(TITLE_WORD))
+    if (term.startsWith(TITLE_WORD_PREFIX))
       impacts.set(term, Math.max(1, Math.round(255 / (1 + 0.25 * (count - 1) + 0.05 * title.size))));
     else impacts.set(term, quantize(saturate(count, titleNorm) + saturate(body.get(term) ?? 0, bodyNorm)));
   }
@@ -55,7 +55,7 @@ export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<s
 /** The number of terms, repeated ones included. */
 export function lengthOf(counts: ReadonlyMap<string, number>): number {
   let length = 0;
-  for (const [term, count] of counts) if (!term.startsWith(TITLE_WORD)) length += count;
+  for (const [term, count] of counts) if (!term.startsWith(TITLE_WORD_PREFIX)) length += count;
   return length;
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { backwards, indexBody, indexTitle, readWords } from '../../analysis/document-terms.ts';
+import { indexBody, indexTitle, readWords, reverseText } from '../../analysis/document-terms.ts';
 import type { Db, Query } from '../../db/db.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import { FIRST_PIVOTS, lengthOf, type Pivots, readTerms } from './impacts.ts';
@@ -219,6 +219,6 @@ async function writeDocuments(
   const words = [...new Set(existing.flatMap((document) => document.words))];
   await query(sql`
     insert into search_words (wiki_id, kind, word, backwards)
-    select ${wiki_id}, ${kind}, w.* from unnest(${words}::text[], ${words.map(backwards)}::text[]) w (word, backwards)
+    select ${wiki_id}, ${kind}, w.* from unnest(${words}::text[], ${words.map(reverseText)}::text[]) w (word, backwards)
     on conflict do nothing`);
 }

@@ -1,5 +1,5 @@
 import type { Statements } from '../../access/guard.ts';
-import { AFTER_ALL, readCounts, TITLE_WORD } from '../../analysis/document-terms.ts';
+import { PREFIX_END, readCounts, TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
 import { tokenize } from '../../analysis/tokenize.ts';
 import { sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
@@ -31,12 +31,12 @@ export async function completeTitles(
   most: number,
 ): Promise<Candidate[]> {
   const typed = [...new Set([...tokenize(text)].map(({ word }) => word))].slice(-MAX_WORDS);
-  const last = TITLE_WORD + (typed.at(-1) ?? '');
-  const whole = typed.slice(0, -1).map((word) => TITLE_WORD + word);
+  const last = TITLE_WORD_PREFIX + (typed.at(-1) ?? '');
+  const whole = typed.slice(0, -1).map((word) => TITLE_WORD_PREFIX + word);
   const rows = await many<Row>(sql`
     (select p.term, p.postings, null::text as document_id, null::int as document_no, null::text as title_terms
       from search_postings p
-      where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term >= ${last} and p.term < ${last + AFTER_ALL}
+      where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term >= ${last} and p.term < ${last + PREFIX_END}
         and ${typed.length > 0}
       order by p.term limit ${MAX_COMPLETIONS})
     union all

@@ -1,5 +1,5 @@
 import type { Statements } from '../../access/guard.ts';
-import { AFTER_ALL, backwards } from '../../analysis/document-terms.ts';
+import { PREFIX_END, reverseText } from '../../analysis/document-terms.ts';
 import { isUnspaced } from '../../analysis/tokenize.ts';
 import { sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
@@ -35,7 +35,12 @@ export async function suggestWords(
     const length = [...word].length;
     const kept = length < 4 ? length : Math.max(2, Math.floor((length - 1) / 2));
     const characters = [...word];
-    return { word, length, from: characters.slice(0, kept).join(''), end: backwards(characters.slice(-kept).join('')) };
+    return {
+      word,
+      length,
+      from: characters.slice(0, kept).join(''),
+      end: reverseText(characters.slice(-kept).join('')),
+    };
   });
   const rows = await many<{ unknown: string; how: string; word: string }>(sql`
     select u.word as unknown, found.how, found.word
@@ -44,15 +49,15 @@ export async function suggestWords(
     cross join lateral (
       (select 'completion' as how, w.word from search_words w
         where u.word = ${last} and u.length > 1 and w.wiki_id = ${wiki_id} and w.kind = ${kind}
-          and w.word > u.word and w.word < u.word || ${AFTER_ALL} limit 20)
+          and w.word > u.word and w.word < u.word || ${PREFIX_END} limit 20)
       union all
       (select 'correction', w.word from search_words w
         where u.length > 3 and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.word >= u.beginning
-          and w.word < u.beginning || ${AFTER_ALL} and length(w.word) between u.length - 2 and u.length + 2 limit ${MAX_CANDIDATES})
+          and w.word < u.beginning || ${PREFIX_END} and length(w.word) between u.length - 2 and u.length + 2 limit ${MAX_CANDIDATES})
       union all
       (select 'correction', w.word from search_words w
         where u.length > 3 and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.backwards >= u.ending
-          and w.backwards < u.ending || ${AFTER_ALL} and length(w.word) between u.length - 2 and u.length + 2 limit ${MAX_CANDIDATES})
+          and w.backwards < u.ending || ${PREFIX_END} and length(w.word) between u.length - 2 and u.length + 2 limit ${MAX_CANDIDATES})
     ) found`);
   return misspelled.flatMap((word): WordSuggestion[] => {
     const own = rows.filter((row) => row.unknown === word);

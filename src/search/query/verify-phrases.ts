@@ -1,5 +1,5 @@
 import type { Statements } from '../../access/guard.ts';
-import { SEARCHED_CHARACTERS } from '../../analysis/document-terms.ts';
+import { MAX_INDEXED_CHARACTERS } from '../../analysis/document-terms.ts';
 import { termOf, tokenize } from '../../analysis/tokenize.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
@@ -28,7 +28,7 @@ export async function verifyCandidates(
   const rows = await many<{ id: string; score: number; title: string; text: string }>({
     candidates: candidatesCte(index, candidates),
     seen: sql`
-      select c.id, c.score, p.title, case when ${phrases.length > 0} then left(t.text, ${SEARCHED_CHARACTERS}) else '' end as text
+      select c.id, c.score, p.title, case when ${phrases.length > 0} then left(t.text, ${MAX_INDEXED_CHARACTERS}) else '' end as text
       from candidates c
       join ${raw(`${kind}s`)} p on p.wiki_id = ${wiki_id} and ${id} = c.id
       join ${raw(`${kind}_texts`)} t on t.wiki_id = ${wiki_id} and t.${raw(`${kind}_id`)} = c.id

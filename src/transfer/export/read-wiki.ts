@@ -1,6 +1,6 @@
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
-import { withPresentLinks } from '../../markdown/page-links.ts';
+import { withCurrentLinks } from '../../markdown/page-links.ts';
 import type { ArchivedAttachment, ArchivedPage, ArchivedPerson, ArchivedRevision, Manifest } from './archive-format.ts';
 
 /**
@@ -100,7 +100,7 @@ function linked(row: { path: string; markdown: string }, folder: string, links: 
     page_id === null || path === to_path ? [] : [{ to_path, page_id }],
   );
   const moved = links.map(({ to_path, places, path }) => ({ to_path, places, path: path ?? to_path }));
-  return { meant, markdown: withPresentLinks({ ...row, html: '' }, folder, moved).markdown };
+  return { meant, markdown: withCurrentLinks({ ...row, html: '' }, folder, moved).markdown };
 }
 
 /** All revisions, pages in the order of their paths, of each the first one first; with the Markdown as it is stored. */

@@ -94,7 +94,7 @@ async function importHistory(
     const { page, folder, title, revision, origin, created_at, isPresent } = given;
     const markdown = given.markdown.replace(/(?<=attachment:)attachment_[0-9a-hjkmnp-tv-z]{26}/g, idOf);
     const page_path = [...(folder ? [folder] : []), page.path.slice(page.path.lastIndexOf('/') + 1)].join('/');
-    const rendered = await sandbox.render({ wiki_id, markdown, page_path, known: names.targetsOf(markdown) });
+    const rendered = await sandbox.render({ wiki_id, markdown, page_path, pagesByTarget: names.targetsOf(markdown) });
     const { html, outline, text, indexed } = rendered;
     const meant = new Map(page.meant.map(({ to_path, page_id }) => [to_path, page_id]));
     const links = names.resolved(rendered.links).map((link) => {

@@ -38,7 +38,7 @@ export function blocksOfColumn(lines: readonly Line[], page: number, hyphenated:
   const rows = rowsOf(lines);
   const left = Math.min(...lines.map((line) => line.x));
   const right = Math.max(...lines.map((line) => line.right));
-  const leading = usualLeading(rows);
+  const leading = typicalLeading(rows);
   const blocks: PdfBlock[] = [];
   let before: Line | undefined;
   for (let i = 0; i < rows.length; i += 1) {
@@ -56,7 +56,7 @@ export function blocksOfColumn(lines: readonly Line[], page: number, hyphenated:
     if (!line) continue;
     const last = blocks.at(-1);
     const isFull = line.right > right - 0.12 * (right - left);
-    if (before && last && last.kind !== 'table' && goesOn(before, line, last, { left, right, leading })) {
+    if (before && last && last.kind !== 'table' && continuesBlock(before, line, last, { left, right, leading })) {
       joinRuns(last.runs, line.runs, hyphenated);
       last.isFull = isFull;
       widen(last.places[0], placeOf([line], page));
@@ -90,7 +90,7 @@ function widen(place: Place | undefined, more: Place): void {
 }
 
 /** The most frequent distance between lines of a paragraph. */
-function usualLeading(rows: readonly Line[][]): number {
+function typicalLeading(rows: readonly Line[][]): number {
   const counts = new Map<number, number>();
   for (const [i, row] of rows.entries()) {
     const gap = Math.round(2 * ((rows[i - 1]?.[0]?.y ?? 0) - (row[0]?.y ?? 0))) / 2;
@@ -134,7 +134,7 @@ function asOneLine(row: readonly Line[]): Line | undefined {
   return line;
 }
 
-function goesOn(
+function continuesBlock(
   before: Line,
   line: Line,
   block: PdfBlock,

@@ -6,7 +6,7 @@ import type { PdfPage } from './page.ts';
  * Removes headers and footers: lines at the edge of a page that repeat on many pages except for numbers, and bare page
  * numbers.
  */
-export function withoutRepeated(pages: readonly PdfPage[]): PdfPage[] {
+export function removeHeadersAndFooters(pages: readonly PdfPage[]): PdfPage[] {
   const counts = new Map<string, number>();
   const isAtEdge = ({ height, bottom }: PdfPage, line: Line) =>
     line.y < bottom + 0.1 * height || line.y > bottom + 0.9 * height;

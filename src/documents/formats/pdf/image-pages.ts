@@ -1,7 +1,7 @@
 import { inflateSync } from 'node:zlib';
 
 /** The limit of unpacked object streams of a PDF; they contain only references, no text or pictures. */
-const UNPACKED_MAX = 64 * 2 ** 20;
+const MAX_UNPACKED_BYTES = 64 * 2 ** 20;
 
 /** The maximum length of a stream's dictionary. */
 const DICTIONARY_MAX = 2 ** 16;
@@ -9,12 +9,12 @@ const DICTIONARY_MAX = 2 ** 16;
 const IMAGE = /\/Subtype\s*\/Image\b/;
 
 /** Entries of a page that refer to other pages, or to pictures that are not painted on it. */
-const ELSEWHERE = /\/(?:Kids|Annots|B|Thumb|Dests?|Metadata)\s*(?:\[[^\]]*\]|\d+\s+\d+\s+R\b)/g;
+const UNPAINTED_ENTRIES = /\/(?:Kids|Annots|B|Thumb|Dests?|Metadata)\s*(?:\[[^\]]*\]|\d+\s+\d+\s+R\b)/g;
 const PAGE = /\/Type\s*\/Page\b/;
 const REFERENCE = /\b(\d+)\s+\d+\s+R\b/g;
 
 /** Which pictures count, and how many of them a page may have of its own. */
-interface Wanted {
+interface PictureFilter {
   isWanted(width: number, height: number): boolean;
   most: number;
 }
@@ -24,7 +24,11 @@ interface Wanted {
  * than `most`. The library only knows after it has processed the whole page, which takes as long as reading its text.
  * Returns all pages if the objects cannot be parsed, for example in an encrypted PDF.
  */
-export function imagePages(bytes: Uint8Array, pages: readonly number[], { isWanted, most }: Wanted): Set<number> {
+export function imagePages(
+  bytes: Uint8Array,
+  pages: readonly number[],
+  { isWanted, most }: PictureFilter,
+): Set<number> {
   const objects = objectsOf(bufferOf(bytes));
   if (!objects) return new Set(pages);
   const images = new Map<number, boolean>();
@@ -80,7 +84,7 @@ function imagesFrom(
     }
     const object = objects.get(number) ?? '';
     if (number !== page && PAGE.test(object)) continue;
-    for (const [, reference] of object.replace(ELSEWHERE, '').matchAll(REFERENCE)) {
+    for (const [, reference] of object.replace(UNPAINTED_ENTRIES, '').matchAll(REFERENCE)) {
       if (!without.has(Number(reference))) seen.add(Number(reference));
     }
   }
@@ -91,7 +95,7 @@ function imagesFrom(
 /** The objects by number, of streams the dictionaries; undefined if object streams cannot be unpacked. */
 function objectsOf(file: Buffer): ReadonlyMap<number, string> | undefined {
   const objects = new Map<number, string>();
-  let left = UNPACKED_MAX;
+  let left = MAX_UNPACKED_BYTES;
   for (let at = file.indexOf('obj'); at >= 0; ) {
     const number = /(\d+)\s+\d+\s+$/.exec(file.toString('latin1', Math.max(0, at - 24), at))?.[1];
     const begin = at + 3;

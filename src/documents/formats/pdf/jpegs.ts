@@ -41,7 +41,7 @@ function jpegAt(file: Buffer, start: number, image: DecodedImage): Buffer | unde
   if (!keyword) return undefined;
   const dictionary = head.slice(0, keyword.index);
   const from = start + keyword.index + keyword[0].length;
-  const jpeg = plainJpeg(file.subarray(from, file.indexOf('endstream', from)));
+  const jpeg = stripExif(file.subarray(from, file.indexOf('endstream', from)));
   if (!jpeg || jpeg.width !== image.width || jpeg.height !== image.height) return undefined;
   const hasOwnColors =
     OWN_COLORS.test(dictionary) ||
@@ -54,13 +54,13 @@ function jpegAt(file: Buffer, start: number, image: DecodedImage): Buffer | unde
 const START = 0xff_d8;
 const SCAN = 0xda;
 /** EXIF (APP1): orientation, which PDF viewers ignore, and private data such as the location. */
-const NOTES = 0xe1;
+const APP1 = 0xe1;
 
 /**
  * A JPEG file without EXIF; undefined if it is not a JPEG. Frames with other than 8 bits per component are not
  * supported by browsers.
  */
-function plainJpeg(bytes: Buffer): { width: number; height: number; components: number; bytes: Buffer } | undefined {
+function stripExif(bytes: Buffer): { width: number; height: number; components: number; bytes: Buffer } | undefined {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== START) return undefined;
   const kept = [bytes.subarray(0, 2)];
   let frame: { width: number; height: number; components: number } | undefined;
@@ -76,7 +76,7 @@ function plainJpeg(bytes: Buffer): { width: number; height: number; components: 
       if (!frame || last < at) return undefined;
       return { ...frame, bytes: Buffer.concat([...kept, bytes.subarray(at, last + 2)]) };
     }
-    if (marker !== NOTES) kept.push(bytes.subarray(at, end));
+    if (marker !== APP1) kept.push(bytes.subarray(at, end));
     at = end;
   }
   return undefined;

@@ -64,7 +64,7 @@ function turnOf([a, b, c, d]: Painted['matrix'], rotation: number): Turn {
 
 function turned(pixels: Pixels, { isAcross, isLeftward, isUpward, isUpright }: Turn): Pixels {
   if (isUpright) return pixels;
-  const { width, height, bits, data, colors } = inBytes(pixels);
+  const { width, height, bits, data, colors } = expandBits(pixels);
   const size = bits / 8;
   const [wide, high] = isAcross ? [height, width] : [width, height];
   const result = new Uint8Array(data.length);
@@ -82,7 +82,7 @@ function turned(pixels: Pixels, { isAcross, isLeftward, isUpward, isUpright }: T
 }
 
 /** Expands bits to bytes. */
-function inBytes(pixels: Pixels): Pixels {
+function expandBits(pixels: Pixels): Pixels {
   const { width, height, data, colors = ['#000000', '#ffffff'] } = pixels;
   if (pixels.bits !== 1) return pixels;
   const stride = Math.ceil(width / 8);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { PdfBlock, Place } from './blocks.ts';
-import { withPictures } from './picture-places.ts';
+import { insertPictures } from './picture-places.ts';
 
 const { PLACES_RUNS = '1000' } = process.env;
 
@@ -19,7 +19,7 @@ test('every picture is shown once in any layout, and does not change the text an
   fc.assert(
     fc.property(fc.array(block), fc.array(place), (blocks, places) => {
       const pictures = places.map((each, i) => ({ address: `attachment:${i}`, place: each }));
-      const all = withPictures(blocks, pictures);
+      const all = insertPictures(blocks, pictures);
       assert.deepEqual(
         all.filter(({ kind }) => kind !== 'picture'),
         blocks,

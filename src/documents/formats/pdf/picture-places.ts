@@ -7,13 +7,13 @@ export interface ShownPicture {
 }
 
 /** Blocks whose tops are within this distance in points are side by side, as the tops of two columns. */
-const BESIDE = 40;
+const SIDE_BY_SIDE_POINTS = 40;
 
 /**
  * Inserts pictures between blocks: each before the block below it, usually its caption, or else after the block above
  * it. The blocks and their order do not change.
  */
-export function withPictures(blocks: readonly PdfBlock[], pictures: readonly ShownPicture[]): PdfBlock[] {
+export function insertPictures(blocks: readonly PdfBlock[], pictures: readonly ShownPicture[]): PdfBlock[] {
   const byPage = placesByPage(blocks);
   const before = blocks.map((): ShownPicture[] => []);
   before.push([]);
@@ -53,7 +53,7 @@ function indexFor(
   const near = inColumn.length > 0 ? inColumn : onPage;
   const below = near.filter(isBelow);
   const top = Math.max(...below.map((place) => place.top));
-  const next = below.find((place) => place.top > top - BESIDE);
+  const next = below.find((place) => place.top > top - SIDE_BY_SIDE_POINTS);
   // A paragraph that continues below the picture is not split.
   if (next) return next.isFirst ? next.index : next.index + 1;
   const last = near.at(-1);

@@ -34,7 +34,7 @@ const LINES = 3;
  * The meaningful pictures of a PDF and their places: no ornaments, backgrounds, pictures that repeat on many pages, or
  * parts of drawings. Pictures that cannot be decoded or exceed the limits are omitted.
  */
-export async function takePictures(
+export async function extractPictures(
   document: PDFDocumentProxy,
   bytes: Uint8Array,
   pages: readonly PdfPage[],
@@ -51,7 +51,7 @@ export async function takePictures(
     const shown = painted.filter((each) => isPicture(each, proxy.view, page));
     if (shown.length > PAGE_PICTURES) return;
     for (const each of shown) {
-      const image = await decoded(proxy, each.image);
+      const image = await decodedImage(proxy, each.image);
       const address = image ? add(pictureFile(image, each, proxy.rotate, jpegOf)) : '';
       if (address !== '') placed.push({ address, place: { ...each.place, page: proxy.pageNumber } });
     }
@@ -68,7 +68,7 @@ export async function takePictures(
       // The text of the page is kept if its pictures fail.
     }
   }
-  return withoutFrequent(pictures, placed, pages.length);
+  return removeRepeatedPictures(pictures, placed, pages.length);
 }
 
 /** The numbers of the pages, counted from 1, that may show meaningful pictures. */
@@ -102,7 +102,7 @@ function isPicture({ width, height, place }: Painted, view: readonly number[], {
 }
 
 /** The picture that an operator paints; undefined if the library could not decode it. */
-async function decoded(page: PDFPageProxy, image: Painted['image']): Promise<DecodedImage | undefined> {
+async function decodedImage(page: PDFPageProxy, image: Painted['image']): Promise<DecodedImage | undefined> {
   if (typeof image !== 'string') return image;
   const objects = image.startsWith('g_') ? page.commonObjs : page.objs;
   const found = await new Promise<DecodedImage | null>((resolve) => objects.get(image, resolve));
@@ -110,7 +110,7 @@ async function decoded(page: PDFPageProxy, image: Painted['image']): Promise<Dec
 }
 
 /** Removes pictures that repeat on many pages, such as logos and backgrounds. */
-function withoutFrequent(
+function removeRepeatedPictures(
   pictures: readonly Picture[],
   placed: readonly ShownPicture[],
   pages: number,

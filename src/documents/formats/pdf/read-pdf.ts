@@ -1,19 +1,19 @@
 import { getDocument, type PDFDocumentProxy } from 'unpdf/pdfjs';
 import type { ExtractedDocument } from '../extract.ts';
 import { ExtractError } from '../extract-error.ts';
-import { blocksOf, withoutRepeated } from './flow.ts';
+import { blocksOf, removeHeadersAndFooters } from './flow.ts';
 import { holdsImages } from './image-pages.ts';
 import { writeBlocks } from './markdown.ts';
 import { type PdfPage, readPage } from './page.ts';
-import { withPictures } from './picture-places.ts';
-import { IMAGE_PIXELS, takePictures } from './pictures.ts';
+import { insertPictures } from './picture-places.ts';
+import { extractPictures, IMAGE_PIXELS } from './pictures.ts';
 
 /** The page limit: a book of this length takes half a minute. */
 const PAGES_MAX = 2_000;
 
 /**
  * Reads a PDF in reading order: headings by font size, paragraphs joined from lines, lists, simple tables and links to
- * the web, without headers and footers. `block_pages` has the pages of each block. `illustrate` returns the same with
+ * the web, without headers and footers. `block_pages` has the pages of each block. `readPictures` returns the same with
  * the pictures between the blocks. Throws an ExtractError if it is protected, damaged or without text.
  */
 export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
@@ -35,7 +35,7 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
       all.push({ object: 0, height: 0, bottom: 0, lines: [] });
     }
   }
-  const pages = withoutRepeated(all);
+  const pages = removeHeadersAndFooters(all);
   const blocks = blocksOf(pages);
   const written = writeBlocks(blocks);
   if (written.markdown.trim() === '') {
@@ -50,9 +50,9 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   if (!holdsImages(bytes)) return read;
   return {
     ...read,
-    async illustrate() {
-      const { pictures, placed } = await takePictures(document, bytes, pages);
-      return placed.length === 0 ? read : { ...read, ...writeBlocks(withPictures(blocks, placed)), pictures };
+    async readPictures() {
+      const { pictures, placed } = await extractPictures(document, bytes, pages);
+      return placed.length === 0 ? read : { ...read, ...writeBlocks(insertPictures(blocks, placed)), pictures };
     },
   };
 }
