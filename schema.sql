@@ -1,18 +1,5 @@
 -- The schema that the migrations come to, to be read and compared. `npm run accept` rewrites it.
 
--- Which of these blobs anything refers to. Every table that refers to blobs is named here.
-CREATE OR REPLACE FUNCTION public.blobs_in_use(hashes text[])
- RETURNS SETOF text
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-    select sha256 from upload_files where sha256 = any (hashes) union
-    select sha256 from sources where sha256 = any (hashes) union
-    select sha256 from attachments where sha256 = any (hashes) union
-    select sha256 from exports where sha256 = any (hashes) union
-    select sha256 from imports where sha256 = any (hashes) $function$;
-
 -- For the scheduler: wikis that were deleted and whose content is still there.
 CREATE OR REPLACE FUNCTION public.deleted_wikis()
  RETURNS TABLE(wiki_id text, workspace_id text)
@@ -366,6 +353,7 @@ create table attachments (
 );
 CREATE INDEX attachments_by_id ON attachments USING btree (attachment_id);
 CREATE INDEX attachments_by_page ON attachments USING btree (wiki_id, page_id, attachment_id);
+CREATE INDEX attachments_by_sha256 ON attachments USING btree (sha256);
 grant delete, insert, select, update on attachments to ibid_service;
 alter table attachments enable row level security;
 create policy of_the_wiki on attachments for all
@@ -435,6 +423,22 @@ create policy of_the_service on background_jobs for all
 create policy tenants_add on background_jobs for insert
   with check ((((wiki_id IS NOT NULL) OR (workspace_id IS NOT NULL) OR (user_id IS NOT NULL)) AND ((wiki_id IS NULL) OR (wiki_id = ( SELECT own_wiki()))) AND ((workspace_id IS NULL) OR (workspace_id = ANY (( SELECT own_workspaces())::text[]))) AND ((user_id IS NULL) OR (user_id = ( SELECT own_user())))));
 
+-- A row for each file of the store, written before its bytes are. kept_at: when it was last stored, also where the store had it already; from then on there are 24 hours to refer to it. deleting_since: it is being deleted, and cannot be stored until its row is gone, or after 10 minutes, when the process that was deleting it has ended.
+create table blobs (
+  sha256          text                      collate "C" not null,
+  byte_size       bigint                    not null,
+  kept_at         timestamp with time zone  not null default now(),
+  deleting_since  timestamp with time zone,
+  PRIMARY KEY (sha256),
+  CHECK ((byte_size >= 0)),
+  CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+CREATE INDEX blobs_deleting ON blobs USING btree (deleting_since) WHERE (deleting_since IS NOT NULL);
+grant delete, insert, select, update on blobs to ibid_service;
+alter table blobs enable row level security;
+create policy of_the_service on blobs for all
+  using (( SELECT is_service()));
+
 -- What an export job has made: an archive in the blob store, to be had until expires_at. The id is that of the job; sha256 is empty until it has ended.
 create table exports (
   wiki_id     text                      collate "C" not null,
@@ -448,6 +452,7 @@ create table exports (
   FOREIGN KEY (wiki_id, export_id) REFERENCES jobs(wiki_id, job_id) ON DELETE CASCADE
 );
 CREATE INDEX exports_by_end ON exports USING btree (expires_at);
+CREATE INDEX exports_by_sha256 ON exports USING btree (sha256);
 grant delete, insert, select, update on exports to ibid_service;
 alter table exports enable row level security;
 create policy of_the_wiki on exports for all
@@ -503,6 +508,7 @@ create table imports (
   PRIMARY KEY (wiki_id, import_id),
   FOREIGN KEY (wiki_id, import_id) REFERENCES jobs(wiki_id, job_id) ON DELETE CASCADE
 );
+CREATE INDEX imports_by_sha256 ON imports USING btree (sha256);
 grant delete, insert, select, update on imports to ibid_service;
 alter table imports enable row level security;
 create policy of_the_wiki on imports for all
@@ -1012,6 +1018,7 @@ create table sources (
   UNIQUE (wiki_id, sha256),
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
+CREATE INDEX sources_by_sha256 ON sources USING btree (sha256);
 grant delete, insert, select, update on sources to ibid_service;
 alter table sources enable row level security;
 create policy of_the_wiki on sources for all
@@ -1065,6 +1072,7 @@ create table upload_files (
 );
 CREATE INDEX upload_files_by_name ON upload_files USING btree (wiki_id, filename) WHERE (status = 'done'::text);
 CREATE INDEX upload_files_by_path ON upload_files USING btree (wiki_id, upload_id, page_path, file_no) WHERE (page_path <> ''::text);
+CREATE INDEX upload_files_by_sha256 ON upload_files USING btree (sha256);
 CREATE INDEX upload_files_pages_of_sections ON upload_files USING btree (wiki_id, page_id) WHERE (section_of IS NOT NULL);
 CREATE INDEX upload_files_sections ON upload_files USING btree (wiki_id, upload_id, section_of) WHERE (section_of IS NOT NULL);
 CREATE UNIQUE INDEX upload_files_by_id ON upload_files USING btree (wiki_id, upload_id, file_id);
@@ -1191,3 +1199,7 @@ grant delete, insert, select, update on workspaces to ibid_service;
 alter table workspaces enable row level security;
 create policy of_the_workspaces on workspaces for all
   using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
+
+-- Which rows refer to a blob, and since when; of an upload's file the id is that of the upload. Every table that refers to blobs is named here. It reads the rows of all tenants, so it shows them to the service alone; in psql, "set ibid.service to on" first.
+create view blob_references (sha256, kind, wiki_id, id, since);
+grant select on blob_references to ibid_service;

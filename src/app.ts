@@ -5,6 +5,9 @@ import { listAttachments } from './attachments/list-attachments.ts';
 import { listAuditEvents } from './audit/list-audit-events.ts';
 import { listPlans } from './billing/list-plans.ts';
 import { previewBilling } from './billing/preview-billing.ts';
+import { deleteUnreferencedBlobs } from './blobs/delete-unreferenced-blobs.job.ts';
+import { removeUnfinishedBlobs } from './blobs/remove-unfinished-blobs.job.ts';
+import { trackStoredBlobs } from './blobs/track-stored-blobs.job.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { ingestJob } from './ingest/ingest.job.ts';
 import { acceptInvitation } from './invitations/accept-invitation.ts';
@@ -82,9 +85,9 @@ import { listSources } from './sources/list-sources.ts';
 import { searchSources } from './sources/search-sources.ts';
 import { verifySource } from './sources/verify-source.ts';
 import { createExport } from './transfer/export/create-export.ts';
+import { deleteExpiredExports } from './transfer/export/delete-expired-exports.job.ts';
 import { exportJob } from './transfer/export/export.job.ts';
 import { getExportContent } from './transfer/export/get-export-content.ts';
-import { sweepFiles } from './transfer/export/sweep-files.job.ts';
 import { createImport } from './transfer/import/create-import.ts';
 import { importJob } from './transfer/import/import.job.ts';
 import { cancelUpload } from './uploads/cancel-upload.ts';
@@ -243,6 +246,9 @@ export const JOBS: readonly AnyJob[] = [
   removeDeletedWiki,
   expireUploads,
   removeOrphanedParts,
-  sweepFiles,
+  deleteExpiredExports,
+  deleteUnreferencedBlobs,
+  trackStoredBlobs,
+  removeUnfinishedBlobs,
   pruneOldIdempotencyKeys,
 ];

@@ -89,7 +89,7 @@ interface TableRow {
 
 /**
  * What the migrations come to, as SQL to be read: functions, then each table with its columns, constraints, indexes,
- * triggers and comment. Made from the catalogue with nothing in it that differs between releases of PostgreSQL.
+ * triggers and comment, then views. Made from the catalogue with nothing in it that differs between releases of PostgreSQL.
  */
 export async function schemaText(query: Query): Promise<string> {
   const functions = await query<{ definition: string; comment: string | null }>(sql`
@@ -131,10 +131,20 @@ export async function schemaText(query: Query): Promise<string> {
           'using', pg_get_expr(p.polqual, p.polrelid), 'check', pg_get_expr(p.polwithcheck, p.polrelid)) order by p.polname)
         from pg_policy p where p.polrelid = c.oid), '[]') as policies
     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by c.relname`);
+  // Without their queries, which each release of PostgreSQL writes in its own way.
+  const views = await query<{ text: string }>(sql`
+    select concat_ws(E'\n', '-- ' || obj_description(c.oid, 'pg_class'), 'create view ' || c.relname || ' (' || (
+        select string_agg(a.attname, ', ' order by a.attnum) from pg_attribute a where a.attrelid = c.oid and a.attnum > 0
+      ) || ');', (
+        select 'grant ' || string_agg(lower(r.privilege_type), ', ' order by r.privilege_type) || ' on ' || c.relname || ' to ' || g.rolname || ';'
+        from aclexplode(c.relacl) r join pg_roles g on g.oid = r.grantee where g.rolname = ${SERVICE_ROLE} group by g.rolname
+      )) as text
+    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' order by c.relname`);
   const parts = [
     '-- The schema that the migrations come to, to be read and compared. `npm run accept` rewrites it.',
     ...functions.map(({ definition, comment }) => `${comment ? `-- ${comment}\n` : ''}${definition.trimEnd()};`),
     ...tables.map(tableText),
+    ...views.map(({ text }) => text),
   ];
   return `${parts.join('\n\n')}\n`;
 }

@@ -20,6 +20,7 @@ const FLOORS = [
   'access',
   'http',
   'jobs',
+  'blobs',
   // Content.
   'search',
   'wikis',

@@ -10,6 +10,7 @@ export const BIG_TABLES = [
   'attachments',
   'audit_events',
   'background_jobs',
+  'blobs',
   'exports',
   'idempotency_keys',
   'identities',

@@ -57,16 +57,17 @@ const MORE_THAN_ONE: Record<string, number> = {
   'DELETE /v1/wikis/:wiki_id/pages/:page_id': 4,
   // begin, the lock on the wiki, the page and the one above, the write, links that waited, the page as it is read, commit.
   'POST /v1/wikis/:wiki_id/pages/:page_id/restore': 7,
-  // Refuses before a byte is read, and writes when all bytes are there.
-  'POST /v1/wikis/:wiki_id/uploads': 2,
-  'POST /v1/wikis/:wiki_id/pages/:page_id/attachments': 2,
+  // Refuses before a byte is read, tracks each file before it is stored, and writes when all bytes are there.
+  'POST /v1/wikis/:wiki_id/uploads': 3,
+  'POST /v1/wikis/:wiki_id/pages/:page_id/attachments': 3,
   // What the index has for the words; the pages or sources of the best, as far as they may be seen.
   'GET /v1/wikis/:wiki_id/pages/search': 2,
   'GET /v1/wikis/:wiki_id/sources/search': 2,
-  // Refuses before a byte is read, looks whether there are pages where it is the archive of a wiki, and writes.
-  'POST /v1/wikis/:wiki_id/imports': 2,
-  // Which file the bytes are of, and when they are durable that they count.
-  'PATCH /v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id': 2,
+  // Refuses before a byte is read, tracks the file before it is stored, looks whether there are pages where it is the
+  // archive of a wiki, and writes.
+  'POST /v1/wikis/:wiki_id/imports': 3,
+  // Which file the bytes are of, that it is to be stored, and when they are durable that they count.
+  'PATCH /v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id': 3,
   // The titles that were begun; their pages, as far as they may be seen.
   'GET /v1/wikis/:wiki_id/suggest': 2,
   // The old state, the page, the write.

@@ -419,6 +419,7 @@ const OF_NOBODY = ['migrations', 'signing_keys'];
 
 /** Tables whose rows nobody can tell the owner of, by design. */
 const OF_EVERYBODY = [
+  'blobs',
   'idempotency_keys',
   'limit_counts',
   'schedules',

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config } from '../config.ts';
 import { StartError, toStartError } from '../core/start-error.ts';
-import type { Blobs } from '../providers/storage/blobs.ts';
+import type { BlobStore } from '../providers/storage/blobs.ts';
 import { openStore } from '../providers/storage/open-storage.ts';
 import { readS3Url } from '../providers/storage/s3-place.ts';
 import { orStartError } from './from-config.ts';
@@ -19,7 +19,7 @@ export async function makeDataDir(folder: string): Promise<void> {
 }
 
 /** The store of files: a bucket with a folder beside it for what is being received, or the folder alone. Errors: StartError. */
-export async function openFiles({ STORAGE_URL, DATA_DIR }: Config, onStop: OnStop): Promise<Blobs> {
+export async function openFiles({ STORAGE_URL, DATA_DIR }: Config, onStop: OnStop): Promise<BlobStore> {
   const place = orStartError(() => (STORAGE_URL === undefined ? undefined : readS3Url(STORAGE_URL)));
   try {
     const { blobs, close } = await openStore(place, DATA_DIR);

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
+import { trackBlobs } from '../blobs/tracked-blobs.ts';
 import type { Config } from '../config.ts';
+import { SERVICE } from '../db/request-context.ts';
 import { openLogMail, openSmtpMail } from '../providers/mail/mail.ts';
 import { openFiles } from './data-dir.ts';
 import { readExternalConfig } from './external-config.ts';
@@ -33,7 +35,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
   try {
     const outside = readExternalConfig(config, log);
     const { db, postgres } = await openDatabase(config, log, hooks, onStop);
-    const blobs = await openFiles(config, onStop);
+    const blobs = trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query);
     const mail = config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log);
     const worker = config.ROLE === 'web' ? undefined : startWorkers({ config, db, blobs, mail, log }, onStop);
     const started = { config, log, db, postgres, blobs, mail, outside, wakeWorker: () => worker?.wake() };

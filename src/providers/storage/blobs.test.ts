@@ -13,12 +13,13 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { collect } from '../../../test/collect.ts';
 import { makeFolder } from '../../../test/process.ts';
 import { announce, offsetOf, patch, sendFile } from '../../../test/resumable.ts';
 import { startS3Server } from '../../../test/s3-server.ts';
 import { until } from '../../../test/until.ts';
 import { openWorld, waitForUpload } from '../../../test/world.ts';
-import { type Blobs, StorageUnavailable } from './blobs.ts';
+import { type BlobStore, StorageUnavailable } from './blobs.ts';
 import { openFolderBlobs } from './folder-blobs.ts';
 import { openS3Blobs } from './s3-blobs.ts';
 import { readS3Url } from './s3-place.ts';
@@ -29,17 +30,13 @@ const s3 = await startS3Server();
 after(() => s3.stop());
 const inBucket = await openS3Blobs(readS3Url(s3.url), join(folder, 'incoming'));
 after(() => inBucket.close());
-const stores: Record<string, Blobs> = {
+const stores: Record<string, BlobStore> = {
   'a folder': await openFolderBlobs(join(folder, 'blobs')),
   'a bucket': inBucket,
 };
 
-const receive = (blobs: Blobs, content: Buffer) => blobs.receive(Readable.from([content]));
-async function namesOf(names: AsyncIterable<string>): Promise<string[]> {
-  const all: string[] = [];
-  for await (const name of names) all.push(name);
-  return all;
-}
+const receive = (blobs: BlobStore, content: Buffer) => blobs.receive(Readable.from([content]));
+const asHashed = (content: Buffer) => ({ sha256: hashOf(content), content });
 function openClient(): S3Client {
   const { endpoint, access_key, secret_key, region } = readS3Url(s3.url);
   const credentials = { accessKeyId: access_key, secretAccessKey: secret_key };
@@ -68,10 +65,10 @@ for (const [where, blobs] of Object.entries(stores)) {
   test(`${where} keeps contents that are at hand together, each under its own hash, and what it has already once more`, async () => {
     const contents = [...Array(40).keys()].map((i) => randomBytes(i * 100)).concat(randomBytes(3 * MIB));
     const twice = [...contents, ...contents.slice(0, 20)];
-    assert.deepEqual(await blobs.keepAll(twice), twice.map(hashOf));
-    assert.deepEqual(await blobs.keepAll(contents), contents.map(hashOf));
+    await blobs.keepAll(twice.map(asHashed));
+    await blobs.keepAll(contents.map(asHashed));
     for (const content of contents) assert.ok((await blobs.read(hashOf(content))).equals(content));
-    assert.deepEqual(await blobs.keepAll([]), []);
+    await blobs.keepAll([]);
   });
 
   test(`${where} says ENOENT of what it has not, and keeps nothing that was discarded or broke off`, async () => {
@@ -90,16 +87,38 @@ for (const [where, blobs] of Object.entries(stores)) {
     await assert.rejects(blobs.receive(broken), /broken/);
   });
 
+  test(`${where} lists all that it keeps with its size, and removes what it is told to, until the time is up`, async () => {
+    const contents = [0, 1, 100_000, 20 * MIB].map((size) => randomBytes(size));
+    await blobs.keepAll(contents.map(asHashed));
+    await (await receive(blobs, randomBytes(10))).keepAsPart('no-blob');
+    const listed = async () => new Map((await collect(blobs.list())).map((blob) => [blob.sha256, blob.byte_size]));
+    const before = await listed();
+    assert.deepEqual(
+      contents.map((content) => before.get(hashOf(content))),
+      contents.map(({ length }) => length),
+    );
+    const gone = contents.slice(1).map(hashOf);
+    await assert.rejects(blobs.removeAll(gone, Date.now() - 1), StorageUnavailable);
+    assert.deepEqual(await listed(), before);
+    await blobs.removeAll([...gone, hashOf(randomBytes(10))], Date.now() + 600_000);
+    for (const sha256 of gone) {
+      await assert.rejects(blobs.read(sha256), { code: 'ENOENT' });
+      before.delete(sha256);
+    }
+    assert.deepEqual(await listed(), before);
+    await blobs.parts.remove('no-blob');
+  });
+
   test(`${where} keeps parts by their names until they are removed, and knows the old ones`, async () => {
     const content = randomBytes(9 * MIB);
     await (await receive(blobs, content)).keepAsPart('one');
     await (await receive(blobs, Buffer.from('two'))).keepAsPart('two');
     assert.ok((await buffer(await blobs.parts.stream('one'))).equals(content));
     await assert.rejects(blobs.read(hashOf(content)), { code: 'ENOENT' });
-    assert.deepEqual((await namesOf(blobs.parts.olderThan(-60_000))).sort(), ['one', 'two']);
-    assert.deepEqual(await namesOf(blobs.parts.olderThan(60_000)), []);
+    assert.deepEqual((await collect(blobs.parts.olderThan(-60_000))).sort(), ['one', 'two']);
+    assert.deepEqual(await collect(blobs.parts.olderThan(60_000)), []);
     await blobs.parts.remove('one');
-    assert.deepEqual(await namesOf(blobs.parts.olderThan(-60_000)), ['two']);
+    assert.deepEqual(await collect(blobs.parts.olderThan(-60_000)), ['two']);
     await blobs.parts.remove('two');
   });
 }
@@ -124,10 +143,9 @@ test('what was begun to be stored in a bucket and never completed goes after a d
     for (const name of ['aa/1', 'bb/2', 'cc/3', 'dd/4', 'ee/5']) await begin(`folder/blobs/${name}`);
     const foreign = await begin('other/blobs/aa/1');
     await begin('folder/parts/one');
-    const noneInUse = async () => new Set<string>();
-    await inBucket.sweep(24 * 3_600_000, noneInUse);
+    await inBucket.removeUnfinished(24 * 3_600_000);
     assert.equal((await unfinished()).length, 4, 'what was begun today stays (two of a list are shown)');
-    await inBucket.sweep(-60_000, noneInUse);
+    await inBucket.removeUnfinished(-60_000);
     assert.deepEqual(await unfinished(), [foreign]);
   } finally {
     client.destroy();

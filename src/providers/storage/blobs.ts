@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** Bytes by their content: what is stored under a SHA-256 (64 hex digits) never changes. */
+/** Files by their content: what is stored under a SHA-256 (64 hex digits) never changes. */
 export interface Blobs {
   /** Takes a stream to the store's side, not yet durable, and says what it was. */
   receive(stream: Readable): Promise<ReceivedBlob>;
@@ -14,17 +14,36 @@ export interface Blobs {
   /** The whole content. Errors: ENOENT where there is no such blob. */
   read(sha256: string): Promise<Buffer>;
   /**
-   * The content, or the bytes from `start` to `end` (both included), as a stream that is open already. Whoever does not
+   * The content, or the bytes from `start` to `end` (both included), as a stream that is open already. A caller who does not
    * read it to its end destroys it. Errors: ENOENT where there is no such blob.
    */
   stream(sha256: string, range?: { start: number; end: number }): Promise<Readable>;
+  /** Everything that is stored, in no order; what is stored or removed meanwhile may be missing. */
+  list(): AsyncIterable<StoredBlob>;
   /**
-   * Takes away what nothing refers to and nobody has kept for `age_ms`, and answers how many blobs that were. `inUse` says
-   * which of some hashes something refers to. Whoever keeps a blob has `age_ms` to write down what refers to it.
+   * Removes blobs; one that is not there is no error. It begins no removal after `deadline` (ms since the epoch). Errors:
+   * StorageUnavailable, also when the time is up; then some of them are removed.
    */
-  sweep(age_ms: number, inUse: (sha256s: string[]) => Promise<ReadonlySet<string>>): Promise<number>;
+  removeAll(sha256s: readonly string[], deadline: number): Promise<void>;
+  /** Removes what killed processes began to store longer ago than this and never completed. */
+  removeUnfinished(ageMs: number): Promise<void>;
   /** Pieces of what is not whole yet, by names that their writers choose. */
   parts: Parts;
+}
+
+/** Where blobs are stored, as providers implement it; the service goes through `trackBlobs`. */
+export interface BlobStore extends Omit<Blobs, 'keepAll'> {
+  keepAll(contents: readonly HashedContent[]): Promise<void>;
+}
+
+export interface StoredBlob {
+  sha256: string;
+  byte_size: number;
+}
+
+export interface HashedContent {
+  sha256: string;
+  content: Uint8Array;
 }
 
 interface Parts {
@@ -36,9 +55,7 @@ interface Parts {
   olderThan(ms: number): AsyncIterable<string>;
 }
 
-export interface ReceivedBlob {
-  sha256: string;
-  byte_size: number;
+export interface ReceivedBlob extends StoredBlob {
   /** Makes the blob durable under its hash; when it answers, a power cut loses nothing. */
   keep(): Promise<void>;
   /** Makes it a part, as durable. */
@@ -87,7 +104,7 @@ const ABANDONED_MS = 3_600_000;
 /** A folder that streams are received into. What killed processes left in it is removed. */
 export async function openIncoming(folder: string): Promise<(stream: Readable) => Promise<Incoming>> {
   await mkdir(folder, { recursive: true });
-  await removeAbandoned(folder);
+  await removeAbandoned(folder, ABANDONED_MS);
   return async (stream) => {
     const path = join(folder, randomUUID());
     const hash = createHash('sha256');
@@ -114,10 +131,26 @@ export async function openIncoming(folder: string): Promise<(stream: Readable) =
 }
 
 /** What a killed process was receiving was never acknowledged. Another process may be receiving just now. */
-async function removeAbandoned(folder: string): Promise<void> {
+export async function removeAbandoned(folder: string, ageMs: number): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() })); // Just taken away by its process.
-    if (mtimeMs < Date.now() - ABANDONED_MS) await rm(path, { force: true });
+    if (mtimeMs < Date.now() - ageMs) await rm(path, { force: true });
   }
+}
+
+export function isSha256(name: string): boolean {
+  return /^[0-9a-f]{64}$/.test(name);
+}
+
+/** Removes each before the deadline; after it, what is removed could be what has been stored again. */
+export async function removeBefore(
+  deadline: number,
+  sha256s: readonly string[],
+  remove: (sha256: string) => Promise<unknown>,
+): Promise<void> {
+  await mapAtOnce(sha256s, async (sha256) => {
+    if (Date.now() > deadline) throw new StorageUnavailable('the store did not remove all blobs in time');
+    await remove(sha256);
+  });
 }

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Blobs, mapAtOnce, openIncoming, sha256Of } from './blobs.ts';
+import { type BlobStore, isSha256, mapAtOnce, openIncoming, removeAbandoned, removeBefore } from './blobs.ts';
 
 /** Blobs in a folder: `<folder>/ab/abcdef…`, each fsynced with its folder before it counts as kept; parts in `parts`. */
-export async function openFolderBlobs(folder: string): Promise<Blobs> {
-  const receive = await openIncoming(join(folder, 'incoming'));
+export async function openFolderBlobs(folder: string): Promise<BlobStore> {
+  const incoming = join(folder, 'incoming');
+  const receive = await openIncoming(incoming);
   const parts = join(folder, 'parts');
   await mkdir(parts, { recursive: true });
   const pathOf = (sha256: string) => join(folder, sha256.slice(0, 2), sha256);
 
   async function write(content: Uint8Array, path: string): Promise<void> {
-    const temporary = join(folder, 'incoming', randomUUID());
+    const temporary = join(incoming, randomUUID());
     const handle = await open(temporary, 'wx', 0o600);
     try {
       await handle.writeFile(content);
@@ -35,21 +36,27 @@ export async function openFolderBlobs(folder: string): Promise<Blobs> {
       };
     },
     async keepAll(contents) {
-      const sha256s = await mapAtOnce(contents, async (content) => {
-        const sha256 = await sha256Of(content);
-        if (!(await touch(pathOf(sha256)))) await write(content, pathOf(sha256));
-        return sha256;
+      await mapAtOnce(contents, async ({ sha256, content }) => {
+        if (!(await exists(pathOf(sha256)))) await write(content, pathOf(sha256));
       });
       // Their folders once for all of them.
-      await mapAtOnce([...new Set(sha256s.map((sha256) => dirname(pathOf(sha256))))], sync);
-      return sha256s;
+      await mapAtOnce([...new Set(contents.map(({ sha256 }) => dirname(pathOf(sha256))))], sync);
     },
     read: (sha256) => readFile(pathOf(sha256)),
     async stream(sha256, range) {
       const handle = await open(pathOf(sha256), 'r');
       return handle.createReadStream(range);
     },
-    sweep: (age_ms, inUse) => sweep(folder, age_ms, inUse),
+    async *list() {
+      for (const prefix of (await readdir(folder)).filter((name) => /^[0-9a-f]{2}$/.test(name))) {
+        for (const sha256 of (await readdir(join(folder, prefix))).filter(isSha256)) {
+          const found = await stat(pathOf(sha256)).catch(falseIfGone);
+          if (found) yield { sha256, byte_size: found.size };
+        }
+      }
+    },
+    removeAll: (sha256s, deadline) => removeBefore(deadline, sha256s, (sha256) => rm(pathOf(sha256), { force: true })),
+    removeUnfinished: (ageMs) => removeAbandoned(incoming, ageMs),
     parts: {
       async stream(name) {
         const handle = await open(join(parts, name), 'r');
@@ -68,9 +75,9 @@ export async function openFolderBlobs(folder: string): Promise<Blobs> {
 }
 
 async function keep(temporary: string, path: string): Promise<void> {
-  if (!(await touch(path))) return move(temporary, path);
+  if (!(await exists(path))) return move(temporary, path);
   await rm(temporary, { force: true });
-  // Whoever brought the same bytes a moment ago may not have come to this yet.
+  // Another caller who brought the same bytes a moment ago may not have come to this yet.
   await sync(dirname(path));
 }
 
@@ -85,49 +92,6 @@ async function makeFolder(folder: string): Promise<void> {
   if (await exists(folder)) return;
   await mkdir(folder, { recursive: true });
   await sync(dirname(folder));
-}
-
-/** Says that somebody counts on a blob from now on; false where there is none. */
-async function touch(path: string): Promise<boolean> {
-  const now = new Date();
-  return utimes(path, now, now).then(() => true, falseIfGone);
-}
-
-/**
- * A blob is first moved to where nobody finds it, and looked at there: whoever has kept it before that has touched it, so
- * that it is moved back, and whoever comes after does not find it and stores it anew.
- */
-async function sweep(
-  folder: string,
-  age_ms: number,
-  inUse: (sha256s: string[]) => Promise<ReadonlySet<string>>,
-): Promise<number> {
-  const condemned = join(folder, 'condemned');
-  await mkdir(condemned, { recursive: true });
-  const pathOf = (sha256: string) => join(folder, sha256.slice(0, 2), sha256);
-  // A process that was killed in between has left them there.
-  for (const name of await readdir(condemned)) await rename(join(condemned, name), pathOf(name)).catch(falseIfGone);
-  const isOld = async (path: string) => {
-    const found = await stat(path).catch(falseIfGone);
-    return found !== false && found.mtimeMs < Date.now() - age_ms;
-  };
-  let swept = 0;
-  for (const prefix of (await readdir(folder)).filter((name) => /^[0-9a-f]{2}$/.test(name))) {
-    const old: string[] = [];
-    for (const name of await readdir(join(folder, prefix))) if (await isOld(pathOf(name))) old.push(name);
-    const used = old.length === 0 ? new Set() : await inUse(old);
-    for (const name of old.filter((one) => !used.has(one))) {
-      const moved = join(condemned, name);
-      if ((await rename(pathOf(name), moved).catch(falseIfGone)) === false) continue;
-      if (await isOld(moved)) {
-        await rm(moved, { force: true });
-        swept += 1;
-      } else {
-        await rename(moved, pathOf(name)).catch(falseIfGone);
-      }
-    }
-  }
-  return swept;
 }
 
 function falseIfGone(error: NodeJS.ErrnoException): false {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Blobs } from './blobs.ts';
+import type { BlobStore } from './blobs.ts';
 import { openFolderBlobs } from './folder-blobs.ts';
 import { openS3Blobs } from './s3-blobs.ts';
 import type { S3Place } from './s3-place.ts';
@@ -8,7 +8,7 @@ import type { S3Place } from './s3-place.ts';
 export async function openStore(
   place: S3Place | undefined,
   data_dir: string,
-): Promise<{ blobs: Blobs; close(): void }> {
+): Promise<{ blobs: BlobStore; close(): void }> {
   const folder = join(data_dir, 'blobs');
   if (!place) return { blobs: await openFolderBlobs(folder), close: () => undefined };
   const blobs = await openS3Blobs(place, join(folder, 'incoming'));

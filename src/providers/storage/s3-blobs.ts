@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { type Blobs, mapAtOnce, openIncoming, sha256Of } from './blobs.ts';
+import { type BlobStore, isSha256, mapAtOnce, openIncoming, removeAbandoned, removeBefore } from './blobs.ts';
 import { openBucket, type S3Bucket } from './s3-bucket.ts';
 import type { S3Place } from './s3-place.ts';
 
@@ -10,12 +10,13 @@ const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
  * Blobs in a bucket: `blobs/ab/abcdef…` and `parts/…`. What comes is received into a folder of this machine first, where
  * its hash and length are found out; it counts as kept when the bucket has said that it has all of it.
  */
-export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blobs & { close(): void }> {
+export async function openS3Blobs(place: S3Place, incoming: string): Promise<BlobStore & { close(): void }> {
   const receive = await openIncoming(incoming);
   const bucket = openBucket(place);
   const keep = keepOnce(bucket);
+  const blobsPrefix = `${place.prefix}blobs/`;
   const partsPrefix = `${place.prefix}parts/`;
-  const keyOf = (sha256: string) => `${place.prefix}blobs/${sha256.slice(0, 2)}/${sha256}`;
+  const keyOf = (sha256: string) => `${blobsPrefix}${sha256.slice(0, 2)}/${sha256}`;
   const partOf = (name: string) => partsPrefix + name;
   return {
     async receive(stream) {
@@ -34,25 +35,33 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
         },
       };
     },
-    keepAll: (contents) =>
-      mapAtOnce(contents, async (content) => {
-        const sha256 = await sha256Of(content);
-        await keep(keyOf(sha256), content.length, (key) => bucket.putBytes(key, content));
-        return sha256;
-      }),
+    async keepAll(contents) {
+      await mapAtOnce(contents, ({ sha256, content }) =>
+        keep(keyOf(sha256), content.length, (key) => bucket.putBytes(key, content)),
+      );
+    },
     read: async (sha256) => buffer(await bucket.stream(keyOf(sha256))),
     // An empty object has no range.
     stream: (sha256, range) => bucket.stream(keyOf(sha256), sha256 === EMPTY ? undefined : range),
-    // A bucket cannot be told to delete only what was not stored again since it was looked at: what is whole stays.
-    async sweep(age_ms) {
-      for (const kind of ['blobs/', 'parts/']) await bucket.abortUnfinished(place.prefix + kind, age_ms);
-      return 0;
+    async *list() {
+      for await (const { key, byteSize } of bucket.list(blobsPrefix)) {
+        const sha256 = key.slice(-64);
+        if (isSha256(sha256) && key === keyOf(sha256)) yield { sha256, byte_size: byteSize };
+      }
+    },
+    // One request each: not every vendor's server can delete several by one.
+    removeAll: (sha256s, deadline) => removeBefore(deadline, sha256s, (sha256) => bucket.remove(keyOf(sha256))),
+    async removeUnfinished(ageMs) {
+      await removeAbandoned(incoming, ageMs);
+      for (const prefix of [blobsPrefix, partsPrefix]) await bucket.abortUnfinished(prefix, ageMs);
     },
     parts: {
       stream: (name) => bucket.stream(partOf(name)),
       remove: async (name) => void (await bucket.remove(partOf(name))),
       async *olderThan(ms) {
-        for await (const key of bucket.olderThan(partsPrefix, ms)) yield key.slice(partsPrefix.length);
+        for await (const { key, storedAt } of bucket.list(partsPrefix)) {
+          if (storedAt < Date.now() - ms) yield key.slice(partsPrefix.length);
+        }
       },
     },
     close: bucket.close,

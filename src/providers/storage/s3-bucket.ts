@@ -41,12 +41,19 @@ export function openBucket(place: S3Place) {
     sizeOf: (key: string) => translated(sizeOf(client, bucket, key)),
     /** An object that is not there is no error. */
     remove: (Key: string) => translated(client.send(new DeleteObjectCommand({ Bucket: bucket, Key }))),
-    /** The keys with this prefix whose objects were stored more than so many milliseconds ago. */
-    olderThan: (prefix: string, ageMs: number) => olderThan(client, bucket, prefix, ageMs),
+    /** The objects whose keys have this prefix. */
+    list: (prefix: string) => list(client, bucket, prefix),
     /** Aborts uploads in parts that began more than so many milliseconds ago; their process was killed. */
     abortUnfinished: (prefix: string, ageMs: number) => translated(abortUnfinished(client, bucket, prefix, ageMs)),
     close: () => client.destroy(),
   };
+}
+
+interface ListedObject {
+  key: string;
+  byteSize: number;
+  /** Milliseconds since the epoch. */
+  storedAt: number;
 }
 
 interface ByteRange {
@@ -105,11 +112,11 @@ async function sizeOf(client: S3Client, Bucket: string, Key: string): Promise<nu
   }
 }
 
-async function* olderThan(client: S3Client, Bucket: string, Prefix: string, ageMs: number): AsyncIterable<string> {
+async function* list(client: S3Client, Bucket: string, Prefix: string): AsyncIterable<ListedObject> {
   try {
     for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix })) {
-      for (const { Key = '', LastModified } of Contents) {
-        if (LastModified && LastModified.getTime() < Date.now() - ageMs) yield Key;
+      for (const { Key = '', Size = 0, LastModified } of Contents) {
+        yield { key: Key, byteSize: Size, storedAt: LastModified?.getTime() ?? Date.now() };
       }
     }
   } catch (error) {

@@ -1,47 +1,22 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ended, exported, newWiki, unzipped } from '../../../test/archives.ts';
 import { runScheduled } from '../../../test/jobs.ts';
 import { makeDatabase, openWorld } from '../../../test/world.ts';
+import { deleteUnreferencedBlobs } from '../../blobs/delete-unreferenced-blobs.job.ts';
 import { sql } from '../../db/sql.ts';
-import { openFolderBlobs } from '../../providers/storage/folder-blobs.ts';
 import { removeDeletedWiki } from '../../wikis/remove-deleted-wiki.job.ts';
-import { sweepFiles } from './sweep-files.job.ts';
+import { deleteExpiredExports } from './delete-expired-exports.job.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'ibid-exports-'));
 after(() => rm(folder, { recursive: true, force: true }));
 const database = await makeDatabase();
 const world = await openWorld({ DATABASE_URL: database, DATA_DIR: folder });
 const owner = await world.owner('ada@example.com');
-const blobs = join(folder, 'blobs');
-
-/** Makes every file of the store as old as the sweep wants it. */
-async function age(): Promise<void> {
-  const long_ago = new Date(Date.now() - 48 * 3_600_000);
-  for (const prefix of await prefixes()) {
-    for (const name of await readdir(join(blobs, prefix))) await utimes(join(blobs, prefix, name), long_ago, long_ago);
-  }
-}
-
-async function prefixes(): Promise<string[]> {
-  return (await readdir(blobs)).filter((name) => /^[0-9a-f]{2}$/.test(name));
-}
-
-const isStored = (sha256: string) =>
-  stat(join(blobs, sha256.slice(0, 2), sha256)).then(
-    () => true,
-    () => false,
-  );
-
-async function attach(
-  wiki_id: string,
-  page_id: string,
-  text: string,
-): Promise<{ attachment_id: string; sha256: string }> {
+async function attach(wiki_id: string, page_id: string, text: string): Promise<{ attachment_id: string }> {
   const form = new FormData();
   form.append('file', new Blob([text]), 'note.txt');
   return (await owner.send('POST', `/v1/wikis/${wiki_id}/pages/${page_id}/attachments`, { body: form })).body;
@@ -119,40 +94,11 @@ test('an export can be had in parts, by who may export and until it is over; the
     sql`update exports set expires_at = now() - interval '1 second' where export_id = ${made.job_id}`,
   );
   assert.equal((await owner.get(path)).status, 404);
-  await age();
-  await runScheduled(world, sweepFiles);
-  assert.equal(await isStored(sha256), false);
-});
-
-test('a sweep takes what nothing refers to, and never what was kept again just now', async () => {
-  const wiki_id = await newWiki(owner);
-  const { body: page } = await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Page', markdown: 'x' });
-  const store = await openFolderBlobs(blobs);
-  const [used, unused, again, young] = await Promise.all(
-    ['used', 'unused', 'again', 'young'].map((text) => attach(wiki_id, page.page_id, text)),
-  );
-  for (const gone of [unused, again, young]) {
-    await owner.send('DELETE', `/v1/wikis/${wiki_id}/attachments/${gone?.attachment_id}`);
-  }
-  await age();
-  await attach(wiki_id, page.page_id, 'young');
-  await world.db.query(sql`delete from attachments where sha256 = ${young?.sha256}`);
-  // Between the look at the database and the removal another request attaches the same bytes.
-  await store.sweep(24 * 3_600_000, async (hashes) => {
-    if (hashes.includes(again?.sha256 ?? '')) await attach(wiki_id, page.page_id, 'again');
-    return new Set(hashes.filter((hash) => hash === used?.sha256));
-  });
-  const stored = await Promise.all([used, unused, again, young].map((each) => isStored(each?.sha256 ?? '')));
-  assert.deepEqual(stored, [true, false, true, true]);
-  const [row] = await world.db.query<{ attachment_id: string }>(
-    sql`select attachment_id from attachments where sha256 = ${again?.sha256}`,
-  );
-  assert.equal((await owner.get(`/v1/wikis/${wiki_id}/attachments/${row?.attachment_id}`)).body, 'again');
-  assert.equal(
-    (await attach(wiki_id, page.page_id, 'unused')).sha256,
-    createHash('sha256').update('unused').digest('hex'),
-    'what was swept can come again',
-  );
+  await runScheduled(world, deleteExpiredExports);
+  assert.deepEqual(await world.db.query(sql`select 1 from exports where export_id = ${made.job_id}`), []);
+  await world.db.query(sql`update blobs set kept_at = now() - interval '2 days' where sha256 = ${sha256}`);
+  await runScheduled(world, deleteUnreferencedBlobs);
+  await assert.rejects(stat(join(folder, 'blobs', sha256.slice(0, 2), sha256)), { code: 'ENOENT' });
 });
 
 test('a deleted wiki is gone for everybody at once, with all that is in it, and a worker takes away its rows', async () => {
@@ -160,7 +106,7 @@ test('a deleted wiki is gone for everybody at once, with all that is in it, and 
   const pages = `/v1/wikis/${wiki_id}/pages`;
   await world.upload(owner, wiki_id, { 'a/b/c.md': '# C\n' });
   const { body: page } = await owner.post(pages, { title: 'Page', markdown: 'x' });
-  const { attachment_id, sha256 } = await attach(wiki_id, page.page_id, 'of the doomed');
+  const { attachment_id } = await attach(wiki_id, page.page_id, 'of the doomed');
   const { body: job } = await owner.post(`/v1/wikis/${wiki_id}/exports`);
   await ended(owner, wiki_id, job.job_id);
   const viewer = await world.member(owner.workspace_id, 'member');
@@ -209,9 +155,6 @@ test('a deleted wiki is gone for everybody at once, with all that is in it, and 
     const rows = await world.db.query({ strings: [`select 1 from ${table} where wiki_id = '${wiki_id}'`], values: [] });
     assert.deepEqual(rows, [], table);
   }
-  await age();
-  await runScheduled(world, sweepFiles);
-  assert.equal(await isStored(sha256), false);
 });
 
 test('a wiki that is deleted while a job waits or works ends the job, and nothing of it is written any more', async () => {
