@@ -10,15 +10,17 @@ export interface Migration {
 }
 
 export interface MigrateOptions {
-  /** How often a step is tried whose lock is held by others; between tries up to five seconds pass. */
+  /**
+   * How often a step is tried while another session holds its lock; the pause between attempts grows to five seconds.
+   */
   lockAttempts?: number;
-  /** Told what is waited for. */
+  /** Called with the reason when migrating has to wait. */
   onWait?: (reason: string) => void;
 }
 
 /**
- * The longest that a migration waits for a lock, and so the longest that requests wait behind it: PostgreSQL grants the
- * locks of a table in the order in which they were asked for.
+ * The longest that a migration waits for a lock, and therefore the longest that requests queue behind it: PostgreSQL
+ * grants locks on a table in the order in which they were requested.
  */
 const LOCK_TIMEOUT_MS = 250;
 const LOCK_ATTEMPTS = 120;
@@ -30,16 +32,16 @@ const LOCKED = ['55P03', '40P01'];
 
 export type MigrationKind = 'transaction' | 'concurrently' | 'batches';
 
-/** What the first line says. Errors: Error for a kind that does not exist. */
+/** The kind of migration that its first line names. Errors: Error for an unknown kind. */
 export function kindOf({ name, text }: Migration): MigrationKind {
   const kind = /^-- migration:\s*(.*?)\s*(?:\n|$)/.exec(text)?.[1] ?? 'transaction';
   if (kind === 'transaction' || kind === 'concurrently' || kind === 'batches') return kind;
-  throw new Error(`${name}: there is no kind of migration "${kind}"`);
+  throw new Error(`${name}: unknown kind of migration "${kind}"`);
 }
 
 /**
- * Applies a migration and records it in `migrations`, on the session that holds the lock of those that migrate. Errors:
- * StartError for a lock that others do not release.
+ * Applies a migration and records it in `migrations`, on the session that holds the migration lock. Errors: StartError
+ * for a lock that another session does not release.
  */
 export async function applyMigration(
   query: Query,
@@ -51,7 +53,7 @@ export async function applyMigration(
   const kind = kindOf(migration);
   const record = () => query(sql`insert into migrations (name) values (${name})`);
   const step = <T>(work: () => Promise<T>) => untilUnlocked(name, options, work);
-  // While a statement that may run outside a transaction waits, reads and writes go on.
+  // Statements that may run outside a transaction do not block reads and writes while they wait.
   await runScript(`set lock_timeout = ${kind === 'concurrently' ? 0 : LOCK_TIMEOUT_MS}`);
   if (kind === 'concurrently') {
     await step(async () => {
@@ -77,7 +79,7 @@ export async function applyMigration(
   }
 }
 
-/** Does it again for as long as others hold a lock that it needs. */
+/** Retries as long as another session holds a lock that the step needs. */
 async function untilUnlocked<T>(
   name: string,
   { lockAttempts = LOCK_ATTEMPTS, onWait }: MigrateOptions,
@@ -90,7 +92,7 @@ async function untilUnlocked<T>(
       if (!LOCKED.includes((cause as { code?: string }).code ?? '')) throw cause;
       if (attempt === lockAttempts) {
         throw new StartError(
-          `The migration ${name} needs a lock that another session of the database holds: end what has been in a transaction for long according to pg_stat_activity (a backup, for one), and start again.`,
+          `The migration ${name} needs a lock that another session of the database holds: end the long transaction that pg_stat_activity shows (for example a backup), and start again.`,
           { cause },
         );
       }
@@ -100,7 +102,7 @@ async function untilUnlocked<T>(
   }
 }
 
-/** Of the indexes that the migration makes: an interrupted `create index concurrently` leaves one behind. */
+/** Drops the invalid indexes that an interrupted `create index concurrently` of this migration left behind. */
 async function dropInvalidIndexes(query: Query, runScript: RunScript, text: string): Promise<void> {
   const names = [...text.matchAll(/\bindex\s+concurrently\s+if\s+not\s+exists\s+(\w+)/gi)].map(([, name]) => name);
   const invalid = await query<{ name: string }>(sql`

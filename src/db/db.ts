@@ -5,22 +5,22 @@ import { type Sql, toStatement } from './sql.ts';
 
 export type Row = Record<string, unknown>;
 
-/** Runs one statement and answers its rows. */
+/** Runs one statement and returns its rows. */
 export type Query = <T = Row>(statement: Sql) => Promise<T[]>;
 
 export interface Db {
   query: Query;
-  /** Runs `work` between begin and commit on one connection; whatever it throws undoes everything. */
+  /** Runs `work` between begin and commit on one connection; anything that it throws rolls back. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
 }
 
-/** The database in a scope of the service. */
+/** The database in one request context. */
 export interface ScopedDb extends Db {
-  /** As `transaction`, but every statement sees what was there when the first one ran, and none can write. */
+  /** Like `transaction`, but read-only and repeatable read: every statement sees the same snapshot. */
   snapshot<T>(work: (query: Query) => Promise<T>): Promise<T>;
 }
 
-/** Runs SQL text without values and answers how many rows it changed. Several statements are one transaction. */
+/** Runs SQL text without values and returns how many rows it changed. Several statements are one transaction. */
 export type RunScript = (text: string) => Promise<number>;
 
 /** The database as its owner sees it: for migrations, the operator's commands and tests. */
@@ -28,13 +28,13 @@ export interface OwnerDb extends Db {
   transaction<T>(work: (query: Query, runScript: RunScript) => Promise<T>): Promise<T>;
   /**
    * Runs `work` on one connection, outside a transaction and without time limits. The connection is closed at the end,
-   * so that its settings and locks end too.
+   * together with its settings and locks.
    */
   session<T>(work: (query: Query, runScript: RunScript) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** The database as the service sees it: nothing but what a scope opens. */
+/** The database as the service sees it: only what a request context makes visible. */
 export interface ServiceDb {
   in(scope: RequestContext): ScopedDb;
   close(): Promise<void>;
@@ -42,19 +42,19 @@ export interface ServiceDb {
 
 interface DbOptions {
   connection: pg.PoolConfig;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   connections?: number;
-  /** Called with the text and the values of each statement that is sent; tests and measurements count with it. */
+  /** Called with the text and the values of each statement that is sent; tests and benchmarks count with it. */
   observe?: (text: string, values: readonly unknown[]) => void;
-  /** Changes the text of each statement that is sent: with it tests put a fault into one. */
+  /** Changes the text of each statement that is sent; tests inject faults with it. */
   rewrite?: (text: string) => string;
-  /** Called when an idle connection breaks, which the pool itself mends. */
+  /** Called when an idle connection breaks; the pool replaces it. */
   onConnectionLost?: (error: Error) => void;
 }
 
 /**
- * The session settings of every connection. Statements are prepared once and keyed by ids, so a generic plan is the
- * right one and planning again for each call would cost more than running it.
+ * The session settings of every connection. Statements are prepared once and filter by id, so the generic plan is the
+ * right one, and planning each call would cost more than running it.
  */
 export const SESSION_SETTINGS =
   '-c plan_cache_mode=force_generic_plan -c jit=off -c timezone=UTC -c statement_timeout=30s ' +
@@ -62,17 +62,20 @@ export const SESSION_SETTINGS =
 
 const NO_TIME_LIMITS = 'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0';
 
-/** Reads and writes rows as far as row-level security goes, and nothing else. */
+/** Reads and writes only the rows that row-level security allows. */
 export const SERVICE_ROLE = 'ibid_service';
 
-/** A server that does not answer is away; one that answers slowly is worth as long a wait as its statements are given. */
+/**
+ * Connecting fails fast, because a server that does not answer is down; waiting for a free connection takes as long as
+ * a statement may.
+ */
 const CONNECT_MS = 5_000;
 const QUEUE_MS = 30_000;
 
-/** The pool has one limit for both, the wait for a free connection and the making of a new one. */
+/** The pool has only one limit for waiting and connecting; this class gives connecting its own. */
 class Client extends pg.Client {
   constructor(options: pg.ClientConfig = {}) {
-    // The pool hides the password from those who copy its options.
+    // The password is not an enumerable option of the pool, so the spread does not copy it.
     super({ ...options, password: options.password, connectionTimeoutMillis: CONNECT_MS });
   }
 }
@@ -85,7 +88,7 @@ export function openDb(options: DbOptions): OwnerDb {
   const scriptsOf = (client: pg.PoolClient): RunScript => {
     return async (text) => {
       options.observe?.(text, []);
-      // The driver answers an array for several statements.
+      // The driver returns an array for several statements.
       return [await client.query(text)].flat().reduce((sum, { rowCount }) => sum + (rowCount ?? 0), 0);
     };
   };
@@ -102,7 +105,7 @@ export function openDb(options: DbOptions): OwnerDb {
   };
 }
 
-/** Every statement runs as SERVICE_ROLE and in a scope. */
+/** Every statement runs as SERVICE_ROLE and in a request context. */
 export function openServiceDb(options: DbOptions): ServiceDb {
   const { pool, prepare, close } = openPool(options, {
     options: `${SESSION_SETTINGS} -c role=${SERVICE_ROLE}`,
@@ -146,16 +149,16 @@ function openPool(options: DbOptions, settings: pg.PoolConfig) {
   });
   let closed = false;
   pool.on('error', (error: Error & { client?: unknown }) => {
-    // The pool does not wait for its connections to be closed, so the server may still end them.
+    // The pool does not wait for its connections to close, so the server may still end them.
     if (closed) return;
-    // The driver hangs the whole connection on it, which is nothing for a log.
+    // The driver attaches the whole connection to the error, which does not belong in a log.
     delete error.client;
     options.onConnectionLost?.(error);
   });
   const names = new Map<string, string>();
   return {
     pool,
-    /** The statement as a prepared one, which is known by its text. */
+    /** The statement as a prepared statement, identified by its text. */
     prepare(statement: Sql) {
       const { text: written, values } = toStatement(statement);
       const text = options.rewrite?.(written) ?? written;
@@ -193,12 +196,12 @@ async function inTransaction<T>(
   });
 }
 
-/** A refusal of ours, a value, a constraint or a conflict: after it the connection is as good as before. */
+/** A refusal by the guard, an invalid value, a violated constraint or a conflict: the connection stays usable. */
 const OF_STATEMENT = /^(IB|22|23|40)/;
 
 /**
- * Sends one statement. The pool's own `query` gives up the connection of every statement that fails; a write that is
- * refused is one, and the next connection would have to be made and to prepare everything anew.
+ * Sends one statement. The pool's own `query` closes the connection after every failed statement, including a refused
+ * write, and the next connection would have to prepare all statements again.
  */
 function sendOne<T>(pool: pg.Pool, send: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   return onConnection(pool, async (client, giveUp) => {
@@ -211,7 +214,7 @@ function sendOne<T>(pool: pg.Pool, send: (client: pg.PoolClient) => Promise<T>):
   });
 }
 
-/** Runs `work` on a connection, which goes back to the pool unless it breaks or `giveUp` is called. */
+/** Runs `work` on a connection and returns it to the pool, unless it breaks or `giveUp` is called. */
 async function onConnection<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient, giveUp: (error: Error) => void) => Promise<T>,
@@ -221,7 +224,7 @@ async function onConnection<T>(
   const giveUp = (error: Error) => {
     broken = error;
   };
-  // The statement that is under way fails with it too; an error event that nobody listens to ends the process.
+  // A broken connection also fails the running statement; an error event without a listener would end the process.
   client.on('error', giveUp);
   try {
     return await work(client, giveUp);

@@ -8,13 +8,13 @@ import { sql } from './sql.ts';
 
 interface Migrator {
   db: OwnerDb;
-  /** The scripts that were run so far. */
+  /** The scripts that have run. */
   ran: string[];
-  /** Ends its connection to the database, as when its process is killed. */
+  /** Ends its database connection, as when its process is killed. */
   kill(): Promise<void>;
 }
 
-/** A database of its own, and what may migrate it: each with one connection, on which a statement may take 100 ms. */
+/** A fresh database and migrators for it, each with one connection and a statement timeout of 100 ms. */
 async function openTest() {
   const connection = { connectionString: await makeDatabase() };
   const observer = openDb({ connection, connections: 2 });
@@ -47,7 +47,7 @@ const countOf = (ran: readonly string[], text: string) => ran.filter((script) =>
 
 const SLOW = { name: '001_slow.sql', text: 'select pg_sleep(0.3); create table made (id int);' };
 
-/** Two hundred rows to be changed, ten at a time; each says how often it was. */
+/** A migration of two hundred rows in batches of ten; each row counts how often it was changed. */
 const ROWS = {
   name: '001_rows.sql',
   text: 'create table things as select n as id, 0 as changes from generate_series(1, 200) n;',
@@ -78,20 +78,20 @@ test('a migration may take longer than any other statement', async () => {
   const [limits] = await db.query(sql`
     select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
       current_setting('idle_in_transaction_session_timeout') as idle`);
-  assert.deepEqual(limits, { statement: '30s', lock: '0', idle: '30s' }, 'the next statements have their limits');
+  assert.deepEqual(limits, { statement: '30s', lock: '0', idle: '30s' }, 'the next statements have their time limits');
 });
 
-test('a process waits for the one that migrates, for longer than a statement may take', async () => {
+test('a process waits for another that migrates, for longer than the statement timeout', async () => {
   const { openMigrator } = await openTest();
   const [first, second] = [await openMigrator(), await openMigrator()];
   const reasons: string[] = [];
   const options = { onWait: (reason: string) => reasons.push(reason) };
   const applied = await Promise.all([migrate(first.db, [SLOW], options), migrate(second.db, [SLOW], options)]);
   assert.deepEqual(applied.flat(), [SLOW.name]);
-  assert.deepEqual(reasons, ['another process migrates the database']);
+  assert.deepEqual(reasons, ['another process is migrating the database']);
 });
 
-test('a migration that fails leaves nothing behind, and what came before it stays', async () => {
+test('a migration that fails leaves nothing behind, and earlier migrations stay applied', async () => {
   const { openMigrator, observer } = await openTest();
   const { db } = await openMigrator();
   const faulty = { name: '002_faulty.sql', text: 'create table half (id int); select 1 / 0;' };
@@ -101,7 +101,7 @@ test('a migration that fails leaves nothing behind, and what came before it stay
   assert.deepEqual(await migrate(db, [SLOW, { ...faulty, text: 'create table half (id int)' }]), ['002_faulty.sql']);
 });
 
-test('a migration whose lock is held by others does not queue for it, and is tried again until it is free', async () => {
+test('a migration whose lock is held does not queue for it, and is retried until the lock is free', async () => {
   const { openMigrator, observer } = await openTest();
   const { db, ran } = await openMigrator();
   await migrate(db, [ROWS]);
@@ -121,7 +121,7 @@ test('a migration whose lock is held by others does not queue for it, and is tri
   assert.deepEqual(await migrating.done, [alter.name]);
 });
 
-test('a migration whose lock is never free ends with a message that names it', async () => {
+test('a migration whose lock is never released fails with a message that names it', async () => {
   const { openMigrator, observer } = await openTest();
   const { db } = await openMigrator();
   await migrate(db, [ROWS]);
@@ -136,7 +136,7 @@ test('a migration whose lock is never free ends with a message that names it', a
   assert.deepEqual(await migrate(db, [ROWS, alter]), [alter.name]);
 });
 
-test('of processes that start at once one makes the indexes, and the others do not stop it', async () => {
+test('when several processes start at once, one creates the indexes and the others do not stop it', async () => {
   const { openMigrator, observer } = await openTest();
   const migrators = await Promise.all([openMigrator(), openMigrator(), openMigrator()]);
   const applied = await Promise.all(migrators.map(({ db }) => migrate(db, [ROWS, INDEX])));
@@ -144,12 +144,12 @@ test('of processes that start at once one makes the indexes, and the others do n
   assert.equal(await isValid(observer), true);
 });
 
-test('an index whose making was interrupted is made again by the next process', async () => {
+test('the next process rebuilds an index whose creation was interrupted', async () => {
   const { openMigrator, observer } = await openTest();
   const first = await openMigrator();
   await migrate(first.db, [ROWS]);
   await observer.transaction(async (query) => {
-    // What writes the table must end before an index of it is valid.
+    // Transactions that write the table must end before its index becomes valid.
     await query(sql`update things set changes = 5 where id = 1`);
     const interrupted = assert.rejects(migrate(first.db, [ROWS, INDEX]));
     await until(
@@ -166,7 +166,7 @@ test('an index whose making was interrupted is made again by the next process', 
   assert.equal(await isValid(observer), true);
 });
 
-test('a change in batches that is interrupted goes on with the rows that are left', async () => {
+test('an interrupted migration in batches continues with the remaining rows', async () => {
   const { openMigrator, observer } = await openTest();
   const first = await openMigrator();
   await migrate(first.db, [ROWS]);
@@ -190,11 +190,11 @@ test('a change in batches that is interrupted goes on with the rows that are lef
   const second = await openMigrator();
   assert.deepEqual(await migrate(second.db, [ROWS, BATCHES]), [BATCHES.name]);
   assert.deepEqual(await changed(), { once: 200, more: 0 });
-  assert.equal(countOf(second.ran, 'update things'), 11, 'ten rows each time, and a last time that finds none');
+  assert.equal(countOf(second.ran, 'update things'), 11, 'ten rows in each batch, and a last batch that finds none');
 });
 
-test('a migration of a kind that does not exist is refused', async () => {
+test('a migration of an unknown kind is refused', async () => {
   const { db } = await (await openTest()).openMigrator();
   const unknown = { name: '001_unknown.sql', text: '-- migration: sometimes\nselect 1' };
-  await assert.rejects(migrate(db, [unknown]), /001_unknown\.sql: there is no kind of migration "sometimes"/);
+  await assert.rejects(migrate(db, [unknown]), /001_unknown\.sql: unknown kind of migration "sometimes"/);
 });

@@ -7,11 +7,11 @@ import { sql } from './sql.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
-/** The advisory lock of those that migrate. */
+/** The advisory lock that is held while migrating. */
 const LOCK_ID = 4711001;
 const LOOK_AGAIN_MS = 100;
 
-/** The migrations in their order: `NNN_what.sql`, forward only, never edited after a release. */
+/** The migrations in order: `NNN_what.sql`, forward only, never edited after a release. */
 export function listMigrations(): Migration[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith('.sql'))
@@ -20,18 +20,20 @@ export function listMigrations(): Migration[] {
 }
 
 /**
- * Applies what is missing and answers the names of what it applied. The first line of a migration says of what kind it is:
+ * Applies pending migrations and returns their names. The first line of a migration gives its kind:
  *
- * - no marker: one transaction, which may hold locks only briefly; test/lint-migration.ts refuses what takes longer.
+ * - no marker: one transaction, which may hold locks only briefly; test/lint-migration.ts refuses statements that take
+ *   longer.
  * - `-- migration: concurrently`: each statement by itself, for `create index concurrently if not exists`, `drop index
  *   concurrently if exists` and `alter table … validate constraint`. After an interruption all of them run again; an
- *   invalid index that was left behind is dropped before.
- * - `-- migration: batches`: one statement that changes a limited number of rows and runs again, in a transaction of its
- *   own each time, until it changes none. After an interruption it goes on with the rows that are left.
+ *   invalid index that was left behind is dropped first.
+ * - `-- migration: batches`: one statement that changes a limited number of rows and is repeated, each time in its own
+ *   transaction, until it changes none. After an interruption it continues with the remaining rows.
  *
- * No statement has a time limit. A lock is waited for only briefly: then the transaction is undone and tried again after a
- * pause, so that requests do not queue behind it. Several processes may start at once: one migrates while the others wait,
- * however long it takes. Errors: StartError where the database is newer than this program, or others do not release a lock.
+ * Statements have no time limit, but wait for a lock only briefly: then the transaction is rolled back and retried
+ * after a pause, so that requests do not queue behind it. Several processes may start at once: one migrates, and the
+ * others wait however long that takes. Errors: StartError where the database is newer than this program, or another
+ * session does not release a lock.
  */
 export async function migrate(
   db: OwnerDb,
@@ -65,14 +67,14 @@ async function findMissing(query: Query, migrations: readonly Migration[]): Prom
 }
 
 /**
- * Takes the lock of those that migrate until the session ends. It asks again and again rather than wait in a statement:
- * `create index concurrently` in the other process waits for the end of every transaction, and so of such a statement.
+ * Takes the migration lock until the session ends. It polls instead of waiting in a statement, because `create index
+ * concurrently` in the other process waits for the end of every transaction, including the one of a waiting statement.
  */
 async function lockMigrations(query: Query, { onWait }: MigrateOptions): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const [lock] = await query<{ taken: boolean }>(sql`select pg_try_advisory_lock(${LOCK_ID}::bigint) as taken`);
     if (lock?.taken) return;
-    if (attempt === 1) onWait?.('another process migrates the database');
+    if (attempt === 1) onWait?.('another process is migrating the database');
     await pause(LOOK_AGAIN_MS);
   }
 }

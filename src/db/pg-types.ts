@@ -5,8 +5,8 @@ const INT8 = 20;
 const NUMERIC = 1700;
 
 /**
- * PostgreSQL's text for a timestamp in UTC (`2026-11-21 05:29:32.1+00`) as RFC 3339 with milliseconds
- * (`2026-11-21T05:29:32.100Z`), without the detour through a Date.
+ * Converts PostgreSQL's text of a UTC timestamp (`2026-11-21 05:29:32.1+00`) to RFC 3339 with milliseconds
+ * (`2026-11-21T05:29:32.100Z`) without creating a Date.
  */
 function timestampFromText(text: string): string {
   const fraction = text.charCodeAt(19) === 46 ? text.slice(20, text.indexOf('+', 20)) : '';
@@ -19,7 +19,7 @@ const parsers = new Map<number, (text: string) => unknown>([
   [NUMERIC, Number],
 ]);
 
-/** How values are read: timestamps as the API writes them, numbers as numbers. */
+/** Parsers of column values: timestamps in the format of the API, numbers as numbers. */
 export const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     parsers.get(oid) ?? pg.types.getTypeParser(oid, format ?? 'text')) as pg.CustomTypesConfig['getTypeParser'],

@@ -5,15 +5,15 @@ import { raw, sql } from './sql.ts';
 
 const MINIMUM_POSTGRES = 150_000;
 
-/** Where the database is: DATABASE_URL, or an own one in DATA_DIR. */
+/** Where the database is: DATABASE_URL, or the service's own PostgreSQL in DATA_DIR. */
 interface Place {
   url: string | undefined;
   data_dir: string;
 }
 
 /**
- * Asks the database for the first time, makes the role that the service works as and migrates. Answers the names of the
- * migrations that it applied. `onWait` is told what migrating waits for. Errors: StartError.
+ * Connects for the first time, creates the role that the service runs as, and migrates. Returns the names of the
+ * applied migrations. `onWait` is called with the reason when migrating has to wait. Errors: StartError.
  */
 export async function prepareDatabase(db: OwnerDb, place: Place, onWait: (reason: string) => void): Promise<string[]> {
   const [row] = await db
@@ -37,8 +37,9 @@ export async function prepareDatabase(db: OwnerDb, place: Place, onWait: (reason
 }
 
 /**
- * A role belongs to the whole server, so it is made here and not by a migration; several services may start at once.
- * Errors: StartError where the user of DATABASE_URL may not make it, or where it could get round row-level security.
+ * Creates the role of the service. A role belongs to the whole server, so no migration creates it; several services may
+ * start at once. Errors: StartError where the user of DATABASE_URL may not create it, or where it could bypass
+ * row-level security.
  */
 async function ensureServiceRole(query: Query): Promise<void> {
   const find = sql`
@@ -48,7 +49,7 @@ async function ensureServiceRole(query: Query): Promise<void> {
   const look = async () => (await query<{ is_strong: boolean; is_ours: boolean }>(find))[0];
   const made = (statement: string) =>
     query(raw(statement)).catch((error: { code?: string }) => {
-      // Somebody else has just made or granted it.
+      // Another service has just created or granted it.
       if (!['42710', '23505', 'XX000'].includes(error.code ?? '')) throw error;
     });
   try {
@@ -71,7 +72,7 @@ async function ensureServiceRole(query: Query): Promise<void> {
 function whyNoDatabase({ url, data_dir }: Place, { code, message }: NodeJS.ErrnoException): string {
   const reason = code ?? message;
   if (!url) return `The PostgreSQL in ${data_dir} does not answer (${reason}): its log there says why.`;
-  // Never the user and the password.
+  // Never show the user or the password.
   const { host, pathname } = new URL(url);
   const server = `The database server ${decodeURIComponent(host)}`;
   if (code === '3D000') {

@@ -11,12 +11,12 @@ import { PREPARE_CONTEXT, type RequestContext, sendInContext } from './request-c
 import { sql } from './sql.ts';
 
 /**
- * The messages that a client sends to PostgreSQL by their first letters, with "<" for each time the server answers.
+ * The messages that a client sends to PostgreSQL by their first letters, with "<" for each answer of the server.
  * PostgreSQL's documentation, "Message Formats": P(arse) B(ind) D(escribe) E(xecute) S(ync) Q(uery).
  */
 const wire = { sent: '' };
 
-// Before the database goes, which would break the connection.
+// Must run before the database is dropped, which would break the connection.
 after(async () => {
   client.release();
   await pool.end();
@@ -40,7 +40,7 @@ const proxy = createServer((client) => {
   let hasStarted = false;
   client.on('data', (chunk) => {
     unread = Buffer.concat([unread, chunk]);
-    // The first message of a connection alone has no letter before its length.
+    // Only the first message of a connection has no letter before its length.
     for (let letter = hasStarted ? 1 : 0; unread.length >= letter + 4; letter = 1) {
       const end = letter + unread.readInt32BE(letter);
       if (unread.length < end) break;
@@ -88,10 +88,10 @@ test('the driver has the version whose internals request-context.ts overrides', 
   );
 });
 
-test('context and statement go out together, with one Sync behind both, and are answered in one round trip', async () => {
+test('context and statement are sent together, with one Sync after both, and take one round trip', async () => {
   wire.sent = '';
   await sendInContext(client, context, pages);
-  assert.equal(wire.sent, 'BEPBDES<', 'the first time the statement is prepared on the way');
+  assert.equal(wire.sent, 'BEPBDES<', 'the first call also prepares the statement');
   wire.sent = '';
   await sendInContext(client, context, pages);
   assert.equal(wire.sent, 'BEBDES<');
@@ -114,7 +114,7 @@ test('the context ends with its transaction, also where the statement fails', as
   assert.deepEqual([await titles(), await setting('ibid.wiki')], [[], '']);
   await client.query('begin');
   await sendInContext(client, context, pages);
-  assert.deepEqual(await titles(), [{ title: 'A page' }], 'inside a transaction it holds until the end');
+  assert.deepEqual(await titles(), [{ title: 'A page' }], 'inside a transaction the context holds until its end');
   await client.query('commit');
   assert.deepEqual(await titles(), []);
 });

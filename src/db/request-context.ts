@@ -1,28 +1,28 @@
 import pg from 'pg';
 
 /**
- * Who asks and for what, as the database's function `set_request_context` takes it. From it row-level security decides which rows a
- * statement can see; see migrations/010_row_security.sql.
+ * The caller and the target of a request, as the database function `set_request_context` takes them. Row-level security
+ * decides with them which rows a statement can see; see migrations/010_row_security.sql.
  */
 export type RequestContext = (
   | { who: 'key'; hash: Buffer }
   /** The access token of a session. */
   | { who: 'session'; hash: Buffer }
   | { who: 'identity'; issuer: string; subject: string }
-  /** The claims of a widget token of ours. */
+  /** The claims of a widget token. */
   | { who: 'widget'; user_id: string; workspace_id: string }
-  /** A worker on a job of this wiki. */
+  /** A worker that runs a job of this wiki. */
   | { who: 'job' }
-  /** Whoever has the secret of a link, and nothing else. */
+  /** The holder of a link's secret, without any other credential. */
   | { who: 'link' }
-  /** The service itself, for nobody in particular. */
+  /** The service itself, without a user. */
   | { who: 'service' }
 ) & {
-  /** What the path names. */
+  /** The object that the path names. */
   path?: { workspace_id: string } | { wiki_id: string } | undefined;
-  /** The hash of an invitation's secret, which opens the workspace that it is for. */
+  /** The hash of an invitation's secret; it makes the invitation's workspace visible. */
   invitation?: Buffer | undefined;
-  /** The id of a workspace that is about to be made. */
+  /** The id of a workspace that the request may create. */
   new_workspace_id?: string | undefined;
 };
 
@@ -32,7 +32,7 @@ const TEXT =
   'select set_request_context($1::text, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::bytea, $8::text)';
 const NAME = 'set_request_context';
 
-/** What each new connection is asked once, so that `set_request_context` is prepared there. Nothing comes of it outside a transaction. */
+/** Sent once on each new connection to prepare `set_request_context`. It has no effect outside a transaction. */
 export const PREPARE_CONTEXT = { name: NAME, text: TEXT, values: valuesOf(SERVICE) };
 
 function valuesOf(scope: RequestContext): (string | Buffer | null)[] {
@@ -55,7 +55,7 @@ function valuesOf(scope: RequestContext): (string | Buffer | null)[] {
   ];
 }
 
-/** The part of the driver's connection and query that it does not describe, and that its cursors stand on too. */
+/** The undocumented part of the driver's connection and query classes; the driver's own cursors rely on it too. */
 interface Wire {
   bind(message: { statement: string; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
   execute(message: Record<string, never>): void;
@@ -68,9 +68,10 @@ interface Messages {
 const DriverQuery = pg.Query as unknown as new (config: pg.QueryConfig) => Messages;
 
 /**
- * A prepared statement with `set_request_context` before it, sent in one go. There is one Sync behind both, so they are one
- * transaction: where `set_request_context` fails the statement does not run, and what was set ends with it. What it needs of the
- * driver is in request-context.test.ts, to be compared when the driver's version changes.
+ * A prepared statement preceded by `set_request_context`, sent in one round trip. One Sync follows both, so they are
+ * one transaction: if `set_request_context` fails, the statement does not run, and the settings end with the
+ * transaction. request-context.test.ts lists what this needs from the driver; compare it when the driver's version
+ * changes.
  */
 class ContextQuery extends DriverQuery {
   readonly #scope: RequestContext;
@@ -99,7 +100,7 @@ class ContextQuery extends DriverQuery {
 
 type Send = (query: unknown, values: undefined, done: (error: Error | null, result: pg.QueryResult) => void) => void;
 
-/** Sends a prepared statement in a scope; inside a transaction the scope then holds until its end. */
+/** Sends a prepared statement in a request context; inside a transaction the context holds until its end. */
 export function sendInContext(
   to: pg.PoolClient,
   scope: RequestContext,

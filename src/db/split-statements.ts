@@ -1,14 +1,17 @@
-/** Comments, literals, quoted names, dollar-quoted bodies; the ends of statements; and what is between them. */
+/** Comments, literals, quoted names, dollar-quoted bodies, statement ends, and the text between them. */
 const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|;|[^;'"$/-]+|[\s\S]/g;
 
 export interface SqlStatement {
   /** Without comments and the semicolon. */
   text: string;
-  /** What its comments say, each with its marks. */
+  /** Its comments, with their markers. */
   comments: string[];
 }
 
-/** The statements of a script. Bodies of functions are dollar-quoted or literals; `begin atomic … end` is not understood. */
+/**
+ * Splits a script into statements. Function bodies must be dollar-quoted or literals; `begin atomic … end` is not
+ * supported.
+ */
 export function splitStatements(script: string): SqlStatement[] {
   const statements: SqlStatement[] = [{ text: '', comments: [] }];
   for (const [token] of script.matchAll(TOKEN)) {

@@ -6,13 +6,13 @@ const onlyIf = (condition: boolean, value: string) => (condition ? sql`and slug 
 const list = (wiki_id: string, filtered: boolean, slug: string) =>
   toStatement(sql`select 1 from pages where wiki_id = ${wiki_id} ${onlyIf(filtered, slug)} limit ${10}`);
 
-test('values become numbered placeholders in the order in which the text names them, nested pieces included', () => {
+test('values become numbered placeholders in the order in which the text names them, including those of nested pieces', () => {
   const { text, values } = list('wiki_1', true, 'home');
   assert.equal(text, 'select 1 from pages where wiki_id = $1 and slug = $2 limit $3');
   assert.deepEqual(values, ['wiki_1', 'home', 10]);
 });
 
-test('the same pieces have the same text whatever their values, and other pieces have another', () => {
+test('the same pieces give the same text for any values, and different pieces give a different text', () => {
   const first = list('wiki_1', true, 'home');
   const second = list('wiki_2', true, "'; drop table pages; --");
   assert.equal(second.text, first.text);
@@ -20,7 +20,7 @@ test('the same pieces have the same text whatever their values, and other pieces
   assert.equal(list('wiki_1', false, 'home').text, 'select 1 from pages where wiki_id = $1  limit $2');
 });
 
-test('a piece in the place of a value is text there, and a value in the place of a piece is a placeholder', () => {
+test('a fragment in the place of a value is spliced in, and a value in the place of a fragment is a placeholder', () => {
   const compare = (side: unknown) => toStatement(sql`select ${side} = 1`);
   assert.equal(compare(5).text, 'select $1 = 1');
   assert.equal(compare(raw('now()')).text, 'select now() = 1');

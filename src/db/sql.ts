@@ -1,4 +1,4 @@
-/** A piece of SQL: text around placeholders. Values never become text; a nested piece is spliced in. */
+/** A fragment of SQL: text around placeholders. Values never become text; nested fragments are spliced in. */
 export interface Sql {
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
@@ -20,20 +20,20 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
 
 const rawFragments = new Map<string, Sql>();
 
-/** SQL text that the program itself wrote (names, constants of the code), never anything from outside. */
+/** SQL text from the program's own source (names, constants), never from input. */
 export function raw(text: string): Sql {
   let fragment = rawFragments.get(text);
   if (fragment === undefined) rawFragments.set(text, (fragment = new Fragment([text], [])));
   return fragment;
 }
 
-/** What the driver takes: text with $1, $2, … and the values in that order. */
+/** The format of the driver: text with $1, $2, … and the values in that order. */
 interface Statement {
   text: string;
   values: unknown[];
 }
 
-/** The texts that were written so far, found by the pieces that they are made of, each of which is one place in the code. */
+/** A trie of the statement texts built so far, keyed by their pieces; each piece is one place in the source. */
 interface Written {
   text: string | undefined;
   next: Map<readonly string[] | typeof VALUE, Written>;
@@ -42,7 +42,7 @@ interface Written {
 const VALUE = Symbol('a placeholder');
 const written: Written = { text: undefined, next: new Map() };
 
-/** The same statement has the same text, character for character and object for object: it is written once. */
+/** Equal statements get the same string object: each text is built once. */
 export function toStatement(fragment: Sql): Statement {
   const values: unknown[] = [];
   const place = follow(written, fragment, values);
