@@ -3,8 +3,7 @@ import type { Credential } from './credential.ts';
 import { type Permission, rolesWith, WIDGETS, type Widget } from './roles.ts';
 
 /**
- * Who may call an endpoint, as data. The guard turns it into SQL; openapi.json, access.txt and the tests that are
- * computed from the list of endpoints read it.
+ * Who may call an endpoint, as data. The guard turns it into SQL; openapi.json, access.txt and generated tests read it.
  */
 export type Access =
   | { on: 'anyone' }
@@ -21,23 +20,23 @@ export type Access =
 type OwnThings = Extract<Access, { on: 'anyone' | 'caller' }>;
 type OnObject = Exclude<Access, OwnThings>;
 
-/** Whoever asks, without a credential: one that is sent is not looked at. What the endpoint gives hangs on secrets in the request. */
+/** No credential needed; one that is sent is ignored. The endpoint's answer depends on secrets in the request. */
 export function anyone(): Access {
   return { on: 'anyone' };
 }
 
 /**
- * Any caller with a credential; the endpoint speaks of the caller's own things. `unrestricted`: not by a key that was
- * given only some permissions or is bound to a workspace. `session`: by an access token of a session alone, so that no key that leaked can turn
- * itself into a way to sign in, or see where its user is signed in.
+ * Any caller with a credential; the endpoint is about the caller's own data. `unrestricted`: no key with limited
+ * permissions or bound to a workspace. `session`: only an access token of a session, so that a leaked key cannot be
+ * turned into a way to sign in, and cannot show where its user is signed in.
  */
 export function signedIn(options: { unrestricted?: true; session?: true } = {}): Access {
   return { on: 'caller', unrestricted: options.unrestricted === true, session: options.session === true };
 }
 
 /**
- * Active members of the path's workspace whose role holds the permission; '' takes any role. `orOwnMembership`: or whose
- * own membership the path names, unless their credential was given only some permissions.
+ * Active members of the path's workspace whose role has the permission; '' accepts any role. `orOwnMembership`: also
+ * the member whose membership the path names, unless their credential has limited permissions.
  */
 export function onWorkspace(
   permission: Permission | '',
@@ -47,7 +46,10 @@ export function onWorkspace(
   return { on: 'workspace', permission, param, orOwnMembership };
 }
 
-/** Active members of the path's wiki's workspace whose role holds the permission, or who created the wiki. */
+/**
+ * Active members of the workspace of the path's wiki whose role has the permission; `orCreator`: also the wiki's
+ * creator.
+ */
 export function onWiki(permission: Permission, options: { orCreator?: true } = {}): Access {
   return { on: 'wiki', permission, orCreator: options.orCreator === true };
 }
@@ -63,8 +65,8 @@ const NOBODY = raw(`
           null::text[] as granted, null::text as last_workspace_id, true as used_lately`);
 
 /**
- * `caller`: the credential's user, or no row where the credential is unknown, revoked or expired. Nobody in particular,
- * for an endpoint that takes no credential, is a row without a user.
+ * `caller`: the credential's user, or no row where the credential is unknown, revoked or expired. An endpoint that
+ * takes no credential gets one row without a user.
  */
 export function callerCte(credential: Credential): Sql {
   switch (credential.kind) {
@@ -150,7 +152,7 @@ function callerCondition(access: OwnThings, credential: Credential): Sql {
   return access.unrestricted ? raw(' where c.granted is null and c.bound_workspace_id is null') : EVERYBODY;
 }
 
-/** Made once for each rule: the text does not change with the request. */
+/** Built once for each rule: the text does not depend on the request. */
 const allowedConditions = new WeakMap<Access, Sql>();
 
 function allowedCondition(access: OnObject): Sql {
@@ -162,8 +164,8 @@ function allowedCondition(access: OnObject): Sql {
 const held = new Map<Permission, Sql>();
 
 /**
- * Whether the caller holds this permission beside the one that the endpoint asks for: a value, for a statement that shows
- * more to those who do.
+ * Whether the caller has a permission besides the one that the endpoint requires: a value, for statements that show
+ * more to such callers.
  */
 export function hasPermission(permission: Permission): Sql {
   let condition = held.get(permission);

@@ -3,22 +3,25 @@ import { sql } from '../db/sql.ts';
 import { type IdempotentRequest, inProgress, storeAnswer } from './idempotency.ts';
 
 /**
- * The transaction that a request with an Idempotency-Key writes and stores its answer in. It begins with the first write
- * and ends with the reply, so what an endpoint does before its write (rendering, receiving files) holds no connection, and
- * after a crash there are both or neither. Between the write and the reply an endpoint calls nothing but the database.
+ * The transaction in which a request with an Idempotency-Key writes and stores its answer. It begins with the first
+ * write and ends with the reply, so work before the write (rendering, receiving files) holds no connection, and after a
+ * crash either both exist or neither. Between the write and the reply an endpoint calls only the database.
  */
 export interface AnswerTransaction {
-  /** Sends a statement in the transaction, or by itself while there is none. */
+  /** Sends a statement in the transaction, or on its own before the transaction begins. */
   query: Query;
   /**
-   * Runs `work` in the transaction, which is begun for it if need be, and ends again where `hasWritten` says that nothing
-   * was written. Errors: what `work` throws, which undoes everything; 409 `idempotency_in_progress` where another request
-   * with the key, of any process, is writing.
+   * Runs `work` in the transaction, beginning it if necessary; if it was begun here and `hasWritten` returns false, it
+   * ends again. Errors: those of `work`, which roll back everything; 409 `idempotency_in_progress` while another
+   * request with the key, of any process, is writing.
    */
   write<T>(work: (query: Query) => Promise<T>, hasWritten: (result: T) => boolean): Promise<T>;
-  /** Stores the answer and commits it with what was written. Errors: those of `storeAnswer`, which undo everything. */
+  /**
+   * Stores the answer and commits it together with the writes. Errors: those of `storeAnswer`, which roll back
+   * everything.
+   */
   commit(answer: unknown): Promise<void>;
-  /** Undoes what was written, if anything was. */
+  /** Rolls back the writes, if there are any. */
   rollback(): Promise<void>;
 }
 
@@ -33,7 +36,7 @@ export function openAnswerTransaction(db: Db, id: Buffer, request: IdempotentReq
 
   async function beginAlone(): Promise<OpenTransaction> {
     open = await begin(db);
-    // Two with one key do not wait for each other's rows. The one that comes later finds the answer of the first.
+    // Two requests with one key do not wait for each other's rows. The later one finds the answer of the first.
     const [lock] = await open.query<{ free: boolean }>(sql`
       select pg_try_advisory_xact_lock(${id.readBigInt64BE(0).toString()}::bigint) as free`);
     if (!lock?.free) throw inProgress();
@@ -68,7 +71,7 @@ interface OpenTransaction {
   rollback(): Promise<void>;
 }
 
-/** A transaction that its caller ends. */
+/** Begins a transaction that its caller ends. */
 async function begin(db: Db): Promise<OpenTransaction> {
   const begun = Promise.withResolvers<Query>();
   const decided = Promise.withResolvers<void>();

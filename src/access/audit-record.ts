@@ -1,7 +1,7 @@
 import { newId } from '../core/ids.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 
-/** What an event can be about, and the field of a record that names it. */
+/** The kinds of targets of an event, and the field of a record that holds the target's id. */
 const TARGETS = {
   workspace: 'workspace_id',
   organization_membership: 'membership_id',
@@ -23,10 +23,10 @@ const TARGETS = {
 
 type TargetKind = keyof typeof TARGETS;
 
-/** `<what it is about>.<what happened>`: wiki.renamed. */
+/** `<target>.<what happened>`, for example wiki.renamed. */
 export type EventType = `${TargetKind}.${string}`;
 
-/** Where a write comes from, as its record says it. */
+/** The origin of a write, as its audit record stores it. */
 interface WriteOrigin {
   credential_kind: string;
   request_id: string;
@@ -34,16 +34,17 @@ interface WriteOrigin {
 }
 
 /**
- * The step of a writing statement that leaves its record. What the write did is read from its steps: `before`, the
- * record as it was, and `after`, the record as it became (the result where there is no such step). Only the fields that
- * differ are kept. Who signs in is nobody yet to the guard: the actor is then who they turn out to be. A write that makes something has no `before`; one that deletes has a result without columns.
+ * The CTE of a writing statement that inserts its audit record. It compares the statement's CTEs `before`, the record
+ * as it was, and `after`, the record as it became (the result where there is no `after`), and keeps only the fields
+ * that differ. At sign-in the guard does not know the user, so the actor comes from the result. A write that creates
+ * has no `before`; one that deletes has a result without columns.
  */
 export function auditCte(event: EventType, stepNames: readonly string[], origin: WriteOrigin): Sql {
   const kind = event.slice(0, event.indexOf('.'));
   const field = TARGETS[kind as TargetKind];
   const became = stepNames.includes('after') ? 'after' : 'result';
   const hasBefore = stepNames.includes('before');
-  // "offset 0" lets each record be made once, not for each place that looks into it.
+  // "offset 0" keeps PostgreSQL from building each record once per reference.
   const changes = hasBefore
     ? raw(
         `select to_jsonb(before) as was, to_jsonb(${became}) as became from ${became} left join before on true offset 0`,
@@ -60,7 +61,7 @@ export function auditCte(event: EventType, stepNames: readonly string[], origin:
     from access, (${changes}) changes`;
 }
 
-/** Of the columns `was` and `became` (jsonb), the fields of one that are not the same in the other; those without a value are left out. */
+/** The fields of one of the columns `was` and `became` (jsonb) that differ in the other, without empty values. */
 export function changedFields(one: 'was' | 'became', other: 'was' | 'became'): Sql {
   return raw(`(select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(${one})
     where value <> 'null' and value is distinct from ${other} -> key)`);

@@ -2,15 +2,15 @@ import type { RequestContext } from '../db/request-context.ts';
 import type { Access } from './access-rule.ts';
 import type { Credential } from './credential.ts';
 
-/** What a request opens beyond its path and the caller's memberships. */
+/** What a request can see beyond its path and the caller's memberships. */
 interface Opened {
   /** The hash of an invitation's secret. */
   invitation: Buffer | undefined;
-  /** The id of the workspace that the request may make. */
+  /** The id of the workspace that the request may create. */
   new_workspace_id: string | undefined;
 }
 
-/** The scope of a credential alone, which opens what its user has without a path. */
+/** The context of a credential alone: what its user can see without a path. */
 export function callerContext(credential: Credential): RequestContext {
   switch (credential.kind) {
     case 'none':
@@ -27,8 +27,8 @@ export function callerContext(credential: Credential): RequestContext {
 }
 
 /**
- * The scope of a request: who asks, and what its path names. Who asks without a credential sees what the secret of an
- * invitation opens and nothing else; without such a secret it is the service itself that asks who this may be.
+ * The context of a request: its caller and what its path names. A caller without a credential sees only what the secret
+ * of an invitation opens; without such a secret, the service itself looks up the caller.
  */
 export function requestContext(
   access: Access,
@@ -41,7 +41,7 @@ export function requestContext(
   return { ...who, ...opened, path: requestPath(access, credential, params) };
 }
 
-/** What the path of a request names; a widget's token names its workspace itself. */
+/** The object that the path of a request names; a widget token names its workspace itself. */
 export function requestPath(
   access: Access,
   credential: Credential,

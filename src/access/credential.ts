@@ -8,17 +8,17 @@ import { claimsToBe, tokenHash } from './token.ts';
 import { type Profile, USER_OF_CTES, userCtes } from './user-ctes.ts';
 import { looksLikeWidgetToken, type WidgetClaims, type WidgetTokens } from './widget-token.ts';
 
-/** What a request was authenticated with, checked as far as that goes without the database. */
+/** What a request was authenticated with, checked as far as possible without the database. */
 export type Credential =
   | { kind: 'key'; hash: Buffer }
-  /** The access token of a session, or the secret that a browser keeps of one. */
+  /** The access token of a session, or the secret in a browser's cookie. */
   | { kind: 'session'; hash: Buffer }
   | { kind: 'identity'; identity: Identity }
   | { kind: 'widget'; claims: WidgetClaims }
-  /** Of an endpoint that takes none: whatever came along was not looked at. */
+  /** For endpoints that take no credential: a credential that was sent is ignored. */
   | { kind: 'none' };
 
-/** Whom a credential stands for, as a key to count or to remember by; nothing of it is secret. */
+/** The subject of a credential as a key for counters and caches; it holds no secret. */
 export function subjectOf(credential: Credential): string[] {
   switch (credential.kind) {
     case 'key':
@@ -33,7 +33,7 @@ export function subjectOf(credential: Credential): string[] {
   }
 }
 
-/** Exactly one header of exactly the form `Bearer <token>` (the scheme in any case), or undefined. */
+/** The token of exactly one header of the form `Bearer <token>` (the scheme in any case), or undefined. */
 export function bearerToken(request: IncomingMessage): string | undefined {
   const header = request.headers.authorization;
   if (header === undefined || header.length > 16_384) return undefined;
@@ -45,13 +45,13 @@ export function bearerToken(request: IncomingMessage): string | undefined {
   return /^bearer ([\x21-\x7e]+)$/i.exec(header)?.[1];
 }
 
-/** Tokens of ours, which no issuer is asked about. */
+/** Tokens of this service, which are never sent to the issuer. */
 const OWN_KINDS = ['key', 'access', 'refresh', 'browser'] as const;
 
 export interface CredentialReader {
-  /** 401 for anything but a key, a session's or an issuer's access token, or a widget token, that may be good. */
+  /** Reads a key, an access token of a session or an issuer, or a widget token. Errors: 401 for anything else. */
   read(token: string): Promise<Credential>;
-  /** The same for what a browser has in its cookie, which opens nothing as a token. */
+  /** Reads the secret of a browser's cookie, which is not accepted as a bearer token. */
   readCookie(token: string): Credential;
 }
 
@@ -98,12 +98,12 @@ async function verifyIdentity(identities: IdentityProvider | undefined, token: s
   }
 }
 
-/** Identities that this process has written down; the provider answers the same object for the same token. */
+/** Identities whose user this process has stored; the provider returns the same object for the same token. */
 const remembered = new WeakMap<Query, WeakSet<Identity>>();
 
 /**
- * Makes the user of a token seen for the first time, or brings e-mail and name up to date with the claims. Of several
- * first requests at once the unique key of identities lets one make the user.
+ * Creates the user of a token that is seen for the first time, or updates e-mail and name from the claims. When several
+ * first requests come at once, the unique key of identities lets one create the user.
  */
 async function rememberUser(query: Query, identity: Identity): Promise<void> {
   let seen = remembered.get(query);
@@ -113,16 +113,16 @@ async function rememberUser(query: Query, identity: Identity): Promise<void> {
   seen.add(identity);
 }
 
-/** The user of (issuer, subject), made if new, as one statement with its audit record. Answers the user's id. */
+/** Finds or creates the user of (issuer, subject), as one statement with its audit record. Returns the user's id. */
 export async function ensureUser(query: Query, profile: Profile): Promise<string> {
   const { known, made, new_user, changed, user_audit } = userCtes(profile);
   const upsert = sql`
     with known as (${known}), made as (${made}), new_user as (${new_user}), changed as (${changed}),
     user_audit as (${user_audit})
     ${USER_OF_CTES}`;
-  // Whoever lost the race to make the user finds it on the second look.
+  // A request that lost the race to create the user finds it on the second try.
   const [row] = await query<{ user_id: string }>(upsert);
   const [found] = row ? [row] : await query<{ user_id: string }>(upsert);
-  if (!found) throw new Error('a user was neither found nor made');
+  if (!found) throw new Error('a user was neither found nor created');
   return found.user_id;
 }

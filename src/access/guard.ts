@@ -10,55 +10,57 @@ import type { Credential } from './credential.ts';
 import { noteUse, noteUseCtes } from './use-note.ts';
 
 /**
- * The work of a statement: one piece of SQL, or named steps (CTEs) of which the last is the result. It may use the
- * guard's own steps `caller` (user_id, granted, …), `target` (the path's object) and `access` (user_id, workspace_id,
- * wiki_id, role, granted, …; no row where the caller is refused). A writing step must take its rows from `access`.
- * Of a write that changes or deletes, a step `before` says what was there (see auditStep).
+ * A statement: one piece of SQL, or named CTEs of which the last is the result. It may use the guard's own CTEs
+ * `caller` (user_id, granted, …), `target` (the path's object) and `access` (user_id, workspace_id, wiki_id, role,
+ * granted, …; no row where the caller is refused). A writing CTE must take its rows from `access`. In a statement that
+ * changes or deletes, the CTE `before` returns the previous state (see auditCte).
  */
 type Work = Sql | Record<string, Sql>;
 
 export interface Statements {
-  /** The one row, or 404 where the work answers none. `event`: what the write is, where it is not the endpoint's event. */
+  /**
+   * The only row, or 404 where the statement returns none. `event`: the event of this write, if not the endpoint's own.
+   */
   one<T>(work: Work, event?: EventType): Promise<T>;
   /** All rows. */
   many<T>(work: Work, event?: EventType): Promise<T[]>;
-  /** The first row, or undefined; never leaves an audit record, also in a writing endpoint. */
+  /** The first row, or undefined; leaves no audit record, even in a writing endpoint. */
   maybeOne<T>(work: Work): Promise<T | undefined>;
-  /** Writes what a write of the same transaction leads to; that one's audit record stands for both. */
+  /** Writes the consequences of another write of the same transaction, whose audit record covers both. */
   execute(work: Work): Promise<void>;
 }
 
-/** Something that a statement can enqueue to be done later; see jobs/define-job.ts. */
+/** A job that a statement can enqueue; see jobs/define-job.ts. */
 export interface Enqueueable<Input> {
-  /** The step that enqueues it, for each row of `from`. */
+  /** The CTE that enqueues it, once for each row of `from`. */
   enqueue(input: Input, from: Sql): Sql;
 }
 
-/** The only way of an endpoint to the database. */
+/** An endpoint's only access to the database. */
 export interface AuthorizedDb extends Statements {
   /**
-   * The step of a write that enqueues a job: a row of the same commit, so that the job is there exactly if the write is.
-   * `from`: what it is enqueued for, a row each; the guard's `access` unless stated. Workers are woken after the commit.
+   * The CTE of a write that enqueues a job in the same commit, so that the job exists exactly if the write does.
+   * `from`: one job for each of its rows; by default the guard's `access`. Workers are woken after the commit.
    */
   later<Input>(job: Enqueueable<Input>, input: Input, from?: Sql): Sql;
   /** Whether a job was enqueued. */
   hasEnqueued(): boolean;
   /**
-   * Several statements as one: the first locks the row that what follows is decided under (the workspace for seats and
-   * roles; the wiki for its tree; the user for an endpoint on the caller), so that what the next ones read stays true
-   * until the end. An endpoint that anyone may call locks what it decides by itself.
+   * Several statements as one transaction: the first locks the row under which the others decide (the workspace for
+   * seats and roles; the wiki for its tree; the user for endpoints on the caller), so that what they read stays true
+   * until the commit. An endpoint that anyone may call takes its own locks.
    */
   transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T>;
-  /** Answers what is wrong with the request only to those who may make it: 401, 404 and 403 come first. */
+  /** Refuses an invalid request, but only after the caller was checked: 401, 404 and 403 come first. */
   refuse(error: ApiError): Promise<never>;
-  /** Whether the access rule was asked at all, if there is one; an endpoint that never does answers 500. */
+  /** Whether the access rule was checked, if there is one; an endpoint that never checks it answers 500. */
   wasChecked(): boolean;
   /** Whether the endpoint's event happened: something was written. */
   hasWritten(): boolean;
 }
 
 interface GuardContext {
-  /** In the scope of the request. */
+  /** The database in the context of the request. */
   db: Db;
   access: Access;
   credential: Credential;
@@ -67,10 +69,9 @@ interface GuardContext {
   event: EventType | undefined;
   request_id: string;
   address: string;
-  /** Called when the note of a credential's last use could not be written, which fails no request. */
+  /** Called when the last use of a credential could not be recorded, which fails no request. */
   onUseNotNoted: (error: unknown) => void;
-  /** Takes what is to be called when the request's writes are committed. */
-  /** Of a request with an Idempotency-Key, after its caller was looked at: what its writes are part of. */
+  /** The transaction of a request with an Idempotency-Key; set after the caller was checked. */
   answering?: AnswerTransaction;
 }
 
@@ -99,8 +100,8 @@ export function guard(context: GuardContext): AuthorizedDb {
     from (values (1)) always
     left join (select true as _found, result.* from result) r on exists (select from access)`;
 
-  // Whoever signs in is nobody yet to the guard; the actor of the audit record is who they turn out to be.
-  // The status is asked for with refuse(), which fails the statement: whatever the work wrote for a refused caller is undone.
+  // At sign-in the guard does not know the user yet; the audit record names the user that the statement finds. refuse()
+  // decides the status and fails the statement, so anything it wrote for a refused caller is rolled back.
   const write = (work: Work, event: EventType) => sql`
     ${guardCtes}, ${ctesOf(work)}, audit as (${auditCte(event, namesOf(work), origin)})
     select case when ${status} = 200 then 200 else refuse(${status}) end as _status,
@@ -126,7 +127,7 @@ export function guard(context: GuardContext): AuthorizedDb {
     }
     async function run<T>(work: Work, event = context.event): Promise<T[]> {
       if (!event) return rowsOf<T>(read(work));
-      // Another event is the trace of a refusal: it stays although the request fails.
+      // A write with another event is the trace of a refusal: it stays although the request fails.
       const rows = await rowsOf<T>(write(work, event), event === context.event ? writeQuery : query);
       written ||= rows.length > 0;
       return rows;
@@ -145,7 +146,7 @@ export function guard(context: GuardContext): AuthorizedDb {
   }
 
   const top = answering
-    ? // The look for the answer has noted the use.
+    ? // findAnswer() has recorded the use.
       statements(
         answering.query,
         <T>(statement: Sql) => answering.write((query) => query<T>(statement), isFound),
@@ -187,7 +188,7 @@ interface Caller {
   credential_id: string;
 }
 
-/** Decides 401 alone: for a request that is refused before its target matters. */
+/** Checks the credential alone: 401 for a request that is refused before its target matters. */
 export async function requireCaller(db: ServiceDb, credential: Credential): Promise<Caller | undefined> {
   if (credential.kind === 'none') return undefined;
   const [caller] = await db.in(callerContext(credential)).query<Caller>(callerCte(credential));
@@ -201,11 +202,11 @@ const LOCKS: Record<Exclude<Access['on'], 'anyone'>, Sql> = {
   caller: raw('select 1 from users u join access a on a.user_id = u.user_id for update of u'),
   workspace: OF_WORKSPACE,
   widget: OF_WORKSPACE,
-  // What is written into the wiki refers to its row and need not wait.
+  // Rows of the wiki refer to it, so writers do not wait for each other.
   wiki: raw('select 1 from wikis w join access a on a.wiki_id = w.wiki_id for no key update of w'),
 };
 
-/** 404 where the path names nothing, 403 where it names what row-level security hides from the caller. */
+/** 404 where the path names nothing, 403 where row-level security hides the object from the caller. */
 function statusOf(path: RequestContext['path']): Sql {
   return sql`case when not exists (select from caller) then 401
       when exists (select from access) then 200
@@ -233,5 +234,5 @@ function refuseUnless200(status: number | undefined): void {
   if (status === 401) throw unauthorized();
   if (status === 404) throw notFound();
   if (status === 403) throw forbidden();
-  if (status !== 200) throw new Error('the guard of a statement answered no status');
+  if (status !== 200) throw new Error('the guard of a statement returned no status');
 }

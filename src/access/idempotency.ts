@@ -5,41 +5,42 @@ import type { Query } from '../db/db.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 
 /**
- * An answer may hold a secret that is shown once (a new API key), so it is kept under a key that only the client has.
+ * An answer may hold a secret that is shown once (a new API key), so it is encrypted with a key that only the client
+ * has.
  */
 const PURPOSE = 'ibid idempotent answer';
 
 /** How long an answer is replayed. */
 const KEPT = raw(`interval '24 hours'`);
 
-/** Keys that one statement prunes at most. */
+/** Maximum number of keys that one statement prunes. */
 const PRUNED_AT_ONCE = 1_000;
 
-/** A request that may be sent again without happening again. */
+/** A request that may be repeated without a second effect. */
 export interface IdempotentRequest {
-  /** As the client chose it. */
+  /** As chosen by the client. */
   key: string;
   method: string;
-  /** With its query. */
+  /** Including the query. */
   path: string;
-  /** SHA-256 of what was sent. */
+  /** SHA-256 of the request's content. */
   fingerprint: Buffer;
 }
 
 /** What is known of a request before it runs. */
 export interface KnownRequest {
-  /** The SHA-256 of caller, endpoint and key, which its answer is stored under. */
+  /** The SHA-256 of caller, endpoint and key, under which the answer is stored. */
   id: Buffer;
-  /** What it was answered the first time; undefined where this is the first time. */
+  /** The first answer; undefined if this is the first request. */
   answer: { body: unknown } | undefined;
 }
 
-/** The guard of the request, as far as it is needed here. */
+/** The part of a request's guard that is used here. */
 interface Guard {
   maybeOne<T>(work: Sql): Promise<T | undefined>;
 }
 
-/** 1 to 255 printable ASCII characters; 400 otherwise. undefined where the client sent none. */
+/** Returns 1 to 255 printable ASCII characters, or undefined without the header. Errors: 400 for anything else. */
 export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
@@ -48,8 +49,8 @@ export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undef
 }
 
 /**
- * Looks whether the request was answered in the last 24 hours. The guard is asked first, so a caller who lost access gets
- * no stored answer. A key counts for one caller and one endpoint; a session stays the same caller when its access token is
+ * Finds the answer that the request got in the last 24 hours. The guard runs first, so a caller who lost access gets no
+ * stored answer. A key belongs to one caller and one endpoint; a session stays the same caller when its access token is
  * renewed. Errors: those of the guard; 422 where the key was used for another request.
  */
 export async function findAnswer(guard: Guard, request: IdempotentRequest): Promise<KnownRequest> {
@@ -71,8 +72,8 @@ export async function findAnswer(guard: Guard, request: IdempotentRequest): Prom
 }
 
 /**
- * Stores the answer for 24 hours. Errors: 409 `idempotency_in_progress` where the same request was answered since it was
- * looked for; whoever wrote in the same transaction undoes that.
+ * Stores the answer for 24 hours. Errors: 409 `idempotency_in_progress` where the same request was answered in the
+ * meantime; the caller rolls back its transaction.
  */
 export async function storeAnswer(
   query: Query,
@@ -89,7 +90,7 @@ export async function storeAnswer(
   if (stored.length === 0) throw inProgress();
 }
 
-/** Another request with the key is about to write, or has just done so. */
+/** Another request with the key is about to write, or has just written. */
 export function inProgress(): ApiError {
   return new ApiError(
     'idempotency_in_progress',
@@ -97,7 +98,7 @@ export function inProgress(): ApiError {
   );
 }
 
-/** Deletes the keys that have expired, a batch for each statement, and answers how many. No request waits for it. */
+/** Deletes expired keys, one batch per statement, and returns how many. No request waits for it. */
 export async function pruneIdempotencyKeys(query: Query): Promise<number> {
   let pruned = 0;
   for (;;) {

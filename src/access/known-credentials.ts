@@ -1,12 +1,12 @@
-/** How long a credential that was good is let through although its address is at the limit. */
+/** How long an accepted credential is let through although its address has reached the limit. */
 const KNOWN_MS = 5 * 60_000;
 const KNOWN_MAX = 20_000;
 
-/** Credentials that were good here lately, by the SHA-256 of the token. */
+/** Credentials that were accepted recently, by the SHA-256 of the token. */
 export class KnownCredentials {
   readonly #known = new Map<string, { subject: string; until: number }>();
 
-  /** Whom the credential stands for; undefined where it was not good lately. */
+  /** The subject of the credential; undefined where it was not accepted recently. */
   subjectOf(digest: string): string | undefined {
     const entry = this.#known.get(digest);
     if (entry === undefined) return undefined;

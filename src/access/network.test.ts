@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { networkOf } from './network.ts';
 
-test('an address is one network however it is written', () => {
+test('all spellings of an address give one network', () => {
   const same: Record<string, string[]> = {
     // RFC 4291, 2.2, and RFC 5952, 1, 2 and 4.
     '2001:db8:0:0::/64': [

@@ -1,9 +1,9 @@
 import { isIP, isIPv4 } from 'node:net';
 
 /**
- * The network that requests from an address count together for: an IPv4 address itself, of an IPv6 address its /64,
- * which is what one customer is given. However an address is written (shortened, in capitals, IPv4 inside IPv6, with a
- * port), it is one network. What is no address is 'unknown', which all such share.
+ * The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, the usual assignment to one
+ * customer. All spellings of an address (shortened, in capitals, IPv4 inside IPv6, with a port) give the same network.
+ * Anything else is 'unknown', one shared network.
  */
 export function networkOf(address: string | undefined): string {
   const text = withoutPort(address ?? '').replace(/%.*$/s, '');
@@ -23,7 +23,7 @@ function withoutPort(text: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
 }
 
-/** The eight numbers of an IPv6 address that is known to be one. */
+/** The eight 16-bit groups of a valid IPv6 address. */
 function groupsOf(text: string): number[] {
   const [head = '', tail] = text.split('::');
   const first = numbersOf(head);

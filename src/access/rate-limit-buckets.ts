@@ -2,18 +2,18 @@ import { sha256 } from '../core/secrets.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 
-/** So many times in so many seconds. */
+/** At most `quota` times in each window. */
 export interface Rate {
   quota: number;
   window_seconds: number;
 }
 
 interface Allowances {
-  /** The allowance of a bucket (a policy and whom it counts); the same bucket has the same rate each time. */
+  /** The bucket with this key (a policy and the subject that it counts); a key always has the same rate. */
   of(bucket: string, rate: Rate): RateLimitBucket;
 }
 
-/** What the database answers: how often all processes took, these times included, and how long the window lasts. */
+/** The database's answer: the count of all processes including this request, and the remaining time of the window. */
 interface Taken {
   used: number;
   ms: number;
@@ -22,21 +22,21 @@ interface Taken {
 type Ask = (bucket: string, times: number, window_seconds: number) => Promise<Taken>;
 
 /**
- * What this process may still let through of one bucket. All processes count together in the database, from which each
- * takes a few times at once and serves them from memory: a first request takes a 64th of the quota, then as much again as was used so
- * far, never more than a quarter of what is left, at the end one by one. So no window lets more through than the
- * quota, a single process exactly that, and what others took and do not use is small.
+ * One process's share of a rate limit. All processes count together in the database; each reserves several requests at
+ * once and serves them from memory: first a 64th of the quota, then as many as were used so far, never more than a
+ * quarter of the rest, and one at a time near the end. So no window exceeds the quota, a single process reaches it
+ * exactly, and few reserved requests stay unused.
  */
 export class RateLimitBucket {
   readonly #bucket: string;
   readonly #rate: Rate;
   readonly #ask: Ask;
-  /** Taken from the database and not used yet. */
+  /** Reserved in the database and not used yet. */
   #left = 0;
   #used = 0;
-  /** What was left in the database when it was asked last. */
+  /** Left in the database at the last reservation. */
   #elsewhere = 0;
-  /** By the clock of performance.now(); a little before the window ends in the database. */
+  /** On the clock of performance.now(); slightly before the window ends in the database. */
   #ends = 0;
   #window = 0;
   #waiting = 0;
@@ -48,7 +48,7 @@ export class RateLimitBucket {
     this.#ask = ask;
   }
 
-  /** Takes one, or answers false where none is left in this window. Errors: those of the database. */
+  /** Takes one; false if none is left in this window. Errors: those of the database. */
   take(): boolean | Promise<boolean> {
     if (this.#isRunning()) {
       if (this.#takeOne()) return true;
@@ -57,14 +57,14 @@ export class RateLimitBucket {
     return this.#takeFromDatabase();
   }
 
-  /** Puts one back that was taken in the window with this number. */
+  /** Returns one that was taken in the window with this number. */
   giveBack(window: number): void {
     if (window !== this.#window || !this.#isRunning()) return;
     this.#left += 1;
     this.#used -= 1;
   }
 
-  /** The number of the present window, for `giveBack`. */
+  /** The number of the current window, for `giveBack`. */
   get window(): number {
     return this.#window;
   }
@@ -80,7 +80,7 @@ export class RateLimitBucket {
     return Math.max(1, Math.ceil(ms / 1000));
   }
 
-  /** Whether anything would be lost with it. */
+  /** Whether the bucket can be dropped from memory without losing a count. */
   get isIdle(): boolean {
     return !this.#isRunning() && this.isAtRest;
   }
@@ -107,7 +107,7 @@ export class RateLimitBucket {
         await (this.#asking ??= this.#refill().finally(() => {
           this.#asking = undefined;
         }));
-        // What was granted just now counts, also where its window has ended on the way.
+        // A reservation that was just granted counts even if its window has ended in the meantime.
         if (this.#takeOne()) return true;
         if (this.#elsewhere <= 0) return false;
       }
@@ -133,7 +133,7 @@ export class RateLimitBucket {
   }
 }
 
-/** Buckets that are kept in memory; behind that, those whose window has ended go, then all. */
+/** Maximum number of buckets in memory; above it, buckets whose window has ended are dropped, then all. */
 const BUCKETS_MAX = 50_000;
 const SWEEP_MS = 10_000;
 const SWEEP_ROWS = 1_000;
@@ -156,7 +156,9 @@ export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknow
       if (!isAsking) void askForAll();
     });
 
-  /** One statement at a time, for all that asked meanwhile: many callers with few requests each cost little more than one. */
+  /**
+   * Sends one statement at a time for all waiting buckets, so many callers with few requests cost little more than one.
+   */
   async function askForAll(): Promise<void> {
     isAsking = true;
     while (asked.length > 0) {
@@ -167,7 +169,7 @@ export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknow
         for (const { bucket, resolve, reject } of batch) {
           const answer = taken.get(bucket.toString('latin1'));
           if (answer) resolve(answer);
-          else reject(new Error('the database did not say how often something was done'));
+          else reject(new Error('the database returned no count for a rate limit'));
         }
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -193,7 +195,7 @@ export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknow
   function makeRoom(): void {
     for (const [bucket, allowance] of allowances) if (allowance.isIdle) allowances.delete(bucket);
     if (allowances.size < BUCKETS_MAX / 2) return;
-    // What they had taken is lost, so that less is let through and never more.
+    // Unused reservations are lost, so fewer requests are allowed, never more.
     for (const [bucket, allowance] of allowances) if (allowance.isAtRest) allowances.delete(bucket);
   }
 
@@ -209,7 +211,7 @@ export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknow
   };
 }
 
-/** In the order of buckets, so that two processes never wait for each other. A count goes on beyond its quota. */
+/** Locks buckets in key order, so that two processes cannot deadlock. A count may exceed its quota. */
 async function count(
   query: Query,
   batch: readonly { bucket: Buffer; times: number; window_seconds: number }[],

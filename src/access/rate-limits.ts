@@ -9,48 +9,49 @@ import { networkOf } from './network.ts';
 import { openRateLimitBuckets, type Rate, type RateLimitBucket } from './rate-limit-buckets.ts';
 
 /**
- * `general` counts every request, `search` and `uploads` some of them besides; all three by credential. Who has none, or
- * one that is refused, is counted by address: at the endpoints that anybody may call under `auth`, else under `general`.
- * `invitations` counts messages by workspace; the endpoints that send them do that (src/invitations).
+ * `general` counts every request, `search` and `uploads` some of them in addition; all three by credential. A request
+ * without a credential, or with a refused one, is counted by address: under `auth` at endpoints that need no
+ * credential, else under `general`. `invitations` counts messages by workspace, in the endpoints that send them
+ * (src/invitations).
  */
 type Policy = 'general' | 'search' | 'uploads' | 'auth' | 'invitations';
 export type Rates = Record<Policy, Rate>;
 
-/** What of an endpoint decides which limits count for it. */
+/** The fields of an endpoint that decide which limits apply. */
 export interface RateLimited {
   access: Access;
-  /** A rate limit that it has besides the general one. */
+  /** A rate limit in addition to the general one. */
   limit?: 'search' | 'uploads' | 'invitations';
 }
 
 export interface RateLimits {
-  /** Counts what is answered the same without a credential: an unknown route or method. */
+  /** Counts a request to an unknown route or method, which gets the same answer with and without a credential. */
   limitUnmatched(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Counts a request of an endpoint that needs no credential. */
   limitAnonymous(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /**
-   * Before the credential is looked at: one that was not good here lately counts by address until it turns out to be
-   * good, so that guessing is bounded, and only then. Whoever shares the address and is known goes on.
+   * Runs before the credential is read. A token that was not accepted here recently counts by address until it is
+   * accepted, which bounds guessing; known credentials behind the same address are not affected.
    */
   limitToken(request: FastifyRequest, reply: FastifyReply, token: string | undefined): Promise<void>;
-  /** When the credential was read, and before anything of the body is. */
+  /** Runs after the credential is read and before the body is. */
   limitCredential(
     request: FastifyRequest,
     reply: FastifyReply,
     endpoint: RateLimited,
     credential: Credential,
   ): Promise<void>;
-  /** When the answer is there: remembers a credential that was good and gives back what counted by address. */
+  /** Runs when the answer is sent: remembers an accepted credential and gives back what was counted by address. */
   settle(request: FastifyRequest, reply: FastifyReply): void;
 }
 
 /** What is known of a request between its admission and its answer. */
 interface Admitted {
-  /** The SHA-256 of the token; undefined where there was none. */
+  /** The SHA-256 of the token; undefined without a token. */
   digest: string | undefined;
-  /** Whom the credential stands for. */
+  /** The subject of the credential. */
   subject: string | undefined;
-  /** The address's allowance, of which one was taken in this window. */
+  /** The bucket of the address, and the window in which one was taken from it. */
   network: RateLimitBucket | undefined;
   window: number;
 }
@@ -108,7 +109,8 @@ export function openRateLimits(options: {
       if (reply.statusCode === 401) {
         known.remove(digest);
         const counted = network ?? ofNetwork('general', request);
-        // One that was good a moment ago has not counted yet. The answer is made: a database that is away changes nothing.
+        // A credential that was known has not been counted yet. The answer is already decided, so an unavailable
+        // database does not matter.
         if (!network) void Promise.resolve(counted.take()).catch(() => undefined);
         headers.write(reply, GENERAL, [counted]);
       } else if (subject !== undefined && reply.statusCode < 500) {
@@ -119,7 +121,7 @@ export function openRateLimits(options: {
   };
 }
 
-/** Takes one of each or, where one has none left, of none; and says so in the headers. */
+/** Takes one from each bucket, or from none if one is empty, and writes the headers. */
 async function take(
   headers: Headers,
   reply: FastifyReply,
@@ -137,7 +139,7 @@ async function take(
   headers.write(reply, policies, buckets);
 }
 
-/** Where the answer is a refusal in any case, a database that is away makes it no other. */
+/** For requests that are refused in any case: an unavailable database does not change the refusal. */
 async function takeIfPossible(headers: Headers, reply: FastifyReply, bucket: RateLimitBucket): Promise<void> {
   const granted = await Promise.resolve(bucket.take()).catch(() => true);
   headers.write(reply, GENERAL, [bucket]);
@@ -156,18 +158,18 @@ const OF_LIMIT = {
   invitations: ['general', 'invitations'],
 } as const satisfies Record<string, readonly Policy[]>;
 
-/** The policies that a request of this endpoint is under. */
+/** The policies that apply to a request of this endpoint. */
 export function policiesOf(endpoint: RateLimited): readonly Policy[] {
   if (isAnonymous(endpoint)) return AUTH;
   return endpoint.limit ? OF_LIMIT[endpoint.limit] : GENERAL;
 }
 
-/** Whether the endpoint is called without a credential: to sign in. */
+/** Whether the endpoint is called without a credential, to sign in. */
 export function isAnonymous({ access }: Pick<RateLimited, 'access'>): boolean {
   return access.on === 'anyone';
 }
 
-/** Invitations are counted where the message is sent, as not every request sends one. */
+/** Invitations are counted where the message is sent, because not every request sends one. */
 function isOfRequests(policy: Policy): boolean {
   return policy !== 'invitations';
 }
@@ -177,7 +179,7 @@ interface Headers {
   write(reply: FastifyReply, policies: readonly Policy[], buckets: readonly RateLimitBucket[]): void;
 }
 
-/** `RateLimit-Policy` and `RateLimit` as draft-ietf-httpapi-ratelimit-headers-10 has them. */
+/** `RateLimit-Policy` and `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10. */
 function headersOf(rates: Rates): Headers {
   const texts = new Map<readonly Policy[], string>();
   const policyText = (policies: readonly Policy[]) =>

@@ -1,6 +1,6 @@
 import { ApiError } from '../core/errors.ts';
 
-/** What a role may do. `resource:action`, as the `permissions` of a workspace and of an API key list them. */
+/** A permission of a role, `resource:action`, as the `permissions` of a workspace and of an API key list them. */
 export type Permission =
   | 'billing:manage'
   | 'developers:manage'
@@ -38,7 +38,7 @@ const ADMIN: Permission[] = [
   'wikis:manage',
 ];
 
-/** The roles in the order of the members list. A role stands above those that hold only permissions of its own. */
+/** The roles in the order of the members list. A role ranks above those whose permissions are a subset of its own. */
 export const ROLES: readonly RoleEntry[] = [
   {
     slug: 'owner',
@@ -84,7 +84,7 @@ function sorted(permissions: Permission[]): Permission[] {
 
 export const PERMISSIONS: readonly Permission[] = ROLES[0]?.permissions ?? [];
 
-/** The role with this slug, or undefined where there is none. */
+/** The role with this slug, or undefined. */
 export function findRole(slug: string): RoleEntry | undefined {
   return ROLES.find((role) => role.slug === slug);
 }
@@ -95,8 +95,8 @@ export function rolesWith(permission: Permission): RoleSlug[] {
 }
 
 /**
- * Nobody grants or changes a role above their own: one that may something which their own may not. A credential that was
- * given only some permissions (`granted`) reaches no role that manages what it may not manage itself.
+ * A caller may only grant or change roles whose permissions are all among their own. A credential with limited
+ * permissions (`granted`) also cannot grant a role that manages anything outside them.
  */
 export function mayGrant(own: RoleEntry, other: RoleEntry, granted: readonly string[] | null): boolean {
   if (!other.permissions.every((permission) => own.permissions.includes(permission))) return false;
@@ -105,8 +105,8 @@ export function mayGrant(own: RoleEntry, other: RoleEntry, granted: readonly str
 }
 
 /**
- * The permissions of a role through a credential that was given only some (`granted`; null: all), sorted.
- * Every place that shows permissions or `can_manage_*` flags computes them here.
+ * The permissions of a role through a credential with limited permissions (`granted`; null: all), sorted. Every place
+ * that shows permissions or `can_manage_*` flags computes them here.
  */
 export function effectivePermissions(role: string, granted: readonly string[] | null): Permission[] {
   const all = findRole(role)?.permissions ?? [];
@@ -114,7 +114,7 @@ export function effectivePermissions(role: string, granted: readonly string[] | 
 }
 
 export function notGrantable(): ApiError {
-  return new ApiError('role_not_grantable', 'Nobody can give or change a role that stands above their own.');
+  return new ApiError('role_not_grantable', "A role above the caller's own cannot be granted or changed.");
 }
 
 export function unknownRole(role: string): ApiError {

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { sha256 } from '../core/secrets.ts';
 
-/** The kinds of tokens that are random and looked up by their hash, and what each begins with. */
+/** The kinds of random tokens that are looked up by hash, and their prefixes. */
 const PREFIXES = { key: 'ibid_live_', access: 'ibid_at_', refresh: 'ibid_rt_', browser: 'ibid_bs_' } as const;
-/** How long a session lasts that nobody uses. */
+/** How long an unused session lasts. */
 export const SESSION_IDLE_DAYS = 30;
 
 type TokenKind = keyof typeof PREFIXES;
@@ -13,24 +13,24 @@ const FORM = /^([0-9A-Za-z]{28})([0-9a-z]{7})$/;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /**
- * A new token: its prefix, 28 base62 characters (166 random bits) and a checksum, so that a typo is refused without
- * asking the database. Only `hash` is stored; `obfuscated` is what lists show.
+ * A new token: its prefix, 28 base62 characters (166 random bits) and a checksum, so that typos are refused without a
+ * query. Only `hash` is stored; lists show `obfuscated`.
  */
 export function newToken(kind: TokenKind): { secret: string; hash: Buffer; obfuscated: string } {
   let random = '';
-  // 248 = 4 × 62: bytes above are drawn again, so that every character is equally likely.
+  // 248 = 4 × 62: higher bytes are discarded, so that every character is equally likely.
   while (random.length < 28) for (const byte of randomBytes(40)) if (byte < 248) random += BASE62[byte % 62];
   random = random.slice(0, 28);
   const secret = `${PREFIXES[kind]}${random}${checksum(random)}`;
   return { secret, hash: sha256(secret), obfuscated: `${PREFIXES[kind]}…${secret.slice(-4)}` };
 }
 
-/** Whether a text has the prefix of this kind, whatever follows it. */
+/** Whether a text has the prefix of this kind, regardless of the rest. */
 export function claimsToBe(kind: TokenKind, text: string): boolean {
   return text.startsWith(PREFIXES[kind]);
 }
 
-/** The hash that a token of this kind is looked up by, or undefined where the text cannot be one. */
+/** The hash for looking up a token of this kind, or undefined where the text cannot be one. */
 export function tokenHash(kind: TokenKind, text: string): Buffer | undefined {
   if (!claimsToBe(kind, text)) return undefined;
   const parts = FORM.exec(text.slice(PREFIXES[kind].length));

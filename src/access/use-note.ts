@@ -8,16 +8,18 @@ const USED_LONG_AGO_OR_ELSEWHERE = raw(`(select not c.used_lately or (c.bound_wo
       and c.last_workspace_id is distinct from a.workspace_id) from caller c, access a)`);
 const NEVER = raw('false');
 
-/** Whether the use of the credential is to be noted: at most once a minute, or when its user turns to another workspace. */
+/**
+ * Whether to record the use of the credential: at most once a minute, or when its user switches to another workspace.
+ */
 export function noteUse(access: Access, credential: Credential): Sql {
   if (credential.kind === 'widget' || credential.kind === 'none') return NEVER;
   return access.on === 'caller' ? USED_LONG_AGO : USED_LONG_AGO_OR_ELSEWHERE;
 }
 
-/** A browser's session that is used goes on for so long. */
+/** Each use extends a browser's session by this time. */
 const BROWSER_IDLE_END = `now() + interval '${SESSION_IDLE_DAYS} days'`;
 
-/** What follows the guard's own steps to note the use of the credential, and the workspace that its user is in. */
+/** The CTEs after the guard's own that record the use of the credential and its user's current workspace. */
 export function noteUseCtes(credential: Credential): Sql {
   return sql`switched as (
       update users u set last_workspace_id = a.workspace_id from access a

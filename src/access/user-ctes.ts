@@ -3,13 +3,13 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 import type { Identity } from '../providers/identity/access-token.ts';
 import { changedFields } from './audit-record.ts';
 
-/** Who somebody is, and what is said of them. */
+/** A user's identity and profile. */
 export type Profile = Omit<Identity, 'expires_at'>;
 
-/** The issuer of users that this service knows by their address alone. */
+/** The issuer of users that this service knows only by their address. */
 export const OWN_ISSUER = 'ibid';
 
-/** Somebody who has shown that an address is theirs, or for whom the operator vouches. */
+/** The profile of a user who has verified an address, or for whom the operator vouches. */
 export function ownProfile(email: string, display_name = email.slice(0, email.indexOf('@'))): Profile {
   return { issuer: OWN_ISSUER, subject: email, email, email_verified: true, display_name, avatar_url: '' };
 }
@@ -18,10 +18,10 @@ export function ownProfile(email: string, display_name = email.slice(0, email.in
 const profileColumns: Sql = raw('u.user_id, u.email, u.email_verified, u.display_name, u.avatar_url');
 
 /**
- * The steps of a statement that finds the user of (issuer, subject), makes it if new, or brings it up to date with what
- * the issuer says; with an audit record of their own. What this service knows by address alone keeps its profile. Of
- * several who make the same user at once the unique key lets one; for the others `USER_OF_STEPS` is empty, and the
- * statement is to be sent again.
+ * The CTEs of a statement that finds the user of (issuer, subject), creates it, or updates it from the issuer's claims,
+ * with an audit record. Users that this service knows only by address keep their profile. When several statements
+ * create the same user at once, the unique key lets one succeed; for the others `USER_OF_CTES` is empty, and the
+ * statement has to be sent again.
  */
 export function userCtes(profile: Profile): Record<'known' | 'made' | 'new_user' | 'changed' | 'user_audit', Sql> {
   const { issuer, subject, email, email_verified, display_name, avatar_url } = profile;
@@ -57,5 +57,5 @@ export function userCtes(profile: Profile): Record<'known' | 'made' | 'new_user'
   };
 }
 
-/** The user that `userSteps` have found or made. */
+/** The user that `userCtes` found or created. */
 export const USER_OF_CTES: Sql = raw('select user_id from known union all select user_id from new_user');

@@ -4,36 +4,36 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { WIDGETS, type Widget } from './roles.ts';
 
-/** What a widget token says: ids, no e-mail, no name. */
+/** The claims of a widget token: ids, no e-mail, no name. */
 export interface WidgetClaims {
   user_id: string;
   workspace_id: string;
   widget: Widget;
-  /** The key or the session that asked for the token: the token ends with it. null where an issuer's token did. */
+  /** The key or session that requested the token; the token ends with it. null for an issuer's access token. */
   issued_by: string | null;
 }
 
 export interface WidgetTokens {
   sign(claims: WidgetClaims): Promise<string>;
-  /** null for anything but a token of ours that has not expired. */
+  /** null for anything but an unexpired widget token of this service. */
   verify(token: string): Promise<WidgetClaims | null>;
 }
 
-/** A token lives for an hour; it stops earlier when the membership, or the key or session that asked for it, ends. */
+/** A token is valid for an hour; it ends earlier with the membership, or with the key or session that requested it. */
 const WIDGET_TOKEN_SECONDS = 3_600;
 
 const AUDIENCE = 'widget';
 const TYPE = 'widget+jwt';
 const CACHE_MAX = 10_000;
 
-/** Says by the header's `typ` whether a token claims to be one of ours, before anything of it is believed. */
+/** Whether the `typ` header claims a widget token of this service; nothing is verified yet. */
 export function looksLikeWidgetToken(token: string): boolean {
   const dot = token.indexOf('.');
   if (dot < 0 || dot > 512) return false;
   return Buffer.from(token.slice(0, dot), 'base64url').includes(`"${TYPE}"`);
 }
 
-/** The signing key is in the database, so that a token of one process is good on every other. */
+/** The signing key is in the database, so every process accepts the tokens of the others. */
 export async function openWidgetTokens(query: Query): Promise<WidgetTokens> {
   await query(sql`
     insert into signing_keys (kid, secret) select 'widget-1', ${randomBytes(32)}
@@ -76,7 +76,7 @@ export async function openWidgetTokens(query: Query): Promise<WidgetTokens> {
   };
 }
 
-/** Whether each part is spelled as it is made: the last character of base64url has bits that decoding passes over. */
+/** Whether each part is canonically encoded: decoding ignores the unused bits of the last base64url character. */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }
@@ -96,7 +96,7 @@ async function verifyWithKeys(token: string, keys: { kid: string; secret: Buffer
     const claims = claimsOf(payload);
     return claims && { claims, expires: (payload.exp ?? 0) * 1000 };
   } catch {
-    // Whatever is wrong with a token is the same to its bearer: it is not accepted.
+    // All invalid tokens are refused alike.
     return null;
   }
 }
