@@ -1,11 +1,11 @@
-/** The algorithms that a signature may have. One key serves one of them only, so none can stand in for another. */
+/** The accepted signature algorithms. Each key serves only one of them, so none can stand in for another. */
 const ALGORITHMS = ['ES256', 'EdDSA', 'RS256'] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
 
-/** How far the issuer's clock and ours may be apart. */
+/** The allowed clock difference between the issuer and this service. */
 export const LEEWAY_SECONDS = 30;
 
-/** What a token says of itself, before anything of it is believed. */
+/** The content of a token before it is verified. */
 export interface TokenParts {
   algorithm: Algorithm;
   key_id: string | undefined;
@@ -13,14 +13,16 @@ export interface TokenParts {
 }
 
 const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
-/** RFC 9068 names access tokens at+jwt; most issuers still say JWT or nothing. RFC 7515 lets "application/" go. */
+/**
+ * RFC 9068 names access tokens at+jwt; most issuers still send JWT or nothing. RFC 7515 allows omitting "application/".
+ */
 const ACCEPTED_TYPE = /^(?:application\/)?(?:at\+)?jwt$/i;
-/** Extensions that must be understood, a payload that is not encoded, and keys that the sender chose. */
+/** Critical extensions, unencoded payloads, and keys chosen by the sender. */
 const REFUSED_HEADERS = ['crit', 'b64', 'jwk', 'jku', 'x5u', 'x5c'];
-/** The end of the year 9999: anything later is no time that a Date or a database could hold. */
+/** The end of the year 9999; later times fit neither a Date nor the database. */
 const LATEST_SECONDS = 253_402_300_799;
 
-/** Reads a token in JWS compact form without verifying it. Null when it cannot be a token that we accept. */
+/** Parses a token in JWS compact form without verifying it. Null if the token cannot be acceptable. */
 export function readToken(token: string): TokenParts | null {
   const parts = COMPACT.exec(token)?.slice(1);
   if (!parts?.every(isCanonical)) return null;
@@ -38,8 +40,8 @@ export function readToken(token: string): TokenParts | null {
 }
 
 /**
- * The identity in the claims of a token whose signature, issuer, audience, exp and nbf were verified.
- * Null when exp, iat or sub are not what they must be. The profile is taken as far as it is sound.
+ * The identity in the claims of a token whose signature, issuer, audience, exp and nbf were verified. Null if exp, iat
+ * or sub are invalid. Invalid parts of the profile are left out.
  */
 export function identityFromClaims(claims: Record<string, unknown>, nowSeconds: number): Identity | null {
   const { iss, sub, exp, iat } = claims;
@@ -61,15 +63,15 @@ export function identityFromClaims(claims: Record<string, unknown>, nowSeconds: 
 
 /** Control characters and halves of surrogate pairs. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
-/** These, line separators, and what turns the direction of the text that follows it. */
+/** These, line separators, and characters that change the direction of the following text. */
 const UNFIT_FOR_A_NAME = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu;
 const UNFIT_FOR_AN_ADDRESS = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
 
-/** An address with anything odd in it is left out: cleaned, it would be another address. */
+/** An address with invalid characters is left out: cleaned, it would be another address. */
 function emailClaim(value: unknown): string {
   if (typeof value !== 'string' || value.length > 254 || UNFIT_FOR_AN_ADDRESS.test(value)) return '';
   if (!/^[^@]+@[^@]+$/.test(value)) return '';
-  // ASCII only: full case folding would make one address of two that belong to different people (CVE-2019-19844).
+  // ASCII only: full case folding would merge addresses of different people (CVE-2019-19844).
   return value.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
@@ -86,7 +88,7 @@ function pictureClaim(value: unknown): string {
   return url.href;
 }
 
-/** Base64url has several spellings of the same bytes; we accept the one that encoding them gives. */
+/** Base64url has several encodings of the same bytes; only the canonical one is accepted. */
 function isCanonical(part: string): boolean {
   return Buffer.from(part, 'base64url').toString('base64url') === part;
 }
@@ -98,12 +100,12 @@ function readJsonObject(part: string): Record<string, unknown> | null {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
     return repeatsName(text) ? null : (value as Record<string, unknown>);
   } catch {
-    // Neither UTF-8 nor JSON: it is no token, which is all that the caller asks.
+    // Neither UTF-8 nor JSON, so not a token.
     return null;
   }
 }
 
-/** Whether an object in valid JSON text has a name twice, of which parsers take now the first, now the last. */
+/** Whether an object in valid JSON text has a duplicate name; parsers differ in which one they use. */
 function repeatsName(text: string): boolean {
   const open: Set<string>[] = [];
   for (const [, string, colon, bracket] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*(:)?|([{}])/g)) {
@@ -118,13 +120,13 @@ function repeatsName(text: string): boolean {
   return false;
 }
 
-/** Who a verified access token speaks for. A user is (issuer, subject); the rest is profile, '' where there is none. */
+/** The identity of a verified access token. A user is (issuer, subject); the rest is profile, '' where unknown. */
 export interface Identity {
   issuer: string;
   subject: string;
   /** ASCII letters in lower case. */
   email: string;
-  /** True only if the issuer says so with a boolean. */
+  /** True only if the issuer sends the boolean true. */
   email_verified: boolean;
   display_name: string;
   /** An https address. */

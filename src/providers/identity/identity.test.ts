@@ -22,7 +22,7 @@ before(async () => {
 
 after(() => openId.stop());
 
-/** Counts what is fetched, by the last part of the path. */
+/** Counts fetches by the last segment of the path. */
 function countingFetch() {
   const counts = { discovery: 0, keys: 0 };
   const counting: typeof fetch = (input, init) => {
@@ -38,7 +38,7 @@ const seconds = () => Math.floor(Date.now() / 1000);
 type Json = Record<string, unknown>;
 const soundClaims = (): Json => ({ iss: issuer, aud: AUDIENCE, sub: 'ann', iat: seconds(), exp: seconds() + 600 });
 
-/** A token with header and payload exactly as given, signed by the provider's own key unless told otherwise. */
+/** A token with exactly this header and payload, signed by the provider's own key by default. */
 function forge(
   header: Json | string,
   payload: Json | string,
@@ -84,7 +84,7 @@ for (const alg of ALGORITHMS) {
   });
 }
 
-test('every form of a token that the standards allow is accepted', async () => {
+test('every token form that the standards allow is accepted', async () => {
   const provider = open();
   const sound: Record<string, string> = {
     'typ JWT': forge(soundHeader({ typ: 'JWT' }), soundClaims()),
@@ -94,7 +94,7 @@ test('every form of a token that the standards allow is accepted', async () => {
     'aud is an array that holds ours': withClaims({ aud: ['https://other.example.org', AUDIENCE] }),
     'no iat': without('iat'),
     'a claim within a claim of the same name': withClaims({ act: { sub: 'bot' }, list: [{ sub: 1 }, { sub: 2 }] }),
-    'a claim after another that holds one of the same name': forge(
+    'a claim after another that contains one of the same name': forge(
       soundHeader(),
       JSON.stringify(soundClaims()).replace('{', '{"act":{"sub":"bot"},'),
     ),
@@ -120,13 +120,17 @@ test('every forgery is refused, and none of them throws', async () => {
   const h256 = (more: Json = {}) => soundHeader({ alg: 'HS256', ...more });
   const nothing = () => '';
   const zeros = () => encode(Buffer.alloc(64));
-  // The last character of 64 bytes in base64url carries four bits that mean nothing.
+  // The last base64url character of 64 bytes has four unused bits.
   const respelled =
     signature.slice(0, -1) +
     'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'.charAt(
       'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'.indexOf(signature.at(-1) ?? '') + 1,
     );
-  assert.deepEqual(Buffer.from(respelled, 'base64url'), Buffer.from(signature, 'base64url'), 'Respell, do not change.');
+  assert.deepEqual(
+    Buffer.from(respelled, 'base64url'),
+    Buffer.from(signature, 'base64url'),
+    'The other encoding must decode to the same bytes.',
+  );
 
   const forgeries: Record<string, string> = {
     empty: '',
@@ -193,13 +197,13 @@ test('every forgery is refused, and none of them throws', async () => {
       encode(sign('sha256', Buffer.from(input), privateKeys.ES256)),
     ),
     'signature truncated': good.slice(0, -4),
-    'signature with more behind it': `${good}AAAA`,
+    'signature followed by more bytes': `${good}AAAA`,
     'signature of one byte': `${head}.${body}.AA`,
     'signature respelled': `${head}.${body}.${respelled}`,
     padding: `${good}==`,
     'standard base64': `${head}.${body}.${Buffer.from(signature, 'base64url').toString('base64')}`,
     'a line end within': `${head}.${body}\n.${signature}`,
-    'a line end behind': `${good}\n`,
+    'a line end after the token': `${good}\n`,
     'a space before': ` ${good}`,
     'another payload': `${head}.${encode(payload.replace('ann', 'bob'))}.${signature}`,
     'another header': `${encode(JSON.stringify(soundHeader({ typ: 'JWT' })))}.${body}.${signature}`,
@@ -237,10 +241,10 @@ test('every forgery is refused, and none of them throws', async () => {
   for (const [name, token] of Object.entries(forgeries)) {
     assert.equal(await provider.verify(token), null, `Refuse this forgery: ${name}.`);
   }
-  assert.ok(await provider.verify(good), 'The token that the forgeries were made of must be a good one.');
+  assert.ok(await provider.verify(good), 'The token from which the forgeries are made must be valid.');
 });
 
-test('the clocks may be 30 seconds apart and no more', async () => {
+test('the clocks may differ by 30 seconds and no more', async () => {
   let skew = 0;
   const provider = open({ now: () => Date.now() + skew * 1000 });
   const fresh = () => withClaims({ jti: String(Math.random()), nbf: seconds(), exp: seconds() + 300 });
@@ -260,7 +264,7 @@ test('the clocks may be 30 seconds apart and no more', async () => {
   assert.equal(await provider.verify(fresh()), null, 'Refuse a token 30 s after its end.');
 });
 
-test('what is odd in a profile is left out or cleaned, and never refuses the token', async () => {
+test('invalid parts of a profile are left out or cleaned, and never refuse the token', async () => {
   const provider = open();
   const read = async (claims: Json) => {
     const identity = await provider.verify(withClaims(claims));
@@ -290,7 +294,7 @@ test('what is odd in a profile is left out or cleaned, and never refuses the tok
   for (const [email, expected] of emails) {
     const identity = await read({ email, email_verified: true });
     assert.equal(identity.email, expected, `Read the e-mail ${JSON.stringify(email)} as ${JSON.stringify(expected)}.`);
-    assert.equal(identity.email_verified, expected !== '', 'No e-mail is no verified e-mail.');
+    assert.equal(identity.email_verified, expected !== '', 'Without an e-mail there is no verified e-mail.');
   }
   for (const email_verified of ['true', 1, 'false', null, {}]) {
     const { email_verified: verified } = await read({ email: 'a@example.org', email_verified });
@@ -327,16 +331,16 @@ test('what is odd in a profile is left out or cleaned, and never refuses the tok
   }
 });
 
-test('a thousand first verifications at once make one fetch of the keys', async () => {
+test('a thousand concurrent first verifications fetch the keys once', async () => {
   const { counts, fetch } = countingFetch();
   const provider = open({ fetch });
   const tokens = Array.from({ length: 1000 }, (_, i) => withClaims({ jti: i }));
   const identities = await Promise.all(tokens.map((token) => provider.verify(token)));
   assert.ok(identities.every(Boolean), 'Accept every one of them.');
-  assert.deepEqual(counts, { discovery: 1, keys: 1 }, 'Callers who come at once must share one fetch.');
+  assert.deepEqual(counts, { discovery: 1, keys: 1 }, 'Concurrent callers must share one fetch.');
 });
 
-test('a storm of unknown kids makes at most one fetch of the keys a minute', async () => {
+test('many unknown kids fetch the keys at most once a minute', async () => {
   let time = Date.now();
   const { counts, fetch } = countingFetch();
   const provider = open({ fetch, now: () => time });
@@ -353,7 +357,7 @@ test('a storm of unknown kids makes at most one fetch of the keys a minute', asy
     );
   };
   await storm();
-  assert.equal(counts.keys, 2, 'The storm may fetch the keys once.');
+  assert.equal(counts.keys, 2, 'Unknown kids may fetch the keys once.');
   await provider.verify(forge(soundHeader({ kid: 'once more' }), soundClaims()));
   time += 59_000;
   await provider.verify(forge(soundHeader({ kid: 'and again' }), soundClaims()));
@@ -361,10 +365,10 @@ test('a storm of unknown kids makes at most one fetch of the keys a minute', asy
   time += 2_000;
   await provider.verify(forge(soundHeader({ kid: 'a minute later' }), soundClaims()));
   assert.equal(counts.keys, 3, 'After a minute an unknown kid may fetch again.');
-  assert.ok(await provider.verify(forge(soundHeader(), soundClaims())), 'Good tokens are accepted all the while.');
+  assert.ok(await provider.verify(forge(soundHeader(), soundClaims())), 'Good tokens are accepted throughout.');
 });
 
-test('tokens of another issuer cost no fetch, and neither does what is no token', async () => {
+test('tokens of another issuer and malformed tokens cause no fetch', async () => {
   const { counts, fetch } = countingFetch();
   const provider = open({ fetch });
   await provider.verify(withClaims({ iss: 'https://other.example.org' }));
@@ -372,7 +376,7 @@ test('tokens of another issuer cost no fetch, and neither does what is no token'
   assert.deepEqual(counts, { discovery: 0, keys: 0 });
 });
 
-test('a new key is accepted at once, an old one until the next refresh and not a request longer', async (t) => {
+test('a new key is accepted at once, an old one until the next refresh and no longer', async (t) => {
   t.after(() => {
     openId.useKeys('first');
   });
@@ -382,14 +386,14 @@ test('a new key is accepted at once, an old one until the next refresh and not a
   const old = forge(soundHeader(), { ...soundClaims(), exp: seconds() + 7200 });
   const first = await provider.verify(old);
   assert.ok(first);
-  assert.equal(await provider.verify(old), first, 'Answer the same identity for a token that is known.');
+  assert.equal(await provider.verify(old), first, 'Return the same identity for a known token.');
 
   openId.useKeys('second', {
     ...privateKeys,
     ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
   });
   time += 9 * 60_000;
-  assert.ok(await provider.verify(old), 'Until the refresh the old key still counts.');
+  assert.ok(await provider.verify(old), 'Until the refresh the old key is accepted.');
   assert.equal(counts.keys, 1, 'No fetch before it is due.');
   time += 2 * 60_000;
   assert.ok(await provider.verify(old), 'A refresh goes on behind the request that is due for it.');
@@ -410,10 +414,10 @@ test('a new key is accepted at once, an old one until the next refresh and not a
   assert.equal(await provider.verify(await openId.token('ES256')), null, 'Within the minute a newer kid has to wait.');
   time += 61_000;
   const newest = await openId.token('ES256');
-  assert.ok(await provider.verify(newest), 'An unknown kid fetches the keys, a minute after the last one did.');
+  assert.ok(await provider.verify(newest), 'An unknown kid fetches the keys a minute after the last one did.');
 });
 
-test('a key that was exchanged under the same kid is noticed', async (t) => {
+test('a key that was replaced under the same kid is noticed', async (t) => {
   t.after(() => {
     openId.useKeys('first');
   });
@@ -423,10 +427,13 @@ test('a key that was exchanged under the same kid is noticed', async (t) => {
     ...privateKeys,
     ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
   });
-  assert.ok(await provider.verify(await openId.token('ES256')), 'Ask for the keys again when none made the signature.');
+  assert.ok(
+    await provider.verify(await openId.token('ES256')),
+    'Fetch the keys again when none of them verifies the signature.',
+  );
 });
 
-test('after a long silence a withdrawn key is not believed even once', async (t) => {
+test('after a long idle time a withdrawn key is not accepted even once', async (t) => {
   t.after(() => {
     openId.useKeys('first');
   });
@@ -439,13 +446,13 @@ test('after a long silence a withdrawn key is not believed even once', async (t)
   assert.equal(await provider.verify(old), null, 'Fetch the keys before a request that comes after an idle hour.');
 });
 
-test('of the verified tokens the least recently used is forgotten first', async () => {
+test('the least recently used verified token is dropped first', async () => {
   const provider = open({ remembered: 2 });
   const [a, b, c] = [withClaims({ jti: 'a' }), withClaims({ jti: 'b' }), withClaims({ jti: 'c' })];
   const first = await provider.verify(a);
   const second = await provider.verify(b);
   assert.equal(await provider.verify(a), first);
   await provider.verify(c);
-  assert.equal(await provider.verify(a), first, 'What was used last stays.');
-  assert.notEqual(await provider.verify(b), second, 'What was not used goes, so that memory is bounded.');
+  assert.equal(await provider.verify(a), first, 'The most recently used token stays.');
+  assert.notEqual(await provider.verify(b), second, 'Unused tokens are dropped, so that memory is bounded.');
 });

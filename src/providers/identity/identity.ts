@@ -7,30 +7,30 @@ import { type IssuerKey, isTrustworthy, openIssuerKeys } from './issuer-keys.ts'
 export { IdentityUnavailable } from './issuer-keys.ts';
 
 export interface IdentityProvider {
-  /** Null: refuse with 401. Throws IdentityUnavailable alone, when there is nothing to verify with. */
+  /** Null: refuse with 401. Throws only IdentityUnavailable, when there are no keys to verify with. */
   verify(token: string): Promise<Identity | null>;
 }
 
 interface IdentityProviderOptions {
   issuer: string;
-  /** What the `aud` of our tokens is, or holds. */
+  /** The expected `aud` of tokens; an array must contain it. */
   audience: string;
   /** Milliseconds since the epoch. */
   now?: () => number;
   fetch?: typeof fetch;
   log?: (message: string, details?: object) => void;
-  /** Verified tokens to remember at most. */
+  /** Maximum number of verified tokens in the cache. */
   remembered?: number;
 }
 
-/** In characters, all of them ASCII. Nothing longer is parsed. */
+/** In characters, all of them ASCII. Longer tokens are not parsed. */
 const LONGEST_TOKEN = 8192;
-/** A token without kid is tried with that many keys. */
+/** Maximum number of keys that are tried for a token without kid. */
 const MOST_CANDIDATES = 8;
 
 /**
  * Verifies the access tokens (JWT, RFC 9068 or looser) of one OpenID Connect issuer. Nothing is fetched before the
- * first token comes, so an issuer that is down never keeps us from starting. Throws when the options cannot be right.
+ * first token, so an unavailable issuer does not stop the service from starting. Errors: Error for invalid options.
  */
 export function openIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
   const { issuer, audience, now = Date.now, log = () => {}, remembered = 10_000 } = options;
@@ -50,7 +50,7 @@ export function openIdentityProvider(options: IdentityProviderOptions): Identity
     fetch: options.fetch ?? fetch,
     log,
     onChange(changed) {
-      // Nobody may stay signed in by a key that was withdrawn.
+      // A withdrawn key must not keep anyone signed in.
       verified.clear();
       newest = changed;
     },
@@ -59,7 +59,7 @@ export function openIdentityProvider(options: IdentityProviderOptions): Identity
 
   async function recall(digest: string): Promise<Identity | null> {
     if (!verified.has(digest)) return null;
-    // This is also what keeps the keys fresh while all tokens are known ones; it may empty `verified`.
+    // This also keeps the keys fresh while all tokens are cached; it may empty `verified`.
     await keys.current();
     const identity = verified.get(digest);
     if (!identity) return null;
@@ -108,7 +108,7 @@ export function openIdentityProvider(options: IdentityProviderOptions): Identity
       if (known) return known;
 
       const parts = readToken(token);
-      // Another issuer's token is told apart here, so that it costs neither a signature nor a fetch.
+      // Tokens of other issuers are refused here, so that they cost neither a signature check nor a fetch.
       if (parts?.claims.iss !== issuer) return null;
       let current = await keys.current();
       let identity = await verifyWith(candidatesFor(parts, current), token);
@@ -132,7 +132,7 @@ function candidatesFor(parts: TokenParts, keys: readonly IssuerKey[]): IssuerKey
     .slice(0, MOST_CANDIDATES);
 }
 
-/** Throws, saying what is wanted, where OIDC_ISSUER cannot be trusted. */
+/** Errors: Error, with what to set, where OIDC_ISSUER cannot be trusted. */
 export function checkIssuer(issuer: string): void {
   const url = URL.parse(issuer);
   if (url && isTrustworthy(url) && !url.username && !url.password && !/[?#]/.test(issuer)) return;

@@ -36,7 +36,7 @@ const token = (kid: string | undefined = 'one', key = privateKey, alg = 'ES256')
     .setExpirationTime('2 hours')
     .sign(key);
 
-/** An issuer that answers as `answers` says, whose requests are counted, and a clock that is set by hand. */
+/** An issuer that answers with `answers`, counts its requests, and has a clock that tests set. */
 function world(answers: Record<string, Answer> = {}) {
   const state = {
     answers: {
@@ -56,9 +56,9 @@ function world(answers: Record<string, Answer> = {}) {
     fetch: async (input, init) => {
       const url = String(input);
       state.asked.push(url);
-      assert.equal(init?.redirect, 'manual', 'Redirects must be looked at before they are followed.');
+      assert.equal(init?.redirect, 'manual', 'Redirects must be checked before they are followed.');
       const answer = state.answers[url];
-      assert.ok(answer, `${url} must not be asked.`);
+      assert.ok(answer, `${url} must not be requested.`);
       return answer();
     },
   });
@@ -66,9 +66,9 @@ function world(answers: Record<string, Answer> = {}) {
 }
 
 const unavailable = (provider: { verify(token: string): Promise<unknown> }, text: string) =>
-  assert.rejects(provider.verify(text), IdentityUnavailable, 'Without keys there is no answer but 503.');
+  assert.rejects(provider.verify(text), IdentityUnavailable, 'Without keys the only answer is 503.');
 
-test('options that cannot be right are refused at the start, with words on what to do', () => {
+test('invalid options are refused at the start, with what to set', () => {
   const wrong = [
     'http://id.example.org',
     'http://localhost.example.org',
@@ -94,7 +94,7 @@ test('options that cannot be right are refused at the start, with words on what 
   }
 });
 
-test('nothing is fetched before the first token comes, and then discovery and keys once', async () => {
+test('nothing is fetched before the first token, and then discovery and keys once', async () => {
   const { state, provider } = world();
   assert.deepEqual(state.asked, []);
   assert.ok(await provider.verify(await token()));
@@ -102,23 +102,23 @@ test('nothing is fetched before the first token comes, and then discovery and ke
   assert.deepEqual(state.asked, [DISCOVERY, KEYS]);
 });
 
-test('while an issuer whose keys were never had is down, it is asked every five seconds at most', async () => {
+test('an unavailable issuer whose keys have never been fetched is called every five seconds at most', async () => {
   const { state, provider } = world({ [DISCOVERY]: down });
   const text = await token();
   await Promise.all(Array.from({ length: 100 }, () => unavailable(provider, text)));
   await unavailable(provider, text);
   assert.equal(state.asked.length, 1, 'A hundred callers share one attempt, and the next one does not repeat it.');
-  assert.equal(await provider.verify('nonsense'), null, 'What is no token is a 401 all the same.');
+  assert.equal(await provider.verify('nonsense'), null, 'A malformed token is a 401 nevertheless.');
   state.time += 4_900;
   await unavailable(provider, text);
   assert.equal(state.asked.length, 1);
   assert.match(state.logged.join('\n'), /could not be fetched.*ECONNREFUSED/, 'The operator must learn the reason.');
   state.time += 200;
   state.answers[DISCOVERY] = json({ issuer: ISSUER, jwks_uri: KEYS });
-  assert.ok(await provider.verify(text), 'When the issuer is back, tokens are accepted.');
+  assert.ok(await provider.verify(text), 'After the issuer is back, tokens are accepted.');
 });
 
-test('keys once had are used as long as the issuer is down', async () => {
+test('known keys are used as long as the issuer is down', async () => {
   const { state, provider } = world();
   const known = await token();
   assert.ok(await provider.verify(known));
@@ -134,11 +134,11 @@ test('keys once had are used as long as the issuer is down', async () => {
     state.time += 15 * 60_000;
     assert.ok(await provider.verify(known), 'Accept a known token.');
     assert.ok(await provider.verify(await token()), 'Accept a token that was not seen before.');
-    assert.equal(await provider.verify(await token('unknown')), null, 'Refuse an unknown kid; it is no 503.');
+    assert.equal(await provider.verify(await token('unknown')), null, 'Refuse an unknown kid, without a 503.');
   }
 });
 
-test('an issuer that stays down is asked once a minute behind the requests', async () => {
+test('an issuer that stays down is called once a minute, in the background', async () => {
   const { state, provider } = world();
   const known = await token();
   await provider.verify(known);
@@ -151,15 +151,15 @@ test('an issuer that stays down is asked once a minute behind the requests', asy
   assert.equal(state.asked.length, 4, 'One more after a minute.');
 });
 
-test('a clock that is set back does not stop the fetching of keys', async () => {
+test('a clock that is set back does not stop fetching keys', async () => {
   const { state, provider } = world();
   await provider.verify(await token());
   state.time -= 365 * 86_400_000;
   await provider.verify(await token());
-  assert.equal(state.asked.length, 4, 'A year back is as long as a year on.');
+  assert.equal(state.asked.length, 4, 'A year back counts like a year forward.');
 });
 
-test('an issuer that answers what cannot be trusted gives no keys', async () => {
+test('an issuer whose answers cannot be trusted gives no keys', async () => {
   const big = `{"keys":[],"filler":"${'x'.repeat(1024 * 1024)}"}`;
   const wrong: [string, Record<string, Answer>, RegExp][] = [
     [
@@ -209,7 +209,7 @@ test('a redirect within the same host is followed', async () => {
   assert.ok(await provider.verify(await token()));
 });
 
-test('an issuer that answers nothing is given five seconds for everything', { timeout: 30_000 }, async (t) => {
+test('an issuer that does not answer gets five seconds for everything', { timeout: 30_000 }, async (t) => {
   // The types do not list it yet; the mock has it.
   t.mock.timers.enable({ apis: ['AbortSignal.timeout' as 'setTimeout'] });
   let asked = (_value: unknown) => {};
@@ -252,7 +252,7 @@ test('keys that are not public signing keys of a pinned algorithm are ignored', 
     'for deriving': { ...publicJwk, key_ops: ['deriveKey'] },
     'key_ops are no list': { ...publicJwk, key_ops: 'verify' },
     'kid is a number': { ...publicJwk, kid: 1 },
-    'no point of the curve': { ...publicJwk, x: publicJwk.y },
+    'not a point of the curve': { ...publicJwk, x: publicJwk.y },
     'another curve': { ...publicJwk, crv: 'P-384' },
     'another type': { ...publicJwk, kty: 'OKP' },
     symmetric: { kty: 'oct', k: 'AAAA', kid: 'one', alg: 'ES256' },
@@ -272,7 +272,7 @@ test('keys that are not public signing keys of a pinned algorithm are ignored', 
   const signature = await crypto.subtle.sign('RSASSA-PKCS1-v1_5', weak.privateKey, Buffer.from(input));
   const signed = `${input}.${Buffer.from(signature).toString('base64url')}`;
   assert.equal(await short.provider.verify(signed), null, 'Do not use an RSA key of 1024 bits.');
-  assert.match(short.state.logged.join('\n'), /publishes no key/, 'A key too weak is none.');
+  assert.match(short.state.logged.join('\n'), /publishes no key/, 'A weak key does not count as a key.');
 
   const sha512 = world({ [KEYS]: json({ keys: [{ ...rsaJwk, kid: 'one', alg: 'RS512' }] }) });
   assert.equal(await sha512.provider.verify(await token('one', rsa.privateKey, 'RS256')), null, "Respect a key's alg.");
@@ -280,21 +280,21 @@ test('keys that are not public signing keys of a pinned algorithm are ignored', 
   assert.ok(await plain.provider.verify(await token('one', rsa.privateKey, 'RS256')), 'A key need not name its alg.');
   const none = world({ [KEYS]: json({ keys: [] }) });
   assert.equal(await none.provider.verify(await token()), null);
-  assert.match(none.state.logged.join('\n'), /publishes no key/, 'Tell the operator that nobody can sign in.');
+  assert.match(none.state.logged.join('\n'), /publishes no key/, 'Tell the operator that all tokens are refused.');
 });
 
-test('all who come at once with a new kid wait for the one fetch that brings it', async () => {
+test('all concurrent requests with a new kid wait for the one fetch that brings it', async () => {
   const { state, provider } = world();
   await provider.verify(await token());
   const next = await generateKeyPair('ES256', { extractable: true });
   state.answers[KEYS] = json({ keys: [{ ...(await exportJWK(next.publicKey)), kid: 'two' }] });
   const tokens = await Promise.all(Array.from({ length: 20 }, () => token('two', next.privateKey)));
   const identities = await Promise.all(tokens.map((text) => provider.verify(text)));
-  assert.ok(identities.every(Boolean), 'Nobody may be refused because another one asked first.');
+  assert.ok(identities.every(Boolean), 'No request may be refused because another one fetched first.');
   assert.equal(state.asked.length, 4, 'Discovery and keys, twice.');
 });
 
-test('a token without kid is verified by any of the keys, also after they changed', async () => {
+test('a token without kid is verified with any of the keys, also after they changed', async () => {
   const other = await generateKeyPair('ES256', { extractable: true });
   const otherJwk = await exportJWK(other.publicKey);
   const { state, provider } = world({ [KEYS]: json({ keys: [otherJwk, publicJwk] }) });
@@ -302,16 +302,16 @@ test('a token without kid is verified by any of the keys, also after they change
   const next = await generateKeyPair('ES256', { extractable: true });
   state.answers[KEYS] = json({ keys: [otherJwk, await exportJWK(next.publicKey)] });
   assert.ok(await provider.verify(await token('', next.privateKey)));
-  assert.equal(await provider.verify(await token('')), null, 'The key that went is not used any more.');
+  assert.equal(await provider.verify(await token('')), null, 'The removed key is no longer used.');
 });
 
-test('verified tokens are remembered while the same keys are published in another order', async () => {
+test('verified tokens stay cached while the same keys are published in another order', async () => {
   const other = { ...(await exportJWK((await generateKeyPair('ES256', { extractable: true })).publicKey)), kid: 'two' };
   const { state, provider } = world({ [KEYS]: json({ keys: [publicJwk, other] }) });
   const text = await token();
   const identity = await provider.verify(text);
   state.answers[KEYS] = json({ keys: [other, publicJwk] });
   state.time += 30 * 60_000;
-  assert.equal(await provider.verify(text), identity, 'Nothing was withdrawn, so nothing need be verified again.');
+  assert.equal(await provider.verify(text), identity, 'No key was withdrawn, so no token needs to be verified again.');
   assert.equal(state.asked.length, 4, 'The keys were fetched again.');
 });

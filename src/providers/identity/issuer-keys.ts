@@ -2,12 +2,12 @@ import { type CryptoKey, importJWK, type JWK } from 'jose';
 import type { Algorithm } from './access-token.ts';
 import { fetchJson, isRecord } from './fetch-json.ts';
 
-/** The issuer's keys were never had and it does not answer now, so nothing can be said of a token: a 503. */
+/** The issuer's keys have never been fetched and it does not answer now, so no token can be verified: a 503. */
 export class IdentityUnavailable extends Error {
   override name = 'IdentityUnavailable';
 }
 
-/** A public key of the issuer, which verifies signatures of one algorithm. */
+/** A public key of the issuer, for signatures of one algorithm. */
 export interface IssuerKey {
   key_id: string | undefined;
   algorithm: Algorithm;
@@ -16,11 +16,13 @@ export interface IssuerKey {
 
 interface IssuerKeys {
   /**
-   * The keys as far as they are known; the same array until they change. Fetched on the first call, refreshed behind
-   * later ones. Throws IdentityUnavailable when they were never had.
+   * The known keys; the same array until they change. Fetched on the first call, refreshed in the background on later
+   * ones. Throws IdentityUnavailable if they have never been fetched.
    */
   current(): Promise<readonly IssuerKey[]>;
-  /** Asked when none of `seen` verified a token: other keys than these, or null. Fetches at most once a minute. */
+  /**
+   * Called when none of `seen` verified a token: returns other keys than these, or null. Fetches at most once a minute.
+   */
   otherThan(seen: readonly IssuerKey[]): Promise<readonly IssuerKey[] | null>;
 }
 
@@ -30,7 +32,7 @@ interface IssuerKeysOptions {
   now: () => number;
   fetch: typeof fetch;
   log: (message: string, details?: object) => void;
-  /** Called before anybody is given keys that differ from the last ones. */
+  /** Called before keys that differ from the previous ones are returned. */
   onChange: (keys: readonly IssuerKey[]) => void;
 }
 
@@ -38,11 +40,11 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 /** For discovery and keys together. */
 const TIME_LIMIT = 5 * SECOND;
-/** Without keys every request waits for them, so this is as often as the issuer is asked while it fails. */
+/** Without keys every request waits for them, so this limits how often a failing issuer is called. */
 const FIRST_RETRY = 5 * SECOND;
 const RETRY = MINUTE;
 const REFRESH = 10 * MINUTE;
-/** After a silence that long the keys are fetched before one is believed: it may be withdrawn since. */
+/** After this time without a refresh the keys are fetched before they are used: one may have been withdrawn. */
 const TOO_OLD = 20 * MINUTE;
 const UNKNOWN_KEY_RETRY = MINUTE;
 
@@ -54,9 +56,9 @@ export function isTrustworthy(url: URL): boolean {
 }
 
 /**
- * Keeps the signing keys of an OpenID Connect issuer (OpenID Connect Discovery 1.0 section 4, RFC 7517).
- * Discovery and keys are fetched together each time, so that an issuer may move its keys.
- * Keys once had are used as long as the issuer cannot be reached.
+ * Caches the signing keys of an OpenID Connect issuer (OpenID Connect Discovery 1.0 section 4, RFC 7517). Discovery and
+ * keys are fetched together each time, so that an issuer may move its keys. Known keys are used as long as the issuer
+ * cannot be reached.
  */
 export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { issuer, now, log } = options;
@@ -68,7 +70,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   let endedAt = Number.NEGATIVE_INFINITY;
   let unknownKeyAt = Number.NEGATIVE_INFINITY;
 
-  /** The difference counts whichever its sign: a clock that was set back must not stop the fetching. */
+  /** The absolute difference, so that a clock that was set back does not stop fetching. */
   const since = (time: number) => Math.abs(now() - time);
 
   function load(): Promise<void> {
@@ -98,7 +100,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     async current() {
       if (!keys) {
         if (loading || since(endedAt) >= FIRST_RETRY) await load();
-        if (!keys) throw new IdentityUnavailable(`No keys could be had from ${issuer}.`, { cause: failure });
+        if (!keys) throw new IdentityUnavailable(`The keys of ${issuer} could not be fetched.`, { cause: failure });
         return keys;
       }
       if (since(endedAt) >= TOO_OLD) await load();
@@ -120,7 +122,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
 
 interface FetchedKeys {
   keys: IssuerKey[];
-  /** Equal for equal keys, in whatever order they were published. */
+  /** Equal for equal keys, regardless of their order. */
   fingerprint: string;
   ignored: number;
 }
@@ -136,7 +138,7 @@ async function fetchKeys({ issuer, fetch }: IssuerKeysOptions): Promise<FetchedK
     );
   }
   const address = typeof document.jwks_uri === 'string' ? URL.parse(document.jwks_uri) : null;
-  // An issuer out on the network must not have us call services of this machine.
+  // An issuer elsewhere on the network must not make us call services of this machine.
   const trusted =
     address && isTrustworthy(address) && (address.protocol === 'https:' || discovery.protocol === 'http:');
   if (!trusted) throw new Error(`${discovery} names no jwks_uri that begins with https`);
@@ -154,7 +156,7 @@ async function importKeys(document: unknown): Promise<FetchedKeys> {
   return { keys: usable.map((entry) => entry.key), fingerprint, ignored: imported.length - usable.length };
 }
 
-/** Null for what is no public signing key of an accepted algorithm: those are other parties' business. */
+/** Null for anything but a public signing key of an accepted algorithm. */
 async function importKey(jwk: unknown): Promise<{ key: IssuerKey; fingerprint: string } | null> {
   const algorithm = isRecord(jwk) ? algorithmOf(jwk) : null;
   if (!isRecord(jwk) || !algorithm) return null;
@@ -163,12 +165,12 @@ async function importKey(jwk: unknown): Promise<{ key: IssuerKey; fingerprint: s
     const key = await importJWK({ kty, crv, x, y, n, e } as JWK, algorithm);
     if (key instanceof Uint8Array || key.type !== 'public') return null;
     const { modulusLength } = key.algorithm as { modulusLength?: number };
-    // Below, the signature can be forged; above, verifying takes so long that it is an attack.
+    // Shorter keys can be forged; longer ones take so long to verify that they are an attack.
     if (modulusLength !== undefined && (modulusLength < 2048 || modulusLength > 8192)) return null;
     const entry = { key_id: kid as string | undefined, algorithm, key };
     return { key: entry, fingerprint: JSON.stringify([kid, algorithm, x, y, n, e]) };
   } catch {
-    // A malformed key is counted among the ignored ones and takes nothing from the others.
+    // A malformed key is ignored and does not affect the others.
     return null;
   }
 }
@@ -191,7 +193,7 @@ function algorithmOf(jwk: Record<string, unknown>): Algorithm | null {
   return algorithm;
 }
 
-/** The message with its causes: fetch says only "fetch failed" and leaves the reason to the cause. */
+/** The message with its causes: fetch only says "fetch failed", and its cause has the reason. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`;

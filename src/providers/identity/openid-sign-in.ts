@@ -4,17 +4,20 @@ import { identityFromClaims, LEEWAY_SECONDS } from './access-token.ts';
 import { readAtMost } from './fetch-json.ts';
 import { checkIssuer, IdentityUnavailable } from './identity.ts';
 
-/** What has to be remembered of a sign-in between its two halves, and shown to nobody. */
+/** The state of a sign-in between its two halves; it must stay secret. */
 export interface OpenIdAttempt {
   state: string;
   nonce: string;
   verifier: string;
 }
 
-/** Sign-in at an OpenID Connect issuer by authorization code with PKCE. Both halves throw IdentityUnavailable where the issuer does not answer. */
+/**
+ * Sign-in at an OpenID Connect issuer by authorization code with PKCE. Both halves throw IdentityUnavailable where the
+ * issuer does not answer.
+ */
 export interface OpenIdSignIn {
   begin(): Promise<{ authorization_url: string; attempt: OpenIdAttempt }>;
-  /** `callback`: the parameters that the issuer sent the browser back with. Null: refuse with 401. */
+  /** `callback`: the query parameters with which the issuer redirected the browser back. Null: refuse with 401. */
   complete(callback: URLSearchParams, attempt: OpenIdAttempt): Promise<Identity | null>;
 }
 
@@ -28,10 +31,10 @@ interface OpenIdSignInOptions {
 }
 
 const ANSWER_SECONDS = 10;
-/** What the issuer says of itself is asked for again after that. */
+/** How long the issuer's metadata is cached. */
 const DESCRIPTION_MS = 3_600_000;
 
-/** Nothing is fetched before somebody signs in. Throws when the options cannot be right. */
+/** Fetches nothing before the first sign-in. Errors: Error for invalid options. */
 export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
   const { issuer, client_id, client_secret, redirect_uri, log } = options;
   checkIssuer(issuer);
@@ -42,14 +45,14 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
     const config = openid.discovery(new URL(issuer), client_id, METADATA, authenticationBy(client_secret), {
       timeout: ANSWER_SECONDS,
       [openid.customFetch]: fetchBounded,
-      // checkIssuer has taken plain http for loopback addresses alone.
+      // checkIssuer accepts plain http only for loopback addresses.
       execute: issuer.startsWith('http:')
         ? [openid.allowInsecureRequests, openid.enableNonRepudiationChecks]
         : [openid.enableNonRepudiationChecks],
     });
     const asked = { config, until: Date.now() + DESCRIPTION_MS };
     known = asked;
-    // Whoever waits hears of a failure; the next one asks anew.
+    // Callers that wait get the error; the next sign-in fetches again.
     config.catch(() => {
       if (known === asked) known = undefined;
     });
@@ -66,7 +69,7 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
     });
     const claims = tokens.claims();
     if (!claims) return null;
-    // Many issuers put the profile into the ID token, the others answer it to the access token.
+    // Many issuers put the profile into the ID token, the others return it from the userinfo endpoint.
     const asks = claims.email === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
     const more = asks ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : {};
     return identityFromClaims({ ...more, ...claims }, Math.floor(Date.now() / 1000));
@@ -75,7 +78,7 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
   return {
     async begin() {
       const config = await configuration().catch((cause: unknown) => {
-        throw new IdentityUnavailable('the issuer cannot be asked', { cause });
+        throw new IdentityUnavailable('the issuer is unavailable', { cause });
       });
       const verifier = openid.randomPKCECodeVerifier();
       const attempt = { state: openid.randomState(), nonce: openid.randomNonce(), verifier };
@@ -93,7 +96,7 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
       try {
         return await identityOf(callback, attempt);
       } catch (cause) {
-        if (!isRefusal(cause)) throw new IdentityUnavailable('the issuer cannot be asked', { cause });
+        if (!isRefusal(cause)) throw new IdentityUnavailable('the issuer is unavailable', { cause });
         log('a sign-in at the issuer was refused', { error: String(cause), reason: String((cause as Error).cause) });
         return null;
       }
@@ -103,7 +106,7 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
 
 const METADATA = { [openid.clockTolerance]: LEEWAY_SECONDS };
 
-/** As the issuer takes it: in a header, which is the default of the protocol, or in the body. */
+/** By the method that the issuer supports: in a header, which is the default of the protocol, or in the body. */
 function authenticationBy(secret: string): openid.ClientAuth {
   if (secret === '') return openid.None();
   const [basic, post] = [openid.ClientSecretBasic(secret), openid.ClientSecretPost(secret)];
@@ -114,7 +117,7 @@ function authenticationBy(secret: string): openid.ClientAuth {
   };
 }
 
-/** What the one who signs in, or an attacker, can bring about; everything else is between the issuer and us. */
+/** Errors that the user, or an attacker, can cause; all others are between the issuer and this service. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof openid.AuthorizationResponseError) return true;
   if (error instanceof openid.ResponseBodyError) return error.error === 'invalid_grant' && error.status < 500;
@@ -128,7 +131,7 @@ const fetchBounded: openid.CustomFetch = async (url, options) => {
   const response = await fetch(url, options as RequestInit);
   const bytes = await readAtMost(response, url);
   const { status, statusText, headers } = response;
-  // The body is decoded already.
+  // The body is already decoded.
   const kept = [...headers].filter(([name]) => name !== 'content-encoding' && name !== 'content-length');
   return new Response(bytes.length > 0 ? bytes : null, { status, statusText, headers: kept as [string, string][] });
 };

@@ -8,20 +8,20 @@ export interface Message {
   html: string;
 }
 
-/** The mail server cannot be reached or did not take the message for now: it may be sent again. */
+/** The mail server cannot be reached or deferred the message: it may be sent again. */
 export class MailUnavailable extends Error {}
 
-/** The mail server refused the address or the message for good (RFC 5321, 4.2.1: a reply of 5yz). */
+/** The mail server permanently refused the address or the message (RFC 5321, 4.2.1: a reply of 5yz). */
 export class MailRefused extends Error {}
 
 export interface Mail {
   /** Hands a message to the mail server. Errors: MailUnavailable, MailRefused. */
   send(message: Message): Promise<void>;
-  /** Whether the mail server answers. Concurrent calls share one check. Errors: MailUnavailable. */
+  /** Checks that the mail server answers. Concurrent calls share one check. Errors: MailUnavailable. */
   check(): Promise<void>;
 }
 
-/** How long a mail server may take for each step of a conversation. */
+/** Timeout of each step of an SMTP conversation. */
 const STEP_MS = 10_000;
 
 /** Mail by SMTP: `smtp://user:password@host:port` or `smtps://…`. */
@@ -38,15 +38,15 @@ export function openSmtpMail(url: string, from: string): Mail {
 
   async function send({ to, subject, text, html }: Message): Promise<void> {
     try {
-      // An object instead of a header line: nothing in the address is parsed again.
+      // An object instead of a header line, so that the address is not parsed again.
       await transport.sendMail({ from, to: { name: '', address: to }, subject, text, html });
     } catch (cause) {
       const { responseCode = 0, code } = cause as { responseCode?: number; code?: string };
-      // A wrong password is the operator's to mend, and says nothing about the message.
+      // A wrong password is the operator's to fix, and says nothing about the message.
       if (responseCode >= 500 && code !== 'EAUTH') {
         throw new MailRefused(`the mail server refused the message (${responseCode})`, { cause });
       }
-      throw new MailUnavailable('the mail server did not take the message', { cause });
+      throw new MailUnavailable('the mail server deferred the message', { cause });
     }
   }
 
@@ -63,7 +63,7 @@ export function openSmtpMail(url: string, from: string): Mail {
   return { send, check: () => (checking ??= verify()) };
 }
 
-/** Without a mail server the operator passes the links on: each message is written to the log. */
+/** Without a mail server the operator passes links on: each message is written to the log. */
 export function openLogMail(log: Logger): Mail {
   return {
     send: async ({ to, subject, text }) =>

@@ -1,15 +1,15 @@
 /**
  * Amounts of money are integers in the minor unit of their currency (cents, yen, fils) until they leave the service.
- * Sums and shares are then exact, and the one division at the end gives the number nearest to the decimal.
+ * Sums and shares are exact, and the one division at the end gives the number nearest to the decimal.
  */
 
-/** Where ICU counts the digits that are in use and ISO 4217 those that are defined; payments go by ISO 4217. */
+/** Currencies for which ICU counts the digits in use and ISO 4217 more; payments follow ISO 4217. */
 const TWO_DIGITS = 'afn all cop huf idr irr kpw lak lbp mga mmk pkr sll sos syp yer';
 const DIGITS_BY_ISO_4217 = new Map([['iqd', 3], ...TWO_DIGITS.split(' ').map((code) => [code, 2] as const)]);
 
 const currencies = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()));
 
-/** Whether it is the code of a currency as we write it: ISO 4217 in lower case. */
+/** Whether it is a known currency code: ISO 4217 in lower case. */
 export function isCurrency(code: string): boolean {
   return currencies.has(code);
 }
@@ -28,7 +28,7 @@ export function toMajorUnits(minor: number, currency: string): number {
   return minor / 10 ** minorDigits(currency);
 }
 
-/** An amount for people to read, in English: `USD 19.99`. */
+/** An amount as English text: `USD 19.99`. */
 export function formatMoney(minor: number, currency: string): string {
   const digits = minorDigits(currency);
   const amount = toMajorUnits(minor, currency);
@@ -36,7 +36,7 @@ export function formatMoney(minor: number, currency: string): string {
   return `${currency.toUpperCase()} ${number}`;
 }
 
-/** `amount` × `part` / `whole`, rounded half up. All are integers, none below 0, `whole` above it. */
+/** `amount` × `part` / `whole`, rounded half up. All are non-negative integers, `whole` above 0. */
 export function share(amount: number, part: number, whole: number): number {
   const doubled = 2n * BigInt(whole);
   return Number((2n * BigInt(amount) * BigInt(part) + BigInt(whole)) / doubled);

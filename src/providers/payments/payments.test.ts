@@ -52,7 +52,7 @@ test('the first paid plan is a new subscription: each active member is a seat, a
     total: 56,
   });
   const onFree = await preview({ plan: teamAnnual, current: november('free', 1), current_plan: free });
-  assert.equal(onFree.checkout_type, 'subscription', 'Coming from a free plan is the first subscription too.');
+  assert.equal(onFree.checkout_type, 'subscription', 'A change from a free plan is the first subscription too.');
   assert.equal(onFree.total, 80);
 });
 
@@ -91,7 +91,7 @@ test('a change within the interval credits the rest of the old plan and charges 
   );
 });
 
-test('a change of the interval begins a new period, paid in full, less what is left of the old one', async () => {
+test('a change of the interval starts a new period, paid in full, less the rest of the old one', async () => {
   const reply = await preview({
     plan: teamAnnual,
     current: november('team_monthly', 1),
@@ -109,7 +109,7 @@ test('a change of the interval begins a new period, paid in full, less what is l
   assert.equal(reply.total, 76);
 });
 
-test('a change that credits more than it charges has a total below zero', async () => {
+test('a change that credits more than it charges has a negative total', async () => {
   const reply = await preview({
     plan: team,
     current: november('business_monthly', 2),
@@ -119,7 +119,7 @@ test('a change that credits more than it charges has a total below zero', async 
   assert.deepEqual([reply.checkout_type, reply.total], ['update', -7]);
 });
 
-test('a period that is over leaves nothing to credit, and one that has not begun no more than all of it', async () => {
+test('a period that is over leaves nothing to credit, and one that has not started at most all of it', async () => {
   const change = { plan: business, current: november('team_monthly', 1), current_plan: team };
   const late = await preview({ ...change, now: new Date('2026-12-02T00:00:00Z') });
   assert.deepEqual([late.checkout_type, late.total, late.line_items.length], ['update', 15, 1]);
@@ -142,7 +142,7 @@ test('a period that is over leaves nothing to credit, and one that has not begun
   assert.equal((await preview({ ...change, current: empty, now: empty.period_start })).total, 15);
 });
 
-test('the plan that one is on, and a free one, cost nothing and need no checkout', async () => {
+test('the current plan, and a free one, cost nothing and need no checkout', async () => {
   const nothing = {
     checkout_type: null,
     currency: 'usd',
@@ -154,17 +154,13 @@ test('the plan that one is on, and a free one, cost nothing and need no checkout
   const same = await preview({ current: november('team_monthly', 2), current_plan: team, active: 9 });
   assert.deepEqual(same, { plan_id: 'team_monthly', ...nothing });
   const downgrade = await preview({ plan: free, current: november('team_monthly', 2), current_plan: team });
-  assert.deepEqual(
-    downgrade,
-    { plan_id: 'free', ...nothing },
-    'A paid plan ends with its period and is not paid back.',
-  );
+  assert.deepEqual(downgrade, { plan_id: 'free', ...nothing }, 'A paid plan ends with its period and is not refunded.');
   assert.deepEqual(await preview({ plan: free }), { plan_id: 'free', ...nothing });
   const contract = await preview({ plan: enterprise, current: november('enterprise', 1), current_plan: enterprise });
   assert.deepEqual(contract, { plan_id: 'enterprise', ...nothing });
 });
 
-test('sales answer for enterprise, also for leaving it', async () => {
+test('enterprise plans, and changes from one, are priced by sales', async () => {
   const sales = {
     checkout_type: 'contact_sales',
     currency: null,
@@ -177,16 +173,20 @@ test('sales answer for enterprise, also for leaving it', async () => {
   assert.deepEqual(await preview({ plan: enterprise }), { plan_id: 'enterprise', ...sales });
   assert.deepEqual(await preview({ plan: enterprise, ...current }), { plan_id: 'enterprise', ...sales });
   const leaving = await preview({ current: november('enterprise', 1), current_plan: enterprise });
-  assert.deepEqual(leaving, { plan_id: 'team_monthly', ...sales }, 'A checkout would be paid on top of the contract.');
+  assert.deepEqual(
+    leaving,
+    { plan_id: 'team_monthly', ...sales },
+    'A checkout would be paid in addition to the contract.',
+  );
 });
 
-test('a plan in another currency is a new subscription, because none changes its currency in place', async () => {
+test('a plan in another currency is a new subscription, because subscriptions cannot change their currency', async () => {
   const euro = plan({ plan_id: 'team_eur', currency: 'eur' });
   const reply = await preview({ plan: euro, current: november('team_monthly', 1), current_plan: team });
   assert.deepEqual([reply.checkout_type, reply.currency, reply.total], ['subscription', 'eur', 8]);
 });
 
-test('a subscription whose plan left the catalogue cannot be priced, and the operator is told what to do', async () => {
+test('a subscription whose plan left the catalogue has no price, and the error says what to do', async () => {
   const lost = preview({ current: november('gold', 1), current_plan: null });
   await assert.rejects(lost, (error) => {
     assert.ok(error instanceof BillingUnavailable);

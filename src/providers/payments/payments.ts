@@ -1,30 +1,30 @@
 import { formatMoney, share, toMajorUnits } from './money.ts';
 
-/** What a workspace can be on. Made by the catalogue (billing/plans.ts). */
+/** A plan of the catalogue (billing/plans.ts). */
 export interface Plan {
   plan_id: string;
   name: string;
   description: string;
-  /** Null where nothing is charged by the calendar. */
+  /** Null where nothing is charged periodically. */
   interval: 'month' | 'year' | null;
   /** ISO 4217 in lower case. */
   currency: string;
   /** Per seat and interval, in minor units (cents). */
   unit_amount: number;
-  /** Seats granted before any is bought; a subscription grants its quantity where that is more. */
+  /** Included seats; a subscription grants its quantity if that is more. */
   seats: number;
-  /** Seats are not counted; `seats` is 0 then. */
+  /** Seats are not limited; `seats` is 0 then. */
   unlimited: boolean;
-  /** Members beyond the seats may be invited, and are charged with the next invoice. */
+  /** Members beyond the seats may be invited, and are charged on the next invoice. */
   overage_allowed: boolean;
   checkout: 'none' | 'subscription' | 'contact_sales';
-  /** The price that stands for this plan at Stripe. */
+  /** The Stripe price of this plan. */
   stripe_price_id?: string;
 }
 
 export interface Subscription {
   plan_id: string;
-  /** Seats that were bought. */
+  /** Purchased seats. */
   quantity: number;
   period_start: Date;
   period_end: Date;
@@ -33,14 +33,14 @@ export interface Subscription {
 export interface PreviewInput {
   plan: Plan;
   current: Subscription | null;
-  /** The plan of `current`; null where there is none, or where it left the catalogue. */
+  /** The plan of `current`; null where there is none, or where it is no longer in the catalogue. */
   current_plan: Plan | null;
   /** Active members. */
   active: number;
   now: Date;
 }
 
-/** Amounts are in major units (19.99); those of a credit are below 0. */
+/** Amounts are in major units (19.99); those of a credit are negative. */
 interface LineItem {
   name: string;
   description: string;
@@ -56,30 +56,30 @@ interface BillingPreview {
   line_items: LineItem[];
   redirect_to_checkout: boolean;
   subtotal: number | null;
-  /** Below 0 where more is credited than charged; the rest goes towards later invoices. */
+  /** Negative where the credits exceed the charges; the rest is applied to later invoices. */
   total: number | null;
 }
 
 export interface Payments {
-  /** What changing to a plan now would cost. Stores nothing. Throws BillingUnavailable. */
+  /** The price of changing to a plan now. Stores nothing. Errors: BillingUnavailable. */
   preview(input: PreviewInput): Promise<BillingPreview>;
 }
 
-/** No price can be given now: a 503. */
+/** No price is available now: a 503. */
 export class BillingUnavailable extends Error {
   override name = 'BillingUnavailable';
 }
 
 /**
- * Computes previews from the catalogue alone, without a network and without taxes, so subtotals are totals.
- * The rules are those of the large payment providers: a change within one interval keeps the period and charges the
- * rest of it, a change of the interval begins a new period; either way the unused part of the old plan is credited.
+ * Computes previews from the catalogue alone, without a network and without taxes, so subtotals are totals. It follows
+ * the rules of the large payment providers: a change within one interval keeps the period and charges the rest of it, a
+ * change of the interval starts a new period; either way the unused part of the old plan is credited.
  */
 export function builtInPayments(): Payments {
   return { preview: async (input) => preview(input) };
 }
 
-/** A line before it leaves: `minor` is its amount in minor units. */
+/** A line item whose amount is still in minor units. */
 interface Line {
   name: string;
   description: string;
@@ -89,7 +89,8 @@ interface Line {
 
 function preview(input: PreviewInput): BillingPreview {
   const { plan, current, current_plan } = input;
-  // Leaving a paid plan for a free one ends it with its period: nothing is due and nothing is paid back.
+  // Changing from a paid plan to a free one takes effect at the end of the period: nothing is due and nothing is
+  // refunded.
   if (current?.plan_id === plan.plan_id || plan.checkout === 'none') return priced(plan, null, []);
   if (plan.checkout === 'contact_sales') return contactSales(plan);
   if (current && !current_plan) {
@@ -97,7 +98,7 @@ function preview(input: PreviewInput): BillingPreview {
       `The plan "${current.plan_id}" of a subscription is not in the catalogue: put it back into PLANS_FILE until nobody is on it.`,
     );
   }
-  // A contract has a price of its own. A checkout beside it would be paid on top of it.
+  // A contract has its own price. A checkout would be paid in addition to it.
   if (current_plan?.checkout === 'contact_sales') return contactSales(plan);
   const quantity = Math.max(input.active, 1);
   // No provider changes the currency of a subscription in place.

@@ -123,7 +123,7 @@ for (const [where, blobs] of Object.entries(stores)) {
   });
 }
 
-test('what was begun to be stored in a bucket and never completed goes after a day; what others keep there stays', async () => {
+test('unfinished uploads to a bucket are removed after a day; other objects in it stay', async () => {
   const { bucket: Bucket } = readS3Url(s3.url);
   const client = openClient();
   const begin = async (Key: string) => {
@@ -155,7 +155,7 @@ test('what was begun to be stored in a bucket and never completed goes after a d
 test('a part whose connection breaks is sent again alone; where it breaks for good nothing of the file stays', async (t) => {
   const parts: string[] = [];
   let breaks = 1;
-  // In front of the bucket, this ends connections that carry the second part.
+  // A proxy in front of the bucket that ends connections which carry the second part.
   const proxy = createServer((request, response) => {
     const part = new URL(request.url ?? '', s3.url).searchParams.get('partNumber');
     if (part) parts.push(part);
@@ -196,7 +196,7 @@ test('a part whose connection breaks is sent again alone; where it breaks for go
   );
 });
 
-test('nothing that was received stays on the machine', async () => {
+test('received files leave nothing on the machine', async () => {
   assert.deepEqual(await readdir(join(folder, 'incoming')), []);
   assert.deepEqual(await readdir(join(folder, 'blobs/incoming')), []);
 });
@@ -223,7 +223,7 @@ test('a STORAGE_URL says where the bucket is, and what is wrong with it where it
   }
 });
 
-test('while the bucket is away the answer is 503 and nothing is there by halves; when it is back all goes on by itself', async () => {
+test('while the bucket is unavailable the answer is 503 and nothing is stored in part; afterwards everything continues by itself', async () => {
   const world = await openWorld({ STORAGE_URL: s3.url });
   const owner = await world.owner();
   const { wiki_id } = owner;
@@ -246,7 +246,7 @@ test('while the bucket is away the answer is 503 and nothing is there by halves;
   await s3.stop();
   const before = (await owner.get(`/v1/wikis/${wiki_id}/uploads`)).body;
   const completed = await owner.post(`${queued.path}/complete`);
-  assert.equal(completed.body.status, 'queued', 'that needs no byte');
+  assert.equal(completed.body.status, 'queued', 'which needs no byte');
   for (const { status, body, headers } of [
     await owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, form()),
     await owner.send('POST', attachments, form()),
@@ -276,7 +276,7 @@ test('while the bucket is away the answer is 503 and nothing is there by halves;
   assert.deepEqual([range.status, range.body], [206, 'ex']);
 });
 
-test('an error of the store is of its own kind, whatever the bucket says', async () => {
+test('errors of the store have their own type, whatever the bucket answers', async () => {
   const nowhere = await openS3Blobs(readS3Url(s3.url.replace('/wiki/', '/nothing/')), join(folder, 'nowhere'));
   const forbidden = await openS3Blobs(readS3Url(s3.url.replace('//S3RVER:', '//wrong:')), join(folder, 'forbidden'));
   for (const blobs of [nowhere, forbidden]) {

@@ -4,7 +4,7 @@ import { openFolderBlobs } from './folder-blobs.ts';
 import { openS3Blobs } from './s3-blobs.ts';
 import type { S3Place } from './s3-place.ts';
 
-/** Where files are kept: in this bucket, else in a folder of DATA_DIR. Errors: those of the file system. */
+/** Opens the file store: the configured bucket, else a folder of DATA_DIR. Errors: those of the file system. */
 export async function openStore(
   place: S3Place | undefined,
   data_dir: string,
