@@ -11,13 +11,13 @@ import type { WidgetCors } from './widget-cors.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     endpoint?: Endpoint;
-    /** A method that the path does not have: counted like an unknown route. */
+    /** A method that the path does not have: rate limited like an unknown route. */
     isStray?: true;
   }
   interface FastifyRequest {
     /** Read before the body is; undefined where the endpoint needs none. */
     credential: Credential | undefined;
-    /** The credential was looked at, so 401 is out of the question. */
+    /** The credential was checked, so the answer is not 401. */
     callerKnown: boolean;
   }
 }
@@ -29,7 +29,7 @@ interface AdmissionNeeds {
   publicUrl: string;
 }
 
-/** What every request passes before its body is read: headers of the answer, rate limits, the credential. */
+/** What every request passes before its body is read: answer headers, rate limits, the credential. */
 export function admission({ credentials, limits, cors, publicUrl }: AdmissionNeeds) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     reply.headers(HEADERS);
@@ -49,7 +49,7 @@ export function admission({ credentials, limits, cors, publicUrl }: AdmissionNee
     if (endpoint.responseHeaders) reply.headers(endpoint.responseHeaders);
     if (isAnonymous(endpoint)) {
       await limits?.limitAnonymous(request, reply);
-      // Who needs no credential cannot be refused for want of one.
+      // Endpoints without a credential cannot answer 401 for a missing one.
       request.callerKnown = true;
       request.credential = { kind: 'none' };
     } else {
@@ -67,7 +67,7 @@ export function admission({ credentials, limits, cors, publicUrl }: AdmissionNee
   };
 }
 
-/** RFC 9112, 3.2: without it the request is 400, and its connection ends. */
+/** RFC 9112, 3.2: without a Host the request is 400, and its connection is closed. */
 function requireHost(request: FastifyRequest, reply: FastifyReply): void {
   if (request.headers.host !== undefined || request.raw.httpVersion !== '1.1') return;
   reply.header('connection', 'close');

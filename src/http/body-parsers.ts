@@ -6,10 +6,10 @@ import type { Endpoint } from './endpoint.ts';
 /** How long a JSON body may take to arrive, and how long an upload may pause. */
 const BODY_MS = 30_000;
 
-/** The media types of bodies that are streams. */
+/** The media types of streamed bodies. */
 export const TYPE_OF = { multipart: 'multipart/form-data', bytes: 'application/offset+octet-stream' };
 
-/** JSON is decoded here; what endpoints take as a stream is handed on as one; nothing else is read. */
+/** Decodes JSON bodies, passes streams on to their endpoints, and reads nothing else. */
 export function registerBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -31,12 +31,12 @@ export function registerBodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser('*', (request, payload, done) => {
     const endpoint = request.routeOptions.config.endpoint;
     if (endpoint?.body || endpoint?.consumes) {
-      // Neither a body nor a type: the field that is missing says more than the type.
+      // Neither a body nor a type: an error about the missing field says more than one about the type.
       if (endpoint.body && request.headers['content-length'] === '0') done(null, undefined);
       else done(unsupportedMediaType(undefined, endpoint.consumes && TYPE_OF[endpoint.consumes]));
       return;
     }
-    // The endpoint has no body, so whatever was sent is passed over.
+    // The endpoint has no body, so anything that was sent is ignored.
     payload.resume();
     done(null, undefined);
   });
@@ -54,7 +54,7 @@ export function bodyTimeout(request: FastifyRequest, endpoint: Endpoint): void {
     return;
   }
   const timer = setTimeout(cut, BODY_MS);
-  // A request that was answered before all of its body came never ends; then its connection does.
+  // If a request is answered before its whole body has arrived, the request does not end, but its connection does.
   const stop = () => {
     clearTimeout(timer);
     socket.off('close', stop);

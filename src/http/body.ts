@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { ApiError } from '../core/errors.ts';
 
-/** Deeper JSON is refused: no payload of the API needs it, and deep nesting is how parsers are felled. */
+/** Deeper JSON is refused: no payload of the API needs it, and deep nesting can crash parsers. */
 const DEPTH_MAX = 32;
 
 /**
- * Decodes a JSON body. 400 for what cannot be decoded: bad UTF-8, bad JSON, too deep, NUL, a lone surrogate (neither can
- * be stored as text), `__proto__` keys. An empty body is undefined. Of duplicate keys the last one counts.
+ * Decodes a JSON body. Errors: 400 for bad UTF-8, bad JSON, too deep nesting, NUL or a lone surrogate (which PostgreSQL
+ * cannot store as text), and `__proto__` keys. An empty body is undefined. Of duplicate keys the last one counts.
  */
 export function decodeJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
@@ -25,7 +25,9 @@ export function decodeJson(bytes: Buffer): unknown {
   return value;
 }
 
-/** The depth of brackets outside of strings; counted before parsing, so that nothing recurses over hostile input. */
+/**
+ * The nesting depth of brackets outside strings, counted before parsing, so that no recursion runs over hostile input.
+ */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -57,7 +59,7 @@ function refuseUnstorable(value: unknown): void {
   }
 }
 
-/** Whether PostgreSQL can keep this text and give it back unchanged. */
+/** Whether PostgreSQL can store this text and return it unchanged. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }

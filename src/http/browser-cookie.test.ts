@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cookieOf } from './browser-cookie.ts';
 
-test('a cookie is found as RFC 6265 has it, and one that is there twice is none', () => {
+test('cookies are parsed as in RFC 6265, and a cookie that occurs twice is ignored', () => {
   const examples: [cookie: string | undefined, value: string | undefined][] = [
     [undefined, undefined],
     ['', undefined],
@@ -11,7 +11,7 @@ test('a cookie is found as RFC 6265 has it, and one that is there twice is none'
     ['SID=31d4d96e407aad42; lang=en-US', '31d4d96e407aad42'],
     ['lang=en-US; SID=31d4d96e407aad42', '31d4d96e407aad42'],
     ['lang=en-US', undefined],
-    // Names differ by case (4.1.1), and a value may hold what divides names from values.
+    // Names are case-sensitive (4.1.1), and a value may contain "=".
     ['sid=a', undefined],
     ['XSID=a; SIDX=b', undefined],
     ['SID=a=b==', 'a=b=='],

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { tokenHash } from '../access/token.ts';
 
-/** With https the name itself makes browsers refuse the cookie from anybody but this very host. */
+/** With https, the `__Host-` prefix makes browsers refuse the cookie from any other host. */
 export function browserCookieName(publicUrl: string): string {
   return publicUrl.startsWith('https:') ? '__Host-ibid' : 'ibid';
 }
 
-/** The one value that a request's cookie of this name has; undefined where there is none, or more than one. */
+/** The only value of the request's cookie with this name; undefined where there is none, or more than one. */
 export function cookieOf({ headers }: Pick<IncomingMessage, 'headers'>, name: string): string | undefined {
   const values = (headers.cookie ?? '')
     .split(';')
@@ -17,8 +17,8 @@ export function cookieOf({ headers }: Pick<IncomingMessage, 'headers'>, name: st
 }
 
 /**
- * Whether a page of this very service makes the request. Browsers say so in Sec-Fetch-Site, which no script can write;
- * one that does not, names in Origin where a write comes from. Whoever says neither is nobody that we know.
+ * Whether the request comes from a page of this service. Browsers send Sec-Fetch-Site, which no script can set; those
+ * that do not send it name the origin of a write in Origin. A request without either is not trusted.
  */
 export function isFromOurPages({ headers, method }: Pick<IncomingMessage, 'headers' | 'method'>, publicUrl: string) {
   const site = headers['sec-fetch-site'];
@@ -26,7 +26,7 @@ export function isFromOurPages({ headers, method }: Pick<IncomingMessage, 'heade
   return method !== 'GET' && method !== 'HEAD' && headers.origin === new URL(publicUrl).origin;
 }
 
-/** The secret of a browser's session, where our own page sends it; a request with another credential has none. */
+/** The secret of a browser's session, if a page of this service sends it and the request has no other credential. */
 export function browserToken(request: IncomingMessage, publicUrl: string): string | undefined {
   if (request.headers.authorization !== undefined || !isFromOurPages(request, publicUrl)) return undefined;
   const token = cookieOf(request, browserCookieName(publicUrl));

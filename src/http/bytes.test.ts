@@ -5,7 +5,7 @@ import fastify from 'fastify';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { sendBytes } from './bytes.ts';
 
-/** As long as the representation in the examples of RFC 9110, 14. */
+/** The length of the representation in the examples of RFC 9110, 14. */
 const content = Buffer.from(Array.from({ length: 10_000 }, (_, i) => i % 251));
 const blobs = {
   stream: async (_hash: string, range = { start: 0, end: content.length - 1 }) =>
@@ -13,7 +13,7 @@ const blobs = {
 } as Blobs;
 const file = { sha256: 'a', byte_size: content.length, content_type: 'image/png', filename: 'a.png', inline: true };
 
-test('Range is read as RFC 9110, 14.1.2 has it', async () => {
+test('Range is parsed as in RFC 9110, 14.1.2', async () => {
   const server = fastify();
   server.get('/', (request, reply) => sendBytes(request, reply, blobs, file));
   const examples: [range: string, first?: number, last?: number][] = [
@@ -23,9 +23,9 @@ test('Range is read as RFC 9110, 14.1.2 has it', async () => {
     ['bytes=-500', 9_500, 9_999],
     ['bytes=9500-', 9_500, 9_999],
     ['BYTES=0-0', 0, 0],
-    // A file that is shorter than the suffix is asked for as a whole.
+    // A suffix longer than the file selects the whole file.
     ['bytes=-20000', 0, 9_999],
-    // Several ranges, other units and what is no range are passed over (14.2): the whole file is answered.
+    // Several ranges, other units and invalid ranges are ignored (14.2): the whole file is answered.
     ['bytes=0-0,-1'],
     ['bytes= 0-999, 4500-5499, -1000'],
     ['bytes=500-600,601-999'],

@@ -10,28 +10,30 @@ import { isKnown } from './representation.ts';
 export interface StoredFile {
   sha256: string;
   byte_size: number;
-  /** What the bytes are, whatever was said of them. */
+  /** Detected from the bytes, regardless of the declared type. */
   content_type: string;
   filename: string;
-  /** Whether a browser may show it; whatever could hold a script is only ever saved. */
+  /** Whether a browser may show it; content that could hold a script is only ever downloaded. */
   inline: boolean;
 }
 
-/** The reply of an endpoint that answers the bytes of a StoredFile, streamed, in whole or in part (RFC 9110, 13 and 14). */
+/**
+ * The reply of an endpoint that answers the bytes of a StoredFile, streamed, whole or in part (RFC 9110, 13 and 14).
+ */
 export const Bytes = Type.Unsafe<StoredFile>({ type: 'string', contentMediaType: 'application/octet-stream' });
 
-/** How long a client may take none of the bytes; its connection and the open file are then given back. */
+/** How long a client may accept no bytes before its connection and the open file are closed. */
 const STALLED_MS = 60_000;
 
 /**
- * Answers 200, 206, 304 or 416 by what the request asks for; everything that it needs of the file was permitted before.
+ * Answers 200, 206, 304 or 416, depending on the request's headers; the caller has authorized access to the file.
  * Errors: 416 `range_not_satisfiable`; 503 `storage_unavailable` where the store has lost or cannot read the file.
  */
 export async function sendBytes(request: FastifyRequest, reply: FastifyReply, blobs: Blobs, file: StoredFile) {
   const { headers } = request.raw;
   const { sha256, byte_size } = file;
   const etag = `"${sha256}"`;
-  // Kept by nobody between, and asked for again each time, so that whoever lost access gets it no more.
+  // No shared cache keeps it, and browsers revalidate it each time, so a caller who lost access no longer gets it.
   const ofEach = { etag, 'cache-control': 'private, no-cache' };
   const isHead = request.method === 'HEAD';
   if (isKnown(headers['if-none-match'], etag)) {
@@ -72,15 +74,15 @@ async function open(blobs: Blobs, sha256: string, range: ByteRange | undefined):
   }
 }
 
-/** From its first to its last byte, both counted from 0. */
+/** First and last byte, both counted from 0. */
 interface ByteRange {
   start: number;
   end: number;
 }
 
 /**
- * The one range that `Range` asks for, cut at the end of the file; undefined where it asks for several or is none, which
- * is then passed over, as RFC 9110, 14.2 has it; 'nowhere' where no byte of the file is in it.
+ * The single range of `Range`, cut at the end of the file; undefined where there are several or the header is invalid,
+ * which is ignored as RFC 9110, 14.2 requires; 'nowhere' where the range has no byte in the file.
  */
 function readRange(header: string | undefined, size: number): ByteRange | 'nowhere' | undefined {
   const [, first = '', last = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? [];

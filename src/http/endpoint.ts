@@ -10,14 +10,14 @@ import type { ListOrder, ListPage } from './list-paging.ts';
 import type { ReceivedFile } from './multipart.ts';
 import type { Services } from './services.ts';
 
-/** Where a request came from, as far as that is known. */
+/** The origin of a request, as far as known. */
 export interface Origin {
   address: string;
   /** At most 256 characters; '' where the client sent none. */
   user_agent: string;
 }
 
-/** What `run` is given. `params`, `query` and `body` have passed their schemas. */
+/** The argument of `run`. `params`, `query` and `body` are valid by their schemas. */
 export interface Context<Params, Query, Body> extends AuthorizedDb {
   params: Params;
   query: Query;
@@ -26,15 +26,15 @@ export interface Context<Params, Query, Body> extends AuthorizedDb {
   body: Body;
   credential: Credential;
   origin: Origin;
-  /** The request's If-Match, which names the state that a write was made from; undefined where there is none. */
+  /** The request's If-Match: the state on which a write is based; undefined where there is none. */
   if_match: string | undefined;
-  /** One of the headers that the endpoint `reads`; undefined where the client sent none. */
+  /** One of the endpoint's `requestHeaders`; undefined where the client sent none. */
   header(name: string): string | undefined;
-  /** The files of an endpoint that takes `multipart/form-data`, durable already. */
+  /** The files of an endpoint that consumes `multipart`, already durable. */
   files: readonly ReceivedFile[];
-  /** The body of an endpoint that takes `bytes`. */
+  /** The body of an endpoint that consumes `bytes`. */
   bytes: Readable;
-  /** The id of the workspace that an endpoint which `founds` may make; else "". */
+  /** The id of the workspace that an endpoint with `createsWorkspace` may create; else "". */
   new_workspace_id: string;
   services: Services;
 }
@@ -42,8 +42,8 @@ export interface Context<Params, Query, Body> extends AuthorizedDb {
 type Empty = TObject<Record<never, TSchema>>;
 
 /**
- * A reply as JSON that the database wrote: for a list so long that most of the time would go to reading its rows and
- * writing them again. It is sent as it is, so its statement names exactly the fields of the schema.
+ * A reply as JSON that the database wrote: for lists so long that parsing and serializing their rows would take most of
+ * the time. It is sent unchanged, so its statement must name exactly the fields of the schema.
  */
 export class JsonText {
   readonly text: string;
@@ -52,7 +52,7 @@ export class JsonText {
   }
 }
 
-/** Another form of the same answer, chosen by `Accept`. */
+/** Another form of the same reply, chosen by `Accept`. */
 type Representation<Reply> = (reply: Reply) => string;
 
 interface EndpointDefinition<
@@ -62,20 +62,20 @@ interface EndpointDefinition<
   Reply extends TSchema = TSchema,
 > {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'OPTIONS';
-  /** As in the router: `:name` is a segment, `*name` is all the rest of the path. */
+  /** As in the router: `:name` is a segment, `*name` is the rest of the path. */
   path: string;
   /** What it does, in two to five words. */
   summary: string;
   description?: string;
   access: Access;
   /**
-   * false: takes no Idempotency-Key, because some of its refusals have to leave a trace (a counted guess, a session that
-   * ends), which an answer and its key in one transaction would undo. So of every endpoint that anyone may call.
+   * false: takes no Idempotency-Key, because some of its refusals must leave a trace (a counted guess, an ended
+   * session), which a transaction of answer and key would roll back. Includes all endpoints that anyone may call.
    */
   idempotent?: false;
-  /** The business event of a write: what it is about, a dot, what happened. */
+  /** The business event of a write: the target, a dot, what happened. */
   event?: EventType;
-  /** A rate limit that it has besides the general one. */
+  /** A rate limit in addition to the general one. */
   limit?: RateLimited['limit'];
   params?: Params;
   query?: Query;
@@ -83,40 +83,40 @@ interface EndpointDefinition<
   paging?: ListOrder<Static<Query>, Static<Reply>>;
   body?: Body;
   /**
-   * `multipart`: the body is a stream of files, or, where there is a schema for `body` too, JSON instead.
-   * `bytes`: it is a stream of bytes that belong where the request's headers say (tus).
+   * `multipart`: the body is a stream of files, or, where there is also a schema for `body`, JSON instead. `bytes`: a
+   * stream of bytes whose position the request's headers give (tus).
    */
   consumes?: 'multipart' | 'bytes';
-  /** The request's own headers that count here, with what they mean. */
+  /** Request headers of this endpoint, with their descriptions. */
   requestHeaders?: Record<string, string>;
-  /** The body may hold a page's text, so it may be as long as that takes. */
+  /** The body may hold a page's text, so the limit for such texts applies. */
   bodyLimit?: 'markdown';
-  /** Headers of every answer, also of a refusal. */
+  /** Headers of every answer, including refusals. */
   responseHeaders?: Record<string, string>;
-  /** Headers of the answer beside its body. */
+  /** Headers of a successful answer. */
   headers?: (reply: Static<Reply>) => Record<string, string>;
-  /** What the files are for, as a statement that answers a row where it is there; asked before a byte is read. */
+  /** The target of the files, as a statement that returns a row if it exists; it runs before a byte is read. */
   receives?: (params: Static<Params>) => Sql;
-  /** The most files that such a body may have; what uploads may have unless stated. */
+  /** Maximum number of files in such a body; by default that of uploads. */
   files_max?: number;
   /** A file may be as large as a whole upload: for archives. */
   file_max?: 'upload';
-  /** It may make a workspace; row-level security then lets it see that one too. */
+  /** It may create a workspace; row-level security then makes that one visible too. */
   createsWorkspace?: true;
-  /** The secret of the invitation that the request carries: it opens the workspace that it is for. */
+  /** The secret of the request's invitation, which makes the invitation's workspace visible. */
   invitation?: (input: { query: Static<Query>; body: Static<Body> }) => string;
-  /** 200 unless stated. */
+  /** Default: 200. */
   status?: 200 | 201 | 204;
-  /** The schema of the JSON; `Bytes` for an endpoint that answers a file, `Events` for one that answers states as they come. */
+  /** The schema of the JSON; `Bytes` for an endpoint that answers a file, `EventStream` for one that streams states. */
   reply: Reply;
-  /** Codes beyond 401, 403, 404, 422 and 500 that it may answer. */
+  /** Error codes beyond 401, 403, 404, 422 and 500. */
   errors?: readonly string[];
   /**
-   * The answer has an ETag, and is 304 for a client that has it. What this gives (the revision, where there is one) stands
-   * in it before a hash of the answer, so that If-Match can name it.
+   * The answer has an ETag, and is 304 for a client that has it. The result (the revision, where there is one) is the
+   * ETag's prefix before a hash of the answer, so that If-Match can name it.
    */
   etag?: (reply: Static<Reply>) => string;
-  /** Where a reader's browser is sent (308) when what it asked for is at another address now. */
+  /** The page that a browser is redirected to (308) when the requested one has moved. */
   movedTo?: (reply: Static<Reply>, params: Static<Params>) => string | undefined;
   representations?: Record<string, Representation<Static<Reply>>>;
   /** Shown in openapi.json; a test validates them. */
@@ -124,16 +124,16 @@ interface EndpointDefinition<
   run(context: Context<Static<Params>, Static<Query>, Static<Body>>): Promise<Static<Reply> | JsonText>;
 }
 
-/** An endpoint as the list of endpoints holds it. */
-// `any`, because the list holds endpoints of every shape; each was typed where it was defined.
+/** An endpoint in the list of endpoints. */
+// `any`, because the list holds endpoints of every shape; each is typed where it is defined.
 export type Endpoint = EndpointDefinition<any, any, any, any>;
 
-/** Whether an Idempotency-Key counts here. */
+/** Whether the endpoint takes an Idempotency-Key. */
 export function isIdempotent({ method, access, idempotent }: Endpoint): boolean {
   return (method === 'POST' || method === 'PATCH') && access.on !== 'anyone' && idempotent !== false;
 }
 
-/** Defines an endpoint: a value that the server, openapi.json, access.txt and the computed tests are made from. */
+/** Defines an endpoint: a value from which the server, openapi.json, access.txt and the generated tests are made. */
 export function endpoint<
   Params extends TObject<TProperties> = Empty,
   Query extends TObject<TProperties> = Empty,

@@ -8,8 +8,8 @@ import { HEADERS } from './answer-headers.ts';
 import { toApiError } from './to-api-error.ts';
 
 /**
- * A body or query that is refused is refused after the credential: whoever has none learns nothing else. This is the
- * one more statement of the failing path.
+ * An invalid body or query is refused only after the credential was checked: a caller without a valid one learns
+ * nothing else. It costs one more statement, on the failing path only.
  */
 export async function afterCallerCheck(error: ApiError, request: FastifyRequest, db: ServiceDb): Promise<ApiError> {
   const isOfBody = error.status === 400 || error.status === 413 || error.status === 415 || error.status === 422;
@@ -23,7 +23,7 @@ export async function afterCallerCheck(error: ApiError, request: FastifyRequest,
   }
 }
 
-/** Who was refused, for the log. It is asked for when somebody is, so that what succeeds need not carry it. */
+/** The refused caller, for the log. It is looked up only for refusals, so that successful requests do not carry it. */
 export async function actorOf({ status }: ApiError, request: FastifyRequest, db: ServiceDb): Promise<object> {
   if (!request.credential || (status !== 403 && status !== 404)) return {};
   try {
@@ -31,18 +31,18 @@ export async function actorOf({ status }: ApiError, request: FastifyRequest, db:
     if (!caller) return {};
     return { actor_id: caller.user_id, credential_kind: request.credential.kind, credential_id: caller.credential_id };
   } catch {
-    // Who it was only adds to the line: the refusal itself is answered and logged all the same.
+    // The caller only adds to the log line: the refusal is answered and logged without it.
     return {};
   }
 }
 
-/** How much of the request's body may still come. */
+/** How many bytes of the request's body may still arrive. */
 function unreadBytes({ body, headers }: FastifyRequest): number {
   if (body !== undefined && !(body instanceof Readable && !body.readableEnded)) return 0;
   return Number(headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : Infinity));
 }
 
-/** Answers an error in the envelope that all share, and logs it. `actor`: who was refused, as far as that is known. */
+/** Answers an error in the common envelope, and logs it. `actor`: the refused caller, as far as known. */
 export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -52,7 +52,7 @@ export function sendError(
 ) {
   const { code, message, detail, status, retry_after } = error;
   const request_id = request.id;
-  // The path as the list of endpoints has it: what a client wrote into the address is not for a log.
+  // The route's path: what a client wrote into the URL does not belong in a log.
   const endpoint = `${request.method} ${request.routeOptions?.url ?? ''}`.trimEnd();
   const line = { request_id, endpoint, status, code, address: request.ip, ...actor };
   if (status >= 500) log.error({ ...line, err: error.cause ?? error }, message);
@@ -61,7 +61,7 @@ export function sendError(
   if (!reply.hasHeader('x-request-id')) reply.headers(HEADERS).header('x-request-id', request_id);
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (retry_after !== undefined) reply.header('retry-after', retry_after);
-  // What is left of a refused body is not read: the connection ends with the answer.
+  // The rest of a refused body is not read: the connection is closed after the answer.
   if (status === 413 || unreadBytes(request) > 65_536) {
     reply.header('connection', 'close');
   }

@@ -5,39 +5,44 @@ import { Type } from 'typebox';
 import { rateLimited } from '../core/errors.ts';
 import { toApiError } from './to-api-error.ts';
 
-/** Something whose states an endpoint answers as they come, until the last one. */
+/** A resource whose states an endpoint streams as they change, until the last one. */
 export interface EventSource {
   name: string;
-  /** The state of the moment the request came, as the guard gave it. */
+  /** The state at the time of the request, as the guard returned it. */
   first: object;
-  /** The present state, asked of the guard anew, so that whoever lost access gets no more. */
+  /** The current state, read through the guard again, so that a caller who lost access gets no more. */
   read(): Promise<object>;
   isLast(state: object): boolean;
-  /** Calls back when there may be another state, also one that came since the first was read; answers how to stop that. */
+  /**
+   * Calls back when there may be another state, including one since the first was read; returns how to stop watching.
+   */
   watch(onChange: () => void): () => void;
 }
 
-/** The reply of an endpoint that answers States, as server-sent events. */
+/** The reply of an endpoint that answers an EventSource, as server-sent events. */
 export const EventStream = Type.Unsafe<EventSource>({ type: 'string', contentMediaType: 'text/event-stream' });
 
-/** How often a stream asks the guard whether it still may, and says that it is there. */
+/** How often a stream checks access again and sends a heartbeat. */
 const HEARTBEAT_MS = 3_000;
 
-/** How many streams a credential may have open at one process. */
+/** Maximum number of open streams of a credential in one process. */
 const STREAMS_MAX = 20;
 
 /** The open streams of a server. */
 export interface EventStreams {
   /**
-   * Answers the present state and each that follows, each as an event whose id is a hash of it; a client that has seen
-   * the present one (Last-Event-ID) is not sent it again, and is answered 204 where it was the last. Errors: 429.
+   * Sends the current state and each following one as events whose ids are hashes of the states. A client that has the
+   * current state (Last-Event-ID) does not get it again, and gets 204 if it was the last one. Errors: 429.
    */
   send(request: FastifyRequest, reply: FastifyReply, states: EventSource, subject: string): FastifyReply;
-  /** Ends all, so that the server can close: clients come again, to another process or the next one. */
+  /** Ends all streams, so that the server can close; clients reconnect, to another process or the next one. */
   end(): void;
 }
 
-/** `onFailure` hears why a state could not be read, which ends no stream: it is read again at the next beat. */
+/**
+ * `onFailure` gets the error when a state could not be read; the stream stays open and reads again at the next
+ * heartbeat.
+ */
 export function openEventStreams(onFailure: (error: unknown) => void): EventStreams {
   const open = new Map<string, Set<Stream>>();
 
@@ -67,11 +72,11 @@ export function openEventStreams(onFailure: (error: unknown) => void): EventStre
 
 interface Stream {
   readable: Readable;
-  /** Sends nothing more; what was written before still goes out. */
+  /** Stops sending; what was written before is still delivered. */
   end(): void;
 }
 
-/** Only the newest state is sent to a client that reads slowly, and nothing is asked for it meanwhile. */
+/** A client that reads slowly gets only the newest state, and no states are read for it in the meantime. */
 function streamOf(states: EventSource, seen: string | undefined, onFailure: (error: unknown) => void): Stream {
   let last = seen;
   let isReading = false;
@@ -110,7 +115,7 @@ function streamOf(states: EventSource, seen: string | undefined, onFailure: (err
     if (states.isLast(state)) end();
   }
 
-  /** Rejects never, so nobody need wait for it. */
+  /** Never rejects, so it need not be awaited. */
   async function look(): Promise<void> {
     mayHaveChanged = true;
     if (isReading || !isWanted) return;
@@ -122,7 +127,7 @@ function streamOf(states: EventSource, seen: string | undefined, onFailure: (err
         if (!isOver) write(state);
       }
     } catch (error) {
-      // Whoever may no more is told nothing; a database that is away may be back at the next beat.
+      // A caller who lost access gets nothing more; an unavailable database may be back at the next heartbeat.
       if (toApiError(error).status < 500) end();
       else onFailure(error);
     } finally {

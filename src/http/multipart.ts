@@ -15,9 +15,9 @@ export interface ReceivedFile {
 }
 
 /**
- * Receives the files of a multipart body into the blob store, one after the other as they come, and makes them durable.
- * Errors: 400 `invalid_request` where the body is no multipart or holds no file, 413 `payload_too_large` past a limit,
- * 503 `storage_unavailable` where the store cannot take it; whatever was received before is discarded.
+ * Receives the files of a multipart body into the blob store, one after the other, and makes them durable. Errors: 400
+ * `invalid_request` where the body is not multipart or holds no file, 413 `payload_too_large` past a limit, 503
+ * `storage_unavailable` where the store cannot take it; files that were already received are discarded.
  */
 export async function receiveFiles(
   stream: Readable,
@@ -44,7 +44,7 @@ export async function receiveFiles(
   } catch (error) {
     await Promise.all(
       receiving.map(async (received) => {
-        // What was not received has left nothing to discard.
+        // A file whose receipt failed has left nothing to discard.
         const settled = await received.catch(() => undefined);
         await settled?.blob.discard();
       }),
@@ -81,7 +81,7 @@ function parse(
     const fail = (error: Error) => {
       stream.unpipe(busboy);
       stream.resume();
-      // Nobody brings the rest of it any more, and whoever receives it would wait for that for ever.
+      // The parser sends no more of this file, and its receiver would wait forever.
       coming?.destroy(error);
       reject(error);
     };
@@ -95,7 +95,7 @@ function parse(
         fail(fileTooLarge(filename, limits));
       });
       coming = file;
-      // What cannot be stored has nowhere to go, and the parser would wait for somebody to take it.
+      // If the file cannot be stored, nothing consumes it, and the parser would wait forever.
       onFile(filename, contentType, file).catch(fail);
     });
     busboy.on('filesLimit', () => fail(tooManyFiles(limits)));
@@ -114,7 +114,7 @@ function parse(
       fail(new ApiError('invalid_request', 'The connection closed before the body was complete.'));
     };
     stream.on('close', failUnlessComplete);
-    // The client may have gone while the guard was asked.
+    // The client may have disconnected while the guard ran.
     if (stream.destroyed) failUnlessComplete();
     stream.pipe(busboy);
   });

@@ -3,7 +3,7 @@ import Negotiator from 'negotiator';
 
 const JSON_TYPE = 'application/json';
 
-/** The ETag of a representation: what its maker wants to recognize it by (or ""), and a hash of it. */
+/** The ETag of a representation: a prefix by which its endpoint recognizes it (or ""), and a hash. */
 export function entityTag(prefix: string, text: string): string {
   const hash = createHash('sha1').update(text).digest('base64url').slice(0, 16);
   return `"${prefix === '' ? '' : `${prefix}-`}${hash}"`;
@@ -15,13 +15,13 @@ export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean 
   return ifNoneMatch.split(',').some((known) => known.trim() === '*' || known.trim().replace(/^W\//, '') === etag);
 }
 
-/** A longer `Accept` says no more, and takes long to compare. */
+/** A longer `Accept` adds nothing useful and takes long to compare. */
 const ACCEPT_MAX = 1_024;
 
 /**
  * The media type that `Accept` prefers among those offered beside JSON, or undefined for JSON, which is also the answer
- * to whatever is not understood or accepts nothing that there is. RFC 9110, 12.5.1: weights decide, then the more
- * specific range, then the order of the header; a client that takes anything gets JSON.
+ * to an invalid header and to one that accepts nothing on offer. RFC 9110, 12.5.1: weights decide, then the more
+ * specific range, then the order of the header; a client that accepts anything gets JSON.
  */
 export function chooseMediaType(accept: string | undefined, offered: readonly string[]): string | undefined {
   if (accept === undefined || accept === '*/*' || accept === JSON_TYPE) return undefined;

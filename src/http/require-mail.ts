@@ -1,7 +1,10 @@
 import { ApiError } from '../core/errors.ts';
 import { type Mail, MailUnavailable } from '../providers/mail/mail.ts';
 
-/** 503 `email_unavailable` where the mail server does not answer. It takes its time, so it is called outside transactions. */
+/**
+ * 503 `email_unavailable` where the mail server does not answer. The check can be slow, so call it outside
+ * transactions.
+ */
 export async function requireMail(mail: Mail): Promise<void> {
   try {
     await mail.check();

@@ -33,14 +33,14 @@ interface ServerOptions {
   db: ServiceDb;
   credentials: CredentialReader;
   services: Services;
-  /** undefined: nothing is limited. */
+  /** undefined: no rate limits. */
   limits: RateLimits | undefined;
-  /** Addresses and networks whose X-Forwarded-For is believed. */
+  /** Addresses and networks whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
   log: Logger;
 }
 
-/** The HTTP server made of the list of endpoints. */
+/** Builds the HTTP server from the list of endpoints. */
 export function makeServer(options: ServerOptions): FastifyInstance {
   const { endpoints, db, credentials, services, limits, log } = options;
   const app = newServer(options);
@@ -56,7 +56,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       done(null, payload);
     });
   }
-  const streams = openEventStreams((err) => log.warn({ err }, 'a state could not be read for a stream of events'));
+  const streams = openEventStreams((err) => log.warn({ err }, 'a state could not be read for an event stream'));
   app.addHook('preClose', async () => streams.end());
   app.setErrorHandler(async (error, request, reply) => {
     const answer = await afterCallerCheck(toApiError(error), request, db);
@@ -70,25 +70,25 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   return app;
 }
 
-/** Fastify with our own words for what it would answer by itself. */
+/** Fastify, with the API's error envelope in place of its own answers. */
 function newServer({ services, trustedProxies, log }: ServerOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    // A child logger for each request would cost more than the request; lines carry request_id themselves.
+    // A child logger per request would cost more than the request; log lines carry request_id themselves.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     requestIdHeader: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     genReqId: requestId,
-    // Node would answer a missing Host by itself, in words that are not ours.
+    // Node's own answer to a missing Host would lack the error envelope.
     http: { requireHostHeader: false },
     bodyLimit: services.limits.json_bytes,
     routerOptions: { maxParamLength: 4_096 },
-    // The time for a body is kept by bodyTimeout: 30 s for JSON; a large upload may take longer while bytes arrive.
+    // bodyTimeout limits the time for a body: 30 s for JSON; a large upload may take longer while bytes arrive.
     requestTimeout: 0,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
-    // What arrives while the service stops is still answered, in our own words.
+    // Requests that arrive while the service stops are still answered, with the error envelope.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => sendError(request, reply as FastifyReply, toApiError(error), log),
     clientErrorHandler: refuseUndecodable,
@@ -112,19 +112,22 @@ function routeOf(endpoint: Endpoint, needs: HandlerNeeds, cors: WidgetCors): Rou
     bodyLimit: bodyLimit(endpoint, needs.services.limits),
     ...(access.on === 'widget' && {
       onSend: async (request: FastifyRequest, reply: FastifyReply) => {
-        // Without a word of this, a browser shows the answer to nobody else's page.
+        // The CORS headers must be set first: without them browsers show the answer to no other site's page.
         await cors
           .mark(request, reply)
-          .catch((err) => needs.log.warn({ err, request_id: request.id }, 'no origin was looked up'));
+          .catch((err) => needs.log.warn({ err, request_id: request.id }, 'a CORS origin could not be looked up'));
       },
     }),
     handler: handlerOf(endpoint, needs),
   };
 }
 
-/** JSON may write a character of a text in up to three times its bytes (`\\u044f` for я); only control characters take more. */
+/**
+ * JSON may encode a character of text in up to three times its bytes (`\\u044f` for я); only control characters take
+ * more.
+ */
 function bodyLimit({ consumes, body, bodyLimit }: Endpoint, limits: Limits): number {
-  // What comes as a stream is counted by who reads it.
+  // Consumers of streams count the bytes themselves.
   if (consumes && !body) return limits.upload_bytes;
   return bodyLimit === 'markdown' ? limits.json_bytes + 3 * limits.markdown_bytes : limits.json_bytes;
 }

@@ -7,7 +7,7 @@ import { docsPage } from './openapi/docs-page.ts';
 import { describeApi } from './openapi/document.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 
-/** What is asked without a credential: is it alive, is it ready, which version, what can it do. */
+/** Routes without a credential: liveness, readiness, version and description. */
 export function registerServiceRoutes(
   app: FastifyInstance,
   options: { endpoints: readonly Endpoint[]; query: Query; version: string },

@@ -6,33 +6,33 @@ import type { Mail } from '../providers/mail/mail.ts';
 import type { Payments, Plan } from '../providers/payments/payments.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 
-/** What is outside the database and an endpoint may need. */
+/** What an endpoint may use besides the database. */
 export interface Services {
   blobs: Blobs;
   mail: Mail;
   signIn: SignInOptions;
-  /** Where users reach the service, without a slash at the end: the only host that links are made of. */
+  /** The service's public address, without a trailing slash: the only host in generated links. */
   publicUrl: string;
   payments: Payments;
   /** The catalogue of plans. */
   plans: readonly Plan[];
   widgetTokens: WidgetTokens;
-  /** Renders Markdown apart from the requests, within bounds. */
+  /** Renders Markdown outside the request's thread, within limits. */
   renderPage: RenderPage;
-  /** Says when jobs change. */
+  /** Notifies of job changes. */
   jobChanges: JobChanges;
-  /** Says that jobs were enqueued, so that a worker of this process need not wait for its next look. */
+  /** Tells the worker of this process that jobs were enqueued, so that it does not wait for its next poll. */
   wakeWorker: () => void;
-  /** The disk is nearly full: writes are refused before the database itself would stop. */
+  /** Whether the disk is nearly full: writes are refused before the database itself would stop. */
   diskIsFull: () => boolean;
   limits: Limits;
-  /** How often what may be done; undefined where that is not limited. */
+  /** The rate limits; undefined where they are off. */
   rates: Rates | undefined;
 }
 
-/** What of the built-in sign-in is on. */
+/** The enabled methods of the built-in sign-in. */
 export interface SignInOptions {
-  /** Whether an address that nobody knows gets a link by mail. */
+  /** Whether an unknown address gets a link by mail. */
   sign_up: 'invited' | 'open';
   passwords: boolean;
   openid: OpenIdSignIn | undefined;
@@ -47,8 +47,8 @@ export interface Limits {
   upload_files: number;
 }
 
-/** Says when jobs change, on whatever process they run. */
+/** Notifies of job changes, in whatever process the jobs run. */
 export interface JobChanges {
-  /** Calls back soon, for what changed until now, and after each change of a job; answers how to stop that. */
+  /** Calls back soon, for changes up to now, and after each further change of a job; returns how to stop watching. */
   watch(job: { wiki_id: string; job_id: string }, onChange: () => void): () => void;
 }

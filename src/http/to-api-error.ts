@@ -9,17 +9,17 @@ import {
 } from '../core/errors.ts';
 import { StorageUnavailable } from '../providers/storage/blobs.ts';
 
-/** SQLSTATEs of the database's second line behind the rules that endpoints decide. */
+/** SQLSTATEs of the constraints that back up the rules which endpoints check. */
 const CONSTRAINT_ERRORS: Record<string, (cause: unknown) => ApiError> = { IBSEA: seatLimitReached, IBOWN: lastOwner };
 
-/** SQLSTATEs and system errors that mean: the database is away for now, try again. */
+/** SQLSTATEs and system errors that mean that the database is temporarily unavailable. */
 const CONNECTION_ERRORS =
   /^(08...|57P0[1-5]|57014|53[0-4]..|25P0[34]|ECONN(REFUSED|RESET|ABORTED)|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 
 /** Refusals of `refuse(status)`, which fails a writing statement. */
 const REFUSED = /^IB(401|403|404)$/;
 
-/** Any thrown value as what the client is told; the cause goes on to the log. */
+/** Converts any thrown value to the error for the client; its cause goes to the log. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const code = readCode(error);
@@ -43,7 +43,7 @@ function readCode(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
 
-/** The driver gives these no code. */
+/** The driver gives these errors no code. */
 function isLostConnection(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -78,7 +78,7 @@ function fromFramework(code: string, cause: unknown): ApiError {
   }
 }
 
-/** What the file store throws when it cannot work, with a file system's codes too, as 503; any other error as it is. */
+/** Errors of a file store that cannot work, including file system codes, as 503; any other error unchanged. */
 export function toStorageError(error: unknown): unknown {
   const isAway = /^(ENOSPC|EDQUOT|EIO|EROFS|EACCES|EMFILE|ENOENT)$/.test(readCode(error));
   if (error instanceof StorageUnavailable || isAway) return storageUnavailable(error);

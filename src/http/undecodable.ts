@@ -5,7 +5,7 @@ import { type ErrorCode, STATUS_OF } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { HEADERS, requestId } from './answer-headers.ts';
 
-/** What never becomes a request of a route gets the same envelope as everything else, and its connection is closed. */
+/** Requests that never reach a route get the same error envelope, and their connection is closed. */
 export function refuseWhatIsNoRequest(server: Server): void {
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const { status, headers, body } = refusal(
@@ -20,7 +20,7 @@ export function refuseWhatIsNoRequest(server: Server): void {
   });
 }
 
-/** What Node's parser refuses. */
+/** Answers what Node's parser refuses. */
 export function refuseUndecodable(error: Error & { code?: string }, socket: Socket): void {
   if (socket.destroyed || !socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

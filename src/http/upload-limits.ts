@@ -1,7 +1,7 @@
 import { ApiError } from '../core/errors.ts';
 import type { Limits } from './services.ts';
 
-/** The refusals of what is larger than an upload may be, whether its files come or are announced. */
+/** The refusals of uploads that exceed a limit, whether their files are sent or announced. */
 
 export function tooManyFiles({ upload_files }: Limits): ApiError {
   return tooLarge(`One request takes at most ${upload_files} file(s); send the rest in others.`);

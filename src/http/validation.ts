@@ -4,17 +4,17 @@ import { ApiError, type Detail, validationError } from '../core/errors.ts';
 import { isStorable } from './body.ts';
 
 /**
- * Nothing is coerced: `5` is no string. `verbose` so that an error knows its input and its schema.
- * All errors of a body are listed; a body is at most 1 MiB and the schemas have no quantifier over it.
+ * Nothing is coerced: `5` is not a string. `verbose`, so that an error carries its input and its schema. All errors of
+ * a body are listed; a body is at most 1 MiB, and the patterns of the schemas cannot backtrack over it.
  */
 const ajv = new Ajv({ allErrors: true, verbose: true, coerceTypes: false, strictTypes: false });
 
-/** How much of a wrong input is echoed. */
+/** Maximum number of characters of an invalid input that are echoed. */
 const INPUT_MAX = 256;
 
 type Check = (value: unknown) => void;
 
-/** A check of a JSON body against its schema; 422 with `loc` ["body", …]. */
+/** Compiles a check of a JSON body against its schema. Errors: 422 with `loc` ["body", …]. */
 export function bodyCheck(schema: TSchema): Check {
   const validate = ajv.compile(schema);
   return (value) => {
@@ -41,8 +41,8 @@ function run(validate: ValidateFunction, where: string, value: unknown): void {
 }
 
 /**
- * Reads the query: integers from plain digits only, each name at most once, unknown names ignored.
- * 400 for what cannot be decoded, 422 with `loc` ["query", name] for the rest.
+ * Compiles a reader of the query: integers from plain digits only, each name at most once, unknown names ignored.
+ * Errors: 400 for what cannot be decoded, 422 with `loc` ["query", name] for the rest.
  */
 export function queryReader(schema: TSchema & { properties?: Record<string, TSchema> }) {
   const properties = Object.entries(schema.properties ?? {});
@@ -82,7 +82,7 @@ function wrongType(name: string, isInteger: boolean, input: unknown): Detail {
     : { type: 'string_type', loc: ['query', name], msg: 'Input should be a valid string', input };
 }
 
-/** An offset of forty digits is still an offset: there is nothing there. */
+/** An offset of forty digits is a valid offset beyond the last record. */
 function clampInteger(value: number): number {
   return Math.min(value, Number.MAX_SAFE_INTEGER);
 }
@@ -115,7 +115,7 @@ function decode(text: string): string {
 function detailsOf(errors: ErrorObject[], where: string): Detail[] {
   const details = new Map<string, Detail>();
   for (const error of errors) {
-    // A union reports each of its branches; Pydantic speaks of the field, so the first report of a place is kept.
+    // A union reports an error for each branch; Pydantic reports one per field, so only the first of a place is kept.
     const loc = [where, ...pointerParts(error.instancePath)];
     if (error.keyword === 'required') loc.push(String(error.params.missingProperty));
     const key = loc.join('\0');
@@ -132,7 +132,7 @@ function pointerParts(pointer: string): (string | number)[] {
     .map((part) => (/^[0-9]+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~')));
 }
 
-/** The words of Pydantic v2 for each keyword that the schemas of this API use. */
+/** Pydantic v2's type and message for each keyword that the schemas of this API use. */
 function wordsFor(error: ErrorObject): Omit<Detail, 'loc'> {
   const input = echo(error.data);
   const { params } = error;
@@ -204,7 +204,7 @@ function oneOf(values: unknown[]): string {
 
 const SECRET_NAMES = /token|secret|password|authorization|attempt|callback/i;
 
-/** What is echoed of a wrong input: at most 256 characters of it, and never a secret. */
+/** The echoed part of an invalid input: at most 256 characters, and never a secret. */
 function echo(value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value === 'string') return cut(value);
@@ -213,7 +213,7 @@ function echo(value: unknown): unknown {
   return text.length <= INPUT_MAX ? JSON.parse(text) : cut(text);
 }
 
-/** The beginning of a text, without half of a character at its end. */
+/** The beginning of a text, without splitting a surrogate pair. */
 function cut(text: string): string {
   return text.slice(0, INPUT_MAX).replace(/[\ud800-\udbff]$/, '');
 }

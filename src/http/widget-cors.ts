@@ -4,19 +4,19 @@ import type { ServiceDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 
 /**
- * Which other sites' pages a browser lets read what widgets answer: those that the token's workspace allows. The token
- * alone decides what is answered; this decides who else's page may see it.
+ * Decides by CORS headers which other sites' pages may read the answers of widgets: those that the token's workspace
+ * allows. The token alone decides what is answered.
  */
 export interface WidgetCors {
-  /** Whether this is a browser that asks in advance on behalf of another site's page. */
+  /** Whether this is a CORS preflight request of a browser. */
   isPreflight(request: FastifyRequest): boolean;
-  /** A preflight carries no token: the answer is for an origin that any workspace allows. */
+  /** A preflight carries no token, so it is answered for an origin that any workspace allows. */
   answerPreflight(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Says in the headers of an answer whether the page that asked may read it. */
+  /** Sets the headers that tell the browser whether the requesting page may read the answer. */
   mark(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
-/** Seconds that a browser may believe a preflight's answer. */
+/** How many seconds a browser may cache the answer to a preflight. */
 const BELIEVED = '60';
 
 export function openWidgetCors(db: ServiceDb): WidgetCors {
@@ -52,7 +52,7 @@ export function openWidgetCors(db: ServiceDb): WidgetCors {
 
     async mark(request, reply) {
       reply.header('vary', 'authorization, origin');
-      // Whoever's token is not good any more may know that from the page that they see it in.
+      // The page that shows the widget may also read that its token is no longer valid.
       const { credential } = request;
       const workspace_id = credential?.kind === 'widget' ? credential.claims.workspace_id : null;
       if (await allow(request, reply, workspace_id)) {

@@ -10,7 +10,7 @@ import type { Endpoint } from '../endpoint.ts';
 import type { Input } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
 
-/** A request whose path, query and body are those of its endpoint; the database decides what else is wrong with it. */
+/** A request whose path, query and body match the schemas of its endpoint; the database decides about the rest. */
 export interface AcceptedRequest {
   request: FastifyRequest;
   credential: Credential;
@@ -18,7 +18,10 @@ export interface AcceptedRequest {
   new_workspace_id: string | undefined;
   /** The database in the context of the request. */
   db: Db;
-  /** The guard of the request, once for each run. `answering`: of a request with an Idempotency-Key. */
+  /**
+   * Opens the guard of the request, once for each run. `answering`: the transaction of a request with an
+   * Idempotency-Key.
+   */
   openGuard(answering?: AnswerTransaction): AuthorizedDb;
 }
 
@@ -36,7 +39,8 @@ export function acceptRequest(
   const invitation = secret === undefined ? undefined : sha256(secret);
   const own = db.in(requestContext(access, credential, params, { new_workspace_id, invitation }));
   const { id: request_id, ip: address } = request;
-  const onUseNotNoted = (err: unknown) => log.warn({ err, request_id }, 'the last use of a credential was not noted');
+  const onUseNotNoted = (err: unknown) =>
+    log.warn({ err, request_id }, 'the last use of a credential was not recorded');
   return {
     request,
     credential,

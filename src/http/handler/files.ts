@@ -7,7 +7,7 @@ import type { Services } from '../services.ts';
 import type { AcceptedRequest } from './accepted-request.ts';
 import { streamOf } from './input.ts';
 
-/** Receives the files of a multipart body. Who may not upload is refused before a byte is read. */
+/** Receives the files of a multipart body. A caller who may not upload is refused before a byte is read. */
 export async function receiveUpload(
   endpoint: Endpoint,
   { blobs, limits }: Services,
@@ -25,7 +25,7 @@ export async function receiveUpload(
   });
 }
 
-/** SHA-256 of what the request sent: its files by name and content, or its JSON. */
+/** SHA-256 of the request's content: its files by name and content, or its JSON. */
 export function fingerprintOf({ request }: AcceptedRequest, files: readonly ReceivedFile[]): Buffer {
   const sent = streamOf(request) ? files.map(({ filename, blob }) => [filename, blob.sha256]) : [request.body];
   return sha256(JSON.stringify(sent));

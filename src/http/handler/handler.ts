@@ -11,7 +11,10 @@ import type { HandlerNeeds } from './needs.ts';
 import { sender } from './reply.ts';
 import { run, runOnce } from './run.ts';
 
-/** The way of every request of an endpoint: credential, input, db, reply; in the order of checks that decisions fix. */
+/**
+ * The stages of every request of an endpoint: credential, input, database, reply; the order of checks is part of the
+ * API.
+ */
 export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
   const { db, services } = needs;
   const readInput = inputReader(endpoint);
@@ -22,7 +25,7 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const credential = credentialFor(endpoint, request);
     if (isOfAnotherWidget(endpoint, credential)) {
-      // Whether the token still counts at all is said first.
+      // An invalid token is reported before a full disk.
       await requireCaller(db, credential);
       throw forbidden();
     }
@@ -36,7 +39,7 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
     }
 
     const accepted = acceptRequest(endpoint, needs, request, credential, input);
-    // From here on a refusal is the guard's own, which has looked at the credential.
+    // From here on a refusal comes from the guard, which has checked the credential.
     request.callerKnown = true;
     if (mayWrite && services.diskIsFull()) {
       await accepted
@@ -55,7 +58,7 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
   };
 }
 
-/** A widget token opens widgets alone, and nothing else opens a widget. */
+/** A widget token is accepted only by widget endpoints, and they accept nothing else. */
 function credentialFor(endpoint: Endpoint, { credential }: FastifyRequest): Credential {
   if (!credential || (endpoint.access.on === 'widget') !== (credential.kind === 'widget')) throw unauthorized();
   return credential;

@@ -14,7 +14,7 @@ export interface Input {
   paging: ListPage | ApiError | undefined;
 }
 
-/** Reads path and query of a request, and checks its body, by the schemas of the endpoint. Errors: 400, 415, 422. */
+/** Reads path and query of a request, and validates its body, by the schemas of the endpoint. Errors: 400, 415, 422. */
 export function inputReader(endpoint: Endpoint): (request: FastifyRequest) => Input {
   const readQuery = endpoint.query ? queryReader(endpoint.query) : () => ({});
   const checkBody = endpoint.body
@@ -34,7 +34,7 @@ export function inputReader(endpoint: Endpoint): (request: FastifyRequest) => In
   };
 }
 
-/** The body of a request whose endpoint reads it by itself. */
+/** The unread body of a request whose endpoint consumes it as a stream. */
 export function streamOf({ body }: FastifyRequest): Readable | undefined {
   return body instanceof Readable ? body : undefined;
 }

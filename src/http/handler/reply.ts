@@ -9,7 +9,7 @@ import type { AcceptedRequest } from './accepted-request.ts';
 import type { Input } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
 
-/** Sends what an endpoint replied: as events, as bytes, or as JSON or the representation that the client accepts. */
+/** Sends an endpoint's reply: as events, as bytes, or as JSON or the representation that the client accepts. */
 export function sender(endpoint: Endpoint, { services, streams }: HandlerNeeds) {
   const status = endpoint.status ?? 200;
   const { nextLink } = listPaging(endpoint);

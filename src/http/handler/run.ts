@@ -11,8 +11,8 @@ import { streamOf } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
 
 /**
- * Runs the endpoint and answers its reply, with all that it wrote committed; workers are woken then for the jobs that it enqueued.
- * `answering`: the transaction of a request with an Idempotency-Key, which commits the reply with the write.
+ * Runs the endpoint and returns its reply after its writes are committed; workers are then woken for the jobs that it
+ * enqueued. `answering`: the transaction of a request with an Idempotency-Key, which commits the reply with the write.
  */
 export async function run(
   endpoint: Endpoint,
@@ -49,14 +49,15 @@ export async function run(
 
 interface Answer {
   body: unknown;
-  /** It is that of an earlier request. */
+  /** Whether it is the stored answer of an earlier request. */
   isReplayed: boolean;
 }
 
 /**
- * Runs the endpoint unless the same request was answered before. Two of them that come at once may both run, but one
- * writes: the other is undone, or refused for what the first has written, and gets its answer. Errors: those of the
- * endpoint; 409 `idempotency_in_progress` where the first one has no answer yet; 422 where its key was used otherwise.
+ * Runs the endpoint unless the same request was answered before. Two concurrent ones may both run, but only one writes:
+ * the other is rolled back, or refused because of what the first has written, and gets the first one's answer. Errors:
+ * those of the endpoint; 409 `idempotency_in_progress` where the first one has no answer yet; 422 where the key was
+ * used for another request.
  */
 export async function runOnce(
   endpoint: Endpoint,

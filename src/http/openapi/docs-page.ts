@@ -3,7 +3,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { describeAccess } from './describe-access.ts';
 import { operationId } from './operation.ts';
 
-/** The API for people: every endpoint with what it needs, an example to send and an example of the answer. */
+/** The API documentation as a page: every endpoint with its access rule, an example request and an example answer. */
 export function docsPage(endpoints: readonly Endpoint[]): string {
   const entries = endpoints.map((endpoint) => {
     const { body, reply } = endpoint.example;

@@ -3,7 +3,7 @@ import { operation } from './operation.ts';
 import { sharedComponents } from './responses.ts';
 import { TAGS, tagOf } from './tags.ts';
 
-/** The version of the V1 API; within /v1 it stays. */
+/** The version of the API description; it stays the same within /v1. */
 const API_VERSION = '0.4.0';
 
 /** The OpenAPI 3.1 description, computed from the list of endpoints. */

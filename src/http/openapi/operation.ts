@@ -9,7 +9,7 @@ import { describeAccess } from './describe-access.ts';
 import { LINK_HEADER, RATE_LIMIT_HEADERS, refs } from './responses.ts';
 import { tagOf } from './tags.ts';
 
-/** Of POST and PATCH by a caller who is known. */
+/** A header of every POST and PATCH by a known caller. */
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -19,7 +19,7 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-/** What openapi.json says of one endpoint. */
+/** The OpenAPI operation of one endpoint. */
 export function operation(endpoint: Endpoint) {
   return {
     operationId: operationId(endpoint),
@@ -48,7 +48,7 @@ export function operation(endpoint: Endpoint) {
   };
 }
 
-/** What it answers when all goes well, by status. */
+/** The successful responses by status. */
 function success(endpoint: Endpoint) {
   const isList = endpoint.query?.properties?.offset !== undefined;
   const headers = refs({ ...RATE_LIMIT_HEADERS, ...(isList && LINK_HEADER) });
@@ -56,15 +56,15 @@ function success(endpoint: Endpoint) {
     const content = { '*/*': { schema: Bytes, example: 'The bytes of the file.' } };
     return {
       200: { description: 'The file. ETag is its hash; the type is found out from the bytes.', headers, content },
-      206: { description: 'The part of it that `Range` asks for.', headers, content },
-      304: { description: 'The client has it already, as If-None-Match says.', headers },
+      206: { description: 'The part of it that `Range` requests.', headers, content },
+      304: { description: 'The client has it already, according to If-None-Match.', headers },
     };
   }
   if (endpoint.reply === EventStream) {
     const content = { 'text/event-stream': { schema: EventStream, example: 'id: …\nevent: job\ndata: {…}\n\n' } };
     return {
-      200: { description: 'The present state, and each that follows.', headers, content },
-      204: { description: 'The client has seen the last state, as Last-Event-ID says.', headers },
+      200: { description: 'The current state, and each that follows.', headers, content },
+      204: { description: 'The client has received the last state, according to Last-Event-ID.', headers },
     };
   }
   const status = endpoint.status ?? 200;
@@ -92,7 +92,7 @@ function requestBody(endpoint: Endpoint) {
   return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };
 }
 
-/** What any endpoint may answer, by what it is made of, and what it says itself. */
+/** The errors that follow from the fields of the endpoint, and those that it declares itself. */
 function errorStatuses(endpoint: Endpoint): number[] {
   const own = (endpoint.errors ?? []).map((code) => STATUS_OF[code as ErrorCode]);
   const always = [422, 429, 503];
@@ -118,7 +118,7 @@ function parameters(
   });
 }
 
-/** `Rename a wiki` is renameWiki. */
+/** `Rename a wiki` becomes renameWiki. */
 export function operationId(endpoint: Endpoint): string {
   const words = endpoint.summary
     .replace(/'s\b/g, '')

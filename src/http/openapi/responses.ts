@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../core/errors.ts';
 
 const request_id = 'req_01jd8w3v6xf3e8h2k9m4n5p6w1';
 
-/** The refusals that have the envelope of an error, by status, each with one of its codes as the example. */
+/** The refusals with an error envelope, by status, each with one of its codes as the example. */
 const REASONS: Record<number, { description: string; message: string; code: ErrorCode }> = {
   400: {
     description: 'An identifier, the query or the body cannot be accepted.',
@@ -21,12 +21,12 @@ const REASONS: Record<number, { description: string; message: string; code: Erro
   },
   404: { description: 'The path names nothing.', code: 'not_found', message: 'There is no such resource.' },
   409: {
-    description: 'The write conflicts with the present state.',
+    description: 'The write conflicts with the current state.',
     code: 'conflict',
-    message: 'This conflicts with what is there.',
+    message: 'This conflicts with the current state.',
   },
   412: {
-    description: 'The request speaks another version of the protocol; Tus-Version names the one that is spoken here.',
+    description: 'The request uses another version of the protocol; Tus-Version names the supported one.',
     code: 'precondition_failed',
     message: 'Send Tus-Resumable: 1.0.0.',
   },
@@ -51,12 +51,12 @@ const REASONS: Record<number, { description: string; message: string; code: Erro
     message: 'Too many requests. Try again in 42 seconds.',
   },
   460: {
-    description: 'The bytes are not those that the checksum is of; none of them was kept.',
+    description: 'The bytes do not match the checksum; none of them was kept.',
     code: 'checksum_mismatch',
     message: 'The bytes do not have the checksum of Upload-Checksum. Send them again.',
   },
   503: {
-    description: 'Something that the service needs does not answer just now; Retry-After says when to try again.',
+    description: 'A dependency of the service does not answer just now; Retry-After says when to try again.',
     code: 'database_unavailable',
     message: 'The database does not answer just now. Try again in a moment.',
   },
@@ -68,7 +68,7 @@ const ErrorSchema = {
   properties: {
     error: { type: 'string', description: 'For programs: one of a list that only grows.' },
     message: { type: 'string', description: 'For developers.' },
-    request_id: { type: 'string', description: 'To be quoted when reporting a failure; also in X-Request-Id.' },
+    request_id: { type: 'string', description: 'Quote it when you report a failure; also in X-Request-Id.' },
   },
 };
 
@@ -94,15 +94,15 @@ const ValidationErrorSchema = {
   },
 };
 
-/** Of every answer, where limits are on. */
+/** Headers of every answer, where limits are on. */
 export const RATE_LIMIT_HEADERS = {
   'RateLimit-Policy': {
-    description: 'The limits that the request is under, each with its quota (q) in a window of so many seconds (w).',
+    description: 'The limits that apply to the request, each with its quota (q) and its window in seconds (w).',
     schema: { type: 'string' },
     example: '"general";q=600;w=60, "search";q=120;w=60',
   },
   RateLimit: {
-    description: 'What is left of each (r), and the seconds until its window ends (t).',
+    description: 'How many requests are left in each (r), and the seconds until its window ends (t).',
     schema: { type: 'string' },
     example: '"general";r=599;t=42, "search";r=119;t=42',
   },
@@ -117,13 +117,13 @@ export const LINK_HEADER = {
 };
 const RETRY_AFTER = {
   'Retry-After': {
-    description: 'The seconds after which trying again has a chance.',
+    description: 'How many seconds to wait before trying again.',
     schema: { type: 'integer', minimum: 1 },
     example: 42,
   },
 };
 
-/** What operations refer to instead of repeating it. */
+/** Components that operations refer to instead of repeating them. */
 export function sharedComponents() {
   return {
     schemas: { Error: ErrorSchema, HTTPValidationError: ValidationErrorSchema },

@@ -1,38 +1,38 @@
 import type { Endpoint } from '../endpoint.ts';
 
-/** What the groups of endpoints are about. */
+/** The groups of endpoints and their descriptions. */
 export const TAGS: Record<string, string> = {
   onboarding: 'The first call of a client.',
-  overview: 'What the caller has.',
+  overview: 'Workspaces and wikis of the caller.',
   workspaces: 'Workspaces, also called organizations: they own everything else.',
-  members: 'Who belongs to a workspace, in which role, and the seats.',
-  invitations: 'How people come to belong to a workspace.',
+  members: 'Members of a workspace, their roles, and the seats.',
+  invitations: 'How people join a workspace.',
   'api-keys': 'Credentials for programs.',
   'audit-events': 'Who did what in a workspace.',
-  me: "The caller's own things.",
+  me: "The caller's own account.",
   auth: 'Signing in and out.',
-  'widget-token': 'Short tokens for widgets that are embedded in other sites.',
+  'widget-token': 'Short-lived tokens for widgets that are embedded in other sites.',
   widgets: 'What the widgets show.',
   'widget-origins': 'The sites that may show the widgets.',
   'widget-frames': 'Widgets in frames.',
-  plans: 'What a workspace can be on.',
+  plans: 'The plans that a workspace can be on.',
   billing: 'What a plan would cost.',
   wikis: 'Wikis of a workspace.',
-  uploads: 'Files that are handed over.',
+  uploads: 'Files from which sources and pages are made.',
   exports: 'Archives of a wiki.',
-  imports: 'Archives that become pages.',
-  jobs: 'The work that makes sources and pages of uploads.',
-  sources: 'What was handed over, as it can be read and searched.',
-  pages: 'What readers see and writers write.',
-  suggest: 'What may be meant by what is being typed.',
+  imports: 'Archives from which pages are made.',
+  jobs: 'Background work on uploads, exports and imports.',
+  sources: 'Uploaded documents, to read and to search.',
+  pages: 'Pages, to read and to write.',
+  suggest: 'Suggestions while typing.',
   tree: 'All pages of a wiki at once.',
   branches: 'The tree of pages, branch by branch.',
-  preview: 'What a text would be as a page.',
+  preview: 'How a text would look as a page.',
   trash: 'Pages that were deleted and can be restored.',
   attachments: 'Pictures and files of pages.',
 };
 
-/** The group of an endpoint: what its path is about, or what in a wiki or workspace. */
+/** The group of an endpoint: the resource of its path, or the resource inside a wiki or workspace. */
 export function tagOf(endpoint: Endpoint): string {
   const [container = '', inside = ''] = endpoint.path
     .split('/')
