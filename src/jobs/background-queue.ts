@@ -3,7 +3,7 @@ import { sql } from '../db/sql.ts';
 import type { BackgroundJob } from './define-job.ts';
 import { leaseCte } from './workers.ts';
 
-/** A background job as a worker runs it. */
+/** A background job claimed by a worker. */
 export interface ClaimedBackgroundJob {
   job_id: string;
   name: string;
@@ -21,8 +21,8 @@ export function pauseAfter(failures: number): number {
 }
 
 /**
- * Claims a job of one of the lanes, or answers undefined: of the workspaces with the fewest running jobs the one that
- * waits longest. Whoever else claims at this moment takes another one, and none waits for a lock.
+ * Claims a job of one of these lanes, or returns undefined: the job that has waited longest among the workspaces with
+ * the fewest running jobs. Concurrent claims take different jobs, and none waits for a lock.
  */
 export async function claimBackgroundJob(
   query: Query,
@@ -46,7 +46,7 @@ export async function claimBackgroundJob(
   return job;
 }
 
-/** Another worker has just begun with a job of the same key. */
+/** Another worker has just started a job with the same key. */
 function noneIfRunning(error: { code?: string; constraint?: string }): [] {
   if (error.code === '23505' && error.constraint === 'background_jobs_running') return [];
   throw error;
@@ -55,14 +55,14 @@ function noneIfRunning(error: { code?: string; constraint?: string }): [] {
 const held = ({ job_id, attempt }: ClaimedBackgroundJob) =>
   sql`job_id = ${job_id} and attempt = ${attempt} and status = 'running'`;
 
-/** A job that ended well leaves nothing behind. */
+/** A job that succeeded is deleted. */
 export async function finishBackgroundJob(query: Query, job: ClaimedBackgroundJob): Promise<void> {
   await query(sql`delete from background_jobs where ${held(job)}`);
 }
 
 /**
- * Puts a job back for another attempt, after a pause in seconds. Where the next job of its key is queued already, that one
- * does the work. `countsAsFailure`: false on an orderly stop.
+ * Puts a job back for another attempt after a pause in seconds. If the next job with its key is already queued, that
+ * one does the work. `countsAsFailure`: false on an orderly stop.
  */
 export async function releaseBackgroundJob(
   query: Query,
@@ -85,7 +85,7 @@ export async function releaseBackgroundJob(
     where ${held(job)} and not exists (select from next)`);
 }
 
-/** Keeps a job that used up its attempts, for the operator to see; of a key only the last one. */
+/** Keeps a job that used up its attempts for the operator to see; for each key only the last one. */
 export async function failBackgroundJob(query: Query, job: ClaimedBackgroundJob, error: string): Promise<void> {
   await query(sql`
     with former as (
@@ -95,13 +95,13 @@ export async function failBackgroundJob(query: Query, job: ClaimedBackgroundJob,
     update background_jobs set status = 'failed', worker_id = null, updated_at = now(), error = ${error} where ${held(job)}`);
 }
 
-/** Enqueues what is due, as one statement; answers how many jobs that were. */
+/** Enqueues the due jobs in one statement; returns how many. */
 export async function enqueueDue(query: Query, job: BackgroundJob): Promise<number> {
   const rows = await query(job.due ? enqueueTenants(job) : enqueueOnce(job));
   return rows.length;
 }
 
-/** Tenants that have a job of this kind already are passed over, so that those never take the place of others. */
+/** Skips tenants that already have a job of this kind, so that they never take the place of others. */
 function enqueueTenants(job: BackgroundJob) {
   const from = sql`(
     select d.wiki_id, d.workspace_id from (${job.due}) d
@@ -111,7 +111,7 @@ function enqueueTenants(job: BackgroundJob) {
   return sql`${job.enqueue({}, from)} returning 1`;
 }
 
-/** Of all processes one moves the schedule on, and that one enqueues. */
+/** Only the process that advances the schedule enqueues the job. */
 function enqueueOnce(job: BackgroundJob) {
   return sql`
     with due as (

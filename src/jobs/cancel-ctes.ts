@@ -1,8 +1,8 @@
 import { type Sql, sql } from '../db/sql.ts';
 
 /**
- * The step that cancels the jobs `j` that a condition names, as far as they have not ended. A worker that runs one finds
- * with its next heartbeat or write that it holds it no more, and what it was about to write is undone.
+ * The CTE that cancels the unfinished jobs `j` that match a condition. A worker that runs one notices at its next
+ * heartbeat or write that it has lost the job, and its open transaction is rolled back.
  */
 export function cancelJobs(from: Sql, condition: Sql): Sql {
   return sql`
@@ -13,8 +13,8 @@ export function cancelJobs(from: Sql, condition: Sql): Sql {
 }
 
 /**
- * The step that ends the upload named by the rows of `from` (upload_id) as cancelled, when `stopped` was cancelled: until
- * then a last write may have been under way. The locks are taken in the order of a worker that ends a job: job, upload.
+ * The CTE that ends the uploads named by the rows of `from` (upload_id) as cancelled, if `stopped` was cancelled; the
+ * job may have been writing until then. Locks are taken in the same order as when a worker ends a job: job, upload.
  */
 export function failUpload(wiki_id: string, from: Sql, stopped: Sql): Sql {
   return sql`

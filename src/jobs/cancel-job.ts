@@ -7,12 +7,12 @@ import { endpoint } from '../http/endpoint.ts';
 import { cancelJobs, failUpload } from './cancel-ctes.ts';
 import { exampleJob, Job, jobColumns } from './schema.ts';
 
-/** An upload whose job is cancelled has failed; it can be retried, which makes a new job. */
+/** Cancelling a job fails its upload; the upload can be retried, which creates a new job. */
 export const cancelJob = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/jobs/:job_id/cancel',
   summary: 'Cancel a job',
-  description: 'What it has made stays. Its upload has failed then, and can be retried.',
+  description: 'What it has made stays. Its upload has failed, and can be retried.',
   access: onWiki('uploads:create'),
   event: 'job.cancelled',
   params: Type.Object({ wiki_id: Id, job_id: Id }),

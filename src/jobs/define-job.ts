@@ -11,8 +11,8 @@ import type { Sandbox } from '../sandbox/thread-pool.ts';
 import type { Job } from './schema.ts';
 
 /**
- * What runs beside each other in one process, and how many of it at once: jobs of one lane wait for each other and for
- * nothing else. `uploads` has fewer slots where the database has few connections.
+ * The lanes of a process and their sizes: jobs of one lane wait only for each other. `uploads` has fewer slots where
+ * the database has few connections.
  */
 export const LANES = {
   /** Uploads, exports and imports. */
@@ -21,7 +21,7 @@ export const LANES = {
   index: 2,
   /** Messages to a mail server, which may be slow. */
   mail: 4,
-  /** What removes old data. */
+  /** Removal of old data. */
   maintenance: 1,
 } as const;
 export type Lane = keyof typeof LANES;
@@ -30,17 +30,17 @@ export type Lane = keyof typeof LANES;
 export interface JobServices {
   blobs: Blobs;
   mail: Mail;
-  /** Compiles files apart from requests, at lower CPU priority than page reads. */
+  /** Compiles files outside the request path, at lower CPU priority than page reads. */
   sandbox: Sandbox;
   /** Opens PDF, Word, EPUB and ZIP files in confined processes. */
   reader: DocumentReader;
-  /** Where users reach the service, without a slash at the end. */
+  /** The service's public address, without a trailing slash. */
   publicUrl: string;
   limits: Limits;
   log: Logger;
 }
 
-/** For whom a job works, which is what it sees of the database. */
+/** The tenant of a job, which decides what it can see of the database. */
 type Tenant = {
   wiki: { wiki_id: string };
   workspace: { workspace_id: string };
@@ -50,37 +50,40 @@ type Tenant = {
 export type JobFor = keyof Tenant;
 
 interface JobContext<For extends JobFor, Input> {
-  /** The rows of its wiki or workspace; for a user or the service itself those of the service. */
+  /** The rows of its wiki or workspace; for a user or the service itself those of the service context. */
   db: ScopedDb;
   /** The ids of its tenant. */
   target: Tenant[For];
   input: Input;
   services: JobServices;
-  /** Aborted on an orderly stop and when the time is up: what is left is done by the next attempt. */
+  /** Aborted on an orderly stop and at the timeout; the next attempt does the rest. */
   signal: AbortSignal;
 }
 
 interface JobDefinition<For extends JobFor, Input extends TObject<TProperties>> {
-  /** What it does, as a verb and an object in kebab case; it is stored with each job, so it never changes. */
+  /** What it does, as a verb and an object in kebab case. It is stored with each job, so it never changes. */
   name: string;
   for: For;
   lane: Lane;
-  /** At most one job of a name and key is queued, and one runs: `tenant` is one of each wiki, workspace or user. */
+  /**
+   * At most one job of a name and key is queued, and one runs. `tenant`: the id of its wiki, workspace or user is the
+   * key.
+   */
   key?: 'tenant' | ((input: Static<Input>) => string);
-  /** How often it may fail. What is due as long as its rows are there is tried `forever`, with pauses of up to an hour. */
+  /** How often it may fail. `forever`: retried as long as its rows exist, with pauses of up to an hour. */
   attempts: number | 'forever';
-  /** When an attempt takes longer, its signal is aborted, and it has failed. */
+  /** After this time the attempt's signal is aborted, and the attempt has failed. */
   timeoutSeconds: number;
   input?: Input;
   /**
-   * Scheduled every so many seconds: for each wiki that `due` answers (wiki_id, workspace_id), or, for the service itself,
-   * once.
+   * The interval in seconds of a scheduled job: one job for each tenant that `due` returns (wiki_id, workspace_id), or
+   * one for the service itself.
    */
   every?: number;
   due?: Sql;
-  /** Does the work, again after a crash at any point. What it throws is a failed attempt. */
+  /** Does the work, again after a crash at any point. An error that it throws is a failed attempt. */
   run(context: JobContext<For, Static<Input>>): Promise<void>;
-  /** Writes down that the last attempt failed, in the transaction that marks the job as failed. */
+  /** Records that the last attempt failed, in the transaction that marks the job as failed. */
   onFailure?(
     query: Query,
     context: Pick<JobContext<For, Static<Input>>, 'target' | 'input'>,
@@ -88,13 +91,13 @@ interface JobDefinition<For extends JobFor, Input extends TObject<TProperties>> 
   ): Promise<void>;
 }
 
-/** A kind of job that is no public record, as the list of jobs holds it. */
-// `any`, because the list holds jobs of every shape; each was typed where it was defined.
+/** A kind of job without a public record, in the list of jobs. */
+// `any`, because the list holds jobs of every shape; each is typed where it is defined.
 export type BackgroundJob<Input = any> = JobDefinition<any, any> & Enqueueable<Input>;
 
 /**
- * Defines a job that runs in the background: a value in the list JOBS. An endpoint enqueues it by `later(job, input)`, a
- * step of its write, so that the job is there exactly if the write is.
+ * Defines a background job: a value in the list JOBS. An endpoint enqueues it with `later(job, input)`, a CTE of its
+ * write, so that the job exists exactly if the write does.
  */
 export function defineJob<For extends JobFor, Input extends TObject<TProperties> = TObject<Record<never, TSchema>>>(
   definition: JobDefinition<For, Input>,
@@ -117,8 +120,8 @@ const TENANT_KEY: Record<JobFor, Sql> = {
 };
 
 /**
- * The step of a statement that enqueues a job for each row of `from` (workspace_id, wiki_id, user_id, as far as the job is
- * for one), where none with its key is queued.
+ * The CTE that enqueues a job for each row of `from` (workspace_id, wiki_id, user_id, as far as the job has that
+ * tenant), unless one with its key is queued.
  */
 export function enqueueCte(
   job: Pick<JobDefinition<any, any>, 'name' | 'lane' | 'for' | 'key'>,
@@ -136,7 +139,7 @@ function keyOf({ key, for: jobFor }: Pick<JobDefinition<any, any>, 'for' | 'key'
   return key === 'tenant' ? TENANT_KEY[jobFor as JobFor] : sql`${key(input)}`;
 }
 
-/** A public job as a worker runs it: a record of a wiki. */
+/** A public job, that is a record of a wiki, claimed by a worker. */
 export interface ClaimedJob {
   wiki_id: string;
   job_id: string;
@@ -146,7 +149,7 @@ export interface ClaimedJob {
   failures: number;
 }
 
-/** A kind of public job: its record says what became of it. */
+/** A kind of public job, whose record shows its progress and result. */
 export interface RecordJob {
   record: true;
   name: Job['kind'];
@@ -154,15 +157,16 @@ export interface RecordJob {
   /** How often it may fail without progress. */
   attempts: number;
   /**
-   * Works until the end, which it writes itself in the transaction of its last write. It stops early when `signal` is
-   * aborted: on an orderly stop, and when the job was cancelled or taken over. What it throws is a failed attempt.
+   * Works until the end, and records the end in the transaction of its last write. It stops early when `signal` is
+   * aborted: on an orderly stop, and when the job was cancelled or taken over. An error that it throws is a failed
+   * attempt.
    */
   run(context: { db: ScopedDb; job: ClaimedJob; services: JobServices; signal: AbortSignal }): Promise<void>;
   /** Ends a job that failed too often. */
   onFailure(query: Query, job: ClaimedJob, error: string): Promise<void>;
 }
 
-/** Defines a kind of public job: a value in the list JOBS. An endpoint enqueues it by `later(jobRecord, …)`. */
+/** Defines a kind of public job: a value in the list JOBS. An endpoint enqueues it with `later(jobRecord, …)`. */
 export function defineRecordJob(definition: Omit<RecordJob, 'record'>): RecordJob {
   return { record: true, ...definition };
 }

@@ -7,13 +7,13 @@ import { endLease, lostJobs, prolongLease, requeueLostJobs } from './workers.ts'
 const HEARTBEAT_MS = 3_000;
 
 /**
- * Prolongs the lease of a worker as long as it runs anything, tells it which public jobs it has lost, and puts back the jobs
- * of workers that are gone. Never twice at once: a slow database gets no second heartbeat on top of the first.
+ * Renews the lease of a worker while it runs jobs, tells it which public jobs it has lost, and requeues the jobs of
+ * dead workers. Heartbeats never overlap: a slow database does not get a second one on top of the first.
  */
 export function startHeartbeat(options: {
   query: Query;
   worker_id: string;
-  /** The public jobs that the worker runs, each with what tells it that it lost the job. */
+  /** The public jobs that the worker runs, each with the controller that aborts it when it is lost. */
   records: ReadonlyMap<ClaimedJob, AbortController>;
   isIdle: () => boolean;
   log: Logger;
@@ -44,7 +44,7 @@ export function startHeartbeat(options: {
     async stop() {
       clearInterval(timer);
       await underWay;
-      await endLease(query, worker_id).catch((err: unknown) => log.warn({ err }, 'the worker could not sign off'));
+      await endLease(query, worker_id).catch((err: unknown) => log.warn({ err }, 'the worker could not end its lease'));
     },
   };
 }

@@ -7,7 +7,7 @@ import { sql } from '../db/sql.ts';
 const world = await openWorld({ DATABASE_URL: await makeDatabase(), DATABASE_CONNECTIONS: '6' });
 const { db } = world;
 
-/** Whether all that was written into the wiki is in its search index. */
+/** Whether everything written into the wiki is in its search index. */
 async function isIndexed(wiki_id: string): Promise<boolean> {
   return (await db.query(sql`select 1 from search_pending where wiki_id = ${wiki_id}`)).length === 0;
 }
@@ -17,7 +17,7 @@ async function write(owner: Owner, title: string): Promise<void> {
   assert.equal(status, 201);
 }
 
-test('a wiki whose index cannot be merged keeps no other wiki waiting, and is merged when the fault is gone', async () => {
+test('a wiki whose index cannot be merged keeps no other wiki waiting, and is merged after the fault is fixed', async () => {
   const [faulty, healthy] = [await world.owner(), await world.owner()];
   await db.transaction(async (_, runScript) =>
     runScript(`
@@ -39,16 +39,16 @@ test('a wiki whose index cannot be merged keeps no other wiki waiting, and is me
   assert.equal(await isIndexed(faulty.wiki_id), false);
   await db.transaction((_, runScript) => runScript('drop function fail_for_test cascade'));
   await db.query(sql`update background_jobs set run_after = now() where wiki_id = ${faulty.wiki_id}`);
-  await until('the other one is indexed, too', () => isIndexed(faulty.wiki_id));
+  await until('the faulty wiki is indexed, too', () => isIndexed(faulty.wiki_id));
 });
 
-test('an upload is worked on while the removal of a deleted wiki takes its time', async () => {
+test('an upload runs while the removal of a deleted wiki takes its time', async () => {
   const [leaving, staying] = [await world.owner(), await world.owner()];
   await write(leaving, 'Doomed');
   await db.transaction(async (query) => {
     await query(sql`select 1 from pages where wiki_id = ${leaving.wiki_id} for update`);
     assert.equal((await leaving.send('DELETE', `/v1/wikis/${leaving.wiki_id}`)).status, 204);
-    // The schedule asks once a minute.
+    // The schedule checks only once a minute.
     await db.query(sql`
       insert into background_jobs (name, lane, key, wiki_id)
       values ('remove-deleted-wiki', 'maintenance', ${leaving.wiki_id}, ${leaving.wiki_id}) on conflict do nothing`);
@@ -69,7 +69,7 @@ test('an upload is worked on while the removal of a deleted wiki takes its time'
   );
 });
 
-test('heartbeats go on without waiting for the row of their own job, and take no connections from requests', async () => {
+test('heartbeats do not wait for the row of their own job, and take no connections from requests', async () => {
   const owner = await world.owner();
   const form = new FormData();
   for (let i = 0; i < 400; i += 1)
@@ -79,7 +79,7 @@ test('heartbeats go on without waiting for the row of their own job, and take no
   await until('the job runs', async () => (await db.query(sql`select 1 ${isRunning}`)).length > 0);
   await db.transaction(async (query) => {
     const [held] = await query<{ worker_id: string }>(sql`select worker_id ${isRunning} for update`);
-    assert.ok(held, 'the upload must be long enough to be caught while it runs');
+    assert.ok(held, 'the upload must be long enough to be observed while it runs');
     const aliveUntil = async () => {
       const [row] = await db.query<{ at: string }>(sql`
         select alive_until::text as at from workers where worker_id = ${held.worker_id}`);

@@ -7,14 +7,14 @@ const LOOK_MS = 500;
 interface Watched {
   wiki_id: string;
   job_id: string;
-  /** Of the row when it was looked at last; undefined where somebody has not been told of it. */
+  /** The version of the row at the last poll; undefined while a callback has not been called for it. */
   version: string | undefined;
   callbacks: Set<() => void>;
 }
 
 /**
- * One look at all watched jobs of the process, twice a second while there are any: a look by key costs less than a
- * connection that listens, and needs none of its own.
+ * Polls all watched jobs of the process in one query, twice a second while there are any: a query by key costs less
+ * than a listening connection, and needs no connection of its own.
  */
 export function openJobChanges(query: Query, onFailure: (error: unknown) => void): JobChanges {
   const watched = new Map<string, Watched>();

@@ -7,7 +7,7 @@ import { type Client, makeDatabase, type Owner, openWorld, waitForUpload } from 
 import { newId } from '../core/ids.ts';
 import { sql } from '../db/sql.ts';
 
-/** The API has two connections to its database and no worker; jobs run in another service. */
+/** The API has two database connections and no worker; jobs run in another service. */
 const DATABASE_URL = await makeDatabase();
 const DATA_DIR = join(await makeFolder(), 'data');
 const world = await openWorld({ DATABASE_URL, DATA_DIR, ROLE: 'web', DATABASE_CONNECTIONS: '2' });
@@ -28,7 +28,7 @@ interface Stream {
   stop(): void;
 }
 
-/** Follows a job as a browser's EventSource does. */
+/** Follows a job like a browser's EventSource. */
 async function follow(address: string, client: Client, path: string, seen?: string): Promise<Stream> {
   const stopping = new AbortController();
   const response = await fetch(`${address}${path}/events`, {
@@ -111,7 +111,7 @@ test('a job is followed from its present state to its end, also where another pr
   assert.equal(stream.status, 200);
   await streamEnds(stream);
   const { body: ended } = await owner.get(job);
-  assert.ok(stream.events.length >= 2, 'there must be more states than one');
+  assert.ok(stream.events.length >= 2, 'there must be more than one state');
   assert.deepEqual(stream.events.at(-1)?.data, ended);
   assert.equal(ended.status, 'completed');
   const progress = stream.events.map(({ data }) => Number(data.progress));
@@ -125,12 +125,16 @@ test('a job is followed from its present state to its end, also where another pr
   const again = await follow(world.address, owner, job);
   await streamEnds(again);
   assert.deepEqual(again.events, stream.events.slice(-1));
-  assert.equal((await follow(world.address, owner, job, again.events[0]?.id)).status, 204, 'nothing is left to follow');
+  assert.equal(
+    (await follow(world.address, owner, job, again.events[0]?.id)).status,
+    204,
+    'there is nothing left to follow',
+  );
   const head = await owner.send('HEAD', `${job}/events`);
   assert.deepEqual([head.status, head.headers.get('content-type')], [200, 'text/event-stream; charset=utf-8']);
 });
 
-test('a stream that is opened again sends only what the client has not seen, and says that it is there', async () => {
+test('a reopened stream sends only what the client has not seen, and sends heartbeats', async () => {
   const owner = await world.owner();
   const job = await waitingJob(owner);
   const first = await follow(world.address, owner, job);
@@ -147,7 +151,7 @@ test('a stream that is opened again sends only what the client has not seen, and
   );
 });
 
-test('a stream ends when its key is revoked or its reader is no member any more, and nobody else gets one', async () => {
+test('a stream ends when its key is revoked or its reader is no longer a member, and others cannot open one', async () => {
   const owner = await world.owner();
   const job = await waitingJob(owner);
   const [member, leaver, stranger] = [
@@ -167,11 +171,11 @@ test('a stream ends when its key is revoked or its reader is no member any more,
   assert.deepEqual(
     streams.map(({ events }) => events.length),
     [1, 1],
-    'whoever lost access is told no further state',
+    'a reader who lost access gets no further state',
   );
 });
 
-test('a credential follows twenty jobs at once and no more, which hold no connection to the database', async () => {
+test('a credential follows at most twenty jobs at once, and streams hold no database connection', async () => {
   const owner = await world.owner();
   const other = await world.member(owner.workspace_id, 'viewer');
   const job = await waitingJob(owner);
@@ -197,7 +201,7 @@ test('a credential follows twenty jobs at once and no more, which hold no connec
   for (const stream of [...streams, others]) stream.stop();
 });
 
-test('a service that stops ends its streams and does not wait for them', async () => {
+test('a stopping service ends its streams and does not wait for them', async () => {
   const address = `http://127.0.0.1:${await freePort()}`;
   const service = spawnService({ PORT: new URL(address).port, DATABASE_URL, DATA_DIR, ROLE: 'web' });
   await service.ready;
@@ -211,7 +215,7 @@ test('a service that stops ends its streams and does not wait for them', async (
   await streamEnds(stream);
 });
 
-test('a job that is cancelled stops soon, its upload has failed, and what was made stays and is counted', async () => {
+test('a cancelled job stops soon, its upload has failed, and what it made stays and is counted', async () => {
   const owner = await world.owner();
   const { wiki_id } = owner;
   const { upload_id, job } = await uploadMany(owner, 300);
@@ -238,7 +242,7 @@ test('a job that is cancelled stops soon, its upload has failed, and what was ma
     assert.equal((await owner.post(path)).status, 409);
   }
 
-  // The worker is free for the next job of the wiki, and no file of the cancelled one comes after it.
+  // The worker is free for the next job of the wiki, and processes no further file of the cancelled one.
   const next = await world.upload(owner, wiki_id, { 'next.md': '# Next' });
   assert.equal(next.body.status, 'completed');
   assert.equal(await countSources(), made + 1);
@@ -255,7 +259,7 @@ test('a job that is cancelled stops soon, its upload has failed, and what was ma
   );
 });
 
-test('of many who cancel and retry an upload at once, whatever happens, it ends with one job at most and no source twice', async () => {
+test('after many concurrent cancellations and retries an upload has at most one job and no duplicate source', async () => {
   const owner = await world.owner();
   const { wiki_id } = owner;
   const { upload_id } = await uploadMany(owner, 60);
@@ -277,18 +281,18 @@ test('of many who cancel and retry an upload at once, whatever happens, it ends 
   assert.deepEqual(counted, { open: 0, sources: 60, revisions: 60 });
 });
 
-test('a job whose worker ends each time is given up after a bounded number of attempts, and says why', async () => {
+test('a job that ends its worker each time is given up after a bounded number of attempts, with the reason', async () => {
   const database = await makeDatabase();
   const data_dir = join(await makeFolder(), 'data');
   const alone = await openWorld({ DATABASE_URL: database, DATA_DIR: data_dir, ROLE: 'web' });
   const owner = await alone.owner();
   const { wiki_id } = owner;
-  // Large enough that a worker is killed before it has made anything of it.
+  // Large enough that a worker is killed before it has written anything.
   const form = new FormData();
   form.append('files', new Blob([`# Long\n\n${'*word* [link](x.md) '.repeat(40_000)}`]), 'long.md');
   const { body: upload } = await owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });
   const jobOf = async () => (await owner.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${upload.upload_id}`)).body[0];
-  // Of the five attempts that a job has, three went the same way before.
+  // Counts three of the job's five attempts as already lost in the same way.
   await alone.db.query(sql`update jobs set failures = 3`);
   let kills = 0;
   for (let before = await jobOf(); before.finished_at === undefined && kills < 10; before = await jobOf()) {
@@ -308,14 +312,14 @@ test('a job whose worker ends each time is given up after a bounded number of at
   assert.deepEqual((await owner.get(`/v1/wikis/${wiki_id}/sources`)).body, []);
 });
 
-test('an orderly stop is no failed attempt of a job, and gives a job that got on no further one', async () => {
+test('an orderly stop does not count as a failed attempt of a running job', async () => {
   const database = await makeDatabase();
   const data_dir = join(await makeFolder(), 'data');
   const alone = await openWorld({ DATABASE_URL: database, DATA_DIR: data_dir, ROLE: 'web' });
   const owner = await alone.owner();
   const { job } = await uploadMany(owner, 400);
   const worker = spawnService({ DATABASE_URL: database, DATA_DIR: data_dir, ROLE: 'worker' });
-  await until('the job has got on', async () => (await owner.get(job)).body.progress > 0);
+  await until('the job has made progress', async () => (await owner.get(job)).body.progress > 0);
   worker.kill('SIGTERM');
   assert.equal((await worker.ended).code, 0);
   const [row] = await alone.db.query(sql`select status, attempt, failures from jobs`);

@@ -1,7 +1,7 @@
 import { pruneIdempotencyKeys } from '../access/idempotency.ts';
 import { defineJob } from './define-job.ts';
 
-/** Deletes the answers to requests with an Idempotency-Key that are older than they are kept. */
+/** Deletes expired answers to requests with an Idempotency-Key. */
 export const pruneOldIdempotencyKeys = defineJob({
   name: 'prune-idempotency-keys',
   for: 'service',

@@ -5,7 +5,7 @@ import type { ClaimedJob } from './define-job.ts';
 import type { Job } from './schema.ts';
 import { leaseCte } from './workers.ts';
 
-/** The job was taken over by another worker: whatever this one was about to write is not to be written. */
+/** The job was cancelled or taken over by another worker; this worker must not write anything more for it. */
 export class LeaseLost extends Error {}
 
 interface NewJob {
@@ -15,7 +15,7 @@ interface NewJob {
   kind: Job['kind'];
 }
 
-/** A public job, for `later`: the step answers the new row, for each row of what the same statement writes. */
+/** A public job, for `later`: the CTE returns the new row, one for each row of `from`. */
 export const jobRecord: Enqueueable<NewJob> = {
   enqueue: ({ wiki_id, job_id, upload_id, kind }, from) => sql`
     insert into jobs (wiki_id, job_id, upload_id, kind)
@@ -24,10 +24,10 @@ export const jobRecord: Enqueueable<NewJob> = {
 };
 
 /**
- * Claims a public job, or answers undefined: of the workspaces with the fewest running jobs the one that waits longest;
- * `onlyIdleWorkspaces`: only of workspaces of which nothing is running. In two steps: candidates are read without a lock,
- * then a conditional update by the job's key decides who has it. A job of a wiki starts only when the one before it has
- * ended, also when that one waits for its next attempt: the unique index jobs_started decides.
+ * Claims a public job, or returns undefined: the job that has waited longest among the workspaces with the fewest
+ * running jobs; `onlyIdleWorkspaces`: only among workspaces without running jobs. It takes two steps: candidates are
+ * read without a lock, then a conditional update by the job's key claims one. A job of a wiki starts only after the
+ * previous one has ended, even if that one waits for its next attempt: the unique index jobs_started ensures it.
  */
 export async function claimJob(
   query: Query,
@@ -61,8 +61,8 @@ function noneIfStarted(error: { code?: string; constraint?: string }): [] {
 }
 
 /**
- * Locks the job until the end of the transaction, so that nobody cancels it or takes it over before the commit. In a
- * transaction that writes for the job it comes first. Errors: LeaseLost, which undoes the rest.
+ * Locks the job until the end of the transaction, so that it is not cancelled or taken over before the commit. Must be
+ * the first statement of a transaction that writes for the job. Errors: LeaseLost, which rolls back the rest.
  */
 export async function holdJob(query: Query, job: ClaimedJob): Promise<void> {
   const held = await query(sql`
@@ -72,7 +72,7 @@ export async function holdJob(query: Query, job: ClaimedJob): Promise<void> {
   if (held.length === 0) throw new LeaseLost(`job ${job.job_id} was cancelled or taken over`);
 }
 
-/** Holds the job and notes how far it is (0 to 100). A job that gets on starts to count its failures anew. */
+/** Locks the job and records its progress (0 to 100). Progress resets its count of failures. */
 export async function advanceJob(query: Query, job: ClaimedJob, progress: number): Promise<void> {
   await holdJob(query, job);
   await query(sql`
@@ -82,8 +82,8 @@ export async function advanceJob(query: Query, job: ClaimedJob, progress: number
 }
 
 /**
- * Holds the job and says how far it is, for work that begins anew after each failure: were they counted anew as well, one
- * that always fails at the same place would never be given up.
+ * Locks the job and shows its progress without resetting its count of failures: for work that starts over after each
+ * failure, so that a job which always fails at the same place is given up.
  */
 export async function showProgress(query: Query, job: ClaimedJob, progress: number): Promise<void> {
   await holdJob(query, job);
@@ -107,8 +107,8 @@ export async function endJob(
 }
 
 /**
- * Puts the job back: after a failure with growing pauses (1 s, 4 s, 9 s, …), where it was none at once or after a pause in
- * seconds. Then the attempt is not counted as a failure; of a job that got on it no longer is.
+ * Puts the job back: after a failure with growing pauses (1 s, 4 s, 9 s, …), otherwise at once or after a pause in
+ * seconds. Without a failure the attempt is not counted as one; progress resets the count.
  */
 export async function releaseJob(db: Db, job: ClaimedJob, failure: string | undefined, wait = 0): Promise<void> {
   const pause = failure === undefined ? wait : job.failures ** 2;

@@ -10,11 +10,11 @@ import {
 import type { BackgroundJob, JobServices } from './define-job.ts';
 import { isUnavailable } from './run-record-job.ts';
 
-/** How long after its time is up a job that does not stop is waited for. */
+/** How long to wait for a job that does not stop after its timeout. */
 const GRACE_SECONDS = 30;
 const UNAVAILABLE_SECONDS = 2;
 
-/** Runs an attempt of a background job and writes down how it ended. */
+/** Runs one attempt of a background job and records its result. */
 export async function runBackgroundJob(
   definition: BackgroundJob,
   run: { db: ServiceDb; job: ClaimedBackgroundJob; services: JobServices; stopping: AbortSignal },
@@ -64,12 +64,15 @@ function contextOf(definition: BackgroundJob, { wiki_id, workspace_id }: Claimed
   return SERVICE;
 }
 
-/** A job that does not stop when its time is up keeps its slot no longer than that; what it still does is fenced off by its attempt. */
+/**
+ * A job that does not stop after its timeout frees its slot after the grace period; its attempt number fences off its
+ * later writes.
+ */
 async function withinTime(work: Promise<void>, timeoutSeconds: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new Error(`it did not stop ${GRACE_SECONDS} s after its time was up`)),
+      () => reject(new Error(`it did not stop within ${GRACE_SECONDS} s after its timeout`)),
       (timeoutSeconds + GRACE_SECONDS) * 1_000,
     );
   });

@@ -3,17 +3,19 @@ import { toApiError, toStorageError } from '../http/to-api-error.ts';
 import type { ClaimedJob, JobServices, RecordJob } from './define-job.ts';
 import { LeaseLost, releaseJob } from './record-queue.ts';
 
-/** How long a job waits for what was unavailable. */
+/** How long a job pauses when the database or the file store is unavailable. */
 const UNAVAILABLE_SECONDS = 2;
 
-/** Runs an attempt of a public job and writes down how it ended. `lost` is aborted when the job was cancelled or taken over. */
+/**
+ * Runs one attempt of a public job and records its result. `lost` is aborted when the job was cancelled or taken over.
+ */
 export async function runRecordJob(
   definition: RecordJob,
   run: { db: ScopedDb; job: ClaimedJob; services: JobServices; stopping: AbortSignal; lost: AbortSignal },
 ): Promise<void> {
   const { db, job, services, stopping, lost } = run;
   const { log } = services;
-  // Its worker was lost so often that it is the job which ends it.
+  // So many workers were lost while running the job that the job itself must be ending them.
   if (job.failures > definition.attempts) {
     log.error({ job_id: job.job_id, failures: job.failures }, 'a job failed: each worker that ran it was lost');
     const text = 'worker_lost: given up, because each process that worked on it ended';
@@ -42,7 +44,10 @@ export async function runRecordJob(
   }
 }
 
-/** No fault of the job, so no failed attempt. A statement that takes too long is one, and a missing file does not come back. */
+/**
+ * Not the job's fault, so not a failed attempt. A statement timeout is a failure, and so is a missing file, which does
+ * not come back.
+ */
 export function isUnavailable(error: unknown): boolean {
   const { code = '' } = error as { code?: string };
   if (code === '57014' || code === 'ENOENT') return false;

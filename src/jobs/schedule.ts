@@ -5,13 +5,13 @@ import { enqueueDue } from './background-queue.ts';
 import { type AnyJob, type BackgroundJob, isRecordJob } from './define-job.ts';
 
 export interface Schedule {
-  /** Lets what is being enqueued end, and stops. */
+  /** Waits for enqueueing in progress, and stops. */
   stop(): Promise<void>;
 }
 
 /**
- * Enqueues scheduled jobs when they are due, on timers of its own: it runs none of them. Each process asks at its start
- * and then every so many seconds; that several ask does no harm, as a job is queued once for its key.
+ * Enqueues scheduled jobs when they are due, on its own timers; it runs none of them. Every process checks at its start
+ * and then at the job's interval; several processes are harmless, because a job is queued once per key.
  */
 export function startSchedule(options: {
   db: ServiceDb;

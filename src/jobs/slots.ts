@@ -1,18 +1,21 @@
 import type { Lane } from './define-job.ts';
 
-/** What runs in this process, by lane. */
+/** The jobs that run in this process, by lane. */
 export interface Slots {
   isEmpty(): boolean;
   hasRoom(job: { lane: Lane }): boolean;
-  /** The second half of a lane is for workspaces of which nothing is running, so that large uploads keep no other tenant waiting. */
+  /**
+   * The second half of a lane is reserved for workspaces without running jobs, so that large uploads keep no other
+   * tenant waiting.
+   */
   isHalfFull(job: { lane: Lane }): boolean;
-  /** Takes a slot until the work has ended. */
+  /** Occupies a slot until the work has ended. */
   fill(lane: Lane, work: Promise<void>): void;
   /** Waits until nothing runs. */
   settled(): Promise<void>;
 }
 
-/** `onFree` is called whenever a slot is free again, `onError` with what failed. */
+/** `onFree` is called whenever a slot becomes free, `onError` with the error of failed work. */
 export function openSlots(
   sizes: Record<Lane, number>,
   { onFree, onError }: { onFree: () => void; onError: (error: unknown) => void },

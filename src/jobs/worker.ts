@@ -9,13 +9,13 @@ import { runBackgroundJob } from './run-background-job.ts';
 import { runRecordJob } from './run-record-job.ts';
 import { openSlots } from './slots.ts';
 
-/** How long an idle worker waits before it looks again, when it is not woken. */
+/** How long an idle worker waits before it polls again, unless it is woken. */
 const POLL_MS = 1_000;
 
 export interface Worker {
-  /** Says that there are new jobs, so that it need not wait for the next look. */
+  /** Tells the worker about new jobs, so that it does not wait for the next poll. */
   wake(): void;
-  /** Lets the present step of each job end, puts unfinished jobs back and stops. */
+  /** Lets the current step of each job end, puts unfinished jobs back and stops. */
   stop(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ interface WorkerOptions {
   services: JobServices;
 }
 
-/** Runs jobs until it is stopped. Whatever fails, it goes on. */
+/** Runs jobs until it is stopped. No failure ends it. */
 export function startWorker(options: WorkerOptions): Worker {
   const stopping = new AbortController();
   const alarm = openAlarm(stopping.signal);
@@ -61,7 +61,7 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
   const records = new Map<ClaimedJob, AbortController>();
   const slots = openSlots(options.slots, {
     onFree,
-    onError: (err) => log.warn({ err }, 'a job could not be put back; it is when its worker is missed'),
+    onError: (err) => log.warn({ err }, "a job could not be put back; it is requeued when the worker's lease expires"),
   });
   const heartbeat = startHeartbeat({ query, worker_id, records, isIdle: slots.isEmpty, log });
 
@@ -95,7 +95,7 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
   }
 
   return {
-    /** Whether there was a job, and a slot for it. */
+    /** Whether there was a job and a slot for it. */
     async claimOne(): Promise<boolean> {
       try {
         return (await claimBackground()) || (await claimRecord(false)) || (await claimRecord(true));
@@ -111,7 +111,7 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
   };
 }
 
-/** A pause that can be ended, also before it begins. */
+/** A pause that can be ended, even before it begins. */
 function openAlarm(stopping: AbortSignal) {
   let hasRung = false;
   let end = () => {};

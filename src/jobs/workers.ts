@@ -2,32 +2,32 @@ import type { Query } from '../db/db.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import type { ClaimedJob } from './define-job.ts';
 
-/** A process that is not heard of for that long has lost its jobs. */
+/** A worker that has not renewed its lease for this long has lost its jobs. */
 const LEASE_SECONDS = 10;
 
-/** The step of a claim: who runs a job is there, and is heard of from then on. */
+/** The CTE of a claim that starts or renews the worker's lease. */
 export function leaseCte(worker_id: string, claimed: Sql): Sql {
   return sql`
     insert into workers (worker_id, alive_until) select ${worker_id}, now() + make_interval(secs => ${LEASE_SECONDS}) from ${claimed}
     on conflict (worker_id) do update set alive_until = excluded.alive_until`;
 }
 
-/** Says that the worker is there. One statement for all its jobs, on no row that a job's own transaction locks. */
+/** Renews the worker's lease. One statement for all its jobs, on no row that a job's own transaction locks. */
 export async function prolongLease(query: Query, worker_id: string): Promise<void> {
   await query(leaseCte(worker_id, sql`(values (1)) one`));
 }
 
-/** Says that the worker has gone, so that nothing of it needs to be waited for. */
+/** Ends the worker's lease, so that its jobs can be requeued at once. */
 export async function endLease(query: Query, worker_id: string): Promise<void> {
   await query(sql`delete from workers where worker_id = ${worker_id}`);
 }
 
-/** Forgets all workers: for the one process of a DATA_DIR, at its start. */
+/** Ends all leases: for the only process of a DATA_DIR, at its start. */
 export async function endAllLeases(query: Query): Promise<void> {
   await query(sql`delete from workers`);
 }
 
-/** Which of these public jobs the worker runs no more: they were cancelled, or taken over. It reads, and waits for no lock. */
+/** Which of these public jobs the worker no longer runs: they were cancelled or taken over. It reads without locks. */
 export async function lostJobs(query: Query, jobs: readonly ClaimedJob[]): Promise<string[]> {
   if (jobs.length === 0) return [];
   const rows = await query<{ job_id: string }>(sql`
@@ -40,8 +40,8 @@ export async function lostJobs(query: Query, jobs: readonly ClaimedJob[]): Promi
 }
 
 /**
- * Puts back the jobs of workers that are gone: the first time at once, then with growing pauses, so that a machine that is
- * started again and again does not use up their attempts. Rows that are locked are left for the next look.
+ * Requeues the jobs of workers whose lease has expired: the first time at once, then with growing pauses, so that a
+ * machine in a restart loop does not use up their attempts. Locked rows are left for the next time.
  */
 export async function requeueLostJobs(query: Query): Promise<void> {
   const isLost = sql`status = 'running' and not exists (
