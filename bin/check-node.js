@@ -1,4 +1,4 @@
-// Plain JavaScript, so that a Node.js that does not run the rest can say so.
+// Plain JavaScript, so that a Node.js which cannot run the rest can say so.
 if (!process.features.typescript) {
   const { node } = process.versions;
   console.error(

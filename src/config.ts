@@ -8,7 +8,7 @@ interface Option<T> {
   read: (text: string) => T;
 }
 
-/** An option has a value that cannot be meant; the message names it and says what it takes. */
+/** An option has an invalid value; the message names it and says what it takes. */
 export class ConfigError extends Error {}
 
 const option = <T>(doc: string, fallback: string, read: (text: string) => T): Option<T> => ({ doc, fallback, read });
@@ -36,7 +36,7 @@ function count(value: string): number {
 
 const UNITS = { s: 1, min: 60, h: 3600 };
 
-/** How often in which time: 600/min, 20/h, 5/10s; a number alone takes the time of the default. */
+/** A number of requests in a time: 600/min, 20/h, 5/10s; a plain number uses the default's time unit. */
 const rate = (usual: 'min' | 'h') => (value: string) => {
   const [, quota, , amount = '1', unit = usual] = /^([1-9]\d{0,5})(\/([1-9]\d{0,3})?(s|min|h))?$/.exec(value) ?? [];
   if (!quota) throw new Error('how often in which time, such as 600/min, 20/h or 5/10s');
@@ -72,7 +72,7 @@ function url(...protocols: string[]) {
   };
 }
 
-/** Every option with what it is for, what it takes and its default. */
+/** Every option with its description, format and default. */
 export const OPTIONS = {
   PORT: option('The port of the API.', '8080', port),
   HOST: option('The address that the API listens on.', '127.0.0.1', text),
@@ -136,7 +136,7 @@ export const OPTIONS = {
 type Options = typeof OPTIONS;
 export type Config = { [Name in keyof Options]: Options[Name] extends Option<infer T> ? T : never };
 
-/** Reads all options; a ConfigError names every one that is wrong. */
+/** Reads all options. Errors: ConfigError, which names every invalid one. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const config: Record<string, unknown> = {};
   const problems: string[] = [];
@@ -145,7 +145,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     try {
       config[name] = read(value);
     } catch (error) {
-      // What stands before an @ may be a password.
+      // The part before an @ may be a password.
       problems.push(`${name} is "${value.replace(/^.*@/s, '…@')}", but takes ${(error as Error).message}`);
     }
   }

@@ -3,18 +3,18 @@ import { keepCompiledCode } from './compiled-code.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { StartError } from './core/start-error.ts';
 
-/** How long an orderly stop may take before it is no longer waited for. */
+/** How long an orderly stop may take before the process exits anyway. */
 const STOP_MS = 15_000;
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = pino({ level: config.LOG_LEVEL, base: undefined, timestamp: pino.stdTimeFunctions.isoTime });
-  // Minded from the first moment: a start that is left half way would leave its PostgreSQL behind.
+  // Handled from the first moment: an aborted start would leave its PostgreSQL behind.
   let stopping = false;
   const stopAsked = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
-        // npm passes on what the terminal sends to both, so it comes twice.
+        // npm forwards a signal that the terminal sends to both, so it arrives twice.
         if (stopping) return;
         stopping = true;
         log.info({ signal }, 'stopping');
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   const compiled = keepCompiledCode(config.DATA_DIR);
   const { startService } = await import('./service/start-service.ts');
   const service = await startService(config, log).catch((error: unknown) => {
-    // A terminal's signal goes to initdb too, whose end is then no failure.
+    // A terminal's signal also reaches initdb, whose exit is then no failure.
     if (stopping) process.exit(0);
     throw error;
   });
@@ -47,7 +47,9 @@ async function main(): Promise<void> {
 }
 
 function beginning(link: string | undefined): string {
-  return link === undefined ? '' : `\nNobody is here yet. Open this link in a browser to begin:\n\n  ${link}\n\n`;
+  return link === undefined
+    ? ''
+    : `\nThere is no user yet. Open this link in a browser to create the first one:\n\n  ${link}\n\n`;
 }
 
 main().catch((error: unknown) => {

@@ -7,11 +7,11 @@ import { verifySources } from './verify.ts';
 import { UsageError, withDatabase } from './with-database.ts';
 
 const USAGE = `Usage:
-  ibid key --email ADDRESS [--name NAME]                        a personal API key of that user, who is made if new
+  ibid key --email ADDRESS [--name NAME]                        a personal API key of that user, created if new
   ibid key --email ADDRESS --workspace WORKSPACE_ID [--name NAME]   a key that is bound to a workspace of that user
   ibid verify [--wiki WIKI_ID]                                  whether every page still shows what its sources say
 
-It speaks to the database of DATA_DIR or DATABASE_URL, as the service does.
+It uses the database of DATA_DIR or DATABASE_URL, as the service does.
 `;
 
 async function main(): Promise<void> {

@@ -10,16 +10,18 @@ import { UsageError } from './with-database.ts';
 interface KeyWish {
   email: string;
   name: string;
-  /** null: a personal key. */
+  /** null for a personal key. */
   workspace_id: string | null;
 }
 
-/** Makes a key and prints its secret alone, so that a script can take it. The user is made if new. */
+/** Creates a key and prints only its secret, so that a script can read it. The user is created if new. */
 export async function printKey(db: Db, wish: KeyWish): Promise<void> {
   process.stdout.write(`${await makeKey(db, wish)}\n`);
 }
 
-/** Makes a key of the user with this address (the oldest one who verified it, else a new one) and answers its secret. */
+/**
+ * Creates a key of the user with this address (the oldest one who verified it, else a new one) and returns its secret.
+ */
 export async function makeKey(db: Db, wish: KeyWish): Promise<string> {
   const email = normalizeEmail(wish.email);
   if (email === undefined) throw new UsageError(`"${wish.email}" is not one plain e-mail address.`);

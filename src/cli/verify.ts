@@ -4,7 +4,7 @@ import type { Blobs } from '../providers/storage/blobs.ts';
 import { type CitationRow, citationColumns } from '../sources/cited-blocks.ts';
 import { verifyFile, verifyPages } from '../sources/verification.ts';
 
-/** Sources that are looked at together; their texts are held in memory. */
+/** Number of sources verified together; their texts are held in memory. */
 const AT_ONCE = 20;
 
 interface SourceRow {
@@ -17,9 +17,9 @@ interface SourceRow {
 }
 
 /**
- * Computes the hash of every stored file, and of everything that pages show of it, anew; of one wiki, or of all where
- * `wiki_id` is "". Pages with a block that cannot be verified become stale. Prints each source that is not as it was, and
- * one line at the end; answers whether everything is.
+ * Recomputes the hash of every stored file and of every block that pages show of it, in one wiki, or in all where
+ * `wiki_id` is "". Pages with a block that cannot be verified become stale. Prints each source that does not match, and
+ * one line at the end; returns whether everything matches.
  */
 export async function verifySources(
   { query }: Pick<OwnerDb, 'query'>,
@@ -48,7 +48,7 @@ export async function verifySources(
       if (file === 'intact' && verified === citations) continue;
       sums.damaged += 1;
       print(
-        `${source.wiki_id} ${source.source_id} ${source.filename}: the file is ${file}; ${citations - verified} of ${citations} blocks are not as they were`,
+        `${source.wiki_id} ${source.source_id} ${source.filename}: the file is ${file}; ${citations - verified} of ${citations} blocks do not match`,
       );
       await query(sql`
         update pages set stale = true where wiki_id = ${source.wiki_id} and page_id = any (${stale_pages}::text[])`);
@@ -56,7 +56,7 @@ export async function verifySources(
     if (sources.length < AT_ONCE) break;
   }
   print(
-    `${sums.sources} sources, ${sums.citations} blocks of pages: ${sums.verified} verified, ${sums.damaged} sources not as they were`,
+    `${sums.sources} sources, ${sums.citations} blocks of pages: ${sums.verified} verified, ${sums.damaged} sources do not match`,
   );
   return sums.damaged === 0;
 }

@@ -4,10 +4,10 @@ import { startPostgres } from '../db/postgres/postgres.ts';
 import { runningPostgres } from '../db/postgres/running.ts';
 import { prepareDatabase } from '../db/prepare-database.ts';
 
-/** The command was called with words that it cannot act on; the message says what to write instead. */
+/** The arguments of the command are wrong; the message says what to write instead. */
 export class UsageError extends Error {}
 
-/** Runs `work` on the database that the service uses; where the service is not running, its PostgreSQL is started for it. */
+/** Runs `work` on the database of the service; if the service is not running, its PostgreSQL is started for it. */
 export async function withDatabase(config: Config, work: (db: OwnerDb) => Promise<void>): Promise<void> {
   const running = config.DATABASE_URL ? { connectionString: config.DATABASE_URL } : runningPostgres(config.DATA_DIR);
   const own = running

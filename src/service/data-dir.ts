@@ -8,7 +8,7 @@ import { readS3Url } from '../providers/storage/s3-place.ts';
 import { orStartError } from './from-config.ts';
 import type { OnStop } from './hooks.ts';
 
-/** Makes the folder that only this user can read. Errors: StartError. */
+/** Creates the folder, readable only by this user. Errors: StartError. */
 export async function makeDataDir(folder: string): Promise<void> {
   try {
     await mkdir(dirname(folder), { recursive: true });

@@ -9,16 +9,16 @@ import type { Plan } from '../providers/payments/payments.ts';
 import { CALLBACK_PATH } from '../session/openid.ts';
 import { orStartError, publicUrlOf } from './from-config.ts';
 
-/** What the configuration names outside of the service. */
+/** The external systems that the configuration names. */
 export interface ExternalConfig {
   plans: readonly Plan[];
-  /** Who accepts access tokens of an issuer. */
+  /** Accepts an issuer's access tokens. */
   identities: IdentityProvider | undefined;
-  /** Where people sign in. */
+  /** Signs users in at an issuer. */
   openid: OpenIdSignIn | undefined;
 }
 
-/** Reads what can be wrong about the options before anything is started. Errors: StartError. */
+/** Checks options that can be wrong before anything is started. Errors: StartError. */
 export function readExternalConfig(config: Config, log: Logger): ExternalConfig {
   const plans = orStartError(() => loadPlans(config.PLANS_FILE));
   const identities = orStartError(() => openIdentities(config, log));

@@ -28,7 +28,7 @@ export function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
   return PUBLIC_URL ?? `http://${HOST}:${PORT}`;
 }
 
-/** What reads an option says what is wrong with it. */
+/** Runs a reader of options and turns its error into a StartError. */
 export function orStartError<T>(read: () => T): T {
   try {
     return read();

@@ -1,6 +1,6 @@
 import type { Services } from '../http/services.ts';
 
-/** Takes down how to stop what was started just now, so that it stops before what it stands on. */
+/** Registers how to stop what was just started, so that it stops before its dependencies. */
 export type OnStop = (end: () => Promise<unknown>) => void;
 
 export interface ServiceHooks {
@@ -8,6 +8,6 @@ export interface ServiceHooks {
   observe?: (text: string, values: readonly unknown[]) => void;
   /** Changes the text of each statement. */
   rewrite?: (text: string) => string;
-  /** Changes what endpoints are given besides the database: tests hold a service up with it, or see when it is called. */
+  /** Wraps the services of endpoints: tests delay calls with it, or record them. */
   services?: (services: Services) => Services;
 }

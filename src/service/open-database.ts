@@ -10,8 +10,8 @@ import { makeDataDir } from './data-dir.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';
 
 /**
- * The database that the configuration names, else the service's own, which is started; migrated, and opened with the
- * rights of the service. Errors: StartError.
+ * Opens the configured database, or starts the service's own PostgreSQL; migrates it, and opens it with the rights of
+ * the service. Errors: StartError.
  */
 export async function openDatabase(
   { DATABASE_URL: url, DATA_DIR: data_dir, DATABASE_CONNECTIONS: connections }: Config,
@@ -38,12 +38,12 @@ export async function openDatabase(
     ...hooks,
   });
   onStop(() => db.close());
-  // No other process can use this DATA_DIR, so all workers of before are gone.
+  // No other process can use this DATA_DIR, so all previous workers are gone.
   if (postgres) await endAllLeases(db.in(SERVICE).query);
   return { db, postgres };
 }
 
-/** The owner of the tables migrates them; the service itself works with less. */
+/** The owner of the tables migrates them; the service itself runs with fewer rights. */
 async function asOwner(connection: PoolConfig, work: (db: OwnerDb) => Promise<void>): Promise<void> {
   const owner = openDb({ connection, connections: 1 });
   try {

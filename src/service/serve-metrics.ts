@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { StartError } from '../core/start-error.ts';
 import type { OnStop } from './hooks.ts';
 
-/** Prometheus' text format, apart from the API so that it need not be guarded there. Errors: StartError. */
+/** Serves Prometheus' text format on its own port, so that it needs no authorization in the API. Errors: StartError. */
 export async function serveMetrics(host: string, port: number, onStop: OnStop): Promise<void> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -26,7 +26,7 @@ import type { OnStop, ServiceHooks } from './hooks.ts';
 
 const VERSION: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 
-/** For the pages that people save and preview. */
+/** For the pages that users save and preview. */
 const RENDERING_THREADS = 2;
 
 /** What was started before the API. */
@@ -42,8 +42,8 @@ interface Started {
 }
 
 /**
- * Serves the API and the web application. `welcome` is the link for the first user, where there is none. Errors:
- * StartError where it cannot listen.
+ * Serves the API and the web application. `welcome` is the link for creating the first user, if there is none yet.
+ * Errors: StartError where it cannot listen.
  */
 export async function startApi(
   started: Started,
@@ -51,7 +51,7 @@ export async function startApi(
   onStop: OnStop,
 ): Promise<{ address: string; welcome: string | undefined }> {
   const { config, log, db } = started;
-  // Pages wait for each other, and never for the files of an upload.
+  // Page saves wait for each other, and never for the files of an upload.
   const renderer = openSandbox({ threads: RENDERING_THREADS });
   onStop(() => renderer.close());
   const services = await openServices(started, renderer.render);
@@ -60,7 +60,10 @@ export async function startApi(
   const address = await listen(app, config);
   const welcome = await offerWelcomeLink(db.in(SERVICE).query, publicUrlOf(config));
   if (welcome) {
-    log.info({ link: welcome }, `Nobody can sign in yet. Whoever opens this link is the first user: ${welcome}`);
+    log.info(
+      { link: welcome },
+      `There is no user yet. The person who opens this link becomes the first one: ${welcome}`,
+    );
   }
   return { address, welcome };
 }
@@ -101,7 +104,7 @@ function makeApp({ config, log, db, outside: { identities } }: Started, services
       openRateLimits({
         rates,
         query,
-        onSweepFailed: (err) => log.warn({ err }, 'counts of windows that have ended were not removed'),
+        onSweepFailed: (err) => log.warn({ err }, 'expired rate limit counts were not removed'),
       }),
     trustedProxies: config.TRUSTED_PROXIES,
     log,

@@ -12,23 +12,23 @@ import { startApi } from './start-api.ts';
 import { startWorkers } from './start-workers.ts';
 
 export interface Service {
-  /** Where the API answers, for example http://127.0.0.1:8080; "" for a worker. */
+  /** The address of the API, for example http://127.0.0.1:8080; "" for a worker. */
   address: string;
-  /** The link by which somebody becomes the first user; undefined where there is one. */
+  /** The link for creating the first user; undefined where there is one. */
   welcome: string | undefined;
-  /** The pid of the supervised PostgreSQL, where there is one. */
+  /** The pid of the supervised PostgreSQL, if there is one. */
   postgresPid(): number | undefined;
-  /** Lets requests and the present step of a job end, then stops everything in the reverse order of its start. */
+  /** Lets requests and the current step of each job end, then stops everything in the reverse order of its start. */
   stop(): Promise<void>;
 }
 
-/** Starts everything that the configuration asks for. Errors: StartError, whose message says what to do. */
+/** Starts everything that the configuration names. Errors: StartError, whose message says what to do. */
 export async function startService(config: Config, log: Logger, hooks: ServiceHooks = {}): Promise<Service> {
   const stops: (() => Promise<unknown>)[] = [];
   const onStop: OnStop = (end) => void stops.push(end);
   const stop = async () => {
     const failures: unknown[] = [];
-    // Whatever does not stop as it should, what it stands on is stopped all the same.
+    // If one part fails to stop, its dependencies are stopped nevertheless.
     for (const end of stops.splice(0).reverse()) await end().catch((error: unknown) => failures.push(error));
     if (failures.length > 0) throw failures[0];
   };
@@ -43,7 +43,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     if (config.METRICS_PORT !== undefined) await serveMetrics(config.HOST, config.METRICS_PORT, onStop);
     return { address: api?.address ?? '', welcome: api?.welcome, postgresPid: () => postgres?.pid, stop };
   } catch (error) {
-    await stop().catch((err: unknown) => log.error({ err }, 'the stop after a start that failed was not orderly'));
+    await stop().catch((err: unknown) => log.error({ err }, 'stopping after a failed start was not orderly'));
     throw error;
   }
 }

@@ -15,7 +15,7 @@ import type { OnStop } from './hooks.ts';
 /** For the files of uploads and imports. */
 const RENDERING_THREADS = 2;
 
-/** Starts what runs jobs and what enqueues scheduled ones. */
+/** Starts the worker and the schedule. */
 export function startWorkers(
   { config, db, blobs, mail, log }: { config: Config; db: ServiceDb; blobs: Blobs; mail: Mail; log: Logger },
   onStop: OnStop,

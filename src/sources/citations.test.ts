@@ -199,7 +199,7 @@ test('the operator verifies all sources at once, and pages that do not verify ar
   };
   assert.deepEqual(await verify(), {
     isSound: true,
-    lines: ['3 sources, 5 blocks of pages: 5 verified, 0 sources not as they were'],
+    lines: ['3 sources, 5 blocks of pages: 5 verified, 0 sources do not match'],
   });
   const [, b, c] = await all<{ source_id: string; sha256: string }>(owner, 'sources');
   await world.db.query(sql`update source_texts set text = 'B\nToo.' where source_id = ${b?.source_id ?? ''}`);
@@ -207,8 +207,8 @@ test('the operator verifies all sources at once, and pages that do not verify ar
   await writeFile(join(DATA_DIR, 'blobs', file.slice(0, 2), file), 'something else');
   const { isSound, lines } = await verify();
   assert.equal(isSound, false);
-  assert.match(lines[0] ?? '', /b\.md: the file is intact; 1 of 2 blocks are not as they were$/);
-  assert.match(lines[1] ?? '', /c\.md: the file is altered; 0 of 1 blocks are not as they were$/);
+  assert.match(lines[0] ?? '', /b\.md: the file is intact; 1 of 2 blocks do not match$/);
+  assert.match(lines[1] ?? '', /c\.md: the file is altered; 0 of 1 blocks do not match$/);
   const pages = await all<{ path: string; stale: boolean }>(owner, 'pages');
   assert.deepEqual(
     pages.map(({ path, stale }) => [path, stale]),
