@@ -1,16 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The API with a credential. Anything but a success is an error: a measurement needs every request to do its work. */
+/** The API with a credential. Anything but a success is an error: a benchmark needs every request to succeed. */
 export interface Api {
   address: string;
   token: string;
-  // Answers of every shape.
+  // Answers have any shape.
   get(path: string): Promise<any>;
   /** A part of a list, and the address of the next one; undefined on the last. */
   page(path: string): Promise<{ records: any[]; next: string | undefined }>;
   /** A form is sent as one, everything else as JSON. */
   post(path: string, body?: unknown): Promise<any>;
-  /** Uploads the files, tells when that is answered, and waits for the end of the job: `seconds` is the time between. */
+  /**
+   * Uploads the files, calls back when they are accepted, and waits for the end of the job: `seconds` is the time
+   * between.
+   */
   upload(
     wiki_id: string,
     files: Record<string, string | Uint8Array>,

@@ -85,7 +85,7 @@ async function run(): Promise<void> {
       printComparison(comparison);
     }
   }
-  // The connections of the straight statements are not the service's.
+  // The connections of the direct statements do not belong to the service.
   load.close();
   await delay(500);
   printMemory('after the load', memoryOf(started.pid));
@@ -93,10 +93,13 @@ async function run(): Promise<void> {
   printMemory(`idle for ${IDLE_MS / 1000} s`, memoryOf(started.pid));
   const below = comparisons.filter(({ ratio }) => ratio < 0.5).length;
   console.log(`\nService / straight is 0.5 or more in ${comparisons.length - below} of ${comparisons.length} rows.`);
-  console.log(`The whole took ${Math.round((performance.now() - began) / 1000)} s.`);
+  console.log(`It took ${Math.round((performance.now() - began) / 1000)} s in all.`);
 }
 
-/** The first start makes the database; the next one finds it. The last of the folders is the one that is used on. */
+/**
+ * The first start creates the database; the second one finds it. The last of the folders is kept for the other
+ * benchmarks.
+ */
 async function measureStarts(data_dir: string): Promise<void> {
   const first: number[] = [];
   const next: number[] = [];
@@ -118,7 +121,7 @@ async function measureIngest(api: Api, wiki_id: string): Promise<void> {
   const { seconds: took, receive_seconds } = await api.upload(wiki_id, files);
   const sources = await listAll(api, `/v1/wikis/${wiki_id}/sources`);
   const all = (await listAll(api, `/v1/wikis/${wiki_id}/pages`)) as { source_count: number }[];
-  // A folder that no file is the page of has a page without a source.
+  // A folder without a file of its own has a page without a source.
   const pages = all.filter((page) => page.source_count > 0);
   const contents = new Set(Object.values(files)).size;
   if (sources.length !== contents || pages.length !== count) {
@@ -148,7 +151,7 @@ async function loadPages(api: Api, wiki_id: string): Promise<void> {
   );
 }
 
-/** Autovacuum follows a load by itself; what is measured is the service after it. */
+/** Waits for the autovacuum that follows a load, so that only the service is measured. */
 async function untilVacuumed(connection: ClientConfig): Promise<void> {
   const database = new Client(connection);
   await database.connect();

@@ -4,7 +4,7 @@ import type { Load } from './load.ts';
 import { cpuOf } from './processes.ts';
 import type { Measured } from './requests.ts';
 
-/** The medians of the rounds; the CPU is of the service alone. */
+/** The medians of the rounds; the CPU time is of the service alone. */
 export interface Comparison {
   name: string;
   connections: number;
@@ -17,7 +17,9 @@ export interface Figures {
   per_second: number;
   p50_ms: number;
   p99_ms: number;
-  /** CPU per request of Node (the service, or the driver of the straight statements) and of all PostgreSQL processes. */
+  /**
+   * CPU time per request of Node (the service, or the driver of the direct statements) and of all PostgreSQL processes.
+   */
   node_ms: number;
   postgres_ms: number;
 }
@@ -32,7 +34,10 @@ export interface CompareOptions {
   round_ms: number;
 }
 
-/** Measures one kind of request: short rounds of the service and of its statement in turns, so that both see the same machine. */
+/**
+ * Measures one kind of request: short rounds of the service and of its statement in turns, so that both run under the
+ * same conditions.
+ */
 export async function compare(
   load: Load,
   { name, calls }: Measured,
@@ -41,7 +46,7 @@ export async function compare(
 ): Promise<Comparison> {
   const { service, connection, pool, rounds, round_ms } = options;
   await load.order({ kind: 'calls', port: service.port, connection, pool, calls });
-  // Both have compiled what they run often before anything counts.
+  // Warms both up, so that the code is compiled before anything is measured.
   for (const kind of ['service', 'straight'] as const) await load.order({ kind, width: 16, ms: WARM_UP_MS });
   const taken: { service: Sample[]; straight: Sample[] } = { service: [], straight: [] };
   for (let i = 0; i < rounds; i += 1) {
@@ -50,7 +55,7 @@ export async function compare(
       const round = await load.order({ kind, width: connections, ms: round_ms });
       const after = [cpuOf(service.pid), cpuOf(load.pid)] as const;
       const node = kind === 'service' ? 0 : 1;
-      if (!round) throw new Error('the load process answered no figures');
+      if (!round) throw new Error('the load process returned no figures');
       taken[kind].push({
         round,
         node_ms: after[node].own_ms - before[node].own_ms,
@@ -72,7 +77,7 @@ interface Sample {
 }
 
 function figuresOf(samples: readonly Sample[]): Figures {
-  // The clock of /proc ticks every 10 ms, so CPU is summed over all rounds before it is divided.
+  // /proc counts in ticks of 10 ms, so CPU time is summed over all rounds before it is divided.
   const requests = sum(samples.map(({ round }) => round.requests));
   return {
     per_second: median(samples.map(({ round }) => round.per_second)),

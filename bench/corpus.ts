@@ -6,7 +6,7 @@ const PAGES_OF_A_FOLDER = 100;
 /** File names with their content. */
 export type Files = Record<string, string>;
 
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -17,7 +17,7 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** 600 short Markdown pages of tldr-pages, else as many generated ones of that size (about 600 bytes). */
+/** 600 short Markdown pages of tldr-pages, or as many generated ones of that size (about 600 bytes). */
 export function shortPages(): Files {
   const names = namesIn(new URL('tldr/common/', CORPORA));
   if (names.length === 0) return generatePages({ from: 1_000_000, count: 600, bytes: 600 });
@@ -26,7 +26,7 @@ export function shortPages(): Files {
   );
 }
 
-/** Sentences of real text that pages are made of: abstracts of a corpus, else the project's own documentation. */
+/** Sentences of real text for generated pages: abstracts of a corpus, else the project's own documentation. */
 let sentences: string[] | undefined;
 
 function realSentences(): string[] {
@@ -61,7 +61,9 @@ export function someWords(count: number, random = randomNumbers(7)): string[] {
   return [...words];
 }
 
-/** Markdown pages `from` to `from + count - 1` in folders of 100, each its own text and links to its neighbours. */
+/**
+ * Markdown pages `from` to `from + count - 1` in folders of 100, each with its own text and links to its neighbours.
+ */
 export function generatePages({ from, count, bytes }: { from: number; count: number; bytes: number }): Files {
   const files: Files = {};
   for (let i = from; i < from + count; i += 1) files[nameOf(i)] = generatePage(i, bytes);
@@ -77,7 +79,7 @@ function generatePage(i: number, bytes: number): string {
   const from = realSentences();
   const sentence = () => {
     const words = pick(from, random).split(' ');
-    // One word in six comes from elsewhere, so that no two pages share their sentences.
+    // One word in six comes from another sentence, so that no two pages share sentences.
     const own = words.map((word) => (random() < 1 / 6 ? pick(pick(from, random).split(' '), random) : word));
     const text = own.join(' ');
     return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
@@ -101,7 +103,7 @@ function pick<T>(from: readonly T[], random: () => number): T {
   return from[Math.floor(random() * from.length)] as T;
 }
 
-/** Nothing where the folder is not there: the corpora stand beside some checkouts only. */
+/** Empty if the folder does not exist: only some checkouts have the corpora. */
 function namesIn(folder: URL): string[] {
   try {
     return readdirSync(folder);

@@ -1,18 +1,18 @@
 import { connect, type Socket } from 'node:net';
 
 export interface Round {
-  /** Requests that ended within the time that counts. */
+  /** Requests that ended within the measured time. */
   per_second: number;
   p50_ms: number;
   p99_ms: number;
-  /** All requests of the round, those before the time that counts included. */
+  /** All requests of the round, including the warm-up. */
   requests: number;
 }
 
-/** How long a round runs before it counts. */
+/** How long a round runs before it is measured. */
 const WARM_UP_MS = 60;
 
-/** Runs `one` over and over, `width` at a time, for `ms`. */
+/** Runs `one` repeatedly, `width` at a time, for `ms`. */
 export async function runRound(width: number, ms: number, one: (lane: number) => Promise<void>): Promise<Round> {
   const begin = performance.now() + WARM_UP_MS;
   const end = begin + ms;
@@ -33,9 +33,11 @@ export async function runRound(width: number, ms: number, one: (lane: number) =>
   return { per_second: (sorted.length * 1000) / ms, p50_ms: at(0.5), p99_ms: at(0.99), requests };
 }
 
-/** A connection that sends one GET after the other and reads no more of an answer than it must: HTTP/1.1, kept alive. */
+/**
+ * A connection that sends one GET after the other and parses no more of an answer than necessary: HTTP/1.1, keep-alive.
+ */
 export interface Connection {
-  /** `request` is the whole head. Errors: anything but a 200 with a Content-Length. */
+  /** `request` is the whole head. Errors: Error for anything but a 200 with a Content-Length. */
   get(request: string): Promise<void>;
   close(): void;
 }

@@ -6,7 +6,10 @@ import { shortPages } from './corpus.ts';
 import { cpuOf, memoryOf } from './processes.ts';
 import { startBench } from './start-bench.ts';
 
-/** How fast a ZIP of Markdown becomes a wiki, a wiki an archive, and the archive a wiki. Argument: how many pages. */
+/**
+ * Measures how fast a ZIP of Markdown becomes a wiki, a wiki an archive, and the archive a wiki. Argument: the number
+ * of pages.
+ */
 const PAGES = Number(process.argv[2] ?? 10_000);
 const FOLDER = 100;
 
@@ -32,7 +35,7 @@ try {
   await stop();
 }
 
-/** Real short pages, over and over, in folders of a hundred. */
+/** Real short pages, repeated, in folders of a hundred. */
 function notes(): Promise<Buffer> {
   const texts = Object.values(shortPages());
   const zip = new yazl.ZipFile();
@@ -44,7 +47,7 @@ function notes(): Promise<Buffer> {
   return buffer(zip.outputStream);
 }
 
-/** Waits for the job's end; prints how fast it was, in each quarter of its way too, and what it took. */
+/** Waits for the job's end; prints its speed, also for each quarter of its progress, and its resource use. */
 async function measure(api: Api, wiki_id: string, name: string, job_id: string): Promise<void> {
   const before = { ...cpuOf(service.pid), rss: rss() };
   const began = performance.now();

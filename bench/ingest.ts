@@ -8,8 +8,8 @@ import { type Cpu, cpuOf, memoryOf } from './processes.ts';
 import { startBench } from './start-bench.ts';
 
 /**
- * What uploads cost: small texts, PDFs, every document of the corpora, ten thousand files in an archive; what readers of pages
- * notice, and the memory.
+ * Measures uploads: small texts, PDFs, every document of the corpora, ten thousand files in an archive; their effect on
+ * page reads, and the memory.
  */
 const PAPERS = 36;
 const IN_ARCHIVE = 10_000;
@@ -41,13 +41,13 @@ try {
   };
   const idle = await read();
   const { name, bytes, pages } = paper();
-  // A comment behind its end makes each copy a file of its own.
+  // A comment after its end makes each copy a different file.
   const papers = Object.fromEntries(
     Array.from({ length: PAPERS }, (_, i) => [`paper-${i}.pdf`, Buffer.concat([bytes, Buffer.from(`\n%${i}\n`)])]),
   );
   const papersWiki = await newWiki();
   const used = cpuOf(service.pid);
-  // What sends the files reads pages, too, and would itself keep them waiting until then.
+  // The process that sends the files also reads the pages, so it starts reading only after it has sent them.
   let reading: Promise<{ seconds: number }> | undefined;
   await new Promise<void>((resolve) => {
     reading = api.upload(papersWiki, papers, resolve);
@@ -93,7 +93,7 @@ try {
   await stop();
 }
 
-/** A document that may fail, with the reason that an upload of nothing else then has. */
+/** Uploads a document that may fail; the upload then has the reason. */
 async function uploadAnything(wiki: string, name: string): Promise<{ name: string; status: string; seconds: number }> {
   const form = new FormData();
   form.append('files', new Blob([readFileSync(new URL(name, CORPORA))]), name);
@@ -124,10 +124,10 @@ function watchMemory(): { stop(): string } {
 }
 
 function readMeanwhile(busy: Round, idle: Round): string {
-  return `a page is read meanwhile: p50 ${ms(busy.p50_ms)}, p99 ${ms(busy.p99_ms)}; before: p50 ${ms(idle.p50_ms)}, p99 ${ms(idle.p99_ms)}`;
+  return `page reads meanwhile: p50 ${ms(busy.p50_ms)}, p99 ${ms(busy.p99_ms)}; before: p50 ${ms(idle.p50_ms)}, p99 ${ms(idle.p99_ms)}`;
 }
 
-/** A paper of two columns where it is; elsewhere one of as many pages. */
+/** A paper of two columns, if the corpus exists; otherwise a generated one of as many pages. */
 function paper(): { name: string; bytes: Buffer; pages: number } {
   if (existsSync(PAPER)) return { name: 'tracemonkey.pdf', bytes: readFileSync(PAPER), pages: 14 };
   const line = 'A line of some sixty letters, of which a page has about fifty.';
@@ -135,12 +135,12 @@ function paper(): { name: string; bytes: Buffer; pages: number } {
   return { name: 'a plain paper', bytes: pdfOf(Array.from({ length: 14 }, () => page)), pages: 14 };
 }
 
-/** What the service and all below it have computed since, for each of `n`. */
+/** CPU time of the service and its child processes since then, per each of `n`. */
 function cpuSince({ own_ms, children_ms }: Cpu, n: number): string {
   const now = cpuOf(service.pid);
   const own = (now.own_ms - own_ms) / n;
   const below = (now.children_ms - children_ms) / n;
-  return `${(own + below).toFixed(1)} ms of CPU (${own.toFixed(1)} in the service, ${below.toFixed(1)} below it)`;
+  return `${(own + below).toFixed(1)} ms of CPU (${own.toFixed(1)} in the service, ${below.toFixed(1)} in its children)`;
 }
 
 function rate(n: number, seconds: number): string {

@@ -4,7 +4,7 @@ import { types } from '../src/db/pg-types.ts';
 import { openConnection, type Round, runRound } from './http-load.ts';
 import type { Call } from './requests.ts';
 
-/** What the process is asked for: a round of the service, or of the same statements through the driver alone. */
+/** An order to the process: a round of requests to the service, or of the same statements through the driver alone. */
 export type LoadOrder =
   | { kind: 'calls'; port: number; connection: pg.PoolConfig; pool: number; calls: Call[] }
   | { kind: 'service' | 'straight'; width: number; ms: number };
@@ -20,7 +20,7 @@ const names = new Map<string, string>();
 async function obey(order: LoadOrder): Promise<Round | undefined> {
   if (order.kind === 'calls') {
     port = order.port;
-    // The settings of the service's own pool, so that only the service itself is the difference.
+    // The same settings as the service's own pool, so that the service is the only difference.
     pool ??= new pg.Pool({ ...order.connection, max: order.pool, options: SESSION_SETTINGS, types });
     requests = order.calls.map(
       ({ path, token }) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`,

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Round } from './http-load.ts';
 import type { LoadAnswer, LoadOrder } from './load.process.ts';
 
-/** The process that makes the load, apart from the service and from what measures. */
+/** The process that generates the load, separate from the service and from the measuring process. */
 export interface Load {
   pid: number;
   order(order: LoadOrder): Promise<Round | undefined>;
@@ -14,7 +14,7 @@ export interface Load {
 export function startLoad(): Load {
   const child = fork(fileURLToPath(new URL('./load.process.ts', import.meta.url)), { serialization: 'advanced' });
   const gone = once(child, 'exit').then(() => Promise.reject(new Error('the load process ended: see what it wrote')));
-  // It ends in the end; only an order that waits for it minds.
+  // It always exits in the end; only an order in progress is affected.
   gone.catch(() => undefined);
   return {
     pid: child.pid ?? 0,

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of Linux: the unit of the times in /proc/<pid>/stat (USER_HZ). */
+/** The unit of times in Linux's /proc/<pid>/stat (USER_HZ). */
 const TICK_MS = 10;
 
 export interface Cpu {
   /** Of the process itself. */
   own_ms: number;
-  /** Of everything that it started, ended children included. */
+  /** Of all its descendants, including ended ones. */
   children_ms: number;
 }
 
-/** CPU time so far of a process and of all below it, from utime and stime of /proc/<pid>/stat. */
+/** CPU time of a process and its descendants, from utime and stime of /proc/<pid>/stat. */
 export function cpuOf(pid: number): Cpu {
   const processes = new Map(listProcesses().map((process) => [process.pid, process]));
   const root = processes.get(pid);
@@ -21,16 +21,16 @@ export function cpuOf(pid: number): Cpu {
 }
 
 export interface Memory {
-  /** Pages that several processes share count once, divided among them. */
+  /** Memory shared by several processes counts once, divided among them. */
   pss_mb: number;
-  /** Pages that several processes share count for each. */
+  /** Memory shared by several processes counts for each. */
   rss_mb: number;
-  /** The part of pss_mb that is the process's own, not of those below it. */
+  /** The process's own part of pss_mb, without its descendants. */
   own_pss_mb: number;
   processes: number;
 }
 
-/** Resident memory of a process and of all below it, from /proc/<pid>/smaps_rollup. */
+/** Resident memory of a process and its descendants, from /proc/<pid>/smaps_rollup. */
 export function memoryOf(pid: number): Memory {
   const pids = [pid, ...descendants(pid, listProcesses()).map((process) => process.pid)];
   const memory: Memory = { pss_mb: 0, rss_mb: 0, own_pss_mb: 0, processes: 0 };
@@ -54,7 +54,7 @@ interface Process {
   pid: number;
   parent: number;
   own_ms: number;
-  /** Of its children that have ended. */
+  /** Of its ended children. */
   ended_ms: number;
 }
 
@@ -64,7 +64,7 @@ function listProcesses(): Process[] {
     if (!/^\d+$/.test(name)) continue;
     const stat = readOf(Number(name), 'stat');
     if (stat === undefined) continue;
-    // The second field is the name in parentheses and may hold anything; what follows it is plain.
+    // The second field is the name in parentheses and may contain anything; the fields after it are plain.
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

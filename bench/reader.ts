@@ -12,15 +12,15 @@ import { cpuOf } from './processes.ts';
 import { startBench } from './start-bench.ts';
 
 /**
- * What a reader waits for: how long the service takes for a page of a large wiki, how long a browser until something is to
- * be seen, and how much script each kind of page brings. Argument: how many pages the wiki has.
+ * Measures what a reader waits for: the service's time for a page of a large wiki, a browser's time until the first
+ * paint, and how much script each kind of page loads. Argument: the number of pages of the wiki.
  */
 const PAGES = Number(process.argv[2] ?? 10_000);
 const AT_ONCE = 1_000;
 const ROUND_MS = 4_000;
 const ROUNDS = 5;
 const LOADS = 15;
-/** Who startBench lets in. */
+/** The user that startBench creates. */
 const EMAIL = 'bench@example.com';
 
 interface Listed {
@@ -67,7 +67,10 @@ try {
   await bench.stop();
 }
 
-/** The cookie of a browser in which the bench's person has signed in, by a link that is put where a mail would name it. */
+/**
+ * The cookie of a browser session of the bench's user, signed in by a link that is written into the database in place
+ * of a mail.
+ */
 async function signIn(address: string): Promise<string> {
   const connection = runningPostgres(bench.data_dir);
   if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
@@ -95,7 +98,7 @@ async function post(url: string, body: object, headers: Record<string, string> =
   return answer.json();
 }
 
-/** Reads of a page as HTML, one after the other and eight at once, in turns with the API's own answer of the page. */
+/** Reads pages as HTML, one after the other and eight at once, in turns with the API's answer for the same page. */
 async function measureService(root: string, pages: readonly Listed[], cookie: string): Promise<void> {
   const head = (path: string, accept: string) =>
     `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${service.port}\r\naccept: ${accept}\r\ncookie: ${cookie}\r\nsec-fetch-site: same-origin\r\n\r\n`;
@@ -116,7 +119,7 @@ async function measureService(root: string, pages: readonly Listed[], cookie: st
       for (const [k, request] of Object.values(kinds).entries()) {
         const before = cpuOf(service.pid);
         const { p50_ms, p99_ms, requests } = await runRound(width, ROUND_MS / ROUNDS, async (lane) => {
-          // A step that visits all of them, in no order that anything is stored in.
+          // A step that visits all pages, in an order unrelated to how they are stored.
           next = (next + 7_919) % pages.length;
           await connections[lane]?.get(request(next));
         });
@@ -136,7 +139,7 @@ async function measureService(root: string, pages: readonly Listed[], cookie: st
   }
 }
 
-/** Compressed, as a browser asks for them, of what a page names; what it asks for later by itself is not in it. */
+/** Compressed sizes of the scripts and styles that a page names; files that it loads later are not included. */
 async function measureScripts(cookie: string, addresses: Record<string, string>): Promise<void> {
   console.log('\nScripts and styles (br), kB');
   for (const [name, address] of Object.entries(addresses)) {
@@ -154,9 +157,12 @@ async function measureScripts(cookie: string, addresses: Record<string, string>)
   }
 }
 
-/** From the beginning of the navigation to the first contentful paint, on loopback: with nothing kept, and with all files. */
+/**
+ * From the start of the navigation to the first contentful paint, on loopback: with an empty cache, and with a full
+ * one.
+ */
 async function measureBrowser(cookie: string, addresses: Record<string, string>): Promise<void> {
-  if (!CHROMIUM) return console.log('\nChromium is not installed, so that no paint was measured');
+  if (!CHROMIUM) return console.log('\nChromium is not installed, so no paint was measured');
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   console.log(`\nFirst contentful paint in Chromium ${browser.version()}, medians of ${LOADS}`);
   for (const [name, address] of Object.entries(addresses)) {
@@ -168,7 +174,7 @@ async function measureBrowser(cookie: string, addresses: Record<string, string>)
       again.push(kept);
     }
     console.log(
-      `${name}: ${median(first).toFixed(0)} ms with nothing kept, ${median(again).toFixed(0)} ms with all files`,
+      `${name}: ${median(first).toFixed(0)} ms with an empty cache, ${median(again).toFixed(0)} ms with a full one`,
     );
   }
   await browser.close();

@@ -6,7 +6,7 @@ import type { Api } from './api.ts';
 export interface Collection {
   documents: { _id: string; title: string; text: string }[];
   queries: { _id: string; text: string }[];
-  /** By query, how relevant each document is; above 0 is relevant. */
+  /** By query, the relevance of each document; above 0 is relevant. */
   judged: Map<string, Map<string, number>>;
 }
 
@@ -35,11 +35,13 @@ export interface Relevance {
   queries: number;
   ndcg10: number;
   recall100: number;
-  /** Queries that found nothing at all. */
+  /** Queries without any result. */
   empty: number;
 }
 
-/** Writes the documents as pages, asks every query that has a relevant document, and scores what is answered as trec_eval does. */
+/**
+ * Writes the documents as pages, runs every query that has a relevant document, and scores the results like trec_eval.
+ */
 export async function measureRelevance(api: Api, wiki_id: string, collection: Collection): Promise<Relevance> {
   const documentOf = new Map<string, string>();
   await inParallel(8, collection.documents, async ({ _id, title, text }) => {
@@ -67,7 +69,7 @@ function discounted(gains: readonly number[]): number {
   return gains.slice(0, 10).reduce((sum, gain, i) => sum + gain / Math.log2(i + 2), 0);
 }
 
-/** Runs the work over all items, so many at a time. */
+/** Runs the work over all items, at most `lanes` at a time. */
 export async function inParallel<T>(
   lanes: number,
   items: readonly T[],

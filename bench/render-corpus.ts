@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { generatePages, shortPages as tldrPages } from './corpus.ts';
 
-/** Texts by what they are. */
+/** Texts by kind. */
 type Texts = Record<string, string[]>;
 
 const ROOT = new URL('../', import.meta.url);
 
-/** Pages of commands, of which a third is inline code and no block of code has a language. */
+/** Pages of commands: a third of their text is inline code, and no code block has a language. */
 export function shortPages(): Texts {
   return { 'short pages': Object.values(tldrPages()) };
 }
@@ -16,7 +16,7 @@ export function longPages(): Texts {
   return { 'pages of 4,000 bytes': Object.values(generatePages({ from: 0, count: 200, bytes: 4_000 })) };
 }
 
-/** The project's own documents, and its source files as pages with one block of code each. */
+/** The project's own documents, and its source files as pages with one code block each. */
 export function codePages(): Texts {
   const read = (name: string) => readFileSync(new URL(name, ROOT), 'utf8');
   const documents = readdirSync(ROOT).filter((name) => name.endsWith('.md'));

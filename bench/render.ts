@@ -2,8 +2,9 @@ import { pathToFileURL } from 'node:url';
 import { codePages, longPages, shortPages } from './render-corpus.ts';
 
 /**
- * How long pages take to render, a file and all of them. With the path of another checkout's src/markdown/render.ts, both are
- * measured in turns in this one run, because timings of different runs tell little on a shared machine.
+ * Measures how long pages take to render, per file and in all. With the path of another checkout's
+ * src/markdown/render.ts, both are measured in turns in one run, because timings of different runs are not comparable
+ * on a shared machine.
  */
 type Render = (markdown: string) => { html: string };
 
@@ -27,7 +28,7 @@ for (const [name, texts] of Object.entries({ ...shortPages(), ...longPages(), ..
       for (const [key, render] of Object.entries(renderers)) {
         const started = performance.now();
         render(text);
-        // The first rounds only warm up what is measured in the others.
+        // The first rounds only warm up.
         if (round >= 0) times.get(key)?.[i]?.push(performance.now() - started);
       }
     }

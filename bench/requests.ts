@@ -6,7 +6,7 @@ import { type Api, listAll, openApi } from './api.ts';
 import { randomNumbers } from './corpus.ts';
 import { serviceEnv } from './service-process.ts';
 
-/** One request and the statement that the service answers it with. */
+/** One request and the statement with which the service answers it. */
 export interface Call {
   path: string;
   token: string;
@@ -14,16 +14,16 @@ export interface Call {
   values: readonly unknown[];
 }
 
-/** What is measured: calls of one kind, taken in turns. */
+/** Calls of one kind, measured in turns. */
 export interface Measured {
   name: string;
   calls: Call[];
 }
 
-/** Different pages that a read is measured on, so that it is no single page's luck. */
+/** Number of different pages on which a read is measured, so that no single page decides the result. */
 const VARIANTS = 200;
 
-/** The endpoints that read with one statement, with the paths that they are measured on. */
+/** The endpoints that read with one statement, with the paths on which they are measured. */
 async function listReads(api: Api, workspace_id: string, wiki_id: string) {
   const wiki = `/v1/wikis/${wiki_id}`;
   const workspace = `/v1/workspaces/${workspace_id}`;
@@ -55,7 +55,7 @@ async function listReads(api: Api, workspace_id: string, wiki_id: string) {
 
 /**
  * Every read with the statements that the service sends for it. They are observed in a second service on the same
- * database, in this process, that ends before anything is measured.
+ * database, in this process, which ends before anything is measured.
  */
 export async function captureRequests(
   data_dir: string,
@@ -78,7 +78,7 @@ export async function captureRequests(
       for (const path of paths) {
         sent = [];
         await api.get(path);
-        // The first request of a minute also notes the use of the key.
+        // The first request of a minute also records the use of the key.
         if (sent.length > 1) {
           sent = [];
           await api.get(path);

@@ -12,7 +12,7 @@ const ROUND_MS = 4_000;
 const BYTES = 1_500;
 const BATCH = 1_000;
 
-/** Queries of one to six words that are in the pages, the same ones every time. */
+/** Queries of one to six words that occur in the pages, the same ones each time. */
 function someQueries(): string[] {
   const random = randomNumbers(11);
   const words = someWords(300, random);
@@ -21,7 +21,7 @@ function someQueries(): string[] {
   );
 }
 
-/** Prints what searches, suggestions and edits cost in a wiki of so many pages of about 1,500 characters. */
+/** Prints what searches, suggestions and edits cost in a wiki with this number of pages of about 1,500 characters. */
 export async function measureSpeed(
   service: ServiceProcess,
   data_dir: string,
@@ -45,7 +45,7 @@ export async function measureSpeed(
     ['search, 18 words', paths('pages/search?limit=10&', long), 1],
     ['search, first 10', paths('pages/search?limit=10&', queries), 8],
     ['suggest', paths('suggest?', titles), 1],
-    // What the machine makes of a read of one record at the same time.
+    // A read of one record at the same time, as the baseline.
     ['page by id', numbers(Math.min(200, pages)).map((n) => `/v1/wikis/${wiki_id}/pages/page_bench${n}`), 1],
   ] as const) {
     await printRound(service, api, name, requests, clients);
@@ -81,7 +81,7 @@ async function printRound(service: ServiceProcess, api: Api, name: string, paths
   }
 }
 
-/** Straight into the tables; the service itself makes the index of it, as it does after an upgrade. */
+/** Writes directly into the tables; the service builds the index from them, as it does after an upgrade. */
 async function fill(data_dir: string, wiki_id: string, pages: number): Promise<void> {
   const connection = runningPostgres(data_dir);
   if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');

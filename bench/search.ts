@@ -3,10 +3,12 @@ import { measureRelevance, readCollection } from './relevance.ts';
 import { measureSpeed } from './search-speed.ts';
 import { startBench } from './start-bench.ts';
 
-/** How good searches are. Arguments: folders of collections; without one, the one beside the checkout. */
+/**
+ * Measures the relevance of search results. Arguments: folders of collections; by default the one beside the checkout.
+ */
 const CRANFIELD = fileURLToPath(new URL('../../shared/corpora/search/cranfield', import.meta.url));
 const folders = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
-/** `--speed=1000,10000`: what they cost in wikis of so many pages, instead. */
+/** `--speed=1000,10000`: measures speed in wikis of these sizes instead. */
 const sizes = process.argv
   .find((argument) => argument.startsWith('--speed'))
   ?.split('=')[1]
@@ -20,7 +22,7 @@ try {
     const wiki_id = await newWiki();
     const { queries, ndcg10, recall100, empty } = await measureRelevance(api, wiki_id, readCollection(path));
     console.log(
-      `${path}: ${queries} queries, nDCG@10 ${ndcg10.toFixed(4)}, Recall@100 ${recall100.toFixed(4)}, ${empty} found nothing`,
+      `${path}: ${queries} queries, nDCG@10 ${ndcg10.toFixed(4)}, Recall@100 ${recall100.toFixed(4)}, ${empty} without results`,
     );
   }
 } finally {

@@ -11,7 +11,7 @@ const COMMAND = fileURLToPath(new URL('../bin/ibid', import.meta.url));
 function startCommand(): string[] {
   const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   const [node, ...rest] = (scripts.start as string).split(' ');
-  if (node !== 'node') throw new Error('npm start no longer begins with "node": teach startCommand what it runs');
+  if (node !== 'node') throw new Error('npm start no longer begins with "node": update startCommand');
   return rest;
 }
 
@@ -24,7 +24,7 @@ export interface ServiceProcess {
   stop(): Promise<void>;
 }
 
-/** Options of the service for every measurement; what the caller's environment says is not meant for it. */
+/** Options of the service for every benchmark; the caller's environment is not used. */
 export function serviceEnv(data_dir: string): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, LD_LIBRARY_PATH } = process.env;
   return { PATH, HOME, TMPDIR, LD_LIBRARY_PATH, DATA_DIR: data_dir, PORT: '0', LOG_LEVEL: 'warn', RATE_LIMITS: 'off' };
@@ -69,7 +69,7 @@ function servedAddress(child: ChildProcess): Promise<string> {
   });
 }
 
-/** A personal API key, made as an operator makes one. */
+/** Creates a personal API key as an operator does. */
 export async function makeKeyFor(data_dir: string, email: string): Promise<string> {
   const child = spawn(process.execPath, [COMMAND, 'key', '--email', email], {
     env: serviceEnv(data_dir),

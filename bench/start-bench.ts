@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { type Api, openApi } from './api.ts';
 import { makeKeyFor, type ServiceProcess, startServiceProcess } from './service-process.ts';
 
-/** A service that nothing was written to yet, in a folder of its own, and its only person. */
+/** A new service in its own folder, and its only user. */
 export interface Bench {
   data_dir: string;
   service: ServiceProcess;
-  /** With a key of the person. */
+  /** With a key of the user. */
   api: Api;
-  /** The wiki that their workspace was born with. */
+  /** The first wiki of their workspace. */
   wiki_id: string;
-  /** Makes another one. */
+  /** Creates another wiki. */
   newWiki(): Promise<string>;
   /** Stops the service and removes the folder. */
   stop(): Promise<void>;

@@ -8,11 +8,11 @@ import { runRound } from './http-load.ts';
 import { cpuOf } from './processes.ts';
 import { startBench } from './start-bench.ts';
 
-/** What writing costs in a wiki of 10,000 pages: edits by one and by eight writers, a move of 1,000 pages, the tree. */
+/** Measures writes in a wiki of 10,000 pages: edits by one and by eight writers, a move of 1,000 pages, the tree. */
 const PAGES = 10_000;
 const SUBTREE = 1_000;
 const ROUND_MS = 3_000;
-/** What the answers said, so that no edit needs a read before it. */
+/** From the answers, so that an edit needs no read before it. */
 const revisions = new Map<string, number>();
 
 const { data_dir, service, api, wiki_id, stop } = await startBench();
@@ -57,7 +57,7 @@ async function fill(): Promise<void> {
       'insert into page_texts (wiki_id, page_id, text) select wiki_id, page_id, $2 from pages where wiki_id = $1',
       [wiki_id, words],
     );
-    // The service reads the terms from the texts, as it does for what was there before it had an index.
+    // The service extracts the terms from the texts, as it does for pages older than the index.
     await database.query(
       `insert into search_pending (wiki_id, kind, document_id, version) select wiki_id, 'page', page_id, 1 from pages
       where wiki_id = $1`,
