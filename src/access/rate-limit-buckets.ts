@@ -157,7 +157,7 @@ export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknow
     });
 
   /**
-   * Sends one statement at a time for all waiting buckets, so many callers with few requests cost little more than one.
+   * Sends one statement at a time for all waiting buckets, which keeps many callers with few requests cheap.
    */
   async function askForAll(): Promise<void> {
     isAsking = true;

@@ -15,7 +15,7 @@ export async function runRecordJob(
 ): Promise<void> {
   const { db, job, services, stopping, lost } = run;
   const { log } = services;
-  // So many workers were lost while running the job that the job itself must be ending them.
+  // The job lost its worker so often that it must be the job that ends them.
   if (job.failures > definition.attempts) {
     log.error({ job_id: job.job_id, failures: job.failures }, 'a job failed: each worker that ran it was lost');
     const text = 'worker_lost: given up, because each process that worked on it ended';

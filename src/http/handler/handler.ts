@@ -25,7 +25,7 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const credential = credentialFor(endpoint, request);
     if (isOfAnotherWidget(endpoint, credential)) {
-      // An invalid token is reported before a full disk.
+      // 401 for an invalid token comes before 403.
       await requireCaller(db, credential);
       throw forbidden();
     }

@@ -95,7 +95,7 @@ function preview(input: PreviewInput): BillingPreview {
   if (plan.checkout === 'contact_sales') return contactSales(plan);
   if (current && !current_plan) {
     throw new BillingUnavailable(
-      `The plan "${current.plan_id}" of a subscription is not in the catalogue: put it back into PLANS_FILE until nobody is on it.`,
+      `The plan "${current.plan_id}" of a subscription is not in the catalogue: put it back into PLANS_FILE until no workspace is on it.`,
     );
   }
   // A contract has its own price. A checkout would be paid in addition to it.
