@@ -9,7 +9,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { generatedFiles } from './generated.ts';
 
-/** Rewrites the generated files, so that what has changed is a diff to be read before it is committed. */
+/** Rewrites the generated files, so that the diff shows what changed before the commit. */
 const folder = await mkdtemp(join(tmpdir(), 'ibid-accept-'));
 const postgres = await startPostgres({ data_dir: folder, log: () => undefined });
 const db = openDb({ connection: postgres.connection, connections: 1 });
@@ -25,7 +25,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-// The matrix is asked of a running service, so its test writes what it has found.
+// The matrix needs a running service, so its test writes it.
 const runner = fileURLToPath(new URL('run.ts', import.meta.url));
 const matrix = fileURLToPath(new URL('matrix.test.ts', import.meta.url));
 const env = { ...process.env, ACCEPT_MATRIX: 'yes' };

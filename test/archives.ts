@@ -28,7 +28,7 @@ export function ended(by: Client, wiki_id: string, job_id: string): Promise<Answ
   );
 }
 
-/** The archive of a wiki. */
+/** Exports a wiki and returns the archive. */
 export async function exported(world: World, by: Client, wiki_id: string): Promise<Buffer> {
   const made = await by.post(`/v1/wikis/${wiki_id}/exports`);
   assert.equal(made.status, 201, JSON.stringify(made.body));
@@ -48,14 +48,14 @@ export function send(by: Client, wiki_id: string, zip: Uint8Array): Promise<Answ
   return by.send('POST', `/v1/wikis/${wiki_id}/imports`, { body });
 }
 
-/** Imports an archive and answers the job when it has ended. */
+/** Imports an archive and returns the ended job. */
 export async function imported(by: Client, wiki_id: string, zip: Uint8Array): Promise<Answer['body']> {
   const made = await send(by, wiki_id, zip);
   assert.equal(made.status, 201, JSON.stringify(made.body));
   return ended(by, wiki_id, made.body.job_id);
 }
 
-/** What an archive holds, by name. */
+/** The files of an archive by name. */
 export async function unzipped(zip: Buffer): Promise<Map<string, Buffer>> {
   const opened = await yauzl.fromBufferPromise(zip, { lazyEntries: true });
   const files = new Map<string, Buffer>();

@@ -6,7 +6,10 @@ import type { Query } from '../src/db/db.ts';
 import { sql } from '../src/db/sql.ts';
 import type { Ledger, SentUpload } from './writers.ts';
 
-/** Asserts that everything acknowledged is there, wholly and once, with its audit record, and nothing else by halves. */
+/**
+ * Asserts that everything acknowledged exists once and complete, with its audit record, and that nothing exists in
+ * part.
+ */
 export async function assertKept(query: Query, blobs: string, ledger: Ledger): Promise<void> {
   assert.deepEqual(ledger.wrong, [], 'Clients must get an answer of the contract or 503 with Retry-After.');
   const workspaces = [...ledger.workspaces.values()];
@@ -26,7 +29,7 @@ export async function assertKept(query: Query, blobs: string, ledger: Ledger): P
   }
 }
 
-/** As many records as events, each with its own, and all that were acknowledged among them. */
+/** Asserts that each record has one event of its own, and that all acknowledged ones are among them. */
 async function assertMade(query: Query, event: string, acknowledged: string[], rows: ReturnType<typeof sql>) {
   const there = (await query<{ id: string }>(rows)).map(({ id }) => id).sort();
   const events = await query<{ id: string }>(sql`select target_id as id from audit_events where type = ${event}`);
@@ -35,12 +38,12 @@ async function assertMade(query: Query, event: string, acknowledged: string[], r
   assert.deepEqual(lost, [], `Acknowledged with ${event}, and lost.`);
 }
 
-/** What was asked for with an Idempotency-Key, however often: one of each name, and that the one of the answer. */
+/** Asserts that each name requested with an Idempotency-Key, however often, exists once, with the id of the answer. */
 async function assertMadeOnce(query: Query, acknowledged: ReadonlyMap<string, string>): Promise<void> {
   const made = await query<{ name: string; ids: string[] }>(sql`
     select name, array_agg(workspace_id) as ids from workspaces where name like 'Made %' group by name`);
   for (const { name, ids } of made) {
-    assert.deepEqual(ids, [acknowledged.get(name) ?? ids[0]], `${name} must be there once, as it was acknowledged.`);
+    assert.deepEqual(ids, [acknowledged.get(name) ?? ids[0]], `${name} must exist once, as it was acknowledged.`);
   }
 }
 
@@ -68,7 +71,7 @@ interface FileRow {
   source_id: string;
 }
 
-/** Every upload that is there at all ended well, and sources, pages and revisions are those of its files, once. */
+/** Asserts that every existing upload succeeded, and that sources, pages and revisions are those of its files, once. */
 async function assertIngested(query: Query, blobs: string, wiki_id: string, sent: SentUpload[]): Promise<void> {
   const ended = await query<{
     upload_id: string;
@@ -83,7 +86,7 @@ async function assertIngested(query: Query, blobs: string, wiki_id: string, sent
       array(select type from audit_events e where e.target_id = u.upload_id order by event_id) as events
     from uploads u where wiki_id = ${wiki_id}`);
   for (const { upload_id, status, jobs, events, summary, error } of ended) {
-    assert.equal(status, 'completed', `Upload ${upload_id} must end well, but: ${summary} ${error}`);
+    assert.equal(status, 'completed', `Upload ${upload_id} must succeed, but: ${summary} ${error}`);
     assert.deepEqual(jobs, ['completed'], `Upload ${upload_id} must have one job.`);
     assert.deepEqual(events, ['upload.created', 'upload.completed'], `Upload ${upload_id} must leave two events.`);
   }
@@ -97,17 +100,13 @@ async function assertIngested(query: Query, blobs: string, wiki_id: string, sent
       .filter(([, name]) => name?.length === 36) as [string, string][],
   );
   const there = sent.filter(({ folder }) => [...folderOf.values()].includes(folder));
-  assert.equal(there.length, ended.length, 'Each upload must be one that was sent, and there once.');
+  assert.equal(there.length, ended.length, 'Each upload must be one that was sent, and exist once.');
   for (const { folder, files: sentFiles, upload_id } of there) {
     const [id] = [...folderOf].find(([, name]) => name === folder) ?? [];
     if (upload_id) assert.equal(id, upload_id, 'The upload must be the one that was acknowledged.');
     const stored = files.filter((file) => file.upload_id === id);
-    assert.deepEqual(
-      new Map(stored.map((file) => [file.filename, file.sha256])),
-      sentFiles,
-      'Every file must be there.',
-    );
-    assert.deepEqual(new Set(stored.map((file) => file.status)), new Set(['done']), 'Every file must be worked on.');
+    assert.deepEqual(new Map(stored.map((file) => [file.filename, file.sha256])), sentFiles, 'Every file must exist.');
+    assert.deepEqual(new Set(stored.map((file) => file.status)), new Set(['done']), 'Every file must be processed.');
     assert.ok(
       stored.every((file) => file.page_id && file.source_id),
       'Every file must have a source and a page.',
@@ -120,7 +119,11 @@ async function assertIngested(query: Query, blobs: string, wiki_id: string, sent
   assert.deepEqual(sources.map(({ sha256 }) => sha256).sort(), [...contents].sort(), 'One source for each content.');
   for (const { sha256 } of sources) {
     const bytes = await readFile(join(blobs, sha256.slice(0, 2), sha256));
-    assert.equal(createHash('sha256').update(bytes).digest('hex'), sha256, 'The stored bytes must be those that came.');
+    assert.equal(
+      createHash('sha256').update(bytes).digest('hex'),
+      sha256,
+      'The stored bytes must be those that were sent.',
+    );
   }
 
   const n = there.length;
@@ -129,7 +132,7 @@ async function assertIngested(query: Query, blobs: string, wiki_id: string, sent
       .flatMap(({ folder }) => [folder, `${folder}/a`, `${folder}/b`])
       .concat(n > 0 ? ['log', 'same'] : [])
       .sort(),
-    // The log is written anew by each upload, everything else once.
+    // Each upload rewrites the log; all other files are written once.
     revisions: n > 0 ? 3 * n + n + 1 : 0,
     texts: n > 0 ? 3 * n + 2 : 0,
     page_sources: n > 0 ? 2 * n + 2 : 0,
@@ -143,5 +146,5 @@ async function assertIngested(query: Query, blobs: string, wiki_id: string, sent
       (select count(*)::int from page_sources where wiki_id = ${wiki_id}) as page_sources,
       (select count(*)::int from source_texts where wiki_id = ${wiki_id}) as source_texts,
       (select coalesce(sum(source_count), 0)::int from uploads where wiki_id = ${wiki_id}) as made_sources`);
-  assert.deepEqual(counted, expected, 'Sources and pages must be made once, and all of them.');
+  assert.deepEqual(counted, expected, 'All sources and pages must exist, once.');
 }

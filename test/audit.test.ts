@@ -12,7 +12,7 @@ import type { RawAnswer } from './raw-http.ts';
 import { type Ids, nameOf, pathParams, success, validRequest } from './requests.ts';
 import { type Actor, openTenants } from './tenants.ts';
 
-/** What the audit log says of every write, and the log of the process of every refusal. Nothing here names an endpoint. */
+/** What the audit log records of every write, and the process log of every refusal. Nothing here names an endpoint. */
 const mailServer = await startMailServer();
 after(() => mailServer.stop());
 const lines: string[] = [];
@@ -21,7 +21,7 @@ const tenants = await openTenants({ SMTP_URL: mailServer.url, MAIL_FROM: 'wiki@e
 const { world, a, unknown, fresh, owner, roles, stranger, tokenFor, key } = tenants;
 const { db } = world;
 
-/** The table of each kind of target, and the column that names its rows. */
+/** The table of each kind of target, and its id column. */
 const TABLES: Record<string, [table: string, id: string]> = {
   workspace: ['workspaces', 'workspace_id'],
   organization_membership: ['memberships', 'membership_id'],
@@ -41,7 +41,7 @@ const TABLES: Record<string, [table: string, id: string]> = {
   sign_in_link: ['sign_in_links', 'email'],
 };
 
-/** Those that succeed in a world with people in it. */
+/** The writing endpoints that succeed in a world with users. */
 const WRITING = ENDPOINTS.filter((endpoint) => endpoint.event && success(endpoint) < 400);
 const secrets = new Set<string>();
 
@@ -59,7 +59,7 @@ async function send(endpoint: Endpoint, ids: Ids, token: string | undefined, hea
 
 const isAboutCaller = ({ access }: Endpoint) => access.on === 'caller' || access.on === 'anyone';
 
-/** Somebody who may, and whose request changes something: a new person for what is about the caller. */
+/** An actor who may call the endpoint and whose request changes something: a new user for endpoints on the caller. */
 async function whoMay(endpoint: Endpoint): Promise<Actor> {
   if (!isAboutCaller(endpoint)) return owner;
   const { user_id, token } = await world.person();
@@ -67,7 +67,7 @@ async function whoMay(endpoint: Endpoint): Promise<Actor> {
   return { ...person, token: await tokenFor(endpoint, person) };
 }
 
-/** With what a write was made, as its record says it. */
+/** The credential of a write, as its record names it. */
 async function credentialOf(endpoint: Endpoint, token: string): Promise<[kind: string, id: unknown]> {
   if (endpoint.access.on === 'anyone') return ['none', null];
   const hash = sha256(token);
@@ -84,7 +84,7 @@ function recordsOf(request_id: string): Promise<Row[]> {
 async function rowsOf(kind: string): Promise<Map<unknown, Row>> {
   const [table, id] = TABLES[kind] ?? [];
   assert.ok(table && id, `TABLES of this file must say which table holds a target of kind "${kind}"`);
-  // In the order in which jsonb has the keys, and with its spelling of times, as the record has them.
+  // With jsonb's order of keys and its format of times, as in the record.
   const rows = await db.query<{ row: Row }>(sql`
     select to_jsonb(t) - (select coalesce(array_agg(column_name::text), '{}') from information_schema.columns
       where table_schema = 'public' and table_name = ${table} and (data_type = 'bytea' or is_generated = 'ALWAYS')) as row
@@ -92,17 +92,17 @@ async function rowsOf(kind: string): Promise<Map<unknown, Row>> {
   return new Map(rows.map(({ row }) => [row[id], row]));
 }
 
-/** What a worker changes of a row that waited for it, which it may have begun before the row is looked at. */
+/** Columns that a worker may change in a new row before the test reads it. */
 const WRITTEN_BY_WORKERS = ['status', 'attempt', 'failures', 'progress', 'updated_at', 'started_at', 'worker_id'];
 
 for (const endpoint of WRITING) {
   const kind = String(endpoint.event).split('.')[0] ?? '';
 
-  test(`${nameOf(endpoint)} leaves exactly one record, which says who, with what, what to, and what changed`, async () => {
+  test(`${nameOf(endpoint)} leaves exactly one record with actor, credential, target and changes`, async () => {
     const actor = await whoMay(endpoint);
     const ids = await fresh(endpoint, actor);
     const rowsBefore = await rowsOf(kind);
-    // As long as it is one: the write may end it.
+    // Read before the write, which may end the credential.
     const credential = await credentialOf(endpoint, actor.token);
     const { answer, request_id } = await send(endpoint, ids, actor.token);
     assert.equal(answer.status, endpoint.status ?? 200, answer.text);
@@ -114,7 +114,7 @@ for (const endpoint of WRITING) {
     const record = records[0] as Row & { before: Row; after: Row };
     assert.equal(record.type, endpoint.event);
     assert.equal(record.target_kind, kind);
-    // Of who has no credential it says who they turned out to be, if that is known.
+    // Without a credential the record names the user that the request turned out to be for, if known.
     const target = endpoint.access.on === 'anyone' ? (await rowsOf(kind)).get(record.target_id) : undefined;
     assert.equal(record.actor_id, endpoint.access.on === 'anyone' ? (target?.user_id ?? null) : actor.user_id);
     assert.deepEqual([record.credential_kind, record.credential_id], credential);
@@ -124,36 +124,36 @@ for (const endpoint of WRITING) {
     const was = rowsBefore.get(record.target_id);
     const is = rowsAfter.get(record.target_id);
     assert.ok(was ?? is, `the target of the record must be a ${kind}, but is "${record.target_id}"`);
-    assert.notDeepEqual(record.before, record.after, 'the record must say what changed');
-    assert.deepEqual(Object.keys(record.before).length > 0, was !== undefined, 'before: what there was, if anything');
+    assert.notDeepEqual(record.before, record.after, 'the record must contain the changes');
+    assert.deepEqual(Object.keys(record.before).length > 0, was !== undefined, 'before: the previous state, if any');
     const isGone = endpoint.method === 'DELETE';
-    assert.deepEqual(Object.keys(record.after).length > 0, !isGone, 'after: what there is, if anything');
+    assert.deepEqual(Object.keys(record.after).length > 0, !isGone, 'after: the new state, if any');
     for (const [name, value] of Object.entries(record.before)) {
       if (was && name in was && was[name] !== null) assert.deepEqual(value, was[name], `${name} as it was`);
     }
     const hasBegun = record.after.status === 'queued' && is?.status !== 'queued';
     for (const [name, value] of Object.entries(record.after)) {
       if (hasBegun && WRITTEN_BY_WORKERS.includes(name)) continue;
-      // What is null in a row is an empty value in a record.
+      // A null in a row is an empty value in a record.
       if (is && name in is && is[name] !== null) assert.deepEqual(value, is[name], `${name} as it became`);
     }
     if (!was || !is || isGone) return;
     const changed = Object.keys(is).filter((name) => JSON.stringify(is[name]) !== JSON.stringify(was[name]));
-    for (const name of changed) assert.ok(name in record.after, `${name} changed, which the record must say`);
+    for (const name of changed) assert.ok(name in record.after, `${name} changed, so the record must contain it`);
     for (const name of Object.keys(record.before)) {
-      assert.notDeepEqual(record.after[name], record.before[name], `${name} did not change, so it is in no record`);
+      assert.notDeepEqual(record.after[name], record.before[name], `${name} did not change, so no record contains it`);
     }
   });
 
   test(`${nameOf(endpoint)} leaves no record when it is refused, and one when it is sent again`, async () => {
     for (const token of [undefined, stranger.token, roles.viewer.token]) {
-      // Where nothing is refused for want of a credential, the tests of the feature say what leaves no record.
+      // Endpoints that refuse no missing credential are covered by the tests of their feature.
       if (endpoint.access.on === 'anyone' || (endpoint.access.on === 'caller' && token !== undefined)) continue;
       const refused = await send(endpoint, a, token);
       assert.ok(refused.answer.status === 401 || refused.answer.status === 403, refused.answer.text);
       assert.deepEqual(await recordsOf(refused.request_id), []);
     }
-    // Who has signed out cannot ask again.
+    // A caller who has signed out cannot send the request again.
     const endsItself = endpoint.access.on === 'caller' && endpoint.access.session;
     if (!isIdempotent(endpoint) || endsItself) return;
     const actor = await whoMay(endpoint);
@@ -161,7 +161,7 @@ for (const endpoint of WRITING) {
     const request_id = `audit-${randomUUID()}`;
     request.headers = { ...request.headers, 'x-request-id': request_id, 'idempotency-key': randomUUID() };
     const answers = [await tenants.ask(request, endpoint)];
-    // The first one may have cost the actor the role that it takes.
+    // The first request may have changed the role that the actor needs.
     await fresh(endpoint, actor);
     answers.push(await tenants.ask(request, endpoint));
     assert.deepEqual(
@@ -208,7 +208,7 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on !== 'anyone'))
     for (const [{ answer, request_id }, status, actor_id] of asked) {
       assert.equal(answer.status, status, answer.text);
       const [line, ...more] = linesOf(request_id);
-      assert.deepEqual(more, [], 'one refusal is one line');
+      assert.deepEqual(more, [], 'one refusal is one log line');
       assert.deepEqual(
         { ...line, level: Number(line?.level) >= WARN, time: undefined, msg: undefined, credential_id: undefined },
         {
@@ -228,7 +228,7 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on !== 'anyone'))
   });
 }
 
-test('a refusal that an endpoint decides itself says who it was too', async () => {
+test('a refusal by the endpoint itself also logs the caller', async () => {
   for (const [actor, membership_id, role] of [
     [roles.admin, a.membership_id, 'owner'],
     [owner, unknown.membership_id, 'viewer'],
@@ -250,7 +250,7 @@ test('a refusal that an endpoint decides itself says who it was too', async () =
   }
 });
 
-test('no log and no record holds a credential, the secret of a link or a hash of one', async () => {
+test("no log and no record contains a credential, a link's secret or a hash of one", async () => {
   for (const actor of [owner, stranger, ...Object.values(roles)]) secrets.add(actor.token);
   for (const { raw: message } of mailServer.messages) {
     for (const [, secret] of message.replaceAll('=\r\n', '').matchAll(/token=(?:3D)?([A-Za-z0-9_-]{20,})/g)) {
@@ -263,13 +263,13 @@ test('no log and no record holds a credential, the secret of a link or a hash of
     await send(endpoint, a, token);
     await send(endpoint, a, `${token}x`);
   }
-  assert.ok(secrets.size > 10 && mailServer.messages.length > 0, 'there must be secrets to look for');
+  assert.ok(secrets.size > 10 && mailServer.messages.length > 0, 'there must be secrets to search for');
   const records = JSON.stringify(await db.query(sql`select * from audit_events`));
   const places = { 'the log': lines.join(''), 'the audit log': records };
   for (const secret of secrets) {
     const hash = sha256(secret);
     for (const form of [secret, hash.toString('hex'), hash.toString('base64'), hash.toString('base64url')]) {
-      for (const [place, text] of Object.entries(places)) assert.ok(!text.includes(form), `${place} holds a secret`);
+      for (const [place, text] of Object.entries(places)) assert.ok(!text.includes(form), `${place} contains a secret`);
     }
   }
 });

@@ -3,7 +3,7 @@ import { launchBrowser, PAGE_TIMEOUT_MS } from './browser.ts';
 import { signedInClient } from './signed-in.ts';
 import type { World } from './world.ts';
 
-/** A real browser in which somebody is signed in, until the tests of the file have ended. */
+/** A real browser that is signed in as this user, until the tests of the file have ended. */
 export async function openBrowserOf(world: World, user_id: string): Promise<BrowserContext> {
   const context = await (await launchBrowser()).newContext({ reducedMotion: 'reduce' });
   context.setDefaultTimeout(PAGE_TIMEOUT_MS);

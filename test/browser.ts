@@ -3,7 +3,7 @@ import { after } from 'node:test';
 import { type Browser, chromium } from 'playwright-core';
 import { skipUnless } from './needs.ts';
 
-/** Where browsers are installed; playwright-core brings none. undefined where there is none. */
+/** The path of an installed browser, which playwright-core does not bring; undefined where there is none. */
 export const CHROMIUM: string | undefined = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',

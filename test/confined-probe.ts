@@ -4,7 +4,10 @@ import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { disableNetwork } from '../src/sandbox/no-network.ts';
 
-/** Tries what a process that reads documents may not do, and prints what it could. Arguments: a port, and "bare" to keep the network as the system leaves it. */
+/**
+ * Tries what a confined process may not do, and prints what succeeded. Arguments: a port, and "bare" to keep the
+ * system's network.
+ */
 const [, , port = '0', network] = process.argv;
 if (network !== 'bare') disableNetwork();
 
@@ -16,7 +19,7 @@ const ATTEMPTS: Record<string, () => unknown> = {
   'run text as code': () => new Function('return 1')(),
   'see the environment': () =>
     Object.keys(process.env).filter((name) => !['PATH', 'PWD'].includes(name)).length || refuse(),
-  'look into its program': () => process.permission.has('fs.read', '/etc') || refuse(),
+  'read its program': () => process.permission.has('fs.read', '/etc') || refuse(),
   connect: () =>
     new Promise((resolve, reject) => {
       const socket = connect(Number(port), '127.0.0.1', () => resolve('connected'));
@@ -34,7 +37,7 @@ for (const [name, attempt] of Object.entries(ATTEMPTS)) {
     await attempt();
     could.push(name);
   } catch {
-    // Refused, as it should be.
+    // Refused, as expected.
   }
 }
 process.stdout.write(JSON.stringify(could));

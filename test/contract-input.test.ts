@@ -21,7 +21,7 @@ import {
 } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
-/** What a malformed body, query or path is answered, for every endpoint of the list; and which check comes first. */
+/** The answers to a malformed body, query or path, for every endpoint; and the order of checks. */
 const tenants = await openTenants();
 const { fresh, a, b, unknown, owner, stranger, ask, tokenFor } = tenants;
 
@@ -31,13 +31,13 @@ const never = newToken('key').secret;
 const WITH_BODY = ENDPOINTS.filter((endpoint) => endpoint.body);
 const WITH_QUERY = ENDPOINTS.filter((endpoint) => endpoint.query);
 
-/** The endpoint's request by the owner, without its body. */
+/** The owner's request to the endpoint, without its body. */
 async function bare(endpoint: Endpoint, ids: Ids = a, token?: string): Promise<RawRequest> {
   const { method, path } = validRequest(endpoint, ids);
   return { method, path, headers: { authorization: `Bearer ${token ?? (await tokenFor(endpoint, owner))}` } };
 }
 
-/** The status for a credential that is no good, where a good one is answered otherwise. */
+/** The status for an invalid credential, where a valid one gets another one. */
 function forDead(endpoint: Endpoint, otherwise: number): number {
   return endpoint.access.on === 'anyone' ? otherwise : 401;
 }
@@ -59,7 +59,7 @@ const UNDECODABLE: Record<string, string | Buffer> = {
   'half an object': '{',
   'no value': '{"a":}',
   'single quotes': "{'a':1}",
-  'a comma too many': '{"a":1,}',
+  'a surplus comma': '{"a":1,}',
   'two values': '{}{}',
   'a comment': '{} // x',
   NaN: '{"a":NaN}',
@@ -69,8 +69,8 @@ const UNDECODABLE: Record<string, string | Buffer> = {
   'a raw line feed in a string': '{"a":"\n"}',
   spaces: '  ',
   'a byte order mark': '\ufeff{}',
-  'no JSON at all': 'name=x&slug=y',
-  'bytes that are no UTF-8': Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0xfe, 0xc3, 0x22, 0x7d]),
+  'not JSON': 'name=x&slug=y',
+  'invalid UTF-8': Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0xfe, 0xc3, 0x22, 0x7d]),
   'an overlong encoding': Buffer.from([0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d]),
   'UTF-16': Buffer.from('{"a":1}', 'utf16le'),
   gzip: gzipSync('{"name":"x"}'),
@@ -88,7 +88,7 @@ const UNDECODABLE: Record<string, string | Buffer> = {
   '__proto__ inside': '{"a":[{"__proto__":1}]}',
 };
 
-/** A value for a field by its name that every schema takes and a rule behind the schema refuses, and the code of that. */
+/** By field name, a value that matches every schema and that a rule behind the schema refuses, and the error code. */
 const RULE_BREAKERS: Record<string, [unknown, string]> = {
   name: ['   ', 'invalid_name'],
   title: [' \t ', 'invalid_title'],
@@ -104,7 +104,7 @@ const RULE_BREAKERS: Record<string, [unknown, string]> = {
   attempt: ['nothing', 'unauthorized'],
   callback_url: ['https://elsewhere.example/', 'invalid_request'],
   password: ['a wrong password', 'unauthorized'],
-  // Twelve characters that are six in the form NFKC.
+  // Twelve characters that are six in NFKC.
   new_password: ['e\u0301'.repeat(6), 'invalid_request'],
   widget_origins: [['https://example.com/page'], 'invalid_request'],
   display_name: ['   ', 'invalid_name'],
@@ -112,13 +112,13 @@ const RULE_BREAKERS: Record<string, [unknown, string]> = {
   files: [[{ filename: 'large.md', byte_size: 2 ** 40 }], 'payload_too_large'],
 };
 
-/** Where a secret is the credential, one that opens nothing is 401. */
+/** Where a secret is the credential, an unknown one is 401. */
 function codeFor(endpoint: Endpoint, name: string, code: string): string {
   const isCredential = endpoint.access.on === 'anyone' && (name === 'token' || success(endpoint) === 401);
   return isCredential ? 'unauthorized' : code;
 }
 
-/** Texts that have felled parsers, queries and templates. */
+/** Texts that have broken parsers, queries and templates. */
 const ODD_TEXTS = [
   ' ',
   '%',
@@ -201,7 +201,7 @@ const JSON_TYPES = [
 for (const endpoint of WITH_BODY) {
   const properties = propertiesOf(endpoint.body);
 
-  test(`${nameOf(endpoint)} refuses a body that cannot be decoded with 400, and says so only to a good credential`, async () => {
+  test(`${nameOf(endpoint)} refuses a body that cannot be decoded with 400, but only to a valid credential`, async () => {
     const request = await bare(endpoint);
     for (const [what, body] of Object.entries(UNDECODABLE)) {
       const answer = await ask(withJson(request, body), endpoint);
@@ -212,10 +212,10 @@ for (const endpoint of WITH_BODY) {
     }
   });
 
-  test(`${nameOf(endpoint)} refuses a body that is no object, or none at all, with 422`, async () => {
+  test(`${nameOf(endpoint)} refuses a body that is not an object, or is missing, with 422`, async () => {
     const request = await bare(endpoint);
     assertInvalid(await ask(request, endpoint), ['body'], 'no body');
-    assertInvalid(await ask(withBody(request, '', ''), endpoint), ['body'], 'no body and no type');
+    assertInvalid(await ask(withBody(request, '', ''), endpoint), ['body'], 'no body and no content type');
     for (const body of ['', 'null', '[]', '[{}]', '"x"', '5', '1e999', 'true']) {
       assertInvalid(await ask(withJson(request, body), endpoint), ['body'], `the body ${body}`);
     }
@@ -264,7 +264,7 @@ for (const endpoint of WITH_BODY) {
       }
     });
 
-    test(`${nameOf(endpoint)} takes any text as ${name}, or refuses it, but never fails`, async () => {
+    test(`${nameOf(endpoint)} accepts or refuses any text as ${name}, but never fails`, async () => {
       if (![properties[name]?.type].flat().includes('string') && !JSON.stringify(properties[name]).includes('"string"'))
         return;
       const request = await bare(endpoint);
@@ -273,7 +273,7 @@ for (const endpoint of WITH_BODY) {
           withJson(request, JSON.stringify({ ...validBody(endpoint, a), [name]: value })),
           endpoint,
         );
-        // What is wrong with a secret is 401 where it is the credential, and 429 after too many.
+        // A wrong secret is 401 where it is the credential, and 429 after too many.
         const ofSecrets = endpoint.access.on === 'anyone' ? [401, 429] : [429];
         const wanted = [success(endpoint), 400, 403, 404, 409, 422, ...ofSecrets];
         assert.ok(wanted.includes(answer.status), `${name} ${value.slice(0, 50)}: ${answer.text.slice(0, 300)}`);
@@ -281,10 +281,10 @@ for (const endpoint of WITH_BODY) {
     });
   }
 
-  // One that takes a form as well says of it whether it is a good one.
+  // An endpoint that also takes a form checks the form itself.
   const wrongTypes = CONTENT_TYPES.filter((type) => !endpoint.consumes || !type.startsWith('multipart/form-data'));
 
-  test(`${nameOf(endpoint)} takes no other type for its JSON, however that is spelled`, async () => {
+  test(`${nameOf(endpoint)} takes no other content type for its JSON, in any spelling`, async () => {
     const request = await bare(endpoint);
     const [name = 'x'] = Object.keys(properties);
     const wrong = JSON.stringify({ ...validBody(endpoint, a), [name]: { a: 'b' } });
@@ -294,16 +294,16 @@ for (const endpoint of WITH_BODY) {
       const dead = await ask(withBody(await bare(endpoint, a, never), wrong, type), endpoint);
       assert.equal(dead.status, forDead(endpoint, 415));
     }
-    assert.equal((await ask(withBody(request, wrong, ''), endpoint)).status, 415, 'a body without a type');
+    assert.equal((await ask(withBody(request, wrong, ''), endpoint)).status, 415, 'a body without a content type');
     for (const type of JSON_TYPES) {
       assertInvalid(await ask(withBody(request, wrong, type), endpoint), ['body', name], `"${type}"`);
     }
   });
 
-  // One with the text of a page may be as much longer as that can be, however its characters are written.
+  // A body with the text of a page may be as long as such texts, in any JSON encoding.
   const most = endpoint.bodyLimit === 'markdown' ? 5.5 * MIB : MIB;
 
-  test(`${nameOf(endpoint)} refuses a body of more than ${most / MIB} MiB with 413, announced or not`, async () => {
+  test(`${nameOf(endpoint)} refuses a body of more than ${most / MIB} MiB with 413, with or without Content-Length`, async () => {
     const request = await bare(endpoint);
     const body = JSON.stringify({ ...validBody(endpoint, a), padding: 'x'.repeat(most) });
     const announced = await ask(withJson(request, body), endpoint);
@@ -323,10 +323,10 @@ for (const endpoint of WITH_BODY) {
     const empty = JSON.stringify({ ...validBody(endpoint, ids), padding: '' });
     const filled = empty.replace('"padding":""', `"padding":"${'x'.repeat(most - Buffer.byteLength(empty))}"`);
     const enough = await ask(withJson(await bare(endpoint, ids), filled), endpoint);
-    assert.equal(enough.status, success(endpoint), `exactly that much must be taken: ${enough.text.slice(0, 300)}`);
+    assert.equal(enough.status, success(endpoint), `exactly that size must be accepted: ${enough.text.slice(0, 300)}`);
   });
 
-  test(`${nameOf(endpoint)} takes unknown fields, a depth of 32 and one name twice, and acts on none of it`, async () => {
+  test(`${nameOf(endpoint)} ignores unknown fields, and accepts a depth of 32 and a duplicate name`, async () => {
     const ids = await fresh(endpoint, owner);
     const body = JSON.stringify({ ...validBody(endpoint, ids), unknown: true }).replace(
       /\}$/,
@@ -336,7 +336,7 @@ for (const endpoint of WITH_BODY) {
     assert.equal(answer.status, success(endpoint), answer.text);
   });
 
-  test(`${nameOf(endpoint)} judges the schema before the path's object, and that before the rules of its own`, async () => {
+  test(`${nameOf(endpoint)} checks the schema before the path's object, and the object before its own rules`, async () => {
     const [container] = pathParams(endpoint);
     const broken = Object.entries(RULE_BREAKERS).filter(([name]) => name in properties);
     assert.ok(
@@ -354,11 +354,11 @@ for (const endpoint of WITH_BODY) {
         withJson(await bare(endpoint, { ...a, [container]: unknown[container] ?? '' }), body),
         endpoint,
       );
-      assert.equal(gone.status, 404, `nobody must learn anything of ${name} where there is nothing: ${gone.text}`);
+      assert.equal(gone.status, 404, `an unknown object must disclose nothing of ${name}: ${gone.text}`);
     }
     if (!container) return;
     for (const ids of [a, b, unknown]) {
-      // Where every field may be left out, an empty object is a good body.
+      // Where every field is optional, an empty object is valid.
       const broken = requiredOf(endpoint.body).length > 0 ? '{}' : '[]';
       const answer = await ask(withJson(await bare(endpoint, ids, stranger.token), broken), endpoint);
       assert.equal(answer.status, 422, `${broken} must be 422 whatever the path names: ${answer.text}`);
@@ -367,7 +367,7 @@ for (const endpoint of WITH_BODY) {
 }
 
 for (const endpoint of ENDPOINTS.filter(({ body, consumes }) => !body && !consumes)) {
-  test(`${nameOf(endpoint)} passes over any body`, async () => {
+  test(`${nameOf(endpoint)} ignores any body`, async () => {
     const bodies: [string | Buffer, string][] = [
       ['{', 'application/json'],
       ['x', 'text/plain'],
@@ -385,7 +385,7 @@ for (const endpoint of ENDPOINTS.filter(({ body, consumes }) => !body && !consum
 }
 
 for (const endpoint of ENDPOINTS.filter(({ consumes }) => consumes === 'multipart')) {
-  test(`${nameOf(endpoint)} refuses what is no multipart body, or holds no file`, async () => {
+  test(`${nameOf(endpoint)} refuses a body that is not multipart, or holds no file`, async () => {
     const request = await bare(endpoint);
     const wrong: [string, string, number][] = [
       ['{}', 'application/json', endpoint.body ? 422 : 415],
@@ -428,7 +428,7 @@ for (const endpoint of ENDPOINTS.filter(({ consumes }) => consumes === 'multipar
       assert.equal(
         foreign.status,
         status === 400 ? 403 : status,
-        `a body of files is not read before access: ${type} ${body.slice(0, 80)}`,
+        `a body of files is not read before the access check: ${type} ${body.slice(0, 80)}`,
       );
     }
   });
@@ -444,7 +444,7 @@ for (const endpoint of WITH_QUERY) {
 
   for (const name of Object.keys(properties).filter(isInteger)) {
     const { minimum, maximum } = properties[name] as { minimum?: number; maximum?: number };
-    test(`${nameOf(endpoint)} takes plain digits as ${name} and nothing else`, async () => {
+    test(`${nameOf(endpoint)} accepts only plain digits as ${name}`, async () => {
       const request = await bare(endpoint);
       const noNumber = [
         '',
@@ -483,7 +483,7 @@ for (const endpoint of WITH_QUERY) {
         const dead = await ask(withQuery(await bare(endpoint, a, never), `${name}=${text}`), endpoint);
         assert.equal(dead.status, forDead(endpoint, answer.status), `${name}=${text}, for an unknown credential`);
         const foreign = await ask(withQuery(await bare(endpoint, b), `${name}=${text}`), endpoint);
-        assert.equal(foreign.status, answer.status, `${name}=${text} is judged before the path's object`);
+        assert.equal(foreign.status, answer.status, `${name}=${text} is checked before the path's object`);
       }
       for (const texts of [
         [minimum, minimum],
@@ -504,20 +504,20 @@ for (const endpoint of WITH_QUERY) {
         const answer = await ask(withQuery(request, `${name}=${text}`), endpoint);
         assert.equal(answer.status, success(endpoint), `${name}=${text}: ${answer.text}`);
         if (name === 'offset' && Number(text) > 1_000_000)
-          assert.deepEqual(answer.body, [], 'there is nothing that far');
+          assert.deepEqual(answer.body, [], 'there are no records at that offset');
       }
       for (const query of [`${name}[]=x`, `${name.toUpperCase()}=x`, `x${name}=x`]) {
         assert.equal(
           (await ask(withQuery(request, query), endpoint)).status,
           success(endpoint),
-          `${query} is another name`,
+          `${query} is a different name`,
         );
       }
     });
   }
 
   for (const name of Object.keys(properties).filter((candidate) => !isInteger(candidate))) {
-    test(`${nameOf(endpoint)} takes any text as ${name} that its schema allows, and no other`, async () => {
+    test(`${nameOf(endpoint)} accepts exactly the texts as ${name} that its schema allows`, async () => {
       const { method, headers, path } = await bare(endpoint);
       const request = { method, headers: headers ?? {}, path: path.replace(/\?.*/, '') };
       const others = requiredOf(endpoint.query).filter(
@@ -536,7 +536,7 @@ for (const endpoint of WITH_QUERY) {
         const encoded = encodeURIComponent(text);
         if (encoded.length > 14_000) continue;
         const answer = await ask(withQuery(request, `${name}=${encoded}`), endpoint);
-        // A secret that opens nothing is a fine text all the same.
+        // An unknown secret is valid by the schema.
         const wanted = name === 'token' ? 404 : success(endpoint);
         if (allowed) assert.equal(answer.status, wanted, `${name}=${text.slice(0, 60)}: ${answer.text.slice(0, 300)}`);
         else assertInvalid(answer, ['query', name], `${name}=${text.slice(0, 60)}`);
@@ -553,7 +553,7 @@ for (const endpoint of WITH_QUERY) {
     });
   }
 
-  test(`${nameOf(endpoint)} refuses a query that is no UTF-8 or holds a NUL with 400`, async () => {
+  test(`${nameOf(endpoint)} refuses a query that is not UTF-8 or contains a NUL with 400`, async () => {
     const request = await bare(endpoint);
     for (const query of [
       'limit=%',
@@ -604,7 +604,7 @@ for (const endpoint of ENDPOINTS.filter((candidate) => pathParams(candidate).len
   });
 }
 
-test('what is wrong is echoed up to 256 characters, and never a secret', async () => {
+test('at most 256 characters of an invalid input are echoed, and never a secret', async () => {
   const headers = { authorization: `Bearer ${owner.token}` };
   const long = await ask({
     method: 'GET',
@@ -616,7 +616,7 @@ test('what is wrong is echoed up to 256 characters, and never a secret', async (
   const body = JSON.stringify({ token: secret, nested: { password: secret, client_secret: secret } });
   const kept = await ask(withJson({ method: 'POST', path: '/v1/workspaces', headers }, body));
   assert.equal(kept.status, 422);
-  assert.ok(!kept.text.includes(secret), `a secret must not come back: ${kept.text}`);
+  assert.ok(!kept.text.includes(secret), `a secret must not be echoed: ${kept.text}`);
   const cut = await ask(
     withJson(
       { method: 'POST', path: '/v1/workspaces', headers },
@@ -625,11 +625,11 @@ test('what is wrong is echoed up to 256 characters, and never a secret', async (
   );
   assert.ok(
     JSON.stringify(cut.body).isWellFormed() && !/\\ud[89a-f]/i.test(cut.text),
-    `an echo is not cut inside a character: ${cut.text}`,
+    `an echo does not split a character: ${cut.text}`,
   );
 });
 
-test('the longest name has 100 characters and the longest title 255, whatever they are made of', async () => {
+test('the longest name has 100 characters and the longest title 255, of any kind', async () => {
   const headers = { authorization: `Bearer ${owner.token}` };
   const name = (text: string) =>
     ask(withJson({ method: 'POST', path: '/v1/workspaces', headers }, JSON.stringify({ name: text })));
@@ -643,7 +643,7 @@ test('the longest name has 100 characters and the longest title 255, whatever th
   }
 });
 
-test('a title is kept and given back as it was sent, whatever it is made of', async () => {
+test('a title of any characters is stored and returned unchanged', async () => {
   for (const value of ['"', '\\', '</script>', 'a\u2028b', '😀'.repeat(50)]) {
     const renamed = await ask(
       withJson(
@@ -652,8 +652,8 @@ test('a title is kept and given back as it was sent, whatever it is made of', as
       ),
     );
     assert.equal(renamed.status, 200, renamed.text);
-    assert.equal(renamed.body.title, value, 'a title is kept as it was given');
+    assert.equal(renamed.body.title, value, 'a title is stored unchanged');
   }
 });
 
-test('after all of this every row of the other workspace is as it was', tenants.checkForeignRows);
+test('no request of this file has changed a row of the other workspace', tenants.checkForeignRows);

@@ -5,7 +5,7 @@ import { type RawRequest, sendBytes } from './raw-http.ts';
 import { nameOf, pathOf, success, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
-/** What is no request of an endpoint: other spellings, other methods, other routes, and bytes that are no HTTP. */
+/** What does not match an endpoint: other spellings, other methods, other routes, and bytes that are not HTTP. */
 const tenants = await openTenants();
 const { world, a, owner, ask, tokenFor } = tenants;
 
@@ -26,7 +26,7 @@ const METHODS = [
   'COPY',
 ];
 
-/** Spellings of a path that some router somewhere takes for the path itself. */
+/** Spellings of a path that some routers treat as the path itself. */
 function spellings(path: string): string[] {
   const segments = path.split('/').slice(1);
   const [first = '', second = ''] = segments;
@@ -95,19 +95,19 @@ function spellings(path: string): string[] {
 
 for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} is never reached by another spelling of its path without a credential`, async () => {
-    // Where no credential is needed a spelling that is one is answered as the path itself.
+    // Without a credential a spelling that the router accepts is answered like the path itself.
     const open = endpoint.access.on === 'anyone' ? [success(endpoint), 422] : [];
     for (const path of spellings(pathOf(endpoint, a))) {
       const answer = await ask({ method: endpoint.method, path });
       assert.ok([400, 401, 404, 405, 414, ...open].includes(answer.status), `${path}: ${answer.status} ${answer.text}`);
       assert.ok(
         !JSON.stringify([answer.headers, answer.text]).includes('evil'),
-        'no answer is made of a host that a client names',
+        'no answer contains a host that a client names',
       );
     }
   });
 
-  test(`${nameOf(endpoint)} never fails at another spelling of its path, and takes no host from a client`, async () => {
+  test(`${nameOf(endpoint)} never fails for another spelling of its path, and trusts no host from a client`, async () => {
     const authorization = `Bearer ${await tokenFor(endpoint, owner)}`;
     for (const path of spellings(pathOf(endpoint, a))) {
       const answer = await ask({
@@ -143,7 +143,7 @@ for (const path of new Set(ENDPOINTS.map((endpoint) => endpoint.path))) {
   });
 }
 
-test('HEAD answers what GET answers, without the body', async () => {
+test('HEAD is answered like GET, without the body', async () => {
   for (const endpoint of ENDPOINTS.filter(({ method }) => method === 'GET')) {
     const request = validRequest(endpoint, a, await tokenFor(endpoint, owner));
     const got = await ask(request, endpoint);
@@ -190,7 +190,7 @@ test('an unknown route is 404 with "Not Found" as its detail, with or without a 
   }
 });
 
-test('a client that names a good X-Request-Id gets it back, any other gets a new one', async () => {
+test('a valid X-Request-Id of a client is returned, any other is replaced', async () => {
   const good = ['12345678', 'a'.repeat(64), 'A-b_c.9-'];
   const bad = ['1234567', 'a'.repeat(65), 'white space', 'a"bcdefgh', '<script>x', 'ünicode-id', ''];
   const requests: RawRequest[] = [
@@ -210,7 +210,7 @@ test('a client that names a good X-Request-Id gets it back, any other gets a new
   }
 });
 
-test('what is asked without a credential tells no more than it should', async () => {
+test('routes without a credential disclose nothing more than they should', async () => {
   for (const [path, keys] of Object.entries({
     '/livez': ['status'],
     '/readyz': ['status'],
@@ -231,7 +231,7 @@ const GET = 'GET /v1/workspaces HTTP/1.1\r\nHost: x\r\n';
 const POST = 'POST /v1/workspaces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
 const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
 
-/** Bytes that proxies and servers have understood differently, or that have felled parsers. */
+/** Bytes that proxies and servers have parsed differently, or that have broken parsers. */
 const GARBAGE: Record<string, string> = {
   'both lengths': `${POST}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${SMUGGLED}`,
   'both lengths, the other way round': `${POST}Transfer-Encoding: chunked\r\nContent-Length: 6\r\n\r\n0\r\n\r\n${SMUGGLED}`,
@@ -251,13 +251,13 @@ const GARBAGE: Record<string, string> = {
   'a NUL in a header': `${GET}X: a\0b\r\n\r\n${SMUGGLED}`,
   'a header without a name': `${GET}: x\r\n\r\n${SMUGGLED}`,
   'a header without a colon': `${GET}nothing\r\n\r\n${SMUGGLED}`,
-  'a chunk size that is no number': `${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n${SMUGGLED}`,
+  'a chunk size that is not a number': `${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n${SMUGGLED}`,
   'a chunk size that overflows': `${POST}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n\r\n${SMUGGLED}`,
   'a long chunk extension': `${POST}Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\na\r\n0\r\n\r\n${SMUGGLED}`,
   'an unknown method': `FOO /v1/workspaces HTTP/1.1\r\nHost: x\r\n\r\n${SMUGGLED}`,
   'a method in lower case': `get /v1/workspaces HTTP/1.1\r\nHost: x\r\n\r\n${SMUGGLED}`,
   'no version': 'GET /v1/workspaces\r\n\r\n',
-  'a version of its own': `GET /v1/workspaces HTTP/9.9\r\nHost: x\r\n\r\n${SMUGGLED}`,
+  'an unknown version': `GET /v1/workspaces HTTP/9.9\r\nHost: x\r\n\r\n${SMUGGLED}`,
   'HTTP/2 at once': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
   'a TLS greeting': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
   'a space in the path': `GET /v1/work spaces HTTP/1.1\r\nHost: x\r\n\r\n${SMUGGLED}`,
@@ -265,7 +265,7 @@ const GARBAGE: Record<string, string> = {
   'a header of 100 KB': `${GET}X: ${'y'.repeat(100_000)}\r\n\r\n`,
   'a path of 100 KB': `GET /${'y'.repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
   'no host': 'GET /v1/workspaces HTTP/1.1\r\n\r\n',
-  'an expectation that nobody knows': `${POST}Expect: wonders\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+  'an unknown expectation': `${POST}Expect: wonders\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
   'a tunnel': 'CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n',
   'another protocol': `${GET}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`,
 };
@@ -283,8 +283,8 @@ for (const [what, bytes] of Object.entries(GARBAGE)) {
     assert.match(head, new RegExp(`x-request-id: ${rest.request_id}`, 'i'));
     assert.match(head, /x-content-type-options: nosniff/i);
     assert.ok(!received.includes('evil'), received);
-    assert.equal((await ask({ method: 'GET', path: '/livez' })).status, 200, 'the service must still be there');
+    assert.equal((await ask({ method: 'GET', path: '/livez' })).status, 200, 'the service must still answer');
   });
 }
 
-test('after all of this every row of the other workspace is as it was', tenants.checkForeignRows);
+test('no request of this file has changed a row of the other workspace', tenants.checkForeignRows);

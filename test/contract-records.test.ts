@@ -6,8 +6,8 @@ import { nameOf, success, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
 /**
- * The records of the specification, written out here a second time so that a change of a reply shows. A field is a
- * type, `|null` where null is allowed, `?` at its end where it may be absent; an array holds what it is an array of.
+ * The records of the specification, repeated here so that a change of a reply shows. A field is a type, with `|null`
+ * where null is allowed and `?` where it may be absent; an array contains the shape of its elements.
  */
 type Shape = string | [Shape] | { [field: string]: Shape };
 
@@ -68,7 +68,7 @@ const Seats = {
   pending: 'integer',
   unlimited: 'boolean',
 } satisfies Shape;
-/** With `status`, the one field that is added to a record of the specification. */
+/** With `status`, the only field added to a record of the specification. */
 const Upload = {
   upload_id: 'string',
   wiki_id: 'string',
@@ -208,19 +208,15 @@ interface Schema {
 function shapeOf(schema: Schema, what: string): Shape {
   if (schema.anyOf) {
     const shapes = schema.anyOf.map((branch) => shapeOf(branch, what));
-    // One of several records, each by its place.
+    // A union of records.
     return shapes.every((shape) => typeof shape === 'string') ? shapes.join('|') : Object.fromEntries(shapes.entries());
   }
   if (schema.enum) return typeof schema.enum[0];
   if (schema.type === 'array') return [shapeOf(schema.items ?? {}, what)];
   if (schema.type !== 'object') return String(schema.type);
-  // What an audit record holds is the record that was written, of whatever shape.
+  // An audit record contains the written record, whose shape varies.
   if (schema.additionalProperties === true) return 'object';
-  assert.equal(
-    schema.additionalProperties,
-    false,
-    `${what}: nothing but the declared fields may leave; make it a Record`,
-  );
+  assert.equal(schema.additionalProperties, false, `${what}: only declared fields may be sent; make it a Record`);
   const fields = Object.entries(schema.properties ?? {}).map(([name, property]): [string, Shape] => {
     const shape = shapeOf(property, `${what}.${name}`);
     return [name, schema.required?.includes(name) ? shape : `${shape}?`];
@@ -235,14 +231,14 @@ const ajv = new Ajv({ strict: false, allErrors: true });
 for (const endpoint of ENDPOINTS) {
   const schema = JSON.parse(JSON.stringify(endpoint.reply)) as Schema;
 
-  test(`${nameOf(endpoint)} declares the fields of its record and no other`, () => {
+  test(`${nameOf(endpoint)} declares exactly the fields of its record`, () => {
     const shape = endpoint.status === 204 ? undefined : shapeOf(schema, nameOf(endpoint));
     const specified = SPECIFIED[nameOf(endpoint)];
     if (specified !== undefined)
-      assert.deepEqual(shape, specified, 'a record of the specification is answered with exactly its fields');
+      assert.deepEqual(shape, specified, 'a record of the specification has exactly its fields');
   });
 
-  test(`${nameOf(endpoint)} sends every field of its record, of its type, and no null that is not allowed`, async () => {
+  test(`${nameOf(endpoint)} sends every field of its record, with its type, and null only where it is allowed`, async () => {
     const ids = await fresh(endpoint, owner);
     const answer = await ask(validRequest(endpoint, ids, await tokenFor(endpoint, owner)), endpoint);
     assert.equal(answer.status, success(endpoint), answer.text);
@@ -250,8 +246,7 @@ for (const endpoint of ENDPOINTS) {
     if (endpoint.status === 204) return assert.equal(answer.text, '');
     const isValid = ajv.compile(schema);
     assert.ok(isValid(answer.body), `${ajv.errorsText(isValid.errors)}: ${answer.text}`);
-    if (Array.isArray(answer.body))
-      assert.ok(answer.body.length > 0, 'the world must have something for every list, or nothing is shown');
+    if (Array.isArray(answer.body)) assert.ok(answer.body.length > 0, 'the world must have a record for every list');
     checkValues(answer.body, nameOf(endpoint));
   });
 }
@@ -261,13 +256,13 @@ test('every record of the specification has an endpoint', () => {
   assert.deepEqual(
     Object.keys(SPECIFIED).filter((name) => !names.has(name)),
     [],
-    'these are promised and not there',
+    'these records have no endpoint',
   );
 });
 
-test('after all of this every row of the other workspace is as it was', tenants.checkForeignRows);
+test('no request of this file has changed a row of the other workspace', tenants.checkForeignRows);
 
-/** Ids and times have their forms wherever they are. */
+/** Ids and times have their formats everywhere. */
 function checkValues(value: unknown, where: string): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, item] of Object.entries(value)) {

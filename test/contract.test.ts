@@ -9,7 +9,7 @@ import { sql } from '../src/db/sql.ts';
 import { type Ids, nameOf, pathParams, propertiesOf, success, validBody, validRequest, withJson } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
-/** What holds beside the matrix (matrix.test.ts), for every endpoint of the list. Nothing here names an endpoint. */
+/** Guarantees of every endpoint besides the matrix (matrix.test.ts). Nothing here names an endpoint. */
 const tenants = await openTenants();
 const { world, a, b, fresh, unknown, owner, roles, stranger, inactive, ask, key, tokenFor, widgetToken } = tenants;
 
@@ -18,7 +18,7 @@ const ON_OBJECT = ENDPOINTS.filter(({ access }) => access.on === 'workspace' || 
 const WITH_CREDENTIAL = ENDPOINTS.filter(({ access }) => access.on !== 'anyone');
 
 for (const endpoint of WITH_CREDENTIAL) {
-  test(`${nameOf(endpoint)} answers every credential that is not good with the same 401`, async () => {
+  test(`${nameOf(endpoint)} answers every invalid credential with the same 401`, async () => {
     const good = await tokenFor(endpoint, owner);
     const own = await key(owner.user_id, {});
     const headers: Record<string, string | string[] | undefined> = {
@@ -54,13 +54,13 @@ for (const endpoint of WITH_CREDENTIAL) {
       assert.deepEqual(
         body,
         { error: 'unauthorized', message: 'Send a valid access token or API key: Authorization: Bearer <token>.' },
-        `a credential that is ${kind} must be told nothing else than every other`,
+        `a credential that is ${kind} must get the same answer as every other`,
       );
       assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
     }
   });
 
-  test(`${nameOf(endpoint)} takes nothing but the Authorization header for a credential`, async () => {
+  test(`${nameOf(endpoint)} takes credentials from the Authorization header only`, async () => {
     const request = validRequest(endpoint, a);
     const token = await tokenFor(endpoint, owner);
     const elsewhere = [
@@ -77,7 +77,7 @@ for (const endpoint of WITH_CREDENTIAL) {
 }
 
 for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'anyone')) {
-  test(`${nameOf(endpoint)} takes no notice of a credential, good or bad`, async () => {
+  test(`${nameOf(endpoint)} ignores a credential, valid or not`, async () => {
     const dead = await key(owner.user_id, { dead: 'revoked' });
     for (const authorization of [
       undefined,
@@ -97,7 +97,7 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'anyone'))
 }
 
 for (const endpoint of ENDPOINTS) {
-  test(`${nameOf(endpoint)} ignores whose id a body or a query names beside the path`, async () => {
+  test(`${nameOf(endpoint)} ignores ids in a body or a query that contradict the path`, async () => {
     const ids = await fresh(endpoint, owner);
     const request = validRequest(endpoint, ids, await tokenFor(endpoint, owner));
     const extra = {
@@ -133,7 +133,7 @@ for (const endpoint of ON_OBJECT) {
   const [container = '', ...children] = pathParams(endpoint);
   const inA = (name: string, id: string | undefined): Ids => ({ ...a, [name]: id ?? '' });
 
-  test(`${nameOf(endpoint)} finds nothing by ids that are malformed, of another kind or spelled otherwise`, async () => {
+  test(`${nameOf(endpoint)} finds nothing by ids that are malformed, of another kind or in another spelling`, async () => {
     const id = a[container] ?? '';
     const spellings = [
       'x',
@@ -171,7 +171,7 @@ for (const endpoint of ON_OBJECT) {
     test(`${nameOf(endpoint)} finds no ${child} of another container`, async () => {
       for (const wrong of [b[child], unknown[child], 'x', `${a[child]} `, a.user_id]) {
         const answer = await ask(validRequest(endpoint, inA(child, wrong), owner.token), endpoint);
-        assert.equal(answer.status, 404, `${child} ${wrong} is not in there: ${answer.text}`);
+        assert.equal(answer.status, 404, `${child} ${wrong} is not in the container: ${answer.text}`);
         assert.equal(answer.body.error, 'not_found');
       }
     });
@@ -179,7 +179,7 @@ for (const endpoint of ON_OBJECT) {
 }
 
 for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'wiki' && access.orCreator)) {
-  test(`${nameOf(endpoint)} lets in whoever created the wiki, as long as they are an active member`, async () => {
+  test(`${nameOf(endpoint)} admits the creator of the wiki while they are an active member`, async () => {
     const { db } = world;
     for (const { slug } of ROLES) {
       const { user_id, token } = roles[slug];
@@ -191,11 +191,15 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'wiki' && 
       assert.equal(
         (await request(await key(user_id, { permissions: ['pages:read'] }))).status,
         403,
-        'a key has what it was given',
+        'a key has only its own permissions',
       );
       for (const creator of [inactive, stranger]) {
         await db.query(sql`update wikis set created_by = ${creator.user_id} where wiki_id = ${wiki_id}`);
-        assert.equal((await request(creator.token)).status, 403, `${creator.name} created it and is no active member`);
+        assert.equal(
+          (await request(creator.token)).status,
+          403,
+          `${creator.name} created it and is not an active member`,
+        );
       }
       await db.query(sql`update wikis set created_by = ${user_id} where wiki_id = ${wiki_id}`);
       assert.equal((await request(token)).status, success(endpoint), `${slug} created it`);
@@ -207,7 +211,7 @@ const WIDGET_ENDPOINTS = ENDPOINTS.filter(({ access }) => access.on === 'widget'
 for (const endpoint of WIDGET_ENDPOINTS) {
   const own = endpoint.access.on === 'widget' ? endpoint.access.widget : 'profile';
 
-  test(`${nameOf(endpoint)} takes a token in one spelling alone`, async () => {
+  test(`${nameOf(endpoint)} accepts only one spelling of a token`, async () => {
     const token = await widgetToken(owner, own);
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=';
     for (const letter of letters) {
@@ -224,7 +228,7 @@ for (const endpoint of WIDGET_ENDPOINTS) {
     }
   });
 
-  test(`${nameOf(endpoint)} takes no token of another widget, workspace or former member`, async () => {
+  test(`${nameOf(endpoint)} refuses tokens of another widget, workspace or former member`, async () => {
     for (const widget of Object.keys(WIDGETS) as Widget[]) {
       const answer = await ask(validRequest(endpoint, a, await widgetToken(owner, widget)), endpoint);
       assert.equal(answer.status, widget === own ? 200 : 403, `a token for ${widget}: ${answer.text}`);
@@ -239,7 +243,7 @@ for (const endpoint of WIDGET_ENDPOINTS) {
     assert.equal((await ask(validRequest(endpoint, a, nowhere), endpoint)).status, 404);
   });
 
-  test(`${nameOf(endpoint)} answers 401 to the token of a key that was revoked, at every widget`, async () => {
+  test(`${nameOf(endpoint)} answers 401 to the token of a revoked key, at every widget`, async () => {
     const { db } = world;
     const secret = await key(owner.user_id, {});
     const issued = await ask({
@@ -256,13 +260,13 @@ for (const endpoint of WIDGET_ENDPOINTS) {
       assert.equal(
         (await ask(validRequest(other, a, token), other)).status,
         401,
-        'nothing is said to a dead token before 401',
+        'a revoked token gets 401 before any other refusal',
       );
     }
   });
 }
 
-test('the credential scheme is taken in any case, which is the one freedom it has', async () => {
+test('the credential scheme is accepted in any case, and only the scheme', async () => {
   for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
     const answer = await ask({
       method: 'GET',
@@ -273,7 +277,7 @@ test('the credential scheme is taken in any case, which is the one freedom it ha
   }
 });
 
-test('after all of this every row of the other workspace is as it was', tenants.checkForeignRows);
+test('no request of this file has changed a row of the other workspace', tenants.checkForeignRows);
 
 function unsignedToken(sub: string): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -8,7 +8,7 @@ const openId = await startOpenIdProvider();
 after(() => openId.stop());
 const world = await openWorld({ OIDC_ISSUER: openId.issuer, OIDC_AUDIENCE: AUDIENCE });
 
-test('an access token of the configured issuer signs its user in, who is made on the first call', async () => {
+test('an access token of the configured issuer signs its user in, who is created on the first call', async () => {
   for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
     const ann = world.as(await openId.token(algorithm));
     const first = await ann.post('/v1/onboarding');
@@ -37,7 +37,7 @@ test('the same e-mail address at another issuer is another user', async () => {
   assert.notEqual(remote.body.session.user.user_id, local.user_id);
 });
 
-test('a token of the issuer for another audience is 401 with the one body of every 401', async () => {
+test('a token of the issuer for another audience is 401 with the same body as every 401', async () => {
   const [header, payload, signature] = (await openId.token('ES256')).split('.');
   const claims = JSON.parse(Buffer.from(payload ?? '', 'base64url').toString());
   const forged = Buffer.from(JSON.stringify({ ...claims, aud: 'https://elsewhere.example' })).toString('base64url');
@@ -48,7 +48,7 @@ test('a token of the issuer for another audience is 401 with the one body of eve
   assert.deepEqual({ ...refused.body, request_id: '' }, { ...anonymous.body, request_id: '' });
 });
 
-test('a workspace key acts in its workspace alone', async () => {
+test('a workspace key works only in its workspace', async () => {
   const owner = await world.owner('keys@example.com');
   const key = await world.workspaceKey('keys@example.com', owner.workspace_id);
   const other = await owner.post('/v1/workspaces', { name: 'Other' });
@@ -66,7 +66,7 @@ test('a workspace key acts in its workspace alone', async () => {
   assert.equal(overview.body.session.organizations.length, 1);
 });
 
-test('a workspace key is never stronger than its creator is now', async () => {
+test('a workspace key never has more permissions than its creator has now', async () => {
   const owner = await world.owner('creator@example.com');
   const key = await world.workspaceKey('creator@example.com', owner.workspace_id);
   const successor = await world.member(owner.workspace_id, 'owner');
@@ -79,7 +79,7 @@ test('a workspace key is never stronger than its creator is now', async () => {
   assert.equal((await key.post(`/v1/workspaces/${owner.workspace_id}/members/invite`, invite)).status, 403);
   await world.db.query(sql`update memberships set status = 'inactive' where membership_id = ${owner.membership_id}`);
   assert.equal((await key.get(`/v1/workspaces/${owner.workspace_id}/members`)).status, 403);
-  assert.equal((await key.post('/v1/onboarding')).status, 403, 'a key is no person who could be given a workspace');
+  assert.equal((await key.post('/v1/onboarding')).status, 403, 'a key is not a user who could be given a workspace');
 });
 
 test('a key that was revoked or has expired is 401 from the next request on', async () => {
@@ -92,7 +92,7 @@ test('a key that was revoked or has expired is 401 from the next request on', as
   }
 });
 
-test('of a key only the hash is stored', async () => {
+test('only the hash of a key is stored', async () => {
   const person = await world.person();
   const rows = await world.db.query(sql`select to_jsonb(k) as row from api_keys k where user_id = ${person.user_id}`);
   const secret = (person.token ?? '').slice('ibid_live_'.length);
@@ -102,7 +102,7 @@ test('of a key only the hash is stored', async () => {
   }
 });
 
-test('the current workspace is the last one that was used', async () => {
+test('the current workspace is the one that was used last', async () => {
   const owner = await world.owner();
   const { body: second } = await owner.post('/v1/workspaces', { name: 'Second' });
   assert.equal((await owner.get('/v1/overview')).body.session.organization_id, owner.workspace_id);
@@ -110,7 +110,7 @@ test('the current workspace is the last one that was used', async () => {
   assert.equal((await owner.get('/v1/overview')).body.session.organization_id, second.workspace_id);
 });
 
-test('somebody without a workspace has an empty overview, and null in onboarding is never seen', async () => {
+test('a user without a workspace has an empty overview, and no null in onboarding', async () => {
   const person = await world.person();
   const { body } = await person.get('/v1/overview');
   assert.equal(body.session.organization_id, '');

@@ -6,7 +6,7 @@ import { sql } from '../src/db/sql.ts';
 import { startTwoProcesses } from './two-processes.ts';
 import type { Owner } from './world.ts';
 
-/** What the database refuses by itself, should a way to a membership ever forget the rule that endpoints decide. */
+/** What the constraints of the database refuse if an endpoint forgets a rule of memberships. */
 const { world, other, atBoth } = await startTwoProcesses();
 const { query, transaction } = world.db;
 
@@ -24,7 +24,7 @@ function setSeats(workspace_id: string, seats: number) {
     update workspaces set seats_unlimited = false, seats_granted = ${seats} where workspace_id = ${workspace_id}`);
 }
 
-/** Writes an invitation past the application, and answers its id. `days` below 0: one past its time. */
+/** Inserts an invitation directly and returns its id. Negative `days`: an expired one. */
 async function inviteDirectly({ workspace_id, user_id }: Owner, days = 7): Promise<string> {
   const id = newId('inv');
   await query(sql`
@@ -42,7 +42,7 @@ async function used(workspace_id: string): Promise<number> {
   return row?.used ?? 0;
 }
 
-/** A fault in this database alone: `statement` runs after each write of this kind that a client asked for. */
+/** Injects a fault into this database only: `statement` runs after each write of this kind that a client sends. */
 async function withFault(what: string, statement: string, work: () => Promise<void>): Promise<void> {
   await transaction(async (_, runScript) =>
     runScript(`
@@ -57,7 +57,7 @@ async function withFault(what: string, statement: string, work: () => Promise<vo
   }
 }
 
-test('a row that would take a seat too many is refused, whichever way it comes', async () => {
+test('a row that would exceed the seats is refused, however it is written', async () => {
   const owner = await ownerWithSeats(2);
   const { workspace_id } = owner;
   const member = await world.member(workspace_id, 'member');
@@ -77,7 +77,7 @@ test('a row that would take a seat too many is refused, whichever way it comes',
   assert.equal(await used(workspace_id), 2);
 });
 
-test('an invitation past its time takes no seat until it is made good again', async () => {
+test('an expired invitation takes no seat until it is renewed', async () => {
   const owner = await ownerWithSeats(2);
   const expired = await inviteDirectly(owner, -1);
   const pending = await inviteDirectly(owner);
@@ -93,7 +93,7 @@ test('an invitation past its time takes no seat until it is made good again', as
   );
 });
 
-test('seats that are taken away remove nobody, and whoever is above them can still change and go', async () => {
+test('removing seats removes no member, and members above the limit can still change and leave', async () => {
   const owner = await ownerWithSeats(4);
   const { workspace_id } = owner;
   const member = await world.member(workspace_id, 'member');
@@ -126,7 +126,7 @@ test('an accepted invitation hands on its one seat, also where seats were taken 
     });
   await assert.rejects(accept(2), NO_SEAT);
   await accept(1);
-  assert.equal(await used(workspace_id), 3, 'One came, one invitation is left.');
+  assert.equal(await used(workspace_id), 3, 'One joined, one invitation is left.');
 });
 
 test('unlimited seats and allowed overage refuse nothing', async () => {
@@ -139,7 +139,7 @@ test('unlimited seats and allowed overage refuse nothing', async () => {
   assert.equal(await used(owner.workspace_id), 3);
 });
 
-test('of rows that are written at once, past the check of the application, only as many go in as there are seats', async () => {
+test("of rows that are written concurrently, without the application's check, only as many succeed as there are seats", async () => {
   for (let round = 0; round < 10; round += 1) {
     const owner = await ownerWithSeats(3);
     const { workspace_id } = owner;
@@ -153,13 +153,13 @@ test('of rows that are written at once, past the check of the application, only 
       ...people.map(() => inviteDirectly(owner)),
     ]);
     const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason.code);
-    assert.deepEqual(refused, Array(6).fill('IBSEA'), `Round ${round}: two of eight go in, six are refused.`);
+    assert.deepEqual(refused, Array(6).fill('IBSEA'), `Round ${round}: two of eight succeed, six are refused.`);
     assert.equal(await used(workspace_id), 3);
   }
 });
 
-test('clients of two processes whose check was gone round are told 409 seat_limit_reached, and the seats hold', async () => {
-  // Whoever was counted by the check is one less than there will be: another invitation goes in beside each.
+test('clients of two processes that bypass the check get 409 seat_limit_reached, and the seats hold', async () => {
+  // The check counts one less than there will be: another invitation is inserted beside each.
   const beside = `
     insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
     values (new.invitation_id || '-2', new.workspace_id, new.invitation_id || '@example.com', 'member',
@@ -181,7 +181,7 @@ test('clients of two processes whose check was gone round are told 409 seat_limi
   });
 });
 
-test('a workspace with members keeps an active owner, whichever way the last one would go', async () => {
+test('a workspace with members keeps an active owner, however the last one would leave', async () => {
   const owner = await world.owner();
   const { workspace_id, membership_id } = owner;
   await world.member(workspace_id, 'admin');
@@ -198,7 +198,7 @@ test('a workspace with members keeps an active owner, whichever way the last one
   await assert.rejects(world.member(empty, 'admin'), NO_OWNER);
 });
 
-test('within a transaction the owner may change hands in either order', async () => {
+test('within a transaction the ownership may be transferred in either order', async () => {
   const owner = await world.owner();
   const heir = await world.member(owner.workspace_id, 'member');
   await transaction(async (within) => {
@@ -208,7 +208,7 @@ test('within a transaction the owner may change hands in either order', async ()
   assert.equal((await heir.get(`/v1/workspaces/${owner.workspace_id}/members`)).body.viewer.role, 'owner');
 });
 
-test('of owners who are demoted at once, past the check of the application, one remains', async () => {
+test("of owners who are demoted concurrently, without the application's check, one remains", async () => {
   for (let round = 0; round < 10; round += 1) {
     const { workspace_id, membership_id } = await world.owner();
     const more = await Promise.all([1, 2, 3].map(() => world.member(workspace_id, 'owner')));
@@ -222,7 +222,7 @@ test('of owners who are demoted at once, past the check of the application, one 
   }
 });
 
-test('clients of two processes whose check was gone round are told 409 last_owner, and an owner remains', async () => {
+test('clients of two processes that bypass the check get 409 last_owner, and an owner remains', async () => {
   const allOthersToo = `
     update memberships set role = 'admin' where workspace_id = new.workspace_id and role = 'owner'`;
   await withFault('update of role on memberships', allOthersToo, async () => {
@@ -240,7 +240,7 @@ test('clients of two processes whose check was gone round are told 409 last_owne
   });
 });
 
-test('a workspace can be deleted with all its members, and so can a user who leaves none without an owner', async () => {
+test('a workspace can be deleted with all its members, and so can a user who leaves no members without an owner', async () => {
   const owner = await world.owner();
   const { workspace_id } = owner;
   const member = await world.member(workspace_id, 'member');
@@ -252,10 +252,14 @@ test('a workspace can be deleted with all its members, and so can a user who lea
   await query(sql`update workspaces set created_by = ${alone.user_id} where workspace_id = ${workspace_id}`);
   await query(sql`update wikis set created_by = ${alone.user_id} where workspace_id = ${workspace_id}`);
   const left = await world.member(workspace_id, 'member');
-  await assert.rejects(deleteUser(owner), NO_OWNER, 'Their workspace has a member left: hand it over first.');
+  await assert.rejects(
+    deleteUser(owner),
+    NO_OWNER,
+    'Their workspace still has a member, so it must be transferred first.',
+  );
   await query(sql`delete from memberships where membership_id = ${left.membership_id}`);
   await deleteUser(owner);
-  assert.equal(await used(workspace_id), 0, 'Nobody is left who would need an owner.');
+  assert.equal(await used(workspace_id), 0, 'No member is left who would need an owner.');
 
   const another = await world.owner();
   await world.member(another.workspace_id, 'member');

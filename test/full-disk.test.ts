@@ -11,7 +11,7 @@ import { until } from './until.ts';
 const run = promisify(execFile);
 
 const disk = await makeFolder();
-/** Root may mount a disk of its own, on Linux, and not in every container. */
+/** Mounting a disk needs root, Linux, and not every container allows it. */
 const isMounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=640m,mode=755', 'tmpfs', disk]).then(
   () => true,
   () => false,
@@ -43,7 +43,7 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
   const page = `${wiki}/pages/${made.body.page_id}`;
   const rename = async () => (await owner.patch(page, { title: 'Kept' })).status;
 
-  await t.test('files that do not fit are 503, and leave no upload and no part of themselves', async () => {
+  await t.test('files that do not fit are 503, and leave no upload and no partial file', async () => {
     const [uploads, files] = [
       (await owner.get(`${wiki}/uploads`)).body,
       await readdir(join(data_dir, 'blobs', 'incoming')),
@@ -57,7 +57,7 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
     assert.deepEqual(await readdir(join(data_dir, 'blobs', 'incoming')), files);
   });
 
-  await t.test('what would write is 503, what reads is answered', async () => {
+  await t.test('writes are 503, reads are answered', async () => {
     await leaveFree(disk, 200);
     await until('writes are refused', rename, (status) => status === 503);
     for (const refused of [
@@ -75,7 +75,7 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
     assert.equal((await owner.get(page)).body.title, 'Kept');
   });
 
-  await t.test('when there is room again everything goes on by itself', async () => {
+  await t.test('after space is freed everything continues by itself', async () => {
     await rm(join(disk, 'filler'));
     await until('writes are taken', rename, (status) => status !== 503);
     const { body: ended } = await world.upload(owner, owner.wiki_id, { 'small.md': '# Small\n' });
@@ -84,7 +84,7 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
   });
 });
 
-/** Fills the disk until so many MiB are free. */
+/** Fills the disk until this many MiB are free. */
 async function leaveFree(disk: string, mib: number): Promise<void> {
   const filler = await open(join(disk, 'filler'), 'a');
   try {

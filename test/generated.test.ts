@@ -36,7 +36,7 @@ after(() => db.close());
 await migrate(db);
 
 for (const [name, text] of Object.entries(await generatedFiles(db.query))) {
-  test(`${name} is what the code comes to`, async () => {
+  test(`${name} matches the code`, async () => {
     const committed = await readFile(new URL(`../${name}`, import.meta.url), 'utf8');
     const there = committed.split('\n');
     const line = text.split('\n').findIndex((now, i) => now !== there[i]);
@@ -47,7 +47,7 @@ for (const [name, text] of Object.entries(await generatedFiles(db.query))) {
   });
 }
 
-// What is described is read as it is written to the file, so without what JSON does not have.
+// The description as it is written to the file: JSON drops some values.
 const description = JSON.parse(JSON.stringify(describeApi(ENDPOINTS)));
 const operations = Object.entries(description.paths as Record<string, Record<string, Operation>>).flatMap(
   ([path, methods]) =>
@@ -67,19 +67,19 @@ function assertMatches(media: Media, what: string): void {
   assert.ok(isValid(media.example), `the example of ${what} must match its schema: ${ajv.errorsText(isValid.errors)}`);
 }
 
-test('openapi.json has each endpoint of the list once, under a name of its own', () => {
+test('openapi.json has each endpoint of the list once, with its own operationId', () => {
   assert.equal(operations.length, ENDPOINTS.length);
   const ids = operations.map(({ operation }) => operation.operationId);
   assert.deepEqual(
     ids.filter((id, i) => ids.indexOf(id) !== i),
     [],
-    'each summary must lead to an operationId of its own: change one of them',
+    'each summary must give a unique operationId: change one of them',
   );
   for (const endpoint of ENDPOINTS) assert.match(operationId(endpoint), /^[a-z]+[a-zA-Z]+$/);
 });
 
 for (const { name, operation } of operations) {
-  test(`openapi.json shows an example of each reply and body of ${name}, and each matches its schema`, () => {
+  test(`openapi.json has a valid example of each reply and body of ${name}`, () => {
     for (const [type, media] of Object.entries(operation.requestBody?.content ?? {})) {
       if (type === 'application/json') assertMatches(media, `${name}, body`);
     }
@@ -115,6 +115,6 @@ test('openapi.json passes the recommended rules of its linter without an error o
     problems: { ruleId: string; message: string; location: { pointer: string }[] }[];
   };
   const told = problems.map(({ ruleId, message, location }) => `${ruleId} at ${location[0]?.pointer}: ${message}`);
-  assert.deepEqual(told, [], 'mend what the linter names, in src/http/openapi/ or the endpoint');
+  assert.deepEqual(told, [], 'fix what the linter names, in src/http/openapi/ or the endpoint');
   assert.equal(code, 0);
 });

@@ -6,7 +6,7 @@ import { sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { describeApi } from '../src/http/openapi/document.ts';
 
-/** The files that are computed from the code, committed, and compared: their names and texts. */
+/** The generated files that are committed and compared: their names and texts. */
 export async function generatedFiles(query: Query): Promise<Record<string, string>> {
   return {
     'openapi.json': `${JSON.stringify(describeApi(ENDPOINTS), null, 2)}\n`,
@@ -20,9 +20,9 @@ function permissionOf(access: Access): Permission | '' {
   return access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
 }
 
-/** Which role may call which endpoint, and what it takes: one line for each endpoint, in the order of the list. */
+/** Which role may call which endpoint, and with which permission: one line per endpoint, in the order of the list. */
 export function accessTable(endpoints: readonly Endpoint[]): string {
-  const head = ['method', 'path', ...ROLES.map(({ slug }) => slug), 'permission', 'who else, and with what'];
+  const head = ['method', 'path', ...ROLES.map(({ slug }) => slug), 'permission', 'other callers, and credentials'];
   const lines = endpoints.map(({ method, path, access }) => {
     const permission = permissionOf(access);
     return [method, path, ...ROLES.map((role) => cell(access, permission, role)), permission || '-', remark(access)];
@@ -32,12 +32,12 @@ export function accessTable(endpoints: readonly Endpoint[]): string {
 
 const EXPLANATION = `Who may call what: computed from the list of endpoints and the catalogue of roles. \`npm run accept\` rewrites it.
 
-yes      active members in this role, with any key that was given the permission or all
-self     not by the role, but whoever's own membership the path names
-creator  not by the role, but whoever created the wiki, as long as they are an active member
--        403, as for whoever is no active member
-anyone   whoever asks, without a credential: what there is to get hangs on secrets in the request
-any      whoever has a valid credential, of whatever workspace or none; the endpoint speaks of their own things
+yes      active members in this role, with any key that has the permission
+self     not by the role, but the member whose membership the path names
+creator  not by the role, but the creator of the wiki, while they are an active member
+-        403, as for callers who are not active members
+anyone   no credential needed; the answer depends on secrets in the request
+any      any valid credential, of any workspace or none; the endpoint is about the caller's own data
 `;
 
 function cell(access: Access, permission: Permission | '', role: RoleEntry): string {
@@ -51,19 +51,19 @@ function cell(access: Access, permission: Permission | '', role: RoleEntry): str
 function remark(access: Access): string {
   switch (access.on) {
     case 'anyone':
-      return 'no credential; one that is sent is not looked at';
+      return 'no credential; one that is sent is ignored';
     case 'caller':
       if (access.session) return 'only the access token of a session';
       return access.unrestricted
-        ? 'any token, any personal key that was given all permissions'
+        ? 'any access token, any personal key with all permissions'
         : 'any key or access token';
     case 'workspace':
-      if (access.orOwnMembership) return 'whose own membership it is';
+      if (access.orOwnMembership) return 'own membership';
       return access.permission === '' ? 'any role' : '';
     case 'wiki':
-      return access.orCreator ? 'who created the wiki' : '';
+      return access.orCreator ? 'creator of the wiki' : '';
     case 'widget':
-      return `only by a widget token for ${access.widget}, no key`;
+      return `only a widget token for ${access.widget}, no key`;
   }
 }
 
@@ -81,7 +81,7 @@ interface TableRow {
   constraints: string[];
   indexes: string[];
   triggers: string[];
-  /** What the service's role may do with its rows. */
+  /** The rights of the service's role on its rows. */
   rights: string[] | null;
   is_secured: boolean;
   policies: { name: string; command: string; using: string | null; check: string | null }[];
@@ -95,7 +95,7 @@ export async function schemaText(query: Query): Promise<string> {
   const functions = await query<{ definition: string; comment: string | null }>(sql`
     select pg_get_functiondef(p.oid) as definition, obj_description(p.oid, 'pg_proc') as comment
     from pg_proc p where p.pronamespace = 'public'::regnamespace order by p.proname`);
-  // Since PostgreSQL 18 "not null" is a constraint with a name; here it is part of its column.
+  // Since PostgreSQL 18 "not null" is a named constraint; here it is part of its column.
   const tables = await query<TableRow>(sql`
     select c.relname as name, obj_description(c.oid, 'pg_class') as comment,
       (

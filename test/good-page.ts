@@ -17,7 +17,7 @@ export function watch(page: Page, complaints: string[]): void {
   });
 }
 
-/** A new page, and what it complains of from now on. */
+/** Opens a new page and collects its complaints. */
 export async function openWatched(context: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -25,7 +25,7 @@ export async function openWatched(context: BrowserContext): Promise<{ page: Page
   return { page, complaints };
 }
 
-/** Fails for whatever keeps somebody out, in light and in dark, and for a page that is wider than its window. */
+/** Asserts that a page has no accessibility violation, in light and dark mode, and is not wider than its window. */
 export async function assertGood(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

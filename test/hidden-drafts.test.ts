@@ -11,10 +11,10 @@ import { signedInClient } from './signed-in.ts';
 import { openTenants } from './tenants.ts';
 import type { Client } from './world.ts';
 
-/** What only the drafts of the wiki say: in a title, a slug, a text, and the text of a draft that was compiled. */
+/** Texts that occur only in the drafts of the wiki: in a title, a slug, a text, and the text of a compiled draft. */
 const SECRETS = /quixotic|quagmire|xylograph|obsidian/i;
 
-/** Queries that bring out what an index knows: words, beginnings and misspellings of the secrets, and what all may read. */
+/** Queries that reveal what an index contains: words, prefixes and misspellings of the secrets, and public words. */
 const QUERIES = ['quixotic', 'quixo', 'qiuxotic', 'xylograph', 'xylog', 'xylogarph', 'obsidain', 'child', 'notes'];
 
 const tenants = await openTenants();
@@ -39,7 +39,8 @@ const child = await create('Child', { parent_page_id: draft.page_id, markdown: '
 await create('Sibling', { parent_page_id: draft.page_id });
 await create('Below', { parent_page_id: child.page_id });
 await owner.patch(`${api}/pages/${child.page_id}`, { markdown: 'two', base_revision: 1 });
-// A page that was made of a file, then hidden, renamed and edited, and the file uploaded again with the same place changed.
+// A page made from a file, then hidden, renamed and edited; then the file was uploaded again with the same line
+// changed.
 await world.upload(owner, a.wiki_id, { 'notes.md': '# Notes\n\nFirst.\n\nSecond.\n' });
 const { body: notes } = await owner.get(`${api}/pages/path/notes`);
 await owner.patch(`${api}/pages/${notes.page_id}`, {
@@ -58,7 +59,7 @@ const readers: [string, Client][] = [
   ['a key of an owner that may only read', await keyThatReads()],
 ];
 
-/** The paths of visible pages below a hidden one hold its slug, which is no secret then. */
+/** The paths of visible pages below a hidden one contain its slug, which is no secret then. */
 function withoutOwnPaths(text: string): string {
   return text.replace(/top\/quagmire\/(?:child|sibling)(?:\/below)?/g, '');
 }
@@ -73,7 +74,7 @@ async function idsOf(list: string, name: string): Promise<string[]> {
   return body.map((record: Record<string, string>) => record[name] ?? '');
 }
 
-/** Every value that a parameter of a path may have here. */
+/** Every value that a path parameter can have here. */
 const values: Record<string, string[]> = {
   wiki_id: [a.wiki_id],
   page_id: await idsOf('tree', 'page_id'),
@@ -88,7 +89,7 @@ const values: Record<string, string[]> = {
 
 const OF_THE_WIKI = ENDPOINTS.filter(({ method, access }) => method === 'GET' && access.on === 'wiki');
 
-/** Every address that the endpoint has here. */
+/** Every URL of the endpoint here. */
 function* addressesOf(endpoint: Endpoint): Generator<string> {
   const names = [...endpoint.path.matchAll(/[:*]([a-z_]+)/g)].map(([, name = '']) => name);
   const fill = (ids: typeof a, [name, ...rest]: string[]): (typeof a)[] =>
@@ -105,12 +106,12 @@ function* addressesOf(endpoint: Endpoint): Generator<string> {
   }
 }
 
-// The words of the drafts are among those that an unknown word may have been meant as.
+// Merges the index, so that the words of the drafts are candidates for spelling corrections.
 while ((await mergePending(world.db, a.wiki_id, 'page', 'wait')) > 0);
 
 for (const [name, client] of readers) {
   for (const endpoint of OF_THE_WIKI) {
-    test(`${nameOf(endpoint)} says nothing of a draft to ${name}`, async () => {
+    test(`${nameOf(endpoint)} discloses nothing of a draft to ${name}`, async () => {
       for (const address of addressesOf(endpoint)) {
         for (const accept of ['application/json', 'text/html', 'text/markdown']) {
           const { status, body } = await client.get(address, { accept });
@@ -123,7 +124,7 @@ for (const [name, client] of readers) {
   }
 }
 
-test('no page of the web application says anything of a draft to a viewer', async () => {
+test('no page of the web application discloses anything of a draft to a viewer', async () => {
   const { body: session } = await (await signedInClient(world, viewer.user_id)).post('/v1/auth/browser');
   const cookie = `${browserCookieName(PUBLIC_URL)}=${session.browser_secret}`;
   const open = (path: string) =>
@@ -131,7 +132,7 @@ test('no page of the web application says anything of a draft to a viewer', asyn
   const { body: overview } = await viewer.get('/v1/overview');
   const { slug } = overview.wikis.find(({ wiki_id }: { wiki_id: string }) => wiki_id === a.wiki_id);
   const root = `/${overview.session.organizations[0].slug}/${slug}`;
-  // What was asked for is repeated, so it is no secret here.
+  // Pages repeat the query, so it is no secret here.
   const rest = [top.path, child.path, 'notes', 'xylogarph', ...(values.source_id ?? []), ...(values.upload_id ?? [])];
   const queries = QUERIES.filter((query) => !SECRETS.test(query)).map((query) => `?query=${query}`);
   for (const { method, path } of ROUTES) {
@@ -141,7 +142,7 @@ test('no page of the web application says anything of a draft to a viewer', asyn
     for (const address of [...addresses, ...queries.map((query) => below + query)]) {
       const { status, body } = await open(root + address);
       assert.ok(status < 500, address);
-      // The form of an edit has the address above the page, which is a part of the page's own.
+      // The form of an edit shows the page's path, which contains its parent's.
       const shown = withoutOwnPaths(body).replaceAll(draft.path, '');
       assert.equal(SECRETS.exec(shown)?.[0], undefined, `${address}: ${body}`);
     }
@@ -152,7 +153,7 @@ test('no page of the web application says anything of a draft to a viewer', asyn
   assert.match(body, /aria-current="page">Child</, 'the tree shows where the reader is');
 });
 
-test('what is hidden from readers is there for those who may write', async () => {
+test('drafts are visible to members who may write', async () => {
   const { body } = await owner.get(`${api}/branches?page_id=${child.page_id}`);
   assert.ok(body.some(({ title }: { title: string }) => title === 'Quixotic plan'));
   const { body: suggested } = await owner.get(`${api}/suggest?query=xylogarph`);

@@ -5,7 +5,7 @@ import { pruneIdempotencyKeys } from '../src/access/idempotency.ts';
 import { sql } from '../src/db/sql.ts';
 import { openWorld } from './world.ts';
 
-/** A table that is not there for statements which write into it. */
+/** Names a missing table in the statements that write to this one. */
 const fault: { at?: string } = {};
 const world = await openWorld(
   {},
@@ -14,7 +14,7 @@ const world = await openWorld(
 
 const keyed = (key: string) => ({ 'idempotency-key': key });
 
-test('a repeated request happens once and is answered as the first time, byte for byte', async () => {
+test('a repeated request happens once and gets the first answer, byte for byte', async () => {
   const owner = await world.owner();
   const first = await owner.post('/v1/workspaces', { name: 'Once' }, keyed('a-1'));
   const again = await owner.post('/v1/workspaces', { name: 'Once' }, keyed('a-1'));
@@ -27,7 +27,7 @@ test('a repeated request happens once and is answered as the first time, byte fo
   assert.notEqual(other.body.workspace_id, first.body.workspace_id);
 });
 
-test('a key that was used for something else is 422 and does nothing', async () => {
+test('a key that was used for another request is 422 and does nothing', async () => {
   const owner = await world.owner();
   await owner.post('/v1/workspaces', { name: 'One' }, keyed('b-1'));
   const refused = await owner.post('/v1/workspaces', { name: 'Two' }, keyed('b-1'));
@@ -36,7 +36,7 @@ test('a key that was used for something else is 422 and does nothing', async () 
   assert.equal((await owner.get('/v1/workspaces')).body.length, 2);
 });
 
-test('of twenty at once one acts; the others are told to wait, or get its answer', async () => {
+test('of twenty concurrent requests one acts; the others are told to wait, or get its answer', async () => {
   for (let round = 0; round < 5; round += 1) {
     const owner = await world.owner();
     const answers = await Promise.all(
@@ -52,7 +52,7 @@ test('of twenty at once one acts; the others are told to wait, or get its answer
   }
 });
 
-test('a refusal is not kept: what was put right goes through with the same key', async () => {
+test('a refusal is not stored: a corrected request succeeds with the same key', async () => {
   const owner = await world.owner();
   const path = `/v1/workspaces/${owner.workspace_id}/members/invite`;
   const invite = { email: 'late@example.com', role: 'member' };
@@ -63,7 +63,7 @@ test('a refusal is not kept: what was put right goes through with the same key',
   assert.equal((await owner.post(path, invite, keyed('d-1'))).status, 200);
 });
 
-test('a key counts for one caller: another with the same key acts for themselves', async () => {
+test('a key belongs to one caller: another caller with the same key has its own request', async () => {
   const [ann, bob] = [await world.owner(), await world.owner()];
   const first = await ann.post('/v1/workspaces', { name: 'Mine' }, keyed('e-1'));
   const second = await bob.post('/v1/workspaces', { name: 'Mine' }, keyed('e-1'));
@@ -71,7 +71,7 @@ test('a key counts for one caller: another with the same key acts for themselves
   assert.notEqual(first.body.workspace_id, second.body.workspace_id);
 });
 
-test('who lost access gets no answer of before', async () => {
+test('a caller who lost access gets no stored answer', async () => {
   const owner = await world.owner();
   const member = await world.member(owner.workspace_id, 'member');
   const path = `/v1/workspaces/${owner.workspace_id}/wikis`;
@@ -80,7 +80,7 @@ test('who lost access gets no answer of before', async () => {
   assert.equal((await member.post(path, { title: 'Notes' }, keyed('f-1'))).status, 403);
 });
 
-test('an upload that is sent again is the same upload; other bytes under its key are 422', async () => {
+test('a repeated upload is the same upload; other bytes with its key are 422', async () => {
   const owner = await world.owner();
   const send = (text: string) => {
     const form = new FormData();
@@ -93,7 +93,7 @@ test('an upload that is sent again is the same upload; other bytes under its key
   assert.equal(other.status, 422);
 });
 
-test('no answer is readable in the database, and one of a day ago is forgotten', async () => {
+test('stored answers are encrypted in the database, and expire after a day', async () => {
   const owner = await world.owner();
   await owner.post('/v1/workspaces', { name: 'Canary-in-answer' }, keyed('h-1'));
   const { db } = world;
@@ -106,7 +106,7 @@ test('no answer is readable in the database, and one of a day ago is forgotten',
   assert.equal(later.headers.get('idempotency-replayed'), null);
 });
 
-test('a key that is none is 400, and a GET takes no notice of one', async () => {
+test('an invalid key is 400, and a GET ignores one', async () => {
   const owner = await world.owner();
   for (const key of ['ä', 'x'.repeat(256), 'a b']) {
     const refused = await owner.post('/v1/workspaces', { name: 'No' }, keyed(key));
@@ -115,7 +115,7 @@ test('a key that is none is 400, and a GET takes no notice of one', async () => 
   assert.equal((await owner.get('/v1/workspaces', keyed('a b'))).status, 200);
 });
 
-test('requests do not wait for expired keys, whoever holds them, nor for each other because of them', async () => {
+test('requests wait neither for expired keys, which any session may have locked, nor for each other because of them', async () => {
   const [owner, other] = [await world.owner(), await world.owner()];
   await owner.post('/v1/workspaces', { name: 'Long ago' }, keyed('i-1'));
   await world.db.query(sql`update idempotency_keys set created_at = now() - interval '25 hours'`);
@@ -127,7 +127,7 @@ test('requests do not wait for expired keys, whoever holds them, nor for each ot
   });
 });
 
-test('a key that has expired is taken again, and the new answer is replayed', async () => {
+test('an expired key can be used again, and the new answer is replayed', async () => {
   const owner = await world.owner();
   const ask = () => owner.post('/v1/workspaces', { name: 'Again' }, keyed('j-1'));
   const first = await ask();
@@ -137,7 +137,7 @@ test('a key that has expired is taken again, and the new answer is replayed', as
   assert.deepEqual([third.headers.get('idempotency-replayed'), third.body], ['true', second.body]);
 });
 
-test('expired keys are pruned in batches that pass over those in use, and no other key is', async () => {
+test('expired keys are pruned in batches that skip locked ones, and no other key is', async () => {
   const owner = await world.owner();
   const { db } = world;
   await db.query(sql`delete from idempotency_keys`);
@@ -153,7 +153,7 @@ test('expired keys are pruned in batches that pass over those in use, and no oth
   assert.equal((await db.query(sql`select 1 from idempotency_keys`)).length, 1);
 });
 
-test('a write whose answer cannot be stored is undone with it, and the repetition acts', async () => {
+test('a write whose answer cannot be stored is rolled back, and the repetition acts', async () => {
   const owner = await world.owner();
   const pages = `/v1/wikis/${owner.wiki_id}/pages`;
   const requests: [path: string, body: object][] = [
@@ -174,7 +174,7 @@ test('a write whose answer cannot be stored is undone with it, and the repetitio
   }
 });
 
-test('a request that writes nothing is answered again as the first time', async () => {
+test('a request that writes nothing gets the first answer again', async () => {
   const owner = await world.owner();
   const path = `/v1/workspaces/${owner.workspace_id}/widget-token`;
   const [first, again] = [

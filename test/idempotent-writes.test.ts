@@ -16,22 +16,22 @@ import { openTenants } from './tenants.ts';
 import { until } from './until.ts';
 import { makeDatabase, type Owner, openWorld } from './world.ts';
 
-/** What holds a connection and locks while a request writes, and for how long. */
+/** Which calls hold a connection and locks while a request writes, and for how long. */
 const DATABASE_URL = await makeDatabase();
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-idempotent-'));
 after(() => rm(DATA_DIR, { recursive: true, force: true }));
 const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
 const { db } = tenants.world;
 
-/** Services that a test holds up, or lets fail. */
+/** Services that a test delays or lets fail. */
 interface Fault {
-  /** Called before each rendering and each receiving of a file. */
+  /** Called before each rendering and each receipt of a file. */
   hold?: (name: string) => Promise<void>;
 }
 const fault: Fault = {};
 const calls: string[] = [];
 
-// Without a worker, whose transactions would be seen too, and with so few connections that each one counts.
+// Without a worker, whose transactions would be observed too, and with so few connections that each one counts.
 const watched = await openWorld(
   { ...tenants.env, DATABASE_URL, DATA_DIR, ROLE: 'web', DATABASE_CONNECTIONS: '2' },
   {
@@ -58,7 +58,7 @@ const watched = await openWorld(
   },
 );
 
-/** Whether the one request that is under way has begun a transaction and not ended it. */
+/** Whether the only request in progress has an open transaction. */
 function isInTransaction(): boolean {
   const bound = watched.statements.findLast((text) => /^(begin|commit|rollback)/.test(text));
   return bound?.startsWith('begin') === true;
@@ -78,7 +78,7 @@ for (const endpoint of ENDPOINTS.filter(({ method }) => method !== 'GET')) {
   }
 }
 
-/** A gate that calls wait at until it is opened. */
+/** A gate at which calls wait until it is opened. */
 function gate() {
   const opened = Promise.withResolvers<void>();
   let waiting = 0;
@@ -95,7 +95,7 @@ function gate() {
 const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 const atWatched = (owner: Owner) => ({ ...owner, ...watched.as(owner.token, owner.user_id) });
 
-test('pages with a key that render slowly hold no connection: another tenant reads meanwhile', async (t) => {
+test('slow renderings of requests with a key hold no connection: another tenant can read meanwhile', async (t) => {
   const [other, ...owners] = await Promise.all([1, 2, 3, 4].map(async () => atWatched(await tenants.world.owner())));
   assert.ok(other);
   const renders = gate();
@@ -115,7 +115,7 @@ test('pages with a key that render slowly hold no connection: another tenant rea
   );
 });
 
-/** An upload of which all bytes were sent, that the process which took the last ones could not join. */
+/** A completely sent upload whose file the last process could not assemble. */
 async function unjoinedUpload(owner: Owner, text: string) {
   const upload = await announce(owner, owner.wiki_id, { 'a.md': Buffer.from(text) });
   const [file] = upload.files;
@@ -123,7 +123,7 @@ async function unjoinedUpload(owner: Owner, text: string) {
   const middle = text.length >> 1;
   assert.equal((await patch(owner, file.path, 0, file.content.subarray(0, middle))).status, 204);
   let received = 0;
-  // The bytes arrive; joining them is the second time that the store is asked.
+  // The bytes arrive; assembling them is the second call of the store.
   fault.hold = async () => {
     received += 1;
     if (received > 1) throw new StorageUnavailable('away');
@@ -133,7 +133,7 @@ async function unjoinedUpload(owner: Owner, text: string) {
   return upload;
 }
 
-test('the parts of a file are joined outside of every transaction, also with a key', async (t) => {
+test('the parts of a file are assembled outside any transaction, also with a key', async (t) => {
   const owner = atWatched(await tenants.world.owner());
   const upload = await unjoinedUpload(owner, `# Joined\n\n${randomUUID()}\n`);
   const joins = gate();
@@ -150,7 +150,7 @@ test('the parts of a file are joined outside of every transaction, also with a k
   assert.deepEqual([status, body.status], [200, 'queued'], JSON.stringify(body));
 });
 
-test('an upload whose bytes are not those announced fails, with a key as without one', async () => {
+test('an upload whose bytes differ from those announced fails, with and without a key', async () => {
   const owner = atWatched(await tenants.world.owner());
   for (const headers of [{}, keyed()]) {
     const upload = await unjoinedUpload(owner, `# Promised\n\n${randomUUID()}\n`);
@@ -162,7 +162,7 @@ test('an upload whose bytes are not those announced fails, with a key as without
   }
 });
 
-test('a repetition that comes while the first is under way is answered as the first, and never refused for what it did', async (t) => {
+test('a repetition while the first request is in progress gets its answer, and is never refused for its effect', async (t) => {
   const owner = atWatched(await tenants.world.owner());
   const pages = `/v1/wikis/${owner.wiki_id}/pages`;
   const { body: page } = await owner.post(pages, { title: 'Twice', markdown: 'one' });

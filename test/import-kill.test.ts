@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 const PAGES = 1_500;
 const KILLS = 2;
 
-test('an import whose service is killed in the middle is taken up again and makes everything once', async () => {
+test('an import whose service is killed in the middle continues and makes everything once', async () => {
   const { data_dir, address, start } = await serviceInAPlace();
   let service = await start();
   cleanUp(async () => void service.kill('SIGKILL'));
@@ -42,7 +42,7 @@ test('an import whose service is killed in the middle is taken up again and make
         select (select count(*)::int from pages where wiki_id = ${wiki_id}) as pages, finished_at is not null as is_over
         from jobs where wiki_id = ${wiki_id} and job_id = ${job_id}`);
       assert.equal(row?.is_over, false, 'the import must last until it is killed: give it more pages');
-      assert.equal(row?.pages, 0, 'nothing of it is seen before it is done');
+      assert.equal(row?.pages, 0, 'nothing of it is visible before it is done');
     }
     service.kill('SIGKILL');
     await service.ended;

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { OPTIONS } from '../src/config.ts';
 
 /**
- * The folders and files right below src, from the ground up. A file imports from its own folder and from those that stand
- * before it here, types included. So whatever stands before `db` is pure: it knows no SQL, no request and no process.
+ * The folders and files in src, from the bottom up. A file imports only from its own folder and from those before it in
+ * this list, types included. So everything before `db` is pure: no SQL, no requests and no processes.
  */
 const FLOORS = [
   'core',
@@ -40,7 +40,7 @@ const FLOORS = [
   'widgets',
   'billing',
   'audit',
-  // What is made of them.
+  // Built on all of them.
   'app.ts',
   'config.ts',
   'service',
@@ -49,18 +49,21 @@ const FLOORS = [
   'cli',
 ];
 
-/** Features of the organization know the records of each other and nothing else. */
+/** Features of the organization import only the records of each other. */
 const ORGANIZATION = FLOORS.slice(FLOORS.indexOf('workspaces'), FLOORS.indexOf('app.ts'));
 const RECORDS = /^[a-z]+\/(schema|seats)\.ts$/;
 
-/** Only these open connections, migrate or start a PostgreSQL; everything else is handed a `Query`. */
+/** Only these open connections, migrate or start a PostgreSQL; everything else gets a `Query`. */
 const OPEN_DATABASES = ['db', 'service', 'main.ts', 'cli'];
 const IS_FOR_ALL = ['db/sql.ts', 'db/json-object.ts', 'db/request-context.ts'];
 
-/** Files in a folder, at most: a folder that outgrows this is about more than one thing. */
+/** Maximum number of files in a folder: a larger one is about more than one thing. */
 const FILES_MAX = 25;
 
-/** What a page of the web application needs besides the API: to read a cookie, to say what went wrong, to write text as HTML, to merge texts. */
+/**
+ * What a page of the web application imports besides the API: reading a cookie, error messages, escaping HTML, merging
+ * texts.
+ */
 const WEB_MAY = [
   '../src/http/browser-cookie.ts',
   '../src/core/errors.ts',
@@ -95,7 +98,7 @@ function importsOf(from: string, root = SRC): Import[] {
   }));
 }
 
-/** The folder right below src, or the file where it is in none. */
+/** The folder in src, or the file where it is in none. */
 function placeOf(file: string): string {
   return file.split('/')[0] ?? file;
 }
@@ -112,7 +115,7 @@ function isAllowed({ from, to, isType }: Import): boolean {
   return true;
 }
 
-test('every file imports only what stands below it', () => {
+test('every file imports only from layers below it', () => {
   const wrong = imports
     .filter((entry) => !isAllowed(entry))
     .map(({ from, to, isType }) => `${from} → ${isType ? 'type ' : ''}${to}`);
@@ -121,17 +124,17 @@ test('every file imports only what stands below it', () => {
 
 const WEB = fileURLToPath(new URL('../web/', import.meta.url));
 
-test('the web application knows the public API, and of its inside only how records are shaped', () => {
+test('the web application imports the public API, and from the inside only the shapes of records', () => {
   const files = globSync('**/*.ts', { cwd: WEB }).filter((file) => !file.endsWith('.test.ts'));
   const wrong = files
     .flatMap((file) => importsOf(file, WEB))
     .filter(({ to }) => to.startsWith('../'))
     .filter(({ to, isType }) => !WEB_MAY.includes(to) && !(isType && /^\.\.\/src\/\w+\/(?:schema|seats)\.ts$/.test(to)))
     .map(({ from, to }) => `${from} → ${to}`);
-  assert.deepEqual(wrong, [], 'ask the API for it (web/api.ts)');
+  assert.deepEqual(wrong, [], 'use the API instead (web/api.ts)');
   const elements = files.filter((file) => file.startsWith('elements/')).flatMap((file) => importsOf(file, WEB));
   const outside = elements.filter(({ to }) => !to.startsWith('elements/')).map(({ from, to }) => `${from} → ${to}`);
-  assert.deepEqual(outside, [], 'what runs in a browser stands alone');
+  assert.deepEqual(outside, [], 'code for browsers imports nothing else');
   assert.ok(files.length > 20 && elements.length > 5, 'the files and their imports must be found');
 });
 
@@ -140,16 +143,16 @@ test('every folder of src has its place in the order', () => {
   assert.deepEqual(
     places.filter((place) => !FLOORS.includes(place)),
     [],
-    'say in FLOORS of this file what it stands on',
+    'add it to FLOORS in this file',
   );
   assert.deepEqual(
     FLOORS.filter((place) => !places.includes(place)),
     [],
-    'take what is gone out of FLOORS',
+    'remove missing folders from FLOORS',
   );
 });
 
-test('no files import each other in a circle, not even for types', () => {
+test('no files import each other in a circle, including types', () => {
   const below = new Map<string, string[]>();
   for (const { from, to } of imports) below.set(from, [...(below.get(from) ?? []), to]);
   const done = new Set<string>();
@@ -162,19 +165,19 @@ test('no files import each other in a circle, not even for types', () => {
   for (const file of files) walk(file, []);
 });
 
-test('options are read from the environment by the configuration alone', () => {
+test('only the configuration reads options from the environment', () => {
   const option = new RegExp(`process\\.env(\\.(${Object.keys(OPTIONS).join('|')})\\b|\\[)`);
   const readers = files.filter((file) => option.test(readFileSync(join(SRC, file), 'utf8')));
   assert.deepEqual(readers, [], 'take the value from the configuration, which is passed down');
 });
 
-test('there are no files that gather what has no name', () => {
+test('no file is named after a miscellany', () => {
   const gathering = files.filter((file) => /(^|\/)(index|utils?|helpers?|common|types|constants|misc)\.ts$/.test(file));
-  assert.deepEqual(gathering, [], 'name the file by what it does');
+  assert.deepEqual(gathering, [], 'name the file after what it does');
   assert.ok(files.length > 50 && imports.length > 100, 'the files and their imports must be found');
 });
 
-test('no folder holds more files than one can overlook', () => {
+test('no folder holds more than ${FILES_MAX} files', () => {
   const web = globSync('**/*.ts', { cwd: WEB }).map((file) => `../web/${file}`);
   const counts = new Map<string, number>();
   for (const file of [...files, ...web.filter((file) => !file.endsWith('.test.ts'))]) {
@@ -184,7 +187,7 @@ test('no folder holds more files than one can overlook', () => {
   assert.deepEqual(crowded, [], `split the folder by what its files are about; at most ${FILES_MAX}`);
 });
 
-test('the picture of the house in ARCHITECTURE.md shows the imports that there are', () => {
+test('the diagram in ARCHITECTURE.md shows the actual imports', () => {
   const text = readFileSync(new URL('../ARCHITECTURE.md', import.meta.url), 'utf8');
   const lines = /```mermaid\nflowchart TB\n([\s\S]*?)```/.exec(text)?.[1]?.trim().split('\n') ?? [];
   const groupOf = new Map<string, string>();
@@ -194,7 +197,7 @@ test('the picture of the house in ARCHITECTURE.md shows the imports that there a
     for (const place of label?.split(', ') ?? [group]) groupOf.set(place.replace(/\/$/, ''), group);
     for (const target of targets?.split(' & ') ?? []) drawn.add(`${group} --> ${target}`);
   }
-  // They read options, and are imported by what starts.
+  // They read options, and are imported by entry points.
   for (const place of ['config.ts', 'compiled-code.ts']) groupOf.set(place, 'start');
   assert.deepEqual(
     FLOORS.filter((place) => !groupOf.has(place)),

@@ -22,23 +22,23 @@ test('the README lists every job as it is defined', () => {
   assert.deepEqual(table, JOBS.map(rowOf), 'write this table into src/jobs/README.md');
 });
 
-test('each job has a name of its own, and each lane has jobs', () => {
+test('each job has a unique name, and each lane has jobs', () => {
   const names = JOBS.map(({ name }) => name);
   assert.deepEqual(names, [...new Set(names)]);
   assert.deepEqual(new Set(JOBS.map(({ lane }) => lane)), new Set(Object.keys(LANES)));
 });
 
-test('every kind of public job that the API names is run, but for one that only old records have', () => {
+test('every kind of public job that the API names can run, except one that only old records have', () => {
   const kinds = JOBS.filter(isRecordJob).map(({ name }) => name);
   const named = (Job.properties.kind as unknown as { enum: string[] }).enum;
   assert.deepEqual(named.toSorted(), [...kinds, 'compile'].toSorted());
 });
 
-test('what is scheduled for tenants is a job of each, which runs once at a time', () => {
+test('a job scheduled for tenants is one job per tenant, which runs once at a time', () => {
   for (const job of JOBS) {
     if (isRecordJob(job) || job.every === undefined) continue;
     assert.equal(job.key, 'tenant', job.name);
     if (job.for === 'service') assert.equal(job.due, undefined, `${job.name}: the service itself has one job`);
-    else assert.ok(job.due && job.for === 'wiki', `${job.name}: say by \`due\` which tenants have work`);
+    else assert.ok(job.due && job.for === 'wiki', `${job.name}: define by \`due\` which tenants have work`);
   }
 });

@@ -4,7 +4,7 @@ import type { BackgroundJob } from '../src/jobs/define-job.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 
-/** Has the workers of a world do what a scheduled job would find to do now, and waits until it is done. */
+/** Enqueues a scheduled job now, lets the workers of a world run it, and waits until it is done. */
 export async function runScheduled({ db }: World, job: BackgroundJob): Promise<void> {
   const left = () =>
     db.query(sql`

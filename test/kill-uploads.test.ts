@@ -11,15 +11,17 @@ import { until } from './until.ts';
 import { type Answer, makeDatabase, type Owner, waitForUpload } from './world.ts';
 import { zipOf } from './zip.ts';
 
-/** UPLOAD_KILLS: how often the service or the worker is killed. KILL_SEED: the moments of an earlier run, as far as chance has them. */
+/**
+ * UPLOAD_KILLS: how often the service or the worker is killed. KILL_SEED: repeats the random choices of an earlier run.
+ */
 const KILLS = Number(process.env.UPLOAD_KILLS || 6);
 const SEED = Number(process.env.KILL_SEED || randomInt(2 ** 31));
 const CLIENTS = 2;
 const MIB = 2 ** 20;
-/** A document of so many pages, which are written in more than one transaction; the last one says something else each time. */
+/** The number of sections of a document that takes several transactions; its last section differs each time. */
 const SECTIONS = 60;
 const SECTION = `${'All work and no play makes Jack a dull boy. '.repeat(100)}\n\n`;
-/** A kill comes at most so long after what it kills was ready. */
+/** Maximum time between the readiness of a process and its kill. */
 const MOMENT_MS = 700;
 
 const database = await makeDatabase();
@@ -54,7 +56,10 @@ async function insist(what: string, ask: () => Promise<Answer>): Promise<Answer>
   return answer;
 }
 
-/** Sends a file in pieces of any length, each where the service says that it is; nothing that it acknowledged may be gone. */
+/**
+ * Sends a file in pieces of any length from the offset that the service reports; asserts that no acknowledged byte is
+ * lost.
+ */
 async function send(owner: Owner, { path, content }: SentFile, size: () => number): Promise<void> {
   let acknowledged = 0;
   const sendNext = async () => {
@@ -72,7 +77,7 @@ async function send(owner: Owner, { path, content }: SentFile, size: () => numbe
 }
 
 async function uploadOnce(owner: Owner, numbers: () => number): Promise<Announced> {
-  // No text, so that nothing is made of it: what counts is that its bytes arrive.
+  // Not text, so that no page is made of it: only its bytes matter.
   const large = Buffer.alloc(1 + Math.floor(numbers() * 12 * MIB), `\0${numbers()}`);
   const contents: Record<string, Buffer> = { 'large.bin': large };
   for (const name of ['a', 'b', 'c']) contents[`${name}.md`] = Buffer.from(`# ${name}\n\n${numbers()}\n`);
@@ -91,12 +96,12 @@ async function uploadOnce(owner: Owner, numbers: () => number): Promise<Announce
   return upload;
 }
 
-/** What would take as long as a lease; and a job whose worker was killed by us is none that kills. */
+/** Ends leases and resets failures: saves the time of a lease, and does not count our kills against a job. */
 async function forgetWorkers(): Promise<void> {
   await query(sql`with gone as (delete from workers) update jobs set failures = 0 where status = 'running'`);
 }
 
-test('an upload and its job go on after the service or the worker is killed at any moment, and nothing is lost or made twice', async (t) => {
+test('an upload and its job continue after the service or the worker is killed at any moment, and nothing is lost or duplicated', async (t) => {
   const uploads: { owner: Owner; upload: Announced }[] = [];
   const failures: unknown[] = [];
   let stopping = false;
@@ -154,14 +159,14 @@ test('an upload and its job go on after the service or the worker is killed at a
     const [counted] = await query(sql`
       select (select count(*)::int from pages where wiki_id = ${owner.wiki_id}) as pages,
         (select count(*)::int from revisions where wiki_id = ${owner.wiki_id}) as revisions`);
-    // The same pages each time: of the files and of one section with a revision of each upload, of the rest with one.
+    // The same pages each time: those of the files and of one section get a revision per upload, the others have one.
     const pages = (sent.length > 0 ? 3 : 0) + (long > 0 ? 1 + SECTIONS : 0);
     const revisions = 3 * sent.length + long + (long > 0 ? SECTIONS : 0);
     assert.deepEqual(counted, { pages, revisions });
   }
   const attempts = await query<{ n: number }>(sql`select coalesce(sum(attempt), 0)::int as n from jobs`);
   t.diagnostic(
-    `seed ${SEED}: ${KILLS} kills; ${uploads.length} uploads, 0 lost, 0 twice; ${attempts[0]?.n} attempts of jobs`,
+    `seed ${SEED}: ${KILLS} kills; ${uploads.length} uploads, 0 lost, 0 duplicated; ${attempts[0]?.n} attempts of jobs`,
   );
   assert.ok(uploads.length > 0);
 });
@@ -193,7 +198,7 @@ test('a long document whose worker is killed between its pages has each of them 
   assert.equal((await owner.get(upload.path)).body.summary, '1 file: 1 new source, 401 new pages.');
 });
 
-test('documents that name each other are linked as if their worker had not been killed between them', async () => {
+test('documents that link to each other are linked although their worker was killed between them', async () => {
   const owner = await world.owner();
   const files = (version: string): Record<string, Buffer> => {
     const page = (i: number) =>

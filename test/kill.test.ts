@@ -9,15 +9,15 @@ import { randomNumbers } from './random-numbers.ts';
 import { until } from './until.ts';
 import { startWriters, type Writers } from './writers.ts';
 
-/** KILL_ROUNDS: how often each of the three is killed. KILL_SEED: the moments of an earlier run, as far as chance has them. */
+/** KILL_ROUNDS: how often each of the three is killed. KILL_SEED: repeats the random choices of an earlier run. */
 const ROUNDS = Number(process.env.KILL_ROUNDS || 3);
 const SEED = Number(process.env.KILL_SEED || randomInt(2 ** 31));
 const WRITERS = 4;
-/** The moment of a kill is this many acknowledged writes after the last one at most, and a little more. */
+/** A kill comes at most this many acknowledged writes after the last one, and a little later. */
 const WRITES_MAX = 60;
 const MORE_MS = 30;
 
-test('nothing acknowledged is lost or made twice when the service or its PostgreSQL is killed while clients write', async (t) => {
+test('nothing acknowledged is lost or duplicated when the service or its PostgreSQL is killed while clients write', async (t) => {
   const random = randomNumbers(SEED);
   const { data_dir, address, start } = await serviceInAPlace();
   let service = await start();
@@ -98,7 +98,7 @@ function report(t: TestContext, ledger: Writers['ledger'], restarts: number[]): 
   const uploads = ledger.uploads.filter((upload) => upload.upload_id).length;
   const times = restarts.sort((a, b) => a - b).map((time) => Math.round(time));
   t.diagnostic(
-    `seed ${SEED}: ${3 * ROUNDS} kills; ${ledger.acknowledged} acknowledged writes (${uploads} uploads), 0 lost, 0 made twice; ` +
+    `seed ${SEED}: ${3 * ROUNDS} kills; ${ledger.acknowledged} acknowledged writes (${uploads} uploads), 0 lost, 0 duplicated; ` +
       `${ledger.unavailable} answers 503, ${ledger.unanswered} requests without an answer; ` +
       `until the next acknowledged write: median ${times[times.length >> 1]} ms, longest ${times.at(-1)} ms`,
   );

@@ -5,7 +5,7 @@ import { describeApi } from '../src/http/openapi/document.ts';
 import type { RawAnswer, RawRequest } from './raw-http.ts';
 
 const HEADERS: Record<string, RegExp> = {
-  // A file may be kept by its reader, who asks again each time whether it is still theirs.
+  // A reader may cache a file, but revalidates it each time.
   'cache-control': /^(?:no-store|private, no-cache)$/,
   vary: /\bauthorization\b/,
   'content-security-policy': /^default-src 'none'/,
@@ -14,14 +14,14 @@ const HEADERS: Record<string, RegExp> = {
   'x-content-type-options': /^nosniff$/,
 };
 
-/** What would tell a client how the service is made inside. */
+/** Texts that disclose the internals of the service to a client. */
 const INSIDE =
   /\.[jt]s:\d|\bat [\w.<>]+ \(|node_modules|node:|\/(work|tmp|home|usr|src)\/|\b(select|insert|update|delete) .*\b(from|into|set)\b|postgres|psql|sqlstate|relation "|syntax error|fastify|\bajv\b|typebox|undici|busboy|\bjose\b|undefined|\[object/i;
 const INSIDE_CODE = /\bE[A-Z]{5,}\b|\b(FST|ERR|HPE)_/;
 
 const STATUSES_OF_HTTP = new Set([400, 404, 405, 413, 414, 415, 417, 431]);
 
-/** What holds for every answer of the service, whatever was asked: throws where it does not. */
+/** Asserts what must hold for every answer of the service. */
 export function checkAnswer(request: RawRequest, answer: RawAnswer): void {
   const what = `${request.method} ${request.path.slice(0, 200)} → ${answer.status} ${answer.text.slice(0, 500)}`;
   const { status, headers } = answer;
@@ -30,7 +30,7 @@ export function checkAnswer(request: RawRequest, answer: RawAnswer): void {
     assert.match(String(headers[name]), form, `every answer carries ${name}: ${what}`);
   }
   for (const name of ['server', 'x-powered-by'])
-    assert.equal(headers[name], undefined, `${name} tells too much: ${what}`);
+    assert.equal(headers[name], undefined, `${name} discloses too much: ${what}`);
   const given = request.headers?.['x-request-id'];
   if (typeof given === 'string' && /^[A-Za-z0-9._-]{8,64}$/.test(given))
     assert.equal(headers['x-request-id'], given, what);
@@ -39,7 +39,7 @@ export function checkAnswer(request: RawRequest, answer: RawAnswer): void {
   assert.equal(
     headers['www-authenticate'],
     status === 401 ? 'Bearer' : undefined,
-    `WWW-Authenticate goes with 401: ${what}`,
+    `WWW-Authenticate comes with 401: ${what}`,
   );
   if (status >= 400 && request.method !== 'HEAD') checkEnvelope(answer, what);
 }
@@ -48,7 +48,7 @@ function checkEnvelope({ status, headers, body }: RawAnswer, what: string): void
   assert.match(String(headers['content-type']), /^application\/json/, `an error is JSON: ${what}`);
   const hasDetail = status === 422 || status === 405 || body.detail === 'Not Found';
   const keys = hasDetail ? ['detail', 'error', 'message', 'request_id'] : ['error', 'message', 'request_id'];
-  assert.deepEqual(Object.keys(body).toSorted(), keys, `the envelope has these fields alone: ${what}`);
+  assert.deepEqual(Object.keys(body).toSorted(), keys, `the envelope has only these fields: ${what}`);
   assert.equal(
     STATUS_OF[body.error as ErrorCode],
     status,
@@ -56,16 +56,16 @@ function checkEnvelope({ status, headers, body }: RawAnswer, what: string): void
   );
   assert.equal(body.request_id, headers['x-request-id'], `request_id is X-Request-Id: ${what}`);
   assert.ok(typeof body.message === 'string' && body.message.length > 0, `a message says what is wrong: ${what}`);
-  assert.ok(!tellsInside(body.message), `a message must not tell how the service is made: ${what}`);
+  assert.ok(!tellsInside(body.message), `a message must not disclose internals: ${what}`);
   if (status === 405) {
     assert.equal(body.detail, 'Method Not Allowed', what);
-    assert.ok(headers.allow, `405 says what is allowed: ${what}`);
+    assert.ok(headers.allow, `405 lists the allowed methods: ${what}`);
   }
   if (status === 422) checkDetail(body.detail, what);
 }
 
 function checkDetail(detail: unknown, what: string): void {
-  assert.ok(Array.isArray(detail) && detail.length > 0, `422 lists what is wrong: ${what}`);
+  assert.ok(Array.isArray(detail) && detail.length > 0, `422 lists the errors: ${what}`);
   for (const entry of detail) {
     const fields = Object.keys(entry)
       .filter((field) => field !== 'ctx')
@@ -100,7 +100,7 @@ function readDeclared(endpoint: Endpoint): Set<number> {
   return new Set(Object.keys(operation.responses).map(Number));
 }
 
-/** Fails where an endpoint answers what its description does not mention. */
+/** Asserts that the endpoint declares the status and code of its answer. */
 export function checkDeclared(endpoint: Endpoint, answer: RawAnswer): void {
   const { status, body } = answer;
   if (STATUSES_OF_HTTP.has(status) && (body.detail !== undefined || status === 414)) return;

@@ -6,7 +6,7 @@ import { sql } from '../src/db/sql.ts';
 import { BIG_TABLES, lintMigration, SMALL_TABLES } from './lint-migration.ts';
 import { makeDatabase } from './world.ts';
 
-/** Migrations before it were released before there were rules. */
+/** Earlier migrations were released before these rules. */
 const FIRST = '034';
 
 const lint = (text: string, earlier: string[] = []) =>
@@ -15,7 +15,7 @@ const lint = (text: string, earlier: string[] = []) =>
     earlier.map((text, i) => ({ name: `99${i}_test.sql`, text })),
   );
 
-test('no migration keeps requests waiting for long', () => {
+test('no migration blocks requests for long', () => {
   const migrations = listMigrations();
   const said = migrations.flatMap((migration, i) =>
     migration.name < FIRST
@@ -78,7 +78,7 @@ const REFUSED: [string, RegExp][] = [
   ['-- migration: batches\ndelete from pages where page_id in (select 1 limit 5); select 1', /one statement/],
 ];
 
-test('what rewrites a big table or locks it for long is refused', () => {
+test('statements that rewrite a big table or lock it for long are refused', () => {
   for (const [text, advice] of REFUSED) {
     const said = lint(text);
     assert.equal(said.length, 1, `${text}\nmust be refused for one reason: ${said.join('\n')}`);
@@ -118,7 +118,7 @@ const ALLOWED = [
   '-- migration: batches\nwith gone as (select 1 from pages limit 500) delete from pages using gone',
 ];
 
-test('what holds its locks only briefly is allowed', () => {
+test('statements that hold their locks only briefly are allowed', () => {
   for (const text of ALLOWED) assert.deepEqual(lint(text), [], text);
 });
 
@@ -132,7 +132,7 @@ test('a column becomes not null only after a check of it was validated', () => {
   assert.equal(lint(set, [add.replace('pages', 'wikis'), validate]).length, 1);
 });
 
-test('of each table it is said whether it is big', async () => {
+test('each table is listed as big or small', async () => {
   const db = openDb({ connection: { connectionString: await makeDatabase() }, connections: 1 });
   await migrate(db);
   const tables = await db.query<{ name: string }>(sql`

@@ -1,10 +1,10 @@
 import { kindOf, type Migration } from '../src/db/apply-migration.ts';
 import { type SqlStatement, splitStatements } from '../src/db/split-statements.ts';
 
-/** Tables that do not grow with what people put into the service. Only these may be changed without care. */
+/** Tables that do not grow with the content of the service. Only these may be changed without restrictions. */
 export const SMALL_TABLES = ['migrations', 'schedules', 'signing_keys', 'workers'];
 
-/** Tables whose rows cannot be read or written within the time that a request waits. */
+/** Tables too large to read or rewrite within the time that a request can wait. */
 export const BIG_TABLES = [
   'api_keys',
   'attachments',
@@ -50,10 +50,10 @@ export const BIG_TABLES = [
   'workspaces',
 ];
 
-/** A table's name, in a schema or not, or a placeholder of `format`. */
+/** A table name, with or without a schema, or a placeholder of `format`. */
 const TABLE = '(?:only\\s+)?((?:[\\w"]+\\.)?[\\w"%]+)';
 
-/** Statements about a table, also as parts of others, and what to do instead. */
+/** Statements on a table, also as parts of others, and what to do instead. */
 const STATEMENTS: [RegExp, string][] = [
   [
     pattern(`create\\s+(?:unique\\s+)?index\\s+(?!concurrently)[^(]*?\\bon\\s+${TABLE}`),
@@ -78,9 +78,9 @@ const STATEMENTS: [RegExp, string][] = [
 ];
 
 const NOT_VALID = 'add the constraint "not valid", and validate it in a later migration of the kind concurrently';
-const OLD_CODE = 'processes of the release before still use it';
+const OLD_CODE = 'processes of the previous release still use it';
 
-/** Of an action of `alter table`. */
+/** Actions of `alter table`, and what to do instead. */
 const ACTIONS: [RegExp, string][] = [
   [
     /^alter (column )?(?!column )\S+ (set data )?type\b/,
@@ -92,16 +92,17 @@ const ACTIONS: [RegExp, string][] = [
     /^add (constraint \S+ )?(unique|primary key)\b(?!.* using index )/,
     'make its index in a migration of the kind concurrently, and add the constraint "using index"',
   ],
-  [/^add (constraint \S+ )?exclude\b/, 'an exclusion constraint reads the whole table with writes locked out'],
+  [/^add (constraint \S+ )?exclude\b/, 'an exclusion constraint reads the whole table and blocks writes'],
   [/^validate constraint\b/, 'validate in a migration of the kind concurrently'],
   [/^rename (?!constraint )/, `rename nothing: ${OLD_CODE}`],
   [/^set (schema|tablespace|access method|logged|unlogged)\b/, 'this rewrites the table or takes it from where it is'],
 ];
 
 /**
- * What would keep requests waiting for long if this migration ran on a service with much in it, in sentences; none where
- * all is well. `earlier`: the migrations before it, which may have added the constraint that `set not null` stands on.
- * Tables that the migration itself creates are exempt. The code of `do` is read too, functions that it calls are not.
+ * Returns a sentence for each statement of this migration that would block requests for long on a large database; none
+ * if there are no objections. `earlier`: the migrations before it, which may have added the constraint that `set not
+ * null` relies on. Tables that the migration itself creates are exempt. The code of `do` is checked too, functions that
+ * it calls are not.
  */
 export function lintMigration(migration: Migration, earlier: readonly Migration[] = []): string[] {
   const kind = kindOf(migration);
@@ -120,11 +121,11 @@ function pattern(text: string): RegExp {
   return new RegExp(`\\b${text}`, 'g');
 }
 
-/** A statement in lower case with single spaces and without what its literals say; one of `do` as those of its body. */
+/** A statement in lower case with single spaces and empty literals; a `do` statement gives those of its body. */
 function withBody({ text, comments }: SqlStatement): SqlStatement[] {
   const body = /^do\b/i.test(text) ? /\$(\w*)\$([\s\S]*)\$\1\$/.exec(text)?.[2] : undefined;
   if (body !== undefined) {
-    // What it executes stands in literals.
+    // `execute` takes its statement from a literal.
     const inner = splitStatements(body).map((inner) => ({ ...inner, text: inner.text.replaceAll("'", ' ') }));
     return inner.flatMap(withBody);
   }
@@ -172,7 +173,7 @@ function lintAlterations({ text, comments }: SqlStatement, exempt: readonly stri
   });
 }
 
-/** The actions between the commas that are in no parentheses. */
+/** Splits actions at the commas outside parentheses. */
 function splitActions(text: string): string[] {
   let depth = 0;
   let start = 0;
@@ -188,7 +189,7 @@ function splitActions(text: string): string[] {
   return actions;
 }
 
-/** Defaults that PostgreSQL notes once for all rows instead of writing each. */
+/** Defaults that PostgreSQL stores once in the catalogue instead of writing each row. */
 const CONSTANT =
   /^(?:''|-?[\d.]+|true|false|null|now\(\)|current_\w+|interval ''|array\[\])(?:::[\w ]+(?:\([\d, ]+\))?(?:\[\])*)?$/;
 
@@ -199,7 +200,7 @@ function lintNewColumn(action: string): string[] {
   const advice: string[] = [];
   if (/ generated |\b(small|big)?serial\b/.test(action))
     advice.push('a value computed for each row rewrites the table');
-  if (value !== undefined && !CONSTANT.test(value)) advice.push('a default that is no constant rewrites the table');
+  if (value !== undefined && !CONSTANT.test(value)) advice.push('a default that is not a constant rewrites the table');
   if (value === undefined && / not null\b/.test(action)) advice.push('a column without a default cannot be not null');
   if (/ (check ?\(|unique\b|primary key\b)/.test(action)) advice.push(`add its constraint by itself: ${NOT_VALID}`);
   if (value !== undefined && value !== 'null' && / references /.test(action)) advice.push(NOT_VALID);
@@ -236,5 +237,5 @@ function lintBatches(statements: readonly SqlStatement[]): string[] {
   const [first, ...rest] = statements.flatMap(withBody);
   if (!first || rest.length > 0) return ['a migration of the kind batches is one statement'];
   const isLimited = /^(with|update|delete|insert)\b.*\blimit \d+/.test(first.text);
-  return isLimited ? [] : [`${first.text}: of the kind batches is one that changes rows with a limit`];
+  return isLimited ? [] : [`${first.text}: a migration of the kind batches changes rows with a limit`];
 }

@@ -1,13 +1,13 @@
 import { until } from './until.ts';
 import type { Answer } from './world.ts';
 
-/** A request that is sent again and again, to one process with one credential. */
+/** A request that is sent repeatedly, to one process with one credential. */
 export interface Probe {
   name: string;
   send(): Promise<Answer>;
 }
 
-/** A request of the traffic and how it went. `began` and `ended` are of performance.now(). */
+/** A sent request and its result. `began` and `ended` are times of performance.now(). */
 export interface Sent {
   probe: Probe;
   began: number;
@@ -17,7 +17,7 @@ export interface Sent {
 
 export interface Traffic {
   sent: Sent[];
-  /** Sends each of the probes now, besides the steady ones. */
+  /** Sends each of the probes now, in addition to the steady rate. */
   sendAll(): void;
   /** Waits until nothing of what is waited for is missing in what was answered. */
   until(what: string, missing: () => string[]): Promise<void>;
@@ -25,10 +25,10 @@ export interface Traffic {
   stop(): Promise<void>;
 }
 
-/** A machine that cannot answer so many is not buried under them. */
+/** Limits the requests in progress on a machine that cannot answer at this rate. */
 const UNDER_WAY_MAX = 64;
 
-/** Begins to send the probes in turn, so many a second in all, whether or not those before are answered. */
+/** Sends the probes in turn at this total rate per second, without waiting for answers. */
 export function startTraffic(probes: readonly Probe[], per_second: number): Traffic {
   const sent: Sent[] = [];
   const under_way = new Set<Promise<void>>();

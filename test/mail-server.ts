@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { until } from './until.ts';
 
-/** A message as it arrived: who it was for by the envelope, and its text as it came over the wire. */
+/** A received message: its recipients by the envelope, and its raw text. */
 export interface ReceivedMessage {
   from: string;
   recipients: string[];
@@ -12,18 +12,18 @@ export interface ReceivedMessage {
 export interface MailServer {
   url: string;
   messages: ReceivedMessage[];
-  /** Waits until the address has got so many messages, and answers the last of them. */
+  /** Waits until the address has received this many messages, and returns the last of them. */
   sentTo(address: string, count?: number): Promise<ReceivedMessage>;
-  /** Refuses every message from now on, with this reply (RFC 5321): 4yz for now, 5yz for good. */
+  /** Refuses every message from now on, with this reply (RFC 5321): 4yz temporarily, 5yz permanently. */
   refuse(code?: 451 | 550): void;
   accept(): void;
-  /** Nothing answers at its port any more, until it comes back. */
+  /** Closes its port until comeBack(). */
   goDown(): Promise<void>;
   comeBack(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A real SMTP server on a loopback port that keeps what it gets. */
+/** A real SMTP server on a loopback port that keeps the messages it receives. */
 export async function startMailServer(): Promise<MailServer> {
   const messages: ReceivedMessage[] = [];
   let refusing = 0;
@@ -77,7 +77,7 @@ export async function startMailServer(): Promise<MailServer> {
   };
 }
 
-/** A server that takes connections and never says a word, as a mail server behind a broken firewall. */
+/** A server that accepts connections and never answers, like a mail server behind a broken firewall. */
 export async function startSilentServer(): Promise<{ url: string; connections(): number; stop(): Promise<void> }> {
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -98,7 +98,7 @@ export async function startSilentServer(): Promise<{ url: string; connections():
   };
 }
 
-/** The text of a message's plain part, decoded from quoted-printable. */
+/** The plain part of a message, decoded from quoted-printable. */
 export function plainText({ raw }: ReceivedMessage): string {
   const part = /Content-Type: text\/plain[\s\S]*?\r\n\r\n([\s\S]*?)\r\n--/.exec(raw)?.[1] ?? '';
   return part
@@ -106,7 +106,7 @@ export function plainText({ raw }: ReceivedMessage): string {
     .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** The names of a message's headers, in their order. */
+/** The names of a message's headers, in order. */
 export function headerNames({ raw }: ReceivedMessage): string[] {
   const head = raw.slice(0, raw.indexOf('\r\n\r\n'));
   return head

@@ -6,13 +6,13 @@ import { sql } from '../src/db/sql.ts';
 import { AUDIENCE, privateKeys } from './openid-provider.ts';
 import type { Actor, Tenants } from './tenants.ts';
 
-/** Somebody of the matrix, and the letter that stands for them in it: capitals are active members. */
+/** An actor of the matrix, and its letter there: capitals are active members. */
 export interface MatrixActor extends Actor {
   letter: string;
   role?: RoleSlug;
 }
 
-/** Who asks: a member in each role, and everybody who once was one, may become one, or never was. */
+/** The callers: a member in each role, and former, invited and unrelated users. */
 export async function makeActors({ world, roles, stranger, inactive, a }: Tenants): Promise<MatrixActor[]> {
   const person = async (name: string): Promise<Actor> => {
     const { user_id, token } = await world.person();
@@ -40,10 +40,10 @@ export async function makeActors({ world, roles, stranger, inactive, a }: Tenant
   ];
 }
 
-/** What a request is authenticated with; `permission` is what its endpoint asks for. */
+/** A kind of credential; `permission` is the one that its endpoint requires. */
 export interface CredentialKind {
   name: string;
-  /** Live ones are asked for every target; of the others one actor and two targets show all there is to see. */
+  /** Valid credentials are tried for every target; of the others one actor and two targets suffice. */
   live: 'everywhere' | 'at home' | 'dead';
   make(actor: MatrixActor, permission: Permission | '', workspace_id: string): Promise<string>;
 }
@@ -101,7 +101,7 @@ export function credentialKinds(tenants: Tenants): CredentialKind[] {
   ];
 }
 
-/** The access token of a session; nothing else than a sign-in makes the row. */
+/** The access token of a session, inserted directly. */
 async function session({ world }: Tenants, { user_id }: Actor, state: 'live' | 'revoked' | 'expired'): Promise<string> {
   const { secret, hash } = newToken('access');
   const minutes = state === 'expired' ? -1 : 15;
@@ -112,13 +112,13 @@ async function session({ world }: Tenants, { user_id }: Actor, state: 'live' | '
   return secret;
 }
 
-/** Another character near the end, where the signature or the checksum is. */
+/** Changes a character near the end, where the signature or the checksum is. */
 function tampered(token: string): string {
   const at = token.length - 3;
   return token.slice(0, at) + (token[at] === 'a' ? 'b' : 'a') + token.slice(at + 1);
 }
 
-/** A token of the issuer for the actor, who becomes known to it under their own id. */
+/** An issuer's token for the actor, whose id is also its subject. */
 async function identityToken({ world, env }: Tenants, actor: Actor, seconds: number) {
   const issuer = env.OIDC_ISSUER;
   const { db } = world;

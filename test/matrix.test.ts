@@ -6,7 +6,10 @@ import { ENDPOINTS } from '../src/app.ts';
 import { askEverything, type Cell, matrixText, permissionOf } from './matrix.ts';
 import { nameOf, pathParams } from './requests.ts';
 
-/** Who is answered what, by everything that there is: as a file that is compared, and as the rules that it must keep to. */
+/**
+ * The answer to every combination of caller, credential and endpoint: as a file that is compared, and as rules that it
+ * must satisfy.
+ */
 const matrix = await askEverything();
 const { tenants, actors, cells } = matrix;
 const golden = new URL('../matrix.txt', import.meta.url);
@@ -14,11 +17,11 @@ const golden = new URL('../matrix.txt', import.meta.url);
 const PERSONS = ['personal key', 'session', 'identity token'];
 const MAY_NOT = [401, 403, 404];
 
-/** Permissions that wait for their endpoint: remove one from here when it has one. */
+/** Permissions that no endpoint requires yet: remove one from here when one does. */
 const WITHOUT_ENDPOINT: Permission[] = ['pages:comment', 'workspace:delete'];
 
 function tell({ endpoint, target, credential, actor, outcome }: Cell): string {
-  return `${nameOf(endpoint)}, ${target}, ${actor?.name ?? 'nobody'} with ${credential}: ${outcome}`;
+  return `${nameOf(endpoint)}, ${target}, ${actor?.name ?? 'anonymous'} with ${credential}: ${outcome}`;
 }
 
 function holds({ actor, endpoint }: Cell): boolean {
@@ -27,7 +30,7 @@ function holds({ actor, endpoint }: Cell): boolean {
   return role !== undefined && (permission === '' || role.permissions.includes(permission));
 }
 
-test('matrix.txt is what everybody is answered', async () => {
+test('matrix.txt matches the answers', async () => {
   const text = matrixText(matrix);
   if (process.env.ACCEPT_MATRIX === 'yes') await writeFile(golden, text);
   const committed = (await readFile(golden, 'utf8')).split('\n');
@@ -40,14 +43,14 @@ test('matrix.txt is what everybody is answered', async () => {
   );
 });
 
-test('every endpoint is asked by every actor with every kind of credential, for every target that it can have', () => {
+test('every endpoint is called by every actor with every kind of credential, for every possible target', () => {
   for (const endpoint of ENDPOINTS) {
     const own = cells.filter((cell) => cell.endpoint === endpoint);
     const athome = own.filter(({ target }) => target === 'own');
     assert.deepEqual(
       [...new Set(athome.map(({ credential }) => credential))].toSorted(),
       ['none', ...matrix.kinds].toSorted(),
-      `${nameOf(endpoint)} must be asked with every kind of credential`,
+      `${nameOf(endpoint)} must be called with every kind of credential`,
     );
     const asked = athome.filter(({ credential }) => credential === 'personal key').length;
     assert.equal(asked, endpoint.access.on === 'anyone' ? 1 : actors.length);
@@ -56,14 +59,14 @@ test('every endpoint is asked by every actor with every kind of credential, for 
       for (const target of [`own, foreign ${child}`, `foreign, own ${child}`, `own, unknown ${child}`]) {
         assert.ok(
           own.some((cell) => cell.target === target),
-          `${nameOf(endpoint)} must be asked for "${target}"`,
+          `${nameOf(endpoint)} must be called for "${target}"`,
         );
       }
     }
   }
 });
 
-test('whoever is nobody, or has a credential that is not good any more or of the wrong kind, is 401', () => {
+test('a missing, invalid or wrong kind of credential is 401', () => {
   for (const cell of cells.filter(({ endpoint }) => endpoint.access.on !== 'anyone')) {
     const isWidget = cell.credential.endsWith('widget token');
     const isWrongKind = cell.credential !== 'none' && isWidget !== (cell.endpoint.access.on === 'widget');
@@ -73,7 +76,7 @@ test('whoever is nobody, or has a credential that is not good any more or of the
   }
 });
 
-test('a person may what their role permits and nothing else, and who is no active member may nothing', () => {
+test('a user may do what their role permits and nothing else, and without an active membership nothing', () => {
   for (const cell of cells.filter(({ credential, target }) => PERSONS.includes(credential) && target === 'own')) {
     const { on } = cell.endpoint.access;
     if (on !== 'workspace' && on !== 'wiki') continue;
@@ -82,7 +85,7 @@ test('a person may what their role permits and nothing else, and who is no activ
   }
 });
 
-test('a key may what it was given of what its user may, and a key of another workspace nothing', () => {
+test('a key has those of its permissions that its user has, and none in another workspace', () => {
   for (const cell of cells.filter(({ target }) => target === 'own')) {
     const { on } = cell.endpoint.access;
     if (on !== 'workspace' && on !== 'wiki') continue;
@@ -95,7 +98,7 @@ test('a key may what it was given of what its user may, and a key of another wor
   }
 });
 
-test('what is not there is 404 and what belongs to others is 403, whoever asks; a child is looked for in its container', () => {
+test('a missing object is 404 and a foreign one 403, for every caller; a child is only found in its container', () => {
   for (const cell of cells.filter(({ credential }) => PERSONS.includes(credential) || credential === 'workspace key')) {
     const { target } = cell;
     const { on } = cell.endpoint.access;
@@ -108,7 +111,7 @@ test('what is not there is 404 and what belongs to others is 403, whoever asks; 
   }
 });
 
-test('every permission is demonstrated by an endpoint that it opens and that is 403 without it', () => {
+test('every permission is demonstrated by an endpoint that requires it', () => {
   for (const permission of PERMISSIONS) {
     const own = cells.filter(
       ({ endpoint, target, credential }) =>
@@ -127,7 +130,7 @@ test('every permission is demonstrated by an endpoint that it opens and that is 
   }
 });
 
-test('the flags and permissions that somebody is shown are those that the matrix found them to have', async () => {
+test('the flags and permissions that the API shows are those that the matrix found', async () => {
   const { a, key } = tenants;
   const get = async (path: string, token: string) =>
     (await tenants.ask({ method: 'GET', path, headers: { authorization: `Bearer ${token}` } })).body;
@@ -153,7 +156,7 @@ test('the flags and permissions that somebody is shown are those that the matrix
       assert.deepEqual(
         shown.filter((permission) => !WITHOUT_ENDPOINT.includes(permission)),
         found.filter((permission) => granted === null || granted.includes(permission)),
-        `${actor.name} must be shown what they may`,
+        `${actor.name} must be shown their actual permissions`,
       );
       const access = overview.access.find(isA);
       const viewer = shown.includes('members:read')
@@ -169,4 +172,4 @@ test('the flags and permissions that somebody is shown are those that the matrix
   }
 });
 
-test('after all of this every row of the other workspace is as it was', tenants.checkForeignRows);
+test('no request of this file has changed a row of the other workspace', tenants.checkForeignRows);

@@ -9,12 +9,12 @@ import { AUDIENCE } from './openid-provider.ts';
 import { type Ids, nameOf, pathParams, propertiesOf, validRequest, withBody } from './requests.ts';
 import { freshWiki, openTenants, type Tenants } from './tenants.ts';
 
-/** One request of the matrix and what it was answered: the status, and the code where it was refused. */
+/** One request of the matrix and its answer: the status, and the error code of a refusal. */
 export interface Cell {
   endpoint: Endpoint;
   target: string;
   credential: string;
-  /** undefined: nobody, without a credential. */
+  /** undefined: no credential. */
   actor: MatrixActor | undefined;
   status: number;
   outcome: string;
@@ -28,7 +28,7 @@ export interface Matrix {
   cells: Cell[];
 }
 
-/** Requests under way at once. */
+/** Maximum number of concurrent requests. */
 const AT_ONCE = 16;
 
 export function permissionOf(access: Access): Permission | '' {
@@ -36,7 +36,7 @@ export function permissionOf(access: Access): Permission | '' {
   return access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
 }
 
-/** Asks every endpoint as everybody, with everything, for everything. */
+/** Calls every endpoint as every actor, with every kind of credential, for every target. */
 export async function askEverything(): Promise<Matrix> {
   const tenants = await openTenants({ OIDC_AUDIENCE: AUDIENCE });
   const actors = await makeActors(tenants);
@@ -51,7 +51,10 @@ export async function askEverything(): Promise<Matrix> {
   return { tenants, actors, kinds: kinds.map(({ name }) => name), cells };
 }
 
-/** Signing in takes the newest link and signing out ends other sessions: such a request is sent when no other is under way. */
+/**
+ * Signing in uses the newest link and signing out ends other sessions, so such a request is sent when no other is in
+ * progress.
+ */
 function signsInOrOut({ path }: Endpoint): boolean {
   return /^\/v1\/(auth\/|me\/password|me\/sessions\/)/.test(path);
 }
@@ -73,7 +76,7 @@ async function requestsOf(
     asks.push(() => askFor(tenants, endpoint, target, 'none', undefined, idsOf, async () => undefined));
     for (const { name, live, make } of kinds) {
       const isWidgets = name.endsWith('widget token');
-      // A widget token names its workspace itself, and opens nothing but widgets.
+      // A widget token names its workspace itself, and is accepted only by widget endpoints.
       if (live !== 'everywhere' && target !== 'own' && !(live === 'dead' && target === 'unknown')) continue;
       if (isWidgets && endpoint.access.on !== 'widget' && target !== 'own') continue;
       for (const actor of live === 'dead' || endpoint.access.on === 'anyone' ? [owner] : actors) {
@@ -85,7 +88,7 @@ async function requestsOf(
   return asks;
 }
 
-/** The ids that a request is made of, for each kind of target that the endpoint can have. */
+/** The ids of a request for each kind of target that the endpoint can have. */
 async function targetsOf(
   { a, b, unknown, fresh, world, owner }: Tenants,
   actors: MatrixActor[],
@@ -108,7 +111,7 @@ async function targetsOf(
     for (const { user_id } of actors) made.set(user_id, await freshWiki(world.db, a.workspace_id, user_id));
     targets['own, created by the caller'] = async (actor) => {
       const user_id = actor?.user_id ?? '';
-      // Whoever may deletes it, and is asked again with another credential.
+      // A permitted caller deletes it, and calls again with another credential.
       const isGone = endpoint.method === 'DELETE' && made.has(user_id);
       const wiki_id = isGone ? await freshWiki(world.db, a.workspace_id, user_id) : made.get(user_id);
       return { ...a, wiki_id: wiki_id ?? a.wiki_id };
@@ -117,7 +120,7 @@ async function targetsOf(
   return targets;
 }
 
-/** Whoever may leave by the path that names their own membership, one after the other: each is back before the next. */
+/** Each member leaves by the path of their own membership, one after the other, and is restored before the next. */
 async function leavingRequests(tenants: Tenants, actors: MatrixActor[], kinds: CredentialKind[]): Promise<Ask[]> {
   const { a, unknown, world } = tenants;
   const { db } = world;
@@ -146,7 +149,7 @@ async function leavingRequests(tenants: Tenants, actors: MatrixActor[], kinds: C
   return asks;
 }
 
-/** An id in a body names nobody, so that what would change the actors themselves ends behind the guard, with 400. */
+/** An unknown id in a body makes a request that would change the actors fail behind the guard, with 400. */
 function harmless(endpoint: Endpoint, ids: Ids, unknown: Ids): Ids {
   const inBody = Object.keys(propertiesOf(endpoint.body)).filter((name) => name.endsWith('_id') && name in unknown);
   return { ...ids, ...Object.fromEntries(inBody.map((name) => [name, unknown[name] ?? ''])) };
@@ -163,7 +166,7 @@ async function askFor(
 ): Promise<Cell> {
   const ids = await idsOf(actor);
   let request = validRequest(endpoint, ids, await tokenOf(ids));
-  // An upload without a file ends behind the guard, so that no job is made.
+  // An upload without a file fails behind the guard, so that no job is created.
   if (endpoint.consumes === 'multipart') request = withBody(request, '--x--\r\n', 'multipart/form-data; boundary=x');
   const { status, body } = await tenants.ask(request, endpoint);
   const outcome = status < 400 ? String(status) : `${status} ${body.error}`;
@@ -178,7 +181,7 @@ async function inParallel<T>(items: T[], work: (item: T) => Promise<unknown>): P
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
-/** The matrix as a file that a person can read: for each endpoint and target, what everybody is answered. */
+/** The matrix as readable text: for each endpoint and target, the answer to every actor. */
 export function matrixText(matrix: Matrix): string {
   const { actors, cells } = matrix;
   const blocks = ENDPOINTS.map((endpoint) => {
@@ -200,13 +203,13 @@ export function matrixText(matrix: Matrix): string {
 
 const TARGETS = ['own', 'foreign', 'unknown', 'malformed'];
 
-/** Whole paths first, then those whose parts belong to different owners: the answers came in any order. */
+/** Whole paths first, then those whose parts belong to different owners: the answers arrive in any order. */
 function byTarget(one: string, other: string): number {
   const place = (target: string) => (TARGETS.includes(target) ? TARGETS.indexOf(target) : TARGETS.length);
   return place(one) - place(other) || (one < other ? -1 : 1);
 }
 
-/** Kinds of credentials that are answered alike share a line. */
+/** Kinds of credentials with the same answers share a line. */
 function targetLines({ actors, kinds }: Matrix, cells: Cell[]): string[] {
   const alike = new Map<string, string[]>();
   for (const credential of ['none', ...kinds].filter((kind) => cells.some((cell) => cell.credential === kind))) {
@@ -219,7 +222,7 @@ function targetLines({ actors, kinds }: Matrix, cells: Cell[]): string[] {
   return [...alike].map(([answers, named]) => `${answers}   ${named.join(', ')}`);
 }
 
-/** `OA 200, DBMVsrid 403 forbidden`; without letters where everybody is answered the same. */
+/** `OA 200, DBMVsrid 403 forbidden`; without letters where all actors get the same answer. */
 function answersOf(actors: MatrixActor[], cells: Cell[]): string {
   const outcomes = [...new Set(cells.map(({ outcome }) => outcome))].toSorted();
   const [only, ...others] = outcomes;
@@ -238,13 +241,13 @@ function answersOf(actors: MatrixActor[], cells: Cell[]): string {
 
 function explanation(actors: MatrixActor[]): string {
   const letters = actors.map(({ letter, name }) => `  ${letter}  ${name}`).join('\n');
-  return `Who is answered what: every endpoint, asked by everybody with every kind of credential for every kind of target.
-\`npm run accept\` asks again and rewrites it; a test compares.
+  return `The status of every endpoint, called by every actor with every kind of credential for every kind of target.
+\`npm run accept\` rewrites it; a test compares.
 
 ${letters}
 
-A line is the targets, who is answered what (everybody, where no letters are), and the credentials that it holds for. A 400
-or a 409 lies behind the guard: the request was made so that it changes nothing. Behind an endpoint is the permission that
-it asks for, which is what "this" in the name of a key means.
+A line has the targets, the answers by actor (all actors, where there are no letters), and the credentials that it holds
+for. A 400 or a 409 comes from behind the guard: the request was built so that it changes nothing. After an endpoint comes
+the permission that it requires, which is what "this" in the name of a key means.
 `;
 }

@@ -5,14 +5,14 @@ import { sql } from '../src/db/sql.ts';
 import { cleanUp } from './process.ts';
 import { until } from './until.ts';
 
-/** What is looked for as the one that others wait for. */
+/** Marks the session that others wait for. */
 const MIGRATOR = 'ibid migrator';
 
 const WIKI = 'wiki_a';
 const WORKSPACE = 'ws_a';
 const PAGES = 100_000;
 
-/** Opens the connection that migrates; one, as a start has. */
+/** Opens the connection that migrates; one, as at a start. */
 export function openMigrator(database: string, observe: (text: string) => void = () => undefined): OwnerDb {
   const connection = { connectionString: database, application_name: MIGRATOR };
   const db = openDb({ connection, connections: 1, observe });
@@ -20,7 +20,9 @@ export function openMigrator(database: string, observe: (text: string) => void =
   return db;
 }
 
-/** Fills the tables of the schema before migration 034: one wiki with 100,000 pages, their texts and links, and jobs. */
+/**
+ * Fills the tables of the schema before migration 034: one wiki with 100,000 pages, their texts and links, and jobs.
+ */
 export async function fillTables(db: OwnerDb): Promise<void> {
   await db.session(async (_, runScript) => {
     await runScript(`
@@ -47,7 +49,7 @@ export async function fillTables(db: OwnerDb): Promise<void> {
   });
 }
 
-/** What requests send, with a page of the wiki as $1: reads and writes of what people and workers use most. */
+/** Statements of the most frequent requests and jobs, with a page of the wiki as $1. */
 const REQUESTS = [
   `select p.title, r.html, t.text from pages p join revisions r using (wiki_id, page_id, revision)
     join page_texts t using (wiki_id, page_id) where p.wiki_id = '${WIKI}' and p.page_id = $1`,
@@ -65,13 +67,18 @@ const REQUESTS = [
 ];
 
 interface Load {
-  /** Answered so far. */
+  /** Number of answers so far. */
   answered(): number;
-  /** Stops it. Answers the longest time in milliseconds that a request was seen waiting for a lock of the migrator. Throws what a request was refused with. */
+  /**
+   * Stops the load. Returns the longest time in milliseconds that a request waited for a lock of the migrator. Errors:
+   * the first error of a request.
+   */
   stop(): Promise<number>;
 }
 
-/** Sends requests one after another on four connections with the rights of the service, and looks which of them wait. */
+/**
+ * Sends requests one after another on four connections with the rights of the service, and observes which of them wait.
+ */
 export function startLoad(database: string, observer: OwnerDb): Load {
   const settings = `-c role=${SERVICE_ROLE} -c ibid.service=on -c ibid.wiki=${WIKI} -c ibid.workspaces=${WORKSPACE}`;
   const pool = new pg.Pool({ connectionString: database, options: settings, max: 4 });
@@ -83,7 +90,7 @@ export function startLoad(database: string, observer: OwnerDb): Load {
       const page = `page_${1 + ((n * 7919) % PAGES)}`;
       await pool.query(REQUESTS[n % REQUESTS.length] ?? '', [page]);
       answered += 1;
-      // A steady rate that leaves room for the migration.
+      // A steady rate that leaves capacity for the migration.
       await pause(5);
     }
   }
@@ -101,7 +108,7 @@ export function startLoad(database: string, observer: OwnerDb): Load {
     }
   }
   const running = Promise.all([look(), ...[0, 1, 2, 3].map((n) => request(n * 1000))]);
-  // It is thrown where the load is stopped.
+  // stop() throws it.
   running.catch(() => undefined);
   return {
     answered: () => answered,
@@ -117,7 +124,10 @@ export function startLoad(database: string, observer: OwnerDb): Load {
   };
 }
 
-/** Runs `work` under load, which is on before and after. Answers the longest wait for the migrator in milliseconds. */
+/**
+ * Runs `work` under load, which starts before and stops after it. Returns the longest wait for the migrator in
+ * milliseconds.
+ */
 export async function underLoad(database: string, observer: OwnerDb, work: (load: Load) => Promise<void>) {
   const load = startLoad(database, observer);
   const answers = async () => {
@@ -129,7 +139,7 @@ export async function underLoad(database: string, observer: OwnerDb, work: (load
     await work(load);
     await answers();
   } catch (error) {
-    // Where a request was refused, that is what is to be known.
+    // If a request was refused, its error matters more.
     await load.stop();
     throw error;
   }

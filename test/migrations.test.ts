@@ -6,10 +6,10 @@ import { fillTables, openMigrator, underLoad } from './migration-load.ts';
 import { until } from './until.ts';
 import { makeDatabase, openOwner } from './world.ts';
 
-/** Migrations before it were released before there were rules. */
+/** Earlier migrations were released before these rules. */
 const FIRST = '034';
 
-/** A request that waits longer than this for a migration is noticed. */
+/** A request that waits longer than this for a migration is detected. */
 const NOTICED_MS = 1_000;
 
 const database = await makeDatabase();
@@ -23,7 +23,7 @@ await fillTables(observer);
 
 for (const [i, { name }] of all.entries()) {
   if (name < FIRST) continue;
-  test(`${name} keeps no request waiting while it is applied to 100,000 pages`, async (t) => {
+  test(`${name} blocks no request while it is applied to 100,000 pages`, async (t) => {
     const waited = await underLoad(database, observer, async () => {
       assert.deepEqual(await migrate(migrator, all.slice(0, i + 1)), [name]);
     });
@@ -32,7 +32,7 @@ for (const [i, { name }] of all.entries()) {
   });
 }
 
-test('a migration that must wait for a long transaction keeps no request waiting', async (t) => {
+test('a migration that waits for a long transaction blocks no request', async (t) => {
   const alter = { name: '998_alter.sql', text: 'alter table pages add column more int; alter table jobs add more int' };
   const waited = await underLoad(database, observer, async () => {
     const migrating = await observer.transaction(async (query) => {
@@ -52,7 +52,7 @@ test('a migration that must wait for a long transaction keeps no request waiting
   await observer.query(sql`delete from migrations where name = ${alter.name}`);
 });
 
-test('a migration that does lock pages for long is noticed', async () => {
+test('a migration that locks pages for long is detected', async () => {
   const lock = { name: '999_lock.sql', text: 'lock table pages; select pg_sleep(3)' };
   const waited = await underLoad(database, observer, async () => {
     assert.deepEqual(await migrate(migrator, [...all, lock]), [lock.name]);
@@ -60,7 +60,7 @@ test('a migration that does lock pages for long is noticed', async () => {
   assert.ok(waited >= NOTICED_MS, `a request waited only ${waited.toFixed(0)} ms`);
 });
 
-test('an address is found among the invitations of all workspaces by an index', async () => {
+test('an index finds an address among the invitations of all workspaces', async () => {
   const [called] = await observer.query<{ body: string }>(
     sql`select prosrc as body from pg_proc where proname = 'is_invited'`,
   );

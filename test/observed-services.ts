@@ -1,9 +1,9 @@
 import type { Services } from '../src/http/services.ts';
 
-/** Looked at before a request is let in; it calls nothing. */
+/** Checked before a request is accepted; it is no call to a service. */
 const PLAIN = new Set(['diskIsFull']);
 
-/** The services of an endpoint, each call of which is told by name (`blobs.parts.remove`) before it is made. */
+/** Wraps the services of an endpoint: reports each call by name (`blobs.parts.remove`) before it is made. */
 export function observedServices(services: Services, onCall: (name: string) => void): Services {
   return observed(services, '', onCall);
 }

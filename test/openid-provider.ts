@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-// @ts-expect-error The package has no types of its own.
+// @ts-expect-error The package has no types.
 import { Provider } from 'oidc-provider';
 
 export const AUDIENCE = 'https://wiki.example.org/api';
@@ -15,10 +15,10 @@ export const privateKeys: Record<Algorithm, KeyObject> = {
   RS256: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
 };
 
-/** A certified OpenID provider on a loopback port, whose keys can be exchanged while it runs. */
+/** A certified OpenID provider on a loopback port, whose keys can be replaced while it runs. */
 export interface OpenIdProvider {
   issuer: string;
-  /** Goes on with other keys, under key ids of this generation. */
+  /** Switches to other keys, with key ids of this generation. */
   useKeys(generation: string, keys?: Record<Algorithm, KeyObject>): void;
   /** An access token of the client whose tokens are signed with this algorithm; its subject is the algorithm's name. */
   token(client: Algorithm): Promise<string>;
@@ -70,7 +70,7 @@ function callbackOf(issuer: string, generation: string, keys: Record<Algorithm, 
     })),
     jwks: { keys: jwks },
     ttl: { ClientCredentials: 7200 },
-    // A token in JWT form is not stored, and nothing else is asked of the provider here.
+    // A token in JWT form is not stored, and the tests use nothing else of the provider.
     adapter: class {
       async find() {}
       async upsert() {}

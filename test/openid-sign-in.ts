@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type JWTPayload, SignJWT } from 'jose';
-// @ts-expect-error The package has no types of its own.
+// @ts-expect-error The package has no types.
 import { Provider } from 'oidc-provider';
 import { privateKeys } from './openid-provider.ts';
 
@@ -12,21 +12,23 @@ export interface Account {
   name?: string;
 }
 
-/** A certified OpenID provider on a loopback port where people sign in, and what an evil one would do in its place. */
+/** A certified OpenID provider on a loopback port for signing in, which can also act like a malicious one. */
 export interface SignInProvider {
   issuer: string;
-  /** What a browser does that is sent to this address by somebody with this account: answers where it is sent back to. */
+  /** Acts as a browser that is sent to this address and signs in with this account: returns where it is redirected. */
   browse(authorizationUrl: string, account: Account): Promise<string>;
-  /** From now on the token endpoint answers an ID token with these claims over the ordinary ones, rightly signed. */
+  /**
+   * From now on the token endpoint returns a correctly signed ID token in which these claims replace the ordinary ones.
+   */
   forge(claims: JWTPayload | undefined): void;
-  /** How often the token endpoint was asked. */
+  /** The number of calls of the token endpoint. */
   exchanges(): number;
   stop(): Promise<void>;
 }
 
 const CLIENTS = { confidential: 'secret-of-ibid', public: '' };
 
-/** `in_id_token`: the profile is in the ID token; else it is where the access token is shown. */
+/** `in_id_token`: the profile is in the ID token; otherwise the userinfo endpoint returns it. */
 export async function startSignInProvider(callback: string, in_id_token = false): Promise<SignInProvider> {
   const accounts = new Map<string, Account>();
   let present = '';
@@ -51,7 +53,7 @@ export async function startSignInProvider(callback: string, in_id_token = false)
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     findAccount: (_context: unknown, accountId: string) => ({ accountId, claims: () => accounts.get(accountId) }),
-    // Whoever signs in here has agreed to everything.
+    // Every user has consented to everything.
     loadExistingGrant: async ({ oidc }: { oidc: { client: { clientId: string }; session: { accountId: string } } }) => {
       const grant = new provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
       grant.addOIDCScope('openid email profile');
@@ -98,7 +100,7 @@ export async function startSignInProvider(callback: string, in_id_token = false)
           cookies.set(name, value);
         }
         const next = response.headers.get('location');
-        if (next === null) throw new Error(`${at} sent the browser nowhere: ${await response.text()}`);
+        if (next === null) throw new Error(`${at} did not redirect the browser: ${await response.text()}`);
         at = new URL(next, at).href;
       }
       return at;

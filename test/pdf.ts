@@ -1,18 +1,18 @@
 import { deflateSync } from 'node:zlib';
 
-/** A line of a page: its text, where it stands in points from the bottom left, and how large it is. */
+/** A line of a page: its text, its position in points from the bottom left, and its size. */
 export type PdfLine = readonly [text: string, x: number, y: number, size?: number];
 
-/** A picture of a PDF: what its dictionary says besides its type and length, and its stream. */
+/** An image of a PDF: its dictionary entries besides type and length, and its stream. */
 export interface PdfImage {
   dictionary: string;
   stream: Uint8Array;
 }
 
-/** Where a page shows a picture, by its name, in points from the lower left corner. */
+/** The position of an image on a page: its name, in points from the lower left corner. */
 export type PdfPicture = readonly [name: string, x: number, y: number, width: number, height: number];
 
-/** A PDF of pages of lines, A4, in Helvetica; texts are ASCII. Of each page the pictures that it shows. */
+/** A PDF of pages of lines, A4, in Helvetica; texts are ASCII. `pictures`: the images of each page. */
 export function pdfOf(
   pages: readonly (readonly PdfLine[])[],
   pictures: readonly (readonly PdfPicture[])[] = [],
@@ -34,7 +34,7 @@ export function pdfOf(
   );
 }
 
-/** A PDF whose pages have these streams of instructions; each page knows the pictures that it names. */
+/** A PDF whose pages have these content streams; each page has the images that it names as resources. */
 export function pdfOfContents(
   contents: readonly Uint8Array[],
   images: Readonly<Record<string, PdfImage>> = {},
@@ -48,7 +48,7 @@ export function pdfOfContents(
   const numberOf = (image: number) => 4 + 2 * contents.length + image;
   for (const [i, content] of contents.entries()) {
     const packed = deflateSync(content);
-    // A content may be too long to be a string.
+    // A content stream may be too long for a string.
     const text = Buffer.from(content.subarray(0, 2 ** 20)).toString('latin1');
     const named = Object.keys(images).flatMap((name, k) =>
       text.includes(`/${name} Do`) ? `/${name} ${numberOf(k)} 0 R` : [],
@@ -88,7 +88,7 @@ function streamObject(dictionary: string, stream: Uint8Array): Buffer {
   ]);
 }
 
-/** A picture of red, green and blue, whose pixels a function says. */
+/** An RGB image whose pixels a function returns. */
 export function pixelImage(
   width: number,
   height: number,
@@ -111,12 +111,12 @@ export function jpegImage(width: number, height: number, jpeg: Buffer = greyJpeg
   };
 }
 
-/** The smallest JPEG file there can be of this size: all of it grey. `notes` are what a camera would have written into it. */
+/** The smallest possible JPEG file of this size, all grey. `notes`: metadata, as a camera would write it. */
 export function greyJpeg(width: number, height: number, notes = ''): Buffer {
   const segment = (marker: number, ...bytes: number[]) => [0xff, marker, 0, bytes.length + 2, ...bytes];
   const size = [height >> 8, height & 255, width >> 8, width & 255];
   const components = [1, 2, 3];
-  // Each of the tables has one code, 0, which says that nothing differs from the block before.
+  // Each of the tables has one code, 0, which means no difference from the previous block.
   const codes = [1, ...Array(15).fill(0), 0];
   const blocks = Math.ceil(width / 8) * Math.ceil(height / 8);
   return Buffer.from([

@@ -2,10 +2,10 @@ import pg from 'pg';
 import type { OwnerDb } from '../src/db/db.ts';
 import { raw, type Sql, sql } from '../src/db/sql.ts';
 
-/** So many rows that nobody reads them all for the sake of one. */
+/** Enough rows that the planner does not read them all to find one. */
 const ROWS = 4_000;
 
-/** The tables that grow with a wiki, and the columns in which their rows differ; what others refer to comes first. */
+/** The tables that grow with a wiki, and the columns in which their rows differ; referenced tables come first. */
 const DIFFER: Record<string, string[]> = {
   pages: ['page_id', 'path', 'slug'],
   revisions: ['page_id'],
@@ -28,8 +28,8 @@ const DIFFER: Record<string, string[]> = {
 };
 
 /**
- * One row for each wiki, rows that are soon folded (every search reads all of its wiki), and pages that both people and their
- * file have changed.
+ * One row per wiki, pending postings that are soon merged (every search reads all of its wiki), and pages that both
+ * users and their file have changed.
  */
 const STAY_SMALL = ['search_wikis', 'search_pending', 'page_bases'];
 
@@ -54,8 +54,8 @@ interface RunPlan extends Plan {
 }
 
 /**
- * Makes every table that grows with a wiki large in this wiki, by copies of a row that is in it. Throws for a table that is not known
- * here, and for one that has no row.
+ * Grows every table that grows with a wiki, by copies of an existing row. Errors: Error for a table that is not listed
+ * here, and for an empty one.
  */
 export async function growTables(db: OwnerDb, wiki_id: string): Promise<void> {
   const ofWikis = await db.query<{ name: string }>(sql`
@@ -63,7 +63,8 @@ export async function growTables(db: OwnerDb, wiki_id: string): Promise<void> {
     where table_schema = current_schema() and column_name = 'wiki_id' and table_name <> 'wikis'`);
   const left = [...STAY_SMALL, ...OF_JOBS];
   const unknown = ofWikis.map(({ name }) => name).filter((name) => !(name in DIFFER) && !left.includes(name));
-  if (unknown.length > 0) throw new Error(`say in DIFFER of test/plans.ts in which columns rows differ of: ${unknown}`);
+  if (unknown.length > 0)
+    throw new Error(`add to DIFFER of test/plans.ts the columns in which rows differ of: ${unknown}`);
   for (const [table, columns] of Object.entries(DIFFER)) {
     const differing = columns
       .map((column) => `'${column}', ${column.endsWith('_no') ? '' : `'more' || `}n + 1000000`)
@@ -80,15 +81,15 @@ export async function growTables(db: OwnerDb, wiki_id: string): Promise<void> {
         from (select * from ${raw(table)} order by ${raw(columns[0] ?? '')} limit 1) t, generate_series(1, ${ROWS}::int) n
       ) copies
       returning 1`);
-    if (length !== ROWS) throw new Error(`${table} has no row to make more of`);
-    // The planner is to know that one wiki has nearly all of it.
+    if (length !== ROWS) throw new Error(`${table} has no row to copy`);
+    // The planner must know that one wiki has nearly all of the rows.
     const owner = table === 'audit_events' ? 'workspace_id' : 'wiki_id';
     await db.query(sql`alter table ${raw(table)} alter column ${raw(owner)} set (n_distinct = 1)`);
     await db.query(sql`analyze ${raw(table)}`);
   }
 }
 
-/** The same of the table that grows with the requests of all tenants. */
+/** The same for the table that grows with the requests of all tenants. */
 export async function growIdempotencyKeys(db: OwnerDb): Promise<void> {
   await db.query(sql`
     insert into idempotency_keys (id, fingerprint, answer)
@@ -96,7 +97,7 @@ export async function growIdempotencyKeys(db: OwnerDb): Promise<void> {
   await db.query(sql`analyze idempotency_keys`);
 }
 
-/** The tables that a statement of the service would read from the first row to the last. */
+/** The tables that the plan of a statement scans sequentially. */
 export async function wholeTablesRead(db: OwnerDb, text: string): Promise<string[]> {
   const values = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
   const nulls = values === 0 ? '' : `(${Array(values).fill('null').join(', ')})`;

@@ -15,7 +15,9 @@ after(async () => {
   for (const step of cleaning.reverse()) await step();
 });
 
-/** Runs after the tests of the file, the latest first: a folder can go only when the service in it has ended. */
+/**
+ * Runs after the tests of the file, in reverse order: a folder can only be removed after the service in it has ended.
+ */
 export function cleanUp(step: () => Promise<unknown> | void): void {
   cleaning.push(step);
 }
@@ -27,13 +29,13 @@ export interface Ended {
   signal: NodeJS.Signals | null;
 }
 
-/** The service as people run it: `node src/main.ts` with options in its environment. */
+/** The service as operators run it: `node src/main.ts` with options in its environment. */
 export interface ServiceProcess {
   pid: number;
-  /** What it printed so far. */
+  /** Its output so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves when it says that it is ready; fails with what it printed where it ended instead. */
+  /** Resolves when it prints that it is ready; rejects with its output if it ends instead. */
   ready: Promise<void>;
   ended: Promise<Ended>;
   isOver(): boolean;
@@ -41,16 +43,19 @@ export interface ServiceProcess {
 }
 
 export interface SpawnOptions {
-  /** Another user to run as; only root can. */
+  /** Another user to run as; needs root. */
   uid?: number;
 }
 
-/** Starts the service with these options and none of the environment's own. It is killed after the tests, if need be. */
+/**
+ * Starts the service with these options and none of the environment's own. It is killed after the tests if it still
+ * runs.
+ */
 export function spawnService(env: Record<string, string>, options: SpawnOptions = {}): ServiceProcess {
   const child = spawn(process.execPath, [MAIN], {
     env: { PATH: process.env.PATH, LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'info', RATE_LIMITS: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A folder that every user may be in.
+    // A folder that every user can access.
     cwd: '/',
     ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
   });
@@ -72,7 +77,7 @@ export function spawnService(env: Record<string, string>, options: SpawnOptions 
     child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
     ended.then((end) => reject(new Error(`the service ended (${JSON.stringify(end)}):\n${stdout}\n${stderr}`)), reject);
   });
-  // Whoever waits for it hears of it; a start that is meant to fail is waited for by its end.
+  // Callers that wait for it get the error; for a start that is expected to fail they wait for `ended`.
   ready.catch(() => undefined);
   cleanUp(async () => {
     if (!over) child.kill('SIGKILL');
@@ -89,7 +94,7 @@ export function spawnService(env: Record<string, string>, options: SpawnOptions 
   };
 }
 
-/** A folder of this test file that is removed after its tests, the PostgreSQL that may be left in it first. */
+/** A temporary folder of this test file; after its tests any PostgreSQL in it is stopped and the folder removed. */
 export async function makeFolder(mode = 0o755): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-process-'));
   await chmod(folder, mode);
@@ -105,7 +110,7 @@ export async function makeFolder(mode = 0o755): Promise<string> {
   return folder;
 }
 
-/** The postmasters on clusters below a folder, found by their command lines. */
+/** The postmasters of clusters below a folder, found by their command lines. */
 export async function postgresIn(folder: string): Promise<number[]> {
   const lines = process.platform === 'linux' ? await commandLinesOfLinux() : await commandLinesOfPs();
   return lines
@@ -117,7 +122,7 @@ async function commandLinesOfLinux(): Promise<[number, string][]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   return Promise.all(
     pids.map(async (pid) => {
-      // A process may end while it is looked at.
+      // The process may have ended since it was listed.
       const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
       return [Number(pid), line.replaceAll('\0', ' ')] as [number, string];
     }),
@@ -129,14 +134,14 @@ async function commandLinesOfPs(): Promise<[number, string][]> {
   return [...stdout.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, line]) => [Number(pid), `${line} `]);
 }
 
-/** A service with a PostgreSQL of its own that is started in one place again and again: the same port, the same folder. */
+/** A service with its own PostgreSQL that can be restarted with the same port and the same folder. */
 export async function serviceInAPlace() {
   const data_dir = join(await makeFolder(), 'data');
   const port = await freePort();
   return {
     data_dir,
     address: `http://127.0.0.1:${port}`,
-    /** Starts it, and waits until it is ready. */
+    /** Starts it and waits until it is ready. */
     async start(): Promise<ServiceProcess> {
       const service = spawnService({ PORT: String(port), DATA_DIR: data_dir });
       await service.ready;
@@ -145,7 +150,7 @@ export async function serviceInAPlace() {
   };
 }
 
-/** A port that was free a moment ago, below those that the system gives to outgoing connections. */
+/** A port that was just free, below those that the system gives to outgoing connections. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000);
@@ -161,8 +166,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Clients of a service process, and a view into its database. `connection`: where the database is; for a service with a
- * PostgreSQL of its own, where that runs now.
+ * Clients of a service process, and access to its database. `connection`: where the database is, or the `data_dir` of a
+ * service with its own PostgreSQL.
  */
 export function worldOfProcess(address: string, connection: string | { data_dir: string }): World & Disposable {
   const db = openDb({

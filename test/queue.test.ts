@@ -7,10 +7,10 @@ import { makeDatabase, openWorld } from './world.ts';
 const DATABASE_URL = await makeDatabase();
 const world = await openWorld({ DATABASE_URL, DATABASE_CONNECTIONS: '10' });
 
-/** Longer than a connection to the database may take to come about. */
+/** Longer than the timeout for connecting to the database. */
 const HELD_SECONDS = 6;
 
-test('a hundred callers queue for ten connections, however long those are held by a workspace that is locked', async () => {
+test('a hundred callers queue for ten connections, even while those are blocked by a locked workspace', async () => {
   const owner = await world.owner();
   const { workspace_id } = owner;
   const invite = `/v1/workspaces/${workspace_id}/members/invite`;

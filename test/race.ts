@@ -3,33 +3,36 @@ import { type TestContext, test } from 'node:test';
 import { randomNumbers } from './random-numbers.ts';
 import type { Answer, Client } from './world.ts';
 
-/** RACE_ROUNDS: rounds of each race and number of callers; unset: a few. RACE_SEED repeats who asks which process. */
+/**
+ * RACE_ROUNDS: rounds of each race and number of callers; unset: a few. RACE_SEED repeats which process gets which
+ * call.
+ */
 const ROUNDS = Number(process.env.RACE_ROUNDS || 0);
 const SEED = Number(process.env.RACE_SEED || Date.now() % 1_000_000);
 const CALLERS = (process.env.RACE_CALLERS || '2,20,100').split(',').map(Number);
 
-/** Rounds of the short form. */
+/** Rounds by number of callers, where RACE_ROUNDS is unset. */
 const FEW: Record<number, number> = { 2: 4, 20: 4, 100: 1 };
 
-/** One round: somebody and something new, that all callers then want at once. */
+/** One round: a new object or user that all callers compete for. */
 export interface Round {
   call(i: number, at: (client: Client) => Client): Promise<Answer>;
-  /** How many won; unless stated, each answer below 300 did. */
+  /** The number of winners; by default of answers below 300. */
   winners?(answers: Answer[]): number;
-  /** How many must win; unless stated, one. */
+  /** The expected number of winners; by default one. */
   wanted?: number;
-  /** What those who did not win may be told, as status and code. Whatever else comes is a violation. */
+  /** The allowed answers of losers, as status and code. Any other is a violation. */
   others: readonly string[];
-  /** What must hold of the data afterwards; throws where it does not. */
+  /** Asserts the state of the data afterwards. */
   check?(answers: Answer[]): void | Promise<void>;
 }
 
 export interface Race {
   name: string;
   prepare(callers: number, round: number): Promise<Round>;
-  /** Races that are dear, or that are not about one winner, are run with these numbers of callers alone. */
+  /** The numbers of callers of races that are expensive, or not about one winner. */
   only?: number[];
-  /** One of so many rounds is run. */
+  /** Runs only one in this many rounds. */
   oneOf?: number;
 }
 
@@ -43,7 +46,7 @@ interface Line {
   statuses: string;
 }
 
-/** Tests that hold each race with every number of callers, and one that prints the table. */
+/** Defines a test for each race and number of callers, and one that prints the table. */
 export function testRaces(races: readonly Race[], processesOf: (client: Client) => Client[]): void {
   const lines: Line[] = [];
   for (const race of races) {
@@ -73,7 +76,7 @@ async function hold(race: Race, callers: number, processesOf: (client: Client) =
   for (let number = 0; number < rounds; number += 1) {
     const where = `round ${number}`;
     const round = await race.prepare(callers, number);
-    // Both processes are asked, and chance says who is asked by whom, and who begins.
+    // Both processes are called; the order and the assignment of callers are random.
     const turns = Array.from({ length: callers }, (_, i) => ({ i, turn: random() })).sort((a, b) => a.turn - b.turn);
     const answers = await Promise.all(
       turns.map(({ i }, place) => round.call(i, (client) => processesOf(client)[place % 2] as Client)),

@@ -11,7 +11,7 @@ import { signedInClient, signInLink } from './signed-in.ts';
 import { startTwoProcesses } from './two-processes.ts';
 import { type Answer, type Client, type Owner, waitForUpload } from './world.ts';
 
-/** What many want at once, from two processes on one database that have ten connections each. */
+/** Concurrent requests of many callers, to two processes on one database with ten connections each. */
 const provider = await startOpenIdProvider();
 cleanUp(() => provider.stop());
 const { world, atBoth } = await startTwoProcesses({
@@ -50,7 +50,7 @@ function membersOfRole(workspace_id: string, role: RoleSlug, count: number) {
   return Promise.all(Array.from({ length: count }, () => world.member(workspace_id, role)));
 }
 
-/** Somebody new with a pending invitation, whose mail went astray: the secret of the link. */
+/** A new user with a pending invitation whose mail was lost: the secret of the link. */
 async function invited({ workspace_id, user_id }: Owner): Promise<{ person: Client; token: string }> {
   const email = `${randomUUID()}@example.com`;
   const person = await world.person(email);
@@ -67,7 +67,7 @@ async function workspacesOf(person: Client): Promise<number> {
 
 const invitationRaces: Race[] = [
   {
-    name: 'the last seat is given to one invitation',
+    name: 'the last seat goes to one invitation',
     async prepare() {
       const owner = await ownerWithSeats(2);
       const path = `${membersOf(owner.workspace_id)}/invite`;
@@ -79,7 +79,7 @@ const invitationRaces: Race[] = [
     },
   },
   {
-    name: 'the last seat is given to an invitation or to a member who comes back',
+    name: 'the last seat goes to an invitation or to a member who is reactivated',
     only: [20],
     oneOf: 4,
     async prepare(callers) {
@@ -147,7 +147,7 @@ const ownerRaces: Race[] = [
           callers.set(answer, i % 2);
           return answer;
         },
-        // The one who came first may say it again; of the two, one has won.
+        // The first caller may repeat the request; of the two, one has won.
         winners: (answers) => distinct(succeeded(answers).map((answer) => callers.get(answer))),
         others: ['403 forbidden', '409 last_owner'],
         check: async () => assert.equal(await ownersOf(workspace_id), 1),
@@ -155,7 +155,7 @@ const ownerRaces: Race[] = [
     },
   },
   {
-    name: 'of owners who all demote themselves one remains',
+    name: 'of several owners who demote themselves one remains',
     only: [20],
     oneOf: 4,
     async prepare(callers) {
@@ -177,7 +177,7 @@ const ownerRaces: Race[] = [
 
 const firstCallRaces: Race[] = [
   {
-    name: 'of first calls one creates the workspace, and all name it',
+    name: 'of concurrent first calls one creates the workspace, and all answers name it',
     async prepare() {
       const person = await world.person();
       return {
@@ -185,14 +185,18 @@ const firstCallRaces: Race[] = [
         winners: (answers) => answers.filter(({ body }) => body.workspace_created).length,
         others: [],
         async check(answers) {
-          assert.equal(distinct(answers.map(({ body }) => body.workspace.workspace_id)), 1, 'All name the same one.');
+          assert.equal(
+            distinct(answers.map(({ body }) => body.workspace.workspace_id)),
+            1,
+            'All answers name the same one.',
+          );
           assert.equal(await workspacesOf(person), 1);
         },
       };
     },
   },
   {
-    name: 'of first calls of somebody invited one creates the workspace, and the invitation stays',
+    name: 'of concurrent first calls of an invited user one creates the workspace, and the invitation stays',
     async prepare() {
       const owner = await world.owner();
       const { person } = await invited(owner);
@@ -201,7 +205,11 @@ const firstCallRaces: Race[] = [
         winners: (answers) => answers.filter(({ body }) => body.workspace_created).length,
         others: [],
         async check(answers) {
-          assert.equal(distinct(answers.map(({ body }) => body.workspace.workspace_id)), 1, 'All name the same one.');
+          assert.equal(
+            distinct(answers.map(({ body }) => body.workspace.workspace_id)),
+            1,
+            'All answers name the same one.',
+          );
           assert.equal(await workspacesOf(person), 1);
           assert.equal(await numberOf('invitations', owner.workspace_id, 'pending'), 1);
         },
@@ -209,7 +217,7 @@ const firstCallRaces: Race[] = [
     },
   },
   {
-    name: 'of first calls and acceptances together one accepts, and at most one creates a workspace',
+    name: 'of concurrent first calls and acceptances one accepts, and at most one creates a workspace',
     only: [20],
     oneOf: 4,
     async prepare() {
@@ -229,7 +237,7 @@ const firstCallRaces: Race[] = [
     },
   },
   {
-    name: 'people of the same name who arrive together get a slug each',
+    name: 'users of the same name who sign up concurrently get different slugs',
     only: [20],
     oneOf: 4,
     async prepare(callers, round) {
@@ -245,7 +253,7 @@ const firstCallRaces: Race[] = [
     },
   },
   {
-    name: 'somebody who comes with a token for the first time is one user',
+    name: 'a token that is used for the first time creates one user',
     only: [20],
     oneOf: 4,
     async prepare(callers) {
@@ -272,7 +280,7 @@ const wikisOf = `/v1/workspaces/${creator.workspace_id}/wikis`;
 
 const creationRaces: Race[] = [
   {
-    name: "a workspace's slug goes to one",
+    name: "a workspace's slug goes to one workspace",
     async prepare() {
       const slug = `wanted-${randomUUID().slice(0, 13)}`;
       return {
@@ -282,7 +290,7 @@ const creationRaces: Race[] = [
     },
   },
   {
-    name: "a wiki's slug goes to one",
+    name: "a wiki's slug goes to one wiki",
     only: [20],
     oneOf: 4,
     async prepare() {
@@ -291,7 +299,7 @@ const creationRaces: Race[] = [
     },
   },
   {
-    name: 'names that lead to the same slug get one each',
+    name: 'names with the same slug get different ones',
     only: [20],
     oneOf: 4,
     async prepare(callers) {
@@ -318,14 +326,18 @@ const creationRaces: Race[] = [
         winners: (answers) => succeeded(answers).filter((answer) => !answer.headers.has('idempotency-replayed')).length,
         others: ['409 idempotency_in_progress'],
         async check(answers) {
-          assert.equal(distinct(succeeded(answers).map(({ body }) => body.workspace_id)), 1, 'All name the same one.');
+          assert.equal(
+            distinct(succeeded(answers).map(({ body }) => body.workspace_id)),
+            1,
+            'All answers name the same one.',
+          );
           assert.equal((await query(sql`select 1 from workspaces where name = ${name}`)).length, 1);
         },
       };
     },
   },
   {
-    name: 'an edit with an Idempotency-Key happens once, and no caller is refused for what another has written',
+    name: "an edit with an Idempotency-Key happens once, and no caller is refused because of another's write",
     only: [20],
     oneOf: 4,
     async prepare() {
@@ -363,7 +375,7 @@ const creationRaces: Race[] = [
   {
     name: 'the same bytes become one source and one page, and no upload fails',
     only: [20],
-    // Twenty uploads of a wiki are twenty jobs one after the other.
+    // Twenty uploads of a wiki are twenty jobs in sequence.
     oneOf: 10,
     async prepare(callers, round) {
       const owner = await world.owner();
@@ -395,7 +407,7 @@ const creationRaces: Race[] = [
 
 const sessionRaces: Race[] = [
   {
-    name: 'a refresh token is spent once, and whoever comes with it again ends its session',
+    name: 'a refresh token works once, and using it again ends its session',
     async prepare() {
       const { user_id } = await world.person();
       const { tokens } = await signedInClient(world, user_id);
@@ -410,7 +422,7 @@ const sessionRaces: Race[] = [
           }
           const records = await query(sql`
             select 1 from audit_events where type = 'session.reuse_detected' and actor_id = ${user_id}`);
-          assert.equal(records.length, 1, 'that a token came again is one record');
+          assert.equal(records.length, 1, 'the reuse of a token is one record');
         },
       };
     },

@@ -1,4 +1,4 @@
-/** Mulberry32: numbers from 0 to 1 that a seed repeats. */
+/** Mulberry32: pseudorandom numbers from 0 to 1, the same for the same seed. */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

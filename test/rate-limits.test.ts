@@ -13,7 +13,7 @@ import { openTenants } from './tenants.ts';
 import { until } from './until.ts';
 import { type Answer, type Client, makeDatabase, type Owner, openWorld, type World } from './world.ts';
 
-/** The rates of these tests: a window never ends by itself in the middle of one. */
+/** The rates of these tests: no window ends during a test. */
 const RATES = {
   RATE_LIMITS: 'on',
   RATE_LIMIT_GENERAL: '40/24h',
@@ -24,22 +24,22 @@ const RATES = {
 };
 const GENERAL = 40;
 
-/** People are made without limits, and by another process than the one that is asked. */
+/** Users are created without limits, by another process than the tested one. */
 const DATABASE_URL = await makeDatabase();
 const maker = await openWorld({ DATABASE_URL, ROLE: 'web' });
 const world = await openWorld({ DATABASE_URL, ...RATES });
 
-/** Two tenants to ask every endpoint, and a place that lets one request of a network through and no more. */
+/** Two tenants for calls of every endpoint, and a service that allows one request per network. */
 const tenants = await openTenants({ RATE_LIMITS: 'on', RATE_LIMIT_INVITATIONS: '9999/h' });
 const strict = await openWorld({ DATABASE_URL, ...RATES, RATE_LIMIT_GENERAL: '1/24h', ROLE: 'web' });
 
-/** A network of its own for each test: what counts by address is not what others counted. */
+/** A new network for each test, so that tests do not share counts by address. */
 let networks = 0;
 const someNetwork = () => `198.51.${Math.floor(++networks / 250)}.${(networks % 250) + 1}`;
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
-/** The same client at another process; each time at an address of its own, unless the request says which. */
+/** The same client at another process; each request from a new address, unless it names one. */
 function at(place: World, client: Client): Client {
   const there = place.as(client.token, client.user_id);
   const network = someNetwork();
@@ -57,7 +57,7 @@ const statusesOf = (answers: readonly { status: number }[]) =>
     {},
   );
 
-/** Sends so many at once, a few at a time. */
+/** Sends this many requests, a few at a time. */
 async function many<T>(times: number, send: (i: number) => Promise<T>): Promise<T[]> {
   const answers: T[] = [];
   let next = 0;
@@ -73,12 +73,12 @@ function assertRefused({ status, headers, body }: Answer, policy = 'general'): v
   assert.equal(body.error, 'rate_limited');
   assert.deepEqual(Object.keys(body), ['error', 'message', 'request_id']);
   const seconds = Number(headers.get('retry-after'));
-  assert.ok(Number.isInteger(seconds) && seconds >= 1, 'a refused client is told when to come again');
+  assert.ok(Number.isInteger(seconds) && seconds >= 1, 'a refused client gets Retry-After');
   if (policy === 'invitations') return;
   assert.match(String(headers.get('ratelimit')), new RegExp(`"${policy}";r=0;t=${seconds}(,|$)`));
 }
 
-test('a credential has exactly its quota, one after the other and all at once, and reads in the headers what is left', async () => {
+test('a credential has exactly its quota, sequentially and concurrently, and the headers show the rest', async () => {
   const one = at(world, await maker.person());
   const first = await one.get('/v1/workspaces', from(someNetwork()));
   assert.equal(first.headers.get('ratelimit-policy'), '"general";q=40;w=86400');
@@ -94,7 +94,7 @@ test('a credential has exactly its quota, one after the other and all at once, a
   assert.deepEqual(statusesOf(answers), { 200: GENERAL, 429: GENERAL });
 });
 
-test('what is answered with an error counts too, and is refused before its body is read', async () => {
+test('errors count too, and requests are refused before their body is read', async () => {
   const one = at(world, await maker.person());
   const answers = await many(GENERAL, (i) =>
     i % 2 ? one.get('/v1/wikis/wiki_unknown') : one.post('/v1/workspaces', { name: 5 }),
@@ -105,12 +105,12 @@ test('what is answered with an error counts too, and is refused before its body 
   );
 });
 
-test('processes count together: never more than the quota, nearly all of it, and one that has just started knows what was used', async () => {
+test('processes count together: never more than the quota, nearly all of it, and a new process continues the count', async () => {
   const second = await openWorld({ DATABASE_URL, ...RATES });
   const both = await maker.person();
   const answers = await many(GENERAL * 2, (i) => at(i % 2 ? world : second, both).get('/v1/workspaces'));
   const granted = statusesOf(answers)[200] ?? 0;
-  assert.ok(granted <= GENERAL && granted >= GENERAL * 0.8, `${granted} of ${GENERAL} came through`);
+  assert.ok(granted <= GENERAL && granted >= GENERAL * 0.8, `${granted} of ${GENERAL} were allowed`);
 
   const one = await maker.person();
   await many(GENERAL, () => at(second, one).get('/v1/workspaces'));
@@ -118,7 +118,7 @@ test('processes count together: never more than the quota, nearly all of it, and
   assertRefused(await at(third, one).get('/v1/workspaces'));
 });
 
-test('when the window ends there is a new quota, on every process', async () => {
+test('a new window has a new quota, on every process', async () => {
   const hasty = await openWorld({ DATABASE_URL, ...RATES, RATE_LIMIT_GENERAL: '5/2s' });
   const one = at(hasty, await maker.person());
   const refused = await until('the quota is used up', async () =>
@@ -138,7 +138,7 @@ test('when the window ends there is a new quota, on every process', async () => 
   assert.equal((await at(fresh, other).get('/v1/workspaces')).status, 200);
 });
 
-test('counts whose window has ended are removed bit by bit', async () => {
+test('counts whose window has ended are removed in batches', async () => {
   const sweeper = await openWorld({ DATABASE_URL, ...RATES });
   const ended = randomBytes(32);
   await maker.db.query(sql`
@@ -153,7 +153,7 @@ test('counts whose window has ended are removed bit by bit', async () => {
   );
 });
 
-test('one credential at its limit is no other’s: of the same user, in the same workspace, at the same address', async () => {
+test('the limit of one credential affects no other: of the same user, in the same workspace, at the same address', async () => {
   const network = someNetwork();
   const owner = await maker.owner('limited@example.com');
   const colleague = await maker.member(owner.workspace_id, 'admin');
@@ -168,7 +168,7 @@ test('one credential at its limit is no other’s: of the same user, in the same
   }
 });
 
-test('whatever is answered 401 counts by address: none, forged, unknown and revoked credentials, and ever new ones', async () => {
+test('every 401 counts by address: missing, forged, unknown and revoked credentials, and always new ones', async () => {
   const network = someNetwork();
   const known = at(world, await maker.person());
   const revoked = await maker.person();
@@ -192,12 +192,12 @@ test('whatever is answered 401 counts by address: none, forged, unknown and revo
   );
   assert.deepEqual(statusesOf(answers), { 401: GENERAL, 429: GENERAL });
   for (const kind of kinds) assertRefused(await kind().get('/v1/workspaces', from(network)));
-  assert.equal((await known.get('/v1/workspaces', from(network))).status, 200, 'who is known is not locked out');
+  assert.equal((await known.get('/v1/workspaces', from(network))).status, 200, 'known credentials are not locked out');
   assertRefused(await unseen.get('/v1/workspaces', from(network)));
   assert.equal((await unseen.get('/v1/workspaces', from(someNetwork()))).status, 200);
 });
 
-test('a credential that was good, and is revoked, is known no more', async () => {
+test('a revoked credential is no longer known', async () => {
   const network = someNetwork();
   const one = await maker.person();
   assert.equal((await at(world, one).get('/v1/workspaces', from(network))).status, 200);
@@ -205,10 +205,10 @@ test('a credential that was good, and is revoked, is known no more', async () =>
   const answers = await many(GENERAL * 2, () => at(world, one).get('/v1/workspaces', from(network)));
   const others = await many(GENERAL, () => world.anonymous.get('/v1/workspaces', from(network)));
   const { 401: unauthorized } = statusesOf([...answers, ...others]);
-  assert.equal(unauthorized, GENERAL, 'all that is refused counts by address, also the first time');
+  assert.equal(unauthorized, GENERAL, 'every refusal counts by address, including the first');
 });
 
-test('good requests of many credentials leave the quota of their address as it was', async () => {
+test('successful requests of many credentials do not use up the quota of their address', async () => {
   const network = someNetwork();
   for (let i = 0; i < GENERAL + 5; i += 1) {
     const { status } = await at(world, await maker.person()).get('/v1/workspaces', from(network));
@@ -218,7 +218,7 @@ test('good requests of many credentials leave the quota of their address as it w
   assert.deepEqual(statusesOf(answers), { 401: GENERAL, 429: 1 });
 });
 
-test('however a path is written, what is asked counts in the same place', async () => {
+test('all spellings of a path share one count', async () => {
   const network = someNetwork();
   const paths = ['/v1/workspaces', '/v1/workspaces/', '/v1//workspaces', '/v1/%77orkspaces', '/V1/WORKSPACES', '/v1/x'];
   const ask = (i: number, token?: string): Promise<RawAnswer> =>
@@ -235,7 +235,7 @@ test('however a path is written, what is asked counts in the same place', async 
   assert.equal(statusesOf(known)[429], 20, JSON.stringify(statusesOf(known)));
 });
 
-test('an IPv6 address counts as its /64, an IPv4 address inside it as itself, in whatever form it is written', async () => {
+test('an IPv6 address counts as its /64, an IPv4 address inside it as itself, in any spelling', async () => {
   const forms = (i: number) => {
     const tail = i.toString(16);
     return [`2001:db8:1::${tail}`, `2001:0DB8:0001:0000:0:0:0:${tail}`, `[2001:db8:1:0:${tail}::]:4711`][i % 3] ?? '';
@@ -255,7 +255,7 @@ test('an IPv6 address counts as its /64, an IPv4 address inside it as itself, in
   ]);
 });
 
-test('X-Forwarded-For is believed from trusted proxies alone, and of it what they wrote', async () => {
+test('X-Forwarded-For is trusted only from trusted proxies, and only the part that they wrote', async () => {
   const untrusting = await openWorld({ DATABASE_URL, ...RATES, TRUSTED_PROXIES: '192.0.2.0/24,2001:db8::/32' });
   await many(GENERAL, () => untrusting.anonymous.get('/v1/workspaces', from(someNetwork())));
   assertRefused(await untrusting.anonymous.get('/v1/workspaces', from(someNetwork())));
@@ -266,7 +266,7 @@ test('X-Forwarded-For is believed from trusted proxies alone, and of it what the
   assert.deepEqual(statusesOf(forged), { 401: GENERAL, 429: GENERAL });
 });
 
-test('searches and uploads have a quota besides the general one, and who used it up goes on with the rest', async () => {
+test('searches and uploads have a quota besides the general one, and other requests continue after it is used up', async () => {
   const owner = await maker.owner();
   const client = at(world, owner);
   const wiki = `/v1/wikis/${owner.wiki_id}`;
@@ -283,10 +283,10 @@ test('searches and uploads have a quota besides the general one, and who used it
   const uploads = [await upload(), await upload(), await upload(), await upload()];
   assert.deepEqual(statusesOf(uploads), { 201: 3, 429: 1 });
   const list = await client.get(`${wiki}/pages`);
-  assert.match(String(list.headers.get('ratelimit')), /^"general";r=26;/, 'what was refused has used nothing up');
+  assert.match(String(list.headers.get('ratelimit')), /^"general";r=26;/, 'refused requests use up nothing');
 });
 
-test('a workspace sends as many invitations as it may: by whomever, whether new or again, and none that failed counts', async () => {
+test('a workspace sends invitations up to its quota, from all members, new or resent, and failed ones do not count', async () => {
   const owner = await maker.owner();
   const other = await maker.owner();
   const admin = at(world, await maker.member(owner.workspace_id, 'admin'));
@@ -305,10 +305,10 @@ test('a workspace sends as many invitations as it may: by whomever, whether new 
     update audit_events set created_at = created_at - interval '1 day' where event_id = (
       select min(event_id) from audit_events where workspace_id = ${owner.workspace_id} and type = 'invitation.created')`);
   const after = [await invite(admin, owner), await invite(admin, owner)];
-  assert.deepEqual(statusesOf(after), { 200: 1, 429: 1 }, 'one more may go out when the oldest is past the window');
+  assert.deepEqual(statusesOf(after), { 200: 1, 429: 1 }, 'one more may be sent when the oldest has left the window');
 });
 
-test('an invitation that could not be sent does not count', async () => {
+test('an invitation whose message could not be sent does not count', async () => {
   const closed = await openWorld({ DATABASE_URL, ...RATES, SMTP_URL: 'smtp://127.0.0.1:9' });
   const owner = await maker.owner();
   const invite = (place: World) =>
@@ -321,7 +321,7 @@ test('an invitation that could not be sent does not count', async () => {
   assert.deepEqual(statusesOf(await many(5, () => invite(world))), { 200: 4, 429: 1 });
 });
 
-test('without limits no answer has their headers and nothing is refused or counted', async () => {
+test('without limits answers lack their headers, and nothing is refused or counted', async () => {
   const before = await maker.db.query(sql`select bucket from limit_counts`);
   const answers = await many(GENERAL * 2, () => maker.anonymous.get('/v1/workspaces'));
   assert.deepEqual(statusesOf(answers), { 401: GENERAL * 2 });
@@ -331,7 +331,7 @@ test('without limits no answer has their headers and nothing is refused or count
   assert.ok((await maker.db.query(sql`select bucket from limit_counts`)).length <= before.length);
 });
 
-test('what says whether the service lives is never refused', async () => {
+test('health checks are never refused', async () => {
   const network = someNetwork();
   await many(GENERAL, () => world.anonymous.get('/v1/x', from(network)));
   assertRefused(await world.anonymous.get('/v1/x', from(network)));
@@ -343,7 +343,7 @@ test('what says whether the service lives is never refused', async () => {
 
 for (const endpoint of ENDPOINTS) {
   const policies = policiesOf(endpoint);
-  test(`${nameOf(endpoint)} is under ${policies.join(' and ')}, and says so in every answer`, async () => {
+  test(`${nameOf(endpoint)} is limited by ${policies.join(' and ')}, and every answer has the headers`, async () => {
     const token = await tenants.tokenFor(endpoint, tenants.owner);
     const request = validRequest(endpoint, await tenants.fresh(endpoint, tenants.owner), token);
     const good = await tenants.ask(request, endpoint);

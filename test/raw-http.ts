@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 
-/** A request exactly as it goes out: nothing of the path or the headers is tidied on the way. */
+/** A request exactly as it is sent: path and headers are not normalized. */
 export interface RawRequest {
   method: string;
   path: string;
@@ -13,13 +13,13 @@ export interface RawAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
-  /** The body decoded where it is JSON. */
+  /** The body, parsed if it is JSON. */
   body: any;
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
-/** Sends one request. `fetch` would tidy paths, forbid methods and refuse a body for GET. */
+/** Sends one request. `fetch` would normalize paths, forbid methods and refuse a body for GET. */
 export function sendRaw(address: string, { method, path, headers = {}, body }: RawRequest): Promise<RawAnswer> {
   const { hostname, port } = new URL(address);
   return new Promise((resolve, reject) => {
@@ -36,7 +36,7 @@ export function sendRaw(address: string, { method, path, headers = {}, body }: R
         resolve({ ...answer, body: isJson ? JSON.parse(text) : text });
       });
     });
-    // A server that has refused a body need not read all of it; what counts is that the answer came first.
+    // A server that has refused a body need not read all of it; only the answer matters.
     request.on('error', (error) => {
       if (!answered) reject(error);
     });
@@ -44,7 +44,7 @@ export function sendRaw(address: string, { method, path, headers = {}, body }: R
   });
 }
 
-/** Writes bytes to a connection of its own and answers all that comes back until the server closes it. */
+/** Writes bytes to a new connection and returns everything received until the server closes it. */
 export function sendBytes(address: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(address);
   return new Promise((resolve, reject) => {

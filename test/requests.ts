@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import type { RawRequest } from './raw-http.ts';
 
-/** A value for every parameter that a path of the API has, by its name. */
+/** A value for every path parameter of the API, by its name. */
 export interface Ids {
   [name: string]: string;
   workspace_id: string;
@@ -25,14 +25,14 @@ export interface Ids {
   revision: string;
   from_revision: string;
   to_revision: string;
-  /** The secret of a link: an invitation's, or whatever the endpoint takes. */
+  /** The secret of a link: an invitation's, or the one that the endpoint takes. */
   token: string;
 }
 
-/** Endpoints that cannot succeed in a world with people in it, and what they answer there; their own tests show more. */
+/** Endpoints that cannot succeed in a world with users, and their answers there; their own tests cover more. */
 const NEVER_IN_A_WORLD: Record<string, number> = { 'POST /v1/auth/first-owner': 401 };
 
-/** What the endpoint answers to a request that has nothing wrong with it. */
+/** The status of a valid request to the endpoint. */
 export function success(endpoint: Endpoint): number {
   return NEVER_IN_A_WORLD[nameOf(endpoint)] ?? endpoint.status ?? 200;
 }
@@ -49,12 +49,12 @@ export function requiredOf(schema: unknown): string[] {
   return (schema as { required?: string[] } | undefined)?.required ?? [];
 }
 
-/** `PATCH /v1/wikis/:wiki_id`, to name an endpoint in a message. */
+/** `PATCH /v1/wikis/:wiki_id`, for messages. */
 export function nameOf(endpoint: Endpoint): string {
   return `${endpoint.method} ${endpoint.path}`;
 }
 
-/** The parameters of the path in their order: the first one names the container, the others what is in it. */
+/** The parameters of the path in order: the first one names the container, the others objects in it. */
 export function pathParams(endpoint: Endpoint): string[] {
   return [...endpoint.path.matchAll(/[:*]([a-z_]+)/g)].map((match) => match[1] ?? '');
 }
@@ -69,7 +69,7 @@ export function pathOf(endpoint: Endpoint, ids: Ids): string {
   });
 }
 
-/** The body of the endpoint's example, with ids that are there and a value of its own where a value can be had only once. */
+/** The body of the endpoint's example, with existing ids, and with a new value where values are unique. */
 export function validBody(endpoint: Endpoint, ids: Ids): Record<string, unknown> {
   const body = { ...(endpoint.example.body as Record<string, unknown>) };
   if ('slug' in body) body.slug = `s-${randomUUID()}`;
@@ -78,14 +78,14 @@ export function validBody(endpoint: Endpoint, ids: Ids): Record<string, unknown>
   return body;
 }
 
-/** The query that the endpoint cannot do without. */
+/** The required query parameters of the endpoint. */
 export function validQuery(endpoint: Endpoint, ids: Ids): string {
   const properties = propertiesOf(endpoint.query);
   const needed = requiredOf(endpoint.query).filter((name) => !('default' in (properties[name] ?? {})));
   return needed.length === 0 ? '' : `?${needed.map((name) => `${name}=${ids[name] ?? 'word'}`).join('&')}`;
 }
 
-/** A request that the endpoint answers with success for whoever may make it. */
+/** A request that succeeds for a permitted caller. */
 export function validRequest(endpoint: Endpoint, ids: Ids, token?: string): RawRequest {
   const request: RawRequest = {
     method: endpoint.method,
@@ -97,12 +97,12 @@ export function validRequest(endpoint: Endpoint, ids: Ids, token?: string): RawR
   return endpoint.body ? withJson(request, JSON.stringify(validBody(endpoint, ids))) : request;
 }
 
-/** The request with this text as its JSON body. */
+/** The request with this JSON text as its body. */
 export function withJson(request: RawRequest, body: string | Buffer, type = 'application/json'): RawRequest {
   return withBody(request, body, type);
 }
 
-/** The request with a body of another type; '' sends no type. */
+/** The request with a body of another content type; '' sends no type. */
 export function withBody(request: RawRequest, body: string | Buffer, type: string): RawRequest {
   const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) };
   return { ...request, headers: { ...headers, ...(type !== '' && { 'content-type': type }) }, body };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Upload } from 'tus-js-client';
 import type { Answer, Client } from './world.ts';
 
-/** The bytes of a file, announced, and where they go. */
+/** The content of an announced file, and its URL. */
 export interface SentFile {
   filename: string;
   content: Buffer;
@@ -43,7 +43,7 @@ export async function announce(client: Client, wiki_id: string, contents: Record
   };
 }
 
-/** One PATCH of tus, as plain as it can be. */
+/** One PATCH of tus, without extensions. */
 export function patch(
   client: Client,
   path: string,
@@ -62,14 +62,14 @@ export function patch(
   });
 }
 
-/** How many bytes the service says that it has. */
+/** The number of bytes that the service has received. */
 export async function offsetOf(client: Client, path: string): Promise<number> {
   const { status, headers } = await client.send('HEAD', path, { headers: { 'tus-resumable': '1.0.0' } });
-  if (status !== 200) throw new Error(`HEAD was answered ${status}`);
+  if (status !== 200) throw new Error(`HEAD answered ${status}`);
   return Number(headers.get('upload-offset'));
 }
 
-/** Sends a file with tus-js-client, which goes on where the service says that it is. */
+/** Sends a file with tus-js-client, which resumes at the offset that the service reports. */
 export function sendFile(
   address: string,
   token: string | undefined,

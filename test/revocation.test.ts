@@ -14,7 +14,7 @@ import { signedInClient } from './signed-in.ts';
 import { startTwoProcesses } from './two-processes.ts';
 import type { Answer, Client, World } from './world.ts';
 
-/** REVOCATION_TRIALS: how many in all, spread over the ways; REVOCATION_SEED repeats their times. */
+/** REVOCATION_TRIALS: the total number, spread over the ways; REVOCATION_SEED repeats their times. */
 const TRIALS = Number(process.env.REVOCATION_TRIALS || 50);
 const SEED = Number(process.env.REVOCATION_SEED || Date.now() % 1_000_000);
 const PER_SECOND_AND_PROCESS = 100;
@@ -27,13 +27,13 @@ const { query } = world.db;
 const owner = await world.owner();
 const bystander = await world.member(owner.workspace_id, 'member');
 
-/** What a credential is used for until it is revoked, and the call that revokes it. */
+/** The requests that a credential can make until it is revoked, and the call that revokes it. */
 interface Trial {
   requests: { name: string; token: string | undefined; method: string; path: string; body?: object }[];
   revoke(through: World): Promise<Answer>;
 }
 
-/** The ways in which access ends: what a credential opens before, and the call that ends it. */
+/** The ways to lose access: what a credential can do before, and the call that ends it. */
 const WAYS: Record<string, () => Promise<Trial>> = {
   'a personal key that is revoked': async () => {
     const person = await member('admin');
@@ -58,7 +58,7 @@ const WAYS: Record<string, () => Promise<Trial>> = {
     const { token } = await signedInClient(world, (await member('admin')).user_id);
     return { requests: await everythingWith(token), revoke: (through) => through.as(token).post('/v1/auth/sign-out') };
   },
-  'a session that somebody signs out from elsewhere': async () => {
+  'a session that is signed out from elsewhere': async () => {
     const { user_id } = await member('admin');
     const [here, there] = [await signedInClient(world, user_id), await signedInClient(world, user_id)];
     return {
@@ -66,7 +66,7 @@ const WAYS: Record<string, () => Promise<Trial>> = {
       revoke: (through) => through.as(there.token).post('/v1/auth/sign-out-everywhere'),
     };
   },
-  'a session that another one of the same person ends': async () => {
+  'a session that another one of the same user ends': async () => {
     const { user_id } = await member('admin');
     const [ended, another] = [await signedInClient(world, user_id), await signedInClient(world, user_id)];
     return {
@@ -74,10 +74,10 @@ const WAYS: Record<string, () => Promise<Trial>> = {
       revoke: (through) => through.as(another.token).send('DELETE', `/v1/me/sessions/${ended.tokens.session_id}`),
     };
   },
-  'a session that was refreshed, for the tokens of before': async () => {
+  'a session that is refreshed, for its previous tokens': async () => {
     const { token, tokens } = await signedInClient(world, (await member('admin')).user_id);
     return {
-      // Widget tokens belong to the session, which goes on.
+      // Widget tokens belong to the session, which continues.
       requests: readsAndWrites(token),
       revoke: (through) => through.anonymous.post('/v1/auth/refresh', { refresh_token: tokens.refresh_token }),
     };
@@ -103,29 +103,29 @@ const WAYS: Record<string, () => Promise<Trial>> = {
     const person = await member('admin');
     return { requests: await everythingOf(person), revoke: deactivating(person.membership_id) };
   },
-  'an admin who becomes a viewer, for what viewers may not': async () => {
+  'an admin who becomes a viewer, for what viewers may not do': async () => {
     const person = await member('admin');
     return { requests: (await everythingOf(person)).filter(isBeyondViewers), revoke: demoting(person.membership_id) };
   },
-  'an owner who hands the workspace over, for what owners alone may': async () => {
+  'an owner who transfers the workspace, for what only owners may do': async () => {
     const { workspace_id, token } = await world.owner();
     const heir = await world.member(workspace_id, 'member');
     const path = `/v1/workspaces/${workspace_id}/transfer`;
     return {
-      // Whoever may transfer is told that there is no such member.
+      // A permitted caller is told that there is no such member.
       requests: [{ name: 'transfer', token, method: 'POST', path, body: { membership_id: newId('mem') } }],
       revoke: (through) => through.as(token).post(path, { membership_id: heir.membership_id }),
     };
   },
-  "an issuer's token, kept as verified, whose member is removed": async () => {
+  "an issuer's token, cached as verified, whose member is removed": async () => {
     const person = await issuersMember();
     return { requests: await everythingWith(person.token), revoke: removing(person.membership_id) };
   },
-  "an issuer's token, kept as verified, whose member is deactivated": async () => {
+  "an issuer's token, cached as verified, whose member is deactivated": async () => {
     const person = await issuersMember();
     return { requests: await everythingWith(person.token), revoke: deactivating(person.membership_id) };
   },
-  "an issuer's token, kept as verified, whose member becomes a viewer": async () => {
+  "an issuer's token, cached as verified, whose member becomes a viewer": async () => {
     const person = await issuersMember();
     const requests = (await everythingWith(person.token)).filter(isBeyondViewers);
     return { requests, revoke: demoting(person.membership_id) };
@@ -158,7 +158,7 @@ async function join(user_id: string, role: RoleSlug): Promise<string> {
 const issuersTokens = await Promise.all(ALGORITHMS.map((algorithm) => provider.token(algorithm)));
 let issuersTurn = 0;
 
-/** One of the issuer's users, as an admin again. */
+/** One of the issuer's users, made an admin again. */
 async function issuersMember(): Promise<{ token: string | undefined; membership_id: string }> {
   const subject = ALGORITHMS[issuersTurn % ALGORITHMS.length];
   const token = issuersTokens[issuersTurn % ALGORITHMS.length];
@@ -199,7 +199,7 @@ function atWidget(token: string, widget: string): Requests[number] {
   return { name: `${widget} widget`, token, method: 'GET', path: `/v1/widgets/${widget}` };
 }
 
-/** What a person's credential opens, and the widget tokens that it asked for. */
+/** The requests of a user's credential, and of the widget tokens that it created. */
 async function everythingWith(token: string | undefined): Promise<Requests> {
   const widgets = ['profile', 'enterprise', 'developers'].map(async (widget) =>
     atWidget(await widgetToken(token, widget), widget),
@@ -207,7 +207,7 @@ async function everythingWith(token: string | undefined): Promise<Requests> {
   return [...readsAndWrites(token), ...(await Promise.all(widgets))];
 }
 
-/** That, and what a key of the workspace that they made opens, and its widget token. */
+/** The same, and those of a workspace key that the user created, and of its widget token. */
 async function everythingOf(person: Client & { email: string }): Promise<Requests> {
   const { token } = await world.workspaceKey(person.email, owner.workspace_id);
   const ofKey = [...readsAndWrites(token), atWidget(await widgetToken(token, 'enterprise'), 'enterprise')];
@@ -221,7 +221,7 @@ function isBeyondViewers({ name }: Requests[number]): boolean {
 
 const REFUSED = new Set([401, 403, 404]);
 const isRefused = ({ status }: Sent) => REFUSED.has(status);
-/** 400 is told only to those who may do it. */
+/** A 400 is only returned to permitted callers. */
 const isAccepted = ({ status }: Sent) => status < 300 || status === 400;
 
 const figures = { trials: 0, sent: 0, seconds: 0, after: 0, accepted_after: 0, first_refusals: [] as number[] };
@@ -250,7 +250,7 @@ async function run(way: string, number: number): Promise<void> {
   const through = number % 2 === 0 ? world : other;
   const answer = await revoke(through);
   const answered = performance.now();
-  // The requests that begin soonest after the answer.
+  // The earliest requests after the answer.
   traffic.sendAll();
   assert.ok(answer.status < 300, `${where(way, number)}: ${answer.status} ${JSON.stringify(answer.body)}`);
   const soonest = performance.now();
@@ -269,7 +269,7 @@ async function run(way: string, number: number): Promise<void> {
   assert.deepEqual(
     probes.filter((probe) => !opened.includes(probe)).map(({ name }) => name),
     [],
-    `${where(way, number)}: What never opened cannot show that it was revoked.`,
+    `${where(way, number)}: A request that never succeeded cannot show the revocation.`,
   );
   const wrong = [...after.filter((entry) => !isRefused(entry)), ...sent.filter((entry) => entry.status >= 500)];
   assert.deepEqual(
@@ -300,7 +300,7 @@ for (const way of Object.keys(WAYS)) {
   });
 }
 
-test('both processes ran through all trials', (t) => {
+test('both processes answered through all trials', (t) => {
   report(t);
   assert.ok(figures.trials >= TRIALS);
   assert.deepEqual(

@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { corpus, openWorld } from './world.ts';
 
-/** ROUND_TRIPS: how many files of each collection. Without the collections the project's own documents do. */
+/**
+ * ROUND_TRIPS: the number of files of each collection. Without the collections the project's own documents are used.
+ */
 const FILES = Number(process.env.ROUND_TRIPS || 40);
 const OWN = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
 
@@ -18,7 +20,7 @@ async function filesOf(folder: string): Promise<[string, string][]> {
 }
 
 for (const folder of ['tldr/common', 'tldr/ja']) {
-  test(`every file of ${folder} is read as it was written, and written back makes no new revision`, async (t) => {
+  test(`every file of ${folder} is returned as it was written, and writing it back makes no new revision`, async (t) => {
     const owner = await world.owner();
     const pages = `/v1/wikis/${owner.wiki_id}/pages`;
     const files = (await filesOf(folder)).slice(0, FILES);

@@ -12,14 +12,14 @@ import { openTenants, type Tenants } from './tenants.ts';
 import { makeDatabase } from './world.ts';
 
 /**
- * What keeps a statement to a workspace or a wiki: a comparison with a value, or with the column of another table. Each
- * is taken out on its own, in the guard too.
+ * The filters that restrict a statement to a workspace or a wiki: a comparison with a value, or with the column of
+ * another table. Each is removed on its own, in the guard too.
  */
 const FILTER = /\b[\w.]*\b(?:workspace_id|wiki_id)\s*=\s*(?:(\$\d+)|[\w.]*\b(?:workspace_id|wiki_id)\b)/g;
 
-/** Statements with one filter taken out; the place of a value that is no longer used has to keep its type. */
+/** The statements with one filter removed; a value that is no longer used must keep its type. */
 function withoutOneFilter(text: string): string[] {
-  // What a statement sets is no filter.
+  // An assignment is not a filter.
   const isOfSet = (index: number) =>
     /\bset\s+[^()]*$/.test(
       text
@@ -35,12 +35,12 @@ function withoutOneFilter(text: string): string[] {
     });
 }
 
-/** Nothing in them belongs to a workspace. */
+/** Tables whose rows belong to no workspace. */
 const UNSECURED = ['idempotency_keys', 'limit_counts', 'migrations', 'schedules', 'workers'];
 
 interface Broken {
   tenants: Tenants;
-  /** The statement that is sent with a fault, and with which. */
+  /** The statement to replace, and its faulty version. */
   fault: { text: string; instead: string } | undefined;
 }
 
@@ -53,7 +53,10 @@ async function openBroken(DATABASE_URL: string): Promise<Broken> {
   return broken;
 }
 
-/** What the endpoint lets see of the other tenant with each of its filters taken out, asked for the own things and for the foreign ones. */
+/**
+ * Removes each filter of the endpoint in turn and calls it with own and foreign ids. Returns what it discloses of the
+ * other tenant.
+ */
 async function leaksOf(broken: Broken, endpoint: Endpoint): Promise<{ faults: number; leaks: string[] }> {
   const { tenants } = broken;
   const { world, owner } = tenants;
@@ -89,7 +92,7 @@ for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} shows and changes no foreign row when one of its filters is missing`, async () => {
     const found = await leaksOf(broken, endpoint);
     faults += found.faults;
-    assert.deepEqual(found.leaks, [], 'row-level security must hide what the statement forgot to leave out');
+    assert.deepEqual(found.leaks, [], 'row-level security must hide the rows that the faulty statement selects');
     await broken.tenants.checkForeignRows();
   });
 }
@@ -107,32 +110,28 @@ test('the same faults do show foreign rows where row-level security is off', asy
     if (leaks.length > 0) leaking.push(nameOf(endpoint));
   }
   t.diagnostic(
-    `${faults} faults; without row-level security ${leaking.length} reading endpoints let foreign rows be seen`,
+    `${faults} faults; without row-level security ${leaking.length} reading endpoints disclose foreign rows`,
   );
   assert.ok(
     faults > 200 && leaking.length > 10,
-    `the faults must be ones that show something, else this proves nothing`,
+    `without row-level security some faults must leak, or this test proves nothing`,
   );
 });
 
-test('every table is secured by row, and the role of the service has no right to more than rows', async () => {
+test('every table has row-level security, and the role of the service has rights on rows only', async () => {
   const { db } = broken.tenants.world;
   const tables = await db.query<{ name: string; is_secured: boolean; owner: string }>(sql`
     select relname as name, relrowsecurity as is_secured, pg_get_userbyid(relowner) as owner from pg_class
     where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`);
   const bare = tables.filter(({ is_secured }) => !is_secured).map(({ name }) => name);
-  assert.deepEqual(
-    bare,
-    UNSECURED,
-    'give a new table a policy in its migration, or say in UNSECURED that it needs none',
-  );
+  assert.deepEqual(bare, UNSECURED, 'give a new table a policy in its migration, or list it in UNSECURED');
   assert.ok(tables.every(({ owner }) => owner !== SERVICE_ROLE));
   const [role] = await db.query(sql`
     select rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin from pg_roles where rolname = ${SERVICE_ROLE}`);
   assert.deepEqual(Object.values(role ?? {}), [false, false, false, false, false]);
 });
 
-test('every function that runs as its owner looks for tables in one schema, which its caller does not choose', async () => {
+test('every security definer function has a fixed search_path with one schema', async () => {
   const functions = await broken.tenants.world.db.query<{ name: string; settings: string[] | null }>(sql`
     select proname as name, proconfig as settings from pg_proc
     where prosecdef and pronamespace = 'public'::regnamespace order by 1`);
@@ -141,12 +140,12 @@ test('every function that runs as its owner looks for tables in one schema, whic
   assert.deepEqual(
     open.map(({ name }) => name),
     [],
-    'set its search_path in the migration that makes it, as 033_fair_queue.sql does',
+    'set its search_path in the migration that creates it, as 033_fair_queue.sql does',
   );
   assert.ok(functions.length > 10, 'the functions must be found');
 });
 
-test('the service cannot change or delete an audit record, make or drop a table, nor look into one without a scope', async () => {
+test('the service cannot change or delete an audit record, create or drop a table, nor read one without a request context', async () => {
   const connection = { connectionString: String(process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL) };
   const [here] = await broken.tenants.world.db.query<{ name: string }>(sql`select current_database() as name`);
   const url = new URL(connection.connectionString);
@@ -167,14 +166,14 @@ test('the service cannot change or delete an audit record, make or drop a table,
       await assert.rejects(query(raw(statement)), { code: '42501' }, statement);
     }
     for (const table of ['workspaces', 'wikis', 'pages', 'revisions', 'sources', 'api_keys', 'audit_events']) {
-      assert.deepEqual(await query(raw(`select 1 from ${table}`)), [], `${table} must show nothing to nobody`);
+      assert.deepEqual(await query(raw(`select 1 from ${table}`)), [], `${table} must show nothing without a context`);
     }
   } finally {
     await service.close();
   }
 });
 
-test('a request context ends with its transaction: the next statement on the connection sees nothing of it', async () => {
+test('a request context ends with its transaction: the next statement on the connection cannot use it', async () => {
   const { world, a, owner } = broken.tenants;
   const [here] = await world.db.query<{ name: string }>(sql`select current_database() as name`);
   const url = new URL(String(process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL));

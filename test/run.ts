@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { addressOf } from './world.ts';
 
-/** Every test, on one PostgreSQL that is started for the run, or on DATABASE_URL. Arguments: the files to run instead of all. */
+/**
+ * Runs every test, on one PostgreSQL that is started for the run, or on DATABASE_URL. Arguments: the files to run
+ * instead of all.
+ */
 const files = process.argv.slice(2);
 /** For a file or a test that hangs. What waits for something fails long before, and says for what (until.ts). */
 const HANGS_MS = 20 * 60_000;

@@ -4,12 +4,12 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { freePort, makeFolder } from './process.ts';
 
-/** The part of the package that is used here; it has no types of its own. */
+/** The used part of the package, which has no types. */
 interface S3rver {
   run(): Promise<unknown>;
   close(): Promise<void>;
   httpServer: Server;
-  /** What answers a request, the first one first. */
+  /** Handlers of a request, in order. */
   middleware: ((request: Exchange, next: () => Promise<void>) => Promise<void>)[];
 }
 
@@ -27,18 +27,18 @@ export interface S3Server {
   /** A STORAGE_URL for its bucket. */
   url: string;
   start(): Promise<void>;
-  /** It answers nothing any more, until it is started again; what it has it keeps. */
+  /** Stops answering until it is started again; its data stays. */
   stop(): Promise<void>;
 }
 
-/** An S3 server of its own on a loopback port, with a bucket; it keeps objects in files. */
+/** An S3 server on a loopback port with one bucket; it stores objects as files. */
 export async function startS3Server(): Promise<S3Server> {
   const directory = join(await makeFolder(), 's3');
   const port = await freePort();
   const configureBuckets = [{ name: 'wiki' }];
   let server: S3rver | undefined;
   const start = async () => {
-    // It makes the signature of a list otherwise than Amazon's own client, so it does not insist on signatures.
+    // It computes the signature of a list request differently from Amazon's client, so it accepts mismatches.
     const options = { silent: true, allowMismatchedSignatures: true, configureBuckets };
     server = new S3rver({ address: '127.0.0.1', port, directory, ...options });
     server.middleware.unshift(aboutUnfinished(join(directory, 'wiki', '._S3rver_uploads')));
@@ -61,8 +61,7 @@ export async function startS3Server(): Promise<S3Server> {
 const PAGE = 2;
 
 /**
- * The two requests about uploads in pieces that were not completed, which the package lacks: their list, and the end of
- * one; over the files that it keeps of them.
+ * Adds two requests that the package lacks: list unfinished multipart uploads, and abort one. They work on its files.
  */
 function aboutUnfinished(folder: string): S3rver['middleware'][number] {
   return async (exchange, next) => {

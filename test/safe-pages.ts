@@ -7,7 +7,7 @@ import { bestPassage } from '../src/search/query/snippet.ts';
 
 export const parser = unified().use(rehypeParse, { fragment: true }).freeze();
 
-/** What a page may be made of; written down apart from the sanitizer's own list, so that neither can drift alone. */
+/** The allowed elements of a page; separate from the sanitizer's own list, so that neither can drift alone. */
 const TAGS = new Set(
   (
     'a abbr b bdi bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 ' +
@@ -33,7 +33,7 @@ function walk(node: Root | Element, each: (element: Element) => void): void {
   }
 }
 
-/** Fails for whatever is in a fragment of HTML that no page may hold. `source` is what it was rendered from. */
+/** Asserts that a fragment of HTML has only allowed content. `source`: what it was rendered from. */
 export function assertSafe(html: string, source: string): void {
   const context = `rendered from ${JSON.stringify(source.slice(0, 200))}: ${html.slice(0, 300)}`;
   const ids = new Set<string>();
@@ -46,24 +46,24 @@ export function assertSafe(html: string, source: string): void {
       if (properties[name] === undefined) continue;
       const url = URL.parse(String(properties[name]), 'https://wiki.example/folder/page');
       const schemes = name === 'src' ? ['https:', 'http:'] : ['https:', 'http:', 'mailto:'];
-      assert.ok(url && schemes.includes(url.protocol), `the address ${properties[name]} must not be, ${context}`);
+      assert.ok(url && schemes.includes(url.protocol), `the URL ${properties[name]} is not allowed, ${context}`);
       if (name === 'src' || url.host === 'wiki.example' || url.protocol === 'mailto:') continue;
-      assert.deepEqual(properties.rel, ['nofollow', 'noopener', 'noreferrer'], `an address elsewhere, ${context}`);
+      assert.deepEqual(properties.rel, ['nofollow', 'noopener', 'noreferrer'], `an external URL, ${context}`);
     }
     for (const name of (properties.className ?? []) as string[]) {
       assert.match(name, CLASSES, `the class ${name} must not be in a page, ${context}`);
     }
     if (properties.id !== undefined) {
       const id = String(properties.id);
-      assert.match(id, /^h-./, `the id ${id} could stand in for something of ours, ${context}`);
-      assert.ok(!ids.has(id), `the id ${id} must be there once, ${context}`);
+      assert.match(id, /^h-./, `the id ${id} could clash with one of the application, ${context}`);
+      assert.ok(!ids.has(id), `the id ${id} must be unique, ${context}`);
       ids.add(id);
     }
     if (tagName === 'input') assert.deepEqual([properties.type, properties.disabled], ['checkbox', true], context);
   });
 }
 
-/** The passage that a search for every word of a text shows. */
+/** The passage of a search for every word of a text. */
 export function passageOfAllWords(text: string): string {
   return bestPassage(text, new Set([...tokenize(text)].map(({ term }) => term))).snippet;
 }

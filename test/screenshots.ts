@@ -8,8 +8,8 @@ import { readConfig } from '../src/config.ts';
 import { startService } from '../src/service/start-service.ts';
 import { CHROMIUM } from './browser.ts';
 
-/** Makes the pictures of the README: the documentation of Ibid as a wiki in Ibid. `npm run screenshots`. */
-if (!CHROMIUM) throw new Error('Install Chromium first: the pictures are taken in a real browser.');
+/** Takes the screenshots of the README: the documentation of Ibid as a wiki in Ibid. `npm run screenshots`. */
+if (!CHROMIUM) throw new Error('Install Chromium first: the screenshots are taken in a real browser.');
 const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), 'ibid-pictures-'));
 const service = await startService(

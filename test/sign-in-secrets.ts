@@ -12,7 +12,7 @@ export const PUBLIC_URL = 'https://wiki.example.com';
 const PASSWORD = 'correct horse battery staple';
 const PHC = cheapPhc();
 
-/** Options under which every way to sign in is on. */
+/** Options that enable every way to sign in. */
 export function everyWayIn(provider: SignInProvider): Record<string, string> {
   return {
     PUBLIC_URL,
@@ -23,7 +23,7 @@ export function everyWayIn(provider: SignInProvider): Record<string, string> {
   };
 }
 
-/** What a request that signs somebody in or out uses up, there anew for the asker, by the names that bodies and paths use. */
+/** Creates the secrets that a request to sign in or out uses up, by the names of its body and path parameters. */
 export async function freshSecrets(
   world: World,
   provider: SignInProvider,
@@ -67,7 +67,7 @@ async function addressOf({ db }: World, user_id: string): Promise<string> {
   return row?.email ?? '';
 }
 
-/** The least that Argon2id takes: what is tested with it is not how long it takes. */
+/** Argon2id with the smallest parameters: the tests do not measure its cost. */
 function cheapPhc(): string {
   const nonce = randomBytes(16);
   const hash = argon2Sync('argon2id', {

@@ -9,7 +9,7 @@ export interface SignedIn extends Client {
   tokens: Tokens;
 }
 
-/** The secret of a sign-in link that counts, for the address of this user. */
+/** The secret of a valid sign-in link for the address of this user. */
 export async function signInLink(world: World, user_id: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
   await world.db.query(sql`
@@ -20,7 +20,7 @@ export async function signInLink(world: World, user_id: string): Promise<string>
   return secret;
 }
 
-/** A new session of a user that this service knows by address, made as a reader of their mail makes it. */
+/** A new session of a user whom this service knows by address, created by a link in their mail. */
 export async function signedInClient(
   world: World,
   user_id: string,

@@ -19,19 +19,19 @@ import { makeDatabase } from './world.ts';
 
 const isRoot = process.getuid?.() === 0;
 
-/** Starts a service that cannot start and answers its message. */
+/** Starts a service that must fail to start and returns its message. */
 async function refusal(env: Record<string, string>, folder: string, options: SpawnOptions = {}): Promise<string> {
   const service = spawnService({ PORT: '0', ...env }, options);
   const { code } = await service.ended;
   const message = service.stderr();
-  assert.equal(code, 1, `It must end with 1. It printed: ${service.stdout()}${message}`);
+  assert.equal(code, 1, `It must exit with 1. It printed: ${service.stdout()}${message}`);
   assert.match(message, /^Ibid cannot start: .+\.\n$/, 'It must say what is wrong in one line, and nothing else.');
-  assert.doesNotMatch(service.stdout(), /"level":[56]0/, 'The message must not drown in the log.');
+  assert.doesNotMatch(service.stdout(), /"level":[56]0/, 'The message must not be hidden among log lines.');
   assert.deepEqual(await postgresIn(folder), [], 'No PostgreSQL may be left behind.');
   return message;
 }
 
-test('options that are wrong are all named in one message, and a password in them is not', async () => {
+test('invalid options are all named in one message, without the password in them', async () => {
   const folder = await makeFolder();
   const message = await refusal(
     {
@@ -50,7 +50,7 @@ test('options that are wrong are all named in one message, and a password in the
   assert.ok(!message.includes('secret'), message);
 });
 
-test('a file of plans that is missing or broken is named before anything is started', async () => {
+test('a missing or invalid file of plans is named before anything is started', async () => {
   const folder = await makeFolder();
   const file = join(folder, 'plans.json');
   assert.match(await refusal({ DATA_DIR: join(folder, 'data'), PLANS_FILE: file }, folder), /plans\.json/);
@@ -76,7 +76,7 @@ test('a port in use is named', async () => {
   assert.match(await refusal({ ...env, HOST: '192.0.2.1' }, folder), /HOST 192\.0\.2\.1 .*set HOST/);
 });
 
-test('a DATA_DIR that another Ibid uses is left to it', async () => {
+test('a DATA_DIR that another Ibid uses is not touched', async () => {
   const folder = await makeFolder();
   const env = { PORT: '0', DATA_DIR: join(folder, 'data') };
   const first = spawnService(env);
@@ -88,10 +88,10 @@ test('a DATA_DIR that another Ibid uses is left to it', async () => {
     new RegExp(`^Ibid cannot start: DATA_DIR .*in use by another Ibid \\(process ${first.pid}\\).*\\n$`),
   );
   const address = /serves (\S+)/.exec(first.stdout())?.[1];
-  assert.equal((await fetch(`${address}/readyz`)).status, 200, 'The first must go on undisturbed.');
+  assert.equal((await fetch(`${address}/readyz`)).status, 200, 'The first service must continue undisturbed.');
 });
 
-test('a DATA_DIR that is a file or may not be written is named, with a database of its own or another', async () => {
+test('a DATA_DIR that is a file or not writable is named, with its own database or another', async () => {
   const folder = await makeFolder();
   const file = join(folder, 'file');
   await writeFile(file, '');
@@ -100,14 +100,14 @@ test('a DATA_DIR that is a file or may not be written is named, with a database 
   if (!isRoot) await chmod(closed, 0o555);
   const uid = isRoot ? { uid: 65_534 } : {};
   for (const database of [undefined, await makeDatabase()].map((url) => (url ? { DATABASE_URL: url } : undefined))) {
-    // As root: the database of the run lets nobody else in, and DATA_DIR is looked at before it.
+    // As root: the database of the run refuses other users, and DATA_DIR is checked before it.
     assert.match(await refusal({ DATA_DIR: file, ...database }, folder), new RegExp(`DATA_DIR ${file} .*set DATA_DIR`));
     const message = await refusal({ DATA_DIR: join(closed, 'data'), ...database }, folder, uid);
     assert.match(message, new RegExp(`DATA_DIR ${closed}/data .*set DATA_DIR`));
   }
 });
 
-test('a database that cannot be reached, does not exist or refuses the user is told apart', async () => {
+test('a database that is unreachable, missing or refuses the user is reported as such', async () => {
   const folder = await makeFolder();
   const env = { DATA_DIR: join(folder, 'data') };
   const nowhere = `postgres://me:secret@127.0.0.1:${await freePort()}/ibid`;
@@ -126,7 +126,7 @@ test('a database that cannot be reached, does not exist or refuses the user is t
   assert.ok(!refused.includes('secret'), refused);
 });
 
-test('a database that a newer Ibid has migrated is left alone', async () => {
+test('a database that a newer Ibid has migrated is left unchanged', async () => {
   const folder = await makeFolder();
   const env = { DATA_DIR: join(folder, 'data'), DATABASE_URL: await makeDatabase() };
   const service = spawnService({ PORT: '0', ...env });
@@ -138,7 +138,7 @@ test('a database that a newer Ibid has migrated is left alone', async () => {
   assert.match(await refusal(env, folder), /newer Ibid \(it has 999_tomorrow\.sql\): start that version/);
 });
 
-test('a stop leaves nothing running, puts the job in hand back, and the next start finishes it', async (t) => {
+test('a stop leaves nothing running and puts the running job back, and the next start finishes it', async (t) => {
   const folder = await makeFolder();
   const data_dir = join(folder, 'data');
   const port = await freePort();
@@ -164,7 +164,7 @@ test('a stop leaves nothing running, puts the job in hand back, and the next sta
   await until('the job has begun', job, ({ progress }) => progress > 0);
   await world.db.close();
   first.service.kill('SIGTERM');
-  // npm passes a signal of the terminal on, so that it comes twice.
+  // npm forwards a signal of the terminal, so it arrives twice.
   first.service.kill('SIGTERM');
   assert.deepEqual(await first.service.ended, { code: 0, signal: null }, first.service.stdout());
   assert.deepEqual(await postgresIn(folder), []);
@@ -173,7 +173,7 @@ test('a stop leaves nothing running, puts the job in hand back, and the next sta
   await until('the upload has ended', job, ({ finished_at }) => finished_at !== undefined);
   const { body } = await owner.get(jobs);
   assert.equal(body[0].status, 'completed', JSON.stringify(body));
-  assert.equal(body[0].attempt, 2, 'The stop must come while the job is in hand; give it more files.');
+  assert.equal(body[0].attempt, 2, 'The stop must come while the job runs; give it more files.');
   assert.equal(body[0].summary, `${files} files: ${files} new sources, ${files} new pages.`);
   second.service.kill('SIGINT');
   assert.deepEqual(await second.service.ended, { code: 0, signal: null });
@@ -194,7 +194,7 @@ test('a stop in the middle of a start leaves nothing running', async () => {
   assert.deepEqual(await postgresIn(folder), []);
 });
 
-/** A server that refuses everybody as PostgreSQL does. */
+/** A server that refuses every connection as PostgreSQL does. */
 async function refusing(code: string, message: string): Promise<number> {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
   const head = Buffer.alloc(5, 'E');
@@ -202,7 +202,7 @@ async function refusing(code: string, message: string): Promise<number> {
   return listen(createServer((socket) => socket.once('data', () => socket.end(Buffer.concat([head, fields])))));
 }
 
-/** Listens on a free port, which it answers. */
+/** Listens on a free port and returns it. */
 async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   cleanUp(() => void server.close());
@@ -211,7 +211,7 @@ async function listen(server: Server): Promise<number> {
   return address.port;
 }
 
-test('a Node.js that does not run TypeScript says what to install, in one line', async () => {
+test('a Node.js that cannot run TypeScript says what to install, in one line', async () => {
   const { scripts } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
   for (const command of [scripts.prestart, scripts.pretest, 'node bin/ibid key --email me@example.com']) {
     const [, ...args] = command.split(' ');

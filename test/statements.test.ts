@@ -12,18 +12,18 @@ import { openTenants } from './tenants.ts';
 import { makeDatabase, openWorld } from './world.ts';
 
 /**
- * What an endpoint sends when it is called again: one statement, which decides who may and does the work. Those that
- * need more are written out, begin and commit counted; raise a number only with a reason, for each is a round trip.
+ * The number of statements of an endpoint's second call: one, which decides access and does the work. Those that need
+ * more are listed, begin and commit included; raise a number only with a reason, because each is a round trip.
  */
 const MORE_THAN_ONE: Record<string, number> = {
-  // Looks whether the key is bound to a workspace before it makes one.
+  // Reads whether the key is bound to a workspace before it creates one.
   'POST /v1/workspaces': 2,
   // The guard before the mail server is asked; begin, the lock on the workspace, what is there, an invitation past its
   // time, the new one, its job, commit.
   'POST /v1/workspaces/:workspace_id/members/invite': 8,
   // begin, the lock on the workspace, the present roles, the new one, commit.
   'PATCH /v1/workspaces/:workspace_id/members/:membership_id': 5,
-  // begin, the lock on the workspace, the member as they are, the change, commit.
+  // begin, the lock on the workspace, the current member, the change, commit.
   'POST /v1/workspaces/:workspace_id/members/:membership_id/deactivate': 5,
   'POST /v1/workspaces/:workspace_id/members/:membership_id/reactivate': 5,
   'DELETE /v1/workspaces/:workspace_id/members/:membership_id': 5,
@@ -34,28 +34,28 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/workspaces/:workspace_id/transfer': 6,
   // begin, the lock on the user, the lock on the invitation's workspace, the facts, the membership, commit.
   'POST /v1/invitations/accept': 6,
-  // Looks what the credential may before it makes a key that may no more.
+  // Reads the credential's permissions before it creates a key that has no more.
   'POST /v1/workspaces/:workspace_id/api-keys': 2,
   'POST /v1/me/api-keys': 2,
-  // Nothing of it is in the database.
+  // Reads nothing from the database.
   'GET /v1/auth/methods': 0,
   // begin, the link, the user and the session, commit.
   'POST /v1/auth/email/complete': 4,
-  // Counts the guess, reads the hash, and writes the session when it was compared.
+  // Counts the guess, reads the hash, and writes the session after comparing it.
   'POST /v1/auth/password': 3,
-  // Takes the attempt, and writes the session when the issuer was asked.
+  // Takes the attempt, and writes the session after asking the issuer.
   'POST /v1/auth/openid/complete': 2,
-  // Reads the present hash before it computes the new one.
+  // Reads the current hash before it computes the new one.
   'POST /v1/me/password': 2,
-  // What its parent is, before the text is rendered; begin, the lock on the wiki, a free place, the page, links that
-  // waited for it, the page as it is read, commit.
+  // The parent, before the text is rendered; begin, the lock on the wiki, a free position, the page, pending links to
+  // it, the page as it is read, commit.
   'POST /v1/wikis/:wiki_id/pages': 8,
-  // The page as it is, before the text is rendered; for a new title begin, the lock on the wiki, the page again, the
-  // write, links that waited for this title, the page as it is read, commit.
+  // The current page, before the text is rendered; for a new title begin, the lock on the wiki, the page again, the
+  // write, pending links to this title, the page as it is read, commit.
   'PATCH /v1/wikis/:wiki_id/pages/:page_id': 8,
-  // begin, the lock on the wiki, the page with those below it, commit.
+  // begin, the lock on the wiki, the page with its descendants, commit.
   'DELETE /v1/wikis/:wiki_id/pages/:page_id': 4,
-  // begin, the lock on the wiki, the page and the one above, the write, links that waited, the page as it is read, commit.
+  // begin, the lock on the wiki, the page and its parent, the write, pending links, the page as it is read, commit.
   'POST /v1/wikis/:wiki_id/pages/:page_id/restore': 7,
   // Refuses before a byte is read, tracks each file before it is stored, and writes when all bytes are there.
   'POST /v1/wikis/:wiki_id/uploads': 3,
@@ -70,13 +70,13 @@ const MORE_THAN_ONE: Record<string, number> = {
   'PATCH /v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id': 3,
   // The titles that were begun; their pages, as far as they may be seen.
   'GET /v1/wikis/:wiki_id/suggest': 2,
-  // The old state, the page, the write.
+  // The old revision, the page, the write.
   'POST /v1/wikis/:wiki_id/pages/:page_id/revisions/:revision/restore': 3,
 };
 
 const wanted = (name: string) => MORE_THAN_ONE[name] ?? 1;
 
-// The second service has no worker, whose looks for work would be counted too.
+// The second service has no worker, whose queries would be counted too.
 const DATABASE_URL = await makeDatabase();
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-statements-'));
 after(() => rm(DATA_DIR, { recursive: true, force: true }));
@@ -84,14 +84,14 @@ const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
 const counted = await openWorld({ ...tenants.env, DATABASE_URL, DATA_DIR, ROLE: 'web' });
 
 for (const endpoint of ENDPOINTS) {
-  test(`${nameOf(endpoint)} sends no more than ${wanted(nameOf(endpoint))} statement(s) when it is called again`, async () => {
+  test(`${nameOf(endpoint)} sends no more than ${wanted(nameOf(endpoint))} statement(s) on its second call`, async () => {
     const request = async () =>
       validRequest(
         endpoint,
         await tenants.fresh(endpoint, tenants.owner),
         await tenants.tokenFor(endpoint, tenants.owner),
       );
-    // The first call of a workspace notes that the key was used and where its person is now.
+    // The first call in a workspace records the use of the key and its user's current workspace.
     await sendRaw(counted.address, await request());
     const again = await request();
     const before = counted.statements.length;
@@ -101,14 +101,14 @@ for (const endpoint of ENDPOINTS) {
     assert.equal(
       sent.length,
       wanted(nameOf(endpoint)),
-      `if that is meant, correct MORE_THAN_ONE in this file. Sent were:\n${sent.map((text) => text.trim().replace(/\s+/g, ' ').slice(0, 200)).join('\n')}`,
+      `if this is intended, correct MORE_THAN_ONE in this file. Sent were:\n${sent.map((text) => text.trim().replace(/\s+/g, ' ').slice(0, 200)).join('\n')}`,
     );
   });
 }
 
 for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'workspace' || access.on === 'wiki')) {
-  test(`${nameOf(endpoint)} asks the database the same for what belongs to others and for what is not there`, async () => {
-    // What is asked the same takes the same time, so that no clock tells the one from the other.
+  test(`${nameOf(endpoint)} sends the same statements for foreign and for missing objects`, async () => {
+    // The same statements take the same time, so timing does not distinguish the cases.
     const asked = async (ids: Ids) => {
       const token = await tenants.tokenFor(endpoint, tenants.owner);
       const before = counted.statements.length;
@@ -119,18 +119,18 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'workspace
     const { a, b, unknown } = tenants;
     const [foreign, missing] = [await asked(b), await asked({ ...b, [container]: unknown[container] ?? '' })];
     assert.deepEqual([foreign.status, missing.status], [403, 404]);
-    assert.deepEqual(foreign.statements, missing.statements, 'of another workspace, and of none');
+    assert.deepEqual(foreign.statements, missing.statements, 'foreign, and missing');
     for (const child of children) {
       const [theirs, nobodys] = [
         await asked({ ...a, [child]: b[child] ?? '' }),
         await asked({ ...a, [child]: unknown[child] ?? '' }),
       ];
-      assert.deepEqual(theirs, nobodys, `a ${child} of another workspace, and of none`);
+      assert.deepEqual(theirs, nobodys, `a ${child} foreign, and missing`);
     }
   });
 }
 
-test('an edit of a text alone is the page as it was, and the write', async () => {
+test('an edit of only the text reads the current page, and writes', async () => {
   const client = counted.as(tenants.owner.token);
   const pages = `/v1/wikis/${tenants.a.wiki_id}/pages`;
   const { body } = await client.post(pages, { title: 'Edited', markdown: 'one' });
@@ -139,7 +139,7 @@ test('an edit of a text alone is the page as it was, and the write', async () =>
   assert.deepEqual([edited.status, counted.statements.length - before], [200, 2]);
 });
 
-test('a write with an Idempotency-Key is the look for its answer, begin, the lock on the key, the write, the answer, commit', async () => {
+test('a write with an Idempotency-Key is the lookup of its answer, begin, the lock on the key, the write, the answer, commit', async () => {
   const client = counted.as(tenants.owner.token);
   const rename = () =>
     client.send('PATCH', `/v1/wikis/${tenants.a.wiki_id}`, {
@@ -153,8 +153,8 @@ test('a write with an Idempotency-Key is the look for its answer, begin, the loc
   assert.equal(counted.statements.length - before, 7);
 });
 
-test('a write that is refused keeps its connection, on which everything is prepared', async () => {
-  // Nobody else asks this database: there is no worker.
+test('a refused write keeps its connection, with its prepared statements', async () => {
+  // No other queries are sent to this database: there is no worker.
   const world = await openWorld({ ROLE: 'web' });
   const connections = async () => {
     const rows = await world.db.query<{ pid: number }>(sql`
@@ -167,7 +167,7 @@ test('a write that is refused keeps its connection, on which everything is prepa
   const before = await connections();
   for (let i = 0; i < 20; i += 1) assert.equal(await rename(), 403);
   const made = (await connections()).filter((pid) => !before.includes(pid));
-  assert.deepEqual(made, [], 'a connection was given up for a refusal, and another one made');
+  assert.deepEqual(made, [], 'a refusal closed a connection, and another one was opened');
 });
 
 test('every endpoint in the table exists', () => {
@@ -178,17 +178,17 @@ test('every endpoint in the table exists', () => {
   );
 });
 
-/** What may read all of a wiki's pages, by a piece of its text. */
+/** Statements that may read all pages of a wiki, by a part of their text. */
 const OF_MANY_PAGES = [
-  // The tree is all of them.
+  // The tree contains all of them.
   'json_agg(entry)',
-  // What moves with the page above it may be many pages, and many more that link to them.
+  // A moved page may have many descendants, and many more pages that link to them.
   'below as (',
-  // Ranking looks at all that matches.
+  // Ranking reads all matches.
   'hits as (',
 ];
 
-test('no statement of a request reads a whole table for the sake of a few rows, however large the wiki', async () => {
+test('no statement of a request scans a whole table for a few rows, however large the wiki', async () => {
   const { owner, a } = tenants;
   const markdown = '[[Ordinary]], [[Nowhere]], [a link](ordinary)';
   const made = await counted

@@ -7,7 +7,7 @@ import { startS3Server } from './s3-server.ts';
 const s3 = await startS3Server();
 after(() => s3.stop());
 
-/** The tests of what goes through the file store; and those of them that are about files in a folder. */
+/** The tests that use the file store; and those of them that are only about files in a folder. */
 const FILES = ['uploads/uploads', 'uploads/resumable', 'attachments/attachments'];
 const OF_FOLDERS = 'that the store has lost|^parts of a folder';
 
@@ -21,5 +21,5 @@ test('what is promised of uploads and attachments holds where files are in a buc
   });
   const { stdout } = await run.catch((error: { stdout: string }) => assert.fail(error.stdout.slice(-20_000)));
   const passed = Number(/^# pass (\d+)/m.exec(stdout)?.[1]);
-  assert.ok(passed >= 20, `so few tests were run: ${stdout.slice(-1_000)}`);
+  assert.ok(passed >= 20, `only these tests ran: ${stdout.slice(-1_000)}`);
 });

@@ -20,7 +20,7 @@ import { everyWayIn, freshSecrets, PUBLIC_URL } from './sign-in-secrets.ts';
 import { signedInClient } from './signed-in.ts';
 import { type Client, type Hooks, type Owner, openWorld, type World } from './world.ts';
 
-/** Somebody who asks, as a person (whose widget tokens can be made) and as what they send. */
+/** A caller: a user (for whom widget tokens can be made) and the credential that they send. */
 export interface Actor {
   name: string;
   user_id: string;
@@ -31,14 +31,14 @@ export interface Tenants {
   world: World;
   /** The options that the service was started with. */
   env: Record<string, string>;
-  /** Ids of the tenant that is asked for, one for each parameter of a path. */
+  /** Ids of the tenant that requests name, one for each path parameter. */
   a: Ids;
-  /** Ids of the tenant whose things nobody but its own people may ever see or change. */
+  /** Ids of the tenant whose data no other tenant's user may ever see or change. */
   b: Ids;
-  /** Ids of the right form that name nothing. */
+  /** Well-formed ids that name nothing. */
   unknown: Ids;
   /**
-   * A's ids for one request that succeeds: what a request can use up (a member, an invitation, a key) is there anew, and
+   * A's ids for one successful request: whatever a request can use up (a member, an invitation, a key) is created, and
    * the owner is owner again.
    */
   fresh(endpoint: Endpoint, actor: Actor): Promise<Ids>;
@@ -51,23 +51,23 @@ export interface Tenants {
   stranger: Actor;
   /** A deactivated owner of A. */
   inactive: Actor;
-  /** A key with these rights: all where permissions is null, personal where workspace_id is null. */
+  /** A key with these rights: all permissions where they are null, personal where workspace_id is null. */
   key(
     user_id: string,
     rights: { permissions?: Permission[]; workspace_id?: string; dead?: 'revoked' | 'expired' },
   ): Promise<string>;
-  /** What the actor sends to this endpoint: the key, a widget token for a widget's endpoint, or that of a new session. */
+  /** The actor's credential for this endpoint: the key, a widget token, or the token of a new session. */
   tokenFor(endpoint: Endpoint, actor: Actor, workspace_id?: string): Promise<string>;
   widgetToken(actor: Actor, widget: Widget, workspace_id?: string): Promise<string>;
-  /** Sends a request that no person of B makes, and checks what holds for every answer. */
+  /** Sends a request of any user outside B, and checks what holds for every answer. */
   ask(request: RawRequest, endpoint?: Endpoint): Promise<RawAnswer>;
-  /** What an answer lets see of B that the request did not say itself. */
+  /** The part of an answer that discloses data of B which the request did not contain. */
   leakIn(request: RawRequest, answer: RawAnswer): string | undefined;
-  /** Fails where a row of B is not as it was when the tests began. */
+  /** Asserts that no row of B has changed since the tests began. */
   checkForeignRows(): Promise<void>;
 }
 
-/** Two tenants with everything in them, and everybody who may ask. `env` as in openWorld. */
+/** Two tenants with objects of every kind, and callers of every kind. `env` as in openWorld. */
 export async function openTenants(more: Record<string, string> = {}, hooks?: Hooks): Promise<Tenants> {
   const provider = await startSignInProvider(`${PUBLIC_URL}/sign-in/callback`);
   after(() => provider.stop());
@@ -128,24 +128,20 @@ export async function openTenants(more: Record<string, string> = {}, hooks?: Hoo
       assert.equal(
         leakIn(request, answer),
         undefined,
-        `${request.method} ${request.path} let somebody see what belongs to another workspace`,
+        `${request.method} ${request.path} disclosed data of another workspace`,
       );
       return answer;
     },
     leakIn,
     async checkForeignRows() {
-      assert.deepEqual(
-        await hashesOf(db, b),
-        before,
-        'rows of a workspace that no request was allowed to change have changed',
-      );
+      assert.deepEqual(await hashesOf(db, b), before, 'rows of a workspace that no request may change have changed');
     },
   };
 }
 
 /**
- * A wiki with pages and sources, a member to work on, an invitation and a key; their ids by the names that paths use.
- * `revision` is the number of the page's first revision, so that no two tenants need have the same.
+ * A wiki with pages and sources, a member as the target of requests, an invitation and a key; their ids by the names of
+ * path parameters. `revision`: the number of the page's first revision, which differs between tenants.
  */
 async function fill(world: World, owner: Owner, word: string, revision: number): Promise<Ids> {
   const { workspace_id, wiki_id } = owner;
@@ -168,7 +164,7 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
     select p.page_id, p.path as page_path, c.source_id, j.job_id, k.key_id
     from pages p join page_sources c using (wiki_id, page_id) join jobs j using (wiki_id), api_keys k
     where wiki_id = ${wiki_id} and p.path like '%/%' and k.workspace_id = ${workspace_id}`);
-  assert.ok(row, 'an upload must lead to a page with a source');
+  assert.ok(row, 'an upload must make a page with a source');
   const pages = `/v1/wikis/${wiki_id}/pages`;
   const child = { title: word, markdown: `See [it](nothing-yet).\n`, parent_page_id: row.page_id };
   await owner.post(pages, child);
@@ -202,7 +198,7 @@ async function fileIdOf(db: Db, upload_id: string): Promise<string> {
   return file?.file_id ?? '';
 }
 
-/** Gives a page of one revision a second one, which says the same and more; the first one gets this number. */
+/** Adds a second revision to a page, with a longer text; the first one gets this number. */
 async function addRevision(db: Db, wiki_id: string, page_id: string, first: number): Promise<void> {
   await db.query(sql`
     update revisions set revision = ${first} where wiki_id = ${wiki_id} and page_id = ${page_id}`);
@@ -214,7 +210,7 @@ async function addRevision(db: Db, wiki_id: string, page_id: string, first: numb
     update pages set revision = ${first + 1} where wiki_id = ${wiki_id} and page_id = ${page_id}`);
 }
 
-/** Exports a wiki and answers the id of the export when it is there. */
+/** Exports a wiki and returns the id of the finished export. */
 async function exportWiki(owner: Owner, wiki_id: string): Promise<string> {
   const { body } = await owner.post(`/v1/wikis/${wiki_id}/exports`);
   const job = await ended(owner, wiki_id, body.job_id);
@@ -222,7 +218,7 @@ async function exportWiki(owner: Owner, wiki_id: string): Promise<string> {
   return job.job_id;
 }
 
-/** Attaches a text to a page and answers the attachment's id. */
+/** Attaches a text to a page and returns the attachment's id. */
 async function attach(
   world: World,
   by: { token?: string | undefined },
@@ -238,7 +234,7 @@ async function attach(
   return String(attached.body.attachment_id);
 }
 
-/** Whether a request of this endpoint that succeeds leaves its object, or its caller, other than it was. */
+/** Whether a successful request to this endpoint changes its object or its caller. */
 function usesUp({ method, path }: Endpoint): boolean {
   return (
     method === 'DELETE' ||
@@ -261,7 +257,7 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   const key = newToken('key');
   const personal = endpoint.access.on === 'caller';
   const made = { membership_id: newId('mem'), invitation_id: newId('inv'), key_id: newId('key') };
-  // The invitation that the asker accepts is to a workspace that they are not in.
+  // The caller accepts an invitation to a workspace that they are not in.
   const [host_id, host] = [newId('org'), newId('user')];
   await db.query(sql`
     with spare as (
@@ -296,7 +292,7 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   return { ...a, ...made, ...work, wiki_id, page_id, attachment_id, source_id, token: secret };
 }
 
-/** A page at its first revision, in the trash where it is to be restored; at its second where the first one is. */
+/** A page at its first revision, in the trash for a restore; at its second for a restore of the first. */
 async function freshPage(db: Db, { wiki_id, revision }: Ids, owner: Actor, endpoint: Endpoint): Promise<string> {
   const page_id = newId('page');
   const isTrashed = endpoint.path.endsWith(':page_id/restore');
@@ -325,8 +321,8 @@ export async function freshWiki(db: Db, workspace_id: string, created_by: string
 }
 
 /**
- * An upload of one file: one that waits for its bytes, has them all, has a job that waits for long, or has failed. There
- * is no such content, so that nothing is made of it.
+ * An upload of one file: waiting for its bytes, complete, with a job that is not due soon, or failed. Its content does
+ * not exist, so nothing is made of it.
  */
 async function freshWork(db: Db, { wiki_id }: Ids, owner: Actor, { path }: Endpoint): Promise<Partial<Ids>> {
   const ids = { upload_id: newId('upload'), file_id: newId('file'), job_id: newId('job') };
@@ -347,7 +343,7 @@ async function freshWork(db: Db, { wiki_id }: Ids, owner: Actor, { path }: Endpo
   return ids;
 }
 
-/** An attachment like the one that there is, of bytes that nobody asks for. */
+/** A copy of the existing attachment, with bytes that no request reads. */
 async function freshAttachment(db: Db, { attachment_id }: Ids): Promise<string> {
   const id = newId('attachment');
   await db.query(sql`
@@ -357,7 +353,7 @@ async function freshAttachment(db: Db, { attachment_id }: Ids): Promise<string> 
   return id;
 }
 
-/** A source like the one that there is, of bytes that nobody asks for. */
+/** A copy of the existing source, with bytes that no request reads. */
 async function freshSource(db: Db, { source_id }: Ids): Promise<string> {
   const id = newId('source');
   await db.query(sql`
@@ -367,7 +363,7 @@ async function freshSource(db: Db, { source_id }: Ids): Promise<string> {
   return id;
 }
 
-/** Puts the canary into every text of B that no request of its own could put it into. */
+/** Writes the canary into every text of B that no API request can write. */
 async function plant(db: Db, b: Ids, canary: string): Promise<void> {
   const { workspace_id, wiki_id, user_id } = b;
   const statements = [
@@ -383,7 +379,7 @@ async function plant(db: Db, b: Ids, canary: string): Promise<void> {
   for (const statement of statements) await db.query(statement);
 }
 
-/** The search index as it would soon be by itself, so that no row of it changes while it is looked whether any does. */
+/** Merges the search index now, so that workers do not change its rows while they are compared. */
 async function foldAll(db: Db, wiki_id: string): Promise<void> {
   for (const kind of ['page', 'source'] as const) while ((await mergePending(db, wiki_id, kind, 'wait')) > 0);
 }
@@ -417,7 +413,7 @@ function sign(tokens: WidgetTokens, { user_id }: Actor, widget: Widget, workspac
 /** Tables that belong to no workspace and that no request may change. */
 const OF_NOBODY = ['migrations', 'signing_keys'];
 
-/** Tables whose rows nobody can tell the owner of, by design. */
+/** Tables whose rows have no identifiable owner, by design. */
 const OF_EVERYBODY = [
   'blobs',
   'idempotency_keys',
@@ -432,7 +428,7 @@ const OF_EVERYBODY = [
 
 const OWNERS = ['workspace_id', 'wiki_id', 'user_id', 'actor_id', 'created_by'];
 
-/** A hash of the rows of every table that belong to B, by any column that can say so. */
+/** A hash per table of the rows that belong to B, by any column that identifies the owner. */
 async function hashesOf(db: Db, b: Ids): Promise<Record<string, string>> {
   const tables = await db.query<{ table: string; columns: string[] | null }>(sql`
     select t.table_name as table,
@@ -446,7 +442,7 @@ async function hashesOf(db: Db, b: Ids): Promise<Record<string, string>> {
     if (OF_EVERYBODY.includes(table)) continue;
     assert.ok(
       columns !== null || OF_NOBODY.includes(table),
-      `nothing says whose the rows of "${table}" are: give it one of ${OWNERS.join(', ')}, or name it in OF_NOBODY`,
+      `no column identifies the owner of rows of "${table}": add one of ${OWNERS.join(', ')}, or list the table in OF_NOBODY`,
     );
     const isOfB =
       columns === null

@@ -7,7 +7,7 @@ import { cleanUp, freePort, makeFolder, type ServiceProcess, spawnService, world
 import { until } from './until.ts';
 import { addressOf, type Client, makeDatabase, type World, waitForUpload } from './world.ts';
 
-/** Enough that a job has batches before and behind the moment at which its worker is stopped. */
+/** Enough that a job has batches before and after the moment at which its worker is stopped. */
 const FILES = 120;
 
 async function uploadMany(client: Client, wiki_id: string): Promise<string> {
@@ -47,7 +47,7 @@ async function assertMadeOnce(world: World, client: Client, wiki_id: string, upl
   assert.deepEqual(counted, { sources: FILES, revisions: FILES, page_sources: FILES, events: 1 });
 }
 
-test('a worker takes over from one that is gone or stood still, and nothing is made twice', async (t) => {
+test('a worker takes over from one that is dead or suspended, and nothing is made twice', async (t) => {
   const database = await makeDatabase();
   const data_dir = join(await makeFolder(), 'data');
   const port = await freePort();
@@ -62,7 +62,7 @@ test('a worker takes over from one that is gone or stood still, and nothing is m
   const world = worldOfProcess(`http://127.0.0.1:${port}`, database);
   cleanUp(() => world.db.close());
 
-  // The second stands still while the first is killed, so that the time without a worker can be seen.
+  // The second worker is suspended while the first is killed, so that the time without a worker can be measured.
   second.kill('SIGSTOP');
   const owner = await world.owner();
   const { wiki_id } = owner;
@@ -85,7 +85,7 @@ test('a worker takes over from one that is gone or stood still, and nothing is m
   await assertMadeOnce(world, owner, wiki_id, upload_id);
   assert.equal((await jobOf(owner, wiki_id, upload_id)).attempt, 2, 'The second worker must have taken over.');
 
-  // Now the second stands still in mid job and wakes up when a third has done its work.
+  // Now the second worker is suspended during a job and resumed after a third has finished it.
   const { next, next_id } = await stoppedInMidJob(world, second);
   await world.db.query(
     sql`delete from workers where worker_id = (select worker_id from jobs where upload_id = ${next_id})`,
@@ -100,7 +100,7 @@ test('a worker takes over from one that is gone or stood still, and nothing is m
   for (const process of [second, third, web]) assert.equal((await process.ended).code, 0, process.stdout());
 });
 
-/** An upload that the worker has begun and, standing still, does not go on with. */
+/** An upload that the worker has started and, suspended, does not continue. */
 async function stoppedInMidJob(world: World, worker: ServiceProcess) {
   for (let tries = 1; ; tries += 1) {
     assert.ok(
@@ -112,12 +112,12 @@ async function stoppedInMidJob(world: World, worker: ServiceProcess) {
     await underWay(next, next.wiki_id, next_id);
     await standStill(world, worker);
     if ((await jobOf(next, next.wiki_id, next_id)).status === 'running') return { next, next_id };
-    // It was faster.
+    // It finished first.
     worker.kill('SIGCONT');
   }
 }
 
-/** Stops a worker at a moment when it holds no transaction open, whose locks would be in the way of everybody. */
+/** Suspends a worker while it has no open transaction, whose locks would block all others. */
 async function standStill(world: World, worker: ServiceProcess): Promise<void> {
   await until(
     'the worker stands still between two transactions',
@@ -133,7 +133,7 @@ async function standStill(world: World, worker: ServiceProcess): Promise<void> {
   );
 }
 
-test('while a database of others is away the answer is 503, and work goes on by itself when it is back', async () => {
+test('while an external database is unavailable the answer is 503, and work continues by itself when it is back', async () => {
   const folder = await makeFolder();
   const startDatabase = () => startPostgres({ data_dir: join(folder, 'database'), log: () => undefined });
   let database = await startDatabase();
@@ -165,7 +165,7 @@ test('while a database of others is away the answer is 503, and work goes on by 
     assert.equal(status, 503, JSON.stringify(body));
     assert.deepEqual(Object.keys(body), ['error', 'message', 'request_id']);
     assert.equal(body.error, 'database_unavailable');
-    assert.ok(Number(headers.get('retry-after')) > 0, 'A client must be told when to come again.');
+    assert.ok(Number(headers.get('retry-after')) > 0, 'A client must get Retry-After.');
   }
   assert.equal((await owner.get('/livez')).status, 200);
   assert.equal((await world.anonymous.get('/v1/workspaces')).status, 401);

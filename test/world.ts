@@ -20,11 +20,11 @@ import { until } from './until.ts';
 export interface Answer {
   status: number;
   headers: Headers;
-  // Tests look into answers of every shape.
+  // Tests read answers of every shape.
   body: any;
 }
 
-/** Somebody who calls the API with a credential, or nobody. */
+/** A caller of the API, with or without a credential. */
 export interface Client {
   token: string | undefined;
   user_id: string;
@@ -34,7 +34,7 @@ export interface Client {
   send(method: string, path: string, init?: RequestInit): Promise<Answer>;
 }
 
-/** Somebody with a workspace of their own and its first wiki. */
+/** A user with a workspace and its first wiki. */
 export interface Owner extends Client {
   workspace_id: string;
   wiki_id: string;
@@ -47,32 +47,32 @@ export interface Hooks extends Pick<ServiceHooks, 'observe' | 'rewrite' | 'servi
 }
 
 export interface World {
-  /** The database as its owner sees it: everything. */
+  /** The database as its owner: all rows. */
   db: OwnerDb;
   address: string;
   /** The text of every statement that the service has sent. */
   statements: string[];
   anonymous: Client;
   as(token: string | undefined, user_id?: string): Client;
-  /** A new person with a personal key and no workspace. */
+  /** A new user with a personal key and no workspace. */
   person(email?: string): Promise<Client>;
-  /** A new person who has onboarded. */
+  /** A new user who has onboarded. */
   owner(email?: string): Promise<Owner>;
-  /** A new person with a role in a workspace. */
+  /** A new user with a role in a workspace. */
   member(
     workspace_id: string,
     role: RoleSlug,
     status?: 'active' | 'inactive',
   ): Promise<Client & { membership_id: string }>;
-  /** A key that is bound to a workspace of the person with this address. */
+  /** A workspace key of the user with this address. */
   workspaceKey(email: string, workspace_id: string): Promise<Client>;
-  /** Uploads files by name and content, waits for the job's end and answers the upload. */
+  /** Uploads files by name and content, waits for the job's end and returns the upload. */
   upload(client: Client, wiki_id: string, files: Record<string, string | Uint8Array>): Promise<Answer>;
 }
 
 /**
- * The service in this process on a database of its own: on the PostgreSQL that the test run started
- * (IBID_TEST_DATABASE_URL, or DATABASE_URL), else on one started here. Everything is stopped after the tests of the file.
+ * The service in this process on a new database: on the PostgreSQL of the test run (IBID_TEST_DATABASE_URL, or
+ * DATABASE_URL), else on one started here. Everything is stopped after the tests of the file.
  */
 export async function openWorld(env: Record<string, string> = {}, hooks: Hooks = {}): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-test-'));
@@ -83,9 +83,9 @@ export async function openWorld(env: Record<string, string> = {}, hooks: Hooks =
   const config = readConfig({
     PORT: '0',
     DATA_DIR: join(folder, 'data'),
-    // A test runs others again with it, on a bucket.
+    // test/storage.test.ts repeats other tests with it, on a bucket.
     STORAGE_URL: process.env.IBID_TEST_STORAGE_URL,
-    // Tests ask more than anybody may; those that are about limits turn them on.
+    // Tests send more requests than the limits allow; those about limits enable them.
     RATE_LIMITS: 'off',
     ...env,
     DATABASE_URL: database,
@@ -99,7 +99,7 @@ export async function openWorld(env: Record<string, string> = {}, hooks: Hooks =
   return worldOf(openOwner(database), service.address, statements);
 }
 
-/** The database as its owner sees it, until the tests of the file have ended. */
+/** The database as its owner, until the tests of the file have ended. */
 export function openOwner(database: string): OwnerDb {
   const db = openDb({ connection: { connectionString: database }, connections: 4 });
   after(() => db.close());
@@ -201,20 +201,20 @@ function makeClient(address: string, token: string | undefined, user_id: string)
   };
 }
 
-/** An empty database of this test file; the address of a server that the run started, or of one started for this file. */
+/** A new database for this test file; on the run's server, or on one started for this file. */
 export async function makeDatabase(): Promise<string> {
   const shared = process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL;
   const server = new URL(shared || (await startOwnPostgres()));
   const name = `ibid_test_${randomUUID().replaceAll('-', '')}`;
   await administer(server, `create database ${name} encoding 'UTF8' template template0`);
-  // One of this file alone goes with all its databases.
+  // A server of this file alone is removed with all its databases.
   if (shared) after(() => dropDatabase(server, name));
   const address = new URL(server);
   address.pathname = `/${name}`;
   return address.href;
 }
 
-/** An autovacuum worker that is at work in the database may not be ended by its owner; it soon ends by itself. */
+/** A running autovacuum worker cannot be terminated by the database's owner; it ends soon by itself. */
 async function dropDatabase(server: URL, name: string): Promise<void> {
   await until(
     `the database ${name} is dropped`,
@@ -250,12 +250,12 @@ async function startOwnPostgres(): Promise<string> {
   return addressOf(postgres.connection);
 }
 
-/** The address of a PostgreSQL that listens on a socket. */
+/** The URL of a PostgreSQL that listens on a socket. */
 export function addressOf(connection: { host: string; port: number; user: string; database: string }): string {
   return `postgres://${connection.user}@${encodeURIComponent(connection.host)}:${connection.port}/${connection.database}`;
 }
 
-/** Real files, where this checkout has them beside it: name and content of each. undefined where it has not. */
+/** Real files, if they exist beside this checkout: name and content of each; otherwise undefined. */
 export async function corpus(folder: string): Promise<Record<string, Buffer> | undefined> {
   const path = new URL(`../../shared/corpora/${folder}/`, import.meta.url);
   const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {

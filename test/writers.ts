@@ -1,19 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Answer, Owner } from './world.ts';
 
-/** An upload as it was sent; its folder has a name of its own, by which it is found again when no answer came. */
+/** A sent upload; its unique folder identifies it if no answer came. */
 export interface SentUpload {
   wiki_id: string;
   folder: string;
   /** SHA-256 by file name. */
   files: Map<string, string>;
-  /** Set at the moment the answer came. */
+  /** Set when the answer came. */
   upload_id?: string;
 }
 
-/** What clients were told, written down when the answer came; nothing of it may be lost. */
+/** What clients were told, recorded when the answer came; none of it may be lost. */
 export interface Ledger {
-  /** Workspaces by name. Each is asked for with an Idempotency-Key until there is an answer. */
+  /** Workspace ids by name. Each is requested with an Idempotency-Key until there is an answer. */
   workspaces: Map<string, string>;
   invitations: string[];
   /** Titles by wiki, in the order of their acknowledgement. */
@@ -22,21 +22,21 @@ export interface Ledger {
   acknowledged: number;
   /** Answers 503 with an envelope and Retry-After. */
   unavailable: number;
-  /** Requests whose connection ended with the service: done or not, nobody was told. */
+  /** Requests whose connection ended with the service: their result is unknown. */
   unanswered: number;
-  /** Answers that nobody should get. */
+  /** Answers that clients must not get. */
   wrong: string[];
 }
 
 export interface Writers {
   ledger: Ledger;
-  /** Says whether the service is meant to be there: only where it is not may a connection break. */
+  /** Says whether the service is expected to be up: connections may only break while it is not. */
   serviceIsUp(up: boolean): void;
-  /** Lets the present requests end. */
+  /** Waits for the requests in progress. */
   stop(): Promise<void>;
 }
 
-/** Begins to write as each of the owners, without a pause, and goes on through every failure. */
+/** Starts a writer for each owner, which writes without a pause and continues after failures. */
 export function startWriters(owners: readonly Owner[]): Writers {
   const ledger: Ledger = {
     workspaces: new Map(),
@@ -73,7 +73,7 @@ export function startWriters(owners: readonly Owner[]): Writers {
     return undefined;
   }
 
-  /** Answers whether there was an answer. */
+  /** Returns whether there was an answer. */
   async function write(what: string, request: () => Promise<Answer>, note: (answer: Answer) => void): Promise<boolean> {
     const answer = await ask(what, request);
     if (answer) {

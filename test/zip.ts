@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** What was packed before, by its content: a bomb has the same content many times. */
+/** Compressed contents by identity: a ZIP bomb repeats the same content. */
 const packedBefore = new WeakMap<object, { crc: number; packed: Buffer }>();
 
 function pack(content: string | Uint8Array): { crc: number; packed: Buffer } {
@@ -13,7 +13,7 @@ function pack(content: string | Uint8Array): { crc: number; packed: Buffer } {
   return made;
 }
 
-/** A ZIP archive of files by name, packed; `names` in the archive are just those that are given. */
+/** A compressed ZIP archive of files by name; names are written unchanged. */
 export function zipOf(files: readonly (readonly [name: string, content: string | Uint8Array])[]): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -21,7 +21,8 @@ export function zipOf(files: readonly (readonly [name: string, content: string |
   for (const [name, content] of files) {
     const { crc, packed } = pack(content);
     const path = Buffer.from(name);
-    // Version, flags (names are UTF-8), method, time and date, checksum, both sizes, length of the name, no extra.
+    // Version, flags (names are UTF-8), method, time and date, checksum, both sizes, length of the name, no extra
+    // field.
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(0x800, 2);
@@ -46,7 +47,7 @@ export function zipOf(files: readonly (readonly [name: string, content: string |
   return Buffer.concat([...parts, list, end]);
 }
 
-/** A Word document with this XML in its body; `relations` are what it refers to, `parts` what it holds besides. */
+/** A Word document with this XML in its body; `relations`: its relationships, `parts`: its other parts. */
 export function docxOf(
   body: string,
   relations = '',
