@@ -167,7 +167,9 @@ test('a repetition while the first request is in progress gets its answer, and i
   const pages = `/v1/wikis/${owner.wiki_id}/pages`;
   const { body: page } = await owner.post(pages, { title: 'Twice', markdown: 'one' });
   const [first, second] = [gate(), gate()];
-  t.after(() => [first, second].forEach(({ open }) => open()));
+  t.after(() => {
+    for (const { open } of [first, second]) open();
+  });
   const edit = () =>
     owner.send('PATCH', `${pages}/${page.page_id}`, {
       headers: { 'content-type': 'application/json', ...keyed('under-way') },

@@ -52,10 +52,10 @@ function at(place: World, client: Client): Client {
   };
 }
 const statusesOf = (answers: readonly { status: number }[]) =>
-  answers.reduce<Record<number, number>>(
-    (counts, { status }) => ({ ...counts, [status]: (counts[status] ?? 0) + 1 }),
-    {},
-  );
+  answers.reduce<Record<number, number>>((counts, { status }) => {
+    counts[status] = (counts[status] ?? 0) + 1;
+    return counts;
+  }, {});
 
 /** Sends this many requests, a few at a time. */
 async function many<T>(times: number, send: (i: number) => Promise<T>): Promise<T[]> {

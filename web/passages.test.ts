@@ -153,8 +153,8 @@ test('a passage of a text file is located by its lines', async () => {
   await world.upload(owner, owner.wiki_id, { 'a.md': '---\ntitle: T\n---\n\n# Weaving\n\nWarp\nand weft.\n' });
   const [root, read] = [await rootOf(owner), await reader(owner)];
   const text = await read(`${root}/a?sources`);
-  assert.match(text, /<blockquote>Weaving<\/blockquote>[^]*?<strong>a\.md<\/strong>, “Weaving”, line 5</);
-  assert.match(text, /<blockquote>Warp and weft\.<\/blockquote>[^]*?<strong>a\.md<\/strong>, “Weaving”, lines 7–8</);
+  assert.match(text, /<blockquote>Weaving<\/blockquote>[\s\S]*?<strong>a\.md<\/strong>, “Weaving”, line 5</);
+  assert.match(text, /<blockquote>Warp and weft\.<\/blockquote>[\s\S]*?<strong>a\.md<\/strong>, “Weaving”, lines 7–8</);
 });
 
 test('a stale page names the source that has changed', async () => {

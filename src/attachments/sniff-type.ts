@@ -31,6 +31,7 @@ function asText(start: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
     // Tabs, line breaks, form feeds and escapes stand in texts; other control characters in none.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
     return /[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]/.test(text) ? undefined : text;
   } catch {
     // No UTF-8.

@@ -13,14 +13,16 @@ export interface SqlStatement {
  * supported.
  */
 export function splitStatements(script: string): SqlStatement[] {
-  const statements: SqlStatement[] = [{ text: '', comments: [] }];
+  let last: SqlStatement = { text: '', comments: [] };
+  const statements = [last];
   for (const [token] of script.matchAll(TOKEN)) {
-    const last = statements.at(-1);
-    if (token === ';') statements.push({ text: '', comments: [] });
-    else if (!/^(--|\/\*)/.test(token)) last!.text += token;
+    if (token === ';') {
+      last = { text: '', comments: [] };
+      statements.push(last);
+    } else if (!/^(--|\/\*)/.test(token)) last.text += token;
     else {
-      last!.text += ' ';
-      last!.comments.push(token);
+      last.text += ' ';
+      last.comments.push(token);
     }
   }
   return statements.map(({ text, comments }) => ({ text: text.trim(), comments })).filter(({ text }) => text !== '');

@@ -148,12 +148,12 @@ What it is about[^all], see [the third](book/chapter-3#chapter-3) and [usage](bo
   assert.deepEqual([one?.title, two?.title, three?.title], ['Chapter 1', 'Chapter 2', 'Chapter 3']);
   assert.match(
     one?.markdown ?? '',
-    /^## Chapter 1\n[^]*\[the book\]\[home\]\.\n\n\[home\]: https:\/\/example\.com "Home"\n\n\[\^one\]: Only the first\.\n$/,
+    /^## Chapter 1\n[\s\S]*\[the book\]\[home\]\.\n\n\[home\]: https:\/\/example\.com "Home"\n\n\[\^one\]: Only the first\.\n$/,
   );
   assert.match(one?.html ?? '', /href="https:\/\/example\.com"/);
   assert.match(
     two?.html ?? '',
-    /href="chapter-1#h-chapter-1"[^]*href="chapter-3#h-chapter-3"[^]*href="#h-usage"[^]*href="chapter-1#h-usage"/,
+    /href="chapter-1#h-chapter-1"[\s\S]*href="chapter-3#h-chapter-3"[\s\S]*href="#h-usage"[\s\S]*href="chapter-1#h-usage"/,
   );
   assert.match(two?.html ?? '', /All of it/);
   assert.doesNotMatch(three?.markdown ?? '', /All of it|example\.com/);
@@ -195,7 +195,7 @@ test('the document again revises exactly the sections that changed, and merges t
     'book/third': 1,
   });
   const merged = await wiki.page('book/chapter-2');
-  assert.match(merged.markdown, /Only twice[^]*\nBy hand\.\n$/);
+  assert.match(merged.markdown, /Only twice[\s\S]*\nBy hand\.\n$/);
   assert.match(
     (await wiki.page('book')).markdown,
     /chapter-2\)\n- \[New\]\(book\/new\)\n- \[Chapter 3\]\(book\/third\)\n$/,
@@ -208,7 +208,7 @@ test('the page of a section that is no longer there stays and is stale, until th
   const wiki = await newWiki();
   await wiki.upload({ 'Book.md': BOOK });
   await wiki.edit('book/chapter-1', { markdown: '## Chapter 1\n\nMine.\n' });
-  const [one = '', two = ''] = [/## Chapter 1[^]*?(?=## Chapter 2)/, /## Chapter 2[^]*?(?=## Chapter 3)/].map(
+  const [one = '', two = ''] = [/## Chapter 1[\s\S]*?(?=## Chapter 2)/, /## Chapter 2[\s\S]*?(?=## Chapter 3)/].map(
     (part) => part.exec(BOOK)?.[0],
   );
   const without = `${BOOK.replace(one, '').replace(two, '')}\n## Chapter 4\n\n${words('four', 30_000)}\n`;
@@ -330,7 +330,7 @@ function hugeBlock(kind: string, change: string): string {
 test('one block that is too long for a page is divided between its items and stays what it is; one that changes revises its page', async () => {
   for (const [kind, element] of [
     ['list', /^<ol start="(\d+)">/],
-    ['nested', /^<ul>[^]*<ul>/],
+    ['nested', /^<ul>[\s\S]*<ul>/],
     ['table', /^<table>\n<thead>\n<tr>\n<th>Head<\/th>/],
     ['code', /^<pre><code class="language-js">/],
     ['quote', /^<blockquote>/],

@@ -105,7 +105,7 @@ test('a picture of a column stands in its column, and one between the items of a
     [[['Photo', 50, 420, 200, 130]]],
     { Photo: PHOTO },
   );
-  const [, left = '', right = ''] = /^([^]*)!\[\][^]*?\n([^]*)$/.exec(shown(await read(columns))) ?? [];
+  const [, left = '', right = ''] = /^([\s\S]*)!\[\][\s\S]*?\n([\s\S]*)$/.exec(shown(await read(columns))) ?? [];
   assert.match(left, /column 50/);
   assert.doesNotMatch(left, /column 320/);
   assert.match(right, /^\nBelow the picture\.\n\nSome words of column 320/);
@@ -263,7 +263,7 @@ test('a picture that cannot be unpacked, or unpacks to more than there is room f
         { Bomb: bomb, Photo: PHOTO },
       ),
     );
-    assert.match(document.markdown, /^Above them\.\n\n[^]*Below them\.\n$/, name);
+    assert.match(document.markdown, /^Above them\.\n\n[\s\S]*Below them\.\n$/, name);
     assert.ok(
       document.pictures?.some(({ bytes }) => PHOTO.stream.length === bytes.length),
       `the picture beside one ${name} is shown`,

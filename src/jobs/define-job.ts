@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
+import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Enqueueable } from '../access/guard.ts';
 import type { Query, ScopedDb } from '../db/db.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';

@@ -18,11 +18,17 @@ interface Watched {
  */
 export function openJobChanges(query: Query, onFailure: (error: unknown) => void): JobChanges {
   const watched = new Map<string, Watched>();
-  let timer: NodeJS.Timeout | undefined;
+  let isScheduled = false;
+
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setTimeout(() => void look(), LOOK_MS);
+  }
 
   async function look(): Promise<void> {
     const jobs = [...watched.values()];
-    timer = undefined;
+    isScheduled = false;
     if (jobs.length === 0) return;
     try {
       const rows = await query<{ job_id: string; version: string }>(sql`
@@ -39,7 +45,7 @@ export function openJobChanges(query: Query, onFailure: (error: unknown) => void
     } catch (error) {
       onFailure(error);
     }
-    timer ??= setTimeout(() => void look(), LOOK_MS);
+    schedule();
   }
 
   return {
@@ -49,7 +55,7 @@ export function openJobChanges(query: Query, onFailure: (error: unknown) => void
       watched.set(key, job);
       job.version = undefined;
       job.callbacks.add(onChange);
-      timer ??= setTimeout(() => void look(), LOOK_MS);
+      schedule();
       return () => {
         job.callbacks.delete(onChange);
         // A reader may stop twice (a stream ends, then is destroyed), and others may watch the job by then.

@@ -161,7 +161,7 @@ test('a stream ends when its key is revoked or its reader is no longer a member,
   ];
   assert.equal((await world.anonymous.get(`${job}/events`)).status, 401);
   assert.equal((await stranger.get(`${job}/events`)).status, 403);
-  assert.equal((await stranger.get(job.replace(owner.wiki_id, stranger.wiki_id) + '/events')).status, 404);
+  assert.equal((await stranger.get(`${job.replace(owner.wiki_id, stranger.wiki_id)}/events`)).status, 404);
   const streams = [await follow(world.address, member, job), await follow(world.address, leaver, job)];
   await Promise.all(streams.map(receives));
   await db.query(sql`update api_keys set revoked_at = now() where user_id = ${member.user_id}`);

@@ -34,7 +34,7 @@ const parser = unified().use(remarkParse).use(remarkGfm).use(extendSyntax).freez
 const frontMatterParser = unified().use(remarkParse).use(remarkGfm).use(remarkFrontmatter).use(extendSyntax).freeze();
 
 /** If the first line of dashes is a thematic break, the front matter parser would not find a list or quote after it. */
-const FRONT_MATTER = /^---[ \t]*(?:\r\n?|\n)(?:[^]*?[\r\n])?---[ \t]*(?:[\r\n]|$)/;
+const FRONT_MATTER = /^---[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?---[ \t]*(?:[\r\n]|$)/;
 
 /**
  * Parses GitHub-flavoured Markdown with front matter, mathematics and wiki links. Links, images and definitions have

@@ -93,6 +93,7 @@ export function lineEndsIn(text: string): number {
 
 /** Removes the two control characters that mark matches in search passages, so that a text cannot forge marks. */
 export function searchable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it removes control characters
   return /[\u0002\u0003]/.test(text) ? text.replace(/[\u0002\u0003]/g, '') : text;
 }
 

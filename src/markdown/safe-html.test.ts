@@ -41,7 +41,8 @@ test('an attack is harmless in any position of a text and in all fields of the p
         snippet,
       );
     }
-    const head = /<head>([^]*)<\/head>\n<body>/.exec(pageDocument({ ...exampleFullPage, title, html: '' }))?.[1] ?? '';
+    const head =
+      /<head>([\s\S]*)<\/head>\n<body>/.exec(pageDocument({ ...exampleFullPage, title, html: '' }))?.[1] ?? '';
     assert.deepEqual(
       parser.parse(head).children.flatMap((child) => (child.type === 'element' ? child.tagName : [])),
       ['meta', 'title', 'base'],

@@ -42,7 +42,7 @@ function wholeLines({ bytes, content_type }: UploadedFile, kind: 'html' | 'markd
 /** This runs outside the sandbox, without a time limit, so only text as short as a real title is parsed. */
 const HEADING_MAX = 500;
 
-const HTML_TITLES = [/<title[\s>][^]{0,500}?<\/title>/i, /<h1[\s>][^]{0,500}?<\/h1>/i];
+const HTML_TITLES = [/<title[\s>][\s\S]{0,500}?<\/title>/i, /<h1[\s>][\s\S]{0,500}?<\/h1>/i];
 
 function titleOfHtml(html: string): string | undefined {
   for (const pattern of HTML_TITLES) {
@@ -53,11 +53,11 @@ function titleOfHtml(html: string): string | undefined {
   return /<h[1-6][\s>]/i.test(html) ? '' : undefined;
 }
 
-const FRONT_MATTER = /^---[ \t]*\n(?:[^]*?\n)?---[ \t]*(?:\n|$)/;
+const FRONT_MATTER = /^---[ \t]*\n(?:[\s\S]*?\n)?---[ \t]*(?:\n|$)/;
 
 /** What contains headings that do not count (code, comments), or is one: a line of #, an underlined line, HTML. */
 const HEADING =
-  /^ {0,3}(?:(?:(`{3,9}|~{3,9})[^]*?(?:\n {0,3}\1[^\n]*|$(?![^]))|<!--[^]*?(?:-->|$(?![^])))|(#{1,6}[ \t]+[^\n]*|[^\s<>#|-][^\n]*\n {0,3}(?:=+|-+)[ \t]*$|<h[1-6][\s>][^]{0,500}?<\/h[1-6]>))/gm;
+  /^ {0,3}(?:(?:(`{3,9}|~{3,9})[\s\S]*?(?:\n {0,3}\1[^\n]*|$(?![\s\S]))|<!--[\s\S]*?(?:-->|$(?![\s\S])))|(#{1,6}[ \t]+[^\n]*|[^\s<>#|-][^\n]*\n {0,3}(?:=+|-+)[ \t]*$|<h[1-6][\s>][\s\S]{0,500}?<\/h[1-6]>))/gm;
 
 function titleOfMarkdown(text: string): string | undefined {
   const front = FRONT_MATTER.exec(text)?.[0] ?? '';

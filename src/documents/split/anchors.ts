@@ -12,7 +12,7 @@ export interface FragmentLink {
 /** The start of links to places of the same page; documents without any skip the rest. */
 const ANY_FRAGMENT = /(?:\(\s*<?|["'=]|\]:\s*<?)#/;
 
-const FRAGMENT = /#((?:[^\s()<>"'|\\]|\\[^])+)/g;
+const FRAGMENT = /#((?:[^\s()<>"'|\\]|\\[\s\S])+)/g;
 
 /** For each part the links to headings that are in other parts, or have another id, after splitting. */
 export function fragmentLinks(parts: readonly LongPart[], markdown: string): FragmentLink[][] {

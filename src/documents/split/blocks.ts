@@ -138,7 +138,7 @@ function wordsOf(heading: Heading): string {
   return words;
 }
 
-const HTML_COMMENT = /<!--[^]*?(?:-->|$)/g;
+const HTML_COMMENT = /<!--[\s\S]*?(?:-->|$)/g;
 const HTML_ID = /<[a-z][^<>]*?\s(?:id|name)\s*=\s*["']?([^\s"'<>]+)/gi;
 
 function idsOf(block: Nodes): string[] {

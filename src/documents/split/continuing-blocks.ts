@@ -75,6 +75,9 @@ export function tableReader(): (line: string, wasEmpty: boolean, isOpen: boolean
 const DELIMITERS = /^\|(?:[ \t]*:?-+:?[ \t]*\|)*(?:[ \t]*:?-+:?[ \t]*)?$/;
 
 function cellsOf(row: string): number {
-  const inner = row.replace(/\\[^]/g, '').replace(/^\|/, '').replace(/\|$/, '');
+  const inner = row
+    .replace(/\\[\s\S]/g, '')
+    .replace(/^\|/, '')
+    .replace(/\|$/, '');
   return inner.split('|').length;
 }

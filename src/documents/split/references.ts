@@ -14,7 +14,7 @@ export interface LongPart {
 const MAYBE_UNCLOSED = /^ {0,3}(?:`{3}|~{3}|\${2}|<)/;
 
 /** Text in brackets, which may refer to a definition or a footnote. */
-const LABEL = /\[((?:[^[\]\\]|\\[^])+)\]/g;
+const LABEL = /\[((?:[^[\]\\]|\\[\s\S])+)\]/g;
 
 /**
  * The parts with the definitions and footnotes that they refer to: those of other parts are appended, and removed from

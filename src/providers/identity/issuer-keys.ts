@@ -109,7 +109,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     },
     async otherThan(seen) {
       if (keys === seen) {
-        if (loading) await loading;
+        if (loading !== null) await loading;
         else if (since(unknownKeyAt) >= UNKNOWN_KEY_RETRY) {
           unknownKeyAt = now();
           await load();

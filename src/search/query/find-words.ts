@@ -80,6 +80,7 @@ const foldedCharacters = new Map<string, string>();
 function foldInPlace(text: string): string {
   const lower = text.toLowerCase();
   const same = lower.length === text.length ? lower : text;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the range of ASCII
   return same.replace(/[^\x00-\x7f]/g, (character) => {
     let folded = foldedCharacters.get(character);
     if (folded === undefined) {

@@ -64,7 +64,10 @@ class Editor extends HTMLElement {
         keymap.of([
           {
             key: 'Mod-s',
-            run: () => (this.#form.requestSubmit(this.querySelector<HTMLButtonElement>('.button.main')), true),
+            run: () => {
+              this.#form.requestSubmit(this.querySelector<HTMLButtonElement>('.button.main'));
+              return true;
+            },
           },
           { key: 'Mod-b', run: (view) => wrap(view, '**') },
           { key: 'Mod-i', run: (view) => wrap(view, '*') },

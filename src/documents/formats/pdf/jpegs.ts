@@ -47,7 +47,7 @@ function jpegAt(file: Buffer, start: number, image: DecodedImage): Buffer | unde
     OWN_COLORS.test(dictionary) ||
     (jpeg.components === 3 && REFERRED_COLORS.test(dictionary)) ||
     !/\/ColorSpace\b/.test(dictionary);
-  const isOther = /\/(?:Decode|SMask|Mask)\b|\/DecodeParms\b[^]*\/ColorTransform\b/.test(dictionary);
+  const isOther = /\/(?:Decode|SMask|Mask)\b|\/DecodeParms\b[\s\S]*\/ColorTransform\b/.test(dictionary);
   return hasOwnColors && !isOther && jpeg.components !== 4 ? jpeg.bytes : undefined;
 }
 
