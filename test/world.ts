@@ -42,7 +42,7 @@ export interface Owner extends Client {
 }
 
 export interface Hooks extends Pick<ServiceHooks, 'observe' | 'rewrite' | 'services'> {
-  /** Where the service writes its lines; to nobody unless stated. */
+  /** Where the service writes its lines; nowhere unless stated. */
   log?: Logger;
 }
 

@@ -54,9 +54,9 @@ for (const { slug: role, permissions } of ROLES) {
       if (!isTheirs) assert.match(body, /Ask an owner or an admin of the workspace[\s\S]*Request <code>/);
     }
     const manages = permissions.includes('members:manage');
-    for (const deed of ['invite', 'role', 'deactivate', 'remove', 'transfer']) {
-      const isOffered = manages && (deed !== 'transfer' || role === 'owner');
-      assert.equal(members.includes(`name="do" value="${deed}"`), isOffered, deed);
+    for (const action of ['invite', 'role', 'deactivate', 'remove', 'transfer']) {
+      const isOffered = manages && (action !== 'transfer' || role === 'owner');
+      assert.equal(members.includes(`name="do" value="${action}"`), isOffered, action);
     }
     assert.equal(
       members.includes('<option value="owner"'),

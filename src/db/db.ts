@@ -16,7 +16,7 @@ export interface Db {
 
 /** The database in one request context. */
 export interface ScopedDb extends Db {
-  /** Like `transaction`, but read-only and repeatable read: every statement sees the same snapshot. */
+  /** Like `transaction`, but read-only: every statement sees the same snapshot. */
   snapshot<T>(work: (query: Query) => Promise<T>): Promise<T>;
 }
 

@@ -59,7 +59,7 @@ test('whatever a text is made of, compiling it changes no character of it', () =
 test('the wiki links of uploaded notes lead to the notes of those names, and are links between the pages', async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, {
-    'start.md': '[[Daily note]] [[other/Deep]] [[deep#Part|there]] [[Nobody]]\n',
+    'start.md': '[[Daily note]] [[other/Deep]] [[deep#Part|there]] [[Absent]]\n',
     'notes/Daily Note.md': '# Day\n',
     'notes/other/deep.md': 'back to [[start]]\n',
   });
@@ -68,8 +68,8 @@ test('the wiki links of uploaded notes lead to the notes of those names, and are
   assert.match(start.html, /<a class="wiki" href="notes\/daily-note">Daily note<\/a>/);
   assert.match(start.html, /<a class="wiki" href="notes\/other\/deep">other\/Deep<\/a>/);
   assert.match(start.html, /<a class="wiki" href="notes\/other\/deep#h-part">there<\/a>/);
-  assert.match(start.html, /<a class="wiki missing" data-target="Nobody">Nobody<\/a>/);
-  assert.equal(start.markdown, '[[Daily note]] [[other/Deep]] [[deep#Part|there]] [[Nobody]]\n');
+  assert.match(start.html, /<a class="wiki missing" data-target="Absent">Absent<\/a>/);
+  assert.equal(start.markdown, '[[Daily note]] [[other/Deep]] [[deep#Part|there]] [[Absent]]\n');
   const { body: deep } = await owner.get(`${pages}/path/notes/other/deep`);
   assert.match(deep.html, /<a class="wiki" href="..\/..\/start">start<\/a>/);
 });

@@ -51,7 +51,7 @@ export async function writePages(
     const found = present.get(file.page_id);
     const before = found?.is_trashed ? undefined : found;
     const page_id = found?.is_trashed ? newId('page') : file.page_id;
-    const { change, page } = changeOf(before, ours, merges.get(file.page_id));
+    const { change, page } = changeFrom(before, ours, merges.get(file.page_id));
     written.push({ file, page, page_id, change, isOfFile: result.ok });
     if (before?.is_edited) edited.push({ before, ours, change });
     if (change === 'same' || change === 'kept') continue;
@@ -96,7 +96,7 @@ async function writeTextsOfSame(
 }
 
 /** What becomes of a page, and what it then shows. */
-function changeOf(
+function changeFrom(
   before: ExistingPage | undefined,
   ours: CompiledFile,
   merge: Merged | undefined,

@@ -1,7 +1,7 @@
 import { signedIn } from '../access/access-rule.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { createKey } from './create-key.ts';
-import { ApiKeyWish, exampleNewApiKey, NewApiKey } from './schema.ts';
+import { ApiKeyInput, exampleNewApiKey, NewApiKey } from './schema.ts';
 
 export const createPersonalKey = endpoint({
   method: 'POST',
@@ -10,7 +10,7 @@ export const createPersonalKey = endpoint({
   description: 'A key that acts as the caller in all their workspaces. A workspace key cannot make one.',
   access: signedIn({ unrestricted: true }),
   event: 'api_key.created',
-  body: ApiKeyWish,
+  body: ApiKeyInput,
   status: 201,
   reply: NewApiKey,
   errors: ['invalid_name', 'invalid_request'],

@@ -3,7 +3,7 @@ import { onWorkspace } from '../access/access-rule.ts';
 import { Id } from '../core/records.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { createKey } from './create-key.ts';
-import { ApiKeyWish, exampleNewApiKey, NewApiKey } from './schema.ts';
+import { ApiKeyInput, exampleNewApiKey, NewApiKey } from './schema.ts';
 
 export const createWorkspaceKey = endpoint({
   method: 'POST',
@@ -13,7 +13,7 @@ export const createWorkspaceKey = endpoint({
   access: onWorkspace('developers:manage'),
   event: 'api_key.created',
   params: Type.Object({ workspace_id: Id }),
-  body: ApiKeyWish,
+  body: ApiKeyInput,
   status: 201,
   reply: NewApiKey,
   errors: ['invalid_name', 'invalid_request'],

@@ -75,16 +75,16 @@ test('a key that may only manage members grants no more than it has', async () =
   assert.equal((await key.patch(`${path}/${member.membership_id}`, { role: 'viewer' })).body.role, 'viewer');
 });
 
-test('a wish that cannot be meant is 400 and makes nothing', async () => {
+test('a input that cannot be meant is 400 and makes nothing', async () => {
   const owner = await world.owner();
-  for (const wish of [
+  for (const input of [
     { name: 'x'.repeat(101) },
     { name: 'a', permissions: ['pages:eat'] },
     { name: 'a', expires_at: '2020-01-01T00:00:00Z' },
     { name: 'a', expires_at: 'tomorrow' },
     { name: 'a', expires_at: '2027-13-45T00:00:00Z' },
   ]) {
-    assert.equal((await owner.post('/v1/me/api-keys', wish)).status, 400, JSON.stringify(wish));
+    assert.equal((await owner.post('/v1/me/api-keys', input)).status, 400, JSON.stringify(input));
   }
   assert.equal((await owner.get('/v1/me/api-keys')).body.length, 1, 'the one that the test calls with');
 });

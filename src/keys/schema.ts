@@ -25,7 +25,7 @@ export const NewApiKey = Record({
   secret: Type.String({ description: 'The key itself, shown this once.' }),
 });
 
-export const ApiKeyWish = Type.Object({
+export const ApiKeyInput = Type.Object({
   name: Type.String({ minLength: 1 }),
   permissions: Type.Optional(
     Type.Array(Type.String(), { description: 'Only these; absent: all that the role gives.' }),
@@ -38,28 +38,28 @@ export const apiKeyColumns: Sql = sql`
   k.key_id, k.name, k.obfuscated_value, coalesce(k.permissions, '{}') as permissions, k.created_at, k.user_id as created_by,
   k.expires_at, k.last_used_at`;
 
-interface ReadWish {
+interface CheckedKeyInput {
   name: string;
   permissions: string[] | null;
   expires_at: string | null;
 }
 
-/** What a wish for a key comes to; 400 for an unusable name, an unknown permission or a time that is not ahead. */
-export function readWish(wish: Static<typeof ApiKeyWish>): ReadWish | ApiError {
-  const name = readName(wish.name);
+/** The checked input for a new key. Errors: 400 for an unusable name, an unknown permission or a time that has passed. */
+export function checkKeyInput(input: Static<typeof ApiKeyInput>): CheckedKeyInput | ApiError {
+  const name = readName(input.name);
   if (name instanceof ApiError) return name;
-  const unknown = wish.permissions?.find((permission) => !PERMISSIONS.some((known) => known === permission));
+  const unknown = input.permissions?.find((permission) => !PERMISSIONS.some((known) => known === permission));
   if (unknown !== undefined) {
     return new ApiError(
       'invalid_request',
       `There is no permission "${unknown.slice(0, 64)}". There are ${PERMISSIONS.join(', ')}.`,
     );
   }
-  const expires_at = wish.expires_at === undefined ? null : readTimestamp(wish.expires_at);
+  const expires_at = input.expires_at === undefined ? null : readTimestamp(input.expires_at);
   if (expires_at === undefined || (expires_at !== null && Date.parse(expires_at) <= Date.now())) {
     return new ApiError('invalid_request', 'expires_at is a time ahead, as RFC 3339 writes it: 2027-01-31T12:00:00Z.');
   }
-  const permissions = wish.permissions && wish.permissions.length > 0 ? [...new Set(wish.permissions)].sort() : null;
+  const permissions = input.permissions && input.permissions.length > 0 ? [...new Set(input.permissions)].sort() : null;
   return { name, permissions, expires_at };
 }
 

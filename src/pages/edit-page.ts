@@ -38,12 +38,12 @@ export const editPage = endpoint({
   },
   run: async (context) => {
     const { body, if_match, refuse, services } = context;
-    const update = readWish(body, if_match, services.limits.markdown_bytes);
+    const update = checkKeyInput(body, if_match, services.limits.markdown_bytes);
     return update instanceof ApiError ? refuse(update) : updatePage(context, update);
   },
 });
 
-function readWish(
+function checkKeyInput(
   body: {
     title?: string;
     markdown?: string;

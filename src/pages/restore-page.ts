@@ -82,7 +82,7 @@ export const restorePage = endpoint({
     }),
 });
 
-/** Of the pages below, those that were thrown away on another occasion stay where they are. */
+/** Pages below that went to the trash separately stay there. */
 function backWith(trashed_with: string): Sql {
   const isBack = sql`c.trashed_with is not distinct from ${trashed_with}::text`;
   return sql`, trashed_at = case when ${isBack} then null else c.trashed_at end,

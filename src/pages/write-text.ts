@@ -64,7 +64,7 @@ export function textCtes(
 }
 
 /**
- * The links of step `resolved` as the page `p` has them after textSteps, which its statement cannot see yet. Ids are columns
+ * The links of step `resolved` as the page `p` has them after textCtes, which its statement cannot see yet. Ids are columns
  * here (`offset 0`), by which pages can be looked up.
  */
 export function writtenLinks(wiki_id: string): Sql {

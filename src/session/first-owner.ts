@@ -16,7 +16,7 @@ import { exampleTokens, signInRefused, Tokens } from './schema.ts';
 const GOOD = raw(`created_at > now() - interval '30 days' and not exists (select from users)`);
 
 /**
- * The first user of a new service, by the link that its start has printed: whoever reads the log is the operator, who
+ * The first user of a new service, by the link that its start has printed: a reader of the log is the operator, who
  * vouches for the address. A lock of the database lets one of several be the first.
  */
 export const makeFirstOwner = endpoint({

@@ -7,8 +7,8 @@ import { ACCESS_END, FORGET_REFRESH_TOKENS, IDLE_END, tokensOf } from './new-ses
 import { exampleTokens, sessionAuditColumns, signInRefused, Tokens } from './schema.ts';
 
 /**
- * One of several who come with the same token marks it as used: the update waits for the others and looks again. Whoever
- * comes with a used one, be it the thief or the robbed, ends the session for both.
+ * Of several requests with the same token one marks it as used: the update waits for the others and checks again. A used
+ * token ends the session, for a thief as for its owner.
  */
 export const refreshSession = endpoint({
   method: 'POST',

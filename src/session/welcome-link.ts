@@ -2,8 +2,8 @@ import { newLinkSecret } from '../core/secrets.ts';
 import { type Sql, sql } from '../db/sql.ts';
 
 /**
- * The link by which somebody becomes the first user, or undefined where there is a user. Each start makes one anew, for
- * it is shown this once.
+ * The link that makes the first user, or undefined where there is a user. Each start creates a new one, as it is shown only
+ * once.
  */
 export async function offerWelcomeLink(
   query: (statement: Sql) => Promise<unknown[]>,

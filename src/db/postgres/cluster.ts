@@ -113,7 +113,7 @@ function syncFolder(folder: string): void {
 
 const settings = (major: number): string => `# Written by Ibid at each start. Use ALTER SYSTEM for settings of your own.
 
-# Nobody connects but through the socket, which only its owner can reach.
+# The only way to connect is the socket, which only its owner can reach.
 listen_addresses = ''
 unix_socket_permissions = 0700
 

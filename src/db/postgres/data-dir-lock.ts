@@ -9,7 +9,7 @@ const SQLITE_BUSY = 5;
  * Takes `folder` for this process alone, until the function returned is called or the process ends, by kill -9 too.
  *
  * The lock is the kernel's (fcntl), reached through SQLite because Node has no call for it.
- * An advisory lock inside PostgreSQL would leave a hole: while a killed server is being started again nobody holds it,
+ * An advisory lock inside PostgreSQL would leave a hole: while a killed server is being started again it is free,
  * and a second Ibid could slip in. This one also holds between containers that share a volume.
  * Nothing else may open `postgres.lock` in this process: closing any handle of a file drops all fcntl locks on it.
  */
@@ -20,7 +20,7 @@ export function lockFolder(folder: string): () => void {
   try {
     held = new DatabaseSync(lock_file);
     held.exec('pragma journal_mode = memory; begin exclusive'); // No second file, which a full disk would not let be.
-    chmodSync(lock_file, 0o600); // Whoever can read a file can lock it.
+    chmodSync(lock_file, 0o600); // A user who can read a file can lock it.
     writeFileSync(pid_file, `${process.pid}\n`);
   } catch (error) {
     held?.close();

@@ -73,7 +73,7 @@ export function removeSocketFolder(folder: string): void {
     for (const name of [SOCKET, `${SOCKET}.lock`]) rmSync(join(folder, name), { force: true });
     rmdirSync(folder);
   } catch (error) {
-    // Gone already, or somebody else's: it is not ours to remove.
+    // Gone already, or another user's: it is not ours to remove.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'ENOTEMPTY' && code !== 'EACCES' && code !== 'EPERM') throw error;
   }
@@ -109,7 +109,7 @@ function tell(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-// A process may end while it is looked at, or belong to somebody else: both read as nothing below.
+// A process may end while it is looked at, or belong to another user: both read as nothing below.
 
 function readText(path: string): string {
   try {

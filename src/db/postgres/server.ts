@@ -65,7 +65,7 @@ export function chooseSocketFolder({ cluster, account }: Place): string {
   return folder;
 }
 
-/** A temporary folder may have been cleaned away since; whoever else took its name must not get our connections. */
+/** A temporary folder may have been cleaned away since; another owner of its name must not get our connections. */
 function ensureSocketFolder(folder: string, account: Account | undefined): void {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (!found) {
@@ -115,7 +115,7 @@ export function launch({ place, binaries, connection, log_file }: Setup): Server
 }
 
 function readFrom(log_file: string, begin: number): string {
-  // Somebody may have removed the log, which is no reason to lose sight of the server.
+  // The log may have been removed, which is no reason to lose sight of the server.
   if (!existsSync(log_file)) return '';
   return readFileSync(log_file).subarray(begin).toString();
 }

@@ -126,7 +126,7 @@ export class Supervisor {
 
   async #pause(step: number): Promise<void> {
     const milliseconds = PAUSES_MS[Math.min(step, PAUSES_MS.length - 1)];
-    // Only stop() cuts the pause short, and whoever waited looks for that next.
+    // Only stop() cuts the pause short, and the waiting caller checks for that next.
     await delay(milliseconds, undefined, { signal: this.#halt.signal }).catch(() => undefined);
   }
 

@@ -51,7 +51,7 @@ interface Parts {
   stream(name: string): Promise<Readable>;
   /** One that is not there is no error. */
   remove(name: string): Promise<void>;
-  /** The names of those that were written before so many milliseconds. */
+  /** The names of those that were written longer ago than this many milliseconds. */
   olderThan(ms: number): AsyncIterable<string>;
 }
 
@@ -98,7 +98,7 @@ export interface Incoming {
   discard(): Promise<void>;
 }
 
-/** An upload pauses for 30 s at most, so a file that was not written to for an hour is nobody's any more. */
+/** An upload pauses for 30 s at most, so a file that was not written to for an hour is abandoned. */
 const ABANDONED_MS = 3_600_000;
 
 /** A folder that streams are received into. What killed processes left in it is removed. */

@@ -43,7 +43,7 @@ export function openBucket(place: S3Place) {
     remove: (Key: string) => translated(client.send(new DeleteObjectCommand({ Bucket: bucket, Key }))),
     /** The objects whose keys have this prefix. */
     list: (prefix: string) => list(client, bucket, prefix),
-    /** Aborts uploads in parts that began more than so many milliseconds ago; their process was killed. */
+    /** Aborts uploads in parts that began more than this many milliseconds ago; their process was killed. */
     abortUnfinished: (prefix: string, ageMs: number) => translated(abortUnfinished(client, bucket, prefix, ageMs)),
     close: () => client.destroy(),
   };
