@@ -45,14 +45,14 @@ try {
 async function run(): Promise<void> {
   const began = performance.now();
   console.log(`${cpus().length} × ${cpus()[0]?.model}, ${gib(totalmem())}, Node ${process.version}`);
-  const data_dir = join(folder, 'data');
-  await measureStarts(data_dir);
-  const started = await startServiceProcess(data_dir, options.service_flags);
+  const dataDir = join(folder, 'data');
+  await measureStarts(dataDir);
+  const started = await startServiceProcess(dataDir, options.service_flags);
   service = started;
-  const connection = runningPostgres(data_dir);
+  const connection = runningPostgres(dataDir);
   if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
 
-  const token = await makeKeyFor(data_dir, 'bench@example.com');
+  const token = await makeKeyFor(dataDir, 'bench@example.com');
   const api = openApi(started.address, token);
   const { workspace, overview } = await api.post('/v1/onboarding');
   const { workspace_id } = workspace;
@@ -67,7 +67,7 @@ async function run(): Promise<void> {
   }
   await untilVacuumed(connection);
 
-  const requests = await captureRequests(data_dir, { token, workspace_id, wiki_id });
+  const requests = await captureRequests(dataDir, { token, workspace_id, wiki_id });
   const pool = Number(OPTIONS.DATABASE_CONNECTIONS.fallback);
   const comparisons: Comparison[] = [];
   printHeader();
@@ -100,13 +100,13 @@ async function run(): Promise<void> {
  * The first start creates the database; the second one finds it. The last of the folders is kept for the other
  * benchmarks.
  */
-async function measureStarts(data_dir: string): Promise<void> {
+async function measureStarts(dataDir: string): Promise<void> {
   const first: number[] = [];
   const next: number[] = [];
   for (let i = 0; i < options.starts; i += 1) {
-    await rm(data_dir, { recursive: true, force: true });
+    await rm(dataDir, { recursive: true, force: true });
     for (const times of [first, next]) {
-      const started = await startServiceProcess(data_dir);
+      const started = await startServiceProcess(dataDir);
       times.push(started.ready_ms);
       await started.stop();
     }

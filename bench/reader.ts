@@ -72,7 +72,7 @@ try {
  * of a mail.
  */
 async function signIn(address: string): Promise<string> {
-  const connection = runningPostgres(bench.data_dir);
+  const connection = runningPostgres(bench.dataDir);
   if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
   const token = randomBytes(32).toString('base64url');
   const database = new Client(connection);

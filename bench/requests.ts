@@ -58,14 +58,14 @@ async function listReads(api: Api, workspace_id: string, wiki_id: string) {
  * database, in this process, which ends before anything is measured.
  */
 export async function captureRequests(
-  data_dir: string,
+  dataDir: string,
   given: { token: string; workspace_id: string; wiki_id: string },
 ): Promise<Measured[]> {
-  const { host, port, user, database } = runningPostgres(data_dir) ?? {};
+  const { host, port, user, database } = runningPostgres(dataDir) ?? {};
   const DATABASE_URL = `postgres://${user}@${encodeURIComponent(host ?? '')}:${port}/${database}`;
   let sent: { text: string; values: readonly unknown[] }[] = [];
   const service = await startService(
-    readConfig({ ...serviceEnv(data_dir), DATABASE_URL, ROLE: 'web' }),
+    readConfig({ ...serviceEnv(dataDir), DATABASE_URL, ROLE: 'web' }),
     pino({ level: 'warn' }),
     { observe: (text, values) => sent.push({ text, values }) },
   );

@@ -22,15 +22,9 @@ function someQueries(): string[] {
 }
 
 /** Prints what searches, suggestions and edits cost in a wiki with this number of pages of about 1,500 characters. */
-export async function measureSpeed(
-  service: ServiceProcess,
-  data_dir: string,
-  api: Api,
-  wiki_id: string,
-  pages: number,
-) {
+export async function measureSpeed(service: ServiceProcess, dataDir: string, api: Api, wiki_id: string, pages: number) {
   const began = performance.now();
-  await fill(data_dir, wiki_id, pages);
+  await fill(dataDir, wiki_id, pages);
   console.log(`${pages} pages: indexed ${Math.round((1_000 * pages) / (performance.now() - began))} pages/s`);
   const queries = someQueries();
   const paths = (what: string, texts: readonly string[]) =>
@@ -82,8 +76,8 @@ async function printRound(service: ServiceProcess, api: Api, name: string, paths
 }
 
 /** Writes directly into the tables; the service builds the index from them, as it does after an upgrade. */
-async function fill(data_dir: string, wiki_id: string, pages: number): Promise<void> {
-  const connection = runningPostgres(data_dir);
+async function fill(dataDir: string, wiki_id: string, pages: number): Promise<void> {
+  const connection = runningPostgres(dataDir);
   if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
   const database = new Client(connection);
   await database.connect();

@@ -15,9 +15,9 @@ const sizes = process.argv
   ?.split(',')
   .map(Number);
 
-const { data_dir, service, api, newWiki, stop } = await startBench();
+const { dataDir, service, api, newWiki, stop } = await startBench();
 try {
-  for (const size of sizes ?? []) await measureSpeed(service, data_dir, api, await newWiki(), size);
+  for (const size of sizes ?? []) await measureSpeed(service, dataDir, api, await newWiki(), size);
   for (const path of sizes ? [] : folders.length > 0 ? folders : [CRANFIELD]) {
     const wiki_id = await newWiki();
     const { queries, ndcg10, recall100, empty } = await measureRelevance(api, wiki_id, readCollection(path));

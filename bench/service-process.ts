@@ -25,17 +25,17 @@ export interface ServiceProcess {
 }
 
 /** Options of the service for every benchmark; the caller's environment is not used. */
-export function serviceEnv(data_dir: string): NodeJS.ProcessEnv {
+export function serviceEnv(dataDir: string): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, LD_LIBRARY_PATH } = process.env;
-  return { PATH, HOME, TMPDIR, LD_LIBRARY_PATH, DATA_DIR: data_dir, PORT: '0', LOG_LEVEL: 'warn', RATE_LIMITS: 'off' };
+  return { PATH, HOME, TMPDIR, LD_LIBRARY_PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', RATE_LIMITS: 'off' };
 }
 
 /** Starts the service as an operator does, and waits until it is ready. `flags` are for Node. */
-export async function startServiceProcess(data_dir: string, flags: readonly string[] = []): Promise<ServiceProcess> {
+export async function startServiceProcess(dataDir: string, flags: readonly string[] = []): Promise<ServiceProcess> {
   const begin = performance.now();
   const child = spawn(process.execPath, [...flags, ...START], {
     cwd: ROOT,
-    env: serviceEnv(data_dir),
+    env: serviceEnv(dataDir),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const address = await servedAddress(child);
@@ -70,9 +70,9 @@ function servedAddress(child: ChildProcess): Promise<string> {
 }
 
 /** Creates a personal API key as an operator does. */
-export async function makeKeyFor(data_dir: string, email: string): Promise<string> {
+export async function makeKeyFor(dataDir: string, email: string): Promise<string> {
   const child = spawn(process.execPath, [COMMAND, 'key', '--email', email], {
-    env: serviceEnv(data_dir),
+    env: serviceEnv(dataDir),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let text = '';

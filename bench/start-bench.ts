@@ -6,7 +6,7 @@ import { makeKeyFor, type ServiceProcess, startServiceProcess } from './service-
 
 /** A new service in its own folder, and its only user. */
 export interface Bench {
-  data_dir: string;
+  dataDir: string;
   service: ServiceProcess;
   /** With a key of the user. */
   api: Api;
@@ -20,19 +20,19 @@ export interface Bench {
 
 export async function startBench(): Promise<Bench> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-'));
-  const data_dir = join(folder, 'data');
+  const dataDir = join(folder, 'data');
   let service: ServiceProcess | undefined;
   const stop = async () => {
     await service?.stop();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
-    service = await startServiceProcess(data_dir);
-    const api = openApi(service.address, await makeKeyFor(data_dir, 'bench@example.com'));
+    service = await startServiceProcess(dataDir);
+    const api = openApi(service.address, await makeKeyFor(dataDir, 'bench@example.com'));
     const { workspace, overview } = await api.post('/v1/onboarding');
     const newWiki = async () =>
       (await api.post(`/v1/workspaces/${workspace.workspace_id}/wikis`, { title: 'Bench' })).wiki_id;
-    return { data_dir, service, api, wiki_id: overview.wikis[0].wiki_id, newWiki, stop };
+    return { dataDir, service, api, wiki_id: overview.wikis[0].wiki_id, newWiki, stop };
   } catch (error) {
     await stop();
     throw error;

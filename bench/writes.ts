@@ -15,7 +15,7 @@ const ROUND_MS = 3_000;
 /** From the answers, so that an edit needs no read before it. */
 const revisions = new Map<string, number>();
 
-const { data_dir, service, api, wiki_id, stop } = await startBench();
+const { dataDir, service, api, wiki_id, stop } = await startBench();
 try {
   await fill();
   const tree: { page_id: string; parent_page_id: string; slug: string }[] = await api.get(`/v1/wikis/${wiki_id}/tree`);
@@ -29,7 +29,7 @@ try {
 
 /** Ten pages at the root, 999 below each: 9 with 110 below each. */
 async function fill(): Promise<void> {
-  const connection = runningPostgres(data_dir);
+  const connection = runningPostgres(dataDir);
   if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
   const database = new Client(connection);
   await database.connect();

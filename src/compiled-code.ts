@@ -7,13 +7,13 @@ import { join } from 'node:path';
  * and need not load the compiler of TypeScript (about 20 MB). Each entry belongs to one content of a file and one
  * version of Node. Where it cannot be kept, the start is as slow as the first one.
  */
-export function keepCompiledCode(data_dir: string): { write(): void } {
+export function keepCompiledCode(dataDir: string): { write(): void } {
   try {
-    mkdirSync(data_dir, { recursive: true, mode: 0o700 });
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch {
     // What is wrong with the folder is reported where it is needed.
     return { write: () => undefined };
   }
-  enableCompileCache(join(data_dir, 'compiled'));
+  enableCompileCache(join(dataDir, 'compiled'));
   return { write: flushCompileCache };
 }

@@ -40,7 +40,7 @@ const UNITS = { s: 1, min: 60, h: 3600 };
 const rate = (usual: 'min' | 'h') => (value: string) => {
   const [, quota, , amount = '1', unit = usual] = /^([1-9]\d{0,5})(\/([1-9]\d{0,3})?(s|min|h))?$/.exec(value) ?? [];
   if (!quota) throw new Error('how often in which time, such as 600/min, 20/h or 5/10s');
-  return { quota: Number(quota), window_seconds: Number(amount) * UNITS[unit as keyof typeof UNITS] };
+  return { quota: Number(quota), windowSeconds: Number(amount) * UNITS[unit as keyof typeof UNITS] };
 };
 
 function networks(value: string): string[] {

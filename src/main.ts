@@ -4,7 +4,7 @@ import { ConfigError, readConfig } from './config.ts';
 import { StartError } from './core/start-error.ts';
 
 /** How long an orderly stop may take before the process exits anyway. */
-const STOP_MS = 15_000;
+const STOP_TIMEOUT_MS = 15_000;
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
         if (stopping) return;
         stopping = true;
         log.info({ signal }, 'stopping');
-        setTimeout(() => process.exit(1), STOP_MS).unref();
+        setTimeout(() => process.exit(1), STOP_TIMEOUT_MS).unref();
         resolve();
       });
     }
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   });
   process.stdout.write(
     service.address
-      ? `Ibid serves ${service.address} (API description at ${service.address}/docs)\n${beginning(service.welcome)}`
+      ? `Ibid serves ${service.address} (API description at ${service.address}/docs)\n${welcomeMessage(service.welcome)}`
       : 'Ibid works on jobs\n',
   );
   compiled.write();
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   }
 }
 
-function beginning(link: string | undefined): string {
+function welcomeMessage(link: string | undefined): string {
   return link === undefined
     ? ''
     : `\nThere is no user yet. Open this link in a browser to create the first one:\n\n  ${link}\n\n`;

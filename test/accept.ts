@@ -11,7 +11,7 @@ import { generatedFiles } from './generated.ts';
 
 /** Rewrites the generated files, so that the diff shows what changed before the commit. */
 const folder = await mkdtemp(join(tmpdir(), 'ibid-accept-'));
-const postgres = await startPostgres({ data_dir: folder, log: () => undefined });
+const postgres = await startPostgres({ dataDir: folder, log: () => undefined });
 const db = openDb({ connection: postgres.connection, connections: 1 });
 try {
   await migrate(db);

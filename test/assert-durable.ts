@@ -10,13 +10,18 @@ import type { Ledger, SentUpload } from './writers.ts';
  * Asserts that everything acknowledged exists once and complete, with its audit record, and that nothing exists in
  * part.
  */
-export async function assertKept(query: Query, blobs: string, ledger: Ledger): Promise<void> {
+export async function assertDurable(query: Query, blobs: string, ledger: Ledger): Promise<void> {
   assert.deepEqual(ledger.wrong, [], 'Clients must get an answer of the contract or 503 with Retry-After.');
   const workspaces = [...ledger.workspaces.values()];
-  await assertMade(query, 'workspace.created', workspaces, sql`select workspace_id as id from workspaces`);
-  await assertMadeOnce(query, ledger.workspaces);
-  await assertMade(query, 'invitation.created', ledger.invitations, sql`select invitation_id as id from invitations`);
-  await assertMade(
+  await assertCreated(query, 'workspace.created', workspaces, sql`select workspace_id as id from workspaces`);
+  await assertCreatedOnce(query, ledger.workspaces);
+  await assertCreated(
+    query,
+    'invitation.created',
+    ledger.invitations,
+    sql`select invitation_id as id from invitations`,
+  );
+  await assertCreated(
     query,
     'upload.created',
     ledger.uploads.flatMap(({ upload_id }) => upload_id ?? []),
@@ -30,7 +35,7 @@ export async function assertKept(query: Query, blobs: string, ledger: Ledger): P
 }
 
 /** Asserts that each record has one event of its own, and that all acknowledged ones are among them. */
-async function assertMade(query: Query, event: string, acknowledged: string[], rows: ReturnType<typeof sql>) {
+async function assertCreated(query: Query, event: string, acknowledged: string[], rows: ReturnType<typeof sql>) {
   const there = (await query<{ id: string }>(rows)).map(({ id }) => id).sort();
   const events = await query<{ id: string }>(sql`select target_id as id from audit_events where type = ${event}`);
   assert.deepEqual(events.map(({ id }) => id).sort(), there, `Each record must have exactly one ${event}.`);
@@ -39,7 +44,7 @@ async function assertMade(query: Query, event: string, acknowledged: string[], r
 }
 
 /** Asserts that each name requested with an Idempotency-Key, however often, exists once, with the id of the answer. */
-async function assertMadeOnce(query: Query, acknowledged: ReadonlyMap<string, string>): Promise<void> {
+async function assertCreatedOnce(query: Query, acknowledged: ReadonlyMap<string, string>): Promise<void> {
   const made = await query<{ name: string; ids: string[] }>(sql`
     select name, array_agg(workspace_id) as ids from workspaces where name like 'Made %' group by name`);
   for (const { name, ids } of made) {

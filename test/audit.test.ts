@@ -54,13 +54,13 @@ async function send(endpoint: Endpoint, ids: Ids, token: string | undefined, hea
   const request_id = `audit-${randomUUID()}`;
   const request = validRequest(endpoint, ids, token);
   request.headers = { ...request.headers, 'x-request-id': request_id, ...headers };
-  return { answer: await tenants.ask(request, endpoint), request_id };
+  return { answer: await tenants.send(request, endpoint), request_id };
 }
 
 const isAboutCaller = ({ access }: Endpoint) => access.on === 'caller' || access.on === 'anyone';
 
 /** An actor who may call the endpoint and whose request changes something: a new user for endpoints on the caller. */
-async function whoMay(endpoint: Endpoint): Promise<Actor> {
+async function permittedActor(endpoint: Endpoint): Promise<Actor> {
   if (!isAboutCaller(endpoint)) return owner;
   const { user_id, token } = await world.person();
   const person = { name: 'a new person', user_id, token: String(token) };
@@ -99,7 +99,7 @@ for (const endpoint of WRITING) {
   const kind = String(endpoint.event).split('.')[0] ?? '';
 
   test(`${nameOf(endpoint)} leaves exactly one record with actor, credential, target and changes`, async () => {
-    const actor = await whoMay(endpoint);
+    const actor = await permittedActor(endpoint);
     const ids = await fresh(endpoint, actor);
     const rowsBefore = await rowsOf(kind);
     // Read before the write, which may end the credential.
@@ -156,14 +156,14 @@ for (const endpoint of WRITING) {
     // A caller who has signed out cannot send the request again.
     const endsItself = endpoint.access.on === 'caller' && endpoint.access.session;
     if (!isIdempotent(endpoint) || endsItself) return;
-    const actor = await whoMay(endpoint);
+    const actor = await permittedActor(endpoint);
     const request = validRequest(endpoint, await fresh(endpoint, actor), actor.token);
     const request_id = `audit-${randomUUID()}`;
     request.headers = { ...request.headers, 'x-request-id': request_id, 'idempotency-key': randomUUID() };
-    const answers = [await tenants.ask(request, endpoint)];
+    const answers = [await tenants.send(request, endpoint)];
     // The first request may have changed the role that the actor needs.
     await fresh(endpoint, actor);
-    answers.push(await tenants.ask(request, endpoint));
+    answers.push(await tenants.send(request, endpoint));
     assert.deepEqual(
       answers.map(({ status }) => status),
       [endpoint.status ?? 200, endpoint.status ?? 200],
@@ -234,7 +234,7 @@ test('a refusal by the endpoint itself also logs the caller', async () => {
     [owner, unknown.membership_id, 'viewer'],
   ] as const) {
     const request_id = `audit-${randomUUID()}`;
-    const answer = await tenants.ask({
+    const answer = await tenants.send({
       method: 'PATCH',
       path: `/v1/workspaces/${a.workspace_id}/members/${membership_id}`,
       headers: {

@@ -4,7 +4,7 @@ import { signedInClient } from './signed-in.ts';
 import type { World } from './world.ts';
 
 /** A real browser that is signed in as this user, until the tests of the file have ended. */
-export async function openBrowserOf(world: World, user_id: string): Promise<BrowserContext> {
+export async function openBrowserFor(world: World, user_id: string): Promise<BrowserContext> {
   const context = await (await launchBrowser()).newContext({ reducedMotion: 'reduce' });
   context.setDefaultTimeout(PAGE_TIMEOUT_MS);
   const { body } = await (await signedInClient(world, user_id)).post('/v1/auth/browser');

@@ -31,14 +31,14 @@ function refuse(): never {
   throw new Error('refused');
 }
 
-const could: string[] = [];
+const succeeded: string[] = [];
 for (const [name, attempt] of Object.entries(ATTEMPTS)) {
   try {
     await attempt();
-    could.push(name);
+    succeeded.push(name);
   } catch {
     // Refused, as expected.
   }
 }
-process.stdout.write(JSON.stringify(could));
+process.stdout.write(JSON.stringify(succeeded));
 process.exit();

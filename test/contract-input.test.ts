@@ -23,7 +23,7 @@ import { openTenants } from './tenants.ts';
 
 /** The answers to a malformed body, query or path, for every endpoint; and the order of checks. */
 const tenants = await openTenants();
-const { fresh, a, b, unknown, owner, stranger, ask, tokenFor } = tenants;
+const { fresh, a, b, unknown, owner, stranger, send, tokenFor } = tenants;
 
 const ajv = new Ajv({ strict: false });
 const MIB = 2 ** 20;
@@ -204,22 +204,22 @@ for (const endpoint of WITH_BODY) {
   test(`${nameOf(endpoint)} refuses a body that cannot be decoded with 400, but only to a valid credential`, async () => {
     const request = await bare(endpoint);
     for (const [what, body] of Object.entries(UNDECODABLE)) {
-      const answer = await ask(withJson(request, body), endpoint);
+      const answer = await send(withJson(request, body), endpoint);
       assert.equal(answer.status, 400, `${what} must be 400: ${answer.text.slice(0, 300)}`);
       assert.equal(answer.body.error, 'invalid_request');
-      const dead = await ask(withJson(await bare(endpoint, a, never), body), endpoint);
+      const dead = await send(withJson(await bare(endpoint, a, never), body), endpoint);
       assert.equal(dead.status, forDead(endpoint, 400), `${what}, for an unknown credential`);
     }
   });
 
   test(`${nameOf(endpoint)} refuses a body that is not an object, or is missing, with 422`, async () => {
     const request = await bare(endpoint);
-    assertInvalid(await ask(request, endpoint), ['body'], 'no body');
-    assertInvalid(await ask(withBody(request, '', ''), endpoint), ['body'], 'no body and no content type');
+    assertInvalid(await send(request, endpoint), ['body'], 'no body');
+    assertInvalid(await send(withBody(request, '', ''), endpoint), ['body'], 'no body and no content type');
     for (const body of ['', 'null', '[]', '[{}]', '"x"', '5', '1e999', 'true']) {
-      assertInvalid(await ask(withJson(request, body), endpoint), ['body'], `the body ${body}`);
+      assertInvalid(await send(withJson(request, body), endpoint), ['body'], `the body ${body}`);
     }
-    const dead = await ask(withJson(await bare(endpoint, a, never), '[]'), endpoint);
+    const dead = await send(withJson(await bare(endpoint, a, never), '[]'), endpoint);
     assert.equal(dead.status, forDead(endpoint, 422));
   });
 
@@ -246,18 +246,18 @@ for (const endpoint of WITH_BODY) {
         String(good[name]).toUpperCase(),
       ];
       for (const value of wrong.filter((candidate) => candidate !== undefined && !isValid(candidate))) {
-        const answer = await ask(withJson(request, JSON.stringify({ ...good, [name]: value })), endpoint);
+        const answer = await send(withJson(request, JSON.stringify({ ...good, [name]: value })), endpoint);
         assertInvalid(answer, ['body', name], `${name} ${JSON.stringify(value)}`);
       }
       const text = JSON.stringify({ ...good, [name]: '?' });
-      const huge = await ask(withJson(request, text.replace('"?"', '1e999')), endpoint);
+      const huge = await send(withJson(request, text.replace('"?"', '1e999')), endpoint);
       assertInvalid(huge, ['body', name], `${name} 1e999`);
       const [first, last] = isValid(5) ? [5, '"x"'] : ['"x"', 5];
-      const twice = await ask(withJson(request, text.replace('"?"', `${first},"${name}":${last}`)), endpoint);
+      const twice = await send(withJson(request, text.replace('"?"', `${first},"${name}":${last}`)), endpoint);
       assertInvalid(twice, ['body', name], `${name} twice, of which the last one counts`);
       const { [name]: _, ...without } = good;
       if (requiredOf(endpoint.body).includes(name)) {
-        const answer = await ask(withJson(request, JSON.stringify(without)), endpoint);
+        const answer = await send(withJson(request, JSON.stringify(without)), endpoint);
         assertInvalid(answer, ['body', name], `a missing ${name}`);
         assert.equal(answer.body.detail[0].type, 'missing');
         assert.equal(answer.body.detail[0].msg, 'Field required');
@@ -269,7 +269,7 @@ for (const endpoint of WITH_BODY) {
         return;
       const request = await bare(endpoint);
       for (const value of ODD_TEXTS) {
-        const answer = await ask(
+        const answer = await send(
           withJson(request, JSON.stringify({ ...validBody(endpoint, a), [name]: value })),
           endpoint,
         );
@@ -289,14 +289,14 @@ for (const endpoint of WITH_BODY) {
     const [name = 'x'] = Object.keys(properties);
     const wrong = JSON.stringify({ ...validBody(endpoint, a), [name]: { a: 'b' } });
     for (const type of wrongTypes) {
-      const answer = await ask(withBody(request, wrong, type), endpoint);
+      const answer = await send(withBody(request, wrong, type), endpoint);
       assert.equal(answer.status, 415, `"${type.slice(0, 50)}" must be 415: ${answer.text.slice(0, 300)}`);
-      const dead = await ask(withBody(await bare(endpoint, a, never), wrong, type), endpoint);
+      const dead = await send(withBody(await bare(endpoint, a, never), wrong, type), endpoint);
       assert.equal(dead.status, forDead(endpoint, 415));
     }
-    assert.equal((await ask(withBody(request, wrong, ''), endpoint)).status, 415, 'a body without a content type');
+    assert.equal((await send(withBody(request, wrong, ''), endpoint)).status, 415, 'a body without a content type');
     for (const type of JSON_TYPES) {
-      assertInvalid(await ask(withBody(request, wrong, type), endpoint), ['body', name], `"${type}"`);
+      assertInvalid(await send(withBody(request, wrong, type), endpoint), ['body', name], `"${type}"`);
     }
   });
 
@@ -306,9 +306,9 @@ for (const endpoint of WITH_BODY) {
   test(`${nameOf(endpoint)} refuses a body of more than ${most / MIB} MiB with 413, with or without Content-Length`, async () => {
     const request = await bare(endpoint);
     const body = JSON.stringify({ ...validBody(endpoint, a), padding: 'x'.repeat(most) });
-    const announced = await ask(withJson(request, body), endpoint);
+    const announced = await send(withJson(request, body), endpoint);
     assert.equal(announced.status, 413, announced.text);
-    const chunked = await ask(
+    const chunked = await send(
       {
         ...request,
         headers: { ...request.headers, 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
@@ -317,12 +317,12 @@ for (const endpoint of WITH_BODY) {
       endpoint,
     );
     assert.equal(chunked.status, 413, chunked.text);
-    const dead = await ask(withJson(await bare(endpoint, a, never), body), endpoint);
+    const dead = await send(withJson(await bare(endpoint, a, never), body), endpoint);
     assert.equal(dead.status, forDead(endpoint, 413));
     const ids = await fresh(endpoint, owner);
     const empty = JSON.stringify({ ...validBody(endpoint, ids), padding: '' });
     const filled = empty.replace('"padding":""', `"padding":"${'x'.repeat(most - Buffer.byteLength(empty))}"`);
-    const enough = await ask(withJson(await bare(endpoint, ids), filled), endpoint);
+    const enough = await send(withJson(await bare(endpoint, ids), filled), endpoint);
     assert.equal(enough.status, success(endpoint), `exactly that size must be accepted: ${enough.text.slice(0, 300)}`);
   });
 
@@ -332,7 +332,7 @@ for (const endpoint of WITH_BODY) {
       /\}$/,
       `,"deep":${nested(31)},"constructor":{"prototype":{"x":1}},"toString":5}`,
     );
-    const answer = await ask(withJson(await bare(endpoint, ids), body), endpoint);
+    const answer = await send(withJson(await bare(endpoint, ids), body), endpoint);
     assert.equal(answer.status, success(endpoint), answer.text);
   });
 
@@ -345,12 +345,12 @@ for (const endpoint of WITH_BODY) {
     );
     for (const [name, [value, code]] of broken) {
       const body = JSON.stringify({ ...validBody(endpoint, a), [name]: value });
-      const ruled = await ask(withJson(await bare(endpoint, await fresh(endpoint, owner)), body), endpoint);
+      const ruled = await send(withJson(await bare(endpoint, await fresh(endpoint, owner)), body), endpoint);
       assert.equal(ruled.body.error, codeFor(endpoint, name, code), `${name} "${value}": ${ruled.text}`);
       if (!container) continue;
-      const foreign = await ask(withJson(await bare(endpoint, a, stranger.token), body), endpoint);
+      const foreign = await send(withJson(await bare(endpoint, a, stranger.token), body), endpoint);
       assert.equal(foreign.status, 403, `a stranger must learn nothing of ${name}: ${foreign.text}`);
-      const gone = await ask(
+      const gone = await send(
         withJson(await bare(endpoint, { ...a, [container]: unknown[container] ?? '' }), body),
         endpoint,
       );
@@ -360,7 +360,7 @@ for (const endpoint of WITH_BODY) {
     for (const ids of [a, b, unknown]) {
       // Where every field is optional, an empty object is valid.
       const broken = requiredOf(endpoint.body).length > 0 ? '{}' : '[]';
-      const answer = await ask(withJson(await bare(endpoint, ids, stranger.token), broken), endpoint);
+      const answer = await send(withJson(await bare(endpoint, ids, stranger.token), broken), endpoint);
       assert.equal(answer.status, 422, `${broken} must be 422 whatever the path names: ${answer.text}`);
     }
   });
@@ -378,7 +378,7 @@ for (const endpoint of ENDPOINTS.filter(({ body, consumes }) => !body && !consum
     ];
     for (const [body, type] of bodies) {
       const request = await bare(endpoint, await fresh(endpoint, owner));
-      const answer = await ask(withBody(request, body, type), endpoint);
+      const answer = await send(withBody(request, body, type), endpoint);
       assert.equal(answer.status, success(endpoint), `${type}: ${answer.text.slice(0, 300)}`);
     }
   });
@@ -417,14 +417,14 @@ for (const endpoint of ENDPOINTS.filter(({ consumes }) => consumes === 'multipar
       ],
     ];
     for (const [body, type, status] of wrong) {
-      const answer = await ask(withBody(request, body, type), endpoint);
+      const answer = await send(withBody(request, body, type), endpoint);
       assert.equal(answer.status, status, `${type} ${body.slice(0, 80)}: ${answer.text.slice(0, 300)}`);
       assert.equal(
-        (await ask(withBody(await bare(endpoint, a, never), body, type), endpoint)).status,
+        (await send(withBody(await bare(endpoint, a, never), body, type), endpoint)).status,
         401,
         `${type} ${body.slice(0, 80)}`,
       );
-      const foreign = await ask(withBody(await bare(endpoint, b), body, type), endpoint);
+      const foreign = await send(withBody(await bare(endpoint, b), body, type), endpoint);
       assert.equal(
         foreign.status,
         status === 400 ? 403 : status,
@@ -477,12 +477,12 @@ for (const endpoint of WITH_QUERY) {
         maximum !== undefined && [String(maximum + 1), '9'.repeat(39)],
       ];
       for (const text of [...noNumber, ...outside.flatMap((texts) => texts || [])]) {
-        const answer = await ask(withQuery(request, `${name}=${text}`), endpoint);
+        const answer = await send(withQuery(request, `${name}=${text}`), endpoint);
         if (text === '%00') assert.equal(answer.status, 400, answer.text);
         else assertInvalid(answer, ['query', name], `${name}=${text}`);
-        const dead = await ask(withQuery(await bare(endpoint, a, never), `${name}=${text}`), endpoint);
+        const dead = await send(withQuery(await bare(endpoint, a, never), `${name}=${text}`), endpoint);
         assert.equal(dead.status, forDead(endpoint, answer.status), `${name}=${text}, for an unknown credential`);
-        const foreign = await ask(withQuery(await bare(endpoint, b), `${name}=${text}`), endpoint);
+        const foreign = await send(withQuery(await bare(endpoint, b), `${name}=${text}`), endpoint);
         assert.equal(foreign.status, answer.status, `${name}=${text} is checked before the path's object`);
       }
       for (const texts of [
@@ -490,7 +490,7 @@ for (const endpoint of WITH_QUERY) {
         [minimum, 'x'],
         ['x', minimum],
       ]) {
-        const answer = await ask(withQuery(request, texts.map((text) => `${name}=${text}`).join('&')), endpoint);
+        const answer = await send(withQuery(request, texts.map((text) => `${name}=${text}`).join('&')), endpoint);
         assertInvalid(answer, ['query', name], `${name} given twice`);
       }
       const inside = [
@@ -501,14 +501,14 @@ for (const endpoint of WITH_QUERY) {
         `00${minimum ?? 0}`,
       ];
       for (const text of inside) {
-        const answer = await ask(withQuery(request, `${name}=${text}`), endpoint);
+        const answer = await send(withQuery(request, `${name}=${text}`), endpoint);
         assert.equal(answer.status, success(endpoint), `${name}=${text}: ${answer.text}`);
         if (name === 'offset' && Number(text) > 1_000_000)
           assert.deepEqual(answer.body, [], 'there are no records at that offset');
       }
       for (const query of [`${name}[]=x`, `${name.toUpperCase()}=x`, `x${name}=x`]) {
         assert.equal(
-          (await ask(withQuery(request, query), endpoint)).status,
+          (await send(withQuery(request, query), endpoint)).status,
           success(endpoint),
           `${query} is a different name`,
         );
@@ -535,20 +535,24 @@ for (const endpoint of WITH_QUERY) {
         const allowed: boolean = isValid(text);
         const encoded = encodeURIComponent(text);
         if (encoded.length > 14_000) continue;
-        const answer = await ask(withQuery(request, `${name}=${encoded}`), endpoint);
+        const answer = await send(withQuery(request, `${name}=${encoded}`), endpoint);
         // An unknown secret is valid by the schema.
         const wanted = name === 'token' ? 404 : success(endpoint);
         if (allowed) assert.equal(answer.status, wanted, `${name}=${text.slice(0, 60)}: ${answer.text.slice(0, 300)}`);
         else assertInvalid(answer, ['query', name], `${name}=${text.slice(0, 60)}`);
       }
       assertInvalid(
-        await ask(withQuery(request, `${name}=word&${name}=word`), endpoint),
+        await send(withQuery(request, `${name}=word&${name}=word`), endpoint),
         ['query', name],
         'given twice',
       );
       if (requiredOf(endpoint.query).includes(name)) {
-        assertInvalid(await ask(request, endpoint), ['query', name], 'missing');
-        assertInvalid(await ask(withQuery(request, `${name}[]=word`), endpoint), ['query', name], 'under another name');
+        assertInvalid(await send(request, endpoint), ['query', name], 'missing');
+        assertInvalid(
+          await send(withQuery(request, `${name}[]=word`), endpoint),
+          ['query', name],
+          'under another name',
+        );
       }
     });
   }
@@ -566,15 +570,15 @@ for (const endpoint of WITH_QUERY) {
       'x=%ed%a0%80',
       'x=%u0041',
     ]) {
-      const answer = await ask(withQuery(request, query), endpoint);
+      const answer = await send(withQuery(request, query), endpoint);
       assert.equal(answer.status, 400, `${query}: ${answer.text}`);
       assert.equal(answer.body.error, 'invalid_query');
-      const dead = await ask(withQuery(await bare(endpoint, a, never), query), endpoint);
+      const dead = await send(withQuery(await bare(endpoint, a, never), query), endpoint);
       assert.equal(dead.status, forDead(endpoint, 400));
     }
     const good = await bare(endpoint, await fresh(endpoint, owner));
     for (const query of ['', '&', '&&', '=', '=x', 'x', 'x=%26%3D', '?', '#', 'a=b=c']) {
-      assert.equal((await ask(withQuery(good, query), endpoint)).status, success(endpoint), `"${query}" is harmless`);
+      assert.equal((await send(withQuery(good, query), endpoint)).status, success(endpoint), `"${query}" is harmless`);
     }
   });
 }
@@ -584,16 +588,16 @@ for (const endpoint of ENDPOINTS.filter((candidate) => pathParams(candidate).len
     for (const name of pathParams(endpoint)) {
       const request = validRequest(endpoint, { ...a, [name]: 'PLACE' }, await tokenFor(endpoint, owner));
       for (const garbage of ['%', '%zz', '%ff', '%c0%af', '%ed%a0%80']) {
-        const answer = await ask({ ...request, path: request.path.replace('PLACE', garbage) }, endpoint);
+        const answer = await send({ ...request, path: request.path.replace('PLACE', garbage) }, endpoint);
         assert.equal(answer.status, 400, `${garbage} as ${name}: ${answer.text}`);
       }
-      const nul = await ask({ ...request, path: request.path.replace('PLACE', 'x%00y') }, endpoint);
+      const nul = await send({ ...request, path: request.path.replace('PLACE', 'x%00y') }, endpoint);
       assert.equal(nul.body.error, 'invalid_identifier', nul.text);
-      const long = await ask({ ...request, path: request.path.replace('PLACE', 'x'.repeat(8_000)) }, endpoint);
+      const long = await send({ ...request, path: request.path.replace('PLACE', 'x'.repeat(8_000)) }, endpoint);
       assert.ok([404, 414].includes(long.status), `a segment of 8,000 characters: ${long.text}`);
       assert.equal(
         (
-          await ask(
+          await send(
             { ...request, headers: { authorization: `Bearer ${never}` }, path: request.path.replace('PLACE', 'x%00y') },
             endpoint,
           )
@@ -606,7 +610,7 @@ for (const endpoint of ENDPOINTS.filter((candidate) => pathParams(candidate).len
 
 test('at most 256 characters of an invalid input are echoed, and never a secret', async () => {
   const headers = { authorization: `Bearer ${owner.token}` };
-  const long = await ask({
+  const long = await send({
     method: 'GET',
     path: `/v1/wikis/${a.wiki_id}/pages?${`limit=${'7x'.repeat(500)}&`.repeat(6)}`,
     headers,
@@ -614,10 +618,10 @@ test('at most 256 characters of an invalid input are echoed, and never a secret'
   assert.equal(long.status, 422);
   const secret = `hidden-${randomUUID()}`;
   const body = JSON.stringify({ token: secret, nested: { password: secret, client_secret: secret } });
-  const kept = await ask(withJson({ method: 'POST', path: '/v1/workspaces', headers }, body));
+  const kept = await send(withJson({ method: 'POST', path: '/v1/workspaces', headers }, body));
   assert.equal(kept.status, 422);
   assert.ok(!kept.text.includes(secret), `a secret must not be echoed: ${kept.text}`);
-  const cut = await ask(
+  const cut = await send(
     withJson(
       { method: 'POST', path: '/v1/workspaces', headers },
       JSON.stringify({ name: ['x'.repeat(253) + '😀'.repeat(9)] }),
@@ -632,9 +636,9 @@ test('at most 256 characters of an invalid input are echoed, and never a secret'
 test('the longest name has 100 characters and the longest title 255, of any kind', async () => {
   const headers = { authorization: `Bearer ${owner.token}` };
   const name = (text: string) =>
-    ask(withJson({ method: 'POST', path: '/v1/workspaces', headers }, JSON.stringify({ name: text })));
+    send(withJson({ method: 'POST', path: '/v1/workspaces', headers }, JSON.stringify({ name: text })));
   const title = (text: string) =>
-    ask(withJson({ method: 'PATCH', path: `/v1/wikis/${a.wiki_id}`, headers }, JSON.stringify({ title: text })));
+    send(withJson({ method: 'PATCH', path: `/v1/wikis/${a.wiki_id}`, headers }, JSON.stringify({ title: text })));
   for (const character of ['x', 'é', '😀']) {
     assert.equal((await name(` ${character.repeat(100)} `)).body.name, character.repeat(100));
     assert.equal((await name(character.repeat(101))).body.error, 'invalid_name');
@@ -645,7 +649,7 @@ test('the longest name has 100 characters and the longest title 255, of any kind
 
 test('a title of any characters is stored and returned unchanged', async () => {
   for (const value of ['"', '\\', '</script>', 'a\u2028b', '😀'.repeat(50)]) {
-    const renamed = await ask(
+    const renamed = await send(
       withJson(
         { method: 'PATCH', path: `/v1/wikis/${a.wiki_id}`, headers: { authorization: `Bearer ${owner.token}` } },
         JSON.stringify({ title: value }),

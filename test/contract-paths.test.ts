@@ -7,7 +7,7 @@ import { openTenants } from './tenants.ts';
 
 /** What does not match an endpoint: other spellings, other methods, other routes, and bytes that are not HTTP. */
 const tenants = await openTenants();
-const { world, a, owner, ask, tokenFor } = tenants;
+const { world, a, owner, send, tokenFor } = tenants;
 
 const METHODS = [
   'GET',
@@ -98,7 +98,7 @@ for (const endpoint of ENDPOINTS) {
     // Without a credential a spelling that the router accepts is answered like the path itself.
     const open = endpoint.access.on === 'anyone' ? [success(endpoint), 422] : [];
     for (const path of spellings(pathOf(endpoint, a))) {
-      const answer = await ask({ method: endpoint.method, path });
+      const answer = await send({ method: endpoint.method, path });
       assert.ok([400, 401, 404, 405, 414, ...open].includes(answer.status), `${path}: ${answer.status} ${answer.text}`);
       assert.ok(
         !JSON.stringify([answer.headers, answer.text]).includes('evil'),
@@ -110,7 +110,7 @@ for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} never fails for another spelling of its path, and trusts no host from a client`, async () => {
     const authorization = `Bearer ${await tokenFor(endpoint, owner)}`;
     for (const path of spellings(pathOf(endpoint, a))) {
-      const answer = await ask({
+      const answer = await send({
         method: 'GET',
         path,
         headers: {
@@ -134,7 +134,7 @@ for (const path of new Set(ENDPOINTS.map((endpoint) => endpoint.path))) {
     for (const method of METHODS) {
       const request = { method, path: pathOf(first, a), headers: { authorization: `Bearer ${owner.token}` } };
       for (const sent of [request, { ...request, headers: {} }]) {
-        const answer = await ask(sent);
+        const answer = await send(sent);
         if (allowed.has(method)) continue;
         assert.equal(answer.status, 405, `${method}: ${answer.text}`);
         assert.deepEqual(new Set(String(answer.headers.allow).split(', ')), allowed);
@@ -146,11 +146,11 @@ for (const path of new Set(ENDPOINTS.map((endpoint) => endpoint.path))) {
 test('HEAD is answered like GET, without the body', async () => {
   for (const endpoint of ENDPOINTS.filter(({ method }) => method === 'GET')) {
     const request = validRequest(endpoint, a, await tokenFor(endpoint, owner));
-    const got = await ask(request, endpoint);
-    const head = await ask({ ...request, method: 'HEAD' }, endpoint);
+    const got = await send(request, endpoint);
+    const head = await send({ ...request, method: 'HEAD' }, endpoint);
     assert.equal(head.status, got.status);
     assert.equal(head.text, '');
-    const bare = await ask({ method: 'HEAD', path: request.path });
+    const bare = await send({ method: 'HEAD', path: request.path });
     assert.equal(bare.status, endpoint.access.on === 'anyone' ? got.status : 401);
   }
 });
@@ -178,7 +178,7 @@ test('an unknown route is 404 with "Not Found" as its detail, with or without a 
   for (const path of paths) {
     for (const method of METHODS) {
       for (const headers of [undefined, { authorization: `Bearer ${owner.token}` }]) {
-        const answer = await ask({ method, path, ...(headers && { headers }) });
+        const answer = await send({ method, path, ...(headers && { headers }) });
         if (path === '*') {
           assert.equal(answer.status, 404);
           continue;
@@ -202,9 +202,9 @@ test('a valid X-Request-Id of a client is returned, any other is replaced', asyn
   ];
   for (const request of requests) {
     for (const id of good)
-      assert.equal((await ask({ ...request, headers: { 'x-request-id': id } })).headers['x-request-id'], id);
+      assert.equal((await send({ ...request, headers: { 'x-request-id': id } })).headers['x-request-id'], id);
     for (const id of bad) {
-      const answer = await ask({ ...request, headers: { 'x-request-id': Buffer.from(id).toString('latin1') } });
+      const answer = await send({ ...request, headers: { 'x-request-id': Buffer.from(id).toString('latin1') } });
       assert.match(String(answer.headers['x-request-id']), /^req_/);
     }
   }
@@ -216,14 +216,14 @@ test('routes without a credential disclose nothing more than they should', async
     '/readyz': ['status'],
     '/version': ['name', 'version'],
   })) {
-    const answer = await ask({ method: 'GET', path });
+    const answer = await send({ method: 'GET', path });
     assert.equal(answer.status, 200);
     assert.deepEqual(Object.keys(answer.body), keys);
   }
-  for (const path of ['/openapi.json', '/docs']) assert.equal((await ask({ method: 'GET', path })).status, 200);
+  for (const path of ['/openapi.json', '/docs']) assert.equal((await send({ method: 'GET', path })).status, 200);
   for (const path of ['/livez', '/readyz', '/version', '/openapi.json', '/docs']) {
     for (const method of ['POST', 'DELETE', 'OPTIONS', 'TRACE'])
-      assert.equal((await ask({ method, path })).status, 405);
+      assert.equal((await send({ method, path })).status, 405);
   }
 });
 
@@ -283,7 +283,7 @@ for (const [what, bytes] of Object.entries(GARBAGE)) {
     assert.match(head, new RegExp(`x-request-id: ${rest.request_id}`, 'i'));
     assert.match(head, /x-content-type-options: nosniff/i);
     assert.ok(!received.includes('evil'), received);
-    assert.equal((await ask({ method: 'GET', path: '/livez' })).status, 200, 'the service must still answer');
+    assert.equal((await send({ method: 'GET', path: '/livez' })).status, 200, 'the service must still answer');
   });
 }
 

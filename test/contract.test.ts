@@ -11,7 +11,7 @@ import { openTenants } from './tenants.ts';
 
 /** Guarantees of every endpoint besides the matrix (matrix.test.ts). Nothing here names an endpoint. */
 const tenants = await openTenants();
-const { world, a, b, fresh, unknown, owner, roles, stranger, inactive, ask, key, tokenFor, widgetToken } = tenants;
+const { world, a, b, fresh, unknown, owner, roles, stranger, inactive, send, key, tokenFor, widgetToken } = tenants;
 
 const ON_OBJECT = ENDPOINTS.filter(({ access }) => access.on === 'workspace' || access.on === 'wiki');
 
@@ -45,7 +45,7 @@ for (const endpoint of WITH_CREDENTIAL) {
     };
     for (const [kind, authorization] of Object.entries(headers)) {
       const request = validRequest(endpoint, a);
-      const answer = await ask(
+      const answer = await send(
         { ...request, headers: { ...request.headers, ...(authorization !== undefined && { authorization }) } },
         endpoint,
       );
@@ -72,7 +72,7 @@ for (const endpoint of WITH_CREDENTIAL) {
         path: `${request.path}${request.path.includes('?') ? '&' : '?'}access_token=${token}&user_id=${owner.user_id}`,
       },
     ];
-    for (const sent of elsewhere) assert.equal((await ask(sent, endpoint)).status, 401);
+    for (const sent of elsewhere) assert.equal((await send(sent, endpoint)).status, 401);
   });
 }
 
@@ -90,7 +90,7 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'anyone'))
     ]) {
       const request = validRequest(endpoint, await fresh(endpoint, owner));
       const headers = { ...request.headers, ...(authorization !== undefined && { authorization }) };
-      const answer = await ask({ ...request, headers }, endpoint);
+      const answer = await send({ ...request, headers }, endpoint);
       assert.equal(answer.status, success(endpoint), `${authorization}: ${answer.text}`);
     }
   });
@@ -123,7 +123,7 @@ for (const endpoint of ENDPOINTS) {
       const body = { ...Object.fromEntries(foreign), ...validBody(endpoint, ids) };
       sent = withJson(sent, JSON.stringify(body));
     }
-    const answer = await ask(sent, endpoint);
+    const answer = await send(sent, endpoint);
     assert.equal(answer.status, success(endpoint), answer.text);
     assert.ok(!answer.text.includes(b.workspace_id) && !answer.text.includes(b.wiki_id), answer.text);
   });
@@ -162,7 +162,7 @@ for (const endpoint of ON_OBJECT) {
       '𝒳',
     ];
     for (const wrong of [...spellings, ...kinds]) {
-      const answer = await ask(validRequest(endpoint, inA(container, wrong), owner.token), endpoint);
+      const answer = await send(validRequest(endpoint, inA(container, wrong), owner.token), endpoint);
       assert.equal(answer.status, 404, `"${wrong}" must name nothing: ${answer.text}`);
     }
   });
@@ -170,7 +170,7 @@ for (const endpoint of ON_OBJECT) {
   for (const child of children) {
     test(`${nameOf(endpoint)} finds no ${child} of another container`, async () => {
       for (const wrong of [b[child], unknown[child], 'x', `${a[child]} `, a.user_id]) {
-        const answer = await ask(validRequest(endpoint, inA(child, wrong), owner.token), endpoint);
+        const answer = await send(validRequest(endpoint, inA(child, wrong), owner.token), endpoint);
         assert.equal(answer.status, 404, `${child} ${wrong} is not in the container: ${answer.text}`);
         assert.equal(answer.body.error, 'not_found');
       }
@@ -187,7 +187,7 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'wiki' && 
       await db.query(sql`
         insert into wikis (wiki_id, workspace_id, slug, title, created_by)
         values (${wiki_id}, ${a.workspace_id}, ${wiki_id.slice(-20)}, 'Own', ${user_id})`);
-      const request = (credential: string) => ask(validRequest(endpoint, { ...a, wiki_id }, credential), endpoint);
+      const request = (credential: string) => send(validRequest(endpoint, { ...a, wiki_id }, credential), endpoint);
       assert.equal(
         (await request(await key(user_id, { permissions: ['pages:read'] }))).status,
         403,
@@ -218,19 +218,19 @@ for (const endpoint of WIDGET_ENDPOINTS) {
       const spelled = token.slice(0, -1) + letter;
       if (spelled === token) continue;
       assert.equal(
-        (await ask(validRequest(endpoint, a, spelled), endpoint)).status,
+        (await send(validRequest(endpoint, a, spelled), endpoint)).status,
         401,
         `${letter} as its last character`,
       );
     }
     for (const spelled of [`${token}=`, `${token}.`, `.${token}`, token.replace('.', '..'), `${token}.x`]) {
-      assert.equal((await ask(validRequest(endpoint, a, spelled), endpoint)).status, 401);
+      assert.equal((await send(validRequest(endpoint, a, spelled), endpoint)).status, 401);
     }
   });
 
   test(`${nameOf(endpoint)} refuses tokens of another widget, workspace or former member`, async () => {
     for (const widget of Object.keys(WIDGETS) as Widget[]) {
-      const answer = await ask(validRequest(endpoint, a, await widgetToken(owner, widget)), endpoint);
+      const answer = await send(validRequest(endpoint, a, await widgetToken(owner, widget)), endpoint);
       assert.equal(answer.status, widget === own ? 200 : 403, `a token for ${widget}: ${answer.text}`);
     }
     const refused = [
@@ -238,15 +238,15 @@ for (const endpoint of WIDGET_ENDPOINTS) {
       await widgetToken(inactive, own),
       await widgetToken(owner, own, b.workspace_id),
     ];
-    for (const token of refused) assert.equal((await ask(validRequest(endpoint, a, token), endpoint)).status, 403);
+    for (const token of refused) assert.equal((await send(validRequest(endpoint, a, token), endpoint)).status, 403);
     const nowhere = await widgetToken(owner, own, unknown.workspace_id);
-    assert.equal((await ask(validRequest(endpoint, a, nowhere), endpoint)).status, 404);
+    assert.equal((await send(validRequest(endpoint, a, nowhere), endpoint)).status, 404);
   });
 
   test(`${nameOf(endpoint)} answers 401 to the token of a revoked key, at every widget`, async () => {
     const { db } = world;
     const secret = await key(owner.user_id, {});
-    const issued = await ask({
+    const issued = await send({
       method: 'POST',
       path: `/v1/workspaces/${a.workspace_id}/widget-token`,
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
@@ -254,11 +254,11 @@ for (const endpoint of WIDGET_ENDPOINTS) {
     });
     assert.equal(issued.status, 200, issued.text);
     const { token } = issued.body;
-    assert.equal((await ask(validRequest(endpoint, a, token), endpoint)).status, 200);
+    assert.equal((await send(validRequest(endpoint, a, token), endpoint)).status, 200);
     await db.query(sql`update api_keys set revoked_at = now() where secret_hash = ${sha256(secret)}`);
     for (const other of WIDGET_ENDPOINTS) {
       assert.equal(
-        (await ask(validRequest(other, a, token), other)).status,
+        (await send(validRequest(other, a, token), other)).status,
         401,
         'a revoked token gets 401 before any other refusal',
       );
@@ -268,7 +268,7 @@ for (const endpoint of WIDGET_ENDPOINTS) {
 
 test('the credential scheme is accepted in any case, and only the scheme', async () => {
   for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
-    const answer = await ask({
+    const answer = await send({
       method: 'GET',
       path: '/v1/workspaces',
       headers: { authorization: `${scheme} ${owner.token}` },

@@ -26,11 +26,11 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
     'Run it as root on Linux, with CAP_SYS_ADMIN in a container: it mounts a disk of its own.',
   ),
 }, async (t) => {
-  const data_dir = join(disk, 'data');
+  const dataDir = join(disk, 'data');
   const port = await freePort();
-  const service = spawnService({ PORT: String(port), DATA_DIR: data_dir });
+  const service = spawnService({ PORT: String(port), DATA_DIR: dataDir });
   await service.ready;
-  using world = worldOfProcess(`http://127.0.0.1:${port}`, { data_dir });
+  using world = worldOfProcess(`http://127.0.0.1:${port}`, { dataDir });
   const owner = await world.owner();
   const wiki = `/v1/wikis/${owner.wiki_id}`;
   const upload = (files: Record<string, string>) => {
@@ -46,7 +46,7 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
   await t.test('files that do not fit are 503, and leave no upload and no partial file', async () => {
     const [uploads, files] = [
       (await owner.get(`${wiki}/uploads`)).body,
-      await readdir(join(data_dir, 'blobs', 'incoming')),
+      await readdir(join(dataDir, 'blobs', 'incoming')),
     ];
     await leaveFree(disk, 280);
     const large = 'word '.repeat(16 * MIB);
@@ -54,7 +54,7 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
     assert.equal(status, 503, JSON.stringify(body));
     assert.equal(body.error, 'storage_unavailable');
     assert.deepEqual((await owner.get(`${wiki}/uploads`)).body, uploads);
-    assert.deepEqual(await readdir(join(data_dir, 'blobs', 'incoming')), files);
+    assert.deepEqual(await readdir(join(dataDir, 'blobs', 'incoming')), files);
   });
 
   await t.test('writes are 503, reads are answered', async () => {

@@ -6,7 +6,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 const ERROR_STATUS = /^Failed to load resource: the server responded/;
 
 /** What no page may show: scripts that fail, what the policy forbids, and requests that are refused. */
-export function watch(page: Page, complaints: string[]): void {
+export function collectComplaints(page: Page, complaints: string[]): void {
   const complain = (what: string) => complaints.push(`${page.url()}: ${what}`);
   page.on('pageerror', (error) => complain(error.message));
   page.on('response', (response) => {
@@ -21,7 +21,7 @@ export function watch(page: Page, complaints: string[]): void {
 export async function openWatched(context: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
   const page = await context.newPage();
   const complaints: string[] = [];
-  watch(page, complaints);
+  collectComplaints(page, complaints);
   return { page, complaints };
 }
 

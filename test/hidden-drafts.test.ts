@@ -87,7 +87,7 @@ const values: Record<string, string[]> = {
   to_revision: ['2'],
 };
 
-const OF_THE_WIKI = ENDPOINTS.filter(({ method, access }) => method === 'GET' && access.on === 'wiki');
+const WIKI_ENDPOINTS = ENDPOINTS.filter(({ method, access }) => method === 'GET' && access.on === 'wiki');
 
 /** Every URL of the endpoint here. */
 function* addressesOf(endpoint: Endpoint): Generator<string> {
@@ -110,7 +110,7 @@ function* addressesOf(endpoint: Endpoint): Generator<string> {
 while ((await mergePending(world.db, a.wiki_id, 'page', 'wait')) > 0);
 
 for (const [name, client] of readers) {
-  for (const endpoint of OF_THE_WIKI) {
+  for (const endpoint of WIKI_ENDPOINTS) {
     test(`${nameOf(endpoint)} discloses nothing of a draft to ${name}`, async () => {
       for (const address of addressesOf(endpoint)) {
         for (const accept of ['application/json', 'text/html', 'text/markdown']) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
 import { send, zipped } from './archives.ts';
-import { cleanUp, serviceInAPlace, worldOfProcess } from './process.ts';
+import { cleanUp, openRestartableService, worldOfProcess } from './process.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 
@@ -10,7 +10,7 @@ const PAGES = 1_500;
 const KILLS = 2;
 
 test('an import whose service is killed in the middle continues and makes everything once', async () => {
-  const { data_dir, address, start } = await serviceInAPlace();
+  const { dataDir, address, start } = await openRestartableService();
   let service = await start();
   cleanUp(async () => void service.kill('SIGKILL'));
   const files = Array.from(
@@ -20,7 +20,7 @@ test('an import whose service is killed in the middle continues and makes everyt
   let wiki_id = '';
   let job_id = '';
   {
-    using world = worldOfProcess(address, { data_dir });
+    using world = worldOfProcess(address, { dataDir });
     const owner = await world.owner();
     wiki_id = owner.wiki_id;
     const made = await send(owner, wiki_id, await zipped(files));
@@ -32,7 +32,7 @@ test('an import whose service is killed in the middle continues and makes everyt
       select status, attempt, progress, error from jobs where wiki_id = ${wiki_id} and job_id = ${job_id}`);
   for (let kill = 0; kill < KILLS; kill += 1) {
     {
-      using world = worldOfProcess(address, { data_dir });
+      using world = worldOfProcess(address, { dataDir });
       await until(
         'the import is at work',
         async () => (await jobs(world))[0],
@@ -48,7 +48,7 @@ test('an import whose service is killed in the middle continues and makes everyt
     await service.ended;
     service = await start();
   }
-  using world = worldOfProcess(address, { data_dir });
+  using world = worldOfProcess(address, { dataDir });
   const { query } = world.db;
   const job = await until(
     'the import has ended',

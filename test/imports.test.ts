@@ -9,7 +9,7 @@ import { OPTIONS } from '../src/config.ts';
  * The folders and files in src, from the bottom up. A file imports only from its own folder and from those before it in
  * this list, types included. So everything before `db` is pure: no SQL, no requests and no processes.
  */
-const FLOORS = [
+const LAYERS = [
   'core',
   'analysis',
   'markdown',
@@ -50,7 +50,7 @@ const FLOORS = [
 ];
 
 /** Features of the organization import only the records of each other. */
-const ORGANIZATION = FLOORS.slice(FLOORS.indexOf('workspaces'), FLOORS.indexOf('app.ts'));
+const ORGANIZATION = LAYERS.slice(LAYERS.indexOf('workspaces'), LAYERS.indexOf('app.ts'));
 const RECORDS = /^[a-z]+\/(schema|seats)\.ts$/;
 
 /** Only these open connections, migrate or start a PostgreSQL; everything else gets a `Query`. */
@@ -64,7 +64,7 @@ const FILES_MAX = 25;
  * What a page of the web application imports besides the API: reading a cookie, error messages, escaping HTML, merging
  * texts.
  */
-const WEB_MAY = [
+const WEB_IMPORTS = [
   '../src/http/browser-cookie.ts',
   '../src/core/errors.ts',
   '../src/http/to-api-error.ts',
@@ -107,7 +107,7 @@ function isAllowed({ from, to, isType }: Import): boolean {
   const [room, other] = [placeOf(from), placeOf(to)];
   if (room === other) return true;
   if (to === '../web/web.ts') return room === 'service';
-  if (FLOORS.indexOf(other) > FLOORS.indexOf(room)) return false;
+  if (LAYERS.indexOf(other) > LAYERS.indexOf(room)) return false;
   if (ORGANIZATION.includes(room) && ORGANIZATION.includes(other)) return RECORDS.test(to);
   if (room === 'providers') return other === 'core';
   if (other === 'db') return isType || IS_FOR_ALL.includes(to) || OPEN_DATABASES.includes(room);
@@ -129,7 +129,9 @@ test('the web application imports the public API, and from the inside only the s
   const wrong = files
     .flatMap((file) => importsOf(file, WEB))
     .filter(({ to }) => to.startsWith('../'))
-    .filter(({ to, isType }) => !WEB_MAY.includes(to) && !(isType && /^\.\.\/src\/\w+\/(?:schema|seats)\.ts$/.test(to)))
+    .filter(
+      ({ to, isType }) => !WEB_IMPORTS.includes(to) && !(isType && /^\.\.\/src\/\w+\/(?:schema|seats)\.ts$/.test(to)),
+    )
     .map(({ from, to }) => `${from} → ${to}`);
   assert.deepEqual(wrong, [], 'use the API instead (web/api.ts)');
   const elements = files.filter((file) => file.startsWith('elements/')).flatMap((file) => importsOf(file, WEB));
@@ -141,14 +143,14 @@ test('the web application imports the public API, and from the inside only the s
 test('every folder of src has its place in the order', () => {
   const places = [...new Set(files.map(placeOf))];
   assert.deepEqual(
-    places.filter((place) => !FLOORS.includes(place)),
+    places.filter((place) => !LAYERS.includes(place)),
     [],
-    'add it to FLOORS in this file',
+    'add it to LAYERS in this file',
   );
   assert.deepEqual(
-    FLOORS.filter((place) => !places.includes(place)),
+    LAYERS.filter((place) => !places.includes(place)),
     [],
-    'remove missing folders from FLOORS',
+    'remove missing folders from LAYERS',
   );
 });
 
@@ -200,7 +202,7 @@ test('the diagram in ARCHITECTURE.md shows the actual imports', () => {
   // They read options, and are imported by entry points.
   for (const place of ['config.ts', 'compiled-code.ts']) groupOf.set(place, 'start');
   assert.deepEqual(
-    FLOORS.filter((place) => !groupOf.has(place)),
+    LAYERS.filter((place) => !groupOf.has(place)),
     [],
     'draw these',
   );

@@ -25,7 +25,7 @@ const SECTION = `${'All work and no play makes Jack a dull boy. '.repeat(100)}\n
 const MOMENT_MS = 700;
 
 const database = await makeDatabase();
-const data_dir = join(await makeFolder(), 'data');
+const dataDir = join(await makeFolder(), 'data');
 const address = `http://127.0.0.1:${await freePort()}`;
 const random = randomNumbers(SEED);
 const world = worldOfProcess(address, database);
@@ -34,7 +34,7 @@ const { query } = world.db;
 
 const start = async (role: 'web' | 'worker'): Promise<ServiceProcess> => {
   const { port: PORT } = new URL(address);
-  const service = spawnService({ DATABASE_URL: database, DATA_DIR: data_dir, ROLE: role, PORT, LOG_LEVEL: 'warn' });
+  const service = spawnService({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: role, PORT, LOG_LEVEL: 'warn' });
   await service.ready;
   return service;
 };
@@ -63,7 +63,7 @@ async function insist(what: string, ask: () => Promise<Answer>): Promise<Answer>
 async function send(owner: Owner, { path, content }: SentFile, size: () => number): Promise<void> {
   let acknowledged = 0;
   const sendNext = async () => {
-    const head = await insist(`HEAD ${path}`, () => owner.send('HEAD', path));
+    const head = await retryUntilAvailable(`HEAD ${path}`, () => owner.send('HEAD', path));
     assert.equal(head.status, 200);
     const at = Number(head.headers.get('upload-offset'));
     assert.ok(at >= acknowledged, `${acknowledged} bytes were acknowledged, and ${at} are there`);
@@ -90,14 +90,14 @@ async function uploadOnce(owner: Owner, numbers: () => number): Promise<Announce
   );
   for (const file of upload.files) await send(owner, file, () => Math.ceil(numbers() * 3 * MIB));
   const { path } = upload;
-  const completed = await insist(`${path}/complete`, () => owner.post(`${path}/complete`));
+  const completed = await retryUntilAvailable(`${path}/complete`, () => owner.post(`${path}/complete`));
   // An answer that was lost on the way leaves the upload queued.
   assert.ok(completed.status === 200 || completed.body.error === 'upload_state', JSON.stringify(completed.body));
   return upload;
 }
 
 /** Ends leases and resets failures: saves the time of a lease, and does not count our kills against a job. */
-async function forgetWorkers(): Promise<void> {
+async function resetLeases(): Promise<void> {
   await query(sql`with gone as (delete from workers) update jobs set failures = 0 where status = 'running'`);
 }
 
@@ -117,7 +117,7 @@ test('an upload and its job continue after the service or the worker is killed a
     await new Promise((resolve) => setTimeout(resolve, random() * MOMENT_MS));
     running[role].kill('SIGKILL');
     await running[role].ended;
-    if (role === 'worker') await forgetWorkers();
+    if (role === 'worker') await resetLeases();
     running[role] = await start(role);
   }
   stopping = true;
@@ -140,7 +140,7 @@ test('an upload and its job continue after the service or the worker is killed a
       upload.files.map(({ filename, content }) => [filename, sha256Of(content)]),
     );
     for (const { sha256 } of files) {
-      const stored = await readFile(join(data_dir, 'blobs', sha256.slice(0, 2), sha256));
+      const stored = await readFile(join(dataDir, 'blobs', sha256.slice(0, 2), sha256));
       assert.equal(sha256Of(stored), sha256, 'the stored bytes must be those that were sent');
     }
     const [counted] = await query(sql`
@@ -191,7 +191,7 @@ test('a long document whose worker is killed between its pages has each of them 
   await running.worker.ended;
   const { done, pages } = await counted();
   assert.ok(done > 0 && done < 401 && pages === done, `${done} of 401 were written`);
-  await forgetWorkers();
+  await resetLeases();
   running.worker = await start('worker');
   await waitForUpload(owner, owner.wiki_id, upload.upload_id);
   assert.deepEqual(await counted(), { done: 401, pages: 401, revisions: 401, attempt: 2 });
@@ -240,7 +240,7 @@ test('documents that link to each other are linked although their worker was kil
     const [row] = await query<{ pending: number }>(sql`
       select count(*)::int as pending from upload_files where upload_id = ${upload_id} and status = 'pending'`);
     assert.ok((row?.pending ?? 0) > 0, 'the worker must be killed before it is done');
-    await forgetWorkers();
+    await resetLeases();
     running.worker = await start('worker');
   });
   const made = await texts(owner.wiki_id);

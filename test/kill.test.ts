@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
-import { assertKept } from './assert-durable.ts';
-import { cleanUp, postgresIn, type ServiceProcess, serviceInAPlace, worldOfProcess } from './process.ts';
+import { assertDurable } from './assert-durable.ts';
+import { cleanUp, openRestartableService, postgresIn, type ServiceProcess, worldOfProcess } from './process.ts';
 import { randomNumbers } from './random-numbers.ts';
 import { until } from './until.ts';
 import { startWriters, type Writers } from './writers.ts';
@@ -19,11 +19,11 @@ const MORE_MS = 30;
 
 test('nothing acknowledged is lost or duplicated when the service or its PostgreSQL is killed while clients write', async (t) => {
   const random = randomNumbers(SEED);
-  const { data_dir, address, start } = await serviceInAPlace();
+  const { dataDir, address, start } = await openRestartableService();
   let service = await start();
   let writers: Writers;
   {
-    using world = worldOfProcess(address, { data_dir });
+    using world = worldOfProcess(address, { dataDir });
     writers = startWriters(await Promise.all(Array.from({ length: WRITERS }, () => world.owner())));
   }
   cleanUp(() => writers.stop());
@@ -32,7 +32,7 @@ test('nothing acknowledged is lost or duplicated when the service or its Postgre
   const killPostgres = async () => {
     // It may not have come back from the last time yet, and a child that it has just made still looks like it.
     const one = (pids: number[]) => pids.length === 1;
-    for (const pid of await until('one PostgreSQL on the DATA_DIR', () => postgresIn(data_dir), one)) {
+    for (const pid of await until('one PostgreSQL on the DATA_DIR', () => postgresIn(dataDir), one)) {
       process.kill(pid, 'SIGKILL');
     }
   };
@@ -78,7 +78,7 @@ test('nothing acknowledged is lost or duplicated when the service or its Postgre
   }
   await writers.stop();
 
-  using world = worldOfProcess(address, { data_dir });
+  using world = worldOfProcess(address, { dataDir });
   const { query } = world.db;
   await until(
     'every upload has ended',
@@ -87,10 +87,10 @@ test('nothing acknowledged is lost or duplicated when the service or its Postgre
       select upload_id, j.progress from uploads u left join jobs j using (upload_id) where u.finished_at is null`),
     (open) => open.length === 0,
   );
-  await assertKept(query, join(data_dir, 'blobs'), ledger);
+  await assertDurable(query, join(dataDir, 'blobs'), ledger);
   service.kill('SIGTERM');
   assert.deepEqual(await service.ended, { code: 0, signal: null }, tail(service));
-  assert.deepEqual(await postgresIn(data_dir), [], 'An orderly stop must leave no PostgreSQL behind.');
+  assert.deepEqual(await postgresIn(dataDir), [], 'An orderly stop must leave no PostgreSQL behind.');
   report(t, ledger, restarts);
 });
 

@@ -26,16 +26,16 @@ export interface Traffic {
 }
 
 /** Limits the requests in progress on a machine that cannot answer at this rate. */
-const UNDER_WAY_MAX = 64;
+const IN_FLIGHT_MAX = 64;
 
 /** Sends the probes in turn at this total rate per second, without waiting for answers. */
-export function startTraffic(probes: readonly Probe[], per_second: number): Traffic {
+export function startTraffic(probes: readonly Probe[], perSecond: number): Traffic {
   const sent: Sent[] = [];
-  const under_way = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let failure: unknown;
   const began = performance.now();
-  let due_count = 0;
-  let sent_count = 0;
+  let dueCount = 0;
+  let sentCount = 0;
 
   function send(probe: Probe): void {
     const begin = performance.now();
@@ -47,16 +47,16 @@ export function startTraffic(probes: readonly Probe[], per_second: number): Traf
         failure ??= error;
       },
     );
-    const removed = done.then(() => void under_way.delete(removed));
-    under_way.add(removed);
+    const removed = done.then(() => void inFlight.delete(removed));
+    inFlight.add(removed);
   }
 
   const timer = setInterval(() => {
-    const due = ((performance.now() - began) / 1000) * per_second;
-    for (; due_count < due; due_count += 1) {
-      if (under_way.size < UNDER_WAY_MAX) send(probes[sent_count++ % probes.length] as Probe);
+    const due = ((performance.now() - began) / 1000) * perSecond;
+    for (; dueCount < due; dueCount += 1) {
+      if (inFlight.size < IN_FLIGHT_MAX) send(probes[sentCount++ % probes.length] as Probe);
     }
-  }, 1000 / per_second);
+  }, 1000 / perSecond);
 
   return {
     sent,
@@ -70,7 +70,7 @@ export function startTraffic(probes: readonly Probe[], per_second: number): Traf
     },
     async stop() {
       clearInterval(timer);
-      await Promise.all(under_way);
+      await Promise.all(inFlight);
       if (failure) throw failure;
     },
   };

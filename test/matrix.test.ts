@@ -3,28 +3,28 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { effectivePermissions, findRole, PERMISSIONS, type Permission } from '../src/access/roles.ts';
 import { ENDPOINTS } from '../src/app.ts';
-import { askEverything, type Cell, matrixText, permissionOf } from './matrix.ts';
+import { type Cell, matrixText, permissionOf, runMatrix } from './matrix.ts';
 import { nameOf, pathParams } from './requests.ts';
 
 /**
  * The answer to every combination of caller, credential and endpoint: as a file that is compared, and as rules that it
  * must satisfy.
  */
-const matrix = await askEverything();
+const matrix = await runMatrix();
 const { tenants, actors, cells } = matrix;
 const golden = new URL('../matrix.txt', import.meta.url);
 
-const PERSONS = ['personal key', 'session', 'identity token'];
-const MAY_NOT = [401, 403, 404];
+const USER_CREDENTIALS = ['personal key', 'session', 'identity token'];
+const REFUSALS = [401, 403, 404];
 
 /** Permissions that no endpoint requires yet: remove one from here when one does. */
 const WITHOUT_ENDPOINT: Permission[] = ['pages:comment', 'workspace:delete'];
 
-function tell({ endpoint, target, credential, actor, outcome }: Cell): string {
+function describeCell({ endpoint, target, credential, actor, outcome }: Cell): string {
   return `${nameOf(endpoint)}, ${target}, ${actor?.name ?? 'anonymous'} with ${credential}: ${outcome}`;
 }
 
-function holds({ actor, endpoint }: Cell): boolean {
+function isPermitted({ actor, endpoint }: Cell): boolean {
   const permission = permissionOf(endpoint.access);
   const role = actor?.role === undefined ? undefined : findRole(actor.role);
   return role !== undefined && (permission === '' || role.permissions.includes(permission));
@@ -46,14 +46,14 @@ test('matrix.txt matches the answers', async () => {
 test('every endpoint is called by every actor with every kind of credential, for every possible target', () => {
   for (const endpoint of ENDPOINTS) {
     const own = cells.filter((cell) => cell.endpoint === endpoint);
-    const athome = own.filter(({ target }) => target === 'own');
+    const onOwnTarget = own.filter(({ target }) => target === 'own');
     assert.deepEqual(
-      [...new Set(athome.map(({ credential }) => credential))].toSorted(),
+      [...new Set(onOwnTarget.map(({ credential }) => credential))].toSorted(),
       ['none', ...matrix.kinds].toSorted(),
       `${nameOf(endpoint)} must be called with every kind of credential`,
     );
-    const asked = athome.filter(({ credential }) => credential === 'personal key').length;
-    assert.equal(asked, endpoint.access.on === 'anyone' ? 1 : actors.length);
+    const expectedCount = onOwnTarget.filter(({ credential }) => credential === 'personal key').length;
+    assert.equal(expectedCount, endpoint.access.on === 'anyone' ? 1 : actors.length);
     const [, ...children] = pathParams(endpoint);
     for (const child of children) {
       for (const target of [`own, foreign ${child}`, `foreign, own ${child}`, `own, unknown ${child}`]) {
@@ -71,17 +71,19 @@ test('a missing, invalid or wrong kind of credential is 401', () => {
     const isWidget = cell.credential.endsWith('widget token');
     const isWrongKind = cell.credential !== 'none' && isWidget !== (cell.endpoint.access.on === 'widget');
     const isDead = /^(none|revoked|expired|tampered)/.test(cell.credential);
-    if (isDead || isWrongKind) assert.equal(cell.outcome, '401 unauthorized', tell(cell));
-    else assert.notEqual(cell.status, 401, tell(cell));
+    if (isDead || isWrongKind) assert.equal(cell.outcome, '401 unauthorized', describeCell(cell));
+    else assert.notEqual(cell.status, 401, describeCell(cell));
   }
 });
 
 test('a user may do what their role permits and nothing else, and without an active membership nothing', () => {
-  for (const cell of cells.filter(({ credential, target }) => PERSONS.includes(credential) && target === 'own')) {
+  for (const cell of cells.filter(
+    ({ credential, target }) => USER_CREDENTIALS.includes(credential) && target === 'own',
+  )) {
     const { on } = cell.endpoint.access;
     if (on !== 'workspace' && on !== 'wiki') continue;
-    if (holds(cell)) assert.ok(!MAY_NOT.includes(cell.status), tell(cell));
-    else assert.equal(cell.outcome, '403 forbidden', tell(cell));
+    if (isPermitted(cell)) assert.ok(!REFUSALS.includes(cell.status), describeCell(cell));
+    else assert.equal(cell.outcome, '403 forbidden', describeCell(cell));
   }
 });
 
@@ -91,22 +93,24 @@ test('a key has those of its permissions that its user has, and none in another 
     if (on !== 'workspace' && on !== 'wiki') continue;
     const permission = permissionOf(cell.endpoint.access);
     const isRefused = cell.outcome === '403 forbidden';
-    if (cell.credential === 'workspace key') assert.equal(isRefused, !holds(cell), tell(cell));
-    if (cell.credential === 'key for this alone') assert.equal(isRefused, !holds(cell), tell(cell));
-    if (cell.credential === 'other workspace key') assert.ok(isRefused, tell(cell));
-    if (cell.credential === 'key for all but this' && permission !== '') assert.ok(isRefused, tell(cell));
+    if (cell.credential === 'workspace key') assert.equal(isRefused, !isPermitted(cell), describeCell(cell));
+    if (cell.credential === 'key for this alone') assert.equal(isRefused, !isPermitted(cell), describeCell(cell));
+    if (cell.credential === 'other workspace key') assert.ok(isRefused, describeCell(cell));
+    if (cell.credential === 'key for all but this' && permission !== '') assert.ok(isRefused, describeCell(cell));
   }
 });
 
 test('a missing object is 404 and a foreign one 403, for every caller; a child is only found in its container', () => {
-  for (const cell of cells.filter(({ credential }) => PERSONS.includes(credential) || credential === 'workspace key')) {
+  for (const cell of cells.filter(
+    ({ credential }) => USER_CREDENTIALS.includes(credential) || credential === 'workspace key',
+  )) {
     const { target } = cell;
     const { on } = cell.endpoint.access;
     if (on !== 'workspace' && on !== 'wiki') continue;
-    if (target === 'unknown' || target === 'malformed') assert.equal(cell.outcome, '404 not_found', tell(cell));
-    if (target.startsWith('foreign')) assert.equal(cell.outcome, '403 forbidden', tell(cell));
+    if (target === 'unknown' || target === 'malformed') assert.equal(cell.outcome, '404 not_found', describeCell(cell));
+    if (target.startsWith('foreign')) assert.equal(cell.outcome, '403 forbidden', describeCell(cell));
     if (/^own, (foreign|unknown)/.test(target)) {
-      assert.equal(cell.outcome, holds(cell) ? '404 not_found' : '403 forbidden', tell(cell));
+      assert.equal(cell.outcome, isPermitted(cell) ? '404 not_found' : '403 forbidden', describeCell(cell));
     }
   }
 });
@@ -122,7 +126,7 @@ test('every permission is demonstrated by an endpoint that requires it', () => {
         permissionOf(endpoint.access) === permission &&
         target === 'own' &&
         credential === 'key for this alone' &&
-        !MAY_NOT.includes(status),
+        !REFUSALS.includes(status),
     );
     assert.equal(own.length + opened.length === 0, WITHOUT_ENDPOINT.includes(permission), permission);
     if (WITHOUT_ENDPOINT.includes(permission)) continue;
@@ -133,7 +137,7 @@ test('every permission is demonstrated by an endpoint that requires it', () => {
 test('the flags and permissions that the API shows are those that the matrix found', async () => {
   const { a, key } = tenants;
   const get = async (path: string, token: string) =>
-    (await tenants.ask({ method: 'GET', path, headers: { authorization: `Bearer ${token}` } })).body;
+    (await tenants.send({ method: 'GET', path, headers: { authorization: `Bearer ${token}` } })).body;
   for (const actor of actors.filter(({ role }) => role)) {
     const found = PERMISSIONS.filter((permission) =>
       cells.some(
@@ -142,7 +146,7 @@ test('the flags and permissions that the API shows are those that the matrix fou
           cell.target === 'own' &&
           cell.credential === 'personal key' &&
           permissionOf(cell.endpoint.access) === permission &&
-          !MAY_NOT.includes(cell.status),
+          !REFUSALS.includes(cell.status),
       ),
     );
     const all = effectivePermissions(actor.role ?? '', null);

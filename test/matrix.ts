@@ -29,7 +29,7 @@ export interface Matrix {
 }
 
 /** Maximum number of concurrent requests. */
-const AT_ONCE = 16;
+const CONCURRENCY = 16;
 
 export function permissionOf(access: Access): Permission | '' {
   if (access.on === 'caller' || access.on === 'anyone') return '';
@@ -37,7 +37,7 @@ export function permissionOf(access: Access): Permission | '' {
 }
 
 /** Calls every endpoint as every actor, with every kind of credential, for every target. */
-export async function askEverything(): Promise<Matrix> {
+export async function runMatrix(): Promise<Matrix> {
   const tenants = await openTenants({ OIDC_AUDIENCE: AUDIENCE });
   const actors = await makeActors(tenants);
   const kinds = credentialKinds(tenants);
@@ -59,7 +59,7 @@ function signsInOrOut({ path }: Endpoint): boolean {
   return /^\/v1\/(auth\/|me\/password|me\/sessions\/)/.test(path);
 }
 
-type Ask = () => Promise<Cell>;
+type CellRequest = () => Promise<Cell>;
 type IdsOf = (actor: MatrixActor | undefined) => Promise<Ids>;
 
 async function requestsOf(
@@ -67,13 +67,13 @@ async function requestsOf(
   actors: MatrixActor[],
   kinds: CredentialKind[],
   endpoint: Endpoint,
-): Promise<Ask[]> {
+): Promise<CellRequest[]> {
   const permission = permissionOf(endpoint.access);
   const [owner] = actors;
   const targets = await targetsOf(tenants, actors, endpoint);
-  const asks: Ask[] = [];
+  const requests: CellRequest[] = [];
   for (const [target, idsOf] of Object.entries(targets)) {
-    asks.push(() => askFor(tenants, endpoint, target, 'none', undefined, idsOf, async () => undefined));
+    requests.push(() => runCell(tenants, endpoint, target, 'none', undefined, idsOf, async () => undefined));
     for (const { name, live, make } of kinds) {
       const isWidgets = name.endsWith('widget token');
       // A widget token names its workspace itself, and is accepted only by widget endpoints.
@@ -81,11 +81,11 @@ async function requestsOf(
       if (isWidgets && endpoint.access.on !== 'widget' && target !== 'own') continue;
       for (const actor of live === 'dead' || endpoint.access.on === 'anyone' ? [owner] : actors) {
         const token = async (ids: Ids) => make(actor as MatrixActor, permission, ids.workspace_id);
-        asks.push(() => askFor(tenants, endpoint, target, name, actor, idsOf, token));
+        requests.push(() => runCell(tenants, endpoint, target, name, actor, idsOf, token));
       }
     }
   }
-  return asks;
+  return requests;
 }
 
 /** The ids of a request for each kind of target that the endpoint can have. */
@@ -96,7 +96,7 @@ async function targetsOf(
 ): Promise<Record<string, IdsOf>> {
   const [first = '', ...children] = pathParams(endpoint);
   const { access } = endpoint;
-  const own: IdsOf = async (actor) => harmless(endpoint, await fresh(endpoint, actor ?? owner), unknown);
+  const own: IdsOf = async (actor) => withoutEffect(endpoint, await fresh(endpoint, actor ?? owner), unknown);
   if ((access.on === 'caller' && first === '') || access.on === 'anyone') return { own };
   if (access.on === 'widget') return { own, foreign: async () => b, unknown: async () => unknown };
   const malformed: IdsOf = async () => ({ ...a, [first]: "' or 1=1--" });
@@ -121,13 +121,17 @@ async function targetsOf(
 }
 
 /** Each member leaves by the path of their own membership, one after the other, and is restored before the next. */
-async function leavingRequests(tenants: Tenants, actors: MatrixActor[], kinds: CredentialKind[]): Promise<Ask[]> {
+async function leavingRequests(
+  tenants: Tenants,
+  actors: MatrixActor[],
+  kinds: CredentialKind[],
+): Promise<CellRequest[]> {
   const { a, unknown, world } = tenants;
   const { db } = world;
   const memberships = await db.query<{ membership_id: string; user_id: string; role: string }>(
     sql`select membership_id, user_id, role from memberships where workspace_id = ${a.workspace_id} and status = 'active'`,
   );
-  const asks: Ask[] = [];
+  const asks: CellRequest[] = [];
   for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'workspace' && access.orOwnMembership)) {
     for (const { name, make } of kinds.filter(({ live }) => live !== 'dead')) {
       for (const actor of actors) {
@@ -135,7 +139,7 @@ async function leavingRequests(tenants: Tenants, actors: MatrixActor[], kinds: C
         const ids = async () => ({ ...a, membership_id: own?.membership_id ?? unknown.membership_id });
         const token = () => make(actor, permissionOf(endpoint.access), a.workspace_id);
         asks.push(async () => {
-          const cell = await askFor(tenants, endpoint, 'own, own membership_id', name, actor, ids, token);
+          const cell = await runCell(tenants, endpoint, 'own, own membership_id', name, actor, ids, token);
           if (own && cell.status < 300) {
             await db.query(sql`
               insert into memberships (membership_id, workspace_id, user_id, role)
@@ -150,12 +154,12 @@ async function leavingRequests(tenants: Tenants, actors: MatrixActor[], kinds: C
 }
 
 /** An unknown id in a body makes a request that would change the actors fail behind the guard, with 400. */
-function harmless(endpoint: Endpoint, ids: Ids, unknown: Ids): Ids {
+function withoutEffect(endpoint: Endpoint, ids: Ids, unknown: Ids): Ids {
   const inBody = Object.keys(propertiesOf(endpoint.body)).filter((name) => name.endsWith('_id') && name in unknown);
   return { ...ids, ...Object.fromEntries(inBody.map((name) => [name, unknown[name] ?? ''])) };
 }
 
-async function askFor(
+async function runCell(
   tenants: Tenants,
   endpoint: Endpoint,
   target: string,
@@ -168,7 +172,7 @@ async function askFor(
   let request = validRequest(endpoint, ids, await tokenOf(ids));
   // An upload without a file fails behind the guard, so that no job is created.
   if (endpoint.consumes === 'multipart') request = withBody(request, '--x--\r\n', 'multipart/form-data; boundary=x');
-  const { status, body } = await tenants.ask(request, endpoint);
+  const { status, body } = await tenants.send(request, endpoint);
   const outcome = status < 400 ? String(status) : `${status} ${body.error}`;
   return { endpoint, target, credential, actor, status, outcome };
 }
@@ -178,7 +182,7 @@ async function inParallel<T>(items: T[], work: (item: T) => Promise<unknown>): P
   const worker = async () => {
     for (const item of rest) await work(item);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }
 
 /** The matrix as readable text: for each endpoint and target, the answer to every actor. */

@@ -17,7 +17,7 @@ for (const endpoint of LISTS) tokens.set(endpoint, await tenants.tokenFor(endpoi
 
 function get(endpoint: Endpoint, path: string): Promise<RawAnswer> {
   const headers = { authorization: `Bearer ${tokens.get(endpoint)}` };
-  return tenants.ask({ method: 'GET', path, headers }, endpoint);
+  return tenants.send({ method: 'GET', path, headers }, endpoint);
 }
 
 /** The list around a page begins with what is around it: what is counted is what lies right below. */

@@ -6,7 +6,7 @@ import { raw, type Sql, sql } from '../src/db/sql.ts';
 const ROWS = 4_000;
 
 /** The tables that grow with a wiki, and the columns in which their rows differ; referenced tables come first. */
-const DIFFER: Record<string, string[]> = {
+const UNIQUE_COLUMNS: Record<string, string[]> = {
   pages: ['page_id', 'path', 'slug'],
   revisions: ['page_id'],
   page_texts: ['page_id'],
@@ -31,10 +31,10 @@ const DIFFER: Record<string, string[]> = {
  * One row per wiki, pending postings that are soon merged (every search reads all of its wiki), and pages that both
  * users and their file have changed.
  */
-const STAY_SMALL = ['search_wikis', 'search_pending', 'page_bases'];
+const SMALL_TABLES = ['search_wikis', 'search_pending', 'page_bases'];
 
 /** Tables that no request reads. */
-const OF_JOBS = ['imports', 'imported_people', 'background_jobs'];
+const JOB_TABLES = ['imports', 'imported_people', 'background_jobs'];
 
 interface Plan {
   'Node Type': string;
@@ -61,11 +61,11 @@ export async function growTables(db: OwnerDb, wiki_id: string): Promise<void> {
   const ofWikis = await db.query<{ name: string }>(sql`
     select table_name as name from information_schema.columns
     where table_schema = current_schema() and column_name = 'wiki_id' and table_name <> 'wikis'`);
-  const left = [...STAY_SMALL, ...OF_JOBS];
-  const unknown = ofWikis.map(({ name }) => name).filter((name) => !(name in DIFFER) && !left.includes(name));
+  const left = [...SMALL_TABLES, ...JOB_TABLES];
+  const unknown = ofWikis.map(({ name }) => name).filter((name) => !(name in UNIQUE_COLUMNS) && !left.includes(name));
   if (unknown.length > 0)
-    throw new Error(`add to DIFFER of test/plans.ts the columns in which rows differ of: ${unknown}`);
-  for (const [table, columns] of Object.entries(DIFFER)) {
+    throw new Error(`add to UNIQUE_COLUMNS of test/plans.ts the columns in which rows differ of: ${unknown}`);
+  for (const [table, columns] of Object.entries(UNIQUE_COLUMNS)) {
     const differing = columns
       .map((column) => `'${column}', ${column.endsWith('_no') ? '' : `'more' || `}n + 1000000`)
       .join(', ');
@@ -98,7 +98,7 @@ export async function growIdempotencyKeys(db: OwnerDb): Promise<void> {
 }
 
 /** The tables that the plan of a statement scans sequentially. */
-export async function wholeTablesRead(db: OwnerDb, text: string): Promise<string[]> {
+export async function sequentialScans(db: OwnerDb, text: string): Promise<string[]> {
   const values = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
   const nulls = values === 0 ? '' : `(${Array(values).fill('null').join(', ')})`;
   const [row] = await db.transaction(async (query, runScript) => {
@@ -115,7 +115,7 @@ export async function wholeTablesRead(db: OwnerDb, text: string): Promise<string
 
 function scanned(plan: Plan): string[] {
   const name = plan['Relation Name'] ?? '';
-  const own = plan['Node Type'] === 'Seq Scan' && (name in DIFFER || name === 'idempotency_keys') ? [name] : [];
+  const own = plan['Node Type'] === 'Seq Scan' && (name in UNIQUE_COLUMNS || name === 'idempotency_keys') ? [name] : [];
   return [...own, ...(plan.Plans ?? []).flatMap(scanned)];
 }
 

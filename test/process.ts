@@ -135,15 +135,15 @@ async function commandLinesOfPs(): Promise<[number, string][]> {
 }
 
 /** A service with its own PostgreSQL that can be restarted with the same port and the same folder. */
-export async function serviceInAPlace() {
-  const data_dir = join(await makeFolder(), 'data');
+export async function openRestartableService() {
+  const dataDir = join(await makeFolder(), 'data');
   const port = await freePort();
   return {
-    data_dir,
+    dataDir,
     address: `http://127.0.0.1:${port}`,
     /** Starts it and waits until it is ready. */
     async start(): Promise<ServiceProcess> {
-      const service = spawnService({ PORT: String(port), DATA_DIR: data_dir });
+      const service = spawnService({ PORT: String(port), DATA_DIR: dataDir });
       await service.ready;
       return service;
     },
@@ -166,13 +166,13 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Clients of a service process, and access to its database. `connection`: where the database is, or the `data_dir` of a
+ * Clients of a service process, and access to its database. `connection`: where the database is, or the `dataDir` of a
  * service with its own PostgreSQL.
  */
-export function worldOfProcess(address: string, connection: string | { data_dir: string }): World & Disposable {
+export function worldOfProcess(address: string, connection: string | { dataDir: string }): World & Disposable {
   const db = openDb({
     connection:
-      typeof connection === 'string' ? { connectionString: connection } : (runningPostgres(connection.data_dir) ?? {}),
+      typeof connection === 'string' ? { connectionString: connection } : (runningPostgres(connection.dataDir) ?? {}),
     connections: 4,
     onConnectionLost: () => undefined,
   });

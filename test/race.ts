@@ -12,7 +12,7 @@ const SEED = Number(process.env.RACE_SEED || Date.now() % 1_000_000);
 const CALLERS = (process.env.RACE_CALLERS || '2,20,100').split(',').map(Number);
 
 /** Rounds by number of callers, where RACE_ROUNDS is unset. */
-const FEW: Record<number, number> = { 2: 4, 20: 4, 100: 1 };
+const DEFAULT_ROUNDS: Record<number, number> = { 2: 4, 20: 4, 100: 1 };
 
 /** One round: a new object or user that all callers compete for. */
 export interface Round {
@@ -20,9 +20,9 @@ export interface Round {
   /** The number of winners; by default of answers below 300. */
   winners?(answers: Answer[]): number;
   /** The expected number of winners; by default one. */
-  wanted?: number;
+  expectedWinners?: number;
   /** The allowed answers of losers, as status and code. Any other is a violation. */
-  others: readonly string[];
+  allowedErrors: readonly string[];
   /** Asserts the state of the data afterwards. */
   check?(answers: Answer[]): void | Promise<void>;
 }
@@ -52,7 +52,7 @@ export function testRaces(races: readonly Race[], processesOf: (client: Client) 
   for (const race of races) {
     for (const callers of race.only ?? CALLERS) {
       test(`${race.name} (${callers} at once)`, async () => {
-        const { line, violations } = await hold(race, callers, processesOf);
+        const { line, violations } = await runRace(race, callers, processesOf);
         lines.push(line);
         assert.deepEqual(violations.slice(0, 20), [], `seed ${SEED}: ${violations.length} violations`);
       });
@@ -67,9 +67,9 @@ export function testRaces(races: readonly Race[], processesOf: (client: Client) 
   });
 }
 
-async function hold(race: Race, callers: number, processesOf: (client: Client) => Client[]) {
+async function runRace(race: Race, callers: number, processesOf: (client: Client) => Client[]) {
   const random = randomNumbers(SEED);
-  const rounds = Math.ceil((ROUNDS || FEW[callers] || 1) / (race.oneOf ?? 1));
+  const rounds = Math.ceil((ROUNDS || DEFAULT_ROUNDS[callers] || 1) / (race.oneOf ?? 1));
   const statuses: Record<string, number> = {};
   const violations: string[] = [];
   let winners = 0;
@@ -82,13 +82,14 @@ async function hold(race: Race, callers: number, processesOf: (client: Client) =
       turns.map(({ i }, place) => round.call(i, (client) => processesOf(client)[place % 2] as Client)),
     );
     for (const answer of answers) {
-      const told = toldBy(answer);
+      const told = resultOf(answer);
       statuses[told] = (statuses[told] ?? 0) + 1;
-      if (answer.status >= 300 && !round.others.includes(told)) violations.push(`${where}: a caller was told ${told}`);
+      if (answer.status >= 300 && !round.allowedErrors.includes(told))
+        violations.push(`${where}: a caller was told ${told}`);
     }
     const won = round.winners ? round.winners(answers) : answers.filter(({ status }) => status < 300).length;
     winners += won;
-    const wanted = round.wanted ?? 1;
+    const wanted = round.expectedWinners ?? 1;
     if (won !== wanted) violations.push(`${where}: ${won} won where ${wanted} should`);
     try {
       await round.check?.(answers);
@@ -109,7 +110,7 @@ async function hold(race: Race, callers: number, processesOf: (client: Client) =
   return { line, violations };
 }
 
-function toldBy({ status, body }: Answer): string {
+function resultOf({ status, body }: Answer): string {
   return status < 300 ? String(status) : `${status} ${body.error}`;
 }
 

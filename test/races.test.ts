@@ -73,7 +73,7 @@ const invitationRaces: Race[] = [
       const path = `${membersOf(owner.workspace_id)}/invite`;
       return {
         call: (i, at) => at(owner).post(path, { email: `${i}@example.com`, role: 'member' }),
-        others: ['409 seat_limit_reached'],
+        allowedErrors: ['409 seat_limit_reached'],
         check: async () => assert.equal(await numberOf('invitations', owner.workspace_id, 'pending'), 1),
       };
     },
@@ -94,7 +94,7 @@ const invitationRaces: Race[] = [
           i % 2 === 0
             ? at(owner).post(`${path}/${inactive[i / 2]?.membership_id}/reactivate`)
             : at(owner).post(`${path}/invite`, { email: `${i}@example.com`, role: 'member' }),
-        others: ['409 seat_limit_reached'],
+        allowedErrors: ['409 seat_limit_reached'],
         async check() {
           const active = await numberOf('memberships', workspace_id, 'active');
           assert.equal(active + (await numberOf('invitations', workspace_id, 'pending')), 2, 'Two seats are taken.');
@@ -111,7 +111,7 @@ const invitationRaces: Race[] = [
       const email = `${randomUUID()}@example.com`;
       return {
         call: (_, at) => at(owner).post(`${membersOf(owner.workspace_id)}/invite`, { email, role: 'member' }),
-        others: ['409 invitation_pending'],
+        allowedErrors: ['409 invitation_pending'],
         check: async () => assert.equal(await numberOf('invitations', owner.workspace_id, 'pending'), 1),
       };
     },
@@ -123,7 +123,7 @@ const invitationRaces: Race[] = [
       const { person, token } = await invited(owner);
       return {
         call: (_, at) => at(person).post('/v1/invitations/accept', { token }),
-        others: ['409 conflict', '409 already_member'],
+        allowedErrors: ['409 conflict', '409 already_member'],
         check: async () => assert.equal(await numberOf('memberships', owner.workspace_id, 'active'), 2),
       };
     },
@@ -149,7 +149,7 @@ const ownerRaces: Race[] = [
         },
         // The first caller may repeat the request; of the two, one has won.
         winners: (answers) => distinct(succeeded(answers).map((answer) => callers.get(answer))),
-        others: ['403 forbidden', '409 last_owner'],
+        allowedErrors: ['403 forbidden', '409 last_owner'],
         check: async () => assert.equal(await ownersOf(workspace_id), 1),
       };
     },
@@ -167,8 +167,8 @@ const ownerRaces: Race[] = [
           const own = owners[i] as (typeof owners)[number];
           return at(own).patch(`${membersOf(workspace_id)}/${own.membership_id}`, { role: 'member' });
         },
-        wanted: callers - 1,
-        others: ['409 last_owner'],
+        expectedWinners: callers - 1,
+        allowedErrors: ['409 last_owner'],
         check: async () => assert.equal(await ownersOf(workspace_id), 1),
       };
     },
@@ -183,7 +183,7 @@ const firstCallRaces: Race[] = [
       return {
         call: (_, at) => at(person).post('/v1/onboarding'),
         winners: (answers) => answers.filter(({ body }) => body.workspace_created).length,
-        others: [],
+        allowedErrors: [],
         async check(answers) {
           assert.equal(
             distinct(answers.map(({ body }) => body.workspace.workspace_id)),
@@ -203,7 +203,7 @@ const firstCallRaces: Race[] = [
       return {
         call: (_, at) => at(person).post('/v1/onboarding'),
         winners: (answers) => answers.filter(({ body }) => body.workspace_created).length,
-        others: [],
+        allowedErrors: [],
         async check(answers) {
           assert.equal(
             distinct(answers.map(({ body }) => body.workspace.workspace_id)),
@@ -228,7 +228,7 @@ const firstCallRaces: Race[] = [
         call: (i, at) =>
           i % 2 === 0 ? at(person).post('/v1/onboarding') : at(person).post('/v1/invitations/accept', { token }),
         winners: (answers) => succeeded(answers).filter(({ body }) => body.workspace_created === undefined).length,
-        others: ['409 conflict', '409 already_member'],
+        allowedErrors: ['409 conflict', '409 already_member'],
         async check(answers) {
           assert.ok(made(answers) <= 1, 'At most one is created.');
           assert.equal(await workspacesOf(person), 1 + made(answers));
@@ -246,8 +246,8 @@ const firstCallRaces: Race[] = [
       );
       return {
         call: (i, at) => at(people[i] as Client).post('/v1/onboarding'),
-        wanted: callers,
-        others: [],
+        expectedWinners: callers,
+        allowedErrors: [],
         check: (answers) => assert.equal(distinct(answers.map(({ body }) => body.workspace.slug)), callers),
       };
     },
@@ -262,8 +262,8 @@ const firstCallRaces: Race[] = [
       const person = world.as(await provider.token('ES256'));
       return {
         call: (_, at) => at(person).get('/v1/workspaces'),
-        wanted: callers,
-        others: [],
+        expectedWinners: callers,
+        allowedErrors: [],
         async check() {
           const [users] = await query(sql`
             select (select count(*)::int from identities where issuer = ${provider.issuer}) as identities,
@@ -285,7 +285,7 @@ const creationRaces: Race[] = [
       const slug = `wanted-${randomUUID().slice(0, 13)}`;
       return {
         call: (_, at) => at(creator).post('/v1/workspaces', { name: 'W', slug }),
-        others: ['409 slug_taken'],
+        allowedErrors: ['409 slug_taken'],
       };
     },
   },
@@ -295,7 +295,7 @@ const creationRaces: Race[] = [
     oneOf: 4,
     async prepare() {
       const slug = `wanted-${randomUUID().slice(0, 13)}`;
-      return { call: (_, at) => at(creator).post(wikisOf, { title: 'W', slug }), others: ['409 slug_taken'] };
+      return { call: (_, at) => at(creator).post(wikisOf, { title: 'W', slug }), allowedErrors: ['409 slug_taken'] };
     },
   },
   {
@@ -307,8 +307,8 @@ const creationRaces: Race[] = [
       return {
         call: (i, at) =>
           i % 2 === 0 ? at(creator).post('/v1/workspaces', { name }) : at(creator).post(wikisOf, { title: name }),
-        wanted: callers,
-        others: [],
+        expectedWinners: callers,
+        allowedErrors: [],
         check(answers) {
           const slugs = answers.map(({ body }) => `${body.wiki_id ? 'wiki' : 'workspace'} ${body.slug}`);
           assert.equal(distinct(slugs), callers);
@@ -324,7 +324,7 @@ const creationRaces: Race[] = [
       return {
         call: (_, at) => at(creator).post('/v1/workspaces', { name }, headers),
         winners: (answers) => succeeded(answers).filter((answer) => !answer.headers.has('idempotency-replayed')).length,
-        others: ['409 idempotency_in_progress'],
+        allowedErrors: ['409 idempotency_in_progress'],
         async check(answers) {
           assert.equal(
             distinct(succeeded(answers).map(({ body }) => body.workspace_id)),
@@ -348,7 +348,7 @@ const creationRaces: Race[] = [
       return {
         call: (_, at) => at(creator).send('PATCH', `${pages}/${page.page_id}`, { headers, body }),
         winners: (answers) => succeeded(answers).filter((answer) => !answer.headers.has('idempotency-replayed')).length,
-        others: ['409 idempotency_in_progress'],
+        allowedErrors: ['409 idempotency_in_progress'],
         async check(answers) {
           assert.deepEqual(new Set(succeeded(answers).map((answer) => answer.body.revision)), new Set([2]));
           assert.equal((await creator.get(`${pages}/${page.page_id}`)).body.revision, 2);
@@ -363,7 +363,7 @@ const creationRaces: Race[] = [
       const { key_id } = (await creator.post(path, { name: 'Key' })).body;
       return {
         call: (_, at) => at(creator).send('DELETE', `${path}/${key_id}`),
-        others: ['404 not_found'],
+        allowedErrors: ['404 not_found'],
         async check() {
           const noted = await query(sql`
             select 1 from audit_events where type = 'api_key.revoked' and target_id = ${key_id}`);
@@ -386,8 +386,8 @@ const creationRaces: Race[] = [
           form.append('files', new Blob([`# Round ${round}\n`]), 'guide/same.md');
           return at(owner).send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });
         },
-        wanted: callers,
-        others: [],
+        expectedWinners: callers,
+        allowedErrors: [],
         async check(answers) {
           const ended = await Promise.all(answers.map(({ body }) => waitForUpload(owner, wiki_id, body.upload_id)));
           assert.deepEqual(new Set(ended.map(({ body }) => body.status)), new Set(['completed']));
@@ -414,7 +414,7 @@ const sessionRaces: Race[] = [
       const { refresh_token } = tokens;
       return {
         call: (_, at) => at(world.anonymous).post('/v1/auth/refresh', { refresh_token }),
-        others: ['401 unauthorized'],
+        allowedErrors: ['401 unauthorized'],
         async check(answers) {
           const [renewed] = succeeded(answers);
           for (const client of atBoth(world.as(renewed?.body.access_token))) {
@@ -433,7 +433,7 @@ const sessionRaces: Race[] = [
       const token = await signInLink(world, (await world.person()).user_id);
       return {
         call: (_, at) => at(world.anonymous).post('/v1/auth/email/complete', { token }),
-        others: ['401 unauthorized'],
+        allowedErrors: ['401 unauthorized'],
       };
     },
   },

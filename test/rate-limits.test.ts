@@ -35,14 +35,14 @@ const strict = await openWorld({ DATABASE_URL, ...RATES, RATE_LIMIT_GENERAL: '1/
 
 /** A new network for each test, so that tests do not share counts by address. */
 let networks = 0;
-const someNetwork = () => `198.51.${Math.floor(++networks / 250)}.${(networks % 250) + 1}`;
+const newNetwork = () => `198.51.${Math.floor(++networks / 250)}.${(networks % 250) + 1}`;
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
 /** The same client at another process; each request from a new address, unless it names one. */
 function at(place: World, client: Client): Client {
   const there = place.as(client.token, client.user_id);
-  const network = someNetwork();
+  const network = newNetwork();
   return {
     ...there,
     send: (method, path, init = {}) =>
@@ -80,7 +80,7 @@ function assertRefused({ status, headers, body }: Answer, policy = 'general'): v
 
 test('a credential has exactly its quota, sequentially and concurrently, and the headers show the rest', async () => {
   const one = at(world, await maker.person());
-  const first = await one.get('/v1/workspaces', from(someNetwork()));
+  const first = await one.get('/v1/workspaces', from(newNetwork()));
   assert.equal(first.headers.get('ratelimit-policy'), '"general";q=40;w=86400');
   for (let left = GENERAL - 1; left > 0; left -= 1) {
     assert.match(
@@ -90,7 +90,7 @@ test('a credential has exactly its quota, sequentially and concurrently, and the
   }
   assertRefused(await one.get('/v1/workspaces'));
   const crowd = at(world, await maker.person());
-  const answers = await many(GENERAL * 2, () => crowd.get('/v1/workspaces', from(someNetwork())));
+  const answers = await many(GENERAL * 2, () => crowd.get('/v1/workspaces', from(newNetwork())));
   assert.deepEqual(statusesOf(answers), { 200: GENERAL, 429: GENERAL });
 });
 
@@ -146,7 +146,7 @@ test('counts whose window has ended are removed in batches', async () => {
   await until(
     'the row is gone',
     async () => {
-      await sweeper.anonymous.get('/v1/workspaces', from(someNetwork()));
+      await sweeper.anonymous.get('/v1/workspaces', from(newNetwork()));
       return maker.db.query(sql`select used, ends_at from limit_counts where bucket = ${ended}`);
     },
     (rows) => rows.length === 0,
@@ -154,14 +154,14 @@ test('counts whose window has ended are removed in batches', async () => {
 });
 
 test('the limit of one credential affects no other: of the same user, in the same workspace, at the same address', async () => {
-  const network = someNetwork();
+  const network = newNetwork();
   const owner = await maker.owner('limited@example.com');
   const colleague = await maker.member(owner.workspace_id, 'admin');
   const other = await maker.workspaceKey('limited@example.com', owner.workspace_id);
   const path = `/v1/workspaces/${owner.workspace_id}/members`;
   await many(GENERAL, () => at(world, owner).get(path, from(network)));
   assertRefused(await at(world, owner).get(path, from(network)));
-  assertRefused(await at(world, owner).get(path, from(someNetwork())));
+  assertRefused(await at(world, owner).get(path, from(newNetwork())));
   for (const client of [colleague, other]) {
     const answers = await many(GENERAL, () => at(world, client).get(path, from(network)));
     assert.deepEqual(statusesOf(answers), { 200: GENERAL });
@@ -169,7 +169,7 @@ test('the limit of one credential affects no other: of the same user, in the sam
 });
 
 test('every 401 counts by address: missing, forged, unknown and revoked credentials, and always new ones', async () => {
-  const network = someNetwork();
+  const network = newNetwork();
   const known = at(world, await maker.person());
   const revoked = await maker.person();
   const unseen = at(world, await maker.person());
@@ -194,11 +194,11 @@ test('every 401 counts by address: missing, forged, unknown and revoked credenti
   for (const kind of kinds) assertRefused(await kind().get('/v1/workspaces', from(network)));
   assert.equal((await known.get('/v1/workspaces', from(network))).status, 200, 'known credentials are not locked out');
   assertRefused(await unseen.get('/v1/workspaces', from(network)));
-  assert.equal((await unseen.get('/v1/workspaces', from(someNetwork()))).status, 200);
+  assert.equal((await unseen.get('/v1/workspaces', from(newNetwork()))).status, 200);
 });
 
 test('a revoked credential is no longer known', async () => {
-  const network = someNetwork();
+  const network = newNetwork();
   const one = await maker.person();
   assert.equal((await at(world, one).get('/v1/workspaces', from(network))).status, 200);
   await maker.db.query(sql`update api_keys set revoked_at = now() where user_id = ${one.user_id}`);
@@ -209,7 +209,7 @@ test('a revoked credential is no longer known', async () => {
 });
 
 test('successful requests of many credentials do not use up the quota of their address', async () => {
-  const network = someNetwork();
+  const network = newNetwork();
   for (let i = 0; i < GENERAL + 5; i += 1) {
     const { status } = await at(world, await maker.person()).get('/v1/workspaces', from(network));
     assert.equal(status, 200);
@@ -219,7 +219,7 @@ test('successful requests of many credentials do not use up the quota of their a
 });
 
 test('all spellings of a path share one count', async () => {
-  const network = someNetwork();
+  const network = newNetwork();
   const paths = ['/v1/workspaces', '/v1/workspaces/', '/v1//workspaces', '/v1/%77orkspaces', '/V1/WORKSPACES', '/v1/x'];
   const ask = (i: number, token?: string): Promise<RawAnswer> =>
     sendRaw(world.address, {
@@ -230,7 +230,7 @@ test('all spellings of a path share one count', async () => {
   const anonymous = await many(GENERAL + 20, (i) => ask(i));
   assert.equal(statusesOf(anonymous)[429], 20, JSON.stringify(statusesOf(anonymous)));
   const one = at(world, await maker.person());
-  assert.equal((await one.get('/v1/workspaces', from(someNetwork()))).status, 200);
+  assert.equal((await one.get('/v1/workspaces', from(newNetwork()))).status, 200);
   const known = await many(GENERAL + 19, (i) => ask(i, one.token));
   assert.equal(statusesOf(known)[429], 20, JSON.stringify(statusesOf(known)));
 });
@@ -257,11 +257,11 @@ test('an IPv6 address counts as its /64, an IPv4 address inside it as itself, in
 
 test('X-Forwarded-For is trusted only from trusted proxies, and only the part that they wrote', async () => {
   const untrusting = await openWorld({ DATABASE_URL, ...RATES, TRUSTED_PROXIES: '192.0.2.0/24,2001:db8::/32' });
-  await many(GENERAL, () => untrusting.anonymous.get('/v1/workspaces', from(someNetwork())));
-  assertRefused(await untrusting.anonymous.get('/v1/workspaces', from(someNetwork())));
-  const network = someNetwork();
+  await many(GENERAL, () => untrusting.anonymous.get('/v1/workspaces', from(newNetwork())));
+  assertRefused(await untrusting.anonymous.get('/v1/workspaces', from(newNetwork())));
+  const network = newNetwork();
   const forged = await many(GENERAL * 2, () =>
-    world.anonymous.get('/v1/workspaces', from(`${someNetwork()}, ${network}`)),
+    world.anonymous.get('/v1/workspaces', from(`${newNetwork()}, ${network}`)),
   );
   assert.deepEqual(statusesOf(forged), { 401: GENERAL, 429: GENERAL });
 });
@@ -332,7 +332,7 @@ test('without limits answers lack their headers, and nothing is refused or count
 });
 
 test('health checks are never refused', async () => {
-  const network = someNetwork();
+  const network = newNetwork();
   await many(GENERAL, () => world.anonymous.get('/v1/x', from(network)));
   assertRefused(await world.anonymous.get('/v1/x', from(network)));
   for (const path of ['/livez', '/readyz', '/version', '/openapi.json', '/docs']) {
@@ -346,7 +346,7 @@ for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} is limited by ${policies.join(' and ')}, and every answer has the headers`, async () => {
     const token = await tenants.tokenFor(endpoint, tenants.owner);
     const request = validRequest(endpoint, await tenants.fresh(endpoint, tenants.owner), token);
-    const good = await tenants.ask(request, endpoint);
+    const good = await tenants.send(request, endpoint);
     assert.equal(good.status, success(endpoint), good.text);
     const named = (text: unknown) => [...String(text).matchAll(/"([a-z]+)";/g)].map(([, name]) => name);
     assert.deepEqual(named(good.headers['ratelimit-policy']), policies);
@@ -356,11 +356,11 @@ for (const endpoint of ENDPOINTS) {
     );
     if (policies[0] === 'auth') return;
     const { authorization: _, ...headers } = request.headers ?? {};
-    const anonymous = await tenants.ask({ ...request, headers }, endpoint);
+    const anonymous = await tenants.send({ ...request, headers }, endpoint);
     assert.equal(anonymous.status, 401);
     assert.deepEqual(named(anonymous.headers.ratelimit), ['general']);
 
-    const network = someNetwork();
+    const network = newNetwork();
     let refused: RawAnswer | undefined;
     for (let i = 0; i < 2; i += 1)
       refused = await sendRaw(strict.address, { ...request, headers: { ...headers, ...from(network) } });

@@ -44,7 +44,7 @@ interface Broken {
   fault: { text: string; instead: string } | undefined;
 }
 
-async function openBroken(DATABASE_URL: string): Promise<Broken> {
+async function openWithFault(DATABASE_URL: string): Promise<Broken> {
   const broken: Broken = { tenants: undefined as unknown as Tenants, fault: undefined };
   broken.tenants = await openTenants(
     { DATABASE_URL },
@@ -68,7 +68,7 @@ async function leaksOf(broken: Broken, endpoint: Endpoint): Promise<{ faults: nu
     broken.fault = fault;
     const answer = await sendRaw(world.address, request);
     broken.fault = undefined;
-    return { leaked: tenants.leakIn(request, answer), sent: world.statements.slice(before) };
+    return { leaked: tenants.findLeak(request, answer), sent: world.statements.slice(before) };
   };
   const texts = new Set((await ask(false)).sent);
   const leaks: string[] = [];
@@ -85,7 +85,7 @@ async function leaksOf(broken: Broken, endpoint: Endpoint): Promise<{ faults: nu
   return { faults, leaks };
 }
 
-const broken = await openBroken(await makeDatabase());
+const broken = await openWithFault(await makeDatabase());
 let faults = 0;
 
 for (const endpoint of ENDPOINTS) {
@@ -98,7 +98,7 @@ for (const endpoint of ENDPOINTS) {
 }
 
 test('the same faults do show foreign rows where row-level security is off', async (t) => {
-  const open = await openBroken(await makeDatabase());
+  const open = await openWithFault(await makeDatabase());
   const { db } = open.tenants.world;
   const tables = await db.query<{ name: string }>(
     sql`select relname as name from pg_class where relrowsecurity and relnamespace = 'public'::regnamespace`,

@@ -14,7 +14,7 @@ const files = process.argv.slice(2);
 /** For a file or a test that hangs. What waits for something fails long before, and says for what (until.ts). */
 const HANGS_MS = 20 * 60_000;
 const folder = await mkdtemp(join(tmpdir(), 'ibid-run-'));
-const postgres = process.env.DATABASE_URL ? undefined : await startPostgres({ data_dir: folder, log: () => undefined });
+const postgres = process.env.DATABASE_URL ? undefined : await startPostgres({ dataDir: folder, log: () => undefined });
 const env = {
   ...process.env,
   IBID_TEST_DATABASE_URL: postgres ? addressOf(postgres.connection) : process.env.DATABASE_URL,

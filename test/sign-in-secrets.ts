@@ -13,7 +13,7 @@ const PASSWORD = 'correct horse battery staple';
 const PHC = cheapPhc();
 
 /** Options that enable every way to sign in. */
-export function everyWayIn(provider: SignInProvider): Record<string, string> {
+export function signInOptions(provider: SignInProvider): Record<string, string> {
   return {
     PUBLIC_URL,
     PASSWORD_SIGN_IN: 'on',

@@ -140,18 +140,18 @@ test('a database that a newer Ibid has migrated is left unchanged', async () => 
 
 test('a stop leaves nothing running and puts the running job back, and the next start finishes it', async (t) => {
   const folder = await makeFolder();
-  const data_dir = join(folder, 'data');
+  const dataDir = join(folder, 'data');
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
   const start = async () => {
     const began = performance.now();
-    const service = spawnService({ PORT: String(port), DATA_DIR: data_dir });
+    const service = spawnService({ PORT: String(port), DATA_DIR: dataDir });
     await service.ready;
     assert.equal((await fetch(`${address}/readyz`)).status, 200);
     return { service, took: Math.round(performance.now() - began) };
   };
   const first = await start();
-  const world = worldOfProcess(address, { data_dir });
+  const world = worldOfProcess(address, { dataDir });
   const owner = await world.owner();
   const form = new FormData();
   const files = 300;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
-import { growIdempotencyKeys, growTables, wholeTablesRead } from './plans.ts';
+import { growIdempotencyKeys, growTables, sequentialScans } from './plans.ts';
 import { sendRaw } from './raw-http.ts';
 import { type Ids, nameOf, pathParams, success, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
@@ -74,7 +74,7 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/wikis/:wiki_id/pages/:page_id/revisions/:revision/restore': 3,
 };
 
-const wanted = (name: string) => MORE_THAN_ONE[name] ?? 1;
+const expectedStatements = (name: string) => MORE_THAN_ONE[name] ?? 1;
 
 // The second service has no worker, whose queries would be counted too.
 const DATABASE_URL = await makeDatabase();
@@ -84,7 +84,7 @@ const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
 const counted = await openWorld({ ...tenants.env, DATABASE_URL, DATA_DIR, ROLE: 'web' });
 
 for (const endpoint of ENDPOINTS) {
-  test(`${nameOf(endpoint)} sends no more than ${wanted(nameOf(endpoint))} statement(s) on its second call`, async () => {
+  test(`${nameOf(endpoint)} sends no more than ${expectedStatements(nameOf(endpoint))} statement(s) on its second call`, async () => {
     const request = async () =>
       validRequest(
         endpoint,
@@ -100,7 +100,7 @@ for (const endpoint of ENDPOINTS) {
     const sent = counted.statements.slice(before);
     assert.equal(
       sent.length,
-      wanted(nameOf(endpoint)),
+      expectedStatements(nameOf(endpoint)),
       `if this is intended, correct MORE_THAN_ONE in this file. Sent were:\n${sent.map((text) => text.trim().replace(/\s+/g, ' ').slice(0, 200)).join('\n')}`,
     );
   });
@@ -121,11 +121,11 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'workspace
     assert.deepEqual([foreign.status, missing.status], [403, 404]);
     assert.deepEqual(foreign.statements, missing.statements, 'foreign, and missing');
     for (const child of children) {
-      const [theirs, nobodys] = [
+      const [foreign, missing] = [
         await asked({ ...a, [child]: b[child] ?? '' }),
         await asked({ ...a, [child]: unknown[child] ?? '' }),
       ];
-      assert.deepEqual(theirs, nobodys, `a ${child} foreign, and missing`);
+      assert.deepEqual(foreign, missing, `a ${child} foreign, and missing`);
     }
   });
 }
@@ -179,7 +179,7 @@ test('every endpoint in the table exists', () => {
 });
 
 /** Statements that may read all pages of a wiki, by a part of their text. */
-const OF_MANY_PAGES = [
+const READS_ALL_PAGES = [
   // The tree contains all of them.
   'json_agg(entry)',
   // A moved page may have many descendants, and many more pages that link to them.
@@ -200,8 +200,8 @@ test('no statement of a request scans a whole table for a few rows, however larg
   const readers: string[] = [];
   for (const text of new Set(counted.statements)) {
     if (/^(?:begin|commit|rollback)/.test(text)) continue;
-    if (OF_MANY_PAGES.some((piece) => text.includes(piece))) continue;
-    const tables = await wholeTablesRead(tenants.world.db, text);
+    if (READS_ALL_PAGES.some((piece) => text.includes(piece))) continue;
+    const tables = await sequentialScans(tenants.world.db, text);
     if (tables.length > 0)
       readers.push(
         `${tables}: ${text

@@ -9,11 +9,17 @@ after(() => s3.stop());
 
 /** The tests that use the file store; and those of them that are only about files in a folder. */
 const FILES = ['uploads/uploads', 'uploads/resumable', 'attachments/attachments'];
-const OF_FOLDERS = 'that the store has lost|^parts of a folder';
+const FOLDER_TESTS = 'that the store has lost|^parts of a folder';
 
 test('what is promised of uploads and attachments holds where files are in a bucket too', async () => {
   const files = FILES.map((name) => new URL(`../src/${name}.test.ts`, import.meta.url).pathname);
-  const args = ['--test', '--test-concurrency=1', '--test-reporter=tap', `--test-skip-pattern=${OF_FOLDERS}`, ...files];
+  const args = [
+    '--test',
+    '--test-concurrency=1',
+    '--test-reporter=tap',
+    `--test-skip-pattern=${FOLDER_TESTS}`,
+    ...files,
+  ];
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const run = promisify(execFile)(process.execPath, args, {
     env: { ...env, IBID_TEST_STORAGE_URL: s3.url },

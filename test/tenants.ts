@@ -16,7 +16,7 @@ import { checkAnswer, checkDeclared } from './leak-patterns.ts';
 import { startSignInProvider } from './openid-sign-in.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
 import { type Ids, nameOf } from './requests.ts';
-import { everyWayIn, freshSecrets, PUBLIC_URL } from './sign-in-secrets.ts';
+import { freshSecrets, PUBLIC_URL, signInOptions } from './sign-in-secrets.ts';
 import { signedInClient } from './signed-in.ts';
 import { type Client, type Hooks, type Owner, openWorld, type World } from './world.ts';
 
@@ -60,9 +60,9 @@ export interface Tenants {
   tokenFor(endpoint: Endpoint, actor: Actor, workspace_id?: string): Promise<string>;
   widgetToken(actor: Actor, widget: Widget, workspace_id?: string): Promise<string>;
   /** Sends a request of any user outside B, and checks what holds for every answer. */
-  ask(request: RawRequest, endpoint?: Endpoint): Promise<RawAnswer>;
+  send(request: RawRequest, endpoint?: Endpoint): Promise<RawAnswer>;
   /** The part of an answer that discloses data of B which the request did not contain. */
-  leakIn(request: RawRequest, answer: RawAnswer): string | undefined;
+  findLeak(request: RawRequest, answer: RawAnswer): string | undefined;
   /** Asserts that no row of B has changed since the tests began. */
   checkForeignRows(): Promise<void>;
 }
@@ -71,14 +71,14 @@ export interface Tenants {
 export async function openTenants(more: Record<string, string> = {}, hooks?: Hooks): Promise<Tenants> {
   const provider = await startSignInProvider(`${PUBLIC_URL}/sign-in/callback`);
   after(() => provider.stop());
-  const env = { ...everyWayIn(provider), ...more };
+  const env = { ...signInOptions(provider), ...more };
   const world = await openWorld(env, hooks);
   const { db } = world;
   const canary = `canary${randomBytes(6).toString('hex')}`;
   const [ownerA, ownerB] = [await world.owner(), await world.owner(`${canary}@example.com`)];
   const a = await fill(world, ownerA, 'ordinary', 1);
   const b = await fill(world, ownerB, canary, 700_000_001);
-  await plant(db, b, canary);
+  await plantCanary(db, b, canary);
   const owner = { name: 'owner', user_id: ownerA.user_id, token: String(ownerA.token) };
   const actor = (name: string, client: Client): Actor => ({
     name,
@@ -91,9 +91,9 @@ export async function openTenants(more: Record<string, string> = {}, hooks?: Hoo
   }
   const tokens = await openWidgetTokens(db.query);
   const secrets = [canary, ...Object.values(b)];
-  for (const { wiki_id } of [a, b]) await foldAll(db, wiki_id);
+  for (const { wiki_id } of [a, b]) await mergeIndex(db, wiki_id);
   const before = await hashesOf(db, b);
-  const leakIn = (request: RawRequest, answer: RawAnswer) => {
+  const findLeak = (request: RawRequest, answer: RawAnswer) => {
     const seen = JSON.stringify(answer.headers) + answer.text;
     const sent = request.path + String(request.body ?? '');
     return secrets.find((secret) => seen.includes(secret) && !sent.includes(secret));
@@ -105,9 +105,9 @@ export async function openTenants(more: Record<string, string> = {}, hooks?: Hoo
     a,
     b,
     unknown: unknownIds(a),
-    fresh: async (endpoint, asker) => ({
-      ...(await freshIds(world, a, owner, endpoint, asker)),
-      ...(await freshSecrets(world, provider, endpoint, asker)),
+    fresh: async (endpoint, caller) => ({
+      ...(await freshIds(world, a, owner, endpoint, caller)),
+      ...(await freshSecrets(world, provider, endpoint, caller)),
     }),
     elsewhere: (await ownerA.post('/v1/workspaces', { name: 'Elsewhere' })).body.workspace_id,
     owner,
@@ -121,18 +121,18 @@ export async function openTenants(more: Record<string, string> = {}, hooks?: Hoo
       return (await signedInClient(world, asker.user_id)).tokens.access_token;
     },
     widgetToken: (asker, widget, workspace_id = a.workspace_id) => sign(tokens, asker, widget, workspace_id),
-    async ask(request, endpoint) {
+    async send(request, endpoint) {
       const answer = await sendRaw(world.address, request);
       checkAnswer(request, answer);
       if (endpoint) checkDeclared(endpoint, answer);
       assert.equal(
-        leakIn(request, answer),
+        findLeak(request, answer),
         undefined,
         `${request.method} ${request.path} disclosed data of another workspace`,
       );
       return answer;
     },
-    leakIn,
+    findLeak,
     async checkForeignRows() {
       assert.deepEqual(await hashesOf(db, b), before, 'rows of a workspace that no request may change have changed');
     },
@@ -145,7 +145,7 @@ export async function openTenants(more: Record<string, string> = {}, hooks?: Hoo
  */
 async function fill(world: World, owner: Owner, word: string, revision: number): Promise<Ids> {
   const { workspace_id, wiki_id } = owner;
-  const spare = await world.member(workspace_id, 'member');
+  const target = await world.member(workspace_id, 'member');
   const invited = await owner.post(`/v1/workspaces/${workspace_id}/members/invite`, {
     email: `${word}@invited.example`,
     role: 'viewer',
@@ -184,7 +184,7 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
     wiki_id,
     upload_id: uploaded.body.upload_id,
     file_id: await fileIdOf(world.db, uploaded.body.upload_id),
-    membership_id: spare.membership_id,
+    membership_id: target.membership_id,
     invitation_id: invited.body.invitation_id,
     user_id: owner.user_id,
     session_id: (await signedInClient(world, owner.user_id)).tokens.session_id,
@@ -235,7 +235,7 @@ async function attach(
 }
 
 /** Whether a successful request to this endpoint changes its object or its caller. */
-function usesUp({ method, path }: Endpoint): boolean {
+function changesState({ method, path }: Endpoint): boolean {
   return (
     method === 'DELETE' ||
     (method === 'PATCH' && path.includes('/pages/')) ||
@@ -247,7 +247,7 @@ function usesUp({ method, path }: Endpoint): boolean {
 }
 
 async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, asker: Actor): Promise<Ids> {
-  if (!usesUp(endpoint)) return a;
+  if (!changesState(endpoint)) return a;
   const { db } = world;
   const { workspace_id } = a;
   await db.query(sql`
@@ -364,7 +364,7 @@ async function freshSource(db: Db, { source_id }: Ids): Promise<string> {
 }
 
 /** Writes the canary into every text of B that no API request can write. */
-async function plant(db: Db, b: Ids, canary: string): Promise<void> {
+async function plantCanary(db: Db, b: Ids, canary: string): Promise<void> {
   const { workspace_id, wiki_id, user_id } = b;
   const statements = [
     sql`update workspaces set name = ${canary}, slug = ${canary} where workspace_id = ${workspace_id}`,
@@ -380,7 +380,7 @@ async function plant(db: Db, b: Ids, canary: string): Promise<void> {
 }
 
 /** Merges the search index now, so that workers do not change its rows while they are compared. */
-async function foldAll(db: Db, wiki_id: string): Promise<void> {
+async function mergeIndex(db: Db, wiki_id: string): Promise<void> {
   for (const kind of ['page', 'source'] as const) while ((await mergePending(db, wiki_id, kind, 'wait')) > 0);
 }
 
@@ -411,10 +411,10 @@ function sign(tokens: WidgetTokens, { user_id }: Actor, widget: Widget, workspac
 }
 
 /** Tables that belong to no workspace and that no request may change. */
-const OF_NOBODY = ['migrations', 'signing_keys'];
+const GLOBAL_TABLES = ['migrations', 'signing_keys'];
 
 /** Tables whose rows have no identifiable owner, by design. */
-const OF_EVERYBODY = [
+const UNOWNED_TABLES = [
   'blobs',
   'idempotency_keys',
   'limit_counts',
@@ -439,10 +439,10 @@ async function hashesOf(db: Db, b: Ids): Promise<Record<string, string>> {
   const ids = [b.workspace_id, b.wiki_id, b.user_id];
   const hashes: Record<string, string> = {};
   for (const { table, columns } of tables) {
-    if (OF_EVERYBODY.includes(table)) continue;
+    if (UNOWNED_TABLES.includes(table)) continue;
     assert.ok(
-      columns !== null || OF_NOBODY.includes(table),
-      `no column identifies the owner of rows of "${table}": add one of ${OWNERS.join(', ')}, or list the table in OF_NOBODY`,
+      columns !== null || GLOBAL_TABLES.includes(table),
+      `no column identifies the owner of rows of "${table}": add one of ${OWNERS.join(', ')}, or list the table in GLOBAL_TABLES`,
     );
     const isOfB =
       columns === null

@@ -49,9 +49,9 @@ async function assertMadeOnce(world: World, client: Client, wiki_id: string, upl
 
 test('a worker takes over from one that is dead or suspended, and nothing is made twice', async (t) => {
   const database = await makeDatabase();
-  const data_dir = join(await makeFolder(), 'data');
+  const dataDir = join(await makeFolder(), 'data');
   const port = await freePort();
-  const env = { DATABASE_URL: database, DATA_DIR: data_dir };
+  const env = { DATABASE_URL: database, DATA_DIR: dataDir };
   const startWorker = async () => {
     const worker = spawnService({ ...env, ROLE: 'worker' });
     await worker.ready;
@@ -86,7 +86,7 @@ test('a worker takes over from one that is dead or suspended, and nothing is mad
   assert.equal((await jobOf(owner, wiki_id, upload_id)).attempt, 2, 'The second worker must have taken over.');
 
   // Now the second worker is suspended during a job and resumed after a third has finished it.
-  const { next, next_id } = await stoppedInMidJob(world, second);
+  const { next, next_id } = await suspendedDuringJob(world, second);
   await world.db.query(
     sql`delete from workers where worker_id = (select worker_id from jobs where upload_id = ${next_id})`,
   );
@@ -101,7 +101,7 @@ test('a worker takes over from one that is dead or suspended, and nothing is mad
 });
 
 /** An upload that the worker has started and, suspended, does not continue. */
-async function stoppedInMidJob(world: World, worker: ServiceProcess) {
+async function suspendedDuringJob(world: World, worker: ServiceProcess) {
   for (let tries = 1; ; tries += 1) {
     assert.ok(
       tries <= 10,
@@ -110,7 +110,7 @@ async function stoppedInMidJob(world: World, worker: ServiceProcess) {
     const next = await world.owner();
     const next_id = await uploadMany(next, next.wiki_id);
     await underWay(next, next.wiki_id, next_id);
-    await standStill(world, worker);
+    await suspendWorker(world, worker);
     if ((await jobOf(next, next.wiki_id, next_id)).status === 'running') return { next, next_id };
     // It finished first.
     worker.kill('SIGCONT');
@@ -118,7 +118,7 @@ async function stoppedInMidJob(world: World, worker: ServiceProcess) {
 }
 
 /** Suspends a worker while it has no open transaction, whose locks would block all others. */
-async function standStill(world: World, worker: ServiceProcess): Promise<void> {
+async function suspendWorker(world: World, worker: ServiceProcess): Promise<void> {
   await until(
     'the worker stands still between two transactions',
     async () => {
@@ -135,7 +135,7 @@ async function standStill(world: World, worker: ServiceProcess): Promise<void> {
 
 test('while an external database is unavailable the answer is 503, and work continues by itself when it is back', async () => {
   const folder = await makeFolder();
-  const startDatabase = () => startPostgres({ data_dir: join(folder, 'database'), log: () => undefined });
+  const startDatabase = () => startPostgres({ dataDir: join(folder, 'database'), log: () => undefined });
   let database = await startDatabase();
   cleanUp(() => database.stop());
   const url = addressOf(database.connection);

@@ -242,7 +242,7 @@ async function administer(server: URL, statement: string): Promise<void> {
 
 async function startOwnPostgres(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-pg-'));
-  const postgres = await startPostgres({ data_dir: folder, log: () => undefined });
+  const postgres = await startPostgres({ dataDir: folder, log: () => undefined });
   after(async () => {
     await postgres.stop();
     await rm(folder, { recursive: true, force: true });

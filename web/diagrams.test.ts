@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import type { Frame, Page } from 'playwright-core';
 import { skip } from '../test/browser.ts';
-import { openBrowserOf } from '../test/browser-visitor.ts';
-import { assertGood, watch } from '../test/good-page.ts';
+import { openBrowserFor } from '../test/browser-visitor.ts';
+import { assertGood, collectComplaints } from '../test/good-page.ts';
 import { openWorld } from '../test/world.ts';
 
 const world = await openWorld();
@@ -37,9 +37,9 @@ async function openPage(markdown: string, complaints: string[]) {
   const { body } = await owner.get('/v1/overview');
   const address = `${world.address}/${body.session.organizations[0].slug}/${body.wikis[0].slug}/drawn`;
   await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'Drawn', slug: 'drawn', markdown });
-  const context = await openBrowserOf(world, owner.user_id);
+  const context = await openBrowserFor(world, owner.user_id);
   const page = await context.newPage();
-  watch(page, complaints);
+  collectComplaints(page, complaints);
   return { page, context, address };
 }
 

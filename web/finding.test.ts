@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { skip } from '../test/browser.ts';
-import { openBrowserOf } from '../test/browser-visitor.ts';
+import { openBrowserFor } from '../test/browser-visitor.ts';
 import { assertGood, openWatched } from '../test/good-page.ts';
 import { until } from '../test/until.ts';
 import { openWorld } from '../test/world.ts';
@@ -41,7 +41,7 @@ async function assertActive(page: Page, title: string): Promise<void> {
 }
 
 test('the palette opens pages, sections and sources by keyboard alone', { skip }, async (t) => {
-  const context = await openBrowserOf(world, owner.user_id);
+  const context = await openBrowserFor(world, owner.user_id);
   const { page, complaints } = await openWatched(context);
   await page.goto(root);
 
@@ -162,7 +162,7 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
 });
 
 test('without scripts the page of results offers a corrected query', { skip }, async () => {
-  const context = await openBrowserOf(world, owner.user_id);
+  const context = await openBrowserFor(world, owner.user_id);
   const page = await context.newPage();
   await page.goto(`${root}/-/search?query=weavimg`);
   await assertGood(page, 'did you mean, as a page');

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
 import { launchBrowser, PAGE_TIMEOUT_MS, skip } from '../test/browser.ts';
-import { assertGood, openWatched, watch } from '../test/good-page.ts';
+import { assertGood, collectComplaints, openWatched } from '../test/good-page.ts';
 import { openWorld, type World } from '../test/world.ts';
 
 const lines: string[] = [];
@@ -109,7 +109,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
 
   await t.test('concurrent edits in two tabs are merged', async () => {
     const other = await context.newPage();
-    watch(other, complaints);
+    collectComplaints(other, complaints);
     const address = `${world.address}/engine-co/main/-/edit/guide/use`;
     for (const tab of [page, other]) {
       await tab.goto(address);

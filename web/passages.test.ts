@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
 import { skip } from '../test/browser.ts';
-import { openBrowserOf } from '../test/browser-visitor.ts';
+import { openBrowserFor } from '../test/browser-visitor.ts';
 import { assertGood, openWatched } from '../test/good-page.ts';
 import { pdfOf } from '../test/pdf.ts';
 import { signedInClient } from '../test/signed-in.ts';
@@ -40,7 +40,7 @@ async function reader(owner: Owner) {
 test('an uploaded PDF becomes a page, and a sentence of it leads to its page in the PDF', { skip }, async (t) => {
   const owner = await world.owner();
   const root = await rootOf(owner);
-  const context = await openBrowserOf(world, owner.user_id);
+  const context = await openBrowserFor(world, owner.user_id);
   const { page, complaints } = await openWatched(context);
   await page.goto(`${root}/-/upload`);
   await page.locator('html.scripted').waitFor();

@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
 import { launchBrowser, PAGE_TIMEOUT_MS, skip } from '../test/browser.ts';
-import { assertGood, watch } from '../test/good-page.ts';
+import { assertGood, collectComplaints } from '../test/good-page.ts';
 import { startMailServer } from '../test/mail-server.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { openWorld, type World } from '../test/world.ts';
@@ -60,7 +60,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
   const complaints: string[] = [];
   for (const context of [adas, graces]) {
     context.setDefaultTimeout(PAGE_TIMEOUT_MS);
-    context.on('page', (page) => watch(page, complaints));
+    context.on('page', (page) => collectComplaints(page, complaints));
   }
   await signIn(world, adas, owner.user_id);
   const [ada, grace] = [await adas.newPage(), await graces.newPage()];

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
 import { skip } from '../test/browser.ts';
-import { openBrowserOf } from '../test/browser-visitor.ts';
+import { openBrowserFor } from '../test/browser-visitor.ts';
 import { assertGood, openWatched } from '../test/good-page.ts';
 import { makeFolder } from '../test/process.ts';
 import { openWorld } from '../test/world.ts';
@@ -26,7 +26,7 @@ async function openUploader() {
   const { body } = await owner.get('/v1/overview');
   const api = `/v1/wikis/${body.wikis[0].wiki_id}`;
   const root = `${world.address}/${body.session.organizations[0].slug}/${body.wikis[0].slug}`;
-  const context = await openBrowserOf(world, owner.user_id);
+  const context = await openBrowserFor(world, owner.user_id);
   const { page, complaints } = await openWatched(context);
   await page.goto(`${root}/-/upload`);
   await page.locator('html.scripted').waitFor();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { skip } from '../test/browser.ts';
-import { openBrowserOf } from '../test/browser-visitor.ts';
+import { openBrowserFor } from '../test/browser-visitor.ts';
 import { assertGood, openWatched } from '../test/good-page.ts';
 import { until } from '../test/until.ts';
 import { openWorld } from '../test/world.ts';
@@ -20,7 +20,7 @@ async function openWriter() {
     ['notes', 'Notes'],
   ])
     await owner.post(`${api}/pages`, { title, slug, markdown: 'Here.\n' });
-  const context = await openBrowserOf(world, owner.user_id);
+  const context = await openBrowserFor(world, owner.user_id);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const { page, complaints } = await openWatched(context);
   return { owner, api, root, page, complaints };

@@ -17,8 +17,8 @@ export type Access =
   | { on: 'wiki'; permission: Permission; orCreator: boolean }
   | { on: 'widget'; widget: Widget };
 
-type OwnThings = Extract<Access, { on: 'anyone' | 'caller' }>;
-type OnObject = Exclude<Access, OwnThings>;
+type CallerAccess = Extract<Access, { on: 'anyone' | 'caller' }>;
+type ObjectAccess = Exclude<Access, CallerAccess>;
 
 /** No credential needed; one that is sent is ignored. The endpoint's answer depends on secrets in the request. */
 export function anyone(): Access {
@@ -59,8 +59,8 @@ export function onWidget(widget: Widget): Access {
   return { on: 'widget', widget };
 }
 
-const EVERYBODY = raw('');
-const NOBODY = raw(`
+const NO_CONDITION = raw('');
+const NO_CALLER = raw(`
         select null::text as user_id, null::text as credential_id, null::text as bound_workspace_id,
           null::text[] as granted, null::text as last_workspace_id, true as used_lately`);
 
@@ -71,7 +71,7 @@ const NOBODY = raw(`
 export function callerCte(credential: Credential): Sql {
   switch (credential.kind) {
     case 'none':
-      return NOBODY;
+      return NO_CALLER;
     case 'session':
       return sql`
         select s.user_id, s.session_id as credential_id, null::text as bound_workspace_id, null::text[] as granted,
@@ -146,39 +146,39 @@ export function accessCte(access: Access, params: Record<string, string>, creden
     where (${allowedCondition(access)})${orOwn}`;
 }
 
-function callerCondition(access: OwnThings, credential: Credential): Sql {
-  if (access.on === 'anyone') return EVERYBODY;
+function callerCondition(access: CallerAccess, credential: Credential): Sql {
+  if (access.on === 'anyone') return NO_CONDITION;
   if (access.session && credential.kind !== 'session') return raw(' where false');
-  return access.unrestricted ? raw(' where c.granted is null and c.bound_workspace_id is null') : EVERYBODY;
+  return access.unrestricted ? raw(' where c.granted is null and c.bound_workspace_id is null') : NO_CONDITION;
 }
 
 /** Built once for each rule: the text does not depend on the request. */
 const allowedConditions = new WeakMap<Access, Sql>();
 
-function allowedCondition(access: OnObject): Sql {
+function allowedCondition(access: ObjectAccess): Sql {
   let condition = allowedConditions.get(access);
   if (condition === undefined) allowedConditions.set(access, (condition = raw(allowedText(access))));
   return condition;
 }
 
-const held = new Map<Permission, Sql>();
+const permissionConditions = new Map<Permission, Sql>();
 
 /**
  * Whether the caller has a permission besides the one that the endpoint requires: a value, for statements that show
  * more to such callers.
  */
 export function hasPermission(permission: Permission): Sql {
-  let condition = held.get(permission);
+  let condition = permissionConditions.get(permission);
   if (condition === undefined) {
     const roles = rolesWith(permission).map((role) => `'${role}'`);
     condition = raw(`(select coalesce(bool_or(a.role in (${roles.join(', ')})
       and (a.granted is null or '${permission}' = any (a.granted))), false) from access a)`);
-    held.set(permission, condition);
+    permissionConditions.set(permission, condition);
   }
   return condition;
 }
 
-function allowedText(access: OnObject): string {
+function allowedText(access: ObjectAccess): string {
   const permission = access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
   if (permission === '') return 'true';
   const roles = rolesWith(permission).map((role) => `'${role}'`);

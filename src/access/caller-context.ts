@@ -3,7 +3,7 @@ import type { Access } from './access-rule.ts';
 import type { Credential } from './credential.ts';
 
 /** What a request can see beyond its path and the caller's memberships. */
-interface Opened {
+interface ExtraContext {
   /** The hash of an invitation's secret. */
   invitation: Buffer | undefined;
   /** The id of the workspace that the request may create. */
@@ -34,11 +34,11 @@ export function requestContext(
   access: Access,
   credential: Credential,
   params: Record<string, string>,
-  opened: Opened,
+  extra: ExtraContext,
 ): RequestContext {
-  const isByLink = credential.kind === 'none' && opened.invitation !== undefined;
+  const isByLink = credential.kind === 'none' && extra.invitation !== undefined;
   const who: RequestContext = isByLink ? { who: 'link' } : callerContext(credential);
-  return { ...who, ...opened, path: requestPath(access, credential, params) };
+  return { ...who, ...extra, path: requestPath(access, credential, params) };
 }
 
 /** The object that the path of a request names; a widget token names its workspace itself. */

@@ -4,7 +4,7 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import type { Identity } from '../providers/identity/access-token.ts';
 import { type IdentityProvider, IdentityUnavailable } from '../providers/identity/identity.ts';
-import { claimsToBe, tokenHash } from './token.ts';
+import { hasTokenPrefix, tokenHash } from './token.ts';
 import { type Profile, USER_OF_CTES, userCtes } from './user-ctes.ts';
 import { looksLikeWidgetToken, type WidgetClaims, type WidgetTokens } from './widget-token.ts';
 
@@ -67,7 +67,7 @@ export function credentialReader(options: {
       if (key) return { kind: 'key', hash: key };
       const access = tokenHash('access', token);
       if (access) return { kind: 'session', hash: access };
-      if (OWN_KINDS.some((kind) => claimsToBe(kind, token))) throw unauthorized();
+      if (OWN_KINDS.some((kind) => hasTokenPrefix(kind, token))) throw unauthorized();
       if (looksLikeWidgetToken(token)) {
         const claims = await widgetTokens.verify(token);
         if (!claims) throw unauthorized();

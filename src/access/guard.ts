@@ -7,7 +7,7 @@ import type { AnswerTransaction } from './answer-transaction.ts';
 import { auditCte, type EventType } from './audit-record.ts';
 import { callerContext, requestPath } from './caller-context.ts';
 import type { Credential } from './credential.ts';
-import { noteUse, noteUseCtes } from './use-note.ts';
+import { mustRecordUse, recordUseCtes } from './record-use.ts';
 
 /**
  * A statement: one piece of SQL, or named CTEs of which the last is the result. It may use the guard's own CTEs
@@ -70,7 +70,7 @@ interface GuardContext {
   request_id: string;
   address: string;
   /** Called when the last use of a credential could not be recorded, which fails no request. */
-  onUseNotNoted: (error: unknown) => void;
+  onRecordUseFailed: (error: unknown) => void;
   /** The transaction of a request with an Idempotency-Key; set after the caller was checked. */
   answering?: AnswerTransaction;
 }
@@ -78,16 +78,16 @@ interface GuardContext {
 interface GuardColumns {
   _status: number;
   _found: boolean | null;
-  _note_use: boolean;
+  _record_use: boolean;
 }
 
 export function guard(context: GuardContext): AuthorizedDb {
   const { db, access, credential, params, answering } = context;
   const { request_id, address } = context;
   const origin = { credential_kind: credential.kind, request_id, address };
-  let asked = access.on === 'anyone';
-  let written = false;
-  let enqueued = false;
+  let isChecked = access.on === 'anyone';
+  let isWritten = false;
+  let isEnqueued = false;
   const guardCtes = sql`
     with caller as materialized (${callerCte(credential)}),
     target as materialized (${targetCte(access, params, credential)}),
@@ -96,7 +96,7 @@ export function guard(context: GuardContext): AuthorizedDb {
 
   const read = (work: Work) => sql`
     ${guardCtes}, ${ctesOf(work)}
-    select ${status} as _status, ${noteUse(access, credential)} as _note_use, r.*
+    select ${status} as _status, ${mustRecordUse(access, credential)} as _record_use, r.*
     from (values (1)) always
     left join (select true as _found, result.* from result) r on exists (select from access)`;
 
@@ -105,21 +105,21 @@ export function guard(context: GuardContext): AuthorizedDb {
   const write = (work: Work, event: EventType) => sql`
     ${guardCtes}, ${ctesOf(work)}, audit as (${auditCte(event, namesOf(work), origin)})
     select case when ${status} = 200 then 200 else refuse(${status}) end as _status,
-      ${noteUse(access, credential)} as _note_use, r.*
+      ${mustRecordUse(access, credential)} as _record_use, r.*
     from (values (1)) always left join (select true as _found, result.* from result) r on true`;
 
-  async function noteTheUse(rows: GuardColumns[]): Promise<void> {
-    if (!rows[0]?._note_use) return;
+  async function recordUse(rows: GuardColumns[]): Promise<void> {
+    if (!rows[0]?._record_use) return;
     try {
-      await db.query(sql`${guardCtes}, ${noteUseCtes(credential)}`);
+      await db.query(sql`${guardCtes}, ${recordUseCtes(credential)}`);
     } catch (error) {
-      context.onUseNotNoted(error);
+      context.onRecordUseFailed(error);
     }
   }
 
   function statements(query: Query, writeQuery: Query, after: (rows: GuardColumns[]) => Promise<void>): Statements {
     async function rowsOf<T>(statement: Sql, send = query): Promise<T[]> {
-      asked = true;
+      isChecked = true;
       const rows = await send<GuardColumns>(statement);
       refuseUnless200(rows[0]?._status);
       await after(rows);
@@ -129,7 +129,7 @@ export function guard(context: GuardContext): AuthorizedDb {
       if (!event) return rowsOf<T>(read(work));
       // A write with another event is the trace of a refusal: it stays although the request fails.
       const rows = await rowsOf<T>(write(work, event), event === context.event ? writeQuery : query);
-      written ||= rows.length > 0;
+      isWritten ||= rows.length > 0;
       return rows;
     }
     return {
@@ -150,34 +150,34 @@ export function guard(context: GuardContext): AuthorizedDb {
       statements(
         answering.query,
         <T>(statement: Sql) => answering.write((query) => query<T>(statement), isFound),
-        noNote,
+        skipRecordUse,
       )
-    : statements(db.query, db.query, noteTheUse);
+    : statements(db.query, db.query, recordUse);
 
   return {
     ...top,
     transaction(work) {
       const locked = async (query: Query) => {
         if (access.on !== 'anyone') await query(sql`${guardCtes} ${LOCKS[access.on]}`);
-        return work(statements(query, query, noNote));
+        return work(statements(query, query, skipRecordUse));
       };
-      return answering ? answering.write(locked, () => written) : db.transaction(locked);
+      return answering ? answering.write(locked, () => isWritten) : db.transaction(locked);
     },
     async refuse(error) {
       await top.maybeOne(sql`select 1`);
       throw error;
     },
     later(job, input, from = raw('access')) {
-      enqueued = true;
+      isEnqueued = true;
       return job.enqueue(input, from);
     },
-    hasEnqueued: () => enqueued,
-    wasChecked: () => asked,
-    hasWritten: () => written,
+    hasEnqueued: () => isEnqueued,
+    wasChecked: () => isChecked,
+    hasWritten: () => isWritten,
   };
 }
 
-async function noNote(): Promise<void> {}
+async function skipRecordUse(): Promise<void> {}
 
 function isFound(rows: unknown[]): boolean {
   return (rows as GuardColumns[])[0]?._found === true;
@@ -196,12 +196,14 @@ export async function requireCaller(db: ServiceDb, credential: Credential): Prom
   return caller;
 }
 
-const OF_WORKSPACE = raw('select 1 from workspaces w join access a on a.workspace_id = w.workspace_id for update of w');
+const WORKSPACE_LOCK = raw(
+  'select 1 from workspaces w join access a on a.workspace_id = w.workspace_id for update of w',
+);
 
 const LOCKS: Record<Exclude<Access['on'], 'anyone'>, Sql> = {
   caller: raw('select 1 from users u join access a on a.user_id = u.user_id for update of u'),
-  workspace: OF_WORKSPACE,
-  widget: OF_WORKSPACE,
+  workspace: WORKSPACE_LOCK,
+  widget: WORKSPACE_LOCK,
   // Rows of the wiki refer to it, so writers do not wait for each other.
   wiki: raw('select 1 from wikis w join access a on a.wiki_id = w.wiki_id for no key update of w'),
 };

@@ -11,10 +11,10 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 const PURPOSE = 'ibid idempotent answer';
 
 /** How long an answer is replayed. */
-const KEPT = raw(`interval '24 hours'`);
+const RETENTION = raw(`interval '24 hours'`);
 
 /** Maximum number of keys that one statement prunes. */
-const PRUNED_AT_ONCE = 1_000;
+const PRUNE_BATCH_SIZE = 1_000;
 
 /** A request that may be repeated without a second effect. */
 export interface IdempotentRequest {
@@ -64,10 +64,10 @@ export async function findAnswer(guard: Guard, request: IdempotentRequest): Prom
         || coalesce(to_json(bound_workspace_id)::text, 'null') || ']' || ${rest}::text, 'UTF8')) as id
       from access offset 0
     ) r
-    left join idempotency_keys k on k.id = r.id and k.created_at > now() - ${KEPT}`);
+    left join idempotency_keys k on k.id = r.id and k.created_at > now() - ${RETENTION}`);
   if (!known) throw new Error('an endpoint without a caller takes no Idempotency-Key');
   if (!known.fingerprint || !known.answer) return { id: known.id, answer: undefined };
-  if (!known.fingerprint.equals(fingerprint)) throw isOfAnotherRequest(key);
+  if (!known.fingerprint.equals(fingerprint)) throw keyReused(key);
   return { id: known.id, answer: { body: JSON.parse(unseal(PURPOSE, key, known.answer)) } };
 }
 
@@ -85,7 +85,7 @@ export async function storeAnswer(
     insert into idempotency_keys as k (id, fingerprint, answer)
     values (${id}, ${fingerprint}, ${seal(PURPOSE, key, JSON.stringify(body ?? null))})
     on conflict (id) do update set fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = now()
-    where k.created_at <= now() - ${KEPT}
+    where k.created_at <= now() - ${RETENTION}
     returning 1`);
   if (stored.length === 0) throw inProgress();
 }
@@ -104,15 +104,15 @@ export async function pruneIdempotencyKeys(query: Query): Promise<number> {
   for (;;) {
     const batch = await query(sql`
       delete from idempotency_keys where id in (
-        select id from idempotency_keys where created_at <= now() - ${KEPT}
-        order by created_at limit ${PRUNED_AT_ONCE}::int for update skip locked)
+        select id from idempotency_keys where created_at <= now() - ${RETENTION}
+        order by created_at limit ${PRUNE_BATCH_SIZE}::int for update skip locked)
       returning 1`);
     pruned += batch.length;
-    if (batch.length < PRUNED_AT_ONCE) return pruned;
+    if (batch.length < PRUNE_BATCH_SIZE) return pruned;
   }
 }
 
-function isOfAnotherRequest(key: string): ApiError {
+function keyReused(key: string): ApiError {
   return validationError([
     {
       type: 'value_error',

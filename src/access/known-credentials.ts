@@ -1,5 +1,5 @@
 /** How long an accepted credential is let through although its address has reached the limit. */
-const KNOWN_MS = 5 * 60_000;
+const KNOWN_TTL_MS = 5 * 60_000;
 const KNOWN_MAX = 20_000;
 
 /** Credentials that were accepted recently, by the SHA-256 of the token. */
@@ -16,7 +16,7 @@ export class KnownCredentials {
   }
 
   remember(digest: string, subject: string): void {
-    const until = performance.now() + KNOWN_MS;
+    const until = performance.now() + KNOWN_TTL_MS;
     const entry = this.#known.get(digest);
     if (entry) {
       entry.until = until;

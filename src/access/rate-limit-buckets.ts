@@ -5,21 +5,21 @@ import { sql } from '../db/sql.ts';
 /** At most `quota` times in each window. */
 export interface Rate {
   quota: number;
-  window_seconds: number;
+  windowSeconds: number;
 }
 
-interface Allowances {
+interface RateLimitBuckets {
   /** The bucket with this key (a policy and the subject that it counts); a key always has the same rate. */
-  of(bucket: string, rate: Rate): RateLimitBucket;
+  of(key: string, rate: Rate): RateLimitBucket;
 }
 
 /** The database's answer: the count of all processes including this request, and the remaining time of the window. */
-interface Taken {
+interface BucketCount {
   used: number;
   ms: number;
 }
 
-type Ask = (bucket: string, times: number, window_seconds: number) => Promise<Taken>;
+type Reserve = (bucket: string, times: number, window_seconds: number) => Promise<BucketCount>;
 
 /**
  * One process's share of a rate limit. All processes count together in the database; each reserves several requests at
@@ -30,37 +30,37 @@ type Ask = (bucket: string, times: number, window_seconds: number) => Promise<Ta
 export class RateLimitBucket {
   readonly #bucket: string;
   readonly #rate: Rate;
-  readonly #ask: Ask;
+  readonly #reserve: Reserve;
   /** Reserved in the database and not used yet. */
-  #left = 0;
+  #reserved = 0;
   #used = 0;
   /** Left in the database at the last reservation. */
-  #elsewhere = 0;
+  #unreserved = 0;
   /** On the clock of performance.now(); slightly before the window ends in the database. */
   #ends = 0;
   #window = 0;
   #waiting = 0;
-  #asking: Promise<void> | undefined;
+  #refilling: Promise<void> | undefined;
 
-  constructor(bucket: string, rate: Rate, ask: Ask) {
+  constructor(bucket: string, rate: Rate, reserve: Reserve) {
     this.#bucket = bucket;
     this.#rate = rate;
-    this.#ask = ask;
+    this.#reserve = reserve;
   }
 
   /** Takes one; false if none is left in this window. Errors: those of the database. */
   take(): boolean | Promise<boolean> {
     if (this.#isRunning()) {
       if (this.#takeOne()) return true;
-      if (this.#elsewhere <= 0) return false;
+      if (this.#unreserved <= 0) return false;
     }
     return this.#takeFromDatabase();
   }
 
-  /** Returns one that was taken in the window with this number. */
+  /** Gives back one that was taken in the window with this number. */
   giveBack(window: number): void {
     if (window !== this.#window || !this.#isRunning()) return;
-    this.#left += 1;
+    this.#reserved += 1;
     this.#used -= 1;
   }
 
@@ -71,12 +71,12 @@ export class RateLimitBucket {
 
   /** How many are left in this window, as far as this process knows. */
   get remaining(): number {
-    return this.#isRunning() ? this.#left + this.#elsewhere : this.#rate.quota;
+    return this.#isRunning() ? this.#reserved + this.#unreserved : this.#rate.quota;
   }
 
   /** Whole seconds until the window ends, at least 1. */
   get seconds(): number {
-    const ms = this.#isRunning() ? this.#ends - performance.now() : this.#rate.window_seconds * 1000;
+    const ms = this.#isRunning() ? this.#ends - performance.now() : this.#rate.windowSeconds * 1000;
     return Math.max(1, Math.ceil(ms / 1000));
   }
 
@@ -94,8 +94,8 @@ export class RateLimitBucket {
   }
 
   #takeOne(): boolean {
-    if (this.#left === 0) return false;
-    this.#left -= 1;
+    if (this.#reserved === 0) return false;
+    this.#reserved -= 1;
     this.#used += 1;
     return true;
   }
@@ -104,12 +104,12 @@ export class RateLimitBucket {
     this.#waiting += 1;
     try {
       for (;;) {
-        await (this.#asking ??= this.#refill().finally(() => {
-          this.#asking = undefined;
+        await (this.#refilling ??= this.#refill().finally(() => {
+          this.#refilling = undefined;
         }));
         // A reservation that was just granted counts even if its window has ended in the meantime.
         if (this.#takeOne()) return true;
-        if (this.#elsewhere <= 0) return false;
+        if (this.#unreserved <= 0) return false;
       }
     } finally {
       this.#waiting -= 1;
@@ -117,19 +117,19 @@ export class RateLimitBucket {
   }
 
   async #refill(): Promise<void> {
-    const { quota, window_seconds } = this.#rate;
+    const { quota, windowSeconds } = this.#rate;
     if (!this.#isRunning()) {
       this.#window += 1;
-      this.#left = this.#used = 0;
-      this.#elsewhere = quota;
+      this.#reserved = this.#used = 0;
+      this.#unreserved = quota;
     }
-    const grow = Math.min(Math.max(quota >> 6, this.#used), this.#elsewhere >> 2);
+    const grow = Math.min(Math.max(quota >> 6, this.#used), this.#unreserved >> 2);
     const times = Math.min(quota, Math.max(1, this.#waiting, grow));
-    const asked_at = performance.now();
-    const { used, ms } = await this.#ask(this.#bucket, times, window_seconds);
-    this.#left += Math.min(times, Math.max(0, quota - (used - times)));
-    this.#elsewhere = Math.max(0, quota - used);
-    this.#ends = asked_at + ms;
+    const reserve = performance.now();
+    const { used, ms } = await this.#reserve(this.#bucket, times, windowSeconds);
+    this.#reserved += Math.min(times, Math.max(0, quota - (used - times)));
+    this.#unreserved = Math.max(0, quota - used);
+    this.#ends = reserve + ms;
   }
 }
 
@@ -138,36 +138,36 @@ const BUCKETS_MAX = 50_000;
 const SWEEP_MS = 10_000;
 const SWEEP_ROWS = 1_000;
 
-export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknown) => void): Allowances {
-  const allowances = new Map<string, RateLimitBucket>();
-  let asked: {
+export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknown) => void): RateLimitBuckets {
+  const buckets = new Map<string, RateLimitBucket>();
+  let waiting: {
     bucket: Buffer;
     times: number;
     window_seconds: number;
-    resolve(taken: Taken): void;
+    resolve(taken: BucketCount): void;
     reject(error: unknown): void;
   }[] = [];
-  let isAsking = false;
+  let isReserving = false;
   let sweepAt = 0;
 
-  const ask: Ask = (bucket, times, window_seconds) =>
+  const reserve: Reserve = (bucket, times, window_seconds) =>
     new Promise((resolve, reject) => {
-      asked.push({ bucket: sha256(bucket), times, window_seconds, resolve, reject });
-      if (!isAsking) void askForAll();
+      waiting.push({ bucket: sha256(bucket), times, window_seconds, resolve, reject });
+      if (!isReserving) void reserveAll();
     });
 
   /**
    * Sends one statement at a time for all waiting buckets, which keeps many callers with few requests cheap.
    */
-  async function askForAll(): Promise<void> {
-    isAsking = true;
-    while (asked.length > 0) {
-      const batch = asked;
-      asked = [];
+  async function reserveAll(): Promise<void> {
+    isReserving = true;
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
       try {
-        const taken = await count(query, batch);
+        const counts = await count(query, batch);
         for (const { bucket, resolve, reject } of batch) {
-          const answer = taken.get(bucket.toString('latin1'));
+          const answer = counts.get(bucket.toString('latin1'));
           if (answer) resolve(answer);
           else reject(new Error('the database returned no count for a rate limit'));
         }
@@ -175,7 +175,7 @@ export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknow
         for (const { reject } of batch) reject(error);
       }
     }
-    isAsking = false;
+    isReserving = false;
     if (performance.now() >= sweepAt) await sweep();
   }
 
@@ -193,20 +193,20 @@ export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknow
   }
 
   function makeRoom(): void {
-    for (const [bucket, allowance] of allowances) if (allowance.isIdle) allowances.delete(bucket);
-    if (allowances.size < BUCKETS_MAX / 2) return;
+    for (const [key, bucket] of buckets) if (bucket.isIdle) buckets.delete(key);
+    if (buckets.size < BUCKETS_MAX / 2) return;
     // Unused reservations are lost, so fewer requests are allowed, never more.
-    for (const [bucket, allowance] of allowances) if (allowance.isAtRest) allowances.delete(bucket);
+    for (const [key, bucket] of buckets) if (bucket.isAtRest) buckets.delete(key);
   }
 
   return {
-    of(bucket, rate) {
-      let allowance = allowances.get(bucket);
-      if (allowance === undefined) {
-        if (allowances.size >= BUCKETS_MAX) makeRoom();
-        allowances.set(bucket, (allowance = new RateLimitBucket(bucket, rate, ask)));
+    of(key, rate) {
+      let bucket = buckets.get(key);
+      if (bucket === undefined) {
+        if (buckets.size >= BUCKETS_MAX) makeRoom();
+        buckets.set(key, (bucket = new RateLimitBucket(key, rate, reserve)));
       }
-      return allowance;
+      return bucket;
     },
   };
 }
@@ -215,8 +215,8 @@ export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknow
 async function count(
   query: Query,
   batch: readonly { bucket: Buffer; times: number; window_seconds: number }[],
-): Promise<Map<string, Taken>> {
-  const rows = await query<Taken & { bucket: Buffer }>(sql`
+): Promise<Map<string, BucketCount>> {
+  const rows = await query<BucketCount & { bucket: Buffer }>(sql`
     insert into limit_counts as c (bucket, used, ends_at)
     select bucket, times, now() + make_interval(secs => window_seconds)
     from unnest(${batch.map(({ bucket }) => bucket)}::bytea[], ${batch.map(({ times }) => times)}::int[],

@@ -42,7 +42,7 @@ export interface RateLimits {
     credential: Credential,
   ): Promise<void>;
   /** Runs when the answer is sent: remembers an accepted credential and gives back what was counted by address. */
-  settle(request: FastifyRequest, reply: FastifyReply): void;
+  recordOutcome(request: FastifyRequest, reply: FastifyReply): void;
 }
 
 /** What is known of a request between its admission and its answer. */
@@ -71,27 +71,27 @@ export function openRateLimits(options: {
   const buckets = openRateLimitBuckets(query, onSweepFailed);
   const known = new KnownCredentials();
   const headers = headersOf(rates);
-  const ofNetwork = (policy: 'general' | 'auth', request: FastifyRequest) =>
+  const networkBucket = (policy: 'general' | 'auth', request: FastifyRequest) =>
     buckets.of(`${policy} network ${networkOf(request.ip)}`, rates[policy]);
-  const ofSubject = (policy: Policy, subject: string) => buckets.of(`${policy} ${subject}`, rates[policy]);
+  const subjectBucket = (policy: Policy, subject: string) => buckets.of(`${policy} ${subject}`, rates[policy]);
 
   return {
     limitUnmatched(request, reply) {
       const token = /^bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
       const subject = token === undefined ? undefined : known.subjectOf(digestOf(token));
-      const bucket = subject === undefined ? ofNetwork('general', request) : ofSubject('general', subject);
+      const bucket = subject === undefined ? networkBucket('general', request) : subjectBucket('general', subject);
       return takeIfPossible(headers, reply, bucket);
     },
-    limitAnonymous: (request, reply) => take(headers, reply, AUTH, [ofNetwork('auth', request)]),
+    limitAnonymous: (request, reply) => take(headers, reply, AUTH, [networkBucket('auth', request)]),
     async limitToken(request, reply, token) {
-      if (token === undefined) return takeIfPossible(headers, reply, ofNetwork('general', request));
+      if (token === undefined) return takeIfPossible(headers, reply, networkBucket('general', request));
       const digest = digestOf(token);
       const subject = known.subjectOf(digest);
       if (subject !== undefined) {
         request.admitted = { digest, subject, network: undefined, window: 0 };
         return;
       }
-      const network = ofNetwork('general', request);
+      const network = networkBucket('general', request);
       await take(headers, reply, GENERAL, [network]);
       request.admitted = { digest, subject, network, window: network.window };
     },
@@ -99,16 +99,16 @@ export function openRateLimits(options: {
       const subject = subjectOf(credential).join(' ');
       if (request.admitted) request.admitted.subject = subject;
       const policies = policiesOf(endpoint);
-      const buckets = policies.filter(isOfRequests).map((policy) => ofSubject(policy, subject));
+      const buckets = policies.filter(countsRequests).map((policy) => subjectBucket(policy, subject));
       return take(headers, reply, policies, buckets);
     },
-    settle(request, reply) {
+    recordOutcome(request, reply) {
       const { admitted } = request;
       if (admitted?.digest === undefined) return;
       const { digest, subject, network, window } = admitted;
       if (reply.statusCode === 401) {
         known.remove(digest);
-        const counted = network ?? ofNetwork('general', request);
+        const counted = network ?? networkBucket('general', request);
         // A credential that was known has not been counted yet. The answer is already decided, so an unavailable
         // database does not matter.
         if (!network) void Promise.resolve(counted.take()).catch(() => undefined);
@@ -152,7 +152,7 @@ function digestOf(token: string): string {
 
 const GENERAL: readonly Policy[] = ['general'];
 const AUTH: readonly Policy[] = ['auth'];
-const OF_LIMIT = {
+const POLICIES_OF_LIMIT = {
   search: ['general', 'search'],
   uploads: ['general', 'uploads'],
   invitations: ['general', 'invitations'],
@@ -161,7 +161,7 @@ const OF_LIMIT = {
 /** The policies that apply to a request of this endpoint. */
 export function policiesOf(endpoint: RateLimited): readonly Policy[] {
   if (isAnonymous(endpoint)) return AUTH;
-  return endpoint.limit ? OF_LIMIT[endpoint.limit] : GENERAL;
+  return endpoint.limit ? POLICIES_OF_LIMIT[endpoint.limit] : GENERAL;
 }
 
 /** Whether the endpoint is called without a credential, to sign in. */
@@ -170,7 +170,7 @@ export function isAnonymous({ access }: Pick<RateLimited, 'access'>): boolean {
 }
 
 /** Invitations are counted where the message is sent, because not every request sends one. */
-function isOfRequests(policy: Policy): boolean {
+function countsRequests(policy: Policy): boolean {
   return policy !== 'invitations';
 }
 
@@ -183,7 +183,7 @@ interface Headers {
 function headersOf(rates: Rates): Headers {
   const texts = new Map<readonly Policy[], string>();
   const policyText = (policies: readonly Policy[]) =>
-    policies.map((policy) => `"${policy}";q=${rates[policy].quota};w=${rates[policy].window_seconds}`).join(', ');
+    policies.map((policy) => `"${policy}";q=${rates[policy].quota};w=${rates[policy].windowSeconds}`).join(', ');
   return {
     write(reply, policies, buckets) {
       let text = texts.get(policies);

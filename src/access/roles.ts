@@ -98,7 +98,7 @@ export function rolesWith(permission: Permission): RoleSlug[] {
  * A caller may only grant or change roles whose permissions are all among their own. A credential with limited
  * permissions (`granted`) also cannot grant a role that manages anything outside them.
  */
-export function mayGrant(own: RoleEntry, other: RoleEntry, granted: readonly string[] | null): boolean {
+export function canGrant(own: RoleEntry, other: RoleEntry, granted: readonly string[] | null): boolean {
   if (!other.permissions.every((permission) => own.permissions.includes(permission))) return false;
   const manages = other.permissions.filter((permission) => /:manage$|^workspace:/.test(permission));
   return granted === null || manages.every((permission) => granted.includes(permission));

@@ -9,7 +9,7 @@ export const SESSION_IDLE_DAYS = 30;
 
 type TokenKind = keyof typeof PREFIXES;
 
-const FORM = /^([0-9A-Za-z]{28})([0-9a-z]{7})$/;
+const TOKEN_PATTERN = /^([0-9A-Za-z]{28})([0-9a-z]{7})$/;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /**
@@ -26,14 +26,14 @@ export function newToken(kind: TokenKind): { secret: string; hash: Buffer; obfus
 }
 
 /** Whether a text has the prefix of this kind, regardless of the rest. */
-export function claimsToBe(kind: TokenKind, text: string): boolean {
+export function hasTokenPrefix(kind: TokenKind, text: string): boolean {
   return text.startsWith(PREFIXES[kind]);
 }
 
 /** The hash for looking up a token of this kind, or undefined where the text cannot be one. */
 export function tokenHash(kind: TokenKind, text: string): Buffer | undefined {
-  if (!claimsToBe(kind, text)) return undefined;
-  const parts = FORM.exec(text.slice(PREFIXES[kind].length));
+  if (!hasTokenPrefix(kind, text)) return undefined;
+  const parts = TOKEN_PATTERN.exec(text.slice(PREFIXES[kind].length));
   return parts && checksum(parts[1] ?? '') === parts[2] ? sha256(text) : undefined;
 }
 

@@ -7,7 +7,7 @@ import type { Db } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { UsageError } from './with-database.ts';
 
-interface KeyInput {
+interface KeyOptions {
   email: string;
   name: string;
   /** null for a personal key. */
@@ -15,16 +15,16 @@ interface KeyInput {
 }
 
 /** Creates a key and prints only its secret, so that a script can read it. The user is created if new. */
-export async function printKey(db: Db, input: KeyInput): Promise<void> {
-  process.stdout.write(`${await makeKey(db, input)}\n`);
+export async function printKey(db: Db, options: KeyOptions): Promise<void> {
+  process.stdout.write(`${await makeKey(db, options)}\n`);
 }
 
 /**
  * Creates a key of the user with this address (the oldest one who verified it, else a new one) and returns its secret.
  */
-export async function makeKey(db: Db, input: KeyInput): Promise<string> {
-  const email = normalizeEmail(input.email);
-  if (email === undefined) throw new UsageError(`"${input.email}" is not one plain e-mail address.`);
+export async function makeKey(db: Db, options: KeyOptions): Promise<string> {
+  const email = normalizeEmail(options.email);
+  if (email === undefined) throw new UsageError(`"${options.email}" is not one plain e-mail address.`);
   const [known] = await db.query<{ user_id: string }>(sql`
     select user_id from users where email = ${email} and email_verified order by user_id limit 1`);
   const user_id = known?.user_id ?? (await ensureUser(db.query, ownProfile(email)));
@@ -32,9 +32,9 @@ export async function makeKey(db: Db, input: KeyInput): Promise<string> {
   const made = await db.query(sql`
     with made as (
       insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value)
-      select ${newId('key')}, ${input.workspace_id}::text, ${user_id}::text, ${input.name}, ${hash}, ${obfuscated}
-      where ${input.workspace_id}::text is null or exists (
-        select from memberships where workspace_id = ${input.workspace_id} and user_id = ${user_id} and status = 'active')
+      select ${newId('key')}, ${options.workspace_id}::text, ${user_id}::text, ${options.name}, ${hash}, ${obfuscated}
+      where ${options.workspace_id}::text is null or exists (
+        select from memberships where workspace_id = ${options.workspace_id} and user_id = ${user_id} and status = 'active')
       returning key_id, workspace_id, user_id, name
     )
     insert into audit_events (event_id, workspace_id, type, target_kind, target_id, actor_id, credential_kind, credential_id,
@@ -42,6 +42,6 @@ export async function makeKey(db: Db, input: KeyInput): Promise<string> {
     select ${newId('evt')}, workspace_id, 'api_key.created', 'api_key', key_id, user_id, 'command', 'command', '', '',
       jsonb_strip_nulls(to_jsonb(made)) from made
     returning 1`);
-  if (made.length === 0) throw new UsageError(`${email} has no active membership in ${input.workspace_id}.`);
+  if (made.length === 0) throw new UsageError(`${email} has no active membership in ${options.workspace_id}.`);
   return secret;
 }

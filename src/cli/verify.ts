@@ -5,7 +5,7 @@ import { type CitationRow, citationColumns } from '../sources/cited-blocks.ts';
 import { verifyFile, verifyPages } from '../sources/verification.ts';
 
 /** Number of sources verified together; their texts are held in memory. */
-const AT_ONCE = 20;
+const BATCH_SIZE = 20;
 
 interface SourceRow {
   wiki_id: string;
@@ -37,7 +37,7 @@ export async function verifySources(
         ) l), '[]') as pages
       from sources s join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id
       where (s.wiki_id, s.source_id) > (${last.wiki_id}, ${last.source_id}) and ${wiki_id} in ('', s.wiki_id)
-      order by s.wiki_id, s.source_id limit ${AT_ONCE}`);
+      order by s.wiki_id, s.source_id limit ${BATCH_SIZE}`);
     for (const source of sources) {
       const file = await verifyFile(blobs, source.sha256);
       const { citations, verified, stale_pages } = verifyPages(source.pages, source.text);
@@ -53,7 +53,7 @@ export async function verifySources(
       await query(sql`
         update pages set stale = true where wiki_id = ${source.wiki_id} and page_id = any (${stale_pages}::text[])`);
     }
-    if (sources.length < AT_ONCE) break;
+    if (sources.length < BATCH_SIZE) break;
   }
   print(
     `${sums.sources} sources, ${sums.citations} blocks of pages: ${sums.verified} verified, ${sums.damaged} sources do not match`,

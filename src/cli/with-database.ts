@@ -13,12 +13,12 @@ export async function withDatabase(config: Config, work: (db: OwnerDb) => Promis
   const own = running
     ? undefined
     : await startPostgres({
-        data_dir: config.DATA_DIR,
+        dataDir: config.DATA_DIR,
         log: (level, message) => level === 'error' && process.stderr.write(`${message}\n`),
       });
   const db = openDb({ connection: running ?? own?.connection ?? {}, connections: 1 });
   try {
-    await prepareDatabase(db, { url: config.DATABASE_URL, data_dir: config.DATA_DIR }, (reason) =>
+    await prepareDatabase(db, { url: config.DATABASE_URL, dataDir: config.DATA_DIR }, (reason) =>
       process.stderr.write(`Waiting: ${reason}.\n`),
     );
     await work(db);

@@ -28,7 +28,7 @@ const PAUSE_MS = 100;
 const PAUSE_MAX_MS = 5_000;
 
 /** lock_not_available and deadlock_detected. */
-const LOCKED = ['55P03', '40P01'];
+const LOCK_ERRORS = ['55P03', '40P01'];
 
 export type MigrationKind = 'transaction' | 'concurrently' | 'batches';
 
@@ -89,7 +89,7 @@ async function untilUnlocked<T>(
     try {
       return await work();
     } catch (cause) {
-      if (!LOCKED.includes((cause as { code?: string }).code ?? '')) throw cause;
+      if (!LOCK_ERRORS.includes((cause as { code?: string }).code ?? '')) throw cause;
       if (attempt === lockAttempts) {
         throw new StartError(
           `The migration ${name} needs a lock that another session of the database holds: end the long transaction that pg_stat_activity shows (for example a backup), and start again.`,

@@ -15,7 +15,7 @@ export interface Db {
 }
 
 /** The database in one request context. */
-export interface ScopedDb extends Db {
+export interface ContextDb extends Db {
   /** Like `transaction`, but read-only: every statement sees the same snapshot. */
   snapshot<T>(work: (query: Query) => Promise<T>): Promise<T>;
 }
@@ -36,7 +36,7 @@ export interface OwnerDb extends Db {
 
 /** The database as the service sees it: only what a request context makes visible. */
 export interface ServiceDb {
-  in(scope: RequestContext): ScopedDb;
+  in(context: RequestContext): ContextDb;
   close(): Promise<void>;
 }
 
@@ -69,14 +69,14 @@ export const SERVICE_ROLE = 'ibid_service';
  * Connecting fails fast, because a server that does not answer is down; waiting for a free connection takes as long as
  * a statement may.
  */
-const CONNECT_MS = 5_000;
-const QUEUE_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const POOL_TIMEOUT_MS = 30_000;
 
 /** The pool has only one limit for waiting and connecting; this class gives connecting its own. */
 class Client extends pg.Client {
   constructor(options: pg.ClientConfig = {}) {
     // The password is not an enumerable option of the pool, so the spread does not copy it.
-    super({ ...options, password: options.password, connectionTimeoutMillis: CONNECT_MS });
+    super({ ...options, password: options.password, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   }
 }
 
@@ -85,7 +85,7 @@ export function openDb(options: DbOptions): OwnerDb {
   const queryOf = (client: pg.PoolClient): Query => {
     return async <T>(statement: Sql) => (await client.query(prepare(statement))).rows as T[];
   };
-  const scriptsOf = (client: pg.PoolClient): RunScript => {
+  const scriptRunnerOf = (client: pg.PoolClient): RunScript => {
     return async (text) => {
       options.observe?.(text, []);
       // The driver returns an array for several statements.
@@ -94,12 +94,12 @@ export function openDb(options: DbOptions): OwnerDb {
   };
   return {
     query: async <T>(statement: Sql) => (await sendOne(pool, (client) => client.query(prepare(statement)))).rows as T[],
-    transaction: (work) => inTransaction(pool, options, (client) => work(queryOf(client), scriptsOf(client))),
+    transaction: (work) => inTransaction(pool, options, (client) => work(queryOf(client), scriptRunnerOf(client))),
     session: (work) =>
-      onConnection(pool, async (client, giveUp) => {
-        giveUp(new Error('the session has ended'));
+      onConnection(pool, async (client, discard) => {
+        discard(new Error('the session has ended'));
         await client.query(NO_TIME_LIMITS);
-        return work(queryOf(client), scriptsOf(client));
+        return work(queryOf(client), scriptRunnerOf(client));
       }),
     close,
   };
@@ -111,7 +111,7 @@ export function openServiceDb(options: DbOptions): ServiceDb {
     options: `${SESSION_SETTINGS} -c role=${SERVICE_ROLE}`,
     onConnect: async (client) => void (await client.query(PREPARE_CONTEXT)),
   });
-  const entering = <T>(scope: RequestContext, begin: string, work: (query: Query) => Promise<T>): Promise<T> =>
+  const transactionIn = <T>(context: RequestContext, begin: string, work: (query: Query) => Promise<T>): Promise<T> =>
     inTransaction(
       pool,
       options,
@@ -121,17 +121,17 @@ export function openServiceDb(options: DbOptions): ServiceDb {
           const config = prepare(statement);
           if (entered) return (await client.query(config)).rows as R[];
           entered = true;
-          return (await sendInContext(client, scope, config)).rows as R[];
+          return (await sendInContext(client, context, config)).rows as R[];
         });
       },
       begin,
     );
   return {
-    in: (scope) => ({
+    in: (context) => ({
       query: async <T>(statement: Sql) =>
-        (await sendOne(pool, (client) => sendInContext(client, scope, prepare(statement)))).rows as T[],
-      transaction: (work) => entering(scope, 'begin', work),
-      snapshot: (work) => entering(scope, 'begin isolation level repeatable read read only', work),
+        (await sendOne(pool, (client) => sendInContext(client, context, prepare(statement)))).rows as T[],
+      transaction: (work) => transactionIn(context, 'begin', work),
+      snapshot: (work) => transactionIn(context, 'begin isolation level repeatable read read only', work),
     }),
     close,
   };
@@ -142,7 +142,7 @@ function openPool(options: DbOptions, settings: pg.PoolConfig) {
     ...options.connection,
     max: options.connections ?? 10,
     idleTimeoutMillis: 10_000,
-    connectionTimeoutMillis: QUEUE_MS,
+    connectionTimeoutMillis: POOL_TIMEOUT_MS,
     Client,
     types,
     ...settings,
@@ -180,7 +180,7 @@ async function inTransaction<T>(
   work: (client: pg.PoolClient) => Promise<T>,
   begin = 'begin',
 ): Promise<T> {
-  return onConnection(pool, async (client, giveUp) => {
+  return onConnection(pool, async (client, discard) => {
     try {
       options.observe?.(begin, []);
       await client.query(begin);
@@ -190,46 +190,46 @@ async function inTransaction<T>(
       return result;
     } catch (error) {
       options.observe?.('rollback', []);
-      await client.query('rollback').catch(giveUp);
+      await client.query('rollback').catch(discard);
       throw error;
     }
   });
 }
 
 /** A refusal by the guard, an invalid value, a violated constraint or a conflict: the connection stays usable. */
-const OF_STATEMENT = /^(IB|22|23|40)/;
+const STATEMENT_ERRORS = /^(IB|22|23|40)/;
 
 /**
  * Sends one statement. The pool's own `query` closes the connection after every failed statement, including a refused
  * write, and the next connection would have to prepare all statements again.
  */
 function sendOne<T>(pool: pg.Pool, send: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  return onConnection(pool, async (client, giveUp) => {
+  return onConnection(pool, async (client, discard) => {
     try {
       return await send(client);
     } catch (error) {
-      if (!OF_STATEMENT.test((error as { code?: string }).code ?? '')) giveUp(error as Error);
+      if (!STATEMENT_ERRORS.test((error as { code?: string }).code ?? '')) discard(error as Error);
       throw error;
     }
   });
 }
 
-/** Runs `work` on a connection and returns it to the pool, unless it breaks or `giveUp` is called. */
+/** Runs `work` on a connection and returns it to the pool, unless it breaks or `discard` is called. */
 async function onConnection<T>(
   pool: pg.Pool,
-  work: (client: pg.PoolClient, giveUp: (error: Error) => void) => Promise<T>,
+  work: (client: pg.PoolClient, discard: (error: Error) => void) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  const giveUp = (error: Error) => {
+  const discard = (error: Error) => {
     broken = error;
   };
   // A broken connection also fails the running statement; an error event without a listener would end the process.
-  client.on('error', giveUp);
+  client.on('error', discard);
   try {
-    return await work(client, giveUp);
+    return await work(client, discard);
   } finally {
-    client.off('error', giveUp);
+    client.off('error', discard);
     client.release(broken);
   }
 }

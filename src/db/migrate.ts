@@ -9,7 +9,7 @@ const FOLDER = new URL('./migrations/', import.meta.url);
 
 /** The advisory lock that is held while migrating. */
 const LOCK_ID = 4711001;
-const LOOK_AGAIN_MS = 100;
+const POLL_MS = 100;
 
 /** The migrations in order: `NNN_what.sql`, forward only, never edited after a release. */
 export function listMigrations(): Migration[] {
@@ -40,19 +40,19 @@ export async function migrate(
   migrations = listMigrations(),
   options: MigrateOptions = {},
 ): Promise<string[]> {
-  if ((await findMissing(db.query, migrations)).length === 0) return [];
+  if ((await findPending(db.query, migrations)).length === 0) return [];
   return db.session(async (query, runScript) => {
     await lockMigrations(query, options);
     await runScript(
       'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
     );
-    const missing = await findMissing(query, migrations);
-    for (const migration of missing) await applyMigration(query, runScript, migration, options);
-    return missing.map(({ name }) => name);
+    const pending = await findPending(query, migrations);
+    for (const migration of pending) await applyMigration(query, runScript, migration, options);
+    return pending.map(({ name }) => name);
   });
 }
 
-async function findMissing(query: Query, migrations: readonly Migration[]): Promise<Migration[]> {
+async function findPending(query: Query, migrations: readonly Migration[]): Promise<Migration[]> {
   const [there] = await query<{ there: boolean }>(sql`select to_regclass('migrations') is not null as there`);
   const rows = there?.there ? await query<{ name: string }>(sql`select name from migrations`) : [];
   const applied = new Set(rows.map(({ name }) => name));
@@ -75,6 +75,6 @@ async function lockMigrations(query: Query, { onWait }: MigrateOptions): Promise
     const [lock] = await query<{ taken: boolean }>(sql`select pg_try_advisory_lock(${LOCK_ID}::bigint) as taken`);
     if (lock?.taken) return;
     if (attempt === 1) onWait?.('another process is migrating the database');
-    await pause(LOOK_AGAIN_MS);
+    await pause(POLL_MS);
   }
 }

@@ -6,20 +6,24 @@ import { raw, sql } from './sql.ts';
 const MINIMUM_POSTGRES = 150_000;
 
 /** Where the database is: DATABASE_URL, or the service's own PostgreSQL in DATA_DIR. */
-interface Place {
+interface DatabaseLocation {
   url: string | undefined;
-  data_dir: string;
+  dataDir: string;
 }
 
 /**
  * Connects for the first time, creates the role that the service runs as, and migrates. Returns the names of the
  * applied migrations. `onWait` is called with the reason when migrating has to wait. Errors: StartError.
  */
-export async function prepareDatabase(db: OwnerDb, place: Place, onWait: (reason: string) => void): Promise<string[]> {
+export async function prepareDatabase(
+  db: OwnerDb,
+  place: DatabaseLocation,
+  onWait: (reason: string) => void,
+): Promise<string[]> {
   const [row] = await db
     .query<{ version: number }>(sql`select current_setting('server_version_num')::int as version`)
     .catch((cause: NodeJS.ErrnoException) => {
-      throw new StartError(whyNoDatabase(place, cause), { cause });
+      throw new StartError(explainFailure(place, cause), { cause });
     });
   if ((row?.version ?? 0) < MINIMUM_POSTGRES) {
     throw new StartError(
@@ -69,9 +73,9 @@ async function ensureServiceRole(query: Query): Promise<void> {
   }
 }
 
-function whyNoDatabase({ url, data_dir }: Place, { code, message }: NodeJS.ErrnoException): string {
+function explainFailure({ url, dataDir }: DatabaseLocation, { code, message }: NodeJS.ErrnoException): string {
   const reason = code ?? message;
-  if (!url) return `The PostgreSQL in ${data_dir} does not answer (${reason}): its log there says why.`;
+  if (!url) return `The PostgreSQL in ${dataDir} does not answer (${reason}): its log there says why.`;
   // Never show the user or the password.
   const { host, pathname } = new URL(url);
   const server = `The database server ${decodeURIComponent(host)}`;

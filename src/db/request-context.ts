@@ -35,17 +35,17 @@ const NAME = 'set_request_context';
 /** Sent once on each new connection to prepare `set_request_context`. It has no effect outside a transaction. */
 export const PREPARE_CONTEXT = { name: NAME, text: TEXT, values: valuesOf(SERVICE) };
 
-function valuesOf(scope: RequestContext): (string | Buffer | null)[] {
+function valuesOf(context: RequestContext): (string | Buffer | null)[] {
   const [name, second] =
-    scope.who === 'identity'
-      ? [scope.issuer, scope.subject]
-      : scope.who === 'widget'
-        ? [scope.user_id, scope.workspace_id]
+    context.who === 'identity'
+      ? [context.issuer, context.subject]
+      : context.who === 'widget'
+        ? [context.user_id, context.workspace_id]
         : [null, null];
-  const { path, invitation = null, new_workspace_id = null } = scope;
+  const { path, invitation = null, new_workspace_id = null } = context;
   return [
-    scope.who,
-    scope.who === 'key' || scope.who === 'session' ? scope.hash : null,
+    context.who,
+    context.who === 'key' || context.who === 'session' ? context.hash : null,
     name,
     second,
     path && 'workspace_id' in path ? path.workspace_id : null,
@@ -74,16 +74,16 @@ const DriverQuery = pg.Query as unknown as new (config: pg.QueryConfig) => Messa
  * changes.
  */
 class ContextQuery extends DriverQuery {
-  readonly #scope: RequestContext;
+  readonly #context: RequestContext;
   #isEntering = true;
 
-  constructor(scope: RequestContext, config: pg.QueryConfig) {
+  constructor(context: RequestContext, config: pg.QueryConfig) {
     super(config);
-    this.#scope = scope;
+    this.#context = context;
   }
 
   override prepare(wire: Wire): void {
-    wire.bind({ statement: NAME, values: valuesOf(this.#scope), valueMapper: (value) => value });
+    wire.bind({ statement: NAME, values: valuesOf(this.#context), valueMapper: (value) => value });
     wire.execute({});
     super.prepare(wire);
   }
@@ -103,11 +103,11 @@ type Send = (query: unknown, values: undefined, done: (error: Error | null, resu
 /** Sends a prepared statement in a request context; inside a transaction the context holds until its end. */
 export function sendInContext(
   to: pg.PoolClient,
-  scope: RequestContext,
+  context: RequestContext,
   statement: pg.QueryConfig,
 ): Promise<pg.QueryResult> {
   const send: Send = to.query.bind(to) as unknown as Send;
   return new Promise((resolve, reject) => {
-    send(new ContextQuery(scope, statement), undefined, (error, result) => (error ? reject(error) : resolve(result)));
+    send(new ContextQuery(context, statement), undefined, (error, result) => (error ? reject(error) : resolve(result)));
   });
 }

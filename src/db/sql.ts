@@ -34,44 +34,44 @@ interface Statement {
 }
 
 /** A trie of the statement texts built so far, keyed by their pieces; each piece is one place in the source. */
-interface Written {
+interface TextNode {
   text: string | undefined;
-  next: Map<readonly string[] | typeof VALUE, Written>;
+  next: Map<readonly string[] | typeof VALUE, TextNode>;
 }
 
 const VALUE = Symbol('a placeholder');
-const written: Written = { text: undefined, next: new Map() };
+const root: TextNode = { text: undefined, next: new Map() };
 
 /** Equal statements get the same string object: each text is built once. */
 export function toStatement(fragment: Sql): Statement {
   const values: unknown[] = [];
-  const place = follow(written, fragment, values);
-  place.text ??= write(fragment, { placeholders: 0 });
-  return { text: place.text, values };
+  const node = findNode(root, fragment, values);
+  node.text ??= buildText(fragment, { placeholders: 0 });
+  return { text: node.text, values };
 }
 
-function follow(from: Written, fragment: Sql, values: unknown[]): Written {
-  let place = step(from, fragment.strings);
+function findNode(from: TextNode, fragment: Sql, values: unknown[]): TextNode {
+  let node = childOf(from, fragment.strings);
   for (const value of fragment.values) {
-    if (value instanceof Fragment) place = follow(place, value, values);
+    if (value instanceof Fragment) node = findNode(node, value, values);
     else {
-      place = step(place, VALUE);
+      node = childOf(node, VALUE);
       values.push(value);
     }
   }
-  return place;
+  return node;
 }
 
-function step(from: Written, piece: readonly string[] | typeof VALUE): Written {
-  let place = from.next.get(piece);
-  if (place === undefined) from.next.set(piece, (place = { text: undefined, next: new Map() }));
-  return place;
+function childOf(from: TextNode, piece: readonly string[] | typeof VALUE): TextNode {
+  let node = from.next.get(piece);
+  if (node === undefined) from.next.set(piece, (node = { text: undefined, next: new Map() }));
+  return node;
 }
 
-function write(fragment: Sql, count: { placeholders: number }): string {
+function buildText(fragment: Sql, count: { placeholders: number }): string {
   let text = fragment.strings[0] ?? '';
   for (const [i, value] of fragment.values.entries()) {
-    if (value instanceof Fragment) text += write(value, count);
+    if (value instanceof Fragment) text += buildText(value, count);
     else text += `$${++count.placeholders}`;
     text += fragment.strings[i + 1];
   }

@@ -12,7 +12,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     endpoint?: Endpoint;
     /** A method that the path does not have: rate limited like an unknown route. */
-    isStray?: true;
+    isUnmatched?: true;
   }
   interface FastifyRequest {
     /** Read before the body is; undefined where the endpoint needs none. */
@@ -39,9 +39,9 @@ export function admission({ credentials, limits, cors, publicUrl }: AdmissionNee
       await limits?.limitUnmatched(request, reply);
       throw new ApiError('not_found', 'There is no such route.', { detail: 'Not Found' });
     }
-    const { endpoint, isStray } = request.routeOptions.config;
-    if (isStray) await limits?.limitUnmatched(request, reply);
-    if (isStray && cors.isPreflight(request)) {
+    const { endpoint, isUnmatched } = request.routeOptions.config;
+    if (isUnmatched) await limits?.limitUnmatched(request, reply);
+    if (isUnmatched && cors.isPreflight(request)) {
       await cors.answerPreflight(request, reply);
       return reply.send();
     }

@@ -7,7 +7,7 @@ import type { Endpoint } from './endpoint.ts';
 const BODY_MS = 30_000;
 
 /** The media types of streamed bodies. */
-export const TYPE_OF = { multipart: 'multipart/form-data', bytes: 'application/offset+octet-stream' };
+export const STREAM_TYPES = { multipart: 'multipart/form-data', bytes: 'application/offset+octet-stream' };
 
 /** Decodes JSON bodies, passes streams on to their endpoints, and reads nothing else. */
 export function registerBodyParsers(app: FastifyInstance): void {
@@ -17,15 +17,15 @@ export function registerBodyParsers(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (request: FastifyRequest, bytes: Buffer) => {
       const endpoint = request.routeOptions.config.endpoint;
-      if (endpoint?.consumes && !endpoint.body) throw unsupportedMediaType(undefined, TYPE_OF[endpoint.consumes]);
+      if (endpoint?.consumes && !endpoint.body) throw unsupportedMediaType(undefined, STREAM_TYPES[endpoint.consumes]);
       return decodeJson(bytes);
     },
   );
-  for (const [takes, type] of Object.entries(TYPE_OF)) {
+  for (const [takes, type] of Object.entries(STREAM_TYPES)) {
     app.addContentTypeParser(type, (request, payload, done) => {
       const endpoint = request.routeOptions.config.endpoint;
       if (endpoint?.consumes === takes) done(null, payload);
-      else done(unsupportedMediaType(undefined, endpoint?.consumes && TYPE_OF[endpoint.consumes]));
+      else done(unsupportedMediaType(undefined, endpoint?.consumes && STREAM_TYPES[endpoint.consumes]));
     });
   }
   app.addContentTypeParser('*', (request, payload, done) => {
@@ -33,7 +33,7 @@ export function registerBodyParsers(app: FastifyInstance): void {
     if (endpoint?.body || endpoint?.consumes) {
       // Neither a body nor a type: an error about the missing field says more than one about the type.
       if (endpoint.body && request.headers['content-length'] === '0') done(null, undefined);
-      else done(unsupportedMediaType(undefined, endpoint.consumes && TYPE_OF[endpoint.consumes]));
+      else done(unsupportedMediaType(undefined, endpoint.consumes && STREAM_TYPES[endpoint.consumes]));
       return;
     }
     // The endpoint has no body, so anything that was sent is ignored.

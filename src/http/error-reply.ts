@@ -12,8 +12,8 @@ import { toApiError } from './to-api-error.ts';
  * nothing else. It costs one more statement, on the failing path only.
  */
 export async function afterCallerCheck(error: ApiError, request: FastifyRequest, db: ServiceDb): Promise<ApiError> {
-  const isOfBody = error.status === 400 || error.status === 413 || error.status === 415 || error.status === 422;
-  if (!isOfBody || request.callerKnown || !request.routeOptions.config.endpoint) return error;
+  const isRequestError = error.status === 400 || error.status === 413 || error.status === 415 || error.status === 422;
+  if (!isRequestError || request.callerKnown || !request.routeOptions.config.endpoint) return error;
   if (!request.credential) return error;
   try {
     await requireCaller(db, request.credential);

@@ -96,7 +96,7 @@ function streamOf(states: EventSource, seen: string | undefined, onFailure: (err
   function stop(): void {
     if (isOver) return;
     isOver = true;
-    clearInterval(beat);
+    clearInterval(heartbeat);
     unwatch();
   }
 
@@ -116,7 +116,7 @@ function streamOf(states: EventSource, seen: string | undefined, onFailure: (err
   }
 
   /** Never rejects, so it need not be awaited. */
-  async function look(): Promise<void> {
+  async function readNext(): Promise<void> {
     mayHaveChanged = true;
     if (isReading || !isWanted) return;
     isReading = true;
@@ -135,10 +135,10 @@ function streamOf(states: EventSource, seen: string | undefined, onFailure: (err
     }
   }
 
-  const unwatch = states.watch(() => void look());
-  const beat = setInterval(() => {
+  const unwatch = states.watch(() => void readNext());
+  const heartbeat = setInterval(() => {
     if (isWanted) isWanted = readable.push(': here\n\n');
-    void look();
+    void readNext();
   }, HEARTBEAT_MS);
   readable.push('retry: 2000\n\n');
   write(states.first);

@@ -39,7 +39,7 @@ export async function receiveFiles(
         'The body holds no file. Send each as a form field with a file name, for example "files".',
       );
     }
-    await inTurns(files, 8, (file) => file.blob.keep());
+    await forEachConcurrently(files, 8, (file) => file.blob.keep());
     return files;
   } catch (error) {
     await Promise.all(
@@ -121,7 +121,11 @@ function parse(
 }
 
 /** Runs `work` on all items, at most `width` at a time. */
-async function inTurns<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
+async function forEachConcurrently<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const rest = items.values();
   await Promise.all(
     Array.from({ length: width }, async () => {

@@ -5,7 +5,7 @@ import { ApiError } from '../core/errors.ts';
 export function refuseOtherMethods(
   app: FastifyInstance,
   routes: readonly { method: string; path: string }[],
-  config: { isStray?: true } = {},
+  config: { isUnmatched?: true } = {},
 ): void {
   const methodsOf = new Map<string, string[]>();
   for (const { method, path } of routes) {

@@ -25,7 +25,7 @@ import { replySchema } from './handler/reply-schema.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import type { Limits, Services } from './services.ts';
 import { toApiError } from './to-api-error.ts';
-import { refuseUndecodable, refuseWhatIsNoRequest } from './undecodable.ts';
+import { refuseUndecodable, refuseUnroutable } from './undecodable.ts';
 import { openWidgetCors, type WidgetCors } from './widget-cors.ts';
 
 interface ServerOptions {
@@ -52,7 +52,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   if (limits) {
     app.decorateRequest('admitted', undefined);
     app.addHook('onSend', (request, reply, payload, done) => {
-      limits.settle(request, reply);
+      limits.recordOutcome(request, reply);
       done(null, payload);
     });
   }
@@ -66,7 +66,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     throw notFound('route');
   });
   for (const endpoint of endpoints) app.route(routeOf(endpoint, { db, services, log, streams }, cors));
-  refuseOtherMethods(app, endpoints, { isStray: true });
+  refuseOtherMethods(app, endpoints, { isUnmatched: true });
   return app;
 }
 
@@ -94,7 +94,7 @@ function newServer({ services, trustedProxies, log }: ServerOptions): FastifyIns
     clientErrorHandler: refuseUndecodable,
   });
   app.server.headersTimeout = 15_000;
-  refuseWhatIsNoRequest(app.server);
+  refuseUnroutable(app.server);
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method, { hasBody: true });
   }
@@ -114,7 +114,7 @@ function routeOf(endpoint: Endpoint, needs: HandlerNeeds, cors: WidgetCors): Rou
       onSend: async (request: FastifyRequest, reply: FastifyReply) => {
         // The CORS headers must be set first: without them browsers show the answer to no other site's page.
         await cors
-          .mark(request, reply)
+          .setHeaders(request, reply)
           .catch((err) => needs.log.warn({ err, request_id: request.id }, 'a CORS origin could not be looked up'));
       },
     }),

@@ -6,7 +6,7 @@ import { newId } from '../core/ids.ts';
 import { HEADERS, requestId } from './answer-headers.ts';
 
 /** Requests that never reach a route get the same error envelope, and their connection is closed. */
-export function refuseWhatIsNoRequest(server: Server): void {
+export function refuseUnroutable(server: Server): void {
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const { status, headers, body } = refusal(
       'expectation_failed',

@@ -50,7 +50,7 @@ export function queryReader(schema: TSchema & { properties?: Record<string, TSch
   return (raw: string): Record<string, unknown> => {
     const given = raw === '' ? new Map<string, string[]>() : decodeQuery(raw);
     const value: Record<string, unknown> = {};
-    const wrong: Detail[] = [];
+    const invalid: Detail[] = [];
     for (const [name, property] of properties) {
       const texts = given.get(name);
       if (texts === undefined) {
@@ -58,11 +58,11 @@ export function queryReader(schema: TSchema & { properties?: Record<string, TSch
         continue;
       }
       const isInteger = 'type' in property && property.type === 'integer';
-      if (texts.length > 1) wrong.push(wrongType(name, isInteger, SECRET_NAMES.test(name) ? '…' : echo(texts)));
+      if (texts.length > 1) invalid.push(wrongType(name, isInteger, SECRET_NAMES.test(name) ? '…' : echo(texts)));
       else if (!isInteger) value[name] = texts[0];
       else if (/^-?[0-9]+$/.test(texts[0] ?? '')) value[name] = clampInteger(Number(texts[0]));
       else {
-        wrong.push({
+        invalid.push({
           type: 'int_parsing',
           loc: ['query', name],
           msg: 'Input should be a valid integer, unable to parse string as an integer',
@@ -70,7 +70,7 @@ export function queryReader(schema: TSchema & { properties?: Record<string, TSch
         });
       }
     }
-    if (wrong.length > 0) throw validationError(wrong);
+    if (invalid.length > 0) throw validationError(invalid);
     run(validate, 'query', value);
     return value;
   };
@@ -119,8 +119,8 @@ function detailsOf(errors: ErrorObject[], where: string): Detail[] {
     const loc = [where, ...pointerParts(error.instancePath)];
     if (error.keyword === 'required') loc.push(String(error.params.missingProperty));
     const key = loc.join('\0');
-    const ofSecret = error.keyword !== 'required' && SECRET_NAMES.test(String(loc.at(-1)));
-    if (!details.has(key)) details.set(key, { ...wordsFor(error), loc, ...(ofSecret && { input: '…' }) });
+    const isSecret = error.keyword !== 'required' && SECRET_NAMES.test(String(loc.at(-1)));
+    if (!details.has(key)) details.set(key, { ...describeError(error), loc, ...(isSecret && { input: '…' }) });
   }
   return [...details.values()];
 }
@@ -133,7 +133,7 @@ function pointerParts(pointer: string): (string | number)[] {
 }
 
 /** Pydantic v2's type and message for each keyword that the schemas of this API use. */
-function wordsFor(error: ErrorObject): Omit<Detail, 'loc'> {
+function describeError(error: ErrorObject): Omit<Detail, 'loc'> {
   const input = echo(error.data);
   const { params } = error;
   switch (error.keyword) {
@@ -177,13 +177,13 @@ function wordsFor(error: ErrorObject): Omit<Detail, 'loc'> {
       return { type: 'enum', msg: `Input should be ${expected}`, input, ctx: { expected } };
     }
     case 'type':
-      return typeWords(String(params.type), input);
+      return describeType(String(params.type), input);
     default:
       return { type: 'value_error', msg: `Value error, ${error.message ?? 'not allowed here'}`, input };
   }
 }
 
-function typeWords(type: string, input: unknown): Omit<Detail, 'loc'> {
+function describeType(type: string, input: unknown): Omit<Detail, 'loc'> {
   // A nullable string is a union of types; Pydantic names its first branch.
   if (type.includes('string')) return { type: 'string_type', msg: 'Input should be a valid string', input };
   if (type === 'boolean') return { type: 'bool_type', msg: 'Input should be a valid boolean', input };

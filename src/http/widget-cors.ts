@@ -13,11 +13,11 @@ export interface WidgetCors {
   /** A preflight carries no token, so it is answered for an origin that any workspace allows. */
   answerPreflight(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Sets the headers that tell the browser whether the requesting page may read the answer. */
-  mark(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  setHeaders(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
 /** How many seconds a browser may cache the answer to a preflight. */
-const BELIEVED = '60';
+const PREFLIGHT_MAX_AGE = '60';
 
 export function openWidgetCors(db: ServiceDb): WidgetCors {
   async function allow(request: FastifyRequest, reply: FastifyReply, workspace_id: string | null): Promise<boolean> {
@@ -44,13 +44,13 @@ export function openWidgetCors(db: ServiceDb): WidgetCors {
         reply.headers({
           'access-control-allow-methods': 'GET',
           'access-control-allow-headers': 'authorization, x-request-id',
-          'access-control-max-age': BELIEVED,
+          'access-control-max-age': PREFLIGHT_MAX_AGE,
         });
       }
       reply.code(204);
     },
 
-    async mark(request, reply) {
+    async setHeaders(request, reply) {
       reply.header('vary', 'authorization, origin');
       // The page that shows the widget may also read that its token is no longer valid.
       const { credential } = request;

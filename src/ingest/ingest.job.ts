@@ -1,7 +1,7 @@
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { type ClaimedJob, defineRecordJob } from '../jobs/define-job.ts';
-import { advanceJob, endJob, holdJob } from '../jobs/record-queue.ts';
+import { advanceJob, endJob, lockJob } from '../jobs/record-queue.ts';
 import type { Sandbox } from '../sandbox/thread-pool.ts';
 import { compiledAhead } from './compile-ahead.ts';
 import { fileCompiler } from './compile-upload-file.ts';
@@ -37,7 +37,7 @@ export const ingestJob = defineRecordJob({
   async run({ db, job, services, signal }) {
     await unpackArchives(services, db, job);
     const pages = await db.transaction(async (query) => {
-      await holdJob(query, job);
+      await lockJob(query, job);
       return planUpload(query, job);
     });
     const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
@@ -133,7 +133,7 @@ async function standOf(query: Query, job: ClaimedJob, more: number): Promise<{ c
 
 async function finish(query: Query, job: ClaimedJob, error: string): Promise<void> {
   // The job's row is locked before the upload's, as `cancel` does.
-  await holdJob(query, job);
+  await lockJob(query, job);
   const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
   const lost = await markOrphanedSections(query, upload);
   const end = await endUpload(query, upload, error, lost);

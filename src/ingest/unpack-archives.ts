@@ -4,7 +4,7 @@ import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { isDocument } from '../documents/formats/file-type.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
-import { holdJob } from '../jobs/record-queue.ts';
+import { lockJob } from '../jobs/record-queue.ts';
 import type { UnpackedFile } from '../sandbox/document-reader.ts';
 import type { CompilingNeeds } from './compile-upload-file.ts';
 
@@ -84,7 +84,7 @@ export async function unpackArchives(
 
   async function fail(file_no: number, error: string): Promise<void> {
     await db.transaction(async (query) => {
-      await holdJob(query, job);
+      await lockJob(query, job);
       await query(sql`
         update upload_files set status = 'failed', error = ${error}
         where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and file_no = ${file_no}`);
@@ -92,7 +92,7 @@ export async function unpackArchives(
   }
 
   async function insertRows(query: Query, file_no: number, rows: readonly PackedRow[]): Promise<void> {
-    await holdJob(query, job);
+    await lockJob(query, job);
     await query(sql`
       with archive as (
         update upload_files set kind = 'archive', status = 'done'

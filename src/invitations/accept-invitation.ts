@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { signedIn } from '../access/access-rule.ts';
-import { effectivePermissions, findRole, mayGrant } from '../access/roles.ts';
+import { canGrant, effectivePermissions, findRole } from '../access/roles.ts';
 import { ApiError, forbidden, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { sha256 } from '../core/secrets.ts';
@@ -103,7 +103,7 @@ function refuseUnlessAcceptable(facts: Facts | undefined): asserts facts is Fact
   }
   const inviter = findRole(facts.inviter_role ?? '');
   const invited = findRole(facts.role);
-  if (!inviter || !invited || !inviter.permissions.includes('members:manage') || !mayGrant(inviter, invited, null)) {
+  if (!inviter || !invited || !inviter.permissions.includes('members:manage') || !canGrant(inviter, invited, null)) {
     throw new ApiError('conflict', 'The member who invited you may not do so any more. Ask for a new invitation.');
   }
   // The invitation took its seat when it was made; seats may have been taken away since.

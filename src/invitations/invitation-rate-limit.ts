@@ -11,13 +11,13 @@ import type { Services } from '../http/services.ts';
  */
 export async function enforceInvitationRateLimit(tx: Statements, { rates }: Services): Promise<void> {
   if (!rates) return;
-  const { quota, window_seconds } = rates.invitations;
+  const { quota, windowSeconds } = rates.invitations;
   // By audit_events_of_invitation_mail, newest first: the row that is looked for is the quota-th.
   const full = await tx.maybeOne<{ seconds: number }>(sql`
-    select ceil(extract(epoch from e.created_at - now()))::int + ${window_seconds}::int as seconds
+    select ceil(extract(epoch from e.created_at - now()))::int + ${windowSeconds}::int as seconds
     from access a join audit_events e on e.workspace_id = a.workspace_id
     where e.type in ('invitation.created', 'invitation.resent')
-      and e.created_at > now() - make_interval(secs => ${window_seconds}::int)
+      and e.created_at > now() - make_interval(secs => ${windowSeconds}::int)
     order by e.created_at desc offset ${quota}::int - 1 limit 1`);
   if (full) throw rateLimited(Math.max(1, full.seconds), 'invitations of this workspace');
 }

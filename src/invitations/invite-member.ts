@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
-import { findRole, mayGrant, notGrantable, unknownRole } from '../access/roles.ts';
+import { canGrant, findRole, notGrantable, unknownRole } from '../access/roles.ts';
 import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
@@ -60,7 +60,7 @@ export const inviteMember = endpoint({
       `);
       const own = findRole(facts?.own_role ?? '');
       if (!facts || !own) throw new Error('a member of the workspace has no role in the catalogue');
-      if (role && !mayGrant(own, role, facts.own_granted)) throw notGrantable();
+      if (role && !canGrant(own, role, facts.own_granted)) throw notGrantable();
       if (!role) throw unknownRole(body.role);
       if (email === undefined) {
         throw new ApiError('invalid_email', 'Send one plain e-mail address of at most 254 ASCII characters.');

@@ -1,5 +1,5 @@
 import type { Statements } from '../access/guard.ts';
-import { findRole, mayGrant, notGrantable } from '../access/roles.ts';
+import { canGrant, findRole, notGrantable } from '../access/roles.ts';
 import { ApiError, notFound } from '../core/errors.ts';
 import { sql } from '../db/sql.ts';
 import { presentState } from './schema.ts';
@@ -23,7 +23,7 @@ export async function readPending(tx: Statements, invitation_id: string): Promis
   if (!row) throw notFound('invitation');
   const own = findRole(row.own_role);
   const invited = findRole(row.role);
-  if (!own || !invited || !mayGrant(own, invited, row.own_granted)) throw notGrantable();
+  if (!own || !invited || !canGrant(own, invited, row.own_granted)) throw notGrantable();
   if (row.state !== 'pending') {
     throw new ApiError('conflict', `The invitation is ${row.state}; that is final. Invite the address again.`);
   }

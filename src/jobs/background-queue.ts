@@ -16,7 +16,7 @@ export interface ClaimedBackgroundJob {
 }
 
 /** Seconds before the next attempt: 1, 8, 27, … up to an hour. */
-export function pauseAfter(failures: number): number {
+export function backoffSeconds(failures: number): number {
   return Math.min(3_600, failures ** 3);
 }
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Enqueueable } from '../access/guard.ts';
-import type { Query, ScopedDb } from '../db/db.ts';
+import type { ContextDb, Query } from '../db/db.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import type { Limits } from '../http/services.ts';
 import type { Mail } from '../providers/mail/mail.ts';
@@ -51,7 +51,7 @@ export type JobFor = keyof Tenant;
 
 interface JobContext<For extends JobFor, Input> {
   /** The rows of its wiki or workspace; for a user or the service itself those of the service context. */
-  db: ScopedDb;
+  db: ContextDb;
   /** The ids of its tenant. */
   target: Tenant[For];
   input: Input;
@@ -161,7 +161,7 @@ export interface RecordJob {
    * aborted: on an orderly stop, and when the job was cancelled or taken over. An error that it throws is a failed
    * attempt.
    */
-  run(context: { db: ScopedDb; job: ClaimedJob; services: JobServices; signal: AbortSignal }): Promise<void>;
+  run(context: { db: ContextDb; job: ClaimedJob; services: JobServices; signal: AbortSignal }): Promise<void>;
   /** Ends a job that failed too often. */
   onFailure(query: Query, job: ClaimedJob, error: string): Promise<void>;
 }

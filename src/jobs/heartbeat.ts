@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Query } from '../db/db.ts';
 import type { ClaimedJob } from './define-job.ts';
 import { LeaseLost } from './record-queue.ts';
-import { endLease, lostJobs, prolongLease, requeueLostJobs } from './workers.ts';
+import { endLease, findLostJobs, renewLease, requeueLostJobs } from './workers.ts';
 
 const HEARTBEAT_MS = 3_000;
 
@@ -19,31 +19,31 @@ export function startHeartbeat(options: {
   log: Logger;
 }): { stop(): Promise<void> } {
   const { query, worker_id, records, isIdle, log } = options;
-  let underWay: Promise<void> | undefined;
+  let inProgress: Promise<void> | undefined;
 
-  async function beat(): Promise<void> {
-    if (!isIdle()) await prolongLease(query, worker_id);
-    const lost = await lostJobs(query, [...records.keys()]);
+  async function sendHeartbeat(): Promise<void> {
+    if (!isIdle()) await renewLease(query, worker_id);
+    const lost = await findLostJobs(query, [...records.keys()]);
     for (const [job, controller] of records) {
       if (lost.includes(job.job_id)) controller.abort(new LeaseLost(`job ${job.job_id} was cancelled or taken over`));
     }
     await requeueLostJobs(query);
   }
 
-  function beatOnce(): void {
-    underWay ??= beat()
+  function startHeartbeatOnce(): void {
+    inProgress ??= sendHeartbeat()
       .catch((err: unknown) => log.warn({ err }, 'a heartbeat of the worker failed'))
       .finally(() => {
-        underWay = undefined;
+        inProgress = undefined;
       });
   }
 
-  beatOnce();
-  const timer = setInterval(beatOnce, HEARTBEAT_MS);
+  startHeartbeatOnce();
+  const timer = setInterval(startHeartbeatOnce, HEARTBEAT_MS);
   return {
     async stop() {
       clearInterval(timer);
-      await underWay;
+      await inProgress;
       await endLease(query, worker_id).catch((err: unknown) => log.warn({ err }, 'the worker could not end its lease'));
     },
   };

@@ -2,7 +2,7 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import type { JobChanges } from '../http/services.ts';
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 interface Watched {
   wiki_id: string;
@@ -23,10 +23,10 @@ export function openJobChanges(query: Query, onFailure: (error: unknown) => void
   function schedule(): void {
     if (isScheduled) return;
     isScheduled = true;
-    setTimeout(() => void look(), LOOK_MS);
+    setTimeout(() => void poll(), POLL_MS);
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const jobs = [...watched.values()];
     isScheduled = false;
     if (jobs.length === 0) return;

@@ -283,8 +283,8 @@ test('after many concurrent cancellations and retries an upload has at most one 
 
 test('a job that ends its worker each time is given up after a bounded number of attempts, with the reason', async () => {
   const database = await makeDatabase();
-  const data_dir = join(await makeFolder(), 'data');
-  const alone = await openWorld({ DATABASE_URL: database, DATA_DIR: data_dir, ROLE: 'web' });
+  const dataDir = join(await makeFolder(), 'data');
+  const alone = await openWorld({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: 'web' });
   const owner = await alone.owner();
   const { wiki_id } = owner;
   // Large enough that a worker is killed before it has written anything.
@@ -296,7 +296,7 @@ test('a job that ends its worker each time is given up after a bounded number of
   await alone.db.query(sql`update jobs set failures = 3`);
   let kills = 0;
   for (let before = await jobOf(); before.finished_at === undefined && kills < 10; before = await jobOf()) {
-    const worker = spawnService({ DATABASE_URL: database, DATA_DIR: data_dir, ROLE: 'worker' });
+    const worker = spawnService({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: 'worker' });
     await until('a worker has the job', jobOf, ({ attempt }) => attempt > before.attempt);
     if (kills >= 2) await until('the job has ended', jobOf, ({ finished_at }) => finished_at !== undefined);
     worker.kill('SIGKILL');
@@ -314,11 +314,11 @@ test('a job that ends its worker each time is given up after a bounded number of
 
 test('an orderly stop does not count as a failed attempt of a running job', async () => {
   const database = await makeDatabase();
-  const data_dir = join(await makeFolder(), 'data');
-  const alone = await openWorld({ DATABASE_URL: database, DATA_DIR: data_dir, ROLE: 'web' });
+  const dataDir = join(await makeFolder(), 'data');
+  const alone = await openWorld({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: 'web' });
   const owner = await alone.owner();
   const { job } = await uploadMany(owner, 400);
-  const worker = spawnService({ DATABASE_URL: database, DATA_DIR: data_dir, ROLE: 'worker' });
+  const worker = spawnService({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: 'worker' });
   await until('the job has made progress', async () => (await owner.get(job)).body.progress > 0);
   worker.kill('SIGTERM');
   assert.equal((await worker.ended).code, 0);

@@ -64,7 +64,7 @@ function noneIfStarted(error: { code?: string; constraint?: string }): [] {
  * Locks the job until the end of the transaction, so that it is not cancelled or taken over before the commit. Must be
  * the first statement of a transaction that writes for the job. Errors: LeaseLost, which rolls back the rest.
  */
-export async function holdJob(query: Query, job: ClaimedJob): Promise<void> {
+export async function lockJob(query: Query, job: ClaimedJob): Promise<void> {
   const held = await query(sql`
     select 1 from jobs
     where wiki_id = ${job.wiki_id} and job_id = ${job.job_id} and attempt = ${job.attempt} and status = 'running'
@@ -74,7 +74,7 @@ export async function holdJob(query: Query, job: ClaimedJob): Promise<void> {
 
 /** Locks the job and records its progress (0 to 100). Progress resets its count of failures. */
 export async function advanceJob(query: Query, job: ClaimedJob, progress: number): Promise<void> {
-  await holdJob(query, job);
+  await lockJob(query, job);
   await query(sql`
     update jobs set progress = ${progress}, failures = 0, error = '', updated_at = now()
     where wiki_id = ${job.wiki_id} and job_id = ${job.job_id}
@@ -86,7 +86,7 @@ export async function advanceJob(query: Query, job: ClaimedJob, progress: number
  * failure, so that a job which always fails at the same place is given up.
  */
 export async function showProgress(query: Query, job: ClaimedJob, progress: number): Promise<void> {
-  await holdJob(query, job);
+  await lockJob(query, job);
   await query(sql`
     update jobs set progress = ${progress}, updated_at = now() where wiki_id = ${job.wiki_id} and job_id = ${job.job_id}
   `);
@@ -98,7 +98,7 @@ export async function endJob(
   job: ClaimedJob,
   end: { status: 'completed' | 'failed'; summary: string; error: string },
 ): Promise<void> {
-  await holdJob(query, job);
+  await lockJob(query, job);
   await query(sql`
     update jobs set status = ${end.status}, summary = ${end.summary}, error = ${end.error}, progress = 100,
       worker_id = null, updated_at = now(), finished_at = clock_timestamp()

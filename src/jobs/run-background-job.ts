@@ -1,10 +1,10 @@
 import type { ServiceDb } from '../db/db.ts';
 import { type RequestContext, SERVICE } from '../db/request-context.ts';
 import {
+  backoffSeconds,
   type ClaimedBackgroundJob,
   failBackgroundJob,
   finishBackgroundJob,
-  pauseAfter,
   releaseBackgroundJob,
 } from './background-queue.ts';
 import type { BackgroundJob, JobServices } from './define-job.ts';
@@ -37,7 +37,7 @@ export async function runBackgroundJob(
   const timeout = AbortSignal.timeout(definition.timeoutSeconds * 1_000);
   try {
     const signal = AbortSignal.any([stopping, timeout]);
-    await withinTime(definition.run({ ...context, signal }), definition.timeoutSeconds);
+    await withTimeout(definition.run({ ...context, signal }), definition.timeoutSeconds);
     timeout.throwIfAborted();
     const unfinished = { pauseSeconds: 0, error: '', countsAsFailure: false };
     if (stopping.aborted) await releaseBackgroundJob(query, job, unfinished);
@@ -49,7 +49,7 @@ export async function runBackgroundJob(
       await releaseBackgroundJob(query, job, later);
     } else if (job.failures < attempts) {
       log.warn({ err, ...about, failures: job.failures }, 'an attempt of a background job failed');
-      const later = { pauseSeconds: pauseAfter(job.failures), error: messageOf(err), countsAsFailure: true };
+      const later = { pauseSeconds: backoffSeconds(job.failures), error: messageOf(err), countsAsFailure: true };
       await releaseBackgroundJob(query, job, later);
     } else {
       log.error({ err, ...about, failures: job.failures }, 'a background job failed');
@@ -68,7 +68,7 @@ function contextOf(definition: BackgroundJob, { wiki_id, workspace_id }: Claimed
  * A job that does not stop after its timeout frees its slot after the grace period; its attempt number fences off its
  * later writes.
  */
-async function withinTime(work: Promise<void>, timeoutSeconds: number): Promise<void> {
+async function withTimeout(work: Promise<void>, timeoutSeconds: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_, reject) => {
     timer = setTimeout(

@@ -1,4 +1,4 @@
-import type { ScopedDb } from '../db/db.ts';
+import type { ContextDb } from '../db/db.ts';
 import { toApiError, toStorageError } from '../http/to-api-error.ts';
 import type { ClaimedJob, JobServices, RecordJob } from './define-job.ts';
 import { LeaseLost, releaseJob } from './record-queue.ts';
@@ -11,7 +11,7 @@ const UNAVAILABLE_SECONDS = 2;
  */
 export async function runRecordJob(
   definition: RecordJob,
-  run: { db: ScopedDb; job: ClaimedJob; services: JobServices; stopping: AbortSignal; lost: AbortSignal },
+  run: { db: ContextDb; job: ClaimedJob; services: JobServices; stopping: AbortSignal; lost: AbortSignal },
 ): Promise<void> {
   const { db, job, services, stopping, lost } = run;
   const { log } = services;

@@ -22,7 +22,7 @@ export function startSchedule(options: {
   const { db, jobs, log, onEnqueued } = options;
   const { query } = db.in(SERVICE);
   const timers = new Map<BackgroundJob, NodeJS.Timeout>();
-  const underWay = new Set<Promise<void>>();
+  const inProgress = new Set<Promise<void>>();
   let isStopping = false;
 
   async function enqueue(job: BackgroundJob): Promise<void> {
@@ -33,24 +33,24 @@ export function startSchedule(options: {
     }
   }
 
-  function ask(job: BackgroundJob): void {
-    const asking = enqueue(job).finally(() => {
-      underWay.delete(asking);
+  function enqueueRepeatedly(job: BackgroundJob): void {
+    const enqueueing = enqueue(job).finally(() => {
+      inProgress.delete(enqueueing);
       if (!isStopping)
         timers.set(
           job,
-          setTimeout(() => ask(job), (job.every ?? 0) * 1_000),
+          setTimeout(() => enqueueRepeatedly(job), (job.every ?? 0) * 1_000),
         );
     });
-    underWay.add(asking);
+    inProgress.add(enqueueing);
   }
 
-  for (const job of jobs) if (!isRecordJob(job) && job.every !== undefined) ask(job);
+  for (const job of jobs) if (!isRecordJob(job) && job.every !== undefined) enqueueRepeatedly(job);
   return {
     async stop() {
       isStopping = true;
       for (const timer of timers.values()) clearTimeout(timer);
-      await Promise.all(underWay);
+      await Promise.all(inProgress);
     },
   };
 }

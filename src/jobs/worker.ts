@@ -30,23 +30,23 @@ interface WorkerOptions {
 /** Runs jobs until it is stopped. No failure ends it. */
 export function startWorker(options: WorkerOptions): Worker {
   const stopping = new AbortController();
-  const alarm = openAlarm(stopping.signal);
-  const runner = openRunner(options, stopping.signal, alarm.ring);
+  const wakeSignal = openWakeSignal(stopping.signal);
+  const runner = openRunner(options, stopping.signal, wakeSignal.ring);
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
-      alarm.reset();
-      if (!(await runner.claimOne())) await alarm.pause(POLL_MS);
+      wakeSignal.reset();
+      if (!(await runner.claimOne())) await wakeSignal.pause(POLL_MS);
     }
     await runner.stop();
   }
 
   const done = loop();
   return {
-    wake: alarm.ring,
+    wake: wakeSignal.ring,
     async stop() {
       stopping.abort();
-      alarm.ring();
+      wakeSignal.ring();
       await done;
     },
   };
@@ -112,19 +112,19 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
 }
 
 /** A pause that can be ended, even before it begins. */
-function openAlarm(stopping: AbortSignal) {
-  let hasRung = false;
+function openWakeSignal(stopping: AbortSignal) {
+  let isWoken = false;
   let end = () => {};
   return {
     reset: () => {
-      hasRung = false;
+      isWoken = false;
     },
     ring: () => {
-      hasRung = true;
+      isWoken = true;
       end();
     },
     async pause(ms: number): Promise<void> {
-      if (hasRung || stopping.aborted) return;
+      if (isWoken || stopping.aborted) return;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
         end = () => {

@@ -13,7 +13,7 @@ export function leaseCte(worker_id: string, claimed: Sql): Sql {
 }
 
 /** Renews the worker's lease. One statement for all its jobs, on no row that a job's own transaction locks. */
-export async function prolongLease(query: Query, worker_id: string): Promise<void> {
+export async function renewLease(query: Query, worker_id: string): Promise<void> {
   await query(leaseCte(worker_id, sql`(values (1)) one`));
 }
 
@@ -28,7 +28,7 @@ export async function endAllLeases(query: Query): Promise<void> {
 }
 
 /** Which of these public jobs the worker no longer runs: they were cancelled or taken over. It reads without locks. */
-export async function lostJobs(query: Query, jobs: readonly ClaimedJob[]): Promise<string[]> {
+export async function findLostJobs(query: Query, jobs: readonly ClaimedJob[]): Promise<string[]> {
   if (jobs.length === 0) return [];
   const rows = await query<{ job_id: string }>(sql`
     select m.job_id from unnest(${jobs.map(({ wiki_id }) => wiki_id)}::text[], ${jobs.map(({ job_id }) => job_id)}::text[],

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
-import { findRole, mayGrant, notGrantable, unknownRole } from '../access/roles.ts';
+import { canGrant, findRole, notGrantable, unknownRole } from '../access/roles.ts';
 import { lastOwner } from '../core/errors.ts';
 import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
@@ -25,7 +25,7 @@ export const changeRole = endpoint({
       const { own, own_granted, is_last_owner } = await readMemberFacts(tx, params.membership_id);
       const wanted = findRole(body.role);
       if (!wanted) throw unknownRole(body.role);
-      if (!mayGrant(own, wanted, own_granted)) throw notGrantable();
+      if (!canGrant(own, wanted, own_granted)) throw notGrantable();
       if (is_last_owner && wanted.slug !== 'owner') throw lastOwner();
       return tx.one({
         before: memberCte(params.membership_id),

@@ -1,5 +1,5 @@
 import type { Statements } from '../access/guard.ts';
-import { findRole, mayGrant, notGrantable, type RoleEntry } from '../access/roles.ts';
+import { canGrant, findRole, notGrantable, type RoleEntry } from '../access/roles.ts';
 import { notFound } from '../core/errors.ts';
 import { sql } from '../db/sql.ts';
 import { type SeatCounts, seatColumns } from '../workspaces/seats.ts';
@@ -35,6 +35,6 @@ export async function readMemberFacts(tx: Statements, membership_id: string): Pr
   const own = findRole(row.own_role);
   const present = findRole(row.role);
   if (!own || !present) throw new Error('a stored role is not in the catalogue');
-  if (!mayGrant(own, present, row.own_granted)) throw notGrantable();
+  if (!canGrant(own, present, row.own_granted)) throw notGrantable();
   return { ...row, own, present };
 }

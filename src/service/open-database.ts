@@ -14,19 +14,19 @@ import type { OnStop, ServiceHooks } from './hooks.ts';
  * the service. Errors: StartError.
  */
 export async function openDatabase(
-  { DATABASE_URL: url, DATA_DIR: data_dir, DATABASE_CONNECTIONS: connections }: Config,
+  { DATABASE_URL: url, DATA_DIR: dataDir, DATABASE_CONNECTIONS: connections }: Config,
   log: Logger,
   hooks: ServiceHooks,
   onStop: OnStop,
 ): Promise<{ db: ServiceDb; postgres: Postgres | undefined }> {
-  if (url) await makeDataDir(data_dir);
+  if (url) await makeDataDir(dataDir);
   const postgres = url
     ? undefined
-    : await startPostgres({ data_dir, log: (level, message, details) => log[level](details ?? {}, message) });
+    : await startPostgres({ dataDir, log: (level, message, details) => log[level](details ?? {}, message) });
   if (postgres) onStop(() => postgres.stop());
   const connection = postgres ? postgres.connection : { connectionString: url };
   await asOwner(connection, async (owner) => {
-    const applied = await prepareDatabase(owner, { url, data_dir }, (reason) =>
+    const applied = await prepareDatabase(owner, { url, dataDir }, (reason) =>
       log.info({ reason }, 'the database cannot be migrated yet'),
     );
     if (applied.length > 0) log.info({ applied }, 'the database was migrated');

@@ -37,7 +37,7 @@ interface Started {
   postgres: Postgres | undefined;
   blobs: Blobs;
   mail: Mail;
-  outside: ExternalConfig;
+  external: ExternalConfig;
   wakeWorker: () => void;
 }
 
@@ -70,17 +70,17 @@ export async function startApi(
 
 /** What endpoints may need besides the database. */
 async function openServices(
-  { config, log, db, postgres, blobs, mail, outside, wakeWorker }: Started,
+  { config, log, db, postgres, blobs, mail, external, wakeWorker }: Started,
   renderPage: Services['renderPage'],
 ): Promise<Services> {
   const { query } = db.in(SERVICE);
   return {
     blobs,
     mail,
-    signIn: { sign_up: config.SIGN_UP, passwords: config.PASSWORD_SIGN_IN === 'on', openid: outside.openid },
+    signIn: { sign_up: config.SIGN_UP, passwords: config.PASSWORD_SIGN_IN === 'on', openid: external.openid },
     publicUrl: publicUrlOf(config),
     payments: builtInPayments(),
-    plans: outside.plans,
+    plans: external.plans,
     widgetTokens: await openWidgetTokens(query),
     renderPage,
     jobChanges: openJobChanges(query, (err) => log.warn({ err }, 'jobs could not be watched')),
@@ -91,7 +91,7 @@ async function openServices(
   };
 }
 
-function makeApp({ config, log, db, outside: { identities } }: Started, services: Services): FastifyInstance {
+function makeApp({ config, log, db, external: { identities } }: Started, services: Services): FastifyInstance {
   const { query } = db.in(SERVICE);
   const { rates, widgetTokens, publicUrl } = services;
   const app = makeServer({

@@ -30,8 +30,8 @@ export interface Place {
 const SHARED_PARENT = '/var/lib/ibid';
 
 /** Makes DATA_DIR if it is missing. Returns its real path. */
-export function openDataDir(data_dir: string): string {
-  const folder = resolve(data_dir);
+export function openDataDir(dataDir: string): string {
+  const folder = resolve(dataDir);
   mkdirSync(dirname(folder), { recursive: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -39,19 +39,19 @@ export function openDataDir(data_dir: string): string {
 }
 
 /**
- * Finds the cluster of a DATA_DIR, or says where a new one goes: `<data_dir>/postgres`.
+ * Finds the cluster of a DATA_DIR, or says where a new one goes: `<dataDir>/postgres`.
  * A root whose DATA_DIR lies where no other user can pass (below /root, say) gets a link there
  * to /var/lib/ibid/<hash of the path>/postgres instead; the link is what later starts follow.
  */
-export function choosePlace(data_dir: string, log: Log): Place {
-  const cluster = join(data_dir, 'postgres');
+export function choosePlace(dataDir: string, log: Log): Place {
+  const cluster = join(dataDir, 'postgres');
   const kind = lstatSync(cluster, { throwIfNoEntry: false });
   if (kind) return existingPlace(cluster);
-  if (!isRoot()) return { folder: data_dir, cluster, account: undefined };
+  if (!isRoot()) return { folder: dataDir, cluster, account: undefined };
 
   const account = unprivilegedAccount();
-  if (letEnter(data_dir, account)) return { folder: data_dir, cluster, account };
-  return sharedPlace(data_dir, account, log);
+  if (letEnter(dataDir, account)) return { folder: dataDir, cluster, account };
+  return sharedPlace(dataDir, account, log);
 }
 
 function existingPlace(pointer: string): Place {
@@ -75,8 +75,8 @@ function existingPlace(pointer: string): Place {
   );
 }
 
-function sharedPlace(data_dir: string, account: Account, log: Log): Place {
-  const folder = join(SHARED_PARENT, createHash('sha256').update(data_dir).digest('hex').slice(0, 16));
+function sharedPlace(dataDir: string, account: Account, log: Log): Place {
+  const folder = join(SHARED_PARENT, createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
   for (const path of [SHARED_PARENT, folder]) {
     // The mode is set apart, because a umask may have narrowed it.
     if (mkdirSync(path, { recursive: true })) chmodSync(path, 0o755);
@@ -84,7 +84,7 @@ function sharedPlace(data_dir: string, account: Account, log: Log): Place {
     if (uid !== 0 || mode & 0o022) throw new StartError(`${path} must belong to root alone: chown and chmod it.`);
   }
   const cluster = join(folder, 'postgres');
-  const closed = `DATA_DIR ${data_dir} is closed to user ${account.uid}, as whom PostgreSQL runs`;
+  const closed = `DATA_DIR ${dataDir} is closed to user ${account.uid}, as whom PostgreSQL runs`;
   if (isMade(cluster)) {
     log('warn', `${closed}: the database made for it earlier, in ${folder}, is used again`);
     return existingPlace(cluster);
@@ -109,7 +109,7 @@ export function isMade(cluster: string): boolean {
 }
 
 /** Leaves the link in DATA_DIR by which later starts find a cluster that lies elsewhere. */
-export function pointTo(cluster: string, data_dir: string): void {
-  const pointer = join(data_dir, 'postgres');
+export function pointTo(cluster: string, dataDir: string): void {
+  const pointer = join(dataDir, 'postgres');
   if (!lstatSync(pointer, { throwIfNoEntry: false })) symlinkSync(cluster, pointer);
 }

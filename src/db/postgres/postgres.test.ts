@@ -48,8 +48,8 @@ function makeFolder(t: TestContext, mode = 0o711): string {
   return folder;
 }
 
-async function start(t: TestContext, data_dir: string, min_free_bytes?: number): Promise<Postgres> {
-  const postgres = await startPostgres({ data_dir, min_free_bytes, log: () => undefined });
+async function start(t: TestContext, dataDir: string, min_free_bytes?: number): Promise<Postgres> {
+  const postgres = await startPostgres({ dataDir, min_free_bytes, log: () => undefined });
   cleanUp(t, () => postgres.stop());
   return postgres;
 }
@@ -72,19 +72,19 @@ const isAlive = (pid: number): boolean => {
 };
 
 /** Another Ibid, as far as the database goes. It prints a line when it is ready, or its error. */
-function spawnIbid(t: TestContext, data_dir: string): ChildProcess {
+function spawnIbid(t: TestContext, dataDir: string): ChildProcess {
   const script = `
     import { startPostgres } from ${JSON.stringify(new URL('./postgres.ts', import.meta.url).href)};
     process.on('SIGINT', () => undefined);
     try {
-      const postgres = await startPostgres({ data_dir: process.argv[1], log() {} });
+      const postgres = await startPostgres({ dataDir: process.argv[1], log() {} });
       console.log(JSON.stringify({ connection: postgres.connection, pid: postgres.pid }));
       process.stdin.once('data', async () => { await postgres.stop(); process.exit(); });
       setInterval(() => undefined, 1000);
     } catch (error) {
       console.log(JSON.stringify({ name: error.name, message: error.message }));
     }`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script, data_dir], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, dataDir], {
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -116,9 +116,9 @@ async function killed(child: ChildProcess): Promise<void> {
 }
 
 test('what was written is there after a stop and a start', limit, async (t) => {
-  const data_dir = join(makeFolder(t), 'data');
+  const dataDir = join(makeFolder(t), 'data');
   const begin = performance.now();
-  const first = await start(t, data_dir);
+  const first = await start(t, dataDir);
   t.diagnostic(`first start: ${Math.round(performance.now() - begin)} ms`);
   await query(first, 'create table kept as select 42 as answer');
   const { pid } = first;
@@ -127,7 +127,7 @@ test('what was written is there after a stop and a start', limit, async (t) => {
   assert(pid && !isAlive(pid), 'stop() must wait until the server has ended.');
 
   const again = performance.now();
-  const second = await start(t, data_dir);
+  const second = await start(t, dataDir);
   t.diagnostic(`next start: ${Math.round(performance.now() - again)} ms`);
   assert.deepEqual(await query(second, 'select answer from kept'), [{ answer: 42 }]);
 });
@@ -151,10 +151,10 @@ test('the server is durable, closed to others, and knows letters beyond ASCII', 
 });
 
 test('statements that fail on purpose leave nothing in the log of PostgreSQL', limit, async (t) => {
-  const data_dir = join(makeFolder(t), 'data');
-  const postgres = await start(t, data_dir);
+  const dataDir = join(makeFolder(t), 'data');
+  const postgres = await start(t, dataDir);
   await assert.rejects(query(postgres, `do $$ begin raise exception 'refused on purpose'; end $$`), /on purpose/);
-  assert.doesNotMatch(readFileSync(join(data_dir, 'postgres.log'), 'utf8'), /on purpose/);
+  assert.doesNotMatch(readFileSync(join(dataDir, 'postgres.log'), 'utf8'), /on purpose/);
 });
 
 test(
@@ -190,8 +190,8 @@ test(
 );
 
 test('stop() also ends a server that is being started again', limit, async (t) => {
-  const data_dir = join(makeFolder(t), 'data');
-  const postgres = await start(t, data_dir);
+  const dataDir = join(makeFolder(t), 'data');
+  const postgres = await start(t, dataDir);
   const { pid: first } = postgres;
   assert(first);
   process.kill(first, 'SIGKILL');
@@ -203,36 +203,36 @@ test('stop() also ends a server that is being started again', limit, async (t) =
   await postgres.stop();
   assert.equal(postgres.pid, undefined);
   await assert.rejects(query(postgres, 'select 1'), 'A server still answers after stop().');
-  assert.deepEqual(await query(await start(t, data_dir), 'select 1 as one'), [{ one: 1 }]);
+  assert.deepEqual(await query(await start(t, dataDir), 'select 1 as one'), [{ one: 1 }]);
 });
 
 test(
   'an Ibid that was killed leaves its server behind, and the next start takes over with all rows',
   limit,
   async (t) => {
-    const data_dir = join(makeFolder(t), 'data');
-    const ibid = spawnIbid(t, data_dir);
+    const dataDir = join(makeFolder(t), 'data');
+    const ibid = spawnIbid(t, dataDir);
     const orphan = await firstWord(ibid);
     await query(orphan, 'create table kept as select 42 as answer');
-    assert.deepEqual(runningPostgres(data_dir), orphan.connection);
+    assert.deepEqual(runningPostgres(dataDir), orphan.connection);
     await killed(ibid);
     assert(isAlive(orphan.pid), 'This test is about a server that outlives its Ibid.');
 
-    const postgres = await start(t, data_dir);
+    const postgres = await start(t, dataDir);
     assert.deepEqual(await query(postgres, 'select answer from kept'), [{ answer: 42 }]);
     assert(!isAlive(orphan.pid), 'Two servers must not live on one cluster.');
     await postgres.stop();
-    assert.equal(runningPostgres(data_dir), undefined);
+    assert.equal(runningPostgres(dataDir), undefined);
   },
 );
 
 test('a second Ibid on a DATA_DIR in use is refused, and told which process has it', limit, async (t) => {
-  const data_dir = join(makeFolder(t), 'data');
-  const ibid = spawnIbid(t, data_dir);
+  const dataDir = join(makeFolder(t), 'data');
+  const ibid = spawnIbid(t, dataDir);
   const word = await firstWord(ibid);
-  await assert.rejects(start(t, data_dir), (error) => {
+  await assert.rejects(start(t, dataDir), (error) => {
     assert(error instanceof StartError);
-    assert(error.message.includes(data_dir), error.message);
+    assert(error.message.includes(dataDir), error.message);
     assert(error.message.includes(`process ${ibid.pid}`), error.message);
     return true;
   });
@@ -240,16 +240,16 @@ test('a second Ibid on a DATA_DIR in use is refused, and told which process has 
 
   // Also while the running one's server is down, and by the same process.
   process.kill(word.pid, 'SIGKILL');
-  await assert.rejects(start(t, data_dir), /in use by another Ibid/);
+  await assert.rejects(start(t, dataDir), /in use by another Ibid/);
   ibid.stdin?.write('stop\n');
   await once(ibid, 'exit');
-  await start(t, data_dir);
-  await assert.rejects(start(t, data_dir), /in use by another Ibid/);
+  await start(t, dataDir);
+  await assert.rejects(start(t, dataDir), /in use by another Ibid/);
 });
 
 test('of several first starts at the same moment exactly one wins', limit, async (t) => {
-  const data_dir = join(makeFolder(t), 'data');
-  const words = await Promise.all(Array.from({ length: 4 }, () => firstWord(spawnIbid(t, data_dir))));
+  const dataDir = join(makeFolder(t), 'data');
+  const words = await Promise.all(Array.from({ length: 4 }, () => firstWord(spawnIbid(t, dataDir))));
   const winners = words.filter((word) => word.pid !== undefined);
   const refused = words.filter((word) => word.name === 'StartError' && word.message?.includes('in use'));
   assert.equal(winners.length, 1, JSON.stringify(words));
@@ -257,29 +257,29 @@ test('of several first starts at the same moment exactly one wins', limit, async
 });
 
 test('a first start that was killed on its way is made good by the next', limit, async (t) => {
-  const moments: Record<string, (data_dir: string) => boolean> = {
-    'initdb works': (data_dir) =>
-      readdirSync(data_dir).some((name) => existsSync(join(data_dir, name, 'base', '1', 'PG_VERSION'))),
-    'the cluster has its name': (data_dir) => existsSync(join(data_dir, 'postgres', 'PG_VERSION')),
-    'the server starts': (data_dir) => existsSync(join(data_dir, 'postgres', 'postmaster.pid')),
+  const moments: Record<string, (dataDir: string) => boolean> = {
+    'initdb works': (dataDir) =>
+      readdirSync(dataDir).some((name) => existsSync(join(dataDir, name, 'base', '1', 'PG_VERSION'))),
+    'the cluster has its name': (dataDir) => existsSync(join(dataDir, 'postgres', 'PG_VERSION')),
+    'the server starts': (dataDir) => existsSync(join(dataDir, 'postgres', 'postmaster.pid')),
   };
   for (const [moment, reached] of Object.entries(moments)) {
-    const data_dir = join(makeFolder(t), 'data');
-    const ibid = spawnIbid(t, data_dir);
-    await until(moment, () => existsSync(data_dir) && reached(data_dir));
+    const dataDir = join(makeFolder(t), 'data');
+    const ibid = spawnIbid(t, dataDir);
+    await until(moment, () => existsSync(dataDir) && reached(dataDir));
     await killed(ibid);
-    const postgres = await start(t, data_dir);
+    const postgres = await start(t, dataDir);
     await query(postgres, 'create table kept as select 42 as answer');
-    const left = readdirSync(data_dir).filter((name) => name.includes('unfinished'));
+    const left = readdirSync(dataDir).filter((name) => name.includes('unfinished'));
     assert.deepEqual(left, [], `Killed when ${moment}: leftovers must be removed.`);
     await postgres.stop();
   }
 });
 
 test('a stale process number in postmaster.pid neither stops the start nor harms who has it now', limit, async (t) => {
-  const data_dir = join(makeFolder(t), 'data');
-  const postgres = await start(t, data_dir);
-  const cluster = join(data_dir, 'postgres');
+  const dataDir = join(makeFolder(t), 'data');
+  const postgres = await start(t, dataDir);
+  const cluster = join(dataDir, 'postgres');
   const content = readFileSync(join(cluster, 'postmaster.pid'), 'utf8');
   await postgres.stop();
   const { uid, gid } = statSync(cluster);
@@ -288,8 +288,8 @@ test('a stale process number in postmaster.pid neither stops the start nor harms
   writeFileSync(join(cluster, 'postmaster.pid'), content.replace(/^\d+/, String(bystander.pid)));
   writeFileSync(join(cluster, '.s.PGSQL.5432.lock'), content.replace(/^\d+/, String(bystander.pid)));
 
-  assert.equal(runningPostgres(data_dir), undefined, 'A process that only has the number is no server.');
-  await query(await start(t, data_dir), 'select 1');
+  assert.equal(runningPostgres(dataDir), undefined, 'A process that only has the number is no server.');
+  await query(await start(t, dataDir), 'select 1');
   assert.equal(bystander.exitCode ?? bystander.signalCode, null, 'A foreign process was ended.');
 });
 
@@ -302,9 +302,9 @@ test('a signal to the terminal reaches Ibid alone, so that requests can be finis
 });
 
 test('a path too long for a socket works, and its socket is gone after the stop', limit, async (t) => {
-  const data_dir = join(makeFolder(t), 'a folder, "long"'.repeat(3), 'x'.repeat(100), 'data');
+  const dataDir = join(makeFolder(t), 'a folder, "long"'.repeat(3), 'x'.repeat(100), 'data');
   for (const answer of ['made', 'found']) {
-    const postgres = await start(t, data_dir);
+    const postgres = await start(t, dataDir);
     await query(postgres, `create table if not exists kept as select '${answer}' as answer`);
     assert.deepEqual(await query(postgres, 'select answer from kept'), [{ answer: 'made' }]);
     assert.equal(statSync(postgres.connection.host).mode & 0o077, 0, 'Nobody else may reach the socket.');
@@ -322,10 +322,10 @@ test('a DATA_DIR that cannot be one is refused with what to do', limit, async (t
   const foreign = join(folder, 'foreign');
   mkdirSync(join(foreign, 'postgres'), { recursive: true });
   writeFileSync(join(foreign, 'postgres', 'precious'), '');
-  for (const data_dir of [file, join(file, 'below'), closed, foreign]) {
-    await assert.rejects(start(t, data_dir), (error) => {
+  for (const dataDir of [file, join(file, 'below'), closed, foreign]) {
+    await assert.rejects(start(t, dataDir), (error) => {
       assert(error instanceof StartError, String(error));
-      assert(error.message.includes(data_dir) && /set DATA_DIR|free/.test(error.message), error.message);
+      assert(error.message.includes(dataDir) && /set DATA_DIR|free/.test(error.message), error.message);
       assert(!error.message.includes('\n'), 'One line is asked for.');
       return true;
     });
@@ -334,43 +334,43 @@ test('a DATA_DIR that cannot be one is refused with what to do', limit, async (t
 });
 
 test('a cluster of a version that is not installed is refused and stays as it is', limit, async (t) => {
-  const data_dir = join(makeFolder(t), 'data');
-  const postgres = await start(t, data_dir);
+  const dataDir = join(makeFolder(t), 'data');
+  const postgres = await start(t, dataDir);
   await postgres.stop();
-  const version_file = join(data_dir, 'postgres', 'PG_VERSION');
+  const version_file = join(dataDir, 'postgres', 'PG_VERSION');
   const version = readFileSync(version_file, 'utf8');
   writeFileSync(version_file, '99\n');
-  await assert.rejects(start(t, data_dir), /made by PostgreSQL 99.*Install PostgreSQL 99/);
+  await assert.rejects(start(t, dataDir), /made by PostgreSQL 99.*Install PostgreSQL 99/);
   writeFileSync(version_file, version);
-  await query(await start(t, data_dir), 'select 1');
+  await query(await start(t, dataDir), 'select 1');
 });
 
 test(
   'a DATA_DIR that only its owner can enter works, for root by a link to where PostgreSQL can go',
   limit,
   async (t) => {
-    const data_dir = join(makeFolder(t, 0o700), 'data');
+    const dataDir = join(makeFolder(t, 0o700), 'data');
     cleanUp(t, () => {
-      const cluster = realpathSync(join(data_dir, 'postgres'));
-      if (!cluster.startsWith(data_dir)) rmSync(dirname(cluster), { recursive: true });
+      const cluster = realpathSync(join(dataDir, 'postgres'));
+      if (!cluster.startsWith(dataDir)) rmSync(dirname(cluster), { recursive: true });
     });
-    const first = await start(t, data_dir);
+    const first = await start(t, dataDir);
     await query(first, 'create table kept as select 42 as answer');
-    const cluster = realpathSync(join(data_dir, 'postgres'));
+    const cluster = realpathSync(join(dataDir, 'postgres'));
     assert.equal(statSync(cluster).mode & 0o077, 0);
     if (is_root) assert.notEqual(statSync(cluster).uid, 0, 'PostgreSQL must not run as root.');
     await first.stop();
-    const second = await start(t, data_dir);
+    const second = await start(t, dataDir);
     assert.deepEqual(await query(second, 'select answer from kept'), [{ answer: 42 }]);
   },
 );
 
 test('the disk counts as full below the bound, and not above', limit, async (t) => {
-  const data_dir = join(makeFolder(t), 'data');
-  const roomy = await start(t, data_dir, 0);
+  const dataDir = join(makeFolder(t), 'data');
+  const roomy = await start(t, dataDir, 0);
   assert.equal(roomy.diskIsFull(), false);
   await roomy.stop();
-  const tight = await start(t, data_dir, Number.MAX_SAFE_INTEGER);
+  const tight = await start(t, dataDir, Number.MAX_SAFE_INTEGER);
   assert.equal(tight.diskIsFull(), true);
 });
 

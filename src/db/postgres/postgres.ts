@@ -21,7 +21,7 @@ export interface Postgres {
 }
 
 interface Options {
-  data_dir: string;
+  dataDir: string;
   log: Log;
   /** Below this the disk counts as full: enough for what PostgreSQL still writes by itself. */
   min_free_bytes?: number;
@@ -37,7 +37,7 @@ const NEW_CLUSTER_BYTES = 100 * 2 ** 20;
  * Who may connect: the socket lies in a folder of mode 0700, and PostgreSQL asks the kernel who is at the other end
  * (peer): only root, its own user and ours come in. That leaves no password that could be read, copied or lost.
  */
-export async function startPostgres({ data_dir, log, min_free_bytes = MIN_FREE_BYTES }: Options): Promise<Postgres> {
+export async function startPostgres({ dataDir, log, min_free_bytes = MIN_FREE_BYTES }: Options): Promise<Postgres> {
   if (process.platform === 'win32') {
     throw new StartError(
       'Ibid does not start a PostgreSQL of its own on Windows: set DATABASE_URL, or run Ibid in WSL.',
@@ -48,7 +48,7 @@ export async function startPostgres({ data_dir, log, min_free_bytes = MIN_FREE_B
     for (const release of unlocks.splice(0)) release();
   };
   try {
-    const folder = openDataDir(data_dir);
+    const folder = openDataDir(dataDir);
     unlocks.push(lockFolder(folder));
     const place = choosePlace(folder, log);
     if (place.folder !== folder) unlocks.push(lockFolder(place.folder));
@@ -82,7 +82,7 @@ export async function startPostgres({ data_dir, log, min_free_bytes = MIN_FREE_B
     };
   } catch (error) {
     unlock();
-    throw toStartError(error, data_dir);
+    throw toStartError(error, dataDir);
   }
 }
 

@@ -8,16 +8,16 @@ import { type Connection, PORT } from './server.ts';
  * How to connect to the PostgreSQL that runs on this DATA_DIR now, for commands that work beside an Ibid.
  * undefined: there is none, because it was stopped or was killed.
  */
-export function runningPostgres(data_dir: string): Connection | undefined {
-  const cluster = realClusterOf(data_dir);
+export function runningPostgres(dataDir: string): Connection | undefined {
+  const cluster = realClusterOf(dataDir);
   const [pid, , , , host] = (cluster && readPidFile(cluster)) || [];
   if (!cluster || !host || !isServer(Number(pid), cluster)) return undefined;
   return { host, port: PORT, user: USER, database: USER };
 }
 
-function realClusterOf(data_dir: string): string | undefined {
+function realClusterOf(dataDir: string): string | undefined {
   try {
-    return realpathSync(join(data_dir, 'postgres'));
+    return realpathSync(join(dataDir, 'postgres'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -37,17 +37,17 @@ export function acceptRequest(
   const secret = endpoint.invitation?.({ query, body: request.body });
   const new_workspace_id = endpoint.createsWorkspace && newId('org');
   const invitation = secret === undefined ? undefined : sha256(secret);
-  const own = db.in(requestContext(access, credential, params, { new_workspace_id, invitation }));
+  const contextDb = db.in(requestContext(access, credential, params, { new_workspace_id, invitation }));
   const { id: request_id, ip: address } = request;
-  const onUseNotNoted = (err: unknown) =>
+  const onRecordUseFailed = (err: unknown) =>
     log.warn({ err, request_id }, 'the last use of a credential was not recorded');
   return {
     request,
     credential,
     input,
     new_workspace_id,
-    db: own,
+    db: contextDb,
     openGuard: (answering) =>
-      guard({ db: own, access, credential, params, event, request_id, address, onUseNotNoted, answering }),
+      guard({ db: contextDb, access, credential, params, event, request_id, address, onRecordUseFailed, answering }),
   };
 }

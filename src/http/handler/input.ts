@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { ApiError, unsupportedMediaType } from '../../core/errors.ts';
 import { isStorable } from '../body.ts';
-import { TYPE_OF } from '../body-parsers.ts';
+import { STREAM_TYPES } from '../body-parsers.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type ListPage, listPaging } from '../list-paging.ts';
 import { bodyCheck, queryReader } from '../validation.ts';
@@ -20,7 +20,7 @@ export function inputReader(endpoint: Endpoint): (request: FastifyRequest) => In
   const checkBody = endpoint.body
     ? bodyCheck(endpoint.body)
     : () => {
-        if (endpoint.consumes) throw unsupportedMediaType(undefined, TYPE_OF[endpoint.consumes]);
+        if (endpoint.consumes) throw unsupportedMediaType(undefined, STREAM_TYPES[endpoint.consumes]);
       };
   const paging = listPaging(endpoint);
   const rest = /\*([a-z_]+)$/.exec(endpoint.path)?.[1];

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Access } from '../../access/access-rule.ts';
 import { type ErrorCode, STATUS_OF } from '../../core/errors.ts';
-import { TYPE_OF } from '../body-parsers.ts';
+import { STREAM_TYPES } from '../body-parsers.ts';
 import { Bytes } from '../bytes.ts';
 import { type Endpoint, isIdempotent } from '../endpoint.ts';
 import { EventStream } from '../event-stream.ts';
@@ -85,8 +85,8 @@ function requestBody(endpoint: Endpoint) {
   const file = { type: 'string', format: 'binary' };
   const properties = endpoint.files_max === 1 ? { file } : { files: { type: 'array', items: file } };
   const content = {
-    ...(endpoint.consumes === 'multipart' && { [TYPE_OF.multipart]: { schema: { type: 'object', properties } } }),
-    ...(endpoint.consumes === 'bytes' && { [TYPE_OF.bytes]: { schema: file } }),
+    ...(endpoint.consumes === 'multipart' && { [STREAM_TYPES.multipart]: { schema: { type: 'object', properties } } }),
+    ...(endpoint.consumes === 'bytes' && { [STREAM_TYPES.bytes]: { schema: file } }),
     ...(endpoint.body && { 'application/json': { schema: endpoint.body, example: endpoint.example.body } }),
   };
   return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };

@@ -64,12 +64,12 @@ export function identityFromClaims(claims: Record<string, unknown>, nowSeconds: 
 /** Control characters and halves of surrogate pairs. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 /** These, line separators, and characters that change the direction of the following text. */
-const UNFIT_FOR_A_NAME = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu;
-const UNFIT_FOR_AN_ADDRESS = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
+const INVALID_IN_NAMES = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu;
+const INVALID_IN_ADDRESSES = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
 
 /** An address with invalid characters is left out: cleaned, it would be another address. */
 function emailClaim(value: unknown): string {
-  if (typeof value !== 'string' || value.length > 254 || UNFIT_FOR_AN_ADDRESS.test(value)) return '';
+  if (typeof value !== 'string' || value.length > 254 || INVALID_IN_ADDRESSES.test(value)) return '';
   if (!/^[^@]+@[^@]+$/.test(value)) return '';
   // ASCII only: full case folding would merge addresses of different people (CVE-2019-19844).
   return value.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
@@ -77,7 +77,7 @@ function emailClaim(value: unknown): string {
 
 function nameClaim(value: unknown): string {
   if (typeof value !== 'string') return '';
-  const name = value.replace(UNFIT_FOR_A_NAME, ' ').trim().slice(0, 255);
+  const name = value.replace(INVALID_IN_NAMES, ' ').trim().slice(0, 255);
   return name.replace(/\p{Cs}$/u, '').trim();
 }
 

@@ -1,5 +1,5 @@
 const SIZE_LIMIT = 1024 * 1024;
-const MOST_REDIRECTS = 3;
+const REDIRECTS_MAX = 3;
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -11,7 +11,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
  */
 export async function fetchJson(fetcher: typeof fetch, address: URL, signal: AbortSignal): Promise<unknown> {
   let url = address;
-  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
+  for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
     const response = await fetcher(url.href, { redirect: 'manual', signal, headers: { accept: 'application/json' } });
     if (response.status === 200) return JSON.parse(await readText(response, url));
     await response.body?.cancel();
@@ -23,7 +23,7 @@ export async function fetchJson(fetcher: typeof fetch, address: URL, signal: Abo
     if (next?.origin !== url.origin) throw new Error(`${url} redirects to another host, which is not followed`);
     url = next;
   }
-  throw new Error(`${address} redirects more than ${MOST_REDIRECTS} times`);
+  throw new Error(`${address} redirects more than ${REDIRECTS_MAX} times`);
 }
 
 async function readText(response: Response, url: URL): Promise<string> {

@@ -24,9 +24,9 @@ interface IdentityProviderOptions {
 }
 
 /** In characters, all of them ASCII. Longer tokens are not parsed. */
-const LONGEST_TOKEN = 8192;
+const TOKEN_LENGTH_MAX = 8192;
 /** Maximum number of keys that are tried for a token without kid. */
-const MOST_CANDIDATES = 8;
+const CANDIDATES_MAX = 8;
 
 /**
  * Verifies the access tokens (JWT, RFC 9068 or looser) of one OpenID Connect issuer. Nothing is fetched before the
@@ -102,7 +102,7 @@ export function openIdentityProvider(options: IdentityProviderOptions): Identity
 
   return {
     async verify(token) {
-      if (token.length > LONGEST_TOKEN) return null;
+      if (token.length > TOKEN_LENGTH_MAX) return null;
       const digest = hash('sha256', token, 'base64url');
       const known = await recall(digest);
       if (known) return known;
@@ -129,7 +129,7 @@ function candidatesFor(parts: TokenParts, keys: readonly IssuerKey[]): IssuerKey
   const { algorithm, key_id } = parts;
   return keys
     .filter((key) => key.algorithm === algorithm && (key_id === undefined || key.key_id === key_id))
-    .slice(0, MOST_CANDIDATES);
+    .slice(0, CANDIDATES_MAX);
 }
 
 /** Errors: Error, with what to set, where OIDC_ISSUER cannot be trusted. */

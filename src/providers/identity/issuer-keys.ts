@@ -45,7 +45,7 @@ const FIRST_RETRY = 5 * SECOND;
 const RETRY = MINUTE;
 const REFRESH = 10 * MINUTE;
 /** After this time without a refresh the keys are fetched before they are used: one may have been withdrawn. */
-const TOO_OLD = 20 * MINUTE;
+const MAX_AGE = 20 * MINUTE;
 const UNKNOWN_KEY_RETRY = MINUTE;
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -67,7 +67,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   let loading: Promise<void> | null = null;
   let failure: unknown;
   let loadedAt = Number.NEGATIVE_INFINITY;
-  let endedAt = Number.NEGATIVE_INFINITY;
+  let lastAttemptAt = Number.NEGATIVE_INFINITY;
   let unknownKeyAt = Number.NEGATIVE_INFINITY;
 
   /** The absolute difference, so that a clock that was set back does not stop fetching. */
@@ -80,7 +80,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
         log('the keys of the OpenID Connect issuer could not be fetched', { issuer, error: describe(error) });
       })
       .finally(() => {
-        endedAt = now();
+        lastAttemptAt = now();
         loading = null;
       });
     return loading;
@@ -99,12 +99,12 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   return {
     async current() {
       if (!keys) {
-        if (loading || since(endedAt) >= FIRST_RETRY) await load();
+        if (loading || since(lastAttemptAt) >= FIRST_RETRY) await load();
         if (!keys) throw new IdentityUnavailable(`The keys of ${issuer} could not be fetched.`, { cause: failure });
         return keys;
       }
-      if (since(endedAt) >= TOO_OLD) await load();
-      else if (since(loadedAt) >= REFRESH && since(endedAt) >= RETRY) void load();
+      if (since(lastAttemptAt) >= MAX_AGE) await load();
+      else if (since(loadedAt) >= REFRESH && since(lastAttemptAt) >= RETRY) void load();
       return keys;
     },
     async otherThan(seen) {

@@ -7,9 +7,9 @@ import type { S3Place } from './s3-place.ts';
 /** Opens the file store: the configured bucket, else a folder of DATA_DIR. Errors: those of the file system. */
 export async function openStore(
   place: S3Place | undefined,
-  data_dir: string,
+  dataDir: string,
 ): Promise<{ blobs: BlobStore; close(): void }> {
-  const folder = join(data_dir, 'blobs');
+  const folder = join(dataDir, 'blobs');
   if (!place) return { blobs: await openFolderBlobs(folder), close: () => undefined };
   const blobs = await openS3Blobs(place, join(folder, 'incoming'));
   return { blobs, close: blobs.close };

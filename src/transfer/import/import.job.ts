@@ -1,7 +1,7 @@
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { type ClaimedJob, defineRecordJob } from '../../jobs/define-job.ts';
-import { endJob, holdJob, showProgress } from '../../jobs/record-queue.ts';
+import { endJob, lockJob, showProgress } from '../../jobs/record-queue.ts';
 import { pageMeant } from '../../pages/write-text.ts';
 import type { Blobs } from '../../providers/storage/blobs.ts';
 import { MANIFEST_FILE } from '../export/archive-format.ts';
@@ -76,7 +76,7 @@ async function importAll(context: ImportContext, job: ClaimedJob): Promise<void>
   const { query, wiki_id, archive } = context;
   const found = archive.has(MANIFEST_FILE) ? await importWiki(context) : { summary: await importFolder(context) };
   // The job first and then the wiki, as every other write that needs both.
-  await holdJob(query, job);
+  await lockJob(query, job);
   await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
   if ('pages' in found) await refuseUnlessAlone(context, found.pages);
   // Links to pages that were not there when they were written, by path or as [[Title]].

@@ -11,7 +11,7 @@ const NEVER = raw('false');
 /**
  * Whether to record the use of the credential: at most once a minute, or when its user switches to another workspace.
  */
-export function noteUse(access: Access, credential: Credential): Sql {
+export function mustRecordUse(access: Access, credential: Credential): Sql {
   if (credential.kind === 'widget' || credential.kind === 'none') return NEVER;
   return access.on === 'caller' ? USED_LONG_AGO : USED_LONG_AGO_OR_ELSEWHERE;
 }
@@ -20,7 +20,7 @@ export function noteUse(access: Access, credential: Credential): Sql {
 const BROWSER_IDLE_END = `now() + interval '${SESSION_IDLE_DAYS} days'`;
 
 /** The CTEs after the guard's own that record the use of the credential and its user's current workspace. */
-export function noteUseCtes(credential: Credential): Sql {
+export function recordUseCtes(credential: Credential): Sql {
   return sql`switched as (
       update users u set last_workspace_id = a.workspace_id from access a
       where u.user_id = a.user_id and a.bound_workspace_id is null and a.workspace_id is not null)
