@@ -42,7 +42,7 @@ const start = async (role: 'web' | 'worker'): Promise<ServiceProcess> => {
 const running = { web: await start('web'), worker: await start('worker') };
 
 /** Asks until there is an answer other than 503: a process that was killed is soon there again. */
-async function insist(what: string, ask: () => Promise<Answer>): Promise<Answer> {
+async function retryUntilAvailable(what: string, ask: () => Promise<Answer>): Promise<Answer> {
   let answer: Answer | undefined;
   await until(
     `an answer to ${what}`,
