@@ -15,7 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import { StartError } from '../../core/start-error.ts';
 
-/** Whom PostgreSQL runs as when Ibid is root, because it refuses root. */
+/** The user that PostgreSQL runs as when Ibid is root, because it refuses to run as root. */
 export interface Account {
   uid: number;
   gid: number;
@@ -28,7 +28,7 @@ function id(...args: string[]): string | undefined {
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** initdb wants an account that has a name, so the number 65534 alone is the last resort. */
+/** initdb needs an account with a name, so a bare 65534 is the last resort. */
 export function unprivilegedAccount(): Account {
   for (const name of ['postgres', '_postgres', 'nobody']) {
     const uid = Number(id('-u', name) ?? 0);
@@ -37,13 +37,13 @@ export function unprivilegedAccount(): Account {
   return { uid: 65534, gid: 65534 };
 }
 
-/** The system's users that may sign in to our PostgreSQL: those who could read its files anyway. */
+/** The system users that may connect to our PostgreSQL: those that could read its files anyway. */
 export function namesAllowedIn(account: Account | undefined): string[] {
   const names = ['root', id('-un'), account && id('-un', String(account.uid))];
   return [...new Set(names)].filter((name) => name !== undefined);
 }
 
-/** Whether the account can pass through `folder`, found by trying: mode bits alone do not show access lists. */
+/** Whether the account can enter `folder`, found by trying: mode bits do not show access control lists. */
 export function canEnter(folder: string, account: Account): boolean {
   const tried = spawnSync('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], { ...account, cwd: '/', stdio: 'ignore' });
   if (tried.error) {
@@ -56,8 +56,8 @@ export function canEnter(folder: string, account: Account): boolean {
 }
 
 /**
- * Lets the account pass through a folder of root's that is closed only by its own mode: its group becomes the
- * account's and gets the right to pass, not to list. Folders above it are not ours to change.
+ * Lets the account enter a folder of root that only its own mode closes: its group becomes the account's and gets
+ * execute, not read permission. Folders above it are not changed.
  */
 export function letEnter(folder: string, account: Account): boolean {
   if (canEnter(folder, account)) return true;
@@ -69,8 +69,8 @@ export function letEnter(folder: string, account: Account): boolean {
 }
 
 /**
- * Replaces a file in a folder of the account's. Root never writes through what may lie there,
- * because a lesser user could have put a link in its place: only over it.
+ * Replaces a file in a folder of the account. Root never writes through an existing path, because another user could
+ * have put a link in its place: it only renames over it.
  */
 export function replaceFile(path: string, content: string, account: Account | undefined): void {
   const fresh = `${path}.new`;
@@ -82,7 +82,7 @@ export function replaceFile(path: string, content: string, account: Account | un
   renameSync(fresh, path);
 }
 
-/** For a cluster that was restored from a backup by root. */
+/** For a cluster that root restored from a backup. */
 export function giveTree(folder: string, { uid, gid }: Account): void {
   lchownSync(folder, uid, gid);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

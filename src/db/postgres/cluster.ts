@@ -18,36 +18,36 @@ import { namesAllowedIn, replaceFile } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { isMade, type Place } from './place.ts';
 
-/** The superuser that initdb makes; Ibid itself works as USER, who is none. */
+/** The superuser that initdb creates; Ibid itself connects as USER, who is not a superuser. */
 export const SUPERUSER = 'postgres';
 export const USER = 'ibid';
 
 const UNFINISHED = 'postgres-unfinished-';
 
-/** The major version that made the cluster; undefined when there is none yet. */
+/** The major version that created the cluster; undefined when there is none yet. */
 export function clusterMajor(place: Place): number | undefined {
   if (!isMade(place.cluster)) return undefined;
   return Number(readFileSync(join(place.cluster, 'PG_VERSION'), 'utf8').trim());
 }
 
-/** What the environment says to other PostgreSQL programs (PGDATA, PGOPTIONS and so on) is not meant for ours. */
+/** Removes variables for other PostgreSQL programs (PGDATA, PGOPTIONS and so on) from the environment. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const entries = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
   return { ...Object.fromEntries(entries), LC_ALL: 'C' };
 }
 
-/** Takes away what a start that was killed during `makeCluster` left. */
+/** Removes what a start that was killed during `makeCluster` left behind. */
 export async function removeUnfinished(place: Place): Promise<void> {
   for (const name of readdirSync(place.folder)) {
     if (!name.startsWith(UNFINISHED)) continue;
-    // The killed start's initdb may still be busy there, and rmSync stops half-way when a file goes before its turn.
+    // initdb of the killed start may still be running there, and rmSync stops half-way when a file disappears.
     await rm(join(place.folder, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 }
 
 /**
- * Makes an empty cluster under another name, has initdb flush it to the disk, then gives it its name:
- * a start that is killed on the way leaves nothing that looks like a cluster.
+ * Creates an empty cluster under a temporary name, has initdb flush it to disk, then renames it: a start that is killed
+ * in between leaves nothing that looks like a cluster.
  */
 export async function makeCluster(place: Place, binaries: Binaries): Promise<void> {
   const unfinished = mkdtempSync(join(place.folder, UNFINISHED));
@@ -55,7 +55,7 @@ export async function makeCluster(place: Place, binaries: Binaries): Promise<voi
   const initdb = spawn(
     join(binaries.folder, 'initdb'),
     [`--pgdata=${unfinished}`, `--username=${SUPERUSER}`, '--auth=peer', '--data-checksums', ...localeOf(binaries)],
-    // initdb reports each step on the pipe, so it dies of the closed pipe soon after we were killed.
+    // initdb reports each step on the pipe, so it dies of the closed pipe soon after we are killed.
     { ...place.account, cwd: '/', env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const ended = new Promise<number | null>((resolve, reject) => initdb.once('error', reject).once('close', resolve));
@@ -69,8 +69,8 @@ export async function makeCluster(place: Place, binaries: Binaries): Promise<voi
 }
 
 /**
- * Sorting is by bytes, on every machine the same; letters are Unicode's,
- * because plain C would leave `lower('É')` and text search with ASCII alone.
+ * Text is sorted by bytes, the same on every machine; character classes are Unicode's, because plain C would limit
+ * `lower('É')` and text search to ASCII.
  */
 function localeOf({ major }: Binaries): string[] {
   const bytes = ['--encoding=UTF8', '--locale=C'];
@@ -78,7 +78,7 @@ function localeOf({ major }: Binaries): string[] {
   return [...bytes, `--lc-ctype=${process.platform === 'darwin' ? 'UTF-8' : 'C.UTF-8'}`];
 }
 
-/** The line of a server's or initdb's output that says why it failed, and what to do where that is known. */
+/** The line of a server's or initdb's output that has the reason of its failure, and what to do if that is known. */
 export function explain(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   const telling = lines.findLast((line) => /PANIC:|FATAL:|error:/.test(line)) ?? lines.at(-1) ?? 'it gave no reason';
@@ -95,7 +95,7 @@ export function explain(output: string): string {
   return `${reason}. If this stays so, set DATABASE_URL to another PostgreSQL.`;
 }
 
-/** Writes the settings at each start, so that they change with Ibid. `alter system` overrides them, and lasts. */
+/** Writes the settings at each start, so that they change with Ibid. `alter system` overrides them permanently. */
 export function writeSettings({ cluster, account }: Place, { major }: Binaries): void {
   const allowed_in = namesAllowedIn(account).flatMap((name) =>
     [USER, SUPERUSER].map((user) => `${USER} "${name}" ${user}\n`),

@@ -6,12 +6,12 @@ import { StartError } from '../../core/start-error.ts';
 const SQLITE_BUSY = 5;
 
 /**
- * Takes `folder` for this process alone, until the function returned is called or the process ends, by kill -9 too.
+ * Locks `folder` for this process alone, until the returned function is called or the process ends, even by kill -9.
  *
- * The lock is the kernel's (fcntl), reached through SQLite because Node has no call for it.
- * An advisory lock inside PostgreSQL would leave a hole: while a killed server is being started again it is free,
- * and a second Ibid could slip in. This one also holds between containers that share a volume.
- * Nothing else may open `postgres.lock` in this process: closing any handle of a file drops all fcntl locks on it.
+ * The lock is the kernel's (fcntl), reached through SQLite because Node has no call for it. An advisory lock inside
+ * PostgreSQL would not suffice: it is free while a killed server restarts, and a second Ibid could take it. This one
+ * also holds between containers that share a volume. Nothing else may open `postgres.lock` in this process: closing any
+ * handle of a file releases all fcntl locks on it.
  */
 export function lockFolder(folder: string): () => void {
   const lock_file = join(folder, 'postgres.lock');
@@ -19,8 +19,8 @@ export function lockFolder(folder: string): () => void {
   let held: DatabaseSync | undefined;
   try {
     held = new DatabaseSync(lock_file);
-    held.exec('pragma journal_mode = memory; begin exclusive'); // No second file, which a full disk would not let be.
-    chmodSync(lock_file, 0o600); // A user who can read a file can lock it.
+    held.exec('pragma journal_mode = memory; begin exclusive'); // No second file, which could not be written on a full disk.
+    chmodSync(lock_file, 0o600); // Every user who can read a file can lock it.
     writeFileSync(pid_file, `${process.pid}\n`);
   } catch (error) {
     held?.close();
@@ -45,10 +45,10 @@ export function lockFolder(folder: string): () => void {
   };
 }
 
-/** Kept reachable, because a collected database closes its file and so drops the lock. */
+/** Keeps databases reachable, because a collected one closes its file and so releases the lock. */
 const HELD = new Set<DatabaseSync>();
 
-/** The file says who holds the lock only to name them; one who took it this instant may not have written it yet. */
+/** The file names the holder for messages only; a new holder may not have written it yet. */
 function readHolder(pid_file: string): number | undefined {
   try {
     const pid = Number(readFileSync(pid_file, 'utf8'));

@@ -17,9 +17,9 @@ import { type Account, canEnter, giveTree, isRoot, letEnter, unprivilegedAccount
 
 export type Log = (level: 'info' | 'warn' | 'error', message: string, details?: object) => void;
 
-/** Where the files of PostgreSQL lie and whom they belong to. */
+/** The location of PostgreSQL's files, and their owner. */
 export interface Place {
-  /** Holds the cluster and, where needed, a copy of the binaries: DATA_DIR, or the folder it points to. */
+  /** Contains the cluster and, where needed, a copy of the binaries: DATA_DIR, or the folder that it links to. */
   folder: string;
   /** PostgreSQL's own data directory, `<folder>/postgres`. */
   cluster: string;
@@ -29,7 +29,7 @@ export interface Place {
 
 const SHARED_PARENT = '/var/lib/ibid';
 
-/** Makes DATA_DIR if it is missing. Returns its real path. */
+/** Creates DATA_DIR if it is missing. Returns its real path. */
 export function openDataDir(dataDir: string): string {
   const folder = resolve(dataDir);
   mkdirSync(dirname(folder), { recursive: true });
@@ -39,9 +39,9 @@ export function openDataDir(dataDir: string): string {
 }
 
 /**
- * Finds the cluster of a DATA_DIR, or says where a new one goes: `<dataDir>/postgres`.
- * A root whose DATA_DIR lies where no other user can pass (below /root, say) gets a link there
- * to /var/lib/ibid/<hash of the path>/postgres instead; the link is what later starts follow.
+ * Finds the cluster of a DATA_DIR, or chooses the place of a new one: `<dataDir>/postgres`. If Ibid is root and other
+ * users cannot enter DATA_DIR (below /root, for example), it gets a link there to /var/lib/ibid/<hash of the
+ * path>/postgres instead; later starts follow the link.
  */
 export function choosePlace(dataDir: string, log: Log): Place {
   const cluster = join(dataDir, 'postgres');
@@ -78,7 +78,7 @@ function existingPlace(pointer: string): Place {
 function sharedPlace(dataDir: string, account: Account, log: Log): Place {
   const folder = join(SHARED_PARENT, createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
   for (const path of [SHARED_PARENT, folder]) {
-    // The mode is set apart, because a umask may have narrowed it.
+    // The mode is set separately, because a umask may have narrowed it.
     if (mkdirSync(path, { recursive: true })) chmodSync(path, 0o755);
     const { uid, mode } = lstatSync(path);
     if (uid !== 0 || mode & 0o022) throw new StartError(`${path} must belong to root alone: chown and chmod it.`);
@@ -94,7 +94,7 @@ function sharedPlace(dataDir: string, account: Account, log: Log): Place {
   throw new StartError(`${closed}, and so is ${folder}: let others pass (chmod o+x), or set DATA_DIR or DATABASE_URL.`);
 }
 
-/** A cluster gets its name only when it is complete, so that a folder with content is a whole cluster. */
+/** A cluster gets its name only when it is complete, so a folder with content is a whole cluster. */
 export function isMade(cluster: string): boolean {
   try {
     const content = readdirSync(cluster);
@@ -108,7 +108,7 @@ export function isMade(cluster: string): boolean {
   );
 }
 
-/** Leaves the link in DATA_DIR by which later starts find a cluster that lies elsewhere. */
+/** Creates the link in DATA_DIR by which later starts find a cluster elsewhere. */
 export function pointTo(cluster: string, dataDir: string): void {
   const pointer = join(dataDir, 'postgres');
   if (!lstatSync(pointer, { throwIfNoEntry: false })) symlinkSync(cluster, pointer);

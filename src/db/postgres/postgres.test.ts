@@ -30,7 +30,7 @@ const limit = { timeout: 600_000 };
 
 const afterwards = new WeakMap<TestContext, (() => unknown)[]>();
 
-/** Runs the latest first, because a folder can go only when the server in it has stopped. */
+/** Runs in reverse order, because a folder can only be removed after the server in it has stopped. */
 function cleanUp(t: TestContext, step: () => unknown): void {
   const steps = afterwards.get(t) ?? [];
   if (steps.push(step) > 1) return;
@@ -40,7 +40,7 @@ function cleanUp(t: TestContext, step: () => unknown): void {
   });
 }
 
-/** A temporary folder that PostgreSQL's own user can pass through. */
+/** A temporary folder that PostgreSQL's own user can enter. */
 function makeFolder(t: TestContext, mode = 0o711): string {
   const folder = mkdtempSync(join(tmpdir(), 'ibid-postgres-'));
   chmodSync(folder, mode);
@@ -56,7 +56,7 @@ async function start(t: TestContext, dataDir: string, min_free_bytes?: number): 
 
 async function query(postgres: Pick<Postgres, 'connection'>, statement: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(postgres.connection);
-  client.on('error', () => undefined); // A killed server also fails the query that waits for it.
+  client.on('error', () => undefined); // A killed server also fails the pending query.
   await client.connect();
   try {
     return (await client.query(statement)).rows;
@@ -65,13 +65,13 @@ async function query(postgres: Pick<Postgres, 'connection'>, statement: string):
   }
 }
 
-/** A process that has ended but that its new parent has not looked at yet is no longer alive. */
+/** A process that has ended counts as dead before its new parent has reaped it. */
 const isAlive = (pid: number): boolean => {
   const state = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim();
   return state !== '' && !state.startsWith('Z');
 };
 
-/** Another Ibid, as far as the database goes. It prints a line when it is ready, or its error. */
+/** Another Ibid, as far as the database is concerned. It prints a line when it is ready, or its error. */
 function spawnIbid(t: TestContext, dataDir: string): ChildProcess {
   const script = `
     import { startPostgres } from ${JSON.stringify(new URL('./postgres.ts', import.meta.url).href)};
@@ -115,7 +115,7 @@ async function killed(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-test('what was written is there after a stop and a start', limit, async (t) => {
+test('committed rows survive a stop and a start', limit, async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const begin = performance.now();
   const first = await start(t, dataDir);
@@ -132,7 +132,7 @@ test('what was written is there after a stop and a start', limit, async (t) => {
   assert.deepEqual(await query(second, 'select answer from kept'), [{ answer: 42 }]);
 });
 
-test('the server is durable, closed to others, and knows letters beyond ASCII', limit, async (t) => {
+test('the server is durable, closed to other users, and handles letters beyond ASCII', limit, async (t) => {
   const postgres = await start(t, join(makeFolder(t), 'data'));
   const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'listen_addresses'];
   const columns = names.map((name) => `current_setting('${name}') as ${name}`);
@@ -157,39 +157,35 @@ test('statements that fail on purpose leave nothing in the log of PostgreSQL', l
   assert.doesNotMatch(readFileSync(join(dataDir, 'postgres.log'), 'utf8'), /on purpose/);
 });
 
-test(
-  'a killed server comes back with every row that was committed, also while a session computes',
-  limit,
-  async (t) => {
-    const postgres = await start(t, join(makeFolder(t), 'data'));
-    await query(postgres, 'create table kept (n int)');
-    for (let round = 1; round <= 3; round++) {
-      await query(postgres, `insert into kept values (${round})`);
-      const series = 'generate_series(1, 100000)';
-      const endless = query(postgres, `select count(*) from ${series} a, ${series} b`);
-      const failed = assert.rejects(endless);
-      await until(
-        'the session computes',
-        async () => (await query(postgres, `select 1 from pg_stat_activity where query ~ '^select count'`))[0],
-      );
-      const { pid } = postgres;
-      assert(pid);
-      const begin = performance.now();
-      process.kill(pid, 'SIGKILL');
-      const rows = await until('the server is back', () =>
-        query(postgres, 'select count(*)::int as n from kept').catch(() => undefined),
-      );
-      t.diagnostic(`back after ${Math.round(performance.now() - begin)} ms`);
-      assert.deepEqual(rows, [{ n: round }]);
-      assert.notEqual(postgres.pid, pid);
-      await failed;
-    }
-    await postgres.stop();
-    assert.equal(postgres.pid, undefined, 'A stopped server must not be started again.');
-  },
-);
+test('a killed server comes back with every committed row, also while a session computes', limit, async (t) => {
+  const postgres = await start(t, join(makeFolder(t), 'data'));
+  await query(postgres, 'create table kept (n int)');
+  for (let round = 1; round <= 3; round++) {
+    await query(postgres, `insert into kept values (${round})`);
+    const series = 'generate_series(1, 100000)';
+    const endless = query(postgres, `select count(*) from ${series} a, ${series} b`);
+    const failed = assert.rejects(endless);
+    await until(
+      'the session computes',
+      async () => (await query(postgres, `select 1 from pg_stat_activity where query ~ '^select count'`))[0],
+    );
+    const { pid } = postgres;
+    assert(pid);
+    const begin = performance.now();
+    process.kill(pid, 'SIGKILL');
+    const rows = await until('the server is back', () =>
+      query(postgres, 'select count(*)::int as n from kept').catch(() => undefined),
+    );
+    t.diagnostic(`back after ${Math.round(performance.now() - begin)} ms`);
+    assert.deepEqual(rows, [{ n: round }]);
+    assert.notEqual(postgres.pid, pid);
+    await failed;
+  }
+  await postgres.stop();
+  assert.equal(postgres.pid, undefined, 'A stopped server must not be started again.');
+});
 
-test('stop() also ends a server that is being started again', limit, async (t) => {
+test('stop() also ends a server that is restarting', limit, async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const postgres = await start(t, dataDir);
   const { pid: first } = postgres;
@@ -206,27 +202,23 @@ test('stop() also ends a server that is being started again', limit, async (t) =
   assert.deepEqual(await query(await start(t, dataDir), 'select 1 as one'), [{ one: 1 }]);
 });
 
-test(
-  'an Ibid that was killed leaves its server behind, and the next start takes over with all rows',
-  limit,
-  async (t) => {
-    const dataDir = join(makeFolder(t), 'data');
-    const ibid = spawnIbid(t, dataDir);
-    const orphan = await firstWord(ibid);
-    await query(orphan, 'create table kept as select 42 as answer');
-    assert.deepEqual(runningPostgres(dataDir), orphan.connection);
-    await killed(ibid);
-    assert(isAlive(orphan.pid), 'This test is about a server that outlives its Ibid.');
+test('a killed Ibid leaves its server behind, and the next start takes over with all rows', limit, async (t) => {
+  const dataDir = join(makeFolder(t), 'data');
+  const ibid = spawnIbid(t, dataDir);
+  const orphan = await firstWord(ibid);
+  await query(orphan, 'create table kept as select 42 as answer');
+  assert.deepEqual(runningPostgres(dataDir), orphan.connection);
+  await killed(ibid);
+  assert(isAlive(orphan.pid), 'This test is about a server that outlives its Ibid.');
 
-    const postgres = await start(t, dataDir);
-    assert.deepEqual(await query(postgres, 'select answer from kept'), [{ answer: 42 }]);
-    assert(!isAlive(orphan.pid), 'Two servers must not live on one cluster.');
-    await postgres.stop();
-    assert.equal(runningPostgres(dataDir), undefined);
-  },
-);
+  const postgres = await start(t, dataDir);
+  assert.deepEqual(await query(postgres, 'select answer from kept'), [{ answer: 42 }]);
+  assert(!isAlive(orphan.pid), 'Two servers must not live on one cluster.');
+  await postgres.stop();
+  assert.equal(runningPostgres(dataDir), undefined);
+});
 
-test('a second Ibid on a DATA_DIR in use is refused, and told which process has it', limit, async (t) => {
+test('a second Ibid on a DATA_DIR in use is refused, and told which process uses it', limit, async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const ibid = spawnIbid(t, dataDir);
   const word = await firstWord(ibid);
@@ -238,7 +230,7 @@ test('a second Ibid on a DATA_DIR in use is refused, and told which process has 
   });
   assert.deepEqual(await query(word, 'select 1 as one'), [{ one: 1 }], 'The refused start disturbed the running one.');
 
-  // Also while the running one's server is down, and by the same process.
+  // Also while the server of the running one is down, and from the same process.
   process.kill(word.pid, 'SIGKILL');
   await assert.rejects(start(t, dataDir), /in use by another Ibid/);
   ibid.stdin?.write('stop\n');
@@ -247,7 +239,7 @@ test('a second Ibid on a DATA_DIR in use is refused, and told which process has 
   await assert.rejects(start(t, dataDir), /in use by another Ibid/);
 });
 
-test('of several first starts at the same moment exactly one wins', limit, async (t) => {
+test('of several concurrent first starts exactly one succeeds', limit, async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const words = await Promise.all(Array.from({ length: 4 }, () => firstWord(spawnIbid(t, dataDir))));
   const winners = words.filter((word) => word.pid !== undefined);
@@ -256,7 +248,7 @@ test('of several first starts at the same moment exactly one wins', limit, async
   assert.equal(refused.length, 3, JSON.stringify(words));
 });
 
-test('a first start that was killed on its way is made good by the next', limit, async (t) => {
+test('the next start recovers from a first start that was killed', limit, async (t) => {
   const moments: Record<string, (dataDir: string) => boolean> = {
     'initdb works': (dataDir) =>
       readdirSync(dataDir).some((name) => existsSync(join(dataDir, name, 'base', '1', 'PG_VERSION'))),
@@ -276,24 +268,28 @@ test('a first start that was killed on its way is made good by the next', limit,
   }
 });
 
-test('a stale process number in postmaster.pid neither stops the start nor harms who has it now', limit, async (t) => {
-  const dataDir = join(makeFolder(t), 'data');
-  const postgres = await start(t, dataDir);
-  const cluster = join(dataDir, 'postgres');
-  const content = readFileSync(join(cluster, 'postmaster.pid'), 'utf8');
-  await postgres.stop();
-  const { uid, gid } = statSync(cluster);
-  const bystander = spawn('sleep', ['600'], is_root ? { uid, gid } : {});
-  cleanUp(t, () => bystander.kill());
-  writeFileSync(join(cluster, 'postmaster.pid'), content.replace(/^\d+/, String(bystander.pid)));
-  writeFileSync(join(cluster, '.s.PGSQL.5432.lock'), content.replace(/^\d+/, String(bystander.pid)));
+test(
+  'a stale process number in postmaster.pid neither stops the start nor harms the process that has it now',
+  limit,
+  async (t) => {
+    const dataDir = join(makeFolder(t), 'data');
+    const postgres = await start(t, dataDir);
+    const cluster = join(dataDir, 'postgres');
+    const content = readFileSync(join(cluster, 'postmaster.pid'), 'utf8');
+    await postgres.stop();
+    const { uid, gid } = statSync(cluster);
+    const bystander = spawn('sleep', ['600'], is_root ? { uid, gid } : {});
+    cleanUp(t, () => bystander.kill());
+    writeFileSync(join(cluster, 'postmaster.pid'), content.replace(/^\d+/, String(bystander.pid)));
+    writeFileSync(join(cluster, '.s.PGSQL.5432.lock'), content.replace(/^\d+/, String(bystander.pid)));
 
-  assert.equal(runningPostgres(dataDir), undefined, 'A process that only has the number is no server.');
-  await query(await start(t, dataDir), 'select 1');
-  assert.equal(bystander.exitCode ?? bystander.signalCode, null, 'A foreign process was ended.');
-});
+    assert.equal(runningPostgres(dataDir), undefined, 'A process that only has the number is no server.');
+    await query(await start(t, dataDir), 'select 1');
+    assert.equal(bystander.exitCode ?? bystander.signalCode, null, 'A foreign process was ended.');
+  },
+);
 
-test('a signal to the terminal reaches Ibid alone, so that requests can be finished first', limit, async (t) => {
+test('a signal to the terminal reaches only Ibid, so that requests can be finished first', limit, async (t) => {
   const ibid = spawnIbid(t, join(makeFolder(t), 'data'));
   const word = await firstWord(ibid);
   assert(ibid.pid);
@@ -301,7 +297,7 @@ test('a signal to the terminal reaches Ibid alone, so that requests can be finis
   for (let round = 0; round < 20; round++) assert.deepEqual(await query(word, 'select 1 as one'), [{ one: 1 }]);
 });
 
-test('a path too long for a socket works, and its socket is gone after the stop', limit, async (t) => {
+test('a path too long for a socket works, and its socket is removed after the stop', limit, async (t) => {
   const dataDir = join(makeFolder(t), 'a folder, "long"'.repeat(3), 'x'.repeat(100), 'data');
   for (const answer of ['made', 'found']) {
     const postgres = await start(t, dataDir);
@@ -313,7 +309,7 @@ test('a path too long for a socket works, and its socket is gone after the stop'
   }
 });
 
-test('a DATA_DIR that cannot be one is refused with what to do', limit, async (t) => {
+test('an impossible DATA_DIR is refused with what to do', limit, async (t) => {
   const folder = makeFolder(t);
   const file = join(folder, 'file');
   writeFileSync(file, '');
@@ -333,7 +329,7 @@ test('a DATA_DIR that cannot be one is refused with what to do', limit, async (t
   assert(existsSync(join(foreign, 'postgres', 'precious')));
 });
 
-test('a cluster of a version that is not installed is refused and stays as it is', limit, async (t) => {
+test('a cluster of a version that is not installed is refused and stays unchanged', limit, async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const postgres = await start(t, dataDir);
   await postgres.stop();
@@ -365,7 +361,7 @@ test(
   },
 );
 
-test('the disk counts as full below the bound, and not above', limit, async (t) => {
+test('the disk counts as full below the limit, and not above', limit, async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const roomy = await start(t, dataDir, 0);
   assert.equal(roomy.diskIsFull(), false);
@@ -374,7 +370,7 @@ test('the disk counts as full below the bound, and not above', limit, async (t) 
   assert.equal(tight.diskIsFull(), true);
 });
 
-test('the library links of the binaries are made, once or again, and a package without a list needs none', (t) => {
+test('the library links of the binaries are created, once or again, and a package without a list needs none', (t) => {
   const native = join(makeFolder(t), 'native');
   mkdirSync(join(native, 'lib'), { recursive: true });
   assert.equal(linkLibraries(native), true);

@@ -10,20 +10,20 @@ import { chooseSocketFolder, PORT } from './server.ts';
 import { Supervisor } from './supervisor.ts';
 
 export interface Postgres {
-  /** What `pg` needs to connect. */
+  /** The connection parameters for `pg`. */
   connection: { host: string; port: number; user: string; database: string; password?: string };
   /** Stops the server (fast shutdown) and waits for its end. */
   stop(): Promise<void>;
-  /** pid of the present postmaster (changes when it was restarted). */
+  /** The pid of the current postmaster, which changes when it restarts. */
   readonly pid: number | undefined;
-  /** The file system is nearly full: writes should be refused before PostgreSQL itself stops. */
+  /** Whether the file system is nearly full: writes should be refused before PostgreSQL itself stops. */
   diskIsFull(): boolean;
 }
 
 interface Options {
   dataDir: string;
   log: Log;
-  /** Below this the disk counts as full: enough for what PostgreSQL still writes by itself. */
+  /** Below this the disk counts as full: enough for PostgreSQL's own writes. */
   min_free_bytes?: number;
 }
 
@@ -31,11 +31,12 @@ const MIN_FREE_BYTES = 256 * 2 ** 20;
 const NEW_CLUSTER_BYTES = 100 * 2 ** 20;
 
 /**
- * Starts the PostgreSQL of a DATA_DIR, as a child of this process, and starts it again when it ends unasked.
- * Makes the cluster the first time. One process per DATA_DIR: any other gets a StartError, as long as this one lives.
+ * Starts the PostgreSQL of a DATA_DIR as a child of this process, and restarts it when it ends unexpectedly. Creates
+ * the cluster the first time. One process per DATA_DIR: any other gets a StartError while this one lives.
  *
- * Who may connect: the socket lies in a folder of mode 0700, and PostgreSQL asks the kernel who is at the other end
- * (peer): only root, its own user and ours come in. That leaves no password that could be read, copied or lost.
+ * Access: the socket is in a folder of mode 0700, and PostgreSQL asks the kernel for the user at the other end (peer
+ * authentication): only root, its own user and Ibid's can connect. So there is no password that could be read, copied
+ * or lost.
  */
 export async function startPostgres({ dataDir, log, min_free_bytes = MIN_FREE_BYTES }: Options): Promise<Postgres> {
   if (process.platform === 'win32') {
@@ -91,7 +92,7 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** Asks the file system at most every two seconds. */
+/** Reads the file system at most every two seconds. */
 function diskGauge(folder: string, min_free_bytes: number): () => boolean {
   let full = false;
   let next_look = 0;

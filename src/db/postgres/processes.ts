@@ -8,12 +8,12 @@ import type { Log, Place } from './place.ts';
 
 export const SOCKET = '.s.PGSQL.5432';
 
-/** How long a server may take to stop before it is told more rudely, in milliseconds. */
+/** How long each signal may take to stop a server before the next one is sent, in milliseconds. */
 const PATIENCE = { SIGINT: 20_000, SIGQUIT: 5_000, SIGKILL: 5_000 } as const;
 
 /**
- * Tells a server to stop: fast (sessions end, a checkpoint is written), then at once (what was committed is recovered
- * by the next start), then by force. Resolves to false if even that did not end it.
+ * Stops a server: fast (sessions end, a checkpoint is written), then immediately (the next start recovers committed
+ * data), then by force. Resolves to false if none of them ended it.
  */
 export async function stopBy(tell: (signal: NodeJS.Signals) => void, over: () => boolean): Promise<boolean> {
   for (const [signal, patience] of Object.entries(PATIENCE)) {
@@ -26,8 +26,8 @@ export async function stopBy(tell: (signal: NodeJS.Signals) => void, over: () =>
 }
 
 /**
- * Ends what an Ibid that was killed left behind on this cluster, and tidies up after it.
- * The caller holds the lock on DATA_DIR, so no living Ibid owns what is found here.
+ * Stops the server that a killed Ibid left on this cluster, and removes its leftovers. The caller holds the lock on
+ * DATA_DIR, so no living Ibid owns them.
  */
 export async function stopOrphan(place: Place, log: Log): Promise<void> {
   const { cluster } = place;
@@ -45,8 +45,8 @@ export async function stopOrphan(place: Place, log: Log): Promise<void> {
 }
 
 /**
- * PostgreSQL takes any living process that has the number in a stale postmaster.pid for another server and refuses.
- * It disregards its parent's number though, which is ours. The other lines stay: by them it finds out
+ * PostgreSQL takes any living process with the number in a stale postmaster.pid for another server and refuses to
+ * start. It ignores its parent's number though, which is ours. The other lines stay: PostgreSQL uses them to check
  * whether processes of the old server still use its shared memory.
  */
 export function clearStalePid({ cluster, account }: Place): void {
@@ -56,8 +56,8 @@ export function clearStalePid({ cluster, account }: Place): void {
 }
 
 /**
- * Ends sessions that outlive their killed server because they compute and do not look up;
- * as long as one lives no new server can start. Where /proc is missing or closed, only waiting is left.
+ * Ends sessions that outlive their killed server because they are computing; while one lives no new server can start.
+ * Where /proc is missing or closed, waiting is the only option.
  */
 export function endLeftovers(cluster: string): void {
   for (const name of readFolder('/proc')) {
@@ -67,13 +67,13 @@ export function endLeftovers(cluster: string): void {
   }
 }
 
-/** Removes a socket folder of ours below the temporary folder, if it holds nothing foreign. */
+/** Removes our socket folder below the temporary folder, unless it contains foreign files. */
 export function removeSocketFolder(folder: string): void {
   try {
     for (const name of [SOCKET, `${SOCKET}.lock`]) rmSync(join(folder, name), { force: true });
     rmdirSync(folder);
   } catch (error) {
-    // Gone already, or another user's: it is not ours to remove.
+    // Already removed, or another user's.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'ENOTEMPTY' && code !== 'EACCES' && code !== 'EPERM') throw error;
   }
@@ -99,7 +99,7 @@ export function isServer(pid: number, cluster: string): boolean {
   return stdout.includes(` -D ${cluster} `);
 }
 
-/** Whether it helped is seen by whether the process ends; it may have ended by itself just now. */
+/** Success shows in the end of the process; it may have just ended by itself. */
 function tell(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -109,7 +109,7 @@ function tell(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-// A process may end while it is looked at, or belong to another user: both read as nothing below.
+// The process may have ended since it was listed, or belong to another user: both read as empty.
 
 function readText(path: string): string {
   try {

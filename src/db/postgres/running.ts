@@ -5,8 +5,8 @@ import { isServer, readPidFile } from './processes.ts';
 import { type Connection, PORT } from './server.ts';
 
 /**
- * How to connect to the PostgreSQL that runs on this DATA_DIR now, for commands that work beside an Ibid.
- * undefined: there is none, because it was stopped or was killed.
+ * Connection parameters of the PostgreSQL that currently runs on this DATA_DIR, for commands that run beside an Ibid.
+ * undefined: none is running.
  */
 export function runningPostgres(dataDir: string): Connection | undefined {
   const cluster = realClusterOf(dataDir);

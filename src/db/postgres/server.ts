@@ -32,7 +32,7 @@ export interface Connection {
 
 export interface Server {
   child: ChildProcess;
-  /** Why it ended. Never rejects. */
+  /** The reason of its end. Never rejects. */
   ended: Promise<string>;
   isOver(): boolean;
 }
@@ -45,14 +45,14 @@ export interface Setup {
   log: Log;
 }
 
-/** Names the socket's file only: nothing listens on a network. */
+/** Only part of the socket's file name: nothing listens on a network. */
 export const PORT = 5432;
 
-/** The longest path that fits into a socket's address. */
+/** The longest path of a Unix socket. */
 const LONGEST_SOCKET_PATH = process.platform === 'darwin' ? 103 : 107;
 const LONGEST_SILENCE_MS = 60_000;
 
-/** The cluster itself holds the socket, or, where its path is too long, a folder of random name among the temporary files. */
+/** The socket is in the cluster itself or, if its path is too long, in a temporary folder with a random name. */
 export function chooseSocketFolder({ cluster, account }: Place): string {
   const fits = (folder: string) => Buffer.byteLength(join(folder, SOCKET)) <= LONGEST_SOCKET_PATH;
   if (fits(cluster)) return cluster;
@@ -65,7 +65,7 @@ export function chooseSocketFolder({ cluster, account }: Place): string {
   return folder;
 }
 
-/** A temporary folder may have been cleaned away since; another owner of its name must not get our connections. */
+/** A temporary folder may have been removed since; another user who took its name must not get our connections. */
 function ensureSocketFolder(folder: string, account: Account | undefined): void {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (!found) {
@@ -79,13 +79,15 @@ function ensureSocketFolder(folder: string, account: Account | undefined): void 
   }
 }
 
-/** Starts a server in a session of its own, so that a Ctrl-C in the terminal reaches Ibid alone, which stops it last. */
+/**
+ * Starts a server in its own session, so that a Ctrl-C in the terminal reaches only Ibid, which stops the server last.
+ */
 export function launch({ place, binaries, connection, log_file }: Setup): Server {
   ensureSocketFolder(connection.host, place.account);
   const handle = openSync(log_file, 'a', 0o600);
   const begin = fstatSync(handle).size;
   const folders = `"${connection.host.replaceAll('"', '""')}"`;
-  // Given here, because `alter system` must not be able to open the server to others.
+  // Passed as arguments, because `alter system` must not be able to open the server to other users.
   const fixed = [
     '-c',
     'listen_addresses=',
@@ -115,14 +117,14 @@ export function launch({ place, binaries, connection, log_file }: Setup): Server
 }
 
 function readFrom(log_file: string, begin: number): string {
-  // The log may have been removed, which is no reason to lose sight of the server.
+  // The log may have been removed, which must not affect supervision.
   if (!existsSync(log_file)) return '';
   return readFileSync(log_file).subarray(begin).toString();
 }
 
 /**
- * Waits until the server takes a connection of Ibid's, making user and database the first time.
- * Returns undefined, or why the server ended before. Recovery after a crash may take as long as it takes.
+ * Waits until the server accepts a connection of Ibid's user, creating user and database the first time. Returns
+ * undefined, or the reason why the server ended. Crash recovery has no time limit.
  */
 export async function untilReady(server: Server, { connection, log }: Setup): Promise<string | undefined> {
   const begin = performance.now();
@@ -142,20 +144,20 @@ export async function untilReady(server: Server, { connection, log }: Setup): Pr
       log('info', 'PostgreSQL is recovering what was committed before it ended');
       next_word = now + 10_000;
     }
-    // The server logs each refusal, so a long recovery is asked about less often.
+    // The server logs each refusal, so a long recovery is polled less often.
     await delay(now - begin < 1000 ? 10 : 100);
   }
   return server.ended;
 }
 
 /**
- * Connects as the superuser that initdb made and sees to what the service needs. undefined when that is there, otherwise
- * the code of what stood in the way: the server may be on its way up, and also down again.
+ * Connects as initdb's superuser and ensures that user and database exist. Returns undefined, or the error code if they
+ * cannot be ensured: the server may be starting up or shutting down.
  */
 async function refusal({ host, port, database }: Connection): Promise<string | undefined> {
   const superuser = { host, port, user: SUPERUSER, database: 'postgres', ssl: false };
   const client = new pg.Client({ ...superuser, connectionTimeoutMillis: 10_000 });
-  // What befalls the connection is told by connect() and query() already; without a listener it would end the process.
+  // connect() and query() report connection errors already; without a listener one would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -170,7 +172,7 @@ async function refusal({ host, port, database }: Connection): Promise<string | u
   }
 }
 
-/** Made at the first start and looked after at each: a step that was done before is no error. */
+/** Created at the first start and checked at each: a step that was done before is no error. */
 async function makeDatabase(client: pg.Client, database: string): Promise<void> {
   for (const [statement, done_already] of [
     [`create role ${USER} login createdb`, '42710'],

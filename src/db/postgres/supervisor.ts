@@ -5,15 +5,15 @@ import { clearStalePid, endLeftovers, removeSocketFolder, stopBy } from './proce
 import { launch, type Server, type Setup, untilReady } from './server.ts';
 
 const PAUSES_MS = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
-/** The end of a server that ran this long is a new event, not one more failure in a row. */
+/** The end of a server that ran this long does not count as a consecutive failure. */
 const STEADY_MS = 10_000;
-/** How long a first start waits for what a killed server left. */
+/** How long a first start waits for the processes of a killed server. */
 const LEFTOVERS_MS = 30_000;
-/** Processes of a killed server need a moment to notice its end; as long as one lives, no new server starts. */
+/** Processes of a killed server need a moment to notice its end; while one lives, no new server starts. */
 const LEFTOVERS = /pre-existing shared memory block|lock file .* already exists/;
 const LONGEST_LOG_BYTES = 4 * 2 ** 20;
 
-/** Keeps one server running on a cluster: starts it again whenever it ends, until it is told to stop. */
+/** Keeps one server running on a cluster: restarts it whenever it ends, until stop() is called. */
 export class Supervisor {
   readonly #setup: Setup;
   readonly #halt = new AbortController();
@@ -31,7 +31,7 @@ export class Supervisor {
     return this.#server?.isOver() === false ? this.#server.child.pid : undefined;
   }
 
-  /** Resolves when the server takes connections. */
+  /** Resolves when the server accepts connections. */
   async start(): Promise<void> {
     process.on('exit', this.#onExit);
     this.#shortenLog();
@@ -60,12 +60,12 @@ export class Supervisor {
     if (connection.host !== place.cluster) removeSocketFolder(connection.host);
   }
 
-  /** A process that ends without stop() can still tell its server to end; after kill -9 the next start does. */
+  /** A process that exits without stop() can still signal its server; after kill -9 the next start does. */
   readonly #onExit = (): void => {
     this.#server?.child.kill('SIGINT');
   };
 
-  /** One try. Returns undefined when the server takes connections, else why not. */
+  /** One attempt. Returns undefined when the server accepts connections, else the reason. */
   async #attempt(): Promise<string | undefined> {
     clearStalePid(this.#setup.place);
     this.#server = launch(this.#setup);
@@ -126,7 +126,7 @@ export class Supervisor {
 
   async #pause(step: number): Promise<void> {
     const milliseconds = PAUSES_MS[Math.min(step, PAUSES_MS.length - 1)];
-    // Only stop() cuts the pause short, and the waiting caller checks for that next.
+    // Only stop() ends the pause early, and the caller checks for that next.
     await delay(milliseconds, undefined, { signal: this.#halt.signal }).catch(() => undefined);
   }
 
@@ -138,7 +138,7 @@ export class Supervisor {
     if (!ended) this.#setup.log('error', 'PostgreSQL does not end', { pid: server.child.pid });
   }
 
-  /** The server goes on writing to the same, emptied file. */
+  /** The server continues writing to the same, emptied file. */
   #shortenLog(): void {
     const { log, log_file } = this.#setup;
     const size = statSync(log_file, { throwIfNoEntry: false })?.size ?? 0;
