@@ -5,7 +5,8 @@ import { isSlug } from '../core/slug.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { checkMarkdown, readOptionalTitle, revisionOf } from './page-input.ts';
 import { exampleFullPage, FullPage, PageParams, pageTag } from './schema.ts';
-import { type PageUpdate, updatePage } from './update-page.ts';
+import { updatePage } from './update-page.ts';
+import type { PageUpdate } from './update-statements.ts';
 
 export const editPage = endpoint({
   method: 'PATCH',
