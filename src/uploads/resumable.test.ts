@@ -5,12 +5,14 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { runScheduled } from '../../test/jobs.ts';
 import { makeFolder } from '../../test/process.ts';
 import { type Announced, announce, offsetOf, patch, sendFile, sha256Of } from '../../test/resumable.ts';
 import { until } from '../../test/until.ts';
 import { type Client, makeDatabase, openWorld, waitForUpload } from '../../test/world.ts';
 import { zipOf } from '../../test/zip.ts';
 import { sql } from '../db/sql.ts';
+import { expireUploads, removeOrphanedParts } from './expire-uploads.job.ts';
 
 const DATABASE_URL = await makeDatabase();
 const DATA_DIR = join(await makeFolder(), 'data');
@@ -408,9 +410,8 @@ test('an upload of which no bytes came for 24 hours has expired, and its parts a
   assert.equal((await owner.post(`${upload.path}/complete`)).body.error, 'upload_state');
   assert.equal((await owner.send('HEAD', path)).status, 409);
 
-  // The schedule looks for such uploads at its start.
-  await openWorld({ DATA_DIR, DATABASE_URL, ROLE: 'worker' });
-  const { body } = await waitForUpload(owner, owner.wiki_id, upload.upload_id);
+  await runScheduled(world, expireUploads);
+  const { body } = await owner.get(upload.path);
   assert.equal(body.error, 'expired: no bytes came for 24 hours');
   assert.deepEqual(await db.query(sql`select 1 from upload_parts where upload_id = ${upload.upload_id}`), []);
 });
@@ -423,13 +424,10 @@ test('parts of a folder that no upload names are removed when they are old, and 
   await writeFile(join(parts, 'new'), 'x');
   const old = new Date(Date.now() - 2 * 3_600_000);
   for (const name of await readdir(parts)) if (name !== 'new') await utimes(join(parts, name), old, old);
-  await openWorld({ DATA_DIR, DATABASE_URL, ROLE: 'worker' });
-  await until(
-    'the lost part is removed',
-    () => readdir(parts),
-    (names) => !names.includes('lost'),
-  );
-  assert.ok((await readdir(parts)).includes('new'), 'its row may come yet');
+  await runScheduled(world, removeOrphanedParts);
+  const left = await readdir(parts);
+  assert.equal(left.includes('lost'), false);
+  assert.ok(left.includes('new'), 'its row may come yet');
   assert.equal((await patch(owner, path, 10, Buffer.alloc(20, 'a'))).status, 204);
   assert.equal((await owner.post(`${upload.path}/complete`)).status, 200);
 });
