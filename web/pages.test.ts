@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sha256 } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
 import { signedInClient } from '../test/signed-in.ts';
+import { until } from '../test/until.ts';
 import { type Answer, openWorld } from '../test/world.ts';
 import { ROUTES } from './routes.ts';
 
@@ -242,6 +243,14 @@ test('an invitation is accepted only by its recipient, after signing in', async 
   const guest = await world.person('guest@example.com');
   const invite = { email: 'guest@example.com', role: 'viewer' };
   const { body: invited } = await owner.post(`/v1/workspaces/${workspace.workspace_id}/members/invite`, invite);
+  // The job that sends it sets a secret of its own.
+  await until(
+    'the invitation is sent',
+    () =>
+      world.db.query<{ mail_status: string }>(sql`
+      select mail_status from invitations where invitation_id = ${invited.invitation_id}`),
+    ([invitation]) => invitation?.mail_status === 'sent',
+  );
   await world.db.query(sql`
     update invitations set secret_hash = ${sha256('of the mail')} where invitation_id = ${invited.invitation_id}`);
   const address = '/invitations/accept?token=of%20the%20mail';
