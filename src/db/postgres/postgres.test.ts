@@ -144,7 +144,7 @@ test('the server is durable, closed to other users, and handles letters beyond A
     [{ rolname: 'ibid', rolsuper: false }],
     'Ibid must not work as a superuser, who could run programs from SQL.',
   );
-  assert.equal(statSync(postgres.connection.host).mode & 0o077, 0, 'Nobody else may reach the socket.');
+  assert.equal(statSync(postgres.connection.host).mode & 0o077, 0, 'Only the owner may reach the socket.');
   assert.deepEqual(await query(postgres, `select lower('ÉЖ') as lower, 'a' < 'B' as by_language`), [
     { lower: 'éж', by_language: false },
   ]);
@@ -303,7 +303,7 @@ test('a path too long for a socket works, and its socket is removed after the st
     const postgres = await start(t, dataDir);
     await query(postgres, `create table if not exists kept as select '${answer}' as answer`);
     assert.deepEqual(await query(postgres, 'select answer from kept'), [{ answer: 'made' }]);
-    assert.equal(statSync(postgres.connection.host).mode & 0o077, 0, 'Nobody else may reach the socket.');
+    assert.equal(statSync(postgres.connection.host).mode & 0o077, 0, 'Only the owner may reach the socket.');
     await postgres.stop();
     assert(!existsSync(postgres.connection.host), `${postgres.connection.host} must be removed.`);
   }
