@@ -49,7 +49,7 @@ for (const endpoint of LISTS) {
       const answer = await world.as(token).get(path);
       assert.equal(answer.status, 200, JSON.stringify(answer.body));
       // The guard notes the use of a credential with another statement, and a worker looks for jobs.
-      const [statement, ...more] = sent.filter(({ text }) => text.includes(' as _note_use'));
+      const [statement, ...more] = sent.filter(({ text }) => text.includes(' as _record_use'));
       assert.ok(statement && more.length === 0);
       return { answer, statement };
     }

@@ -34,7 +34,7 @@ const UNIQUE_COLUMNS: Record<string, string[]> = {
 const SMALL_TABLES = ['search_wikis', 'search_pending', 'page_bases'];
 
 /** Tables that no request reads. */
-const JOB_TABLES = ['imports', 'imported_people', 'background_jobs'];
+const JOB_TABLES = ['imports', 'imported_people', 'background_jobs', 'blob_references'];
 
 interface Plan {
   'Node Type': string;

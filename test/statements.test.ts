@@ -66,8 +66,8 @@ const MORE_THAN_ONE: Record<string, number> = {
   // Refuses before a byte is read, tracks the file before it is stored, looks whether there are pages where it is the
   // archive of a wiki, and writes.
   'POST /v1/wikis/:wiki_id/imports': 3,
-  // Which file the bytes are of, that it is to be stored, and when they are durable that they count.
-  'PATCH /v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id': 3,
+  // Which file the bytes are of, and when they are durable that they count; what is a whole file is tracked between.
+  'PATCH /v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id': 2,
   // The titles that were begun; their pages, as far as they may be seen.
   'GET /v1/wikis/:wiki_id/suggest': 2,
   // The old revision, the page, the write.
