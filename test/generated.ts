@@ -1,23 +1,39 @@
+import { readFile } from 'node:fs/promises';
 import type { Access } from '../src/access/access-rule.ts';
 import { type Permission, ROLES, type RoleEntry, WIDGETS } from '../src/access/roles.ts';
-import { ENDPOINTS } from '../src/app.ts';
+import { ENDPOINTS, JOBS } from '../src/app.ts';
 import { type Query, SERVICE_ROLE } from '../src/db/db.ts';
 import { sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { describeApi } from '../src/http/openapi/document.ts';
+import { type AnyJob, isRecordJob } from '../src/jobs/define-job.ts';
 
-/** The generated files that are committed and compared: their names and texts. */
+/** The generated files that are committed and compared: their paths and texts. */
 export async function generatedFiles(query: Query): Promise<Record<string, string>> {
   return {
     'openapi.json': `${JSON.stringify(describeApi(ENDPOINTS), null, 2)}\n`,
     'access.txt': accessTable(ENDPOINTS),
     'schema.sql': await schemaText(query),
+    'src/jobs/README.md': await jobsReadme(),
   };
 }
 
 function permissionOf(access: Access): Permission | '' {
   if (access.on === 'caller' || access.on === 'anyone') return '';
   return access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
+}
+
+/** The README of the jobs with the table of all jobs as they are defined. */
+async function jobsReadme(): Promise<string> {
+  const text = await readFile(new URL('../src/jobs/README.md', import.meta.url), 'utf8');
+  return text.replace(/(?:^\| `.*\n)+/m, JOBS.map((job) => `${jobRow(job)}\n`).join(''));
+}
+
+function jobRow(job: AnyJob): string {
+  const rows = isRecordJob(job)
+    ? [job.name, 'public record', job.lane, '', String(job.attempts)]
+    : [job.name, job.for, job.lane, job.every ? `${job.every} s` : '', String(job.attempts)];
+  return `| ${rows.map((text) => (text === '' ? '' : `\`${text}\``)).join(' | ')} |`;
 }
 
 /** Which role may call which endpoint, and with which permission: one line per endpoint, in the order of the list. */

@@ -119,7 +119,7 @@ test('every file imports only from layers below it', () => {
   const wrong = imports
     .filter((entry) => !isAllowed(entry))
     .map(({ from, to, isType }) => `${from} → ${isType ? 'type ' : ''}${to}`);
-  assert.deepEqual(wrong, [], 'move what is needed down to where both may reach it; FLOORS in this file is the order');
+  assert.deepEqual(wrong, [], 'move what is needed down to where both may reach it; LAYERS in this file is the order');
 });
 
 const WEB = fileURLToPath(new URL('../web/', import.meta.url));

@@ -1,26 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { JOBS } from '../src/app.ts';
-import { type AnyJob, isRecordJob, LANES } from '../src/jobs/define-job.ts';
+import { isRecordJob, LANES } from '../src/jobs/define-job.ts';
 import { Job } from '../src/jobs/schema.ts';
-
-const README = new URL('../src/jobs/README.md', import.meta.url);
-
-/** A row of the table in the README. */
-function rowOf(job: AnyJob): string {
-  const rows = isRecordJob(job)
-    ? [job.name, 'public record', job.lane, '', String(job.attempts)]
-    : [job.name, job.for, job.lane, job.every ? `${job.every} s` : '', String(job.attempts)];
-  return `| ${rows.map((text) => (text === '' ? '' : `\`${text}\``)).join(' | ')} |`;
-}
-
-test('the README lists every job as it is defined', () => {
-  const table = readFileSync(README, 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('| `'));
-  assert.deepEqual(table, JOBS.map(rowOf), 'write this table into src/jobs/README.md');
-});
 
 test('each job has a unique name, and each lane has jobs', () => {
   const names = JOBS.map(({ name }) => name);

@@ -3,6 +3,7 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Enqueueable } from '../access/guard.ts';
 import type { ContextDb, Query } from '../db/db.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import type { Limits } from '../http/services.ts';
 import type { Mail } from '../providers/mail/mail.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
@@ -96,8 +97,8 @@ interface JobDefinition<For extends JobFor, Input extends TObject<TProperties>> 
 export type BackgroundJob<Input = any> = JobDefinition<any, any> & Enqueueable<Input>;
 
 /**
- * Defines a background job: a value in the list JOBS. An endpoint enqueues it with `later(job, input)`, a CTE of its
- * write, so that the job exists exactly if the write does.
+ * Defines a background job: a value in the `feature.ts` of its folder. An endpoint enqueues it with `later(job, input)`,
+ * a CTE of its write, so that the job exists exactly if the write does.
  */
 export function defineJob<For extends JobFor, Input extends TObject<TProperties> = TObject<Record<never, TSchema>>>(
   definition: JobDefinition<For, Input>,
@@ -166,7 +167,10 @@ export interface RecordJob {
   onFailure(query: Query, job: ClaimedJob, error: string): Promise<void>;
 }
 
-/** Defines a kind of public job: a value in the list JOBS. An endpoint enqueues it with `later(jobRecord, …)`. */
+/**
+ * Defines a kind of public job: a value in the `feature.ts` of its folder. An endpoint enqueues it with
+ * `later(jobRecord, …)`.
+ */
 export function defineRecordJob(definition: Omit<RecordJob, 'record'>): RecordJob {
   return { record: true, ...definition };
 }
@@ -175,4 +179,11 @@ export type AnyJob = BackgroundJob | RecordJob;
 
 export function isRecordJob(job: AnyJob): job is RecordJob {
   return 'record' in job;
+}
+
+/** What the folder of a feature adds to the service, in its `feature.ts`. */
+export interface Feature {
+  /** In the order of the API's description. */
+  endpoints?: readonly Endpoint[];
+  jobs?: readonly AnyJob[];
 }

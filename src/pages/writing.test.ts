@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { runScheduled } from '../../test/jobs.ts';
 import { type Client, type Owner, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
-import { purgeTrash } from './purge-trash.job.ts';
+import { purgeTrash } from './trash/purge-trash.job.ts';
 
 const world = await openWorld();
 const owner = await world.owner();

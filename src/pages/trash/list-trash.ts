@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
-import { onWiki } from '../access/access-rule.ts';
-import { Paging } from '../core/paging.ts';
-import { WikiParams } from '../core/records.ts';
-import { raw, sql } from '../db/sql.ts';
-import { endpoint } from '../http/endpoint.ts';
+import { onWiki } from '../../access/access-rule.ts';
+import { Paging } from '../../core/paging.ts';
+import { WikiParams } from '../../core/records.ts';
+import { raw, sql } from '../../db/sql.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { examplePage, TrashedPage } from '../schema.ts';
 import { TRASH_DAYS } from './purge-trash.job.ts';
-import { examplePage, TrashedPage } from './schema.ts';
 
 export const listTrash = endpoint({
   method: 'GET',

@@ -1,6 +1,6 @@
-import { raw, sql } from '../db/sql.ts';
-import { defineJob } from '../jobs/define-job.ts';
-import { dropPendingCte } from '../search/index/pending.ts';
+import { raw, sql } from '../../db/sql.ts';
+import { defineJob } from '../../jobs/define-job.ts';
+import { dropPendingCte } from '../../search/index/pending.ts';
 
 /** How long a page can be restored. */
 export const TRASH_DAYS = 30;

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { onWiki } from '../access/access-rule.ts';
-import { raw, sql } from '../db/sql.ts';
-import { endpoint } from '../http/endpoint.ts';
-import { subtree } from './place-page.ts';
-import { PageParams, pageColumns } from './schema.ts';
+import { onWiki } from '../../access/access-rule.ts';
+import { raw, sql } from '../../db/sql.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { subtree } from '../place-page.ts';
+import { PageParams, pageColumns } from '../schema.ts';
 
 export const trashPage = endpoint({
   method: 'DELETE',

@@ -1,10 +1,10 @@
-import { onWiki } from '../access/access-rule.ts';
-import { slugCandidates } from '../core/chosen-slug.ts';
-import { ApiError, notFound } from '../core/errors.ts';
-import { type Sql, sql } from '../db/sql.ts';
-import { endpoint } from '../http/endpoint.ts';
-import { asPathError } from './page-input.ts';
-import { freeSlug, moveCtes, resolvePendingLinks, subtree } from './place-page.ts';
+import { onWiki } from '../../access/access-rule.ts';
+import { slugCandidates } from '../../core/chosen-slug.ts';
+import { ApiError, notFound } from '../../core/errors.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { asPathError } from '../page-input.ts';
+import { freeSlug, moveCtes, resolvePendingLinks, subtree } from '../place-page.ts';
 import {
   exampleFullPage,
   FullPage,
@@ -13,7 +13,7 @@ import {
   PageParams,
   pageColumns,
   shownPage,
-} from './schema.ts';
+} from '../schema.ts';
 
 interface Trashed {
   path: string;

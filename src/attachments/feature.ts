@@ -1,0 +1,9 @@
+import type { Feature } from '../jobs/define-job.ts';
+import { createAttachment } from './create-attachment.ts';
+import { deleteAttachment } from './delete-attachment.ts';
+import { getAttachment } from './get-attachment.ts';
+import { listAttachments } from './list-attachments.ts';
+
+export const attachments: Feature = {
+  endpoints: [createAttachment, listAttachments, getAttachment, deleteAttachment],
+};

@@ -1,0 +1,13 @@
+import type { Feature } from '../jobs/define-job.ts';
+import { acceptInvitation } from './accept-invitation.ts';
+import { inviteMember } from './invite-member.ts';
+import { listInvitations } from './list-invitations.ts';
+import { lookupInvitation } from './lookup-invitation.ts';
+import { resendInvitation } from './resend-invitation.ts';
+import { revokeInvitation } from './revoke-invitation.ts';
+import { sendInvitationMail } from './send-invitation-mail.job.ts';
+
+export const invitations: Feature = {
+  endpoints: [inviteMember, listInvitations, resendInvitation, revokeInvitation, lookupInvitation, acceptInvitation],
+  jobs: [sendInvitationMail],
+};

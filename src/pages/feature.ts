@@ -1,0 +1,38 @@
+import type { Feature } from '../jobs/define-job.ts';
+import { createPage } from './create-page.ts';
+import { editPage } from './edit-page.ts';
+import { getPage } from './get-page.ts';
+import { getPageByPath } from './get-page-by-path.ts';
+import { getTree } from './get-tree.ts';
+import { listBacklinks } from './list-backlinks.ts';
+import { listBranches } from './list-branches.ts';
+import { listChildren } from './list-children.ts';
+import { listPages } from './list-pages.ts';
+import { previewPage } from './preview-page.ts';
+import { searchPages } from './search-pages.ts';
+import { suggestPages } from './suggest-pages.ts';
+import { listTrash } from './trash/list-trash.ts';
+import { purgeTrash } from './trash/purge-trash.job.ts';
+import { restorePage } from './trash/restore-page.ts';
+import { trashPage } from './trash/trash-page.ts';
+
+export const pages: Feature = {
+  endpoints: [
+    listPages,
+    createPage,
+    previewPage,
+    searchPages,
+    suggestPages,
+    getPage,
+    getPageByPath,
+    editPage,
+    trashPage,
+    restorePage,
+    listChildren,
+    getTree,
+    listBranches,
+    listTrash,
+    listBacklinks,
+  ],
+  jobs: [purgeTrash],
+};

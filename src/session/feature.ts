@@ -1,0 +1,42 @@
+import type { Feature } from '../jobs/define-job.ts';
+import { beginOpenId } from './begin-openid.ts';
+import { changeName } from './change-name.ts';
+import { completeEmailLink } from './complete-email-link.ts';
+import { completeOpenId } from './complete-openid.ts';
+import { createCookieSession } from './create-cookie-session.ts';
+import { makeFirstOwner } from './first-owner.ts';
+import { getMe } from './get-me.ts';
+import { listMethods } from './list-methods.ts';
+import { listSessions } from './list-sessions.ts';
+import { removePassword } from './password/remove-password.ts';
+import { setPassword } from './password/set-password.ts';
+import { signInWithPassword } from './password/sign-in-with-password.ts';
+import { refreshSession } from './refresh-session.ts';
+import { requestEmailLink } from './request-email-link.ts';
+import { revokeSession } from './revoke-session.ts';
+import { sendSignInMail } from './send-sign-in-mail.job.ts';
+import { signOut } from './sign-out.ts';
+import { signOutEverywhere } from './sign-out-everywhere.ts';
+
+export const session: Feature = {
+  endpoints: [
+    listMethods,
+    requestEmailLink,
+    completeEmailLink,
+    signInWithPassword,
+    beginOpenId,
+    completeOpenId,
+    makeFirstOwner,
+    refreshSession,
+    createCookieSession,
+    signOut,
+    signOutEverywhere,
+    getMe,
+    changeName,
+    listSessions,
+    revokeSession,
+    setPassword,
+    removePassword,
+  ],
+  jobs: [sendSignInMail],
+};

@@ -1,0 +1,24 @@
+import type { Feature } from '../jobs/define-job.ts';
+import { deleteSource } from './delete-source.ts';
+import { getCoverage } from './get-coverage.ts';
+import { getSource } from './get-source.ts';
+import { getSourceContent } from './get-source-content.ts';
+import { getSourceText } from './get-source-text.ts';
+import { listCitations } from './list-citations.ts';
+import { listSources } from './list-sources.ts';
+import { searchSources } from './search-sources.ts';
+import { verifySource } from './verify-source.ts';
+
+export const sources: Feature = {
+  endpoints: [
+    listSources,
+    searchSources,
+    getSource,
+    getSourceText,
+    getSourceContent,
+    getCoverage,
+    verifySource,
+    deleteSource,
+    listCitations,
+  ],
+};

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { ENDPOINTS, JOBS } from '../src/app.ts';
+
+const SRC = fileURLToPath(new URL('../src/', import.meta.url));
+const DEFINITION = /\b(?:endpoint|defineJob|defineRecordJob)\(\{/;
+
+const isDefinition = (value: unknown) =>
+  typeof value === 'object' && value !== null && 'run' in value && ('access' in value || 'attempts' in value);
+
+/** Every endpoint and job that a file exports, with the file. */
+async function findDefinitions(): Promise<{ file: string; value: unknown }[]> {
+  const files = globSync('**/*.ts', { cwd: SRC })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .filter((file) => DEFINITION.test(readFileSync(`${SRC}${file}`, 'utf8')));
+  const exported = await Promise.all(
+    files.map(async (file) => Object.values(await import(`${SRC}${file}`)).map((value) => ({ file, value }))),
+  );
+  return exported.flat().filter(({ value }) => isDefinition(value));
+}
+
+test('every endpoint and every job that a file defines is in a list', async () => {
+  const definitions = await findDefinitions();
+  const listed = new Set<unknown>([...ENDPOINTS, ...JOBS]);
+  const unlisted = definitions.filter(({ value }) => !listed.has(value)).map(({ file }) => file);
+  assert.deepEqual(unlisted, [], 'add it to the feature.ts of its folder, and a new feature.ts to src/app.ts');
+  assert.equal(definitions.length, listed.size, 'every one must be found');
+});
