@@ -135,10 +135,9 @@ export class RateLimitBucket {
 
 /** Maximum number of buckets in memory; above it, buckets whose window has ended are dropped, then all. */
 const BUCKETS_MAX = 50_000;
-const SWEEP_MS = 10_000;
-const SWEEP_ROWS = 1_000;
+const PRUNE_BATCH_SIZE = 1_000;
 
-export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknown) => void): RateLimitBuckets {
+export function openRateLimitBuckets(query: Query): RateLimitBuckets {
   const buckets = new Map<string, RateLimitBucket>();
   let waiting: {
     bucket: Buffer;
@@ -148,7 +147,6 @@ export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknow
     reject(error: unknown): void;
   }[] = [];
   let isReserving = false;
-  let sweepAt = 0;
 
   const reserve: Reserve = (bucket, times, window_seconds) =>
     new Promise((resolve, reject) => {
@@ -176,20 +174,6 @@ export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknow
       }
     }
     isReserving = false;
-    if (performance.now() >= sweepAt) await sweep();
-  }
-
-  async function sweep(): Promise<void> {
-    sweepAt = performance.now() + SWEEP_MS;
-    try {
-      const rows = await query(sql`
-        delete from limit_counts where bucket in (
-          select bucket from limit_counts where ends_at < now() order by ends_at limit ${SWEEP_ROWS} for update skip locked)
-        returning 1`);
-      if (rows.length === SWEEP_ROWS) sweepAt = 0;
-    } catch (error) {
-      onSweepFailed(error);
-    }
   }
 
   function makeRoom(): void {
@@ -209,6 +193,18 @@ export function openRateLimitBuckets(query: Query, onSweepFailed: (error: unknow
       return bucket;
     },
   };
+}
+
+/** Deletes the counts whose window has ended, one batch per statement. No request waits for it. */
+export async function pruneRateLimitCounts(query: Query): Promise<void> {
+  for (;;) {
+    const batch = await query(sql`
+      delete from limit_counts where bucket in (
+        select bucket from limit_counts where ends_at < now()
+        order by ends_at limit ${PRUNE_BATCH_SIZE}::int for update skip locked)
+      returning 1`);
+    if (batch.length < PRUNE_BATCH_SIZE) return;
+  }
 }
 
 /** Locks buckets in key order, so that two processes cannot deadlock. A count may exceed its quota. */

@@ -62,13 +62,8 @@ declare module 'fastify' {
   }
 }
 
-export function openRateLimits(options: {
-  rates: Rates;
-  query: Query;
-  onSweepFailed: (error: unknown) => void;
-}): RateLimits {
-  const { rates, query, onSweepFailed } = options;
-  const buckets = openRateLimitBuckets(query, onSweepFailed);
+export function openRateLimits({ rates, query }: { rates: Rates; query: Query }): RateLimits {
+  const buckets = openRateLimitBuckets(query);
   const known = new KnownCredentials();
   const headers = headersOf(rates);
   const networkBucket = (policy: 'general' | 'auth', request: FastifyRequest) =>

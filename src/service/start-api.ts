@@ -99,13 +99,7 @@ function makeApp({ config, log, db, external: { identities } }: Started, service
     db,
     credentials: credentialReader({ query, identities, widgetTokens }),
     services,
-    limits:
-      rates &&
-      openRateLimits({
-        rates,
-        query,
-        onSweepFailed: (err) => log.warn({ err }, 'expired rate limit counts were not removed'),
-      }),
+    limits: rates && openRateLimits({ rates, query }),
     trustedProxies: config.TRUSTED_PROXIES,
     log,
   });
