@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StartError } from '../../core/start-error.ts';
+import { cleanEnvironment } from './environment.ts';
 
 /** The user that PostgreSQL runs as when Ibid is root, because it refuses to run as root. */
 export interface Account {
@@ -24,7 +25,7 @@ export interface Account {
 export const isRoot = (): boolean => process.getuid?.() === 0;
 
 function id(...args: string[]): string | undefined {
-  const { status, stdout } = spawnSync('id', args, { encoding: 'utf8' });
+  const { status, stdout } = spawnSync('id', args, { encoding: 'utf8', env: cleanEnvironment() });
   return status === 0 ? stdout.trim() : undefined;
 }
 
@@ -45,7 +46,8 @@ export function namesAllowedIn(account: Account | undefined): string[] {
 
 /** Whether the account can enter `folder`, found by trying: mode bits do not show access control lists. */
 export function canEnter(folder: string, account: Account): boolean {
-  const tried = spawnSync('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], { ...account, cwd: '/', stdio: 'ignore' });
+  const options = { ...account, cwd: '/', env: cleanEnvironment(), stdio: 'ignore' } as const;
+  const tried = spawnSync('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], options);
   if (tried.error) {
     throw new StartError(
       `PostgreSQL does not run as root, and this root may not become user ${account.uid} (${tried.error.message}): run Ibid as an ordinary user, or set DATABASE_URL.`,

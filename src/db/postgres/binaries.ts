@@ -19,6 +19,7 @@ import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StartError } from '../../core/start-error.ts';
 import type { Account } from './account.ts';
+import { cleanEnvironment } from './environment.ts';
 import type { Log, Place } from './place.ts';
 
 export interface Binaries {
@@ -57,7 +58,7 @@ export function findBinaries(place: Place, major: number | undefined, log: Log):
 
 /** undefined: it cannot run here (as that account), because of its place, its mode or the machine's C library. */
 function majorOf(folder: string, account: Account | undefined): number | undefined {
-  const options = { ...account, cwd: '/', encoding: 'utf8' } as const;
+  const options = { ...account, cwd: '/', env: cleanEnvironment(), encoding: 'utf8' } as const;
   const version = spawnSync(join(folder, 'postgres'), ['-V'], options).stdout;
   const major = version?.match(/PostgreSQL\) (\d+)/)?.[1];
   return major ? Number(major) : undefined;

@@ -16,6 +16,7 @@ import { text } from 'node:stream/consumers';
 import { StartError } from '../../core/start-error.ts';
 import { namesAllowedIn, replaceFile } from './account.ts';
 import type { Binaries } from './binaries.ts';
+import { cleanEnvironment } from './environment.ts';
 import { isMade, type Place } from './place.ts';
 
 /** The superuser that initdb creates; Ibid itself connects as USER, who is not a superuser. */
@@ -28,12 +29,6 @@ const UNFINISHED = 'postgres-unfinished-';
 export function clusterMajor(place: Place): number | undefined {
   if (!isMade(place.cluster)) return undefined;
   return Number(readFileSync(join(place.cluster, 'PG_VERSION'), 'utf8').trim());
-}
-
-/** Removes variables for other PostgreSQL programs (PGDATA, PGOPTIONS and so on) from the environment. */
-export function cleanEnvironment(): NodeJS.ProcessEnv {
-  const entries = Object.entries(process.env).filter(([name]) => !name.startsWith('PG'));
-  return { ...Object.fromEntries(entries), LC_ALL: 'C' };
 }
 
 /** Removes what a start that was killed during `makeCluster` left behind. */

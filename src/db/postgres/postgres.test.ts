@@ -150,6 +150,42 @@ test('the server is durable, closed to other users, and handles letters beyond A
   ]);
 });
 
+/** '' where the process has ended meanwhile, as workers of autovacuum do. */
+function environmentOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8');
+  } catch (error) {
+    assert.ok(['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? ''), String(error));
+    return '';
+  }
+}
+
+const onLinux = { ...limit, skip: process.platform !== 'linux' && 'only Linux shows the environment of a process' };
+
+test('the server and its sessions get none of the secrets in the environment of the service', onLinux, async (t) => {
+  const secrets = ['SMTP_URL', 'OIDC_CLIENT_SECRET', 'STORAGE_URL', 'DATABASE_URL', 'UNKNOWN_TO_IBID'];
+  for (const name of secrets) {
+    process.env[name] = `secret of ${name}`;
+    cleanUp(t, () => delete process.env[name]);
+  }
+  const postgres = await start(t, join(makeFolder(t), 'data'));
+  const children = readFileSync(`/proc/${postgres.pid}/task/${postgres.pid}/children`, 'utf8').trim().split(' ');
+  assert.ok(children.length > 1, 'The server has processes of its own.');
+  const names = new Set<string>();
+  for (const pid of [String(postgres.pid), ...children]) {
+    const environment = environmentOf(pid);
+    assert.doesNotMatch(environment, /secret of/);
+    for (const line of environment.split('\0')) names.add(line.slice(0, line.indexOf('=')));
+  }
+  assert.ok(names.has('PATH'), 'An environment was read.');
+  const allowed = /^(PATH|TMPDIR|LD_LIBRARY_PATH|LC_\w+|PG\w+|)$/;
+  assert.deepEqual(
+    [...names].filter((name) => !allowed.test(name)),
+    [],
+    'Nothing else is passed on.',
+  );
+});
+
 test('statements that fail on purpose leave nothing in the log of PostgreSQL', limit, async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const postgres = await start(t, dataDir);

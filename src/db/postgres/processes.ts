@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StartError } from '../../core/start-error.ts';
 import { replaceFile } from './account.ts';
+import { cleanEnvironment } from './environment.ts';
 import type { Log, Place } from './place.ts';
 
 export const SOCKET = '.s.PGSQL.5432';
@@ -95,7 +96,8 @@ export function isServer(pid: number, cluster: string): boolean {
     const words = readText(`/proc/${pid}/cmdline`).split('\0');
     return words[words.indexOf('-D') + 1] === cluster;
   }
-  const { stdout } = spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+  const options = { encoding: 'utf8', env: cleanEnvironment() } as const;
+  const { stdout } = spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], options);
   return stdout.includes(` -D ${cluster} `);
 }
 

@@ -18,7 +18,8 @@ import { StartError } from '../../core/start-error.ts';
 import { SERVICE_ROLE } from '../db.ts';
 import { type Account, canEnter } from './account.ts';
 import type { Binaries } from './binaries.ts';
-import { cleanEnvironment, explain, SUPERUSER, USER } from './cluster.ts';
+import { explain, SUPERUSER, USER } from './cluster.ts';
+import { cleanEnvironment } from './environment.ts';
 import type { Log, Place } from './place.ts';
 import { SOCKET } from './processes.ts';
 
