@@ -12,17 +12,25 @@ export interface Account {
   name?: string;
 }
 
+interface Forgery {
+  sign?: (claims: JWTPayload) => Promise<string>;
+  userinfo?: Account;
+}
+
 /** A certified OpenID provider on a loopback port for signing in, which can also act like a malicious one. */
 export interface SignInProvider {
   issuer: string;
   /** Acts as a browser that is sent to this address and signs in with this account: returns where it is redirected. */
   browse(authorizationUrl: string, account: Account): Promise<string>;
   /**
-   * From now on the token endpoint returns a correctly signed ID token in which these claims replace the ordinary ones.
+   * From now on the token endpoint returns an ID token in which these claims replace the ordinary ones, correctly signed
+   * unless `how.sign` does it. `how.userinfo`: what the userinfo endpoint answers.
    */
-  forge(claims: JWTPayload | undefined): void;
+  forge(claims: JWTPayload | undefined, how?: Forgery): void;
   /** The number of calls of the token endpoint. */
   exchanges(): number;
+  /** The number of times that its keys were fetched. */
+  keyFetches(): number;
   stop(): Promise<void>;
 }
 
@@ -33,7 +41,9 @@ export async function startSignInProvider(callback: string, in_id_token = false)
   const accounts = new Map<string, Account>();
   let present = '';
   let forged: JWTPayload | undefined;
+  let forgery: Forgery = {};
   let exchanges = 0;
+  let keyFetches = 0;
   let handle: (request: IncomingMessage, response: ServerResponse) => unknown = () => undefined;
   const server = createServer((request, response) => handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -49,6 +59,8 @@ export async function startSignInProvider(callback: string, in_id_token = false)
     ttl: { Interaction: 600, Grant: 600, Session: 600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },
     cookies: { keys: ['test'] },
     conformIdTokenClaims: !in_id_token,
+    // As many issuers do: what they can sign with says nothing about what a client should accept.
+    enabledJWA: { idTokenSigningAlgValues: ['RS256', 'PS256', 'HS256'] },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
@@ -63,13 +75,15 @@ export async function startSignInProvider(callback: string, in_id_token = false)
   });
   const ordinary = provider.callback();
 
+  const signCorrectly = (claims: JWTPayload) =>
+    new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'sign-in' }).sign(key);
+
   async function answerForged(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for await (const _ of request);
     const now = Math.floor(Date.now() / 1000);
     const ordinaryClaims = { iss: issuer, aud: 'confidential', sub: 'forged', iat: now, exp: now + 300 };
-    const id_token = await new SignJWT({ ...ordinaryClaims, ...forged })
-      .setProtectedHeader({ alg: 'RS256', kid: 'sign-in' })
-      .sign(key);
+    const { sign = signCorrectly } = forgery;
+    const id_token = await sign({ ...ordinaryClaims, ...forged });
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ access_token: 'x', token_type: 'Bearer', id_token }));
   }
@@ -78,9 +92,14 @@ export async function startSignInProvider(callback: string, in_id_token = false)
     if (request.url?.startsWith('/interaction/')) {
       return provider.interactionFinished(request, response, { login: { accountId: present } });
     }
+    if (request.url === '/jwks') keyFetches += 1;
     if (request.url === '/token') {
       exchanges += 1;
       if (forged) return answerForged(request, response);
+    }
+    if (request.url === '/me' && forgery.userinfo) {
+      response.setHeader('content-type', 'application/json');
+      return response.end(JSON.stringify(forgery.userinfo));
     }
     return ordinary(request, response);
   };
@@ -105,10 +124,12 @@ export async function startSignInProvider(callback: string, in_id_token = false)
       }
       return at;
     },
-    forge(claims) {
+    forge(claims, how = {}) {
       forged = claims;
+      forgery = how;
     },
     exchanges: () => exchanges,
+    keyFetches: () => keyFetches,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { type SignInProvider, startSignInProvider } from '../../test/openid-sign-in.ts';
+import { generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { type Account, type SignInProvider, startSignInProvider } from '../../test/openid-sign-in.ts';
 import { openWorld, type World } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 
@@ -135,6 +136,80 @@ test('an ID token for another client, with another nonce, of another issuer or e
     provider.forge(undefined);
   }
   assert.equal((await query(sql`select user_id from users`)).length, users.length + 1);
+});
+
+/** Ann comes back while the issuer gives this ID token. */
+async function completeForged(claims: JWTPayload, how?: Parameters<SignInProvider['forge']>[1]) {
+  const { authorization_url, attempt } = await begin();
+  const nonce = new URL(authorization_url).searchParams.get('nonce') ?? '';
+  const callback = await provider.browse(authorization_url, ANN);
+  provider.forge({ nonce, ...claims }, how);
+  try {
+    return await complete(attempt, callback);
+  } finally {
+    provider.forge(undefined);
+  }
+}
+
+test('an ID token that is signed by another algorithm or key, or not at all, is refused with 401', async () => {
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+  const [{ privateKey }, pss] = await Promise.all([generateKeyPair('RS256'), generateKeyPair('PS256')]);
+  const signers: Record<string, (claims: JWTPayload) => Promise<string>> = {
+    'HS256 with the secret of the client': (claims) =>
+      new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from('secret-of-ibid'.padEnd(32, '.'))),
+    'PS256, which the key is not for': (claims) =>
+      new SignJWT(claims).setProtectedHeader({ alg: 'PS256', kid: 'sign-in' }).sign(pss.privateKey),
+    'another key': (claims) =>
+      new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'sign-in' }).sign(privateKey),
+    'an unknown kid': (claims) => new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'x' }).sign(privateKey),
+    none: async (claims) => `${encode({ alg: 'none' })}.${encode(claims)}.`,
+    'a critical extension': async (claims) => `${encode({ alg: 'RS256', crit: ['x'], x: 1 })}.${encode(claims)}.AAAA`,
+    encrypted: async () => `${encode({ alg: 'dir', enc: 'A256GCM' })}..AAAA.AAAA.AAAA`,
+  };
+  for (const [name, sign] of Object.entries(signers)) {
+    const { status, body } = await completeForged({}, { sign });
+    assert.deepEqual([status, body.error], [401, 'unauthorized'], name);
+  }
+});
+
+test('an address counts as verified only by the document that it stands in', async () => {
+  const profileOf = async (claims: JWTPayload, userinfo: Account) => {
+    const { status, body } = await completeForged(claims, { userinfo });
+    assert.equal(status, 200, JSON.stringify(body));
+    const { email, email_verified } = (await world.as(body.access_token).get('/v1/me')).body;
+    return [email, email_verified];
+  };
+  const sub = 'mixed';
+  const email = 'ceo@corp.example';
+  assert.deepEqual(
+    await profileOf({ sub, email_verified: true }, { sub, email, email_verified: false }),
+    [email, false],
+    'the ID token says nothing about the address of the userinfo endpoint',
+  );
+  assert.deepEqual(await profileOf({ sub, email_verified: true }, { sub, email }), [email, false]);
+  assert.deepEqual(await profileOf({ sub, email_verified: false }, { sub, email, email_verified: true }), [
+    email,
+    true,
+  ]);
+  assert.deepEqual(
+    await profileOf({ sub, email }, { sub, email, email_verified: true }),
+    [email, false],
+    'nor the userinfo endpoint about that of the ID token',
+  );
+});
+
+test('the keys of the issuer are fetched again for a sign-in a minute later, so a withdrawn one signs nobody in', async (t) => {
+  const other = await startSignInProvider(CALLBACK);
+  t.after(() => other.stop());
+  const at = await openWorld(of(other.issuer));
+  const signsIn = async () => {
+    const { attempt, callback } = await goAndComeBack(at, other);
+    return (await complete(attempt, callback, at)).status;
+  };
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+  assert.deepEqual([await signsIn(), await signsIn(), other.keyFetches()], [200, 200, 1]);
+  t.mock.timers.tick(60_000);
+  assert.deepEqual([await signsIn(), other.keyFetches()], [200, 2]);
 });
 
 test('a callback at another address is 400 and leaves the attempt usable', async () => {

@@ -340,7 +340,7 @@ test('a thousand concurrent first verifications fetch the keys once', async () =
   assert.deepEqual(counts, { discovery: 1, keys: 1 }, 'Concurrent callers must share one fetch.');
 });
 
-test('many unknown kids fetch the keys at most once a minute', async () => {
+test('many unknown kids fetch the keys at most every ten seconds', async () => {
   let time = Date.now();
   const { counts, fetch } = countingFetch();
   const provider = open({ fetch, now: () => time });
@@ -359,12 +359,12 @@ test('many unknown kids fetch the keys at most once a minute', async () => {
   await storm();
   assert.equal(counts.keys, 2, 'Unknown kids may fetch the keys once.');
   await provider.verify(forge(soundHeader({ kid: 'once more' }), soundClaims()));
-  time += 59_000;
+  time += 9_000;
   await provider.verify(forge(soundHeader({ kid: 'and again' }), soundClaims()));
-  assert.equal(counts.keys, 2, 'Within the minute no unknown kid may fetch again.');
+  assert.equal(counts.keys, 2, 'Within ten seconds no unknown kid may fetch again.');
   time += 2_000;
-  await provider.verify(forge(soundHeader({ kid: 'a minute later' }), soundClaims()));
-  assert.equal(counts.keys, 3, 'After a minute an unknown kid may fetch again.');
+  await provider.verify(forge(soundHeader({ kid: 'ten seconds later' }), soundClaims()));
+  assert.equal(counts.keys, 3, 'After ten seconds an unknown kid may fetch again.');
   assert.ok(await provider.verify(forge(soundHeader(), soundClaims())), 'Good tokens are accepted throughout.');
 });
 
@@ -376,7 +376,7 @@ test('tokens of another issuer and malformed tokens cause no fetch', async () =>
   assert.deepEqual(counts, { discovery: 0, keys: 0 });
 });
 
-test('a new key is accepted at once, an old one until the next refresh and no longer', async (t) => {
+test('a new key is accepted at once, a withdrawn one until the next refresh and no longer, also of a known token', async (t) => {
   t.after(() => {
     openId.useKeys('first');
   });
@@ -392,10 +392,10 @@ test('a new key is accepted at once, an old one until the next refresh and no lo
     ...privateKeys,
     ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
   });
-  time += 9 * 60_000;
+  time += 29_000;
   assert.ok(await provider.verify(old), 'Until the refresh the old key is accepted.');
   assert.equal(counts.keys, 1, 'No fetch before it is due.');
-  time += 2 * 60_000;
+  time += 2_000;
   assert.ok(await provider.verify(old), 'A refresh goes on behind the request that is due for it.');
   await until(
     'the keys are fetched again',
@@ -411,10 +411,10 @@ test('a new key is accepted at once, an old one until the next refresh and no lo
   assert.ok(await provider.verify(await openId.token('ES256')), 'Accept the new key.');
 
   openId.useKeys('third');
-  assert.equal(await provider.verify(await openId.token('ES256')), null, 'Within the minute a newer kid has to wait.');
-  time += 61_000;
+  assert.equal(await provider.verify(await openId.token('ES256')), null, 'Within ten seconds a newer kid has to wait.');
+  time += 11_000;
   const newest = await openId.token('ES256');
-  assert.ok(await provider.verify(newest), 'An unknown kid fetches the keys a minute after the last one did.');
+  assert.ok(await provider.verify(newest), 'An unknown kid fetches the keys ten seconds after the last one did.');
 });
 
 test('a key that was replaced under the same kid is noticed', async (t) => {
@@ -433,18 +433,20 @@ test('a key that was replaced under the same kid is noticed', async (t) => {
   );
 });
 
-test('after a long idle time a withdrawn key is not accepted even once', async (t) => {
-  t.after(() => {
-    openId.useKeys('first');
+for (const idleMs of [60_000, 60 * 60_000]) {
+  test(`after ${idleMs / 60_000} idle minutes a withdrawn key is not accepted even once`, async (t) => {
+    t.after(() => {
+      openId.useKeys('first');
+    });
+    let time = Date.now();
+    const provider = open({ now: () => time });
+    const old = forge(soundHeader(), { ...soundClaims(), exp: seconds() + 7200 });
+    assert.ok(await provider.verify(old));
+    openId.useKeys('second');
+    time += idleMs;
+    assert.equal(await provider.verify(old), null, 'Fetch the keys before a request that comes after an idle time.');
   });
-  let time = Date.now();
-  const provider = open({ now: () => time });
-  const old = forge(soundHeader(), { ...soundClaims(), exp: seconds() + 7200 });
-  assert.ok(await provider.verify(old));
-  openId.useKeys('second');
-  time += 60 * 60_000;
-  assert.equal(await provider.verify(old), null, 'Fetch the keys before a request that comes after an idle hour.');
-});
+}
 
 test('the least recently used verified token is dropped first', async () => {
   const provider = open({ remembered: 2 });

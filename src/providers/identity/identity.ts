@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
+import { isTrustworthy } from '../../core/trustworthy-url.ts';
 import type { Identity } from './access-token.ts';
 import { identityFromClaims, LEEWAY_SECONDS, readToken, type TokenParts } from './access-token.ts';
-import { type IssuerKey, isTrustworthy, openIssuerKeys } from './issuer-keys.ts';
+import { type IssuerKey, openIssuerKeys } from './issuer-keys.ts';
 
 export { IdentityUnavailable } from './issuer-keys.ts';
 

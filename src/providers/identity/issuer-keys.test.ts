@@ -118,7 +118,7 @@ test('an unavailable issuer whose keys have never been fetched is called every f
   assert.ok(await provider.verify(text), 'After the issuer is back, tokens are accepted.');
 });
 
-test('known keys are used as long as the issuer is down', async () => {
+test('known keys are used for an hour while the issuer is down, then the answer is 503 until it is back', async () => {
   const { state, provider } = world();
   const known = await token();
   assert.ok(await provider.verify(known));
@@ -131,24 +131,30 @@ test('known keys are used as long as the issuer is down', async () => {
   ];
   for (const failure of failures) {
     state.answers[KEYS] = failure;
-    state.time += 15 * 60_000;
+    state.time += 11 * 60_000;
     assert.ok(await provider.verify(known), 'Accept a known token.');
     assert.ok(await provider.verify(await token()), 'Accept a token that was not seen before.');
     assert.equal(await provider.verify(await token('unknown')), null, 'Refuse an unknown kid, without a 503.');
   }
+  state.time += 5 * 60_000;
+  await unavailable(provider, known);
+  await unavailable(provider, await token());
+  state.answers[KEYS] = json({ keys: [publicJwk] });
+  state.time += 5_000;
+  assert.ok(await provider.verify(known), 'Accept it again after the issuer is back.');
 });
 
-test('an issuer that stays down is called once a minute, in the background', async () => {
+test('an issuer that stays down is called every half minute, in the background', async () => {
   const { state, provider } = world();
   const known = await token();
   await provider.verify(known);
   state.answers[DISCOVERY] = down;
-  state.time += 11 * 60_000;
+  state.time += 31_000;
   for (let i = 0; i < 100; i += 1) assert.ok(await provider.verify(known));
   assert.equal(state.asked.length, 3, 'One attempt, however many requests.');
-  state.time += 61_000;
+  state.time += 31_000;
   for (let i = 0; i < 100; i += 1) assert.ok(await provider.verify(known));
-  assert.equal(state.asked.length, 4, 'One more after a minute.');
+  assert.equal(state.asked.length, 4, 'One more after half a minute.');
 });
 
 test('a clock that is set back does not stop fetching keys', async () => {

@@ -1,8 +1,9 @@
 import { type CryptoKey, importJWK, type JWK } from 'jose';
+import { isTrustworthy } from '../../core/trustworthy-url.ts';
 import type { Algorithm } from './access-token.ts';
 import { fetchJson, isRecord } from './fetch-json.ts';
 
-/** The issuer's keys have never been fetched and it does not answer now, so no token can be verified: a 503. */
+/** The issuer does not answer, and its keys were never fetched or too long ago, so no token can be verified: a 503. */
 export class IdentityUnavailable extends Error {
   override name = 'IdentityUnavailable';
 }
@@ -17,11 +18,11 @@ export interface IssuerKey {
 interface IssuerKeys {
   /**
    * The known keys; the same array until they change. Fetched on the first call, refreshed in the background on later
-   * ones. Throws IdentityUnavailable if they have never been fetched.
+   * ones. Throws IdentityUnavailable if they could not be fetched for an hour, or never.
    */
   current(): Promise<readonly IssuerKey[]>;
   /**
-   * Called when none of `seen` verified a token: returns other keys than these, or null. Fetches at most once a minute.
+   * Called when none of `seen` verified a token: returns other keys than these, or null. Fetches at most every 10 seconds.
    */
   otherThan(seen: readonly IssuerKey[]): Promise<readonly IssuerKey[] | null>;
 }
@@ -42,23 +43,18 @@ const MINUTE = 60 * SECOND;
 const TIME_LIMIT = 5 * SECOND;
 /** Without keys every request waits for them, so this limits how often a failing issuer is called. */
 const FIRST_RETRY = 5 * SECOND;
-const RETRY = MINUTE;
-const REFRESH = 10 * MINUTE;
-/** After this time without a refresh the keys are fetched before they are used: one may have been withdrawn. */
-const MAX_AGE = 20 * MINUTE;
-const UNKNOWN_KEY_RETRY = MINUTE;
-
-const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-
-/** True for https, and for http to this machine. */
-export function isTrustworthy(url: URL): boolean {
-  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname));
-}
+/** How often keys are fetched in the background while there are requests, and how often a failing issuer is called. */
+const REFRESH = 30 * SECOND;
+/** A key that is withdrawn is accepted no longer than this: keys that are older are fetched before they are used. */
+const MAX_AGE = MINUTE;
+/** How long keys are used while the issuer cannot be reached. */
+const MAX_OUTAGE = 60 * MINUTE;
+const UNKNOWN_KEY_RETRY = 10 * SECOND;
 
 /**
  * Caches the signing keys of an OpenID Connect issuer (OpenID Connect Discovery 1.0 section 4, RFC 7517). Discovery and
- * keys are fetched together each time, so that an issuer may move its keys. Known keys are used as long as the issuer
- * cannot be reached.
+ * keys are fetched together each time, so that an issuer may move its keys. A withdrawn key is not accepted for longer
+ * than a minute while the issuer can be reached; while it cannot, the known keys are used for an hour.
  */
 export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { issuer, now, log } = options;
@@ -66,28 +62,37 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   let fingerprint = '';
   let loading: Promise<void> | null = null;
   let failure: unknown;
+  /** When the fetch of the known keys began. */
   let loadedAt = Number.NEGATIVE_INFINITY;
+  /** The same of the last fetch, or when it failed. */
   let lastAttemptAt = Number.NEGATIVE_INFINITY;
   let unknownKeyAt = Number.NEGATIVE_INFINITY;
 
   /** The absolute difference, so that a clock that was set back does not stop fetching. */
   const since = (time: number) => Math.abs(now() - time);
 
+  const usableKeys = () => (since(loadedAt) < MAX_OUTAGE ? keys : null);
+
   function load(): Promise<void> {
-    loading ??= fetchKeys(options)
-      .then(adopt, (error: unknown) => {
-        failure = error;
-        log('the keys of the OpenID Connect issuer could not be fetched', { issuer, error: describe(error) });
-      })
+    if (loading) return loading;
+    const begunAt = now();
+    loading = fetchKeys(options)
+      .then(
+        (fetched) => adopt(fetched, begunAt),
+        (error: unknown) => {
+          failure = error;
+          lastAttemptAt = now();
+          log('the keys of the OpenID Connect issuer could not be fetched', { issuer, error: describe(error) });
+        },
+      )
       .finally(() => {
-        lastAttemptAt = now();
         loading = null;
       });
     return loading;
   }
 
-  function adopt(fetched: FetchedKeys): void {
-    loadedAt = now();
+  function adopt(fetched: FetchedKeys, begunAt: number): void {
+    loadedAt = lastAttemptAt = begunAt;
     if (keys && fetched.fingerprint === fingerprint) return;
     keys = fetched.keys;
     fingerprint = fetched.fingerprint;
@@ -98,14 +103,14 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
 
   return {
     async current() {
-      if (!keys) {
-        if (loading || since(lastAttemptAt) >= FIRST_RETRY) await load();
-        if (!keys) throw new IdentityUnavailable(`The keys of ${issuer} could not be fetched.`, { cause: failure });
-        return keys;
-      }
-      if (since(lastAttemptAt) >= MAX_AGE) await load();
-      else if (since(loadedAt) >= REFRESH && since(lastAttemptAt) >= RETRY) void load();
-      return keys;
+      const age = since(lastAttemptAt);
+      if (!usableKeys()) {
+        if (loading || age >= FIRST_RETRY) await load();
+      } else if (age >= MAX_AGE) await load();
+      else if (age >= REFRESH) void load();
+      const usable = usableKeys();
+      if (!usable) throw new IdentityUnavailable(`The keys of ${issuer} could not be fetched.`, { cause: failure });
+      return usable;
     },
     async otherThan(seen) {
       if (keys === seen) {

@@ -31,8 +31,8 @@ interface OpenIdSignInOptions {
 }
 
 const ANSWER_SECONDS = 10;
-/** How long the issuer's metadata is cached. */
-const DESCRIPTION_MS = 3_600_000;
+/** How long the issuer's metadata is cached, and its keys with it, so that a key that is withdrawn is no longer used. */
+const DESCRIPTION_MS = 60_000;
 
 /** Fetches nothing before the first sign-in. Errors: Error for invalid options. */
 export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
@@ -71,8 +71,12 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
     if (!claims) return null;
     // Many issuers put the profile into the ID token, the others return it from the userinfo endpoint.
     const asks = claims.email === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
-    const more = asks ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub) : {};
-    return identityFromClaims({ ...more, ...claims }, Math.floor(Date.now() / 1000));
+    const more: Partial<openid.UserInfoResponse> = asks
+      ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub)
+      : {};
+    // Whether an address is verified is said by the document that names the address.
+    const { email, email_verified } = asks ? more : claims;
+    return identityFromClaims({ ...more, ...claims, email, email_verified }, Math.floor(Date.now() / 1000));
   }
 
   return {
@@ -122,10 +126,19 @@ function isRefusal(error: unknown): boolean {
   if (error instanceof openid.AuthorizationResponseError) return true;
   if (error instanceof openid.ResponseBodyError) return error.error === 'invalid_grant' && error.status < 500;
   const code = error instanceof openid.ClientError ? error.code : undefined;
-  return /^OAUTH_(INVALID_RESPONSE|JWT_CLAIM_COMPARISON_FAILED|JWT_TIMESTAMP_CHECK_FAILED|JSON_ATTRIBUTE_COMPARISON_FAILED|KEY_SELECTION_FAILED)$/.test(
-    code ?? '',
-  );
+  return code !== undefined && REFUSALS.has(code);
 }
+
+/** What is wrong with an ID token or a callback, as codes of `openid-client`. */
+const REFUSALS = new Set([
+  'OAUTH_INVALID_RESPONSE',
+  'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
+  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
+  'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
+  'OAUTH_KEY_SELECTION_FAILED',
+  // An ID token that is encrypted, has critical extensions, or is signed by an algorithm without a public key (HS256).
+  'OAUTH_UNSUPPORTED_OPERATION',
+]);
 
 const fetchBounded: openid.CustomFetch = async (url, options) => {
   const response = await fetch(url, options as RequestInit);
