@@ -152,6 +152,8 @@ test('an address that is not exactly one plain address is refused: 400 invalid_e
     'a@-x',
     'a@x..y',
     'a@[127.0.0.1]',
+    '=?utf-8?q?a?=@x.com',
+    'a=?utf-8?q?b?=@x.com',
   ];
   for (const email of forms) {
     const refused = await owner.post(path, { email, role: 'member' });

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { ApiError } from '../core/errors.ts';
 import { Id, Record } from '../core/records.ts';
+import { isTrustworthy } from '../core/trustworthy-url.ts';
 import { raw, type Sql } from '../db/sql.ts';
 
 /** The most origins that a workspace allows. */
@@ -9,7 +10,8 @@ const ORIGINS_MAX = 50;
 export const WidgetOrigins = Record({
   workspace_id: Id,
   widget_origins: Type.Array(Type.String(), {
-    description: 'Sites as `https://host[:port]`, sorted. Their pages may show the widgets; no other may.',
+    description:
+      'Sites as `https://host[:port]`, sorted; `http` only for localhost. Their pages may show the widgets; no other may.',
   }),
 });
 export type WidgetOrigins = Static<typeof WidgetOrigins>;
@@ -33,7 +35,7 @@ export function readOrigins(given: readonly string[]): string[] | ApiError {
     if (origin === undefined) {
       return new ApiError(
         'invalid_request',
-        `"${text.slice(0, 100)}" is no origin. Write scheme, host and, where it is not the usual one, port: https://www.example.com`,
+        `"${text.slice(0, 100)}" is no origin. Write https, host and, where it is not the usual one, port: https://www.example.com (http only for localhost).`,
       );
     }
     origins.add(origin);
@@ -41,12 +43,12 @@ export function readOrigins(given: readonly string[]): string[] | ApiError {
   return [...origins].sort();
 }
 
+/** A host as a URL has it: letters, digits, hyphens and underscores, or an address, and a port. */
+const HOST = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d+)?$/;
+
 function readOrigin(text: string): string | undefined {
   if (text.length > 300 || !/^https?:\/\/[^/?#@*\\\s]+\/?$/i.test(text)) return undefined;
-  try {
-    return new URL(text).origin;
-  } catch {
-    // A host or port that cannot be: it is refused like all that is no origin.
-    return undefined;
-  }
+  const url = URL.parse(text);
+  // A page that comes by http can be changed on its way.
+  return url && isTrustworthy(url) && HOST.test(url.host) ? url.origin : undefined;
 }

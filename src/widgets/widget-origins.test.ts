@@ -78,13 +78,21 @@ test('nothing but the widgets is open to other origins', async () => {
   assert.equal(plain.status, 405, 'an OPTIONS that is no preflight is a method that the path has not');
 });
 
+const ADDRESSES = ['http://127.0.0.1:5000', 'http://[::1]'];
+
 test('origins are kept as browsers write them, each once, and what is none is refused', async () => {
   const owner = await world.owner();
-  const given = ['HTTPS://Intranet.Example.COM:443/', HOME, 'http://localhost:3000', 'https://bücher.example'];
+  const given = [
+    'HTTPS://Intranet.Example.COM:443/',
+    HOME,
+    'http://localhost:3000',
+    'https://bücher.example',
+    ...ADDRESSES,
+  ];
   const { body } = await owner.patch(path(owner), { widget_origins: given });
   assert.deepEqual(body, {
     workspace_id: owner.workspace_id,
-    widget_origins: ['http://localhost:3000', HOME, 'https://xn--bcher-kva.example'],
+    widget_origins: [...ADDRESSES, 'http://localhost:3000', HOME, 'https://xn--bcher-kva.example'],
   });
   assert.deepEqual((await owner.get(path(owner))).body, body);
   const bad = [
@@ -99,6 +107,16 @@ test('origins are kept as browsers write them, each once, and what is none is re
     'https://a.example?x',
     'javascript:alert(1)',
     'https://',
+    'http://intranet.example.com',
+    'http://localhost.example.com',
+    'http://127.0.0.1.example.com',
+    'http://10.0.0.1',
+    'https://a"b.example',
+    "https://a'b.example",
+    'https://a;b.example',
+    'https://a,b.example',
+    'https://a(b).example',
+    'https://a.example:65536',
     `https://${'a'.repeat(400)}.example`,
   ];
   for (const origin of bad) {
