@@ -16,6 +16,9 @@ const CONSTRAINT_ERRORS: Record<string, (cause: unknown) => ApiError> = { IBSEA:
 const CONNECTION_ERRORS =
   /^(08...|57P0[1-5]|57014|53[0-4]..|25P0[34]|ECONN(REFUSED|RESET|ABORTED)|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 
+/** SQLSTATEs of a transaction that PostgreSQL ended because of another one: serialization_failure, deadlock_detected. */
+const CONFLICT_ERRORS = /^40(001|P01)$/;
+
 /** Refusals of `refuse(status)`, which fails a writing statement. */
 const REFUSED = /^IB(401|403|404)$/;
 
@@ -30,6 +33,11 @@ export function toApiError(error: unknown): ApiError {
   if (kept) return kept(error);
   if (code === '53100') {
     return new ApiError('storage_unavailable', 'The disk of the service is full. Try again later.', { cause: error });
+  }
+  if (CONFLICT_ERRORS.test(code)) {
+    return new ApiError('database_unavailable', 'Another request was changing the same. Try again in a moment.', {
+      cause: error,
+    });
   }
   if (CONNECTION_ERRORS.test(code) || isLostConnection(error)) {
     return new ApiError('database_unavailable', 'The database does not answer just now. Try again in a moment.', {
