@@ -11,8 +11,11 @@ import { addressOf } from './world.ts';
  * instead of all.
  */
 const files = process.argv.slice(2);
-/** For a file or a test that hangs. What waits for something fails long before, and says for what (until.ts). */
-const HANGS_MS = 20 * 60_000;
+/**
+ * For a file or a test that hangs. What waits for something fails long before, and says for what (until.ts). A fuzzer runs
+ * for FUZZ_MINUTES.
+ */
+const HANGS_MS = (20 + Number(process.env.FUZZ_MINUTES || 0)) * 60_000;
 const folder = await mkdtemp(join(tmpdir(), 'ibid-run-'));
 const postgres = process.env.DATABASE_URL ? undefined : await startPostgres({ dataDir: folder, log: () => undefined });
 const env = {

@@ -67,12 +67,19 @@ export interface Tenants {
   checkForeignRows(): Promise<void>;
 }
 
-/** Two tenants with objects of every kind, and callers of every kind. `env` as in openWorld. */
-export async function openTenants(more: Record<string, string> = {}, hooks?: Hooks): Promise<Tenants> {
+/**
+ * Two tenants with objects of every kind, and callers of every kind. `more` and `hooks` as in openWorld. `open`: starts
+ * the service, by default in this process.
+ */
+export async function openTenants(
+  more: Record<string, string> = {},
+  hooks?: Hooks,
+  open: (env: Record<string, string>, hooks?: Hooks) => Promise<World> = openWorld,
+): Promise<Tenants> {
   const provider = await startSignInProvider(`${PUBLIC_URL}/sign-in/callback`);
   after(() => provider.stop());
   const env = { ...signInOptions(provider), ...more };
-  const world = await openWorld(env, hooks);
+  const world = await open(env, hooks);
   const { db } = world;
   const canary = `canary${randomBytes(6).toString('hex')}`;
   const [ownerA, ownerB] = [await world.owner(), await world.owner(`${canary}@example.com`)];

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Ajv, type ValidateFunction } from 'ajv';
+import type { Permission } from '../src/access/roles.ts';
+import { ENDPOINTS } from '../src/app.ts';
+import { sql } from '../src/db/sql.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import { API, type Caller, type FuzzedRequest, fuzzedRequests } from './fuzz/api-requests.ts';
+import { sendBounded, sentText } from './fuzz/bounded-request.ts';
+import { type FuzzedService, openFuzzedService } from './fuzz/fuzzed-service.ts';
+import { MINUTES, runCases } from './fuzz/run-cases.ts';
+import { checkAnswer } from './leak-patterns.ts';
+import type { RawAnswer, RawRequest } from './raw-http.ts';
+import { type Ids, nameOf } from './requests.ts';
+import { openTenants } from './tenants.ts';
+
+/** Requests made from openapi.json: valid, nearly valid and hostile, one to six at once. */
+const CASES = MINUTES > 0 ? 2_000 : 250;
+/** Of the service's process, after any number of requests. */
+const MEMORY_MAX_MB = 1_500;
+
+const ENDPOINT_OF = new Map<string, Endpoint>(
+  ENDPOINTS.map((endpoint) => [nameOf(endpoint).replace(/[:*](\w+)/g, '{$1}'), endpoint]),
+);
+let service!: FuzzedService;
+const tenants = await openTenants({}, undefined, async (env) => {
+  service = await openFuzzedService(env);
+  return service.world;
+});
+const { world, a, b, unknown, owner, roles, stranger, inactive } = tenants;
+const reading = await tenants.key(owner.user_id, { permissions: ['pages:read'] satisfies Permission[] });
+const TOKENS: Partial<Record<Caller, string>> = {
+  admin: roles.admin.token,
+  member: roles.member.token,
+  viewer: roles.viewer.token,
+  stranger: stranger.token,
+  inactive: inactive.token,
+  'reading key': reading,
+  garbage: 'ibid_x',
+};
+
+async function rawOf(fuzzed: FuzzedRequest): Promise<RawRequest> {
+  const endpoint = ENDPOINT_OF.get(fuzzed.operation);
+  assert.ok(endpoint, `openapi.json has ${fuzzed.operation}, the list of endpoints has not`);
+  const own = fuzzed.path.includes('§own') ? await tenants.fresh(endpoint, owner) : a;
+  const idsOf: Record<string, Ids> = { own, foreign: b, unknown };
+  const fill = (text: string, encode: (id: string) => string) =>
+    text.replace(/§(\w+)\.(\w+)§/g, (_, whose: string, name: string) => encode(idsOf[whose]?.[name] ?? 'word'));
+  const token =
+    fuzzed.caller === 'right'
+      ? await tenants.tokenFor(endpoint, owner)
+      : fuzzed.caller === 'widget'
+        ? await tenants.widgetToken(owner, 'profile')
+        : TOKENS[fuzzed.caller];
+  const path = fill(fuzzed.path, (id) => id.split('/').map(encodeURIComponent).join('/'));
+  const body = fuzzed.body === undefined ? undefined : Buffer.from(fill(fuzzed.body, String), 'latin1');
+  return {
+    method: fuzzed.method,
+    path,
+    headers: {
+      ...fuzzed.headers,
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body && { 'content-length': String(body.length) }),
+    },
+    ...(body && { body }),
+  };
+}
+
+const ajv = new Ajv({ strict: false });
+ajv.addSchema({ $id: 'api', components: API.components });
+const validators = new Map<string, ValidateFunction | undefined>();
+
+/** The validator of a JSON answer, if openapi.json declares one. */
+function validatorOf(operation: string, status: number): ValidateFunction | undefined {
+  const name = `${status} ${operation}`;
+  if (!validators.has(name)) {
+    const [method = '', path = ''] = operation.split(' ');
+    const responses: Record<string, { $ref?: string }> = API.paths[path]?.[method.toLowerCase()]?.responses ?? {};
+    const given = responses[status];
+    const reply = given?.$ref ? API.components.responses[given.$ref.split('/').at(-1) ?? ''] : given;
+    const media = (reply as { content?: Record<string, { schema: object }> } | undefined)?.content?.[
+      'application/json'
+    ];
+    const schema = media && JSON.parse(JSON.stringify(media.schema).replaceAll('"#/', '"api#/'));
+    validators.set(name, schema && ajv.compile(schema));
+  }
+  return validators.get(name);
+}
+
+function assertDeclared(fuzzed: FuzzedRequest, answer: RawAnswer): void {
+  // Another spelling or method may be answered by another endpoint, or by none.
+  const method = fuzzed.operation.split(' ')[0];
+  if (
+    fuzzed.method !== method ||
+    !/^\/v1\/[^?]*$/.test(fuzzed.path) ||
+    /%|\.|\/\/|;|\*|~/.test(fuzzed.path.replace(/§\S*?§/g, ''))
+  )
+    return;
+  if (!String(answer.headers['content-type']).startsWith('application/json') || answer.status === 304) return;
+  const isValid = validatorOf(fuzzed.operation, answer.status);
+  if (!isValid) return;
+  assert.ok(
+    isValid(answer.body),
+    `${fuzzed.operation} → ${answer.status} does not match its schema: ${ajv.errorsText(isValid.errors)}: ${answer.text.slice(0, 300)}`,
+  );
+}
+
+async function runRequest(fuzzed: FuzzedRequest, request: RawRequest): Promise<void> {
+  const { reply } = ENDPOINT_OF.get(fuzzed.operation) ?? {};
+  const isFile = reply !== undefined && !('type' in reply || 'anyOf' in reply || '$ref' in reply);
+  const answer = await sendBounded(world.address, request, isFile);
+  // A program that accepts HTML gets what is no address of the API from the web application.
+  const isWeb = answer.headers.vary === 'accept, cookie';
+  if (!isWeb && answer.status !== 304) checkAnswer(request, answer);
+  assert.ok(
+    answer.status < 500,
+    `${request.method} ${request.path.slice(0, 200)} → ${answer.status} ${answer.text.slice(0, 500)}`,
+  );
+  assertDeclared(fuzzed, answer);
+  const whole = { ...request, body: String(request.body ?? '') + JSON.stringify(request.headers) };
+  assert.equal(tenants.findLeak(whole, answer), undefined, `${request.path} disclosed data of another workspace`);
+}
+
+/** What cases have created, and lists that are answered whole would otherwise grow with. */
+async function removeCreated(): Promise<void> {
+  const { workspace_id } = a;
+  const kept = [owner, stranger, inactive, ...Object.values(roles)].map(({ user_id }) => user_id);
+  await world.db.query(sql`
+    delete from memberships where workspace_id = ${workspace_id} and membership_id <> ${a.membership_id}
+      and not (user_id = any (${kept}::text[]))`);
+  await world.db.query(sql`
+    delete from invitations where workspace_id = ${workspace_id} and invitation_id <> ${a.invitation_id}`);
+}
+
+test('no request made from openapi.json fails, discloses or stops the service', async (t) => {
+  await runCases(t, {
+    cases: CASES,
+    arbitrary: fuzzedRequests(),
+    async check(requests) {
+      // One after the other: a new link to sign in replaces the one before.
+      const prepared: [FuzzedRequest, RawRequest][] = [];
+      for (const fuzzed of requests) prepared.push([fuzzed, await rawOf(fuzzed)]);
+      const results = await Promise.allSettled(prepared.map(([fuzzed, request]) => runRequest(fuzzed, request)));
+      await service.assertAlive();
+      const failed = results.find((result) => result.status === 'rejected');
+      if (failed) {
+        const log = service.takeLog();
+        if (log) (failed.reason as Error).message += `\n${log.slice(-2_000)}`;
+        throw failed.reason;
+      }
+    },
+    async afterSeed() {
+      await removeCreated();
+      assert.ok(service.memoryMb() < MEMORY_MAX_MB, `the service takes ${service.memoryMb()} MB`);
+    },
+  });
+  t.diagnostic(sentText());
+  t.diagnostic(`memory of the service at the end: ${Math.round(service.memoryMb())} MB`);
+});
+
+test('no request of this file has changed a row of the other workspace', tenants.checkForeignRows);

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { ENDPOINTS } from '../src/app.ts';
+import { sql } from '../src/db/sql.ts';
+import { type Endpoint, isIdempotent } from '../src/http/endpoint.ts';
+import { sendBounded, sentText } from './fuzz/bounded-request.ts';
+import { FAULTS, type Fault, openDatabaseProxy } from './fuzz/database-proxy.ts';
+import { type FuzzedService, openFuzzedService } from './fuzz/fuzzed-service.ts';
+import { effectBetween, readRowStates } from './fuzz/row-states.ts';
+import { isOver, MINUTES, seeds } from './fuzz/run-cases.ts';
+import { randomNumbers } from './random-numbers.ts';
+import type { RawAnswer, RawRequest } from './raw-http.ts';
+import { nameOf, success, validRequest } from './requests.ts';
+import { openTenants } from './tenants.ts';
+import { until } from './until.ts';
+import { openWorld } from './world.ts';
+
+/**
+ * Every statement of every endpoint is refused, delayed, or its connection is cut before and after it was executed. The
+ * answer is 503 or right, what is stored is as before the request or as after it, no connection is lost, and with an
+ * Idempotency-Key the same request then succeeds exactly once.
+ */
+const SHORT_CASES = 40;
+/** A short run injects every fault into this one: it has a transaction, a key, a job and an audit record. */
+const WHOLE = 'POST /v1/wikis/:wiki_id/pages';
+const DELAY_MS = MINUTES > 0 ? 5_000 : 300;
+const CONNECTIONS = 3;
+
+/** What endpoints write before their transaction, by design, and keep when it fails. */
+const KEPT: Record<string, RegExp> = {
+  // A guess counts even if the answer is lost.
+  'POST /v1/auth/password': /^password_guesses (\+1|changed)$/,
+  // An attempt is used up before the issuer is asked, so that none is used twice.
+  'POST /v1/auth/openid/complete': /^openid_attempts -1$/,
+};
+
+/** A process without workers prepares requests; the service with the faulty database does not take its connections. */
+let helper!: FuzzedService;
+const tenants = await openTenants({}, undefined, async (env) => {
+  helper = await openFuzzedService(env);
+  return helper.world;
+});
+await helper.restart({ ROLE: 'web' });
+const { db } = tenants.world;
+const { DATABASE_URL = '', DATA_DIR = '' } = helper.env;
+const proxy = await openDatabaseProxy(DATABASE_URL);
+const faulty = await openWorld({
+  ...tenants.env,
+  DATA_DIR,
+  DATABASE_URL: proxy.url,
+  DATABASE_CONNECTIONS: String(CONNECTIONS),
+  ROLE: 'web',
+});
+
+/** An endpoint with or without a key: the statements of a request that succeeds, and what it changes. */
+interface Subject {
+  endpoint: Endpoint;
+  isKeyed: boolean;
+  statements: number;
+  effect: string;
+}
+
+interface Case {
+  subject: Subject;
+  kind: Fault;
+  at: number;
+}
+
+async function prepare({ endpoint, isKeyed }: Pick<Subject, 'endpoint' | 'isKeyed'>): Promise<RawRequest> {
+  const ids = await tenants.fresh(endpoint, tenants.owner);
+  // The same request would change nothing again.
+  const status = endpoint.path.endsWith('/reactivate') ? 'inactive' : 'active';
+  await db.query(sql`
+    update memberships set role = 'viewer', status = ${status} where membership_id = ${tenants.a.membership_id}`);
+  const request = validRequest(endpoint, ids, await tenants.tokenFor(endpoint, tenants.owner));
+  return isKeyed ? { ...request, headers: { ...request.headers, 'idempotency-key': randomUUID() } } : request;
+}
+
+const send = (request: RawRequest): Promise<RawAnswer> => sendBounded(faulty.address, request, true);
+
+/** Waits until PostgreSQL has noticed what was cut, and fails where a transaction stays open. */
+function untilQuiet(): Promise<unknown> {
+  return until(
+    'no statement and no transaction is in progress',
+    () =>
+      db.query(sql`
+        select state, query from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle' and backend_type = 'client backend'`),
+    (open) => open.length === 0,
+  );
+}
+
+async function learn(endpoint: Endpoint, isKeyed: boolean): Promise<Subject> {
+  // The first request of a credential records its use.
+  const warm = await send(await prepare({ endpoint, isKeyed }));
+  assert.equal(warm.status, success(endpoint), `${nameOf(endpoint)}: ${warm.text}`);
+  const request = await prepare({ endpoint, isKeyed });
+  const before = await readRowStates(db);
+  proxy.arm();
+  const answer = await send(request);
+  const { count } = proxy.seen();
+  assert.equal(answer.status, success(endpoint), `${nameOf(endpoint)}: ${answer.text}`);
+  await untilQuiet();
+  return { endpoint, isKeyed, statements: count, effect: effectBetween(before, await readRowStates(db)) };
+}
+
+async function runFault({ subject, kind, at }: Case): Promise<void> {
+  const { endpoint, isKeyed, effect } = subject;
+  const what = `${nameOf(endpoint)}${isKeyed ? ' with a key' : ''}, statement ${at}, ${kind}`;
+  const request = await prepare(subject);
+  await untilQuiet();
+  const before = await readRowStates(db);
+  proxy.arm({ kind, at, delay_ms: DELAY_MS });
+  const answer = await send(request);
+  const { struck } = proxy.seen();
+  proxy.arm();
+  await untilQuiet();
+  const changed = effectBetween(before, await readRowStates(db));
+  const told = `${what} → ${answer.status} ${answer.text.slice(0, 300)}`;
+  if (!struck) assert.equal(answer.status, success(endpoint), `${told} (there was no such statement)`);
+  if (answer.status === 503) {
+    const isWhole = ['', effect].includes(changed) || KEPT[nameOf(endpoint)]?.test(changed) === true;
+    assert.ok(isWhole, `${told}: what is stored is in between: ${changed}; whole: ${effect}`);
+    assert.deepEqual(Object.keys(answer.body), ['error', 'message', 'request_id'], told);
+    assert.ok(answer.headers['retry-after'], `503 says when to try again: ${told}`);
+  } else {
+    assert.equal(answer.status, success(endpoint), told);
+    assert.equal(changed, effect, `${told}: it changed something else than without a fault`);
+  }
+  await repeat(subject, request, before, what);
+  await assertNoneLost(what);
+}
+
+/** The same request again: with a key it has its effect exactly once; one that only reads succeeds. */
+async function repeat(
+  { endpoint, isKeyed, effect }: Subject,
+  request: RawRequest,
+  before: Awaited<ReturnType<typeof readRowStates>>,
+  what: string,
+): Promise<void> {
+  if (!isKeyed && effect !== '') return;
+  const answer = await send(request);
+  const told = `${what}, sent again → ${answer.status} ${answer.text.slice(0, 300)}`;
+  assert.equal(answer.status, success(endpoint), told);
+  await untilQuiet();
+  assert.equal(effectBetween(before, await readRowStates(db)), effect, told);
+}
+
+/** As many requests at once as there are connections are answered. */
+async function assertNoneLost(what: string): Promise<void> {
+  const headers = { authorization: `Bearer ${tenants.owner.token}` };
+  const answers = await Promise.all(
+    Array.from({ length: CONNECTIONS }, () => send({ method: 'GET', path: '/v1/me', headers })),
+  );
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    Array.from({ length: CONNECTIONS }, () => 200),
+    `${what}: afterwards a connection is missing`,
+  );
+  assert.ok(proxy.connections() <= CONNECTIONS, `${what}: ${proxy.connections()} connections are open`);
+}
+
+function shuffled<T>(list: readonly T[], random: () => number): T[] {
+  return list
+    .map((item) => ({ item, turn: random() }))
+    .sort((one, other) => one.turn - other.turn)
+    .map(({ item }) => item);
+}
+
+test('a fault at any statement of any endpoint leaves no half write, no lost connection and no other answer than 503', async (t) => {
+  const subjects: Subject[] = [];
+  for (const endpoint of ENDPOINTS.filter((one) => success(one) < 400)) {
+    for (const isKeyed of isIdempotent(endpoint) ? [false, true] : [false])
+      subjects.push(await learn(endpoint, isKeyed));
+  }
+  const all = subjects.flatMap((subject) =>
+    FAULTS.flatMap((kind) => Array.from({ length: subject.statements }, (_, at): Case => ({ subject, kind, at }))),
+  );
+  const failures: string[] = [];
+  let done = 0;
+  const inject = async (cases: readonly Case[], told: string) => {
+    for (const one of cases) {
+      if (isOver()) return;
+      done += 1;
+      await runFault(one).catch((error: Error) => {
+        failures.push(`${told} ${error.message}`);
+        process.stderr.write(`${told} ${error.message}\n`);
+      });
+    }
+  };
+  if (MINUTES === 0) {
+    const isWhole = ({ subject, kind }: Case) =>
+      nameOf(subject.endpoint) === WHOLE && subject.isKeyed && kind !== 'delayed';
+    await inject(all.filter(isWhole), 'always');
+  }
+  for (const seed of seeds()) {
+    t.diagnostic(`seed ${seed}`);
+    const mixed = shuffled(all, randomNumbers(seed));
+    // The slow ones last, so that a run that ends early has had all the others.
+    const cases = [
+      ...mixed.filter(({ kind }) => kind !== 'delayed'),
+      ...mixed.filter(({ kind }) => kind === 'delayed'),
+    ];
+    const told = `--seed=${seed}`;
+    await inject(MINUTES > 0 ? cases : [...cases.slice(0, SHORT_CASES), ...cases.slice(-2)], told);
+    if (MINUTES > 0) break;
+  }
+  t.diagnostic(
+    `${done} faults of ${all.length}: ${subjects.length} requests of ${ENDPOINTS.length} endpoints; ${sentText()}`,
+  );
+  assert.deepEqual(failures, []);
+});

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { Agent, request as httpRequest } from 'node:http';
+import type { RawAnswer, RawRequest } from '../raw-http.ts';
+import { MINUTES } from './run-cases.ts';
+
+/** No answer may take longer, on a machine that is busy with other tests too; a long run is given less of it. */
+const HANGS_MS = MINUTES > 0 ? 120_000 : 30_000;
+/** What is slower is counted, and fails nothing: the machine may be busy. */
+const SLOW_MS = 5_000;
+const ANSWER_MAX = 10 * 1024 ** 2;
+
+const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+
+/** Counts of all requests that were sent. */
+export const sent = { requests: 0, slow: 0, slowest_ms: 0, statuses: {} as Record<number, number> };
+
+/**
+ * Sends a request and reads at most the first event of a stream. Errors: AssertionError where there is no answer in
+ * time, the connection breaks before it, or it is larger than 10 MB (`mayBeLarge`: files may).
+ */
+export function sendBounded(
+  address: string,
+  request: RawRequest,
+  mayBeLarge = false,
+  isAgain = false,
+): Promise<RawAnswer> {
+  const { hostname, port } = new URL(address);
+  const what = `${request.method} ${request.path.slice(0, 200)}`;
+  const began = performance.now();
+  const { method, path, headers = {}, body } = request;
+  return new Promise<RawAnswer>((resolve, reject) => {
+    let isAnswered = false;
+    const timer = setTimeout(() => out.destroy(new Error(`no answer in ${HANGS_MS} ms`)), HANGS_MS);
+    const fail = (error: Error) => {
+      clearTimeout(timer);
+      reject(new assert.AssertionError({ message: `${what}: ${error.message}` }));
+    };
+    const out = httpRequest({ agent, hostname, port, method, path, headers }, (response) => {
+      isAnswered = true;
+      const chunks: Buffer[] = [];
+      let length = 0;
+      const end = () => {
+        clearTimeout(timer);
+        const text = Buffer.concat(chunks).toString('utf8');
+        const status = response.statusCode ?? 0;
+        count(status, performance.now() - began);
+        const isJson = response.headers['content-type']?.startsWith('application/json') === true && text !== '';
+        try {
+          resolve({ status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text });
+        } catch (error) {
+          fail(error as Error);
+        }
+      };
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length > ANSWER_MAX && !mayBeLarge) out.destroy(new Error('the answer is larger than 10 MB'));
+        if (response.headers['content-type']?.startsWith('text/event-stream')) {
+          end();
+          out.destroy();
+        }
+      });
+      response.on('error', fail);
+      response.on('end', end);
+    });
+    // A server that has refused a body need not read all of it; only the answer matters.
+    out.on('error', (error: NodeJS.ErrnoException) => {
+      if (isAnswered && !isLimit(error)) return;
+      // The service may close a connection that was idle at the moment when it is used again.
+      if (!out.reusedSocket || error.code !== 'ECONNRESET' || isAgain) return fail(error);
+      clearTimeout(timer);
+      sendBounded(address, request, mayBeLarge, true).then(resolve, reject);
+    });
+    out.end(body);
+  });
+}
+
+function isLimit(error: Error): boolean {
+  return error.message.includes('10 MB') || error.message.includes('no answer');
+}
+
+function count(status: number, ms: number): void {
+  sent.requests += 1;
+  sent.statuses[status] = (sent.statuses[status] ?? 0) + 1;
+  sent.slowest_ms = Math.max(sent.slowest_ms, ms);
+  if (ms > SLOW_MS) sent.slow += 1;
+}
+
+/** The counts as a line: `1234 requests (200: 800, 404: 434), 0 slower than 5 s, the slowest 812 ms`. */
+export function sentText(): string {
+  const statuses = Object.entries(sent.statuses).map(([status, times]) => `${status}: ${times}`);
+  return `${sent.requests} requests (${statuses.join(', ')}), ${sent.slow} slower than ${SLOW_MS / 1000} s, the slowest ${Math.round(sent.slowest_ms)} ms`;
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import fc from 'fast-check';
+
+/**
+ * FUZZ_MINUTES: how long each fuzzer runs; unset: a short form of a fixed and a random seed. FUZZ_SEED repeats one seed,
+ * with FUZZ_PATH one of its cases (`npm run fuzz` sets them; a failure prints both).
+ */
+export const MINUTES = Number(process.env.FUZZ_MINUTES || 0);
+const SEED = process.env.FUZZ_SEED ? Number(process.env.FUZZ_SEED) : undefined;
+const PATH = process.env.FUZZ_PATH || undefined;
+
+/** The seed of every short run, so that a change of the service is seen in the same cases as before it. */
+const FIXED_SEED = 20_261_122;
+/** After the first failure of a seed: how long a smaller case that fails too is searched for. */
+const SHRINK_MS = 20_000;
+/** The maximum number of different failures that are printed. */
+const SHOWN = 20;
+const SHOWN_LENGTH = 6_000;
+
+export interface Fuzzer<T> {
+  /** The number of cases of one seed. */
+  cases: number;
+  arbitrary: fc.Arbitrary<T>;
+  /** Runs a case; throws when a guarantee does not hold. */
+  check(value: T): Promise<void>;
+  /** The case as text, to repeat it by hand. */
+  show?(value: T): string;
+  /** Runs after the cases of each seed. */
+  afterSeed?(): Promise<void>;
+}
+
+/** The seeds of this run: one that is given, or a fixed and a random one, or random ones until the time is over. */
+export function* seeds(): Generator<number> {
+  const random = Date.now() % 1_000_000_000;
+  if (SEED !== undefined) yield SEED;
+  else if (MINUTES === 0) yield* [FIXED_SEED, random];
+  else for (let seed = random; !isOver(); seed += 1) yield seed;
+}
+
+const BEGAN = performance.now();
+
+/** Whether the time of a long run is over. */
+export function isOver(): boolean {
+  return MINUTES > 0 && performance.now() - BEGAN > MINUTES * 60_000;
+}
+
+/** Runs the cases of all seeds and fails with every different failure: its seed, the path of its case, and the case. */
+export async function runCases<T>(t: TestContext, fuzzer: Fuzzer<T>): Promise<void> {
+  const failures = new Map<string, string>();
+  let cases = 0;
+  for (const seed of seeds()) {
+    t.diagnostic(`seed ${seed}`);
+    let failedAt = Number.POSITIVE_INFINITY;
+    const property = fc.asyncProperty(fuzzer.arbitrary, async (value) => {
+      // Not counted as failures: the time of the run, or of the search for a smaller case, is over.
+      if (isOver() || performance.now() - failedAt > SHRINK_MS) return;
+      cases += 1;
+      try {
+        await fuzzer.check(value);
+      } catch (error) {
+        failedAt = Math.min(failedAt, performance.now());
+        throw error;
+      }
+    });
+    const outcome = await fc.check(property, {
+      seed,
+      numRuns: fuzzer.cases,
+      ...(PATH !== undefined && { path: PATH }),
+    });
+    if (outcome.failed) {
+      const error = outcome.errorInstance as Error;
+      const [value] = outcome.counterexample as [T];
+      const shown = (fuzzer.show?.(value) ?? fc.stringify(value)).slice(0, SHOWN_LENGTH);
+      const text = `${error?.stack ?? outcome.errorInstance}\n--seed=${seed} --path=${outcome.counterexamplePath}\n${shown}`;
+      const kind = kindOf(String(error?.message));
+      if (!failures.has(kind)) process.stderr.write(`${text}\n\n`);
+      failures.set(kind, failures.get(kind) ?? text);
+    }
+    await fuzzer.afterSeed?.();
+  }
+  t.diagnostic(`${cases} cases`);
+  assert.equal(
+    failures.size,
+    0,
+    `${failures.size} failures:\n\n${[...failures.values()].slice(0, SHOWN).join('\n\n')}`,
+  );
+}
+
+/** A failure's message without what differs from case to case. */
+function kindOf(message: string): string {
+  return message
+    .slice(0, 200)
+    .replace(/[a-z]+_[0-9a-z]{26}/g, 'id')
+    .replace(/\d+/g, '0')
+    .slice(0, 120);
+}
