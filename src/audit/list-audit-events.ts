@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
 import { ApiError } from '../core/errors.ts';
 import { Cursor, OFFSET_PAGING } from '../core/paging.ts';
-import { Id } from '../core/records.ts';
+import { Id, InputText } from '../core/records.ts';
 import { TIMESTAMP_PATTERN as pattern, readTimestamp } from '../core/timestamps.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -16,8 +16,8 @@ export const listAuditEvents = endpoint({
   access: onWorkspace('enterprise:manage'),
   params: Type.Object({ workspace_id: Id }),
   query: Type.Object({
-    type: Type.Optional(Type.String({ description: 'Only events of this type, for example wiki.renamed.' })),
-    actor_id: Type.Optional(Type.String({ description: 'Only what this user did.' })),
+    type: Type.Optional(InputText({ description: 'Only events of this type, for example wiki.renamed.' })),
+    actor_id: Type.Optional(InputText({ description: 'Only what this user did.' })),
     after: Type.Optional(Type.String({ pattern, description: 'RFC 3339: only what happened then or later.' })),
     before: Type.Optional(Type.String({ pattern, description: 'RFC 3339: only what happened earlier.' })),
     ...OFFSET_PAGING,

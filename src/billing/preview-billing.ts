@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
 import { ApiError } from '../core/errors.ts';
-import { Id } from '../core/records.ts';
+import { Id, InputText } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { BillingUnavailable } from '../providers/payments/payments.ts';
@@ -23,7 +23,7 @@ export const previewBilling = endpoint({
   summary: 'Preview the billing of a plan',
   access: onWorkspace('billing:manage', { param: 'organization_id' }),
   params: Type.Object({ organization_id: Id }),
-  body: Type.Object({ plan_id: Type.String() }),
+  body: Type.Object({ plan_id: InputText() }),
   reply: BillingPreview,
   errors: ['unknown_plan', 'billing_unavailable'],
   example: {

@@ -1,8 +1,16 @@
-import { type TProperties, Type } from 'typebox';
+import { type TProperties, type TStringOptions, Type } from 'typebox';
 
 /** An object schema that drops undeclared fields from responses. */
 export function Record<P extends TProperties>(properties: P, options: { description?: string } = {}) {
   return Type.Object(properties, { additionalProperties: false, ...options });
+}
+
+/**
+ * A text of a request: a name, an address, an id, a secret. Its meaning is checked where it is read (400); this bounds
+ * what may be given to that check.
+ */
+export function InputText(options: TStringOptions = {}) {
+  return Type.String({ maxLength: 65_536, ...options });
 }
 
 export const Id = Type.String({ description: 'Opaque: a prefix and 26 characters.' });

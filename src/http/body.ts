@@ -1,19 +1,31 @@
 import { isUtf8 } from 'node:buffer';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, validationError } from '../core/errors.ts';
 
 /** Deeper JSON is refused: no payload of the API needs it, and deep nesting can crash parsers. */
 const DEPTH_MAX = 32;
 
 /**
+ * JSON of more values is refused: the longest list of the API has 10,000 items, and values take up to a hundred times
+ * the memory of their text.
+ */
+const VALUES_MAX = 100_000;
+
+/**
  * Decodes a JSON body. Errors: 400 for bad UTF-8, bad JSON, too deep nesting, NUL or a lone surrogate (which PostgreSQL
- * cannot store as text), and `__proto__` keys. An empty body is undefined. Of duplicate keys the last one counts.
+ * cannot store as text), and `__proto__` keys; 422 for too many values. An empty body is undefined. Of duplicate keys the
+ * last one counts.
  */
 export function decodeJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw new ApiError('invalid_request', 'The body is not valid UTF-8.');
   const text = bytes.toString('utf8');
-  if (depthOf(text) > DEPTH_MAX) {
+  const { depth, values } = sizeOf(text);
+  if (depth > DEPTH_MAX) {
     throw new ApiError('invalid_request', `The body is nested deeper than ${DEPTH_MAX} levels.`);
+  }
+  if (values > VALUES_MAX) {
+    const msg = `Value error, the body should hold at most ${VALUES_MAX} values`;
+    throw validationError([{ type: 'value_error', loc: ['body'], msg, input: null }]);
   }
   let value: unknown;
   try {
@@ -26,11 +38,13 @@ export function decodeJson(bytes: Buffer): unknown {
 }
 
 /**
- * The nesting depth of brackets outside strings, counted before parsing, so that no recursion runs over hostile input.
+ * The nesting depth of brackets and the number of values (at least), counted before parsing, so that no recursion runs
+ * over hostile input.
  */
-function depthOf(text: string): number {
+function sizeOf(text: string): { depth: number; values: number } {
   let depth = 0;
   let deepest = 0;
+  let values = 1;
   let inString = false;
   for (let i = 0; i < text.length; i += 1) {
     const c = text.charCodeAt(i);
@@ -38,10 +52,11 @@ function depthOf(text: string): number {
       if (c === 92) i += 1;
       else if (c === 34) inString = false;
     } else if (c === 34) inString = true;
+    else if (c === 44) values += 1;
     else if (c === 123 || c === 91) deepest = Math.max(deepest, ++depth);
     else if (c === 125 || c === 93) depth -= 1;
   }
-  return deepest;
+  return { depth: deepest, values };
 }
 
 function refuseUnstorable(value: unknown): void {

@@ -42,6 +42,9 @@ function unreadBytes({ body, headers }: FastifyRequest): number {
   return Number(headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : Infinity));
 }
 
+/** Maximum number of characters of an error's sentence, which may quote the request. */
+const MESSAGE_MAX = 1_000;
+
 /** Answers an error in the common envelope, and logs it. `actor`: the refused caller, as far as known. */
 export function sendError(
   request: FastifyRequest,
@@ -65,6 +68,11 @@ export function sendError(
   if (status === 413 || unreadBytes(request) > 65_536) {
     reply.header('connection', 'close');
   }
-  const body = { ...(detail !== undefined && { detail }), error: code, message, request_id };
+  const body = {
+    ...(detail !== undefined && { detail }),
+    error: code,
+    message: message.slice(0, MESSAGE_MAX),
+    request_id,
+  };
   return reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body);
 }

@@ -5,18 +5,25 @@ import { isStorable } from './body.ts';
 
 /**
  * Nothing is coerced: `5` is not a string. `verbose`, so that an error carries its input and its schema. All errors of
- * a body are listed; a body is at most 1 MiB, and the patterns of the schemas cannot backtrack over it.
+ * a body are found, in lists whose length was checked before; the patterns of the schemas cannot backtrack.
  */
 const ajv = new Ajv({ allErrors: true, verbose: true, coerceTypes: false, strictTypes: false });
 
 /** Maximum number of characters of an invalid input that are echoed. */
 const INPUT_MAX = 256;
 
+/** Maximum number of errors in an answer, and their length as JSON. */
+const DETAILS_MAX = 50;
+const DETAILS_LENGTH_MAX = 32_768;
+
 type Check = (value: unknown) => void;
 
 /** Compiles a check of a JSON body against its schema. Errors: 422 with `loc` ["body", …]. */
-export function bodyCheck(schema: TSchema): Check {
+export function bodyCheck(schema: TSchema & { properties?: Record<string, TSchema & { maxItems?: number }> }): Check {
   const validate = ajv.compile(schema);
+  const lengths = Object.entries(schema.properties ?? {}).flatMap(([name, { maxItems }]) =>
+    maxItems === undefined ? [] : [{ name, maxItems }],
+  );
   return (value) => {
     if (value === undefined || value === null) {
       throw validationError([{ type: 'missing', loc: ['body'], msg: 'Field required', input: null }]);
@@ -31,7 +38,23 @@ export function bodyCheck(schema: TSchema): Check {
         },
       ]);
     }
+    const tooLong = lengths.flatMap(({ name, maxItems }) => {
+      const list: unknown = value[name as never];
+      return Array.isArray(list) && list.length > maxItems ? [listTooLong(['body', name], list, maxItems)] : [];
+    });
+    if (tooLong.length > 0) throw validationError(tooLong);
     run(validate, 'body', value);
+  };
+}
+
+function listTooLong(loc: string[], list: unknown[], max_length: number): Detail {
+  const items = count(max_length, 'item');
+  return {
+    type: 'too_long',
+    loc,
+    msg: `List should have at most ${items} after validation, not ${list.length}`,
+    input: echo(list),
+    ctx: { field_type: 'List', max_length, actual_length: list.length },
   };
 }
 
@@ -112,15 +135,21 @@ function decode(text: string): string {
   return decoded;
 }
 
+/** The first errors, as many as fit into an answer. */
 function detailsOf(errors: ErrorObject[], where: string): Detail[] {
   const details = new Map<string, Detail>();
+  let length = 0;
   for (const error of errors) {
+    if (details.size === DETAILS_MAX || length > DETAILS_LENGTH_MAX) break;
     // A union reports an error for each branch; Pydantic reports one per field, so only the first of a place is kept.
     const loc = [where, ...pointerParts(error.instancePath)];
     if (error.keyword === 'required') loc.push(String(error.params.missingProperty));
     const key = loc.join('\0');
     const isSecret = error.keyword !== 'required' && SECRET_NAMES.test(String(loc.at(-1)));
-    if (!details.has(key)) details.set(key, { ...describeError(error), loc, ...(isSecret && { input: '…' }) });
+    if (details.has(key)) continue;
+    const detail = { ...describeError(error), loc, ...(isSecret && { input: '…' }) };
+    details.set(key, detail);
+    length += JSON.stringify(detail).length;
   }
   return [...details.values()];
 }
@@ -209,11 +238,16 @@ function echo(value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value === 'string') return cut(value);
   if (typeof value !== 'object' || value === null) return value;
-  const text = JSON.stringify(value, (key, item) => (SECRET_NAMES.test(key) ? '…' : item));
+  const text = JSON.stringify(value, (key, item) => (SECRET_NAMES.test(key) ? '…' : shortened(item)));
   return text.length <= INPUT_MAX ? JSON.parse(text) : cut(text);
 }
 
-/** The beginning of a text, without splitting a surrogate pair. */
+/** What is longer than the echo is not written out first. */
+function shortened(item: unknown): unknown {
+  return typeof item === 'string' || Array.isArray(item) ? item.slice(0, INPUT_MAX) : item;
+}
+
+/** The beginning of a text, without splitting a surrogate pair; a copy, which does not keep the whole text in memory. */
 function cut(text: string): string {
-  return text.slice(0, INPUT_MAX).replace(/[\ud800-\udbff]$/, '');
+  return structuredClone(text.slice(0, INPUT_MAX).replace(/[\ud800-\udbff]$/, ''));
 }

@@ -3,6 +3,7 @@ import { signedIn } from '../access/access-rule.ts';
 import { canGrant, effectivePermissions, findRole } from '../access/roles.ts';
 import { ApiError, forbidden, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
+import { InputText } from '../core/records.ts';
 import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -35,7 +36,7 @@ export const acceptInvitation = endpoint({
   access: signedIn(),
   event: 'organization_membership.created',
   invitation: ({ body }) => body.token,
-  body: Type.Object({ token: Type.String() }),
+  body: Type.Object({ token: InputText() }),
   reply: Workspace,
   errors: [
     'forbidden',

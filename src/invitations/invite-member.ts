@@ -4,7 +4,7 @@ import { canGrant, findRole, notGrantable, unknownRole } from '../access/roles.t
 import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { Id } from '../core/records.ts';
+import { Id, InputText } from '../core/records.ts';
 import { newLinkSecret } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -31,7 +31,7 @@ export const inviteMember = endpoint({
   event: 'invitation.created',
   limit: 'invitations',
   params: Type.Object({ workspace_id: Id }),
-  body: Type.Object({ email: Type.String(), role: Type.String() }),
+  body: Type.Object({ email: InputText(), role: InputText() }),
   reply: Invitation,
   errors: [
     'invalid_email',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { PAGING } from '../core/paging.ts';
-import { WikiParams, withoutNulls } from '../core/records.ts';
+import { InputText, WikiParams, withoutNulls } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { exampleJob, JOB_STATUSES, Job, jobColumns } from './schema.ts';
@@ -13,7 +13,7 @@ export const listJobs = endpoint({
   access: onWiki('sources:read'),
   params: WikiParams,
   query: Type.Object({
-    upload_id: Type.Optional(Type.String({ description: 'Only the jobs of this upload.' })),
+    upload_id: Type.Optional(InputText({ description: 'Only the jobs of this upload.' })),
     status: Type.Optional(Type.Enum([...JOB_STATUSES], { description: 'Only jobs in this status.' })),
     ...PAGING,
   }),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { PERMISSIONS } from '../access/roles.ts';
 import { ApiError } from '../core/errors.ts';
-import { Id, Record, Timestamp } from '../core/records.ts';
+import { Id, InputText, Record, Timestamp } from '../core/records.ts';
 import { readTimestamp } from '../core/timestamps.ts';
 import { readName } from '../core/titles.ts';
 import { type Sql, sql } from '../db/sql.ts';
@@ -26,11 +26,11 @@ export const NewApiKey = Record({
 });
 
 export const ApiKeyInput = Type.Object({
-  name: Type.String({ minLength: 1 }),
+  name: InputText({ minLength: 1 }),
   permissions: Type.Optional(
-    Type.Array(Type.String(), { description: 'Only these; absent: all that the role gives.' }),
+    Type.Array(InputText(), { maxItems: 100, description: 'Only these; absent: all that the role gives.' }),
   ),
-  expires_at: Type.Optional(Type.String({ description: 'RFC 3339; absent: never.' })),
+  expires_at: Type.Optional(InputText({ description: 'RFC 3339; absent: never.' })),
 });
 
 /** The columns of ApiKey from a key `k`. */

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
 import { canGrant, findRole, notGrantable, unknownRole } from '../access/roles.ts';
 import { lastOwner } from '../core/errors.ts';
-import { Id } from '../core/records.ts';
+import { Id, InputText } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { readMemberFacts } from './member-facts.ts';
@@ -16,7 +16,7 @@ export const changeRole = endpoint({
   access: onWorkspace('members:manage'),
   event: 'organization_membership.updated',
   params: Type.Object({ workspace_id: Id, membership_id: Id }),
-  body: Type.Object({ role: Type.String({ minLength: 1 }) }),
+  body: Type.Object({ role: InputText({ minLength: 1 }) }),
   reply: Member,
   errors: ['unknown_role', 'role_not_grantable', 'last_owner'],
   example: { body: { role: 'viewer' }, reply: { ...exampleMember, role: 'viewer' } },

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
 import { ApiError } from '../core/errors.ts';
-import { Id } from '../core/records.ts';
+import { Id, InputText } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { readMemberFacts } from './member-facts.ts';
@@ -15,7 +15,7 @@ export const transferOwnership = endpoint({
   access: onWorkspace('workspace:transfer'),
   event: 'workspace.transferred',
   params: Type.Object({ workspace_id: Id }),
-  body: Type.Object({ membership_id: Id }),
+  body: Type.Object({ membership_id: InputText() }),
   reply: Member,
   errors: ['member_inactive', 'invalid_request'],
   example: { body: { membership_id: exampleMember.membership_id }, reply: exampleMember },

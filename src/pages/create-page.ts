@@ -3,7 +3,7 @@ import { onWiki } from '../access/access-rule.ts';
 import { slugCandidates, slugTaken } from '../core/chosen-slug.ts';
 import { ApiError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { WikiParams } from '../core/records.ts';
+import { InputText, WikiParams } from '../core/records.ts';
 import { readTitle } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -40,10 +40,10 @@ export const createPage = endpoint({
   params: WikiParams,
   bodyLimit: 'markdown',
   body: Type.Object({
-    title: Type.String({ minLength: 1 }),
+    title: InputText({ minLength: 1 }),
     markdown: Type.String(),
-    parent_page_id: Type.Optional(Type.String({ description: '"" or absent: the root.' })),
-    slug: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    parent_page_id: Type.Optional(InputText({ description: '"" or absent: the root.' })),
+    slug: Type.Optional(Type.Union([InputText(), Type.Null()])),
     status: Type.Optional(Type.Enum(['draft', 'published', 'archived'])),
   }),
   status: 201,

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { ApiError } from '../core/errors.ts';
+import { InputText } from '../core/records.ts';
 import { isSlug } from '../core/slug.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { checkMarkdown, readOptionalTitle, revisionOf } from './page-input.ts';
@@ -22,10 +23,10 @@ export const editPage = endpoint({
   params: PageParams,
   bodyLimit: 'markdown',
   body: Type.Object({
-    title: Type.Optional(Type.String({ minLength: 1 })),
+    title: Type.Optional(InputText({ minLength: 1 })),
     markdown: Type.Optional(Type.String()),
-    parent_page_id: Type.Optional(Type.String({ description: '"" is the root.' })),
-    slug: Type.Optional(Type.String()),
+    parent_page_id: Type.Optional(InputText({ description: '"" is the root.' })),
+    slug: Type.Optional(InputText()),
     position: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
     status: Type.Optional(Type.Enum(['draft', 'published', 'archived'])),
     base_revision: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),

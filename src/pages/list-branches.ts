@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { PAGING } from '../core/paging.ts';
-import { Id, Record, WikiParams } from '../core/records.ts';
+import { Id, InputText, Record, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { examplePage, isVisible } from './schema.ts';
@@ -28,7 +28,7 @@ export const listBranches = endpoint({
     'there is the root. A draft above a page is left out for those who may not see it; what is below it is listed all the same.',
   access: onWiki('pages:read'),
   params: WikiParams,
-  query: Type.Object({ ...PAGING, page_id: Type.Optional(Type.String({ description: '"" or absent: the root.' })) }),
+  query: Type.Object({ ...PAGING, page_id: Type.Optional(InputText({ description: '"" or absent: the root.' })) }),
   paging: {
     keys: { 'p.position': 'integer', 'p.page_id': 'text' },
     counted: (branches, { page_id = '' }) => branches.filter((branch) => branch.parent_page_id === page_id),

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { signedIn } from '../access/access-rule.ts';
 import { OWN_ISSUER } from '../access/user-ctes.ts';
 import { ApiError } from '../core/errors.ts';
+import { InputText } from '../core/records.ts';
 import { readName } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -14,7 +15,7 @@ export const changeName = endpoint({
   summary: "Change the caller's name",
   access: signedIn({ unrestricted: true }),
   event: 'user.updated',
-  body: Type.Object({ display_name: Type.String({ minLength: 1 }) }),
+  body: Type.Object({ display_name: InputText({ minLength: 1 }) }),
   reply: User,
   errors: ['invalid_name', 'forbidden'],
   example: { body: { display_name: 'Ada Lovelace' }, reply: exampleUser },

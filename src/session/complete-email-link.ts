@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
 import { ownProfile } from '../access/user-ctes.ts';
+import { InputText } from '../core/records.ts';
 import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -14,7 +15,7 @@ export const completeEmailLink = endpoint({
   summary: 'Sign in with a link',
   access: anyone(),
   event: 'session.created',
-  body: Type.Object({ token: Type.String({ description: 'The secret of the link.' }) }),
+  body: Type.Object({ token: InputText({ description: 'The secret of the link.' }) }),
   reply: Tokens,
   errors: ['unauthorized'],
   example: { body: { token: 'kZ0…' }, reply: exampleTokens },

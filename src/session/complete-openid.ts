@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
 import { ApiError } from '../core/errors.ts';
+import { InputText } from '../core/records.ts';
 import { unseal } from '../core/sealed.ts';
 import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
@@ -18,8 +19,8 @@ export const completeOpenId = endpoint({
   access: anyone(),
   event: 'session.created',
   body: Type.Object({
-    attempt: Type.String(),
-    callback_url: Type.String({ description: 'The address that the browser came back to, as it is.' }),
+    attempt: InputText(),
+    callback_url: InputText({ description: 'The address that the browser came back to, as it is.' }),
   }),
   reply: Tokens,
   errors: ['invalid_request', 'unauthorized', 'forbidden', 'identity_unavailable'],

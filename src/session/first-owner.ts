@@ -3,6 +3,7 @@ import { anyone } from '../access/access-rule.ts';
 import { ownProfile } from '../access/user-ctes.ts';
 import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';
+import { InputText } from '../core/records.ts';
 import { sha256 } from '../core/secrets.ts';
 import { readName } from '../core/titles.ts';
 import { raw, sql } from '../db/sql.ts';
@@ -27,9 +28,9 @@ export const makeFirstOwner = endpoint({
   access: anyone(),
   event: 'session.created',
   body: Type.Object({
-    token: Type.String({ description: 'The secret of the link.' }),
-    email: Type.String(),
-    display_name: Type.Optional(Type.String()),
+    token: InputText({ description: 'The secret of the link.' }),
+    email: InputText(),
+    display_name: Type.Optional(InputText()),
     password: Type.Optional(NewPassword),
   }),
   reply: Tokens,

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
 import { newToken, tokenHash } from '../access/token.ts';
+import { InputText } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ACCESS_END, FORGET_REFRESH_TOKENS, IDLE_END, tokensOf } from './new-session.ts';
@@ -18,7 +19,7 @@ export const refreshSession = endpoint({
     'Answers new tokens; the ones before stop working. Refresh from one place at a time: a refresh token that comes a second time ends its session.',
   access: anyone(),
   event: 'session.refreshed',
-  body: Type.Object({ refresh_token: Type.String() }),
+  body: Type.Object({ refresh_token: InputText() }),
   reply: Tokens,
   errors: ['unauthorized'],
   example: { body: { refresh_token: exampleTokens.refresh_token }, reply: exampleTokens },

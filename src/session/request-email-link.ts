@@ -3,7 +3,7 @@ import { anyone } from '../access/access-rule.ts';
 import { OWN_ISSUER } from '../access/user-ctes.ts';
 import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';
-import { Record } from '../core/records.ts';
+import { InputText, Record } from '../core/records.ts';
 import { newLinkSecret } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -25,7 +25,7 @@ export const requestEmailLink = endpoint({
   description: `Sends a link that signs its reader in once, within ${LINK_MINUTES} minutes, to an address that may have one. The answer is the same for every address.`,
   access: anyone(),
   event: 'sign_in_link.requested',
-  body: Type.Object({ email: Type.String() }),
+  body: Type.Object({ email: InputText() }),
   reply: Record({}),
   errors: ['invalid_email', 'email_unavailable'],
   example: { body: { email: 'ada@example.com' }, reply: {} },

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import { ApiError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { Id, pickFields, Record } from '../core/records.ts';
+import { Id, InputText, pickFields, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import type { Context } from '../http/endpoint.ts';
 import type { Limits } from '../http/services.ts';
@@ -15,14 +15,14 @@ import { Upload, uploadColumns } from './schema.ts';
 export const AnnouncedFiles = Type.Object({
   files: Type.Array(
     Type.Object({
-      filename: Type.String({ minLength: 1, description: 'It may hold folders: "guide/setup.md".' }),
+      filename: InputText({ minLength: 1, description: 'It may hold folders: "guide/setup.md".' }),
       byte_size: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-      content_type: Type.Optional(Type.String()),
+      content_type: Type.Optional(InputText()),
       sha256: Type.Optional(
         Type.String({ pattern: '^[0-9a-f]{64}$', description: 'If given, other bytes fail the upload.' }),
       ),
     }),
-    { minItems: 1 },
+    { minItems: 1, maxItems: 10_000 },
   ),
 });
 export type AnnouncedFiles = Static<typeof AnnouncedFiles>;

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
 import { ApiError } from '../core/errors.ts';
-import { Id } from '../core/records.ts';
+import { Id, InputText } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleWidgetOrigins, readOrigins, WidgetOrigins, widgetOriginsColumns } from './schema.ts';
+import { exampleWidgetOrigins, ORIGINS_MAX, readOrigins, WidgetOrigins, widgetOriginsColumns } from './schema.ts';
 
 /** Holds for every request that begins after the answer; what a browser asked in advance, it may believe for a minute. */
 export const changeWidgetOrigins = endpoint({
@@ -15,7 +15,7 @@ export const changeWidgetOrigins = endpoint({
   access: onWorkspace('developers:manage'),
   event: 'workspace.updated',
   params: Type.Object({ workspace_id: Id }),
-  body: Type.Object({ widget_origins: Type.Array(Type.String()) }),
+  body: Type.Object({ widget_origins: Type.Array(InputText(), { maxItems: ORIGINS_MAX }) }),
   reply: WidgetOrigins,
   errors: ['invalid_request'],
   example: { body: { widget_origins: exampleWidgetOrigins.widget_origins }, reply: exampleWidgetOrigins },

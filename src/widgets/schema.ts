@@ -4,8 +4,8 @@ import { Id, Record } from '../core/records.ts';
 import { isTrustworthy } from '../core/trustworthy-url.ts';
 import { raw, type Sql } from '../db/sql.ts';
 
-/** The most origins that a workspace allows. */
-const ORIGINS_MAX = 50;
+/** Maximum number of origins that a workspace allows. */
+export const ORIGINS_MAX = 50;
 
 export const WidgetOrigins = Record({
   workspace_id: Id,
@@ -26,9 +26,6 @@ export const widgetOriginsColumns: Sql = raw('w.workspace_id, w.widget_origins')
 
 /** Origins as browsers write them, each once and sorted; 400 `invalid_request` for anything that is not one. */
 export function readOrigins(given: readonly string[]): string[] | ApiError {
-  if (given.length > ORIGINS_MAX) {
-    return new ApiError('invalid_request', `A workspace allows at most ${ORIGINS_MAX} origins.`);
-  }
   const origins = new Set<string>();
   for (const text of given) {
     const origin = readOrigin(text.trim());

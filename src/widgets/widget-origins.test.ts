@@ -125,7 +125,7 @@ test('origins are kept as browsers write them, each once, and what is none is re
     assert.equal(refused.body.error, 'invalid_request');
   }
   const many = Array.from({ length: 51 }, (_, i) => `https://s${i}.example`);
-  assert.equal((await owner.patch(path(owner), { widget_origins: many })).status, 400);
+  assert.equal((await owner.patch(path(owner), { widget_origins: many })).status, 422);
   assert.deepEqual((await owner.get(path(owner))).body, body, 'what was refused changed nothing');
 });
 

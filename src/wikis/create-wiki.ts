@@ -3,7 +3,7 @@ import { onWorkspace } from '../access/access-rule.ts';
 import { candidatesForAttempt, SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../core/chosen-slug.ts';
 import { ApiError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { Id } from '../core/records.ts';
+import { Id, InputText } from '../core/records.ts';
 import { readTitle } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -17,9 +17,9 @@ export const createWiki = endpoint({
   event: 'wiki.created',
   params: Type.Object({ workspace_id: Id }),
   body: Type.Object({
-    title: Type.String({ minLength: 1 }),
-    slug: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-    description: Type.Optional(Type.String()),
+    title: InputText({ minLength: 1 }),
+    slug: Type.Optional(Type.Union([InputText(), Type.Null()])),
+    description: Type.Optional(InputText()),
   }),
   status: 201,
   reply: Wiki,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { ApiError } from '../core/errors.ts';
-import { WikiParams } from '../core/records.ts';
+import { InputText, WikiParams } from '../core/records.ts';
 import { readTitle } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -15,7 +15,7 @@ export const renameWiki = endpoint({
   access: onWiki('wikis:manage', { orCreator: true }),
   event: 'wiki.renamed',
   params: WikiParams,
-  body: Type.Object({ title: Type.String({ minLength: 1 }) }),
+  body: Type.Object({ title: InputText({ minLength: 1 }) }),
   reply: OrganizationWiki,
   errors: ['invalid_title'],
   example: { body: { title: 'Handbook' }, reply: { ...toOrganizationWiki(exampleWiki), title: 'Handbook' } },

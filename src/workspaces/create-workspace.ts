@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { signedIn } from '../access/access-rule.ts';
 import { candidatesForAttempt, SLUG_ATTEMPTS, slugCandidates, slugTaken } from '../core/chosen-slug.ts';
 import { ApiError } from '../core/errors.ts';
+import { InputText } from '../core/records.ts';
 import { readName } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -17,8 +18,8 @@ export const createWorkspace = endpoint({
   event: 'workspace.created',
   createsWorkspace: true,
   body: Type.Object({
-    name: Type.String({ minLength: 1 }),
-    slug: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    name: InputText({ minLength: 1 }),
+    slug: Type.Optional(Type.Union([InputText(), Type.Null()])),
   }),
   reply: Workspace,
   errors: ['invalid_name', 'invalid_slug', 'slug_taken', 'key_is_workspace_bound'],

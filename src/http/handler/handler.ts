@@ -33,6 +33,8 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
     try {
       input = readInput(request);
     } catch (error) {
+      // An invalid body is not kept in memory while the caller is looked up.
+      request.body = null;
       await requireCaller(db, credential);
       request.callerKnown = true;
       throw error;

@@ -3,6 +3,7 @@ import { anyone } from '../../access/access-rule.ts';
 import { OWN_ISSUER } from '../../access/user-ctes.ts';
 import { normalizeEmail } from '../../core/email-address.ts';
 import { ApiError } from '../../core/errors.ts';
+import { InputText } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { newSession } from '../new-session.ts';
@@ -18,7 +19,7 @@ export const signInWithPassword = endpoint({
   summary: 'Sign in with a password',
   access: anyone(),
   event: 'session.created',
-  body: Type.Object({ email: Type.String(), password: GivenPassword }),
+  body: Type.Object({ email: InputText(), password: GivenPassword }),
   reply: Tokens,
   errors: ['unauthorized', 'forbidden', 'invalid_email', 'rate_limited'],
   example: { body: { email: 'ada@example.com', password: 'correct horse battery staple' }, reply: exampleTokens },
