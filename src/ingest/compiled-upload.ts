@@ -43,6 +43,13 @@ export interface Merged {
   page: CompiledFile | undefined;
 }
 
+/** What was merged of a batch, by the page. */
+export interface Merges {
+  of: ReadonlyMap<string, Merged>;
+  /** Whether a page that people edited after it was merged is left as it is, instead of merged again. */
+  isLast: boolean;
+}
+
 /** A page that an upload comes to again, as it is now. */
 export interface ExistingPage {
   page_id: string;

@@ -23,8 +23,8 @@ import { EditedMeanwhileError } from './write-pages.ts';
 const BATCH_FILES = 100;
 const BATCH_LENGTH = 2 ** 18;
 
-/** How often a batch is merged while people may go on saving; then they wait until it is written. */
-const FREE_MERGES = 2;
+/** How often a batch is merged while people go on saving; then what they save in between is as what cannot be merged. */
+const MERGES = 10;
 
 /**
  * Makes sources and pages of an upload's files. Each batch is one transaction that also notes which files are done, so
@@ -76,20 +76,19 @@ async function mergeAndWrite(
   compiled: readonly CompiledUploadFile[],
 ): Promise<void> {
   const { wiki_id } = job;
-  for (let attempt = 1; ; attempt += 1) {
-    const isLocked = attempt > FREE_MERGES;
-    const merge = (query: Query) => mergeEdits({ query, sandbox, wiki_id, isLocked }, pages, compiled);
-    const merges = isLocked ? undefined : await merge(db.query);
+  for (let left = MERGES - 1; ; left -= 1) {
+    // Outside the transaction, since it renders.
+    const of = await mergeEdits({ query: db.query, sandbox, wiki_id }, pages, compiled);
     try {
       return await db.transaction(async (query) => {
         const upload_id = job.upload_id ?? '';
         await insertSections(query, { wiki_id, upload_id }, compiled);
         const { creator, progress } = await standOf(query, job, compiled.length);
         await advanceJob(query, job, progress);
-        await writeFiles(query, { wiki_id, upload_id, creator }, compiled, merges ?? (await merge(query)));
+        await writeFiles(query, { wiki_id, upload_id, creator }, compiled, { of, isLast: left === 0 });
       });
     } catch (error) {
-      if (!(error instanceof EditedMeanwhileError) || isLocked) throw error;
+      if (!(error instanceof EditedMeanwhileError)) throw error;
     }
   }
 }

@@ -12,15 +12,14 @@ import { readExistingPages } from './existing-pages.ts';
 
 /**
  * Merges the files of a batch with what people wrote since they were last uploaded: base is what the last upload made of
- * the file, and both have changed it. `isLocked`: these pages are not changed until the transaction ends, so people wait for
- * the rendering; else what they write meanwhile is found when the batch is written.
+ * the file, and both have changed it. What they write meanwhile is found when the batch is written.
  */
 export async function mergeEdits(
-  { query, sandbox, wiki_id, isLocked }: { query: Query; sandbox: Sandbox; wiki_id: string; isLocked: boolean },
+  { query, sandbox, wiki_id }: { query: Query; sandbox: Sandbox; wiki_id: string },
   pages: ReadonlyMap<string, string>,
   compiled: readonly CompiledUploadFile[],
 ): Promise<ReadonlyMap<string, Merged>> {
-  const found = await readExistingPages(query, { wiki_id, compiled, isLocked });
+  const found = await readExistingPages(query, { wiki_id, compiled, isLocked: false });
   const merges = new Map<string, Merged>();
   for (const { file, page: ours } of compiled) {
     const present = found.get(file.page_id);

@@ -4,7 +4,7 @@ import { sql } from '../db/sql.ts';
 import { citationsOf } from '../documents/cite-blocks.ts';
 import { givenLinks, pageMeant } from '../pages/write-text.ts';
 import { pendingBatch } from '../search/index/pending.ts';
-import type { CompiledUploadFile, Merged, UploadWrite } from './compiled-upload.ts';
+import type { CompiledUploadFile, Merges, UploadWrite } from './compiled-upload.ts';
 import { type WrittenPage, writePages } from './write-pages.ts';
 
 interface WrittenFile {
@@ -22,7 +22,7 @@ export async function writeFiles(
   query: Query,
   write: UploadWrite,
   compiled: readonly CompiledUploadFile[],
-  merges: ReadonlyMap<string, Merged>,
+  merges: Merges,
 ): Promise<void> {
   const sources = await writeSources(query, write, compiled);
   const pages = await writePages(query, write, compiled, merges);

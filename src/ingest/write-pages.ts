@@ -6,7 +6,7 @@ import type { CompiledFile } from '../documents/compile-file.ts';
 import { folderOf } from '../markdown/page-links.ts';
 import { linksThatMean } from '../pages/place-page.ts';
 import { pendingBatch } from '../search/index/pending.ts';
-import type { CompiledUploadFile, ExistingPage, Merged, PendingFile, UploadWrite } from './compiled-upload.ts';
+import type { CompiledUploadFile, ExistingPage, Merges, PendingFile, UploadWrite } from './compiled-upload.ts';
 import { readExistingPages } from './existing-pages.ts';
 import { isSame } from './merge-edits.ts';
 import { placePages } from './page-placement.ts';
@@ -31,13 +31,13 @@ export class EditedMeanwhileError extends Error {}
  * Makes the pages that are new, revises those whose text changed, leaves the others alone. Files were given their pages
  * before the first one was read, and people go on meanwhile: under the lock of the wiki and of the pages it is seen what
  * is there now. A page that was deleted since is created again, a path that was taken since stays with its page, and
- * what people wrote since the merge is not overwritten, but throws an EditedMeanwhileError.
+ * what people wrote since the merge is not overwritten, but throws an EditedMeanwhileError; of the last merge it is kept.
  */
 export async function writePages(
   query: Query,
   write: UploadWrite,
   compiled: readonly CompiledUploadFile[],
-  merges: ReadonlyMap<string, Merged>,
+  merges: Merges,
 ): Promise<WrittenPage[]> {
   const { wiki_id } = write;
   const present = await readExistingPages(query, { wiki_id, compiled, isLocked: true });
@@ -51,7 +51,7 @@ export async function writePages(
     const found = present.get(file.page_id);
     const before = found?.is_trashed ? undefined : found;
     const page_id = found?.is_trashed ? newId('page') : file.page_id;
-    const { change, page } = changeFrom(before, ours, merges.get(file.page_id));
+    const { change, page } = changeFrom(before, ours, merges);
     written.push({ file, page, page_id, change, isOfFile: result.ok });
     if (before?.is_edited) edited.push({ before, ours, change });
     if (change === 'same' || change === 'kept') continue;
@@ -99,14 +99,15 @@ async function writeTextsOfSame(
 function changeFrom(
   before: ExistingPage | undefined,
   ours: CompiledFile,
-  merge: Merged | undefined,
+  merges: Merges,
 ): { change: WrittenPage['change']; page: CompiledFile } {
   if (!before) return { change: 'new', page: ours };
   if (isSame(before, ours)) return { change: 'same', page: ours };
   if (!before.is_edited) return { change: 'updated', page: ours };
-  const { present, page } = merge ?? {};
-  if (present?.revision !== before.revision || present.path !== before.path) throw new EditedMeanwhileError();
-  if (!page) return { change: 'kept', page: ours };
+  const { present, page } = merges.of.get(before.page_id) ?? {};
+  const isMeanwhile = present?.revision !== before.revision || present.path !== before.path;
+  if (isMeanwhile && !merges.isLast) throw new EditedMeanwhileError();
+  if (!page || isMeanwhile) return { change: 'kept', page: ours };
   if (page.markdown === before.markdown && page.title === before.title) return { change: 'same', page };
   if (page.markdown === ours.markdown && page.title === ours.title) return { change: 'updated', page };
   return { change: 'merged', page };
