@@ -1,9 +1,11 @@
 import { newId } from '../../core/ids.ts';
-import type { Query } from '../../db/db.ts';
+import type { Db, Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { type ClaimedJob, defineRecordJob } from '../../jobs/define-job.ts';
 import { endJob, showProgress } from '../../jobs/record-queue.ts';
-import { writeArchive } from './write-archive.ts';
+import type { ReceivedBlob } from '../../providers/storage/blobs.ts';
+import type { Manifest } from './archive-format.ts';
+import { writeAttachments, writeRecords } from './write-archive.ts';
 import { openZipWriter } from './zip-writer.ts';
 
 /** Makes the archive of a wiki. After a crash the next attempt starts over. */
@@ -13,34 +15,25 @@ export const exportJob = defineRecordJob({
   attempts: 5,
   async run({ db, job, services: { blobs }, signal }) {
     const zip = openZipWriter();
+    // On this machine; nothing waits for the store until it is kept.
     const receiving = blobs.receive(zip.stream);
     // Its failure is thrown where it is waited for; what is being written is told at once.
     receiving.catch((error: Error) => zip.fail(error));
-    const onProgress = async (part: number) => {
-      if (signal.aborted) throw new Stopped();
-      await db.transaction((query) => showProgress(query, job, Math.min(99, Math.floor(100 * part))));
-    };
-    const manifest = await db
-      .snapshot((query) => writeArchive(query, job.wiki_id, { blobs, zip, onProgress }))
-      .catch(async (error: Error) => {
-        zip.fail(error);
-        // It fails because the archive did, which is what is thrown.
-        await receiving.catch(() => undefined);
-        if (!(error instanceof Stopped)) throw error;
-      });
-    if (!manifest) return;
-    zip.end();
-    const received = await receiving;
-    await received.keep();
-    const { pages, revisions, attachments } = manifest;
-    const summary = `${pages} pages with ${revisions} revisions and ${attachments} attachments, ${received.byte_size} bytes.`;
-    await db.transaction(async (query) => {
-      await endJob(query, job, { status: 'completed', summary, error: '' });
-      await query(sql`
-          update exports set sha256 = ${received.sha256}, byte_size = ${received.byte_size}, expires_at = now() + interval '7 days'
-          where wiki_id = ${job.wiki_id} and export_id = ${job.job_id}`);
-      await recordEnd(query, job, 'completed', { summary, sha256: received.sha256 });
-    });
+    const progress = progressOf(db, job, signal);
+    try {
+      const onProgress = progress.show;
+      const records = await db.snapshot((query) => writeRecords(query, job.wiki_id, { zip, onProgress }));
+      await writeAttachments(records, { blobs, zip, onProgress });
+      await progress.shown();
+      zip.end();
+      await end(db, job, records.manifest, await receiving);
+    } catch (error) {
+      zip.fail(error as Error);
+      // It fails because the archive did, which is what is thrown.
+      await receiving.catch(() => undefined);
+      // The process is to stop, or the job was lost.
+      if (error !== signal.reason) throw error;
+    }
   },
   async onFailure(query, job, error) {
     await endJob(query, job, { status: 'failed', summary: '', error });
@@ -48,8 +41,46 @@ export const exportJob = defineRecordJob({
   },
 });
 
-/** The process is to stop: the job is put back. */
-class Stopped extends Error {}
+/**
+ * Shows the progress beside the snapshot, which does not wait for it: it needs a connection of its own. `show` throws the
+ * reason of the signal, and what an earlier one has failed with.
+ */
+function progressOf(db: Db, job: ClaimedJob, signal: AbortSignal) {
+  let showing: Promise<void> | undefined;
+  let failure: Error | undefined;
+  return {
+    show(part: number): void {
+      signal.throwIfAborted();
+      if (failure) throw failure;
+      showing ??= db
+        .transaction((query) => showProgress(query, job, Math.min(99, Math.floor(100 * part))))
+        .catch((error: Error) => {
+          failure = error;
+        })
+        .finally(() => {
+          showing = undefined;
+        });
+    },
+    async shown(): Promise<void> {
+      await showing;
+      if (failure) throw failure;
+    },
+  };
+}
+
+async function end(db: Db, job: ClaimedJob, manifest: Manifest, archive: ReceivedBlob): Promise<void> {
+  await archive.keep();
+  const { sha256, byte_size } = archive;
+  const { pages, revisions, attachments } = manifest;
+  const summary = `${pages} pages with ${revisions} revisions and ${attachments} attachments, ${byte_size} bytes.`;
+  await db.transaction(async (query) => {
+    await endJob(query, job, { status: 'completed', summary, error: '' });
+    await query(sql`
+      update exports set sha256 = ${sha256}, byte_size = ${byte_size}, expires_at = now() + interval '7 days'
+      where wiki_id = ${job.wiki_id} and export_id = ${job.job_id}`);
+    await recordEnd(query, job, 'completed', { summary, sha256 });
+  });
+}
 
 /** The audit record of how an export or an import ended; it has no actor, as the end of an upload. */
 export async function recordEnd(

@@ -23,24 +23,32 @@ import type { ZipWriter } from './zip-writer.ts';
 /** Types whose files are packed already. */
 const PACKED = /^(?:image\/(?!svg)|video\/|audio\/|application\/(?:zip|gzip|pdf|vnd\.openxmlformats|x-7z|x-xz|zstd))/;
 
+/** The bytes of an attachment, and the name that they get in the archive. */
+interface AttachedFile {
+  name: string;
+  sha256: string;
+  isPacked: boolean;
+}
+
 /**
- * Writes a wiki, as one snapshot of the database shows it, as the files of an archive. `onProgress` is told of each part
- * (0 to 1) that is done.
+ * Writes a wiki, as one snapshot of the database shows it, as the files of an archive, but for those of its attachments,
+ * which it answers. It waits for nothing but the database and `zip`. `onProgress` is told of each part (0 to 1) that is done.
  */
-export async function writeArchive(
+export async function writeRecords(
   query: Query,
   wiki_id: string,
-  { blobs, zip, onProgress }: { blobs: Blobs; zip: ZipWriter; onProgress(part: number): Promise<void> },
-): Promise<Manifest> {
+  { zip, onProgress }: { zip: ZipWriter; onProgress(part: number): void },
+): Promise<{ manifest: Manifest; files: AttachedFile[] }> {
   const manifest: Manifest = { format: FORMAT, version: FORMAT_VERSION, ...(await readManifest(query, wiki_id)) };
   const people = await readPeople(query, wiki_id);
   const steps = 2 * manifest.pages + manifest.revisions + 2 * manifest.attachments;
+  const files: AttachedFile[] = [];
   let done = 0;
   async function* counted<T>(rows: AsyncIterable<T>): AsyncGenerator<T> {
     for await (const row of rows) {
       yield row;
       done += 1;
-      if (done % 500 === 0) await onProgress(done / steps);
+      if (done % 500 === 0) onProgress(done / steps);
     }
   }
 
@@ -50,16 +58,29 @@ export async function writeArchive(
   const pages = mapped(counted(readPages(query, wiki_id)), (page) => recordOf(page, nameOf));
   await zip.add(PAGES_FILE, lines(pages));
   await zip.add(HISTORY_FILE, lines(counted(readHistory(query, wiki_id))));
-  const attachments = mapped(counted(readAttachments(query, wiki_id)), attachmentRecord);
+  const attachments = mapped(counted(readAttachments(query, wiki_id)), (attachment) => {
+    const record = attachmentRecord(attachment);
+    const { file: name, sha256, content_type } = record;
+    files.push({ name, sha256, isPacked: PACKED.test(content_type) });
+    return record;
+  });
   await zip.add(ATTACHMENTS_FILE, lines(attachments));
   for await (const page of counted(readPages(query, wiki_id))) {
     await zip.add(pageFile(page.path, page.has_children), fileOf(page, nameOf));
   }
-  for await (const attachment of counted(readAttachments(query, wiki_id))) {
-    const bytes = await blobs.stream(attachment.sha256);
-    await zip.add(attachmentRecord(attachment).file, bytes, PACKED.test(attachment.content_type));
+  return { manifest, files };
+}
+
+/** Writes the attachments that writeRecords answered; the store keeps the bytes of one that was deleted since for a day. */
+export async function writeAttachments(
+  { manifest, files }: { manifest: Manifest; files: readonly AttachedFile[] },
+  { blobs, zip, onProgress }: { blobs: Blobs; zip: ZipWriter; onProgress(part: number): void },
+): Promise<void> {
+  const steps = 2 * manifest.pages + manifest.revisions + 2 * manifest.attachments;
+  for (const [i, { name, sha256, isPacked }] of files.entries()) {
+    await zip.add(name, await blobs.stream(sha256), isPacked);
+    onProgress(1 - (files.length - i - 1) / steps);
   }
-  return manifest;
 }
 
 function lines(records: AsyncIterable<object> | Iterable<object>): Readable {
