@@ -311,6 +311,18 @@ AS $function$
   where k.wiki_id in (select p.wiki_id from pages p where p.trashed_at < now() - age)
 $function$;
 
+-- For the scheduler: wikis with prepared rows of imports that have ended.
+CREATE OR REPLACE FUNCTION public.wikis_with_staged_imports()
+ RETURNS TABLE(wiki_id text, workspace_id text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select k.wiki_id, k.workspace_id from wikis k where k.wiki_id in (
+    select s.wiki_id from staged_imports s join jobs j on j.wiki_id = s.wiki_id and j.job_id = s.import_id
+    where j.finished_at is not null)
+$function$;
+
 -- Only the SHA-256 of a key is kept. workspace_id null: a personal key of user_id; else a key of that workspace, made by user_id and never stronger than that user is now. permissions null: all that the role gives.
 create table api_keys (
   key_id            text                      collate "C" not null,
@@ -482,6 +494,83 @@ grant delete, insert, select, update on identities to ibid_service;
 alter table identities enable row level security;
 create policy self on identities for all
   using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
+
+-- Attachments whose files a running import has stored. They are no references to blobs: those that are left behind are deleted a day later.
+create table import_attachments (
+  wiki_id        text                      collate "C" not null,
+  import_id      text                      collate "C" not null,
+  attachment_id  text                      collate "C" not null,
+  page_id        text                      collate "C" not null,
+  filename       text                      not null,
+  content_type   text                      not null,
+  byte_size      bigint                    not null,
+  sha256         text                      collate "C" not null,
+  created_at     timestamp with time zone  not null,
+  created_by     text                      collate "C" not null,
+  PRIMARY KEY (wiki_id, import_id, attachment_id),
+  FOREIGN KEY (wiki_id, import_id) REFERENCES staged_imports(wiki_id, import_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on import_attachments to ibid_service;
+alter table import_attachments enable row level security;
+create policy of_the_wiki on import_attachments for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
+-- Pages that a running import has prepared. former_paths: rows of page_paths.
+create table import_pages (
+  wiki_id         text                      collate "C" not null,
+  import_id       text                      collate "C" not null,
+  page_id         text                      collate "C" not null,
+  path            text                      collate "C" not null,
+  slug            text                      collate "C" not null,
+  parent_page_id  text                      collate "C",
+  parent_path     text                      collate "C",
+  title           text                      not null,
+  description     text                      not null,
+  position        integer                   not null,
+  status          text                      collate "C" not null,
+  origin          text                      collate "C" not null,
+  stale           boolean                   not null,
+  revision        integer                   not null,
+  word_count      integer                   not null,
+  created_at      timestamp with time zone  not null,
+  created_by      text                      collate "C" not null,
+  updated_at      timestamp with time zone  not null,
+  updated_by      text                      collate "C" not null,
+  former_paths    jsonb                     not null,
+  PRIMARY KEY (wiki_id, import_id, page_id),
+  FOREIGN KEY (wiki_id, import_id) REFERENCES staged_imports(wiki_id, import_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on import_pages to ibid_service;
+alter table import_pages enable row level security;
+create policy of_the_wiki on import_pages for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
+-- Revisions that a running import has rendered. text, the terms and links: of present revisions; what page_texts, search_pending and page_links get.
+create table import_revisions (
+  wiki_id      text                      collate "C" not null,
+  import_id    text                      collate "C" not null,
+  page_id      text                      collate "C" not null,
+  revision     integer                   not null,
+  title        text                      not null,
+  markdown     text                      not null,
+  html         text                      not null,
+  outline      jsonb                     not null,
+  origin       text                      collate "C" not null,
+  folder       text                      collate "C" not null,
+  created_at   timestamp with time zone  not null,
+  created_by   text                      collate "C" not null,
+  text         text,
+  title_terms  text,
+  body_terms   text,
+  vocabulary   text,
+  links        jsonb,
+  PRIMARY KEY (wiki_id, import_id, page_id, revision),
+  FOREIGN KEY (wiki_id, import_id) REFERENCES staged_imports(wiki_id, import_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on import_revisions to ibid_service;
+alter table import_revisions enable row level security;
+create policy of_the_wiki on import_revisions for all
+  using ((wiki_id = ( SELECT own_wiki())));
 
 -- Authors in imported archives who are no members here: what the archive says of them, under ids that are nobody's.
 create table imported_people (
@@ -1022,6 +1111,18 @@ CREATE INDEX sources_by_sha256 ON sources USING btree (sha256);
 grant delete, insert, select, update on sources to ibid_service;
 alter table sources enable row level security;
 create policy of_the_wiki on sources for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
+-- The imports that have rows in import_pages, import_revisions and import_attachments. The row of one that runs is missing after the database has crashed, which has emptied all four tables.
+create table staged_imports (
+  wiki_id    text  collate "C" not null,
+  import_id  text  collate "C" not null,
+  PRIMARY KEY (wiki_id, import_id),
+  FOREIGN KEY (wiki_id, import_id) REFERENCES imports(wiki_id, import_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on staged_imports to ibid_service;
+alter table staged_imports enable row level security;
+create policy of_the_wiki on staged_imports for all
   using ((wiki_id = ( SELECT own_wiki())));
 
 -- The paid plan of a workspace, written by the payment provider. No row: none.

@@ -34,7 +34,16 @@ const UNIQUE_COLUMNS: Record<string, string[]> = {
 const SMALL_TABLES = ['search_wikis', 'search_pending', 'page_bases'];
 
 /** Tables that no request reads. */
-const JOB_TABLES = ['imports', 'imported_people', 'background_jobs', 'blob_references'];
+const JOB_TABLES = [
+  'imports',
+  'imported_people',
+  'staged_imports',
+  'import_pages',
+  'import_revisions',
+  'import_attachments',
+  'background_jobs',
+  'blob_references',
+];
 
 interface Plan {
   'Node Type': string;

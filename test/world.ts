@@ -41,7 +41,7 @@ export interface Owner extends Client {
   membership_id: string;
 }
 
-export interface Hooks extends Pick<ServiceHooks, 'observe' | 'rewrite' | 'services'> {
+export interface Hooks extends Pick<ServiceHooks, 'observe' | 'rewrite' | 'services' | 'jobServices'> {
   /** Where the service writes its lines; nowhere unless stated. */
   log?: Logger;
 }

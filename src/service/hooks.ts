@@ -1,4 +1,5 @@
 import type { Services } from '../http/services.ts';
+import type { JobServices } from '../jobs/define-job.ts';
 
 /** Registers how to stop what was just started, so that it stops before its dependencies. */
 export type OnStop = (end: () => Promise<unknown>) => void;
@@ -10,4 +11,6 @@ export interface ServiceHooks {
   rewrite?: (text: string) => string;
   /** Wraps the services of endpoints: tests delay calls with it, or record them. */
   services?: (services: Services) => Services;
+  /** The same for the services of jobs. */
+  jobServices?: (services: JobServices) => JobServices;
 }

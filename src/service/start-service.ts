@@ -37,7 +37,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     const { db, postgres } = await openDatabase(config, log, hooks, onStop);
     const blobs = trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query);
     const mail = config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log);
-    const worker = config.ROLE === 'web' ? undefined : startWorkers({ config, db, blobs, mail, log }, onStop);
+    const worker = config.ROLE === 'web' ? undefined : startWorkers({ config, db, blobs, mail, log }, hooks, onStop);
     const started = { config, log, db, postgres, blobs, mail, external, wakeWorker: () => worker?.wake() };
     const api = config.ROLE === 'worker' ? undefined : await startApi(started, hooks, onStop);
     if (config.METRICS_PORT !== undefined) await serveMetrics(config.HOST, config.METRICS_PORT, onStop);

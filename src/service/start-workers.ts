@@ -10,7 +10,7 @@ import type { Blobs } from '../providers/storage/blobs.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
 import { openSandbox } from '../sandbox/thread-pool.ts';
 import { limitsOf, publicUrlOf } from './from-config.ts';
-import type { OnStop } from './hooks.ts';
+import type { OnStop, ServiceHooks } from './hooks.ts';
 
 /** For the files of uploads and imports. */
 const RENDERING_THREADS = 2;
@@ -18,6 +18,7 @@ const RENDERING_THREADS = 2;
 /** Starts the worker and the schedule. */
 export function startWorkers(
   { config, db, blobs, mail, log }: { config: Config; db: ServiceDb; blobs: Blobs; mail: Mail; log: Logger },
+  hooks: Pick<ServiceHooks, 'jobServices'>,
   onStop: OnStop,
 ): Worker {
   // Page reads have a higher CPU priority than uploads.
@@ -27,14 +28,14 @@ export function startWorkers(
   onStop(() => reader.close());
   const services = { blobs, mail, sandbox, reader, publicUrl: publicUrlOf(config), limits: limitsOf(config), log };
   const slots = { ...LANES, uploads: uploadSlots(config) };
-  const worker = startWorker({ db, jobs: JOBS, slots, services });
+  const worker = startWorker({ db, jobs: JOBS, slots, services: hooks.jobServices?.(services) ?? services });
   onStop(() => worker.stop());
   const schedule = startSchedule({ db, jobs: JOBS, log, onEnqueued: worker.wake });
   onStop(() => schedule.stop());
   return worker;
 }
 
-/** An import is one long transaction, and requests need connections too. */
+/** Each may be writing, or reading the snapshot of an export; requests need a connection too. */
 function uploadSlots({ DATABASE_CONNECTIONS }: Config): number {
-  return Math.max(1, Math.min(LANES.uploads, Math.floor(DATABASE_CONNECTIONS / 2) - 1));
+  return Math.max(1, Math.min(LANES.uploads, DATABASE_CONNECTIONS - 1));
 }

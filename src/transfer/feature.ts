@@ -5,8 +5,9 @@ import { exportJob } from './export/export.job.ts';
 import { getExportContent } from './export/get-export-content.ts';
 import { createImport } from './import/create-import.ts';
 import { importJob } from './import/import.job.ts';
+import { removeStagedRowsOfEnded } from './import/remove-staged-rows.job.ts';
 
 export const transfer: Feature = {
   endpoints: [createExport, getExportContent, createImport],
-  jobs: [exportJob, importJob, deleteExpiredExports],
+  jobs: [exportJob, importJob, removeStagedRowsOfEnded, deleteExpiredExports],
 };

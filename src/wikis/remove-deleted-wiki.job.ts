@@ -25,6 +25,9 @@ export const removeDeletedWiki = defineJob({
     await inBatches(sql`
       delete from sources where wiki_id = ${wiki_id} and source_id in (
         select source_id from sources where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
+    await inBatches(sql`
+      delete from import_revisions where wiki_id = ${wiki_id} and (import_id, page_id, revision) in (
+        select import_id, page_id, revision from import_revisions where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
     if (signal.aborted) return;
     await query(sql`delete from wikis where wiki_id = ${wiki_id} and workspace_id is null`);
   },

@@ -42,13 +42,29 @@ export function pendingBatch(
   wiki_id: string,
   documents: readonly { document_id: string; version: number; title: string; body: IndexedText }[],
 ): Sql {
-  const titles = documents.map(({ title }) => indexTitle(title));
+  const terms = documents.map(({ title, body }) => pendingTerms(title, body));
+  return pendingCopies(
+    kind,
+    sql`
+    select ${wiki_id}::text as wiki_id, * from unnest(
+      ${documents.map(({ document_id }) => document_id)}::text[], ${documents.map(({ version }) => version)}::int[],
+      ${terms.map(({ title_terms }) => title_terms)}::text[], ${terms.map(({ body_terms }) => body_terms)}::text[],
+      ${terms.map(({ vocabulary }) => vocabulary)}::text[])
+      as w (document_id, version, title_terms, body_terms, vocabulary)`,
+  );
+}
+
+/** What is pending of a document with this title and text. */
+export function pendingTerms(title: string, body: IndexedText) {
+  const head = indexTitle(title);
+  return { title_terms: head.terms, body_terms: body.terms, vocabulary: head.vocabulary + body.vocabulary };
+}
+
+/** As `pendingBatch`, for rows that the database has: `from` returns the columns of pendingTerms beside those of pendingCte. */
+export function pendingCopies(kind: DocumentKind, from: Sql): Sql {
   return sql`
     insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary)
-    select ${wiki_id}, ${kind}, w.* from unnest(
-      ${documents.map(({ document_id }) => document_id)}::text[], ${documents.map(({ version }) => version)}::int[],
-      ${titles.map(({ terms }) => terms)}::text[], ${documents.map(({ body }) => body.terms)}::text[],
-      ${documents.map(({ body }, i) => titles[i]?.vocabulary + body.vocabulary)}::text[]) w
+    select w.wiki_id, ${kind}, w.document_id, w.version, w.title_terms, w.body_terms, w.vocabulary from (${from}) w
     ${ONE_ROW_PER_VERSION}`;
 }
 

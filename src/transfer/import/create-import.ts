@@ -11,7 +11,7 @@ import { Job, jobColumns } from '../../jobs/schema.ts';
 import type { Blobs } from '../../providers/storage/blobs.ts';
 import { MANIFEST_FILE } from '../export/archive-format.ts';
 import { queuedJob } from '../export/create-export.ts';
-import { notEmpty } from './import-wiki.ts';
+import { notEmpty } from './publish-import.ts';
 
 export const createImport = endpoint({
   method: 'POST',

@@ -2,21 +2,21 @@ import type { Query } from '../../db/db.ts';
 import type { Blobs } from '../../providers/storage/blobs.ts';
 import type { Sandbox } from '../../sandbox/thread-pool.ts';
 import type { Archive } from './open-archive.ts';
+import type { Staging } from './staged-rows.ts';
 
-/** What an import works with. All that it writes is one transaction. */
+/** What an import prepares its rows with. No transaction is open meanwhile, and nothing of it is visible yet. */
 export interface ImportContext {
   query: Query;
+  staging: Staging;
   wiki_id: string;
   /** The user who imports. */
   creator: string;
-  /** When the transaction began. */
+  /** When the attempt began. */
   now: string;
   archive: Archive;
   blobs: Blobs;
   sandbox: Sandbox;
   limits: { markdown_bytes: number; file_bytes: number };
-  /** Says how far it is (0 to 1), and throws where it is to stop. */
-  onProgress(part: number): Promise<void>;
 }
 
 /** Texts that are rendered and written together: enough to be fast, and little to hold in memory. */

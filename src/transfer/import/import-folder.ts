@@ -7,15 +7,9 @@ import { invalid } from './archive-error.ts';
 import { attachFile } from './attach-file.ts';
 import { type ImportContext, inBatches } from './import-context.ts';
 import { shown } from './open-archive.ts';
+import type { PreparedImport } from './publish-import.ts';
+import { ATTACHMENTS, type ImportedAttachment, type ImportedRevision } from './staged-rows.ts';
 import { namesOfWiki } from './wiki-names.ts';
-import {
-  type ImportedAttachment,
-  type ImportedPage,
-  type ImportedRevision,
-  insertAttachments,
-  insertPages,
-  insertRevisions,
-} from './write-imported.ts';
 
 /** Files that become pages; what else pages show or link to becomes an attachment of theirs. */
 const DOCUMENT = /\.(?:md|markdown|mdx|txt|html?)$/i;
@@ -55,13 +49,13 @@ interface FolderPlan {
   names: ReturnType<typeof namesOfWiki>;
 }
 
-/** Creates pages of the documents of an archive that is not a wiki's, beside those that the wiki has. Answers a summary. */
-export async function importFolder(context: ImportContext): Promise<string> {
-  const { query, wiki_id, archive, onProgress } = context;
+/** Prepares pages of the documents of an archive that is not a wiki's, beside those that the wiki has. */
+export async function importFolder(context: ImportContext): Promise<PreparedImport> {
+  const { archive, staging } = context;
   const plan = await planFolder(context);
   const claimed = new Map<string, string>();
   const failures: string[] = [];
-  let written = 0;
+  let prepared = 0;
   let done = 0;
 
   async function make(page: Planned): Promise<Compiled> {
@@ -71,32 +65,23 @@ export async function importFolder(context: ImportContext): Promise<string> {
   }
 
   async function write(made: Compiled[]): Promise<void> {
-    const rows: { page: ImportedPage; revision: ImportedRevision }[] = [];
+    const rows: ImportedRevision[] = [];
     for (const { result, ...page } of made) {
       if (!result.ok) continue;
       for (const link of result.links)
         if (plan.attachmentIds.has(link) && !claimed.has(link)) claimed.set(link, page.page_id);
-      rows.push(rowsOf(context, plan, page, result));
+      rows.push(revisionOf(context, plan, page, result));
     }
-    await insertPages(
-      query,
-      wiki_id,
-      rows.map(({ page }) => page),
-    );
-    await insertRevisions(
-      query,
-      wiki_id,
-      rows.map(({ revision }) => revision),
-    );
-    written += rows.length;
+    prepared += rows.length;
     done += made.length;
-    await onProgress((0.95 * done) / plan.planned.length);
+    await staging.revisions(rows, (0.95 * done) / plan.planned.length);
   }
 
   await inBatches(plan.planned, ({ entry }) => (entry === undefined ? 0 : archive.size(entry)), make, write);
-  if (written === 0) throw invalid(`None of the files can become a page. ${failures.slice(0, NAMED).join('; ')}`);
+  if (prepared === 0) throw invalid(`None of the files can become a page. ${failures.slice(0, NAMED).join('; ')}`);
   await attachClaimed(context, plan.entryOf, plan.attachmentIds, claimed);
-  return summarize(written, claimed.size, plan.attachmentIds.size - claimed.size, failures);
+  const left = plan.attachmentIds.size - claimed.size;
+  return { summary: summarize(prepared, claimed.size, left, failures), people: [], isWholeWiki: false };
 }
 
 async function planFolder({ query, wiki_id, archive }: ImportContext): Promise<FolderPlan> {
@@ -145,37 +130,27 @@ async function compilePlanned(
   return { ...page, result: await asFolder(folderOf(filename).split('/').at(-1) || filename), failure };
 }
 
-function rowsOf(
+function revisionOf(
   { now, creator }: ImportContext,
   { idAt, names }: FolderPlan,
   { page_id, path, position }: Planned,
   result: CompileOutput & { ok: true },
-) {
+): ImportedRevision {
   const { title, description, word_count, markdown, html, outline, text, indexed } = result;
   const parent = folderOf(path);
-  const by = { created_at: now, created_by: creator, updated_at: now, updated_by: creator };
-  const state = { status: 'published', origin: 'authored', stale: false, revision: 1 };
+  const made = { revision: 1, origin: 'authored', created_at: now, created_by: creator };
   const place = {
+    path,
     slug: path.slice(path.lastIndexOf('/') + 1),
     parent_page_id: idAt.get(parent) ?? null,
     parent_path: parent || null,
+    position,
+    former_paths: [],
   };
-  const present = { text, indexed, links: names.resolved(result.page_links) };
-  return {
-    page: { page_id, path, ...place, title, description, position, ...state, word_count, ...by },
-    revision: {
-      page_id,
-      revision: 1,
-      title,
-      markdown,
-      html,
-      outline,
-      origin: 'authored',
-      folder: parent,
-      ...by,
-      present,
-    },
-  };
+  const state = { status: 'published', stale: false, word_count, updated_at: now, updated_by: creator };
+  const page = { page_id, title, description, ...place, ...state, ...made };
+  const present = { page, text, indexed, links: names.resolved(result.page_links) };
+  return { page_id, title, markdown, html, outline, folder: parent, ...made, present };
 }
 
 /** The files by their names without the one folder that everything lies in, as archives of repositories have it. */
@@ -213,19 +188,24 @@ function planPages(
 
 /** The files that pages show or link to, each as an attachment of the first page that does. */
 async function attachClaimed(
-  { query, wiki_id, archive, blobs, limits, creator, now }: ImportContext,
+  { staging, archive, blobs, limits, creator, now }: ImportContext,
   entryOf: ReadonlyMap<string, string>,
   ids: ReadonlyMap<string, string>,
   claimed: ReadonlyMap<string, string>,
 ): Promise<void> {
+  let rows: ImportedAttachment[] = [];
+  let done = 0;
   for (const [name, page_id] of claimed) {
     const entry = entryOf.get(name);
     const attachment_id = ids.get(name);
     if (entry === undefined || attachment_id === undefined)
       throw new Error(`a page claims ${shown(name)}, which is not there`);
     const file = await attachFile(archive, entry, { blobs, file_bytes: limits.file_bytes });
-    const row: ImportedAttachment = { attachment_id, page_id, ...file, created_at: now, created_by: creator };
-    await insertAttachments(query, wiki_id, [row]);
+    rows.push({ attachment_id, page_id, ...file, created_at: now, created_by: creator });
+    done += 1;
+    if (rows.length < ATTACHMENTS && done < claimed.size) continue;
+    await staging.attachments(rows, 0.95 + (0.05 * done) / claimed.size);
+    rows = [];
   }
 }
 

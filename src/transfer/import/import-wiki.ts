@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import { raw, sql } from '../../db/sql.ts';
+import { sql } from '../../db/sql.ts';
 import { folderOf } from '../../markdown/page-links.ts';
 import { type ArchivedPage, ArchivedRevision, HISTORY_FILE, MANIFEST_FILE } from '../export/archive-format.ts';
 import { ArchiveError, invalid } from './archive-error.ts';
@@ -8,45 +8,26 @@ import { editedText } from './edited-text.ts';
 import { type ImportContext, inBatches } from './import-context.ts';
 import { peopleHere } from './imported-people.ts';
 import { shown } from './open-archive.ts';
+import type { PreparedImport } from './publish-import.ts';
 import { readRecords, recordReader } from './read-records.ts';
+import { ATTACHMENTS, type ImportedAttachment, type ImportedPage, type ImportedRevision } from './staged-rows.ts';
 import { readWikiArchive, type WikiArchive } from './wiki-archive.ts';
 import { namesOfWiki } from './wiki-names.ts';
-import {
-  type ImportedAttachment,
-  type ImportedPage,
-  type ImportedRevision,
-  insertAttachments,
-  insertPages,
-  insertRevisions,
-} from './write-imported.ts';
-
-const PAGES_AT_ONCE = 2_000;
 
 const readRevision = recordReader(ArchivedRevision);
 
-/** Makes an empty wiki what the archive of a wiki holds. Answers a line about it, and how many pages there are then. */
-export async function importWiki(context: ImportContext): Promise<{ summary: string; pages: number }> {
-  const { query, wiki_id, archive, onProgress } = context;
+/** Prepares what the archive of a wiki makes of an empty one. */
+export async function importWiki(context: ImportContext): Promise<PreparedImport> {
+  const { query, wiki_id, archive } = context;
   const found = await readWikiArchive(archive);
   const idOf = await freeIds(context, found);
-  const personOf = await peopleHere(query, wiki_id, found.people);
-  const pages = found.pages.map((page) => ({ ...page, page_id: idOf(page.page_id) }));
-  const idAt = new Map(pages.map(({ path, page_id }) => [path, page_id]));
-  const rows = pages.map((page) => pageRow(page, idAt, personOf));
-  for (let from = 0; from < rows.length; from += PAGES_AT_ONCE) {
-    await insertPages(query, wiki_id, rows.slice(from, from + PAGES_AT_ONCE));
-  }
-  const former = pages.flatMap(({ page_id, former_paths }) => former_paths.map((path) => ({ page_id, path })));
-  await query(sql`
-    insert into page_paths (wiki_id, path, page_id)
-    select ${wiki_id}, path, page_id from jsonb_to_recordset(${JSON.stringify(former)}::jsonb) as g (path text, page_id text)`);
+  const { personOf, strangers } = await peopleHere(query, wiki_id, found.people);
   const edited = await importHistory(context, found, idOf, personOf);
   await importAttachments(context, found, idOf, personOf);
-  await onProgress(1);
-  const { revisions, attachments } = found.manifest;
+  const { pages, revisions, attachments } = found.manifest;
   const more = edited === 0 ? '' : ` ${edited} files were changed in the archive and are new revisions.`;
-  const summary = `${pages.length} pages with ${revisions} revisions and ${attachments} attachments.${more}`;
-  return { summary, pages: pages.length };
+  const summary = `${pages} pages with ${revisions} revisions and ${attachments} attachments.${more}`;
+  return { summary, people: strangers, isWholeWiki: true };
 }
 
 /** The ids of the archive where no other wiki of the service has them, and new ones for the others. */
@@ -62,75 +43,67 @@ async function freeIds({ query }: ImportContext, { pages, attachments }: WikiArc
   return (id) => fresh.get(id) ?? id;
 }
 
-function pageRow(
-  page: ArchivedPage,
-  idAt: ReadonlyMap<string, string>,
-  personOf: (id: string) => string,
-): ImportedPage {
-  const parent = folderOf(page.path);
-  return {
-    ...page,
-    slug: page.path.slice(page.path.lastIndexOf('/') + 1),
-    parent_page_id: idAt.get(parent) ?? null,
-    parent_path: parent || null,
-    created_by: personOf(page.created_by),
-    updated_by: personOf(page.updated_by),
-  };
-}
-
-/** Writes every revision, rendered again, and what was changed in the archive's Markdown files as one more. */
+/** Prepares every revision, rendered again, and what was changed in the archive's Markdown files as one more. */
 async function importHistory(
   context: ImportContext,
   { manifest, pages }: WikiArchive,
   idOf: (id: string) => string,
   personOf: (user_id: string) => string,
 ): Promise<number> {
-  const { query, wiki_id, sandbox, onProgress } = context;
+  const { wiki_id, sandbox, staging } = context;
   const names = namesOfWiki(pages);
+  const rowOf = pageRows(pages, idOf, personOf);
   let done = 0;
   let edited = 0;
 
   async function make(given: Given): Promise<ImportedRevision> {
-    const { page, folder, title, revision, origin, created_at, isPresent } = given;
+    const { page, folder, title, revision, origin, created_at, isPresent, isEdit } = given;
     const markdown = given.markdown.replace(/(?<=attachment:)attachment_[0-9a-hjkmnp-tv-z]{26}/g, idOf);
     const page_path = [...(folder ? [folder] : []), page.path.slice(page.path.lastIndexOf('/') + 1)].join('/');
     const rendered = await sandbox.render({ wiki_id, markdown, page_path, pagesByTarget: names.targetsOf(markdown) });
-    const { html, outline, text, indexed } = rendered;
+    const { html, outline, text, indexed, description, word_count } = rendered;
     const meant = new Map(page.meant.map(({ to_path, page_id }) => [to_path, page_id]));
     const links = names.resolved(rendered.links).map((link) => {
       const to = meant.get(link.to_path) ?? link.to_page_id;
       return { ...link, to_page_id: to === null ? null : idOf(to) };
     });
-    if (given.isEdit) {
-      edited += 1;
-      await query(sql`
-        update pages set revision = ${revision}, title = ${title}, description = ${rendered.description},
-          word_count = ${rendered.word_count}, updated_at = ${created_at}::timestamptz, updated_by = ${context.creator}
-        where wiki_id = ${wiki_id} and page_id = ${idOf(page.page_id)}`);
-    }
-    return {
-      page_id: idOf(page.page_id),
-      revision,
-      title,
-      markdown,
-      html,
-      outline,
-      origin,
-      folder,
-      created_at,
-      created_by: given.isEdit ? context.creator : personOf(given.created_by),
-      present: isPresent ? { text, indexed, links } : undefined,
-    };
+    const created_by = isEdit ? context.creator : personOf(given.created_by);
+    const edit = { revision, title, description, word_count, updated_at: created_at, updated_by: created_by };
+    if (isEdit) edited += 1;
+    const present = { page: { ...rowOf(page), ...(isEdit && edit) }, text, indexed, links };
+    const page_id = idOf(page.page_id);
+    const texts = { title, markdown, html, outline, folder };
+    return { page_id, revision, origin, ...texts, created_at, created_by, present: isPresent ? present : undefined };
   }
 
   async function write(made: ImportedRevision[]): Promise<void> {
-    await insertRevisions(query, wiki_id, made);
     done += made.length;
-    await onProgress((0.95 * done) / Math.max(manifest.revisions, 1));
+    await staging.revisions(made, (0.95 * done) / Math.max(manifest.revisions, 1));
   }
 
   await inBatches(givenRevisions(context, manifest.revisions, pages), ({ markdown }) => markdown.length, make, write);
   return edited;
+}
+
+/** The row of each page of the archive, under its id and people here. */
+function pageRows(
+  pages: readonly ArchivedPage[],
+  idOf: (id: string) => string,
+  personOf: (id: string) => string,
+): (page: ArchivedPage) => ImportedPage {
+  const idAt = new Map(pages.map(({ path, page_id }) => [path, idOf(page_id)]));
+  return (page) => {
+    const parent = folderOf(page.path);
+    return {
+      ...page,
+      page_id: idOf(page.page_id),
+      slug: page.path.slice(page.path.lastIndexOf('/') + 1),
+      parent_page_id: idAt.get(parent) ?? null,
+      parent_path: parent || null,
+      created_by: personOf(page.created_by),
+      updated_by: personOf(page.updated_by),
+    };
+  };
 }
 
 interface Given extends ArchivedRevision {
@@ -191,7 +164,7 @@ async function importAttachments(
   idOf: (id: string) => string,
   personOf: (user_id: string) => string,
 ): Promise<void> {
-  const { query, wiki_id, archive, blobs, limits, onProgress } = context;
+  const { archive, blobs, limits, staging } = context;
   let rows: ImportedAttachment[] = [];
   for (const [i, given] of attachments.entries()) {
     const file = await attachFile(archive, given.file, { blobs, file_bytes: limits.file_bytes });
@@ -204,23 +177,8 @@ async function importAttachments(
       page_id: idOf(given.page_id),
       created_by: personOf(given.created_by),
     });
-    if (rows.length < 100 && i < attachments.length - 1) continue;
-    await insertAttachments(query, wiki_id, rows);
-    await onProgress(0.95 + (0.05 * i) / attachments.length);
+    if (rows.length < ATTACHMENTS && i < attachments.length - 1) continue;
+    await staging.attachments(rows, 0.95 + (0.05 * i) / attachments.length);
     rows = [];
   }
-}
-
-/** Fails where the wiki has other pages than these: what people did meanwhile is not mixed with what the archive brings: the archive of a wiki is a whole wiki. */
-export async function refuseUnlessAlone({ query, wiki_id }: ImportContext, pages: number): Promise<void> {
-  const [row] = await query<{ pages: number }>(sql`
-    select count(*)::int as pages from pages where wiki_id = ${wiki_id} and ${raw('trashed_at is null')}`);
-  if (row?.pages !== pages) throw notEmpty();
-}
-
-export function notEmpty(): ArchiveError {
-  return new ArchiveError(
-    'conflict',
-    'The wiki has pages already, and the archive of a wiki goes into an empty one. Make a new wiki for it.',
-  );
 }

@@ -7,14 +7,14 @@ import { shown } from './open-archive.ts';
 
 /**
  * Who the people of an archive are here, by the ids that the archive has for them: members of the workspace by their
- * address. All others get a new id, under which the archive's profile is stored; the id of a
- * user who is not a member is never used, since an archive can name any id.
+ * address. All others, `strangers`, get a new id, under which the archive's profile is to be stored; the id of a user who is
+ * not a member is never used, since an archive can name any id.
  */
 export async function peopleHere(
   query: Query,
   wiki_id: string,
   people: readonly ArchivedPerson[],
-): Promise<(user_id: string) => string> {
+): Promise<{ personOf: (user_id: string) => string; strangers: ArchivedPerson[] }> {
   const members = await query<{ user_id: string; email: string }>(sql`
     select u.user_id, u.email from wikis w
     join memberships m on m.workspace_id = w.workspace_id join users u on u.user_id = m.user_id
@@ -30,13 +30,10 @@ export async function peopleHere(
     here.set(user_id, id);
     if (member === undefined) strangers.push({ ...person, user_id: id });
   }
-  await query(sql`
-    insert into imported_people (wiki_id, user_id, name, email)
-    select ${wiki_id}, user_id, name, email
-    from jsonb_to_recordset(${JSON.stringify(strangers)}::jsonb) as g (user_id text, name text, email text)`);
-  return (user_id) => {
+  const personOf = (user_id: string) => {
     const id = here.get(user_id);
     if (id === undefined) throw invalid(`${PEOPLE_FILE} does not list ${shown(user_id)}, whom another file names.`);
     return id;
   };
+  return { personOf, strangers };
 }

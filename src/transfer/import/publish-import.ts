@@ -1,0 +1,124 @@
+import type { Query } from '../../db/db.ts';
+import { raw, sql } from '../../db/sql.ts';
+import type { ClaimedJob } from '../../jobs/define-job.ts';
+import { endJob, lockJob } from '../../jobs/record-queue.ts';
+import { pageMeant } from '../../pages/write-text.ts';
+import { pendingCopies } from '../../search/index/pending.ts';
+import type { ArchivedPerson } from '../export/archive-format.ts';
+import { recordEnd } from '../export/export.job.ts';
+import { ArchiveError } from './archive-error.ts';
+
+/** What an import has come to, besides the rows that it has staged. */
+export interface PreparedImport {
+  summary: string;
+  /** Authors who are no members here. */
+  people: readonly ArchivedPerson[];
+  /** Whether the wiki must have no other pages: the archive of a wiki is a whole wiki. */
+  isWholeWiki: boolean;
+}
+
+/**
+ * Makes all that an import has staged visible and ends its job, in the caller's transaction: here, and nowhere else, do rows
+ * of an import become pages. It calls nothing but the database. Errors: ArchiveError where the wiki has pages already,
+ * LeaseLost, and those of the database where a page of the same path was made, or one above was moved, since the paths were
+ * planned; then the next attempt plans them again.
+ */
+export async function publishImport(query: Query, job: ClaimedJob, prepared: PreparedImport): Promise<void> {
+  const { wiki_id, job_id } = job;
+  const { summary, people, isWholeWiki } = prepared;
+  const [staged] = await query(sql`
+    select set_config('statement_timeout', '0', true) from staged_imports
+    where wiki_id = ${wiki_id} and import_id = ${job_id}`);
+  if (!staged) throw new Error('the database has crashed and lost what was prepared; the import starts over');
+  await query(sql`
+    insert into imported_people (wiki_id, user_id, name, email)
+    select ${wiki_id}, user_id, name, email
+    from jsonb_to_recordset(${JSON.stringify(people)}::jsonb) as g (user_id text, name text, email text)`);
+  const pages = await publishPages(query, job);
+  await publishRevisions(query, job);
+  await publishAttachments(query, job);
+  // The job first and then the wiki, as every other write that needs both.
+  await lockJob(query, job);
+  await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
+  if (isWholeWiki) await refuseUnlessAlone(query, wiki_id, pages);
+  await resolveLinks(query, wiki_id);
+  await endJob(query, job, { status: 'completed', summary, error: '' });
+  await recordEnd(query, job, 'completed', { summary });
+}
+
+/** Answers how many. */
+async function publishPages(query: Query, { wiki_id, job_id }: ClaimedJob): Promise<number> {
+  const [made] = await query<{ count: number }>(sql`
+    with made as (
+      insert into pages (wiki_id, page_id, path, slug, parent_page_id, parent_path, title, description, position, status,
+        origin, stale, revision, word_count, created_at, created_by, updated_at, updated_by)
+      select wiki_id, page_id, path, slug, parent_page_id, parent_path, title, description, position, status,
+        origin, stale, revision, word_count, created_at, created_by, updated_at, updated_by
+      from import_pages where wiki_id = ${wiki_id} and import_id = ${job_id}
+      returning 1
+    ) select count(*)::int as count from made`);
+  await query(sql`
+    insert into page_paths (wiki_id, path, page_id)
+    select s.wiki_id, former.path, s.page_id from import_pages s, jsonb_array_elements_text(s.former_paths) former (path)
+    where s.wiki_id = ${wiki_id} and s.import_id = ${job_id}`);
+  return made?.count ?? 0;
+}
+
+/** The revisions; of present ones also their search texts and links. */
+async function publishRevisions(query: Query, { wiki_id, job_id }: ClaimedJob): Promise<void> {
+  const staged = sql`import_revisions s where s.wiki_id = ${wiki_id} and s.import_id = ${job_id}`;
+  const present = sql`${staged} and s.links is not null`;
+  await query(sql`
+    insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, origin, folder, created_at, created_by)
+    select s.wiki_id, s.page_id, s.revision, s.title, s.markdown, s.html, s.outline, s.origin, s.folder, s.created_at,
+      s.created_by
+    from ${staged}`);
+  await query(sql`
+    insert into page_texts (wiki_id, page_id, text) select s.wiki_id, s.page_id, s.text from ${present}`);
+  await query(
+    pendingCopies(
+      'page',
+      sql`
+      select s.wiki_id, s.page_id as document_id, s.revision as version, s.title_terms, s.body_terms, s.vocabulary
+      from ${present}`,
+    ),
+  );
+  await query(sql`
+    insert into page_links (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path)
+    select l.wiki_id, l.page_id, g.to_path, g.to_page_id, g.places, lower(g.wanted_title), g.wanted_path
+    from (select s.wiki_id, s.page_id, s.links from ${present}) l, jsonb_to_recordset(l.links)
+      as g (to_path text, to_page_id text, places int[], wanted_title text, wanted_path text)`);
+}
+
+async function publishAttachments(query: Query, { wiki_id, job_id }: ClaimedJob): Promise<void> {
+  await query(sql`
+    insert into attachments (wiki_id, attachment_id, page_id, filename, content_type, byte_size, sha256, created_at, created_by)
+    select wiki_id, attachment_id, page_id, filename, content_type, byte_size, sha256, created_at, created_by
+    from import_attachments where wiki_id = ${wiki_id} and import_id = ${job_id}`);
+}
+
+/** Links to pages that were not there when they were written, by path or as [[Title]]. */
+async function resolveLinks(query: Query, wiki_id: string): Promise<void> {
+  await query(sql`
+    update page_links l set to_page_id = m.page_id
+    from (
+      select l.from_page_id, l.to_path, ${pageMeant(wiki_id)} as page_id
+      from (
+        select from_page_id, to_path, wanted_title, coalesce(wanted_path, to_path) as path from page_links
+        where wiki_id = ${wiki_id} and to_page_id is null offset 0) l offset 0) m
+    where l.wiki_id = ${wiki_id} and l.from_page_id = m.from_page_id and l.to_path = m.to_path and m.page_id is not null`);
+}
+
+/** What people did meanwhile is not mixed with what the archive of a wiki brings. */
+async function refuseUnlessAlone(query: Query, wiki_id: string, pages: number): Promise<void> {
+  const [row] = await query<{ pages: number }>(sql`
+    select count(*)::int as pages from pages where wiki_id = ${wiki_id} and ${raw('trashed_at is null')}`);
+  if (row?.pages !== pages) throw notEmpty();
+}
+
+export function notEmpty(): ArchiveError {
+  return new ArchiveError(
+    'conflict',
+    'The wiki has pages already, and the archive of a wiki goes into an empty one. Make a new wiki for it.',
+  );
+}

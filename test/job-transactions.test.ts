@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { JOBS } from '../src/app.ts';
+import { sql } from '../src/db/sql.ts';
+import { isRecordJob } from '../src/jobs/define-job.ts';
+import { ended, exported, imported, newWiki, PNG, zipped } from './archives.ts';
+import { heldServices } from './held-services.ts';
+import { runScheduled } from './jobs.ts';
+import { announce } from './resumable.ts';
+import { until } from './until.ts';
+import { makeDatabase, openOwner, openWorld } from './world.ts';
+
+/** A transaction that does not wait for a call ends long before; one that does is ended by the database only later. */
+const TRANSACTION_MS = 20_000;
+
+const database = await makeDatabase();
+const db = openOwner(database);
+const calls = new Set<string>();
+const faults: string[] = [];
+
+/** Holds each call of a service back until every transaction that was open when it was made has ended. */
+const world = await openWorld(
+  { DATABASE_URL: database },
+  {
+    jobServices: (services) =>
+      heldServices(services, async (name) => {
+        calls.add(name);
+        const open = await openTransactions();
+        for (const since = performance.now(); open.length > 0 && faults.length === 0; await pause(20)) {
+          const still = await openTransactions();
+          if (!open.some((each) => still.includes(each))) return;
+          if (performance.now() - since > TRANSACTION_MS) faults.push(name);
+        }
+      }),
+  },
+);
+
+async function openTransactions(): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(sql`
+    select pid || ' ' || xact_start as id from pg_stat_activity
+    where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()
+      and backend_type = 'client backend'`);
+  return rows.map(({ id }) => id);
+}
+
+/** Which jobs of no record have been run: their rows are deleted. */
+await db.transaction(async (_, runScript) => {
+  await runScript(`
+    create table jobs_run (name text);
+    create function note_job() returns trigger language plpgsql security definer as $$
+    begin insert into jobs_run values (new.name); return null; end $$;
+    create trigger note_job after update of status on background_jobs for each row
+      when (new.status = 'running') execute function note_job();`);
+});
+
+const PAGE = '# Page\n\nA word, and a picture: ![p](p.png) [n](n.txt)\n';
+
+test('no job calls anything outside the database while a transaction is open', async () => {
+  const owner = await world.owner();
+  const { wiki_id, workspace_id } = owner;
+  const done = await world.upload(owner, wiki_id, {
+    'a.md': PAGE,
+    'b.html': '<h1>Other page</h1><p>Says more.</p>',
+    'c.zip': await zipped([['c/d.md', '# D\n']]),
+    'p.png': PNG,
+  });
+  assert.equal(done.body.status, 'completed', JSON.stringify(done.body));
+  // What people wrote is merged, which renders.
+  const { body: page } = await owner.get(`/v1/wikis/${wiki_id}/pages/path/a`);
+  const edited = `${page.markdown}\nBy hand.\n`;
+  await owner.patch(`/v1/wikis/${wiki_id}/pages/${page.page_id}`, { markdown: edited, base_revision: 1 });
+  await world.upload(owner, wiki_id, { 'a.md': PAGE.replace('A word', 'Another word') });
+
+  const form = new FormData();
+  form.append('file', new Blob([PNG]), 'p.png');
+  await owner.send('POST', `/v1/wikis/${wiki_id}/pages/${page.page_id}/attachments`, { body: form });
+  const archive = await exported(world, owner, wiki_id);
+  const folder = await zipped([
+    ['a.md', PAGE],
+    ['p.png', PNG],
+    ['n.txt', 'x'],
+    ['q.pdf', '%PDF-'],
+  ]);
+  for (const zip of [archive, folder]) {
+    const job = await imported(owner, await newWiki(owner), zip);
+    assert.equal(job.status, 'completed', JSON.stringify(job));
+  }
+
+  await owner.post(`/v1/workspaces/${workspace_id}/members/invite`, { email: 'new@example.com', role: 'viewer' });
+  await world.anonymous.post('/v1/auth/email', { email: 'new@example.com' });
+
+  // What makes each scheduled job due.
+  const { body: trashed } = await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Gone', markdown: 'x' });
+  await owner.send('DELETE', `/v1/wikis/${wiki_id}/pages/${trashed.page_id}`);
+  await announce(owner, wiki_id, { 'late.md': Buffer.from('late') });
+  const deleted = await newWiki(owner);
+  assert.equal((await imported(owner, deleted, folder)).status, 'completed');
+  const cancelled = await newWiki(owner);
+  const { job_id } = await imported(owner, cancelled, folder);
+  const staged = () => db.query(sql`select import_id from staged_imports`);
+  await until('no import has staged rows', staged, ({ length }) => length === 0);
+  await db.query(sql`insert into staged_imports (wiki_id, import_id) values (${cancelled}, ${job_id})`);
+  await owner.send('DELETE', `/v1/wikis/${deleted}`);
+  await db.query(sql`update pages set trashed_at = now() - interval '1 year' where trashed_at is not null`);
+  await db.query(sql`update uploads set updated_at = now() - interval '1 year' where status = 'uploading'`);
+  await db.query(sql`update exports set expires_at = now()`);
+  await db.query(sql`update blobs set kept_at = now() - interval '1 year'`);
+  await db.query(sql`update search_wikis set is_stale = true`);
+  for (const job of JOBS) if (!isRecordJob(job) && job.every !== undefined) await runScheduled(world, job);
+  const jobs = () => owner.get(`/v1/wikis/${wiki_id}/jobs`).then(({ body }) => body);
+  const reindexed = await until('the index is computed again', jobs, (seen) =>
+    seen.some(({ kind }: { kind: string }) => kind === 'reindex'),
+  );
+  await ended(owner, wiki_id, reindexed.find(({ kind }: { kind: string }) => kind === 'reindex').job_id);
+  const names = () =>
+    db.query<{ name: string }>(sql`
+      select name from jobs_run union select kind from jobs where status = 'completed' order by 1`);
+  await until('every job has been run', names, (seen) => seen.length === JOBS.length);
+
+  assert.deepEqual(faults, [], 'called while a transaction was open, which waited for it');
+  const services = [...calls].map((name) => name.split('.')[0]);
+  assert.deepEqual([...new Set(services)].sort(), ['blobs', 'mail', 'reader', 'sandbox'], 'each service was called');
+});
