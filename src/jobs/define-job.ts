@@ -181,6 +181,15 @@ export function isRecordJob(job: AnyJob): job is RecordJob {
   return 'record' in job;
 }
 
+/**
+ * How an attempt ended. `failed`: it was the last one. `interrupted`: by a stop, a cancellation, a worker that took the
+ * job over, or because the database or the file store was unavailable.
+ */
+export type Outcome = 'succeeded' | 'retried' | 'failed' | 'interrupted';
+
+/** Called after each attempt of a job in this process. */
+export type OnAttempt = (name: string, outcome: Outcome, seconds: number) => void;
+
 /** What the folder of a feature adds to the service, in its `feature.ts`. */
 export interface Feature {
   /** In the order of the API's description. */

@@ -7,7 +7,7 @@ import {
   finishBackgroundJob,
   releaseBackgroundJob,
 } from './background-queue.ts';
-import type { BackgroundJob, JobServices } from './define-job.ts';
+import type { BackgroundJob, JobServices, Outcome } from './define-job.ts';
 import { isUnavailable } from './run-record-job.ts';
 
 /** How long to wait for a job that does not stop after its timeout. */
@@ -18,7 +18,7 @@ const UNAVAILABLE_SECONDS = 2;
 export async function runBackgroundJob(
   definition: BackgroundJob,
   run: { db: ServiceDb; job: ClaimedBackgroundJob; services: JobServices; stopping: AbortSignal },
-): Promise<void> {
+): Promise<Outcome> {
   const { db, job, services, stopping } = run;
   const { query, transaction } = db.in(SERVICE);
   const { log } = services;
@@ -29,6 +29,7 @@ export async function runBackgroundJob(
     transaction(async (query) => {
       await definition.onFailure?.(query, context, error);
       await failBackgroundJob(query, job, messageOf(error));
+      return 'failed' as const;
     });
   if (job.failures > attempts) {
     log.error({ ...about, failures: job.failures }, 'a background job failed: each worker that ran it was lost');
@@ -40,21 +41,27 @@ export async function runBackgroundJob(
     await withTimeout(definition.run({ ...context, signal }), definition.timeoutSeconds);
     timeout.throwIfAborted();
     const unfinished = { pauseSeconds: 0, error: '', countsAsFailure: false };
-    if (stopping.aborted) await releaseBackgroundJob(query, job, unfinished);
-    else await finishBackgroundJob(query, job);
+    if (stopping.aborted) {
+      await releaseBackgroundJob(query, job, unfinished);
+      return 'interrupted';
+    }
+    await finishBackgroundJob(query, job);
+    return 'succeeded';
   } catch (err) {
     if (isUnavailable(err)) {
       log.warn({ err, ...about }, 'the database or the file store is unavailable; the background job is tried again');
       const later = { pauseSeconds: UNAVAILABLE_SECONDS, error: messageOf(err), countsAsFailure: false };
       await releaseBackgroundJob(query, job, later);
-    } else if (job.failures < attempts) {
+      return 'interrupted';
+    }
+    if (job.failures < attempts) {
       log.warn({ err, ...about, failures: job.failures }, 'an attempt of a background job failed');
       const later = { pauseSeconds: backoffSeconds(job.failures), error: messageOf(err), countsAsFailure: true };
       await releaseBackgroundJob(query, job, later);
-    } else {
-      log.error({ err, ...about, failures: job.failures }, 'a background job failed');
-      await fail(err);
+      return 'retried';
     }
+    log.error({ err, ...about, failures: job.failures }, 'a background job failed');
+    return fail(err);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ContextDb } from '../db/db.ts';
 import { toApiError, toStorageError } from '../http/to-api-error.ts';
-import type { ClaimedJob, JobServices, RecordJob } from './define-job.ts';
+import type { ClaimedJob, JobServices, Outcome, RecordJob } from './define-job.ts';
 import { LeaseLost, releaseJob } from './record-queue.ts';
 
 /** How long a job pauses when the database or the file store is unavailable. */
@@ -12,7 +12,7 @@ const UNAVAILABLE_SECONDS = 2;
 export async function runRecordJob(
   definition: RecordJob,
   run: { db: ContextDb; job: ClaimedJob; services: JobServices; stopping: AbortSignal; lost: AbortSignal },
-): Promise<void> {
+): Promise<Outcome> {
   const { db, job, services, stopping, lost } = run;
   const { log } = services;
   // The job lost its worker so often that it must be the job that ends them.
@@ -20,27 +20,34 @@ export async function runRecordJob(
     log.error({ job_id: job.job_id, failures: job.failures }, 'a job failed: each worker that ran it was lost');
     const text = 'worker_lost: given up, because each process that worked on it ended';
     await db.transaction((query) => definition.onFailure(query, job, text));
-    return;
+    return 'failed';
   }
   try {
     await definition.run({ db, job, services, signal: AbortSignal.any([stopping, lost]) });
     lost.throwIfAborted();
-    if (stopping.aborted) await releaseJob(db, job, undefined);
+    if (!stopping.aborted) return 'succeeded';
+    await releaseJob(db, job, undefined);
+    return 'interrupted';
   } catch (err) {
     if (err instanceof LeaseLost) {
       log.warn({ job_id: job.job_id }, 'another worker took the job over, or it was cancelled');
-    } else if (isUnavailable(err)) {
+      return 'interrupted';
+    }
+    if (isUnavailable(err)) {
       log.warn({ err, job_id: job.job_id }, 'the database or the file store is unavailable; the job is tried again');
       await releaseJob(db, job, undefined, UNAVAILABLE_SECONDS);
-    } else if (job.failures < definition.attempts) {
+      return 'interrupted';
+    }
+    if (job.failures < definition.attempts) {
       log.error({ err, job_id: job.job_id, failures: job.failures }, 'an attempt of a job failed');
       await releaseJob(db, job, 'internal_error: the work was interrupted; it is tried again');
-    } else {
-      log.error({ err, job_id: job.job_id, failures: job.failures }, 'a job failed');
-      await db.transaction((query) =>
-        definition.onFailure(query, job, 'internal_error: given up after repeated failures'),
-      );
+      return 'retried';
     }
+    log.error({ err, job_id: job.job_id, failures: job.failures }, 'a job failed');
+    await db.transaction((query) =>
+      definition.onFailure(query, job, 'internal_error: given up after repeated failures'),
+    );
+    return 'failed';
   }
 }
 

@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { ServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { claimBackgroundJob } from './background-queue.ts';
-import { type AnyJob, type ClaimedJob, isRecordJob, type JobServices, type Lane } from './define-job.ts';
+import {
+  type AnyJob,
+  type ClaimedJob,
+  isRecordJob,
+  type JobServices,
+  type Lane,
+  type OnAttempt,
+  type Outcome,
+} from './define-job.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { claimJob } from './record-queue.ts';
 import { runBackgroundJob } from './run-background-job.ts';
@@ -25,6 +33,7 @@ interface WorkerOptions {
   /** How many jobs of a lane run at once in this process. */
   slots: Record<Lane, number>;
   services: JobServices;
+  onAttempt: OnAttempt | undefined;
 }
 
 /** Runs jobs until it is stopped. No failure ends it. */
@@ -65,13 +74,24 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
   });
   const heartbeat = startHeartbeat({ query, worker_id, records, isIdle: slots.isEmpty, log });
 
+  /** Reports an attempt. One whose result could not be recorded counts as interrupted. */
+  async function report({ name }: AnyJob, attempt: Promise<Outcome>): Promise<void> {
+    const start = performance.now();
+    let outcome: Outcome = 'interrupted';
+    try {
+      outcome = await attempt;
+    } finally {
+      options.onAttempt?.(name, outcome, (performance.now() - start) / 1_000);
+    }
+  }
+
   async function claimBackground(): Promise<boolean> {
     const names = jobs.filter((job) => !isRecordJob(job) && slots.hasRoom(job)).map(({ name }) => name);
     if (names.length === 0) return false;
     const job = await claimBackgroundJob(query, names, worker_id);
     const definition = jobs.find(({ name }) => name === job?.name);
     if (!job || !definition || isRecordJob(definition)) return false;
-    slots.fill(definition.lane, runBackgroundJob(definition, { db, job, services, stopping }));
+    slots.fill(definition.lane, report(definition, runBackgroundJob(definition, { db, job, services, stopping })));
     return true;
   }
 
@@ -86,10 +106,10 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
     const controller = new AbortController();
     records.set(job, controller);
     const own = db.in({ who: 'job', path: { wiki_id: job.wiki_id } });
-    const work = runRecordJob(definition, { db: own, job, services, stopping, lost: controller.signal });
+    const attempt = runRecordJob(definition, { db: own, job, services, stopping, lost: controller.signal });
     slots.fill(
       definition.lane,
-      work.finally(() => records.delete(job)),
+      report(definition, attempt).finally(() => records.delete(job)),
     );
     return true;
   }

@@ -1,12 +1,24 @@
 import { createServer } from 'node:http';
+import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { JOBS } from '../app.ts';
 import { StartError } from '../core/start-error.ts';
+import type { Query } from '../db/db.ts';
+import type { OnAttempt } from '../jobs/define-job.ts';
 import type { OnStop } from './hooks.ts';
+import { openJobMetrics } from './job-metrics.ts';
 
-/** Serves Prometheus' text format on its own port, so that it needs no authorization in the API. Errors: StartError. */
-export async function serveMetrics(host: string, port: number, onStop: OnStop): Promise<void> {
+/**
+ * Serves Prometheus' text format on its own port, so that it needs no authorization in the API. Returns what records
+ * the attempts of jobs. Errors: StartError.
+ */
+export async function serveMetrics(
+  { host, port, query, log }: { host: string; port: number; query: Query; log: Logger },
+  onStop: OnStop,
+): Promise<OnAttempt> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  const onAttempt = openJobMetrics(registry, { query, jobs: JOBS, log });
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': registry.contentType }).end(await registry.metrics());
@@ -20,4 +32,5 @@ export async function serveMetrics(host: string, port: number, onStop: OnStop): 
     server.listen(port, host, resolve);
   });
   onStop(() => new Promise((resolve) => server.close(resolve)));
+  return onAttempt;
 }

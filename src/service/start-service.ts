@@ -35,12 +35,15 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
   try {
     const external = readExternalConfig(config, log);
     const { db, postgres } = await openDatabase(config, log, hooks, onStop);
-    const blobs = trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query);
+    const { query } = db.in(SERVICE);
+    const blobs = trackBlobs(await openFiles(config, onStop), query);
     const mail = config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log);
-    const worker = config.ROLE === 'web' ? undefined : startWorkers({ config, db, blobs, mail, log }, hooks, onStop);
+    const { HOST: host, METRICS_PORT: port } = config;
+    const onAttempt = port === undefined ? undefined : await serveMetrics({ host, port, query, log }, onStop);
+    const worker =
+      config.ROLE === 'web' ? undefined : startWorkers({ config, db, blobs, mail, log, onAttempt }, hooks, onStop);
     const started = { config, log, db, postgres, blobs, mail, external, wakeWorker: () => worker?.wake() };
     const api = config.ROLE === 'worker' ? undefined : await startApi(started, hooks, onStop);
-    if (config.METRICS_PORT !== undefined) await serveMetrics(config.HOST, config.METRICS_PORT, onStop);
     return { address: api?.address ?? '', welcome: api?.welcome, postgresPid: () => postgres?.pid, stop };
   } catch (error) {
     await stop().catch((err: unknown) => log.error({ err }, 'stopping after a failed start was not orderly'));

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { JOBS } from '../app.ts';
 import type { Config } from '../config.ts';
 import type { ServiceDb } from '../db/db.ts';
-import { LANES } from '../jobs/define-job.ts';
+import { LANES, type OnAttempt } from '../jobs/define-job.ts';
 import { startSchedule } from '../jobs/schedule.ts';
 import { startWorker, type Worker } from '../jobs/worker.ts';
 import type { Mail } from '../providers/mail/mail.ts';
@@ -17,10 +17,11 @@ const RENDERING_THREADS = 2;
 
 /** Starts the worker and the schedule. */
 export function startWorkers(
-  { config, db, blobs, mail, log }: { config: Config; db: ServiceDb; blobs: Blobs; mail: Mail; log: Logger },
+  needs: { config: Config; db: ServiceDb; blobs: Blobs; mail: Mail; log: Logger; onAttempt: OnAttempt | undefined },
   hooks: Pick<ServiceHooks, 'jobServices'>,
   onStop: OnStop,
 ): Worker {
+  const { config, db, blobs, mail, log, onAttempt } = needs;
   // Page reads have a higher CPU priority than uploads.
   const sandbox = openSandbox({ threads: RENDERING_THREADS, nice: 15 });
   onStop(() => sandbox.close());
@@ -28,7 +29,13 @@ export function startWorkers(
   onStop(() => reader.close());
   const services = { blobs, mail, sandbox, reader, publicUrl: publicUrlOf(config), limits: limitsOf(config), log };
   const slots = { ...LANES, uploads: uploadSlots(config) };
-  const worker = startWorker({ db, jobs: JOBS, slots, services: hooks.jobServices?.(services) ?? services });
+  const worker = startWorker({
+    db,
+    jobs: JOBS,
+    slots,
+    services: hooks.jobServices?.(services) ?? services,
+    onAttempt,
+  });
   onStop(() => worker.stop());
   const schedule = startSchedule({ db, jobs: JOBS, log, onEnqueued: worker.wake });
   onStop(() => schedule.stop());

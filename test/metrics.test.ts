@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { JOBS } from '../src/app.ts';
+import { startPostgres } from '../src/db/postgres/postgres.ts';
+import { sql } from '../src/db/sql.ts';
+import { LANES } from '../src/jobs/define-job.ts';
+import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
+import { until } from './until.ts';
+import { addressOf, openWorld } from './world.ts';
+
+interface Sample {
+  name: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+/** The samples of a scrape. It must always be answered. */
+async function scrape(port: number): Promise<Sample[]> {
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+  assert.equal(response.status, 200);
+  assert.match(String(response.headers.get('content-type')), /^text\/plain; version=0\.0\.4/);
+  const lines = (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return lines.map((line) => {
+    const [, name = '', labels = '', value = ''] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    const pairs = [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', text = '']) => [label, text]);
+    return { name, labels: Object.fromEntries(pairs), value: Number(value) };
+  });
+}
+
+function sampleOf(samples: Sample[], name: string, labels: Record<string, string>): number | undefined {
+  const wanted = Object.entries(labels);
+  return samples.find(
+    (sample) => sample.name === name && wanted.every(([label, text]) => sample.labels[label] === text),
+  )?.value;
+}
+
+const namesOf = (samples: Sample[]) => new Set(samples.map(({ name }) => name));
+
+test('metrics count the jobs of each kind, lane and status, and none of a kind that the code does not know', async () => {
+  const port = await freePort();
+  // Without workers, so that what waits keeps waiting.
+  const world = await openWorld({ ROLE: 'web', METRICS_PORT: String(port) });
+  await world.db.query(sql`
+    insert into background_jobs (name, lane, key, status, run_after) values
+      ('prune-idempotency-keys', 'maintenance', 'a', 'queued', now() - interval '1 hour'),
+      ('prune-idempotency-keys', 'maintenance', 'b', 'queued', now() + interval '1 hour'),
+      ('send-sign-in-mail', 'mail', 'c', 'failed', now() - interval '1 hour'),
+      ('of-another-release', 'mail', 'd', 'queued', now() - interval '2 hours')`);
+  const samples = await scrape(port);
+  const jobs = samples.filter(({ name }) => name === 'ibid_jobs');
+  assert.equal(jobs.length, JOBS.length * 3, 'every kind is there in each status, also with 0');
+  const nonZero = jobs.filter(({ value }) => value > 0).map(({ labels, value }) => ({ ...labels, value }));
+  assert.deepEqual(
+    nonZero.toSorted((a, b) => a.value - b.value),
+    [
+      { name: 'send-sign-in-mail', lane: 'mail', status: 'failed', value: 1 },
+      { name: 'prune-idempotency-keys', lane: 'maintenance', status: 'queued', value: 2 },
+    ],
+  );
+  const oldest = samples.filter(({ name }) => name === 'ibid_jobs_oldest_waiting_seconds');
+  assert.deepEqual(new Set(oldest.map(({ labels }) => labels.lane)), new Set(Object.keys(LANES)));
+  assert.ok((sampleOf(oldest, 'ibid_jobs_oldest_waiting_seconds', { lane: 'maintenance' }) ?? 0) >= 3_600);
+  assert.equal(sampleOf(oldest, 'ibid_jobs_oldest_waiting_seconds', { lane: 'mail' }), 0);
+});
+
+test('metrics time each attempt of a job by its outcome', async () => {
+  const port = await freePort();
+  const world = await openWorld({ METRICS_PORT: String(port) });
+  const owner = await world.owner();
+  await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n' });
+  await world.db.transaction(async (_, runScript) =>
+    runScript(`
+      create function fail_for_test() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$;
+      create trigger fail_for_test before insert on search_documents for each row
+        when (new.wiki_id = '${owner.wiki_id}') execute function fail_for_test();`),
+  );
+  await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'B', markdown: 'Some words.' });
+  const samples = await until(
+    'both attempts are counted',
+    () => scrape(port),
+    (seen) =>
+      sampleOf(seen, 'ibid_job_seconds_count', { name: 'ingest', outcome: 'succeeded' }) === 1 &&
+      (sampleOf(seen, 'ibid_job_seconds_count', { name: 'merge-search-index', outcome: 'retried' }) ?? 0) > 0,
+  );
+  assert.ok((sampleOf(samples, 'ibid_job_seconds_sum', { name: 'ingest', outcome: 'succeeded' }) ?? 0) > 0);
+  const outcomes = samples.filter(({ name }) => name === 'ibid_job_seconds_count').map(({ labels }) => labels.outcome);
+  assert.deepEqual([...new Set(outcomes)].sort(), ['retried', 'succeeded']);
+});
+
+test('a scrape does not wait for a database that does not answer', async () => {
+  const port = await freePort();
+  const world = await openWorld({ METRICS_PORT: String(port) });
+  const owner = await world.owner();
+  await world.db.transaction(async (query) => {
+    await query(sql`lock table jobs in access exclusive mode`);
+    let isAnswered = false;
+    const waiting = owner.get(`/v1/wikis/${owner.wiki_id}/jobs`).finally(() => {
+      isAnswered = true;
+    });
+    for (const samples of [await scrape(port), ...(await Promise.all([scrape(port), scrape(port)]))]) {
+      assert.ok(namesOf(samples).has('process_cpu_seconds_total'));
+      assert.ok(!namesOf(samples).has('ibid_jobs'), 'what is not known is left out');
+    }
+    assert.equal(isAnswered, false, 'a request that needs the table still waits for it');
+    const [counting] = await world.db.query<{ count: number }>(sql`
+      select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%from background_jobs%union all%'`);
+    assert.ok((counting?.count ?? 0) <= 1, 'scrapes wait for one statement together');
+    waiting.catch(() => undefined);
+  });
+  await until('the counts are back', async () => namesOf(await scrape(port)).has('ibid_jobs'));
+});
+
+test('while the database is stopped metrics are answered without what is read from it', async () => {
+  const folder = await makeFolder();
+  const startDatabase = () => startPostgres({ dataDir: join(folder, 'database'), log: () => undefined });
+  let database = await startDatabase();
+  cleanUp(() => database.stop());
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const url = addressOf(database.connection);
+  const service = spawnService({
+    PORT: String(port),
+    METRICS_PORT: String(metricsPort),
+    DATABASE_URL: url,
+    DATA_DIR: join(folder, 'data'),
+  });
+  await service.ready;
+  const world = worldOfProcess(`http://127.0.0.1:${port}`, url);
+  cleanUp(() => world.db.close());
+  const owner = await world.owner();
+  await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n' });
+  const ingested = { name: 'ingest', outcome: 'succeeded' };
+  await until('the upload is counted', async () =>
+    sampleOf(await scrape(metricsPort), 'ibid_job_seconds_count', ingested),
+  );
+  await database.stop();
+  for (let i = 0; i < 3; i += 1) {
+    const samples = await scrape(metricsPort);
+    assert.equal(sampleOf(samples, 'ibid_job_seconds_count', ingested), 1);
+    assert.ok(!namesOf(samples).has('ibid_jobs') && !namesOf(samples).has('ibid_jobs_oldest_waiting_seconds'));
+  }
+  database = await startDatabase();
+  await until('the counts are back', async () => namesOf(await scrape(metricsPort)).has('ibid_jobs'));
+  service.kill('SIGTERM');
+  assert.equal((await service.ended).code, 0, service.stdout());
+});
