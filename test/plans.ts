@@ -128,6 +128,15 @@ function scanned(plan: Plan): string[] {
   return [...own, ...(plan.Plans ?? []).flatMap(scanned)];
 }
 
+/** The rows that a statement of the service answers with these values. `setContext` is the statement that says who asks. */
+export function rowsOf(
+  db: OwnerDb,
+  setContext: Sql,
+  statement: { text: string; values: readonly unknown[] },
+): Promise<object[]> {
+  return executed(db, setContext, statement, raw('execute'));
+}
+
 /**
  * What a statement of the service reads of the tables with these values: rows, those that a filter then drops included, and
  * blocks. `setContext` is the statement that says who asks.
@@ -137,27 +146,35 @@ export async function readBy(
   setContext: Sql,
   { text, values }: { text: string; values: readonly unknown[] },
 ): Promise<{ rows: number; blocks: number }> {
-  const [row] = await db.transaction(async (query, runScript) => {
+  const explain = raw('explain (analyze, buffers, timing off, format json) execute');
+  const [row] = await executed<{ 'QUERY PLAN': [{ Plan: RunPlan }] }>(db, setContext, { text, values }, explain);
+  if (!row) throw new Error('there is no plan');
+  const { Plan: plan } = row['QUERY PLAN'][0];
+  return { rows: rowsRead(plan), blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
+}
+
+function executed<T>(
+  db: OwnerDb,
+  setContext: Sql,
+  { text, values }: { text: string; values: readonly unknown[] },
+  how: Sql,
+): Promise<T[]> {
+  return db.transaction(async (query, runScript) => {
     await query(setContext);
     await runScript('set local role ibid_service; set local plan_cache_mode = force_generic_plan');
     await runScript(`prepare looked_at as ${text}`);
     const given = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`;
-    const rows = await query<{ 'QUERY PLAN': [{ Plan: RunPlan }] }>(
-      sql`explain (analyze, buffers, timing off, format json) execute looked_at${raw(given)}`,
-    );
+    const rows = await query<T>(sql`${how} looked_at${raw(given)}`);
     await runScript('deallocate looked_at');
     return rows;
   });
-  if (!row) throw new Error('there is no plan');
-  const { Plan: plan } = row['QUERY PLAN'][0];
-  return { rows: rowsOf(plan), blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
 }
 
-function rowsOf(plan: RunPlan): number {
+function rowsRead(plan: RunPlan): number {
   const each =
     plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0);
   const own = plan['Relation Name'] === undefined ? 0 : each * plan['Actual Loops'];
-  return (plan.Plans ?? []).reduce((sum, below) => sum + rowsOf(below), own);
+  return (plan.Plans ?? []).reduce((sum, below) => sum + rowsRead(below), own);
 }
 
 function literal(value: unknown): string {

@@ -37,12 +37,15 @@ export const citationColumns: Sql = sql`
   c.page_id, c.source_id, c.starts, c.ends, c.first_pages, c.last_pages, c.first_lines, c.last_lines,
   encode(c.hashes, 'hex') as hashes`;
 
-/** The blocks that a page was compiled to from a source with this text, each with its hash computed again. */
-export function citedBlocks(row: CitationRow, source_text: string): CitedBlock[] {
+/**
+ * The blocks that a page was compiled to from a source, each with its hash computed again. `passage` is the source's text from
+ * place `from` on, at least as far as the last block.
+ */
+export function citedBlocks(row: CitationRow, passage: string, from = 0): CitedBlock[] {
   return row.starts.map((start, i) => {
     const end = row.ends[i] ?? start;
     const sha256 = row.hashes.slice(64 * i, 64 * (i + 1));
-    const quote = source_text.slice(start, end);
+    const quote = passage.slice(start - from, end - from);
     const pages = { first_page: row.first_pages[i] ?? 0, last_page: row.last_pages[i] ?? 0 };
     const lines = { first_line: row.first_lines[i] ?? 0, last_line: row.last_lines[i] ?? 0 };
     return { block: i, start, end, ...pages, ...lines, sha256, quote, verified: hash('sha256', quote) === sha256 };
