@@ -451,6 +451,24 @@ alter table blobs enable row level security;
 create policy of_the_service on blobs for all
   using (( SELECT is_service()));
 
+-- A row for each request of a sign-in link, for any address, so that the time an answer takes tells nothing. token_hash is null where the address may not sign in, and once a link of the address was used: that ends them all. network: where the request came from.
+create table email_links (
+  link_id     text                      collate "C" not null,
+  email       text                      collate "C" not null,
+  network     text                      collate "C" not null,
+  token_hash  bytea,
+  created_at  timestamp with time zone  not null default now(),
+  expires_at  timestamp with time zone  not null,
+  PRIMARY KEY (link_id),
+  UNIQUE (token_hash)
+);
+CREATE INDEX email_links_by_email ON email_links USING btree (email, link_id);
+CREATE INDEX email_links_by_end ON email_links USING btree (expires_at);
+grant delete, insert, select, update on email_links to ibid_service;
+alter table email_links enable row level security;
+create policy of_the_service on email_links for all
+  using (( SELECT is_service()));
+
 -- What an export job has made: an archive in the blob store, to be had until expires_at. The id is that of the job; sha256 is empty until it has ended.
 create table exports (
   wiki_id     text                      collate "C" not null,
@@ -864,7 +882,7 @@ alter table pages enable row level security;
 create policy of_the_wiki on pages for all
   using ((wiki_id = ( SELECT own_wiki())));
 
--- Guesses in a row at the password of one e-mail address from one network address, counted before they are judged.
+-- Guesses in a row at the password of one e-mail address, counted before they are judged: from one network, and under the address * from all networks together that its user has no session from.
 create table password_guesses (
   email         text                      collate "C" not null,
   address       text                      collate "C" not null,
@@ -1039,6 +1057,7 @@ create table sessions (
   expires_at         timestamp with time zone  not null,
   revoked_at         timestamp with time zone,
   in_browser         boolean                   not null default false,
+  network            text                      collate "C" not null default ''::text,
   PRIMARY KEY (session_id),
   UNIQUE (access_hash),
   FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE
@@ -1050,7 +1069,7 @@ alter table sessions enable row level security;
 create policy self on sessions for all
   using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
 
--- The newest link of an address; token_hash is null once it was used, or where none was sent. A row is made for whatever address is asked for, so that the time an answer takes tells nothing. sent_at: the requests of the last hour.
+-- Not used any more.
 create table sign_in_links (
   email       text                        collate "C" not null,
   token_hash  bytea,

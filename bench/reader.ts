@@ -78,7 +78,7 @@ async function signIn(address: string): Promise<string> {
   const database = new Client(connection);
   await database.connect();
   await database.query(
-    "insert into sign_in_links (email, token_hash, expires_at, sent_at) values ($1, $2, now() + interval '1 hour', '{}')",
+    "insert into email_links (link_id, email, network, token_hash, expires_at) values ($1, $1, '', $2, now() + interval '1 hour')",
     [EMAIL, sha256(token)],
   );
   await database.query('vacuum analyze');

@@ -38,7 +38,7 @@ const TABLES: Record<string, [table: string, id: string]> = {
   session: ['sessions', 'session_id'],
   user: ['users', 'user_id'],
   password: ['passwords', 'user_id'],
-  sign_in_link: ['sign_in_links', 'email'],
+  sign_in_link: ['email_links', 'email'],
 };
 
 /** The writing endpoints that succeed in a world with users. */

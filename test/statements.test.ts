@@ -39,8 +39,8 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/me/api-keys': 2,
   // Reads nothing from the database.
   'GET /v1/auth/methods': 0,
-  // begin, the link, the user and the session, commit.
-  'POST /v1/auth/email/complete': 4,
+  // begin, the lock on the links of the address, the link, the user and the session, commit.
+  'POST /v1/auth/email/complete': 5,
   // Counts the guess, reads the hash, and writes the session after comparing it.
   'POST /v1/auth/password': 3,
   // Takes the attempt, and writes the session after asking the issuer.

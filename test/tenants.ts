@@ -427,6 +427,7 @@ const UNOWNED_TABLES = [
   'limit_counts',
   'schedules',
   'workers',
+  'email_links',
   'sign_in_links',
   'password_guesses',
   'openid_attempts',

@@ -15,6 +15,7 @@ type IdPrefix =
   | 'attachment'
   | 'key'
   | 'ses'
+  | 'link'
   | 'req'
   | 'evt';
 

@@ -8,7 +8,10 @@ import { endpoint } from '../http/endpoint.ts';
 import { signIn } from './new-session.ts';
 import { exampleTokens, signInRefused, Tokens } from './schema.ts';
 
-/** A holder of the link reads the mail of its address, so the address is verified. The update lets one of several in. */
+/**
+ * A holder of the link reads the mail of its address, so the address is verified. All links of the address end, under a
+ * lock on them, so that of several that are used at once one signs in.
+ */
 export const completeEmailLink = endpoint({
   method: 'POST',
   path: '/v1/auth/email/complete',
@@ -21,9 +24,17 @@ export const completeEmailLink = endpoint({
   example: { body: { token: 'kZ0…' }, reply: exampleTokens },
   run: ({ body, origin, transaction }) =>
     transaction(async (tx) => {
-      const link = await tx.maybeOne<{ email: string }>(sql`
-        update sign_in_links set token_hash = null where token_hash = ${sha256(body.token)} and expires_at > now()
-        returning email`);
+      const hash = sha256(body.token);
+      await tx.maybeOne(sql`
+        select 1 from email_links
+        where email = (select email from email_links where token_hash = ${hash} and expires_at > now())
+        order by link_id for update`);
+      const link = await tx.maybeOne<{ email: string }>({
+        used: sql`select email from email_links where token_hash = ${hash} and expires_at > now()`,
+        ended: sql`
+          update email_links set token_hash = null where email in (select email from used) and token_hash is not null`,
+        result: sql`select email from used`,
+      });
       if (!link) throw signInRefused();
       return signIn(tx, ownProfile(link.email), origin);
     }),

@@ -8,14 +8,26 @@ import { sql } from '../db/sql.ts';
 
 const mail = await startMailServer();
 after(() => mail.stop());
-const settings = { SMTP_URL: mail.url, PUBLIC_URL: 'https://wiki.example.com' };
+const settings = {
+  SMTP_URL: mail.url,
+  PUBLIC_URL: 'https://wiki.example.com',
+  TRUSTED_PROXIES: '127.0.0.1,::1',
+};
 const world = await openWorld(settings);
 const open = await openWorld({ ...settings, SIGN_UP: 'open' });
 const { query } = world.db;
 
 const newAddress = () => `${randomUUID()}@example.com`;
-const ask = (email: string, at: World = world) => at.anonymous.post('/v1/auth/email', { email });
-const complete = (token: string, at: World = world) => at.anonymous.post('/v1/auth/email/complete', { token });
+const from = (address?: string): Record<string, string> =>
+  address === undefined ? {} : { 'x-forwarded-for': address };
+const ask = (email: string, at: World = world, address?: string) =>
+  at.anonymous.post('/v1/auth/email', { email }, from(address));
+const complete = (token: string, at: World = world, address?: string) =>
+  at.anonymous.post('/v1/auth/email/complete', { token }, from(address));
+
+/** A network that no other request comes from. */
+let networks = 0;
+const newNetwork = () => `198.51.${Math.floor(++networks / 250)}.${(networks % 250) + 1}`;
 
 async function linkTo(email: string, nth = 1): Promise<string> {
   const text = plainText(await mail.sentTo(email, nth));
@@ -27,7 +39,9 @@ async function linkTo(email: string, nth = 1): Promise<string> {
 /** How many messages the address has got, when no job for it is left. */
 async function sentInAll(email: string): Promise<number> {
   await until(`no job for ${email} is left`, async () => {
-    const jobs = await query(sql`select 1 from background_jobs where name = 'send-sign-in-mail' and key = ${email}`);
+    const jobs = await query(sql`
+      select 1 from background_jobs j join email_links l on l.link_id = j.key
+      where j.name = 'send-sign-in-mail' and l.email = ${email}`);
     return jobs.length === 0;
   });
   return mail.messages.filter(({ recipients }) => recipients.includes(email)).length;
@@ -73,7 +87,7 @@ test('an unknown address is answered as a known one, and gets no message', async
   });
   assert.deepEqual(first, second);
   await assertSent(0, unknown);
-  const [row] = await query(sql`select token_hash from sign_in_links where email = ${unknown}`);
+  const [row] = await query(sql`select token_hash from email_links where email = ${unknown}`);
   assert.deepEqual(row, { token_hash: null }, 'the same is written for both');
 });
 
@@ -111,40 +125,94 @@ test('with SIGN_UP open every address gets a link, which makes its user', async 
   assert.equal((await open.as(second.body.access_token).get('/v1/me')).body.user_id, me.body.user_id);
 });
 
-test('a link is good for 15 minutes, only as it is, and only until the next one', async () => {
+test('a link is good for 15 minutes, only as it is, and until one of its address is used', async () => {
   const email = newAddress();
   await world.person(email);
   await ask(email);
   const first = await linkTo(email);
   const [end] = await query(sql`
-    select expires_at between sent_at[1] + interval '15 minutes' and now() + interval '15 minutes' as right
-    from sign_in_links where email = ${email}`);
+    select expires_at between created_at + interval '15 minutes' and now() + interval '15 minutes' as right
+    from email_links where email = ${email}`);
   assert.deepEqual(end, { right: true });
   await ask(email);
   const second = await linkTo(email, 2);
-  assert.equal((await complete(first)).status, 401, 'the newest link replaces the others');
   assert.equal((await complete(`${second.slice(0, -1)}~`)).status, 401);
   assert.equal((await complete('')).status, 401);
-  await query(sql`update sign_in_links set expires_at = now() where email = ${email}`);
-  assert.equal((await complete(second)).status, 401);
-  const [dump] = await query<{ dump: string }>(sql`select string_agg(l::text, ' ') as dump from sign_in_links l`);
+  const [dump] = await query<{ dump: string }>(sql`select string_agg(l::text, ' ') as dump from email_links l`);
   assert.ok(dump && !dump.dump.includes(second));
+  assert.equal((await complete(first)).status, 200, 'another request does not replace a link that was sent');
+  assert.equal((await complete(second)).status, 401, 'a link that is used ends the others');
+  await ask(email);
+  const third = await linkTo(email, 3);
+  await query(sql`update email_links set expires_at = now() where email = ${email}`);
+  assert.equal((await complete(third)).status, 401);
 });
 
-test('an address gets five links in an hour at most, however many ask at once, and the answer does not say so', async () => {
+test('of several links of one address that are used at once one signs in', async () => {
   const email = newAddress();
   await world.person(email);
-  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(email)));
+  const links: string[] = [];
+  for (let i = 1; i <= 4; i += 1) {
+    await ask(email);
+    links.push(await linkTo(email, i));
+  }
+  const answers = await Promise.all([...links, ...links].map((link) => complete(link)));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array.from({ length: 7 }, () => 401)]);
+});
+
+test('a network gets five links of an address in an hour, however many ask at once, and the answer does not say so', async () => {
+  const email = newAddress();
+  await world.person(email);
+  const network = newNetwork();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(email, world, network)));
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-  // Of those that wait to be sent at the same moment, one is, as only the newest is good for anything.
-  const count = await sentInAll(email);
-  assert.ok(count >= 1 && count <= 5, `${count} messages`);
-  await ask(email);
-  assert.equal(await sentInAll(email), count);
-  await query(sql`
-    update sign_in_links set sent_at = array(select t - interval '1 hour' from unnest(sent_at) t) where email = ${email}`);
-  await ask(email);
-  assert.equal((await complete(await linkTo(email, count + 1))).status, 200);
+  await assertSent(5, email);
+  await ask(email, world, network);
+  await assertSent(5, email);
+  await query(sql`update limit_counts set ends_at = now()`);
+  await ask(email, world, network);
+  await assertSent(6, email);
+});
+
+test('strangers do not keep the links of an address from its user, in another network or in one of their own', async () => {
+  const email = newAddress();
+  await world.person(email);
+  const home = newNetwork();
+  await ask(email, world, home);
+  assert.equal((await complete(await linkTo(email), world, home)).status, 200);
+
+  const stranger = newNetwork();
+  for (let i = 0; i < 6; i += 1) await ask(email, world, stranger);
+  await assertSent(6, email);
+  await ask(email, world, newNetwork());
+  const elsewhere = await linkTo(email, 7);
+  assert.equal((await complete(elsewhere, world, stranger)).status, 200, 'one network silences no other');
+
+  const crowd = Array.from({ length: 30 }, newNetwork);
+  await Promise.all(crowd.map((network) => ask(email, world, network)));
+  await assertSent(20, email);
+  await ask(email, world, newNetwork());
+  await assertSent(20, email);
+  await ask(email, world, home);
+  assert.equal(
+    (await complete(await linkTo(email, 21), world, home)).status,
+    200,
+    'the network of a session has its own',
+  );
+});
+
+test('a message says how many links were requested within an hour, and from how many networks', async () => {
+  const email = newAddress();
+  await world.person(email);
+  const noteOf = async (nth: number) =>
+    /\d+ links were requested.*/.exec(plainText(await mail.sentTo(email, nth)).replace(/\s+/g, ' '))?.[0];
+  const network = newNetwork();
+  await ask(email, world, network);
+  assert.equal(await noteOf(1), undefined);
+  await ask(email, world, network);
+  assert.match(String(await noteOf(2)), /^2 links .* within an hour, from one network\. Each works until you use one/);
+  await ask(email, world, newNetwork());
+  assert.match(String(await noteOf(3)), /^3 links .* within an hour, from 2 different networks\./);
 });
 
 test('a mail server that is down is 503 for every address alike; one that refuses a message shows in no answer', async () => {
@@ -156,7 +224,7 @@ test('a mail server that is down is 503 for every address alike; one that refuse
     assert.deepEqual([status, body.error], [503, 'email_unavailable']);
     assert.ok(headers.get('retry-after'));
   }
-  assert.deepEqual(await down.db.query(sql`select 1 from sign_in_links`), []);
+  assert.deepEqual(await down.db.query(sql`select 1 from email_links`), []);
 
   const user = newAddress();
   await world.person(user);
@@ -200,7 +268,7 @@ test('of twenty who come with one link at once one is signed in', async () => {
 test('what is asked for and what is not used is forgotten on the way', async () => {
   const email = newAddress();
   await ask(email);
-  await query(sql`update sign_in_links set expires_at = now() - interval '2 hours' where email = ${email}`);
+  await query(sql`update email_links set expires_at = now() - interval '2 hours' where email = ${email}`);
   await ask(newAddress());
-  assert.deepEqual(await query(sql`select 1 from sign_in_links where email = ${email}`), []);
+  assert.deepEqual(await query(sql`select 1 from email_links where email = ${email}`), []);
 });

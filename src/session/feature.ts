@@ -9,6 +9,7 @@ import { getMe } from './get-me.ts';
 import { listMethods } from './list-methods.ts';
 import { listSessions } from './list-sessions.ts';
 import { removePassword } from './password/remove-password.ts';
+import { sendGuessWarning } from './password/send-guess-warning.job.ts';
 import { setPassword } from './password/set-password.ts';
 import { signInWithPassword } from './password/sign-in-with-password.ts';
 import { refreshSession } from './refresh-session.ts';
@@ -38,5 +39,5 @@ export const session: Feature = {
     setPassword,
     removePassword,
   ],
-  jobs: [sendSignInMail],
+  jobs: [sendSignInMail, sendGuessWarning],
 };

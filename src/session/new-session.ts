@@ -1,4 +1,5 @@
 import type { Statements } from '../access/guard.ts';
+import { networkOf } from '../access/network.ts';
 import { newToken, SESSION_IDLE_DAYS } from '../access/token.ts';
 import { type Profile, USER_OF_CTES, userCtes } from '../access/user-ctes.ts';
 import { newId } from '../core/ids.ts';
@@ -29,8 +30,8 @@ export function newSession({ address, user_agent }: Origin): NewSession {
         delete from sessions where session_id in (
           select session_id from sessions where expires_at < now() order by expires_at limit 20 for update skip locked)`,
       session: sql`
-        insert into sessions (session_id, user_id, access_hash, access_expires_at, address, user_agent, expires_at)
-        select ${session_id}, user_id, ${access.hash}, ${ACCESS_END}, ${address}::text, ${user_agent}::text,
+        insert into sessions (session_id, user_id, access_hash, access_expires_at, address, network, user_agent, expires_at)
+        select ${session_id}, user_id, ${access.hash}, ${ACCESS_END}, ${address}::text, ${networkOf(address)}, ${user_agent}::text,
           now() + ${raw(`interval '${SESSION_DAYS} days'`)}
         from signing_in returning session_id, user_id`,
       refresh: sql`

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
+import { networkOf } from '../access/network.ts';
 import { newToken, tokenHash } from '../access/token.ts';
 import { InputText } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
@@ -39,7 +40,7 @@ export const refreshSession = endpoint({
         returning r.token_hash, r.session_id`,
       session: sql`
         update sessions s set access_hash = ${access.hash}, access_expires_at = ${ACCESS_END}, last_used_at = now(),
-          address = ${origin.address}, user_agent = ${origin.user_agent}
+          address = ${origin.address}, network = ${networkOf(origin.address)}, user_agent = ${origin.user_agent}
         from spent where s.session_id = spent.session_id and s.revoked_at is null
         returning ${sessionAuditColumns}`,
       after: sql`select * from session`,

@@ -1,18 +1,25 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
+import { countCte } from '../access/limit-counts.ts';
+import { networkOf } from '../access/network.ts';
+import type { Rate } from '../access/rate-limit-buckets.ts';
 import { OWN_ISSUER } from '../access/user-ctes.ts';
 import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
 import { InputText, Record } from '../core/records.ts';
 import { newLinkSecret } from '../core/secrets.ts';
-import { sql } from '../db/sql.ts';
+import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { requireMail } from '../http/require-mail.ts';
+import { isKnownNetwork } from './known-network.ts';
 import { LINK_END, sendSignInMail } from './send-sign-in-mail.job.ts';
 import { LINK_MINUTES } from './sign-in-mail.ts';
 
-/** How many links an address is sent in an hour. */
-const LINKS_PER_HOUR = 5;
+/** How many links an address is sent on requests from one network. */
+const PER_NETWORK: Rate = { quota: 5, windowSeconds: 3600 };
+/** The same from all networks together that its user has not signed in from. */
+const FROM_STRANGERS: Rate = { quota: 20, windowSeconds: 3600 };
 
 /**
  * Neither the answer nor its time tells whether the address is known: the same statement writes the same rows for every
@@ -29,28 +36,32 @@ export const requestEmailLink = endpoint({
   reply: Record({}),
   errors: ['invalid_email', 'email_unavailable'],
   example: { body: { email: 'ada@example.com' }, reply: {} },
-  run: async ({ body, many, services, later }) => {
+  run: async ({ body, many, origin, services, later }) => {
     const email = normalizeEmail(body.email);
     if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
     await requireMail(services.mail);
     const isOpen = services.signIn.sign_up === 'open';
+    const network = networkOf(origin.address);
+    const link_id = newId('link');
     await many({
       forgotten: sql`
-        delete from sign_in_links where email in (
-          select email from sign_in_links where expires_at < now() - interval '1 hour' and email <> ${email}
+        delete from email_links where link_id in (
+          select link_id from email_links where expires_at < now() - interval '1 hour'
           order by expires_at limit 100 for update skip locked)`,
       allowed: sql`
         select ${isOpen}::boolean
           or exists (select from identities where issuer = ${OWN_ISSUER} and subject = ${email})
           or is_invited(${email}) as yes`,
+      of_network: countCte(`email link ${email} ${network}`, PER_NETWORK, raw('caller')),
+      stranger: sql`select from of_network where not ${isKnownNetwork(email, network)}`,
+      of_strangers: countCte(`email link ${email}`, FROM_STRANGERS, raw('stranger')),
       link: sql`
-        insert into sign_in_links as l (email, token_hash, expires_at, sent_at)
-        select ${email}::text, case when yes then ${newLinkSecret().hash}::bytea end, ${LINK_END}, array[now()] from allowed
-        on conflict (email) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at,
-          sent_at = array(select t from unnest(l.sent_at) t where t > now() - interval '1 hour') || now()
-        where (select count(*) from unnest(l.sent_at) t where t > now() - interval '1 hour') < ${LINKS_PER_HOUR}::int
-        returning l.email`,
-      mail: later(sendSignInMail, { email }, sql`link`),
+        insert into email_links (link_id, email, network, token_hash, expires_at)
+        select ${link_id}, ${email}, ${network}, case when yes then ${newLinkSecret().hash}::bytea end, ${LINK_END}
+        from allowed, of_network
+        where not exists (select from stranger) or exists (select from of_strangers)
+        returning email`,
+      mail: later(sendSignInMail, { link_id }, sql`link`),
       result: sql`select email from link`,
     });
     return {};

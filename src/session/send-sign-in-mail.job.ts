@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
+import { Id } from '../core/records.ts';
 import { newLinkSecret } from '../core/secrets.ts';
 import { raw, sql } from '../db/sql.ts';
 import { defineJob } from '../jobs/define-job.ts';
 import { MailRefused } from '../providers/mail/mail.ts';
-import { LINK_MINUTES, signInMail } from './sign-in-mail.ts';
+import { LINK_MINUTES, type LinkRequests, signInMail } from './sign-in-mail.ts';
 
 export const LINK_END = raw(`now() + interval '${LINK_MINUTES} minutes'`);
 
@@ -15,21 +16,26 @@ export const sendSignInMail = defineJob({
   name: 'send-sign-in-mail',
   for: 'service',
   lane: 'mail',
-  key: ({ email }) => email,
+  key: ({ link_id }) => link_id,
   attempts: 5,
   timeoutSeconds: 60,
-  input: Type.Object({ email: Type.String() }),
-  async run({ db, input: { email }, services }) {
+  input: Type.Object({ link_id: Id }),
+  async run({ db, input: { link_id }, services }) {
     const { secret, hash } = newLinkSecret();
-    const [link] = await db.query(sql`
-      update sign_in_links set token_hash = ${hash}, expires_at = ${LINK_END}
-      where email = ${email} and token_hash is not null and expires_at > now() returning 1`);
+    const [link] = await db.query<LinkRequests & { email: string }>(sql`
+      with link as (
+        update email_links set token_hash = ${hash}, expires_at = ${LINK_END}
+        where link_id = ${link_id} and token_hash is not null and expires_at > now() returning email)
+      select link.email, count(*)::int as requests, count(distinct r.network)::int as networks
+      from link join email_links r on r.email = link.email and r.created_at > now() - interval '1 hour'
+      group by link.email`);
+    // The address may not sign in, or was signed in by another link.
     if (!link) return;
     try {
-      await services.mail.send(signInMail(services.publicUrl, email, secret));
+      await services.mail.send(signInMail(services.publicUrl, link.email, secret, link));
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error;
-      services.log.warn({ err: error, to: email }, 'the mail server refused a sign-in link');
+      services.log.warn({ err: error, to: link.email }, 'the mail server refused a sign-in link');
     }
   },
 });

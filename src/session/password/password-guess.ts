@@ -1,14 +1,22 @@
 import type { Statements } from '../../access/guard.ts';
+import { countCte } from '../../access/limit-counts.ts';
 import { networkOf } from '../../access/network.ts';
 import { rateLimited } from '../../core/errors.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
+import { isKnownNetwork } from '../known-network.ts';
 
-/** From the fifth guess in a row on there is a wait behind each: 15 seconds, doubled each time, up to a quarter of an hour. */
+/** From this guess in a row on there is a wait behind each: 15 seconds, doubled each time, up to a quarter of an hour. */
 const FREE_GUESSES = 5;
+/** The same for guesses from all networks together that the user has no session from. */
+const FREE_GUESSES_OF_STRANGERS = 20;
+/** The user is told of this many guesses in a row, once a day. */
+const WARN_GUESSES = 20;
+const WARNING = { quota: 1, windowSeconds: 86_400 };
+/** The row of all such networks. */
+const STRANGERS = '*';
+
 /** The guesses before this one; long after the last wait it is the first one again. */
 const BEFORE = raw(`case when g.locked_until < now() - interval '1 hour' then 0 else g.guesses end`);
-const WAIT = sql`case when ${BEFORE} + 1 < ${raw(String(FREE_GUESSES))} then interval '0'
-  else least(15 * power(2, least(${BEFORE} + 1 - ${raw(String(FREE_GUESSES))}, 20)), 900) * interval '1 second' end`;
 
 interface Guess {
   email: string;
@@ -17,34 +25,60 @@ interface Guess {
 }
 
 /**
- * Counts a guess before it is judged, so that of many at once no more are judged than one after the other would be.
- * Errors: 429 `rate_limited`, the same whether or not the address has a password. The count is forgotten by
- * `forgetGuesses`, or an hour after its wait.
+ * Counts a guess before it is judged, so that of many at once no more are judged than one after the other would be: by
+ * network, and for networks that the user has no session from also together, so that many of them have no more. The
+ * same is written for every address. `warn`: the CTE that tells the user of many guesses, for each row of `from`. Errors: 429 `rate_limited`, the same whether or not
+ * the address has a password. The count of the network is deleted by `deleteGuesses`, both an hour after their wait.
  */
-export async function countGuess(on: Statements, { email, address }: Guess): Promise<void> {
+export async function countGuess(
+  on: Statements,
+  { email, address }: Guess,
+  warn: (from: Sql) => Sql = (from) => sql`select from ${from}`,
+): Promise<void> {
   const from = networkOf(address);
   const row = await on.maybeOne<{ counted: boolean; wait: number }>({
-    forgotten: sql`
+    deleted: sql`
       delete from password_guesses where (email, address) in (
         select email, address from password_guesses where locked_until < now() - interval '1 hour'
-          and (email, address) <> (${email}, ${from}) order by locked_until limit 100 for update skip locked)`,
-    counted: sql`
+          and email <> ${email} order by locked_until limit 100 for update skip locked)`,
+    locked: sql`
+      select max(locked_until) as until from password_guesses
+      where email = ${email} and address = ${STRANGERS} and not ${isKnownNetwork(email, from)}`,
+    by_network: sql`
       insert into password_guesses as g (email, address, guesses, locked_until)
-      values (${email}, ${from}, 1, now())
-      on conflict (email, address) do update set
-        guesses = ${BEFORE} + 1, locked_until = now() + ${WAIT}
-      where g.locked_until <= now()
-      returning 1`,
+      select ${email}, ${from}, 1, now() from locked where until is null or until <= clock_timestamp()
+      ${countAgain(FREE_GUESSES)}`,
+    of_strangers: sql`
+      insert into password_guesses as g (email, address, guesses, locked_until)
+      select ${email}, ${STRANGERS}, 1, now() from by_network where not ${isKnownNetwork(email, from)}
+      ${countAgain(FREE_GUESSES_OF_STRANGERS)}`,
+    many: sql`select from (table by_network union all table of_strangers) g where g.guesses >= ${WARN_GUESSES}::int`,
+    warned: countCte(`guess warning ${email}`, WARNING, raw('many')),
+    warning: warn(raw('warned')),
     result: sql`
-      select exists (select from counted) as counted, coalesce((
-        select ceil(extract(epoch from locked_until - now())) from password_guesses
-        where email = ${email} and address = ${from}), 1)::int as wait`,
+      select exists (select from by_network) and (${isKnownNetwork(email, from)} or exists (select from of_strangers)) as counted,
+        ceil(extract(epoch from greatest(
+          (select until from locked),
+          (select locked_until from password_guesses where email = ${email} and address = ${from})) - now()))::int as wait`,
   });
   if (row?.counted) return;
   throw rateLimited(Math.max(1, row?.wait ?? 1), 'guesses');
 }
 
-/** The step of a statement that puts the count back, because the password was right. */
-export function forgetGuesses({ email, address }: Guess): Sql {
+/**
+ * The end of the insertion of a guess `g`: one more in a row, with a wait behind it, unless the last wait lasts. By the
+ * clock, because a statement that waited for the row began before the guess that it waited for.
+ */
+function countAgain(free: number): Sql {
+  return sql`
+    on conflict (email, address) do update set guesses = ${BEFORE} + 1, locked_until = clock_timestamp() +
+      case when ${BEFORE} + 1 < ${free}::int then interval '0'
+        else least(15 * power(2, least(${BEFORE} + 1 - ${free}::int, 20)), 900) * interval '1 second' end
+    where g.locked_until <= clock_timestamp()
+    returning guesses`;
+}
+
+/** The CTE of a statement that deletes the count of the network, because the password was right. */
+export function deleteGuesses({ email, address }: Guess): Sql {
   return sql`delete from password_guesses where email = ${email} and address = ${networkOf(address)}`;
 }

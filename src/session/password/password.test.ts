@@ -1,15 +1,24 @@
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
+import { startMailServer } from '../../../test/mail-server.ts';
 import { signedInClient } from '../../../test/signed-in.ts';
+import { until } from '../../../test/until.ts';
 import { openWorld } from '../../../test/world.ts';
 import { sql } from '../../db/sql.ts';
 
-const world = await openWorld({ PASSWORD_SIGN_IN: 'on' });
+const mail = await startMailServer();
+after(() => mail.stop());
+const world = await openWorld({ PASSWORD_SIGN_IN: 'on', SMTP_URL: mail.url, TRUSTED_PROXIES: '127.0.0.1,::1' });
 const { query } = world.db;
 const PASSWORD = 'correct horse battery staple';
 
-const signIn = (email: string, password: string) => world.anonymous.post('/v1/auth/password', { email, password });
+const signIn = (email: string, password: string, address?: string) =>
+  world.anonymous.post('/v1/auth/password', { email, password }, address ? { 'x-forwarded-for': address } : {});
+
+/** A network that no other request comes from. */
+let networks = 0;
+const newNetwork = () => `198.51.${Math.floor(++networks / 250)}.${(networks % 250) + 1}`;
 
 /** A user with a session, an address, and a password if one is given. */
 async function person(password?: string) {
@@ -127,6 +136,65 @@ test('guesses at one address are slowed down, more with each, however many come 
   await later();
   assert.equal((await signIn(email, PASSWORD)).status, 200);
   assert.equal((await signIn(email, 'wrong')).status, 401, 'a right password puts the count back');
+});
+
+test('many networks together have twenty guesses, and no user whose network they are not is locked out', async () => {
+  const { email } = await person(PASSWORD);
+  const home = newNetwork();
+  assert.equal((await signIn(email, PASSWORD, home)).status, 200);
+  // The session's own first guess from a network that it was not known from.
+  await query(sql`delete from password_guesses where email = ${email}`);
+  for (const address of [email, 'guessed-by-many@example.com']) {
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => signIn(address, `guess ${i}`, newNetwork())),
+    );
+    const counts = (status: number) => answers.filter((answer) => answer.status === status).length;
+    assert.deepEqual([counts(401), counts(429)], [20, 40], `${address}: no more than twenty are judged`);
+    assertAbout(15, Number((await signIn(address, PASSWORD, newNetwork())).headers.get('retry-after')));
+    await query(sql`update password_guesses set locked_until = now() where email = ${address}`);
+    assert.equal((await signIn(address, 'wrong', newNetwork())).status, 401);
+    const refused = await signIn(address, PASSWORD, newNetwork());
+    assert.equal(refused.status, 429, 'also the right one waits in an unknown network');
+    assertAbout(30, Number(refused.headers.get('retry-after')));
+  }
+  assert.equal((await signIn(email, 'wrong', home)).status, 401);
+  assert.equal(
+    (await signIn(email, PASSWORD, home)).status,
+    200,
+    'a network that the user signed in from is not delayed',
+  );
+});
+
+test('a user is told of many wrong guesses by mail once a day, and an address without a password is not', async () => {
+  const [withOne, without] = [await person(PASSWORD), await person()];
+  const guessMany = async (email: string) => {
+    await query(sql`delete from password_guesses where email = ${email}`);
+    await Promise.all(Array.from({ length: 25 }, () => signIn(email, 'wrong', newNetwork())));
+  };
+  const jobs = () => query(sql`select key from background_jobs where name = 'send-guess-warning'`);
+  for (const { email } of [withOne, without]) await guessMany(email);
+  const { raw } = await mail.sentTo(withOne.email);
+  assert.match(raw, /Subject: Wrong passwords/);
+  await guessMany(withOne.email);
+  await until('no warning is on its way', jobs, (queued) => queued.length === 0);
+  const addresses = mail.messages.flatMap(({ recipients }) => recipients);
+  assert.deepEqual(
+    addresses.filter((address) => address === withOne.email || address === without.email),
+    [withOne.email],
+  );
+  await query(sql`update limit_counts set ends_at = now()`);
+  await guessMany(withOne.email);
+  await mail.sentTo(withOne.email, 2);
+});
+
+test('guesses at the current password while it is changed are counted, and leave no warning that no one may send', async () => {
+  const { session, email } = await person(PASSWORD);
+  await query(sql`
+    insert into password_guesses (email, address, guesses, locked_until)
+    select ${email}, address, 30, now() from unnest(array['*', '127.0.0.1']) address`);
+  const change = { new_password: 'another horse battery', current_password: 'wrong' };
+  assert.equal((await session.post('/v1/me/password', change)).status, 403);
+  assert.equal((await session.post('/v1/me/password', change)).status, 429);
 });
 
 /** What is left of a wait a moment after it began. */

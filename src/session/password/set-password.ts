@@ -5,7 +5,7 @@ import { ApiError } from '../../core/errors.ts';
 import { Record } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { countGuess, forgetGuesses } from './password-guess.ts';
+import { countGuess, deleteGuesses } from './password-guess.ts';
 import { GivenPassword, hashNewPassword, isPassword, NewPassword } from './password-hash.ts';
 import { passwordsAreOff } from './password-rules.ts';
 
@@ -56,7 +56,7 @@ export const setPassword = endpoint({
       others: sql`
         update sessions s set revoked_at = now() from access a, password
         where s.user_id = password.user_id and s.session_id <> a.credential_id and s.revoked_at is null`,
-      forgiven: forgetGuesses(guess),
+      forgiven: deleteGuesses(guess),
       result: sql`select user_id, changed_at from password`,
     });
     if (!changed) throw new ApiError('conflict', 'The password was changed at the same time. Try again.');

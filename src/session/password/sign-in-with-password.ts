@@ -8,9 +8,10 @@ import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { newSession } from '../new-session.ts';
 import { exampleTokens, signInRefused, Tokens } from '../schema.ts';
-import { countGuess, forgetGuesses } from './password-guess.ts';
+import { countGuess, deleteGuesses } from './password-guess.ts';
 import { GivenPassword, isPassword } from './password-hash.ts';
 import { passwordsAreOff } from './password-rules.ts';
+import { sendGuessWarning } from './send-guess-warning.job.ts';
 
 /** Takes as long for an unknown address, or one without a password, as for a wrong password. */
 export const signInWithPassword = endpoint({
@@ -24,12 +25,12 @@ export const signInWithPassword = endpoint({
   errors: ['unauthorized', 'forbidden', 'invalid_email', 'rate_limited'],
   example: { body: { email: 'ada@example.com', password: 'correct horse battery staple' }, reply: exampleTokens },
   run: async (context) => {
-    const { body, origin, maybeOne, many, services } = context;
+    const { body, origin, maybeOne, many, services, later } = context;
     if (!services.signIn.passwords) throw passwordsAreOff();
     const email = normalizeEmail(body.email);
     if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
     const guess = { email, address: origin.address };
-    await countGuess(context, guess);
+    await countGuess(context, guess, (from) => later(sendGuessWarning, { email }, from));
     const known = await maybeOne<{ user_id: string; phc: string }>(sql`
       select p.user_id, p.phc from passwords p join identities i on i.user_id = p.user_id
       where i.issuer = ${OWN_ISSUER} and i.subject = ${email}`);
@@ -38,7 +39,7 @@ export const signInWithPassword = endpoint({
     const [made] = await many({
       // The password may have been changed while this one was compared.
       signing_in: sql`select user_id from passwords where user_id = ${known.user_id} and phc = ${known.phc} for share`,
-      forgiven: forgetGuesses(guess),
+      forgiven: deleteGuesses(guess),
       ...session.steps,
     });
     if (!made) throw signInRefused();
