@@ -84,7 +84,10 @@ interface JobDefinition<For extends JobFor, Input extends TObject<TProperties>> 
   due?: Sql;
   /** Does the work, again after a crash at any point. An error that it throws is a failed attempt. */
   run(context: JobContext<For, Static<Input>>): Promise<void>;
-  /** Records that the last attempt failed, in the transaction that marks the job as failed. */
+  /**
+   * Records in the rows of the tenant that the last attempt failed, before the job is marked as failed; after a crash it
+   * may run again.
+   */
   onFailure?(
     query: Query,
     context: Pick<JobContext<For, Static<Input>>, 'target' | 'input'>,

@@ -20,17 +20,17 @@ export async function runBackgroundJob(
   run: { db: ServiceDb; job: ClaimedBackgroundJob; services: JobServices; stopping: AbortSignal },
 ): Promise<Outcome> {
   const { db, job, services, stopping } = run;
-  const { query, transaction } = db.in(SERVICE);
+  const { query } = db.in(SERVICE);
   const { log } = services;
   const attempts = definition.attempts === 'forever' ? Number.POSITIVE_INFINITY : definition.attempts;
   const context = { db: db.in(contextOf(definition, job)), target: job, input: job.input, services };
   const about = { job: job.name, job_id: job.job_id, wiki_id: job.wiki_id, workspace_id: job.workspace_id };
-  const fail = (error: unknown) =>
-    transaction(async (query) => {
-      await definition.onFailure?.(query, context, error);
-      await failBackgroundJob(query, job, messageOf(error));
-      return 'failed' as const;
-    });
+  const fail = async (error: unknown) => {
+    // Two transactions, because the rows of its tenant and those of the queue are visible in different contexts.
+    await context.db.transaction(async (query) => definition.onFailure?.(query, context, error));
+    await failBackgroundJob(query, job, messageOf(error));
+    return 'failed' as const;
+  };
   if (job.failures > attempts) {
     log.error({ ...about, failures: job.failures }, 'a background job failed: each worker that ran it was lost');
     return fail(new Error('each process that ran it ended'));
