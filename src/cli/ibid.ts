@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { openStore } from '../providers/storage/open-storage.ts';
 import { readS3Url } from '../providers/storage/s3-place.ts';
+import { printFailedJobs, retryJob } from './jobs.ts';
 import { printKey } from './key.ts';
 import { verifySources } from './verify.ts';
 import { UsageError, withDatabase } from './with-database.ts';
@@ -10,6 +11,8 @@ const USAGE = `Usage:
   ibid key --email ADDRESS [--name NAME]                        a personal API key of that user, created if new
   ibid key --email ADDRESS --workspace WORKSPACE_ID [--name NAME]   a key that is bound to a workspace of that user
   ibid verify [--wiki WIKI_ID]                                  whether every page still shows what its sources say
+  ibid jobs                                                     background jobs that failed for good, with their errors
+  ibid jobs retry JOB_ID                                        one of them again, with all its attempts
 
 It uses the database of DATA_DIR or DATABASE_URL, as the service does.
 `;
@@ -30,10 +33,16 @@ async function main(): Promise<void> {
     return;
   }
   const config = readConfig(process.env);
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const [command, action, job_id] = positionals;
+  if (command === 'jobs') {
+    if (action === undefined) return withDatabase(config, ({ query }) => printFailedJobs(query, print));
+    if (action !== 'retry' || job_id === undefined) throw new UsageError(`ibid jobs retry JOB_ID\n\n${USAGE}`);
+    return withDatabase(config, ({ query }) => retryJob(query, job_id, print));
+  }
   if (positionals.join(' ') === 'verify') {
     const { STORAGE_URL, DATA_DIR } = config;
     const { blobs, close } = await openStore(STORAGE_URL === undefined ? undefined : readS3Url(STORAGE_URL), DATA_DIR);
-    const print = (line: string) => void process.stdout.write(`${line}\n`);
     await withDatabase(config, async (db) => {
       if (!(await verifySources(db, blobs, values.wiki, print))) process.exitCode = 1;
     });

@@ -95,6 +95,40 @@ export async function failBackgroundJob(query: Query, job: ClaimedBackgroundJob,
     update background_jobs set status = 'failed', worker_id = null, updated_at = now(), error = ${error} where ${held(job)}`);
 }
 
+interface FailedJob {
+  job_id: string;
+  name: string;
+  workspace_id: string | null;
+  wiki_id: string | null;
+  user_id: string | null;
+  failed_at: string;
+  error: string;
+}
+
+/** The jobs that have used up their attempts, the latest first. */
+export function listFailedJobs(query: Query): Promise<FailedJob[]> {
+  return query<FailedJob>(sql`
+    select job_id, name, workspace_id, wiki_id, user_id, updated_at as failed_at, error
+    from background_jobs where status = 'failed' order by updated_at desc, job_id`);
+}
+
+/** Puts a failed job back with all its attempts; `superseded`: it is deleted, because one with its key is queued. */
+export async function requeueFailedJob(query: Query, job_id: string): Promise<'queued' | 'superseded' | 'missing'> {
+  const [row] = await query<{ result: 'queued' | 'superseded' }>(sql`
+    with failed as (
+      select f.job_id, exists (
+        select from background_jobs n where n.name = f.name and n.key = f.key and n.status = 'queued') as is_superseded
+      from background_jobs f where f.job_id = ${job_id} and f.status = 'failed' for update
+    ), superseded as (
+      delete from background_jobs where job_id in (select job_id from failed where is_superseded)
+    ), queued as (
+      update background_jobs set status = 'queued', failures = 0, run_after = now(), updated_at = now()
+      where job_id in (select job_id from failed where not is_superseded)
+    )
+    select case when is_superseded then 'superseded' else 'queued' end as result from failed`);
+  return row?.result ?? 'missing';
+}
+
 /** Enqueues the due jobs in one statement; returns how many. */
 export async function enqueueDue(query: Query, job: BackgroundJob): Promise<number> {
   const rows = await query(job.due ? enqueueTenants(job) : enqueueOnce(job));

@@ -1,0 +1,22 @@
+import type { Query } from '../db/db.ts';
+import { listFailedJobs, requeueFailedJob } from '../jobs/background-queue.ts';
+import { UsageError } from './with-database.ts';
+
+type Print = (line: string) => void;
+
+/** Prints the background jobs that have used up their attempts, one per line, the latest first, fields separated by tabs. */
+export async function printFailedJobs(query: Query, print: Print): Promise<void> {
+  for (const job of await listFailedJobs(query)) {
+    const tenant = job.wiki_id ?? job.workspace_id ?? job.user_id ?? '-';
+    // An error of a mail server or a library may have line breaks and tabs.
+    const error = job.error.replace(/\s+/g, ' ');
+    print([job.job_id, job.name, tenant, job.failed_at, error].join('\t'));
+  }
+}
+
+/** Puts a failed job back into the queue with all its attempts. Errors: UsageError where there is no such failed job. */
+export async function retryJob(query: Query, job_id: string, print: Print): Promise<void> {
+  const result = await requeueFailedJob(query, job_id);
+  if (result === 'missing') throw new UsageError(`there is no failed job "${job_id}": ibid jobs lists them.`);
+  print(result === 'queued' ? `${job_id} is queued again` : `${job_id} is removed, because a newer one is queued`);
+}
