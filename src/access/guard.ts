@@ -82,68 +82,12 @@ interface GuardColumns {
 }
 
 export function guard(context: GuardContext): AuthorizedDb {
-  const { db, access, credential, params, answering } = context;
-  const { request_id, address } = context;
-  const origin = { credential_kind: credential.kind, request_id, address };
-  let isChecked = access.on === 'anyone';
-  let isWritten = false;
+  const { db, access, answering } = context;
+  const composer = composerOf(context);
+  const state = { isChecked: access.on === 'anyone', isWritten: false };
   let isEnqueued = false;
-  const guardCtes = sql`
-    with caller as materialized (${callerCte(credential)}),
-    target as materialized (${targetCte(access, params, credential)}),
-    access as materialized (${accessCte(access, params, credential)})`;
-  const status = statusOf(requestPath(access, credential, params));
-
-  const read = (work: Work) => sql`
-    ${guardCtes}, ${ctesOf(work)}
-    select ${status} as _status, ${mustRecordUse(access, credential)} as _record_use, r.*
-    from (values (1)) always
-    left join (select true as _found, result.* from result) r on exists (select from access)`;
-
-  // At sign-in the guard does not know the user yet; the audit record names the user that the statement finds. refuse()
-  // decides the status and fails the statement, so anything it wrote for a refused caller is rolled back.
-  const write = (work: Work, event: EventType) => sql`
-    ${guardCtes}, ${ctesOf(work)}, audit as (${auditCte(event, namesOf(work), origin)})
-    select case when ${status} = 200 then 200 else refuse(${status}) end as _status,
-      ${mustRecordUse(access, credential)} as _record_use, r.*
-    from (values (1)) always left join (select true as _found, result.* from result) r on true`;
-
-  async function recordUse(rows: GuardColumns[]): Promise<void> {
-    if (!rows[0]?._record_use) return;
-    try {
-      await db.query(sql`${guardCtes}, ${recordUseCtes(credential)}`);
-    } catch (error) {
-      context.onRecordUseFailed(error);
-    }
-  }
-
-  function statements(query: Query, writeQuery: Query, after: (rows: GuardColumns[]) => Promise<void>): Statements {
-    async function rowsOf<T>(statement: Sql, send = query): Promise<T[]> {
-      isChecked = true;
-      const rows = await send<GuardColumns>(statement);
-      refuseUnless200(rows[0]?._status);
-      await after(rows);
-      return rows[0]?._found ? (rows as T[]) : [];
-    }
-    async function run<T>(work: Work, event = context.event): Promise<T[]> {
-      if (!event) return rowsOf<T>(read(work));
-      // A write with another event is the trace of a refusal: it stays although the request fails.
-      const rows = await rowsOf<T>(write(work, event), event === context.event ? writeQuery : query);
-      isWritten ||= rows.length > 0;
-      return rows;
-    }
-    return {
-      async one<T>(work: Work, event?: EventType) {
-        const [row] = await run<T>(work, event);
-        if (row === undefined) throw notFound();
-        return row;
-      },
-      many: run,
-      maybeOne: async <T>(work: Work) => (await rowsOf<T>(read(work)))[0],
-      execute: async (work) =>
-        void (await rowsOf(read('strings' in work ? { written: work as Sql, result: raw('select 1') } : work))),
-    };
-  }
+  const statements = (query: Query, writeQuery: Query, after: AfterStatement) =>
+    statementsOf({ composer, event: context.event, state, query, writeQuery, after });
 
   const top = answering
     ? // findAnswer() has recorded the use.
@@ -152,16 +96,16 @@ export function guard(context: GuardContext): AuthorizedDb {
         <T>(statement: Sql) => answering.write((query) => query<T>(statement), isFound),
         skipRecordUse,
       )
-    : statements(db.query, db.query, recordUse);
+    : statements(db.query, db.query, useRecorder(context, composer.ctes));
 
   return {
     ...top,
     transaction(work) {
       const locked = async (query: Query) => {
-        if (access.on !== 'anyone') await query(sql`${guardCtes} ${LOCKS[access.on]}`);
+        if (access.on !== 'anyone') await query(sql`${composer.ctes} ${LOCKS[access.on]}`);
         return work(statements(query, query, skipRecordUse));
       };
-      return answering ? answering.write(locked, () => isWritten) : db.transaction(locked);
+      return answering ? answering.write(locked, () => state.isWritten) : db.transaction(locked);
     },
     async refuse(error) {
       await top.maybeOne(sql`select 1`);
@@ -172,8 +116,92 @@ export function guard(context: GuardContext): AuthorizedDb {
       return job.enqueue(input, from);
     },
     hasEnqueued: () => isEnqueued,
-    wasChecked: () => isChecked,
-    hasWritten: () => isWritten,
+    wasChecked: () => state.isChecked,
+    hasWritten: () => state.isWritten,
+  };
+}
+
+/** Puts the access rule in front of the statements of an endpoint. */
+interface Composer {
+  /** `with` and the CTEs `caller`, `target` and `access`. */
+  ctes: Sql;
+  read(work: Work): Sql;
+  write(work: Work, event: EventType): Sql;
+}
+
+function composerOf({ access, credential, params, request_id, address }: GuardContext): Composer {
+  const origin = { credential_kind: credential.kind, request_id, address };
+  const ctes = sql`
+    with caller as materialized (${callerCte(credential)}),
+    target as materialized (${targetCte(access, params, credential)}),
+    access as materialized (${accessCte(access, params, credential)})`;
+  const status = statusOf(requestPath(access, credential, params));
+  return {
+    ctes,
+    read: (work) => sql`
+    ${ctes}, ${ctesOf(work)}
+    select ${status} as _status, ${mustRecordUse(access, credential)} as _record_use, r.*
+    from (values (1)) always
+    left join (select true as _found, result.* from result) r on exists (select from access)`,
+    // At sign-in the guard does not know the user yet; the audit record names the user that the statement finds.
+    // refuse() decides the status and fails the statement, so anything it wrote for a refused caller is rolled back.
+    write: (work, event) => sql`
+    ${ctes}, ${ctesOf(work)}, audit as (${auditCte(event, namesOf(work), origin)})
+    select case when ${status} = 200 then 200 else refuse(${status}) end as _status,
+      ${mustRecordUse(access, credential)} as _record_use, r.*
+    from (values (1)) always left join (select true as _found, result.* from result) r on true`,
+  };
+}
+
+type AfterStatement = (rows: GuardColumns[]) => Promise<void>;
+
+/** Sends composed statements, and notes in `state` that the rule was checked and that something was written. */
+function statementsOf(options: {
+  composer: Composer;
+  /** The endpoint's own event. */
+  event: EventType | undefined;
+  state: { isChecked: boolean; isWritten: boolean };
+  query: Query;
+  writeQuery: Query;
+  after: AfterStatement;
+}): Statements {
+  const { composer, event: ownEvent, state, query, writeQuery, after } = options;
+  async function rowsOf<T>(statement: Sql, send = query): Promise<T[]> {
+    state.isChecked = true;
+    const rows = await send<GuardColumns>(statement);
+    refuseUnless200(rows[0]?._status);
+    await after(rows);
+    return rows[0]?._found ? (rows as T[]) : [];
+  }
+  async function run<T>(work: Work, event = ownEvent): Promise<T[]> {
+    if (!event) return rowsOf<T>(composer.read(work));
+    // A write with another event is the trace of a refusal: it stays although the request fails.
+    const rows = await rowsOf<T>(composer.write(work, event), event === ownEvent ? writeQuery : query);
+    state.isWritten ||= rows.length > 0;
+    return rows;
+  }
+  return {
+    async one<T>(work: Work, event?: EventType) {
+      const [row] = await run<T>(work, event);
+      if (row === undefined) throw notFound();
+      return row;
+    },
+    many: run,
+    maybeOne: async <T>(work: Work) => (await rowsOf<T>(composer.read(work)))[0],
+    execute: async (work) =>
+      void (await rowsOf(composer.read('strings' in work ? { written: work as Sql, result: raw('select 1') } : work))),
+  };
+}
+
+/** Records the use of a credential after a statement that says so. */
+function useRecorder({ db, credential, onRecordUseFailed }: GuardContext, ctes: Sql): AfterStatement {
+  return async (rows) => {
+    if (!rows[0]?._record_use) return;
+    try {
+      await db.query(sql`${ctes}, ${recordUseCtes(credential)}`);
+    } catch (error) {
+      onRecordUseFailed(error);
+    }
   };
 }
 
