@@ -125,6 +125,19 @@ export const OPTIONS = {
   RATE_LIMIT_UPLOADS: option('Uploads of a credential.', '60/min', rate('min')),
   RATE_LIMIT_AUTH: option('Requests of an address to sign in.', '30/min', rate('min')),
   RATE_LIMIT_INVITATIONS: option('Messages with invitations of a workspace.', '20/h', rate('h')),
+  RATE_LIMIT_USER_INVITATIONS: option('Messages with invitations that a user sends.', '40/h', rate('h')),
+  RATE_LIMIT_ADDRESS_INVITATIONS: option(
+    'The same to one address; all users together send it four times as many.',
+    '5/24h',
+    rate('h'),
+  ),
+  RATE_LIMIT_NEW_WORKSPACE_INVITATIONS: option(
+    'Messages with invitations of a workspace without a paid plan, while it is not older than this time.',
+    '20/24h',
+    rate('h'),
+  ),
+  RATE_LIMIT_SERVICE_INVITATIONS: option('Messages with invitations of all users together.', '1000/h', rate('h')),
+  RATE_LIMIT_WORKSPACES: option('Workspaces that a user creates.', '10/24h', rate('h')),
   TRUSTED_PROXIES: option(
     'Addresses and networks of proxies, with commas between, whose X-Forwarded-For is believed.',
     '',

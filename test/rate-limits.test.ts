@@ -34,7 +34,14 @@ const maker = await openWorld({ DATABASE_URL, ROLE: 'web' });
 const world = await openWorld({ DATABASE_URL, ...RATES });
 
 /** Two tenants for calls of every endpoint, and a service that allows one request per network. */
-const tenants = await openTenants({ RATE_LIMITS: 'on', RATE_LIMIT_INVITATIONS: '9999/h' });
+const tenants = await openTenants({
+  RATE_LIMITS: 'on',
+  RATE_LIMIT_INVITATIONS: '9999/h',
+  RATE_LIMIT_USER_INVITATIONS: '9999/h',
+  RATE_LIMIT_ADDRESS_INVITATIONS: '9999/h',
+  RATE_LIMIT_NEW_WORKSPACE_INVITATIONS: '9999/h',
+  RATE_LIMIT_WORKSPACES: '9999/h',
+});
 const strict = await openWorld({ DATABASE_URL, ...RATES, RATE_LIMIT_GENERAL: '1/24h', ROLE: 'web' });
 
 /** A new network for each test, so that tests do not share counts by address. */
@@ -319,6 +326,79 @@ test('an invitation whose message could not be sent does not count', async () =>
   const failed = await many(4, () => invite(closed));
   assert.deepEqual(statusesOf(failed), { 503: 4 });
   assert.deepEqual(statusesOf(await many(5, () => invite(world))), { 200: 4, 429: 1 });
+});
+
+const RELAY = {
+  DATABASE_CONNECTIONS: '3',
+  RATE_LIMITS: 'on',
+  RATE_LIMIT_INVITATIONS: '9/24h',
+  RATE_LIMIT_USER_INVITATIONS: '12/24h',
+  RATE_LIMIT_ADDRESS_INVITATIONS: '2/24h',
+  RATE_LIMIT_NEW_WORKSPACE_INVITATIONS: '5/24h',
+  RATE_LIMIT_WORKSPACES: '3/24h',
+};
+
+/** Invites this many new addresses, or one several times, one after the other; returns the answers. */
+async function inviteTo(client: Client, workspace_id: string, times: number, email?: string): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let i = 0; i < times; i += 1) {
+    const body = { email: email ?? `${randomUUID()}@example.com`, role: 'member' };
+    answers.push(await client.post(`/v1/workspaces/${workspace_id}/members/invite`, body));
+  }
+  return answers;
+}
+
+test('one user relays little mail through new workspaces, of which they create few', async () => {
+  const place = await openWorld(RELAY);
+  const owner = await place.owner();
+  const made = [];
+  for (let i = 0; i < 4; i += 1) made.push(await owner.post('/v1/workspaces', { name: `W${i}`, slug: `w${i}` }));
+  assert.deepEqual(statusesOf(made), { 200: 2, 429: 2 }, 'the one of onboarding counts too');
+  assertRefused(made[3] as Answer, 'invitations');
+  assert.match(made[3]?.body.message, /new workspaces of one user/);
+  const [second, third] = made.map(({ body }) => body.workspace_id as string);
+
+  const first = await inviteTo(owner, owner.workspace_id, 7);
+  assert.deepEqual(statusesOf(first), { 200: 5, 429: 2 });
+  assert.match(first[6]?.body.message, /new workspace without a paid plan/);
+  assert.deepEqual(statusesOf(await inviteTo(owner, second ?? '', 5)), { 200: 5 });
+  const rest = await inviteTo(owner, third ?? '', 5);
+  assert.deepEqual(statusesOf(rest), { 200: 2, 429: 3 });
+  assert.match(rest[4]?.body.message, /of one user/);
+
+  const [paying, established] = [await place.owner(), await place.owner()];
+  await place.db.query(sql`
+    insert into subscriptions (workspace_id, plan_id, quantity, period_start, period_end)
+    values (${paying.workspace_id}, 'team', 20, now(), now() + interval '30 days')`);
+  await place.db.query(sql`
+    update workspaces set created_at = now() - interval '25 hours' where workspace_id = ${established.workspace_id}`);
+  for (const team of [paying, established]) {
+    assert.deepEqual(statusesOf(await inviteTo(team, team.workspace_id, 10)), { 200: 9, 429: 1 });
+  }
+});
+
+test('one address is sent few invitations: by one user, and by all of them together', async () => {
+  const place = await openWorld(RELAY);
+  const email = 'target@example.com';
+  const owners = [];
+  for (let i = 0; i < 5; i += 1) owners.push(await place.owner());
+  for (const owner of owners.slice(0, 4)) {
+    const [invited] = await inviteTo(owner, owner.workspace_id, 1, email);
+    const path = `/v1/workspaces/${owner.workspace_id}/invitations/${invited?.body.invitation_id}/resend`;
+    const resent = [await owner.post(path), await owner.post(path)];
+    assert.deepEqual([invited?.status, statusesOf(resent)], [200, { 200: 1, 429: 1 }]);
+    assert.match(resent[1]?.body.message, /to this address/);
+  }
+  const last = owners[4] as Owner;
+  assertRefused((await inviteTo(last, last.workspace_id, 1, email))[0] as Answer, 'invitations');
+  assert.deepEqual(statusesOf(await inviteTo(last, last.workspace_id, 2)), { 200: 2 }, 'others are still invited');
+});
+
+test('all users together send as many invitations as the service allows, also at once', async () => {
+  const place = await openWorld({ ...RELAY, RATE_LIMIT_SERVICE_INVITATIONS: '7/24h' });
+  const owners = [await place.owner(), await place.owner(), await place.owner()];
+  const answers = await Promise.all(owners.map((owner) => inviteTo(owner, owner.workspace_id, 4)));
+  assert.deepEqual(statusesOf(answers.flat()), { 200: 7, 429: 5 });
 });
 
 test('without limits answers lack their headers, and nothing is refused or counted', async () => {

@@ -16,8 +16,8 @@ import { makeDatabase, openWorld } from './world.ts';
  * more are listed, begin and commit included; raise a number only with a reason, because each is a round trip.
  */
 const MORE_THAN_ONE: Record<string, number> = {
-  // Reads whether the key is bound to a workspace before it creates one.
-  'POST /v1/workspaces': 2,
+  // Reads whether the key is bound to a workspace; begin, the lock on the user, the workspace, commit.
+  'POST /v1/workspaces': 5,
   // The guard before the mail server is asked; begin, the lock on the workspace, what is there, an invitation past its
   // time, the new one, its job, commit.
   'POST /v1/workspaces/:workspace_id/members/invite': 8,

@@ -1,5 +1,7 @@
+import { rateLimited } from '../core/errors.ts';
 import { sha256 } from '../core/secrets.ts';
-import { type Sql, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
+import type { Statements } from './guard.ts';
 import type { Rate } from './rate-limit-buckets.ts';
 
 /**
@@ -18,4 +20,18 @@ export function countCte(key: string, { quota, windowSeconds }: Rate, from: Sql)
       ends_at = case when c.ends_at > now() then c.ends_at else excluded.ends_at end
     where c.ends_at <= now() or c.used < ${quota}::int
     returning used, ends_at`;
+}
+
+/**
+ * Counts an event in the transaction that writes it, which takes the count back if it fails. `what`: the events, for the
+ * message. Errors: 429 `rate_limited`, after which the transaction must be rolled back.
+ */
+export async function countOrRefuse(tx: Statements, key: string, rate: Rate, what: string): Promise<void> {
+  const row = await tx.maybeOne<{ counted: boolean; seconds: number | null }>({
+    counted: countCte(key, rate, raw('access')),
+    result: sql`
+      select exists (select from counted) as counted, (
+        select ceil(extract(epoch from ends_at - now()))::int from limit_counts where bucket = ${sha256(key)}) as seconds`,
+  });
+  if (!row?.counted) throw rateLimited(Math.max(1, row?.seconds ?? 1), what);
 }

@@ -15,7 +15,17 @@ import { openRateLimitBuckets, type Rate, type RateLimitBucket } from './rate-li
  * (src/invitations).
  */
 type Policy = 'general' | 'search' | 'uploads' | 'auth' | 'invitations';
-export type Rates = Record<Policy, Rate>;
+export interface Rates extends Record<Policy, Rate> {
+  /** Messages with invitations that a user sends, to all addresses and to one of them. */
+  user_invitations: Rate;
+  address_invitations: Rate;
+  /** The same of a workspace without a paid plan, as long as it is not older than the window. */
+  new_workspace_invitations: Rate;
+  /** The same of all users together. */
+  service_invitations: Rate;
+  /** Workspaces that a user creates. */
+  workspaces: Rate;
+}
 
 /** The fields of an endpoint that decide which limits apply. */
 export interface RateLimited {

@@ -204,6 +204,50 @@ test('no name puts a header or a recipient into a message', async () => {
   }
 });
 
+/** The subject of a message, decoded where it is written in encoded words (RFC 2047). */
+function subjectOf({ raw }: ReceivedMessage): string {
+  const header = /^Subject: (.*(?:\r\n .*)*)/m.exec(raw)?.[1]?.replace(/\?=\s+=\?UTF-8\?Q\?/g, '') ?? '';
+  const word = /^=\?UTF-8\?Q\?(.*)\?=$/.exec(header)?.[1];
+  if (word === undefined) return header;
+  return decodeURIComponent(
+    word
+      .replaceAll('%', '%25')
+      .replaceAll('_', ' ')
+      .replace(/=([0-9A-F]{2})/g, '%$1'),
+  );
+}
+
+test('a name brings no link, no line and no quotation of its own into a message, and is short', async () => {
+  const owner = await world.owner();
+  const names: Record<string, string> = {
+    'Account locked - go to https://evil.example/login 1': 'Account locked - go to … 1',
+    'see www.evil.example': 'see …',
+    'evil.example/login': 'a workspace',
+    'evil.example': 'evil example',
+    'ｅｖｉｌ．ｅｘａｍｐｌｅ': 'evil example',
+    'ask boss@evil.example': 'ask …',
+    'call tel:+4912345 now': 'call … now',
+    'http:evil': 'a workspace',
+    '192.0.2.1 calls': '… calls',
+    'Acme" as owner. Sign in at "X': "Acme' as owner. Sign in at 'X",
+    'a\r\n\r\nb\u2028c\u202ed\u200be': 'a b c d e',
+    ' ': 'a workspace',
+    [`${'long '.repeat(19)}name`]: `${'long '.repeat(12).trim()}…`,
+    "Ada's Team No. 5 (v1)": "Ada's Team No. 5 (v1)",
+  };
+  for (const [i, [name, shown]] of Object.entries(names).entries()) {
+    await world.db.query(sql`update workspaces set name = ${name} where workspace_id = ${owner.workspace_id}`);
+    await world.db.query(sql`update users set display_name = ${name} where user_id = ${owner.user_id}`);
+    const address = `shown-${i}@example.org`;
+    await invite(owner, address);
+    const message = await mail.sentTo(address);
+    const [intro] = Buffer.from(plainText(message), 'latin1').toString('utf8').split('\n');
+    const inviter = shown === 'a workspace' ? 'A member' : shown;
+    assert.equal(intro?.trim(), `"${inviter}" invites you to join the workspace "${shown}" as member.`);
+    assert.equal(subjectOf(message), `Invitation to "${shown}"`);
+  }
+});
+
 test('the link’s host is PUBLIC_URL’s, whatever host a request names', async () => {
   const owner = await world.owner();
   const answer = await owner.post(

@@ -66,7 +66,7 @@ export const inviteMember = endpoint({
         throw new ApiError('invalid_email', 'Send one plain e-mail address of at most 254 ASCII characters.');
       }
       refuseConflicts(facts);
-      await enforceInvitationRateLimit(tx, services);
+      await enforceInvitationRateLimit(tx, services, { sent_by: facts.user_id, email });
       // One past its time still stands in the way of the unique key.
       await tx.maybeOne({
         expired: sql`

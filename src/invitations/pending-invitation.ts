@@ -5,6 +5,7 @@ import { sql } from '../db/sql.ts';
 import { presentState } from './schema.ts';
 
 interface PendingFacts {
+  email: string;
   role: string;
   /** The caller. */
   asker_id: string;
@@ -16,7 +17,7 @@ interface PendingFacts {
  */
 export async function readPending(tx: Statements, invitation_id: string): Promise<PendingFacts> {
   const row = await tx.maybeOne<PendingFacts & { state: string; own_role: string; own_granted: string[] | null }>(sql`
-    select ${presentState} as state, i.role, a.role as own_role, a.granted as own_granted, a.user_id as asker_id
+    select ${presentState} as state, i.email, i.role, a.role as own_role, a.granted as own_granted, a.user_id as asker_id
     from access a
     join invitations i on i.workspace_id = a.workspace_id and i.invitation_id = ${invitation_id}
   `);

@@ -26,8 +26,8 @@ export const resendInvitation = endpoint({
     await maybeOne(sql`select 1`);
     await requireMail(services.mail);
     return transaction(async (tx) => {
-      const { asker_id } = await readPending(tx, invitation_id);
-      await enforceInvitationRateLimit(tx, services);
+      const { asker_id, email } = await readPending(tx, invitation_id);
+      await enforceInvitationRateLimit(tx, services, { sent_by: asker_id, email });
       const invitation = await tx.one<Invitation>({
         before: invitationCte(invitation_id),
         i: sql`

@@ -21,6 +21,11 @@ export function ratesOf(config: Config): Rates | undefined {
     uploads: config.RATE_LIMIT_UPLOADS,
     auth: config.RATE_LIMIT_AUTH,
     invitations: config.RATE_LIMIT_INVITATIONS,
+    user_invitations: config.RATE_LIMIT_USER_INVITATIONS,
+    address_invitations: config.RATE_LIMIT_ADDRESS_INVITATIONS,
+    new_workspace_invitations: config.RATE_LIMIT_NEW_WORKSPACE_INVITATIONS,
+    service_invitations: config.RATE_LIMIT_SERVICE_INVITATIONS,
+    workspaces: config.RATE_LIMIT_WORKSPACES,
   };
 }
 

@@ -8,6 +8,14 @@ import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { newWorkspaceCtes } from './new-workspace.ts';
 import { exampleWorkspace, toWorkspace, Workspace, type WorkspaceRow } from './schema.ts';
+import { enforceWorkspaceRateLimit } from './workspace-rate-limit.ts';
+
+interface Caller {
+  user_id: string;
+  /** Whether the credential belongs to one workspace. */
+  bound: boolean;
+  granted: string[] | null;
+}
 
 export const createWorkspace = endpoint({
   method: 'POST',
@@ -24,11 +32,12 @@ export const createWorkspace = endpoint({
   reply: Workspace,
   errors: ['invalid_name', 'invalid_slug', 'slug_taken', 'key_is_workspace_bound'],
   example: { body: { name: 'Acme', slug: 'acme' }, reply: exampleWorkspace },
-  run: async ({ body, new_workspace_id, maybeOne, many, refuse }) => {
-    const caller = await maybeOne<{ bound: boolean; granted: string[] | null }>(
-      sql`select bound_workspace_id is not null as bound, granted from access`,
+  run: async ({ body, new_workspace_id, maybeOne, transaction, refuse, services }) => {
+    const caller = await maybeOne<Caller>(
+      sql`select user_id, bound_workspace_id is not null as bound, granted from access`,
     );
-    if (caller?.bound) {
+    if (!caller) throw new Error('a caller has no access');
+    if (caller.bound) {
       throw new ApiError(
         'key_is_workspace_bound',
         'This key belongs to one workspace and cannot create another. Use a personal key.',
@@ -38,13 +47,16 @@ export const createWorkspace = endpoint({
     if (name instanceof ApiError) return refuse(name);
     const slugs = slugCandidates(body.slug, name, 'workspace');
     if (slugs instanceof ApiError) throw slugs;
-    for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
-      const [made] = await many<WorkspaceRow>(
-        newWorkspaceCtes(new_workspace_id, name, candidatesForAttempt(attempt, slugs)),
-      );
-      if (made) return toWorkspace(made, caller?.granted ?? null);
-      if (typeof body.slug === 'string') throw slugTaken(body.slug);
-    }
-    throw new Error('every slug was taken');
+    return transaction(async (tx) => {
+      await enforceWorkspaceRateLimit(tx, services, caller.user_id);
+      for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
+        const [made] = await tx.many<WorkspaceRow>(
+          newWorkspaceCtes(new_workspace_id, name, candidatesForAttempt(attempt, slugs)),
+        );
+        if (made) return toWorkspace(made, caller.granted);
+        if (typeof body.slug === 'string') throw slugTaken(body.slug);
+      }
+      throw new Error('every slug was taken');
+    });
   },
 });

@@ -9,6 +9,7 @@ import { exampleWiki, Wiki } from '../wikis/schema.ts';
 import { newWorkspaceCtes } from './new-workspace.ts';
 import { type OverviewModel, type OverviewRow, overviewStatement, readOverview } from './overview.ts';
 import { exampleUser, exampleWorkspace, User, Workspace, WorkspaceAccess } from './schema.ts';
+import { enforceWorkspaceRateLimit } from './workspace-rate-limit.ts';
 
 const Session = Record({
   user: User,
@@ -55,7 +56,7 @@ export const onboarding = endpoint({
       },
     },
   },
-  run: async ({ new_workspace_id, maybeOne, transaction }) => {
+  run: async ({ new_workspace_id, maybeOne, transaction, services }) => {
     const readModel = async () => {
       const row = await maybeOne<OverviewRow>(overviewStatement);
       if (!row) throw new Error('a caller has no overview');
@@ -71,6 +72,7 @@ export const onboarding = endpoint({
           select 1 from access a join memberships m on m.user_id = a.user_id and m.status = 'active' limit 1`);
         const bound = await tx.maybeOne(sql`select 1 from access where bound_workspace_id is not null`);
         if (member || bound) return false;
+        await enforceWorkspaceRateLimit(tx, services, model.user.user_id);
         const slugs = slugCandidates(null, name, 'workspace');
         if (slugs instanceof ApiError) throw slugs;
         for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
