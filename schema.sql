@@ -363,9 +363,9 @@ create table attachments (
   UNIQUE (wiki_id, page_id, sha256),
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
-CREATE INDEX attachments_by_id ON attachments USING btree (attachment_id);
 CREATE INDEX attachments_by_page ON attachments USING btree (wiki_id, page_id, attachment_id);
 CREATE INDEX attachments_by_sha256 ON attachments USING btree (sha256);
+CREATE INDEX attachments_with_id ON attachments USING hash (attachment_id);
 grant delete, insert, select, update on attachments to ibid_service;
 alter table attachments enable row level security;
 create policy of_the_wiki on attachments for all
@@ -869,13 +869,13 @@ create table pages (
   FOREIGN KEY (wiki_id, parent_page_id, parent_path) REFERENCES pages(wiki_id, page_id, path) DEFERRABLE INITIALLY DEFERRED,
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
-CREATE INDEX pages_by_id ON pages USING btree (page_id);
 CREATE INDEX pages_by_parent ON pages USING btree (wiki_id, parent_page_id, "position", page_id);
 CREATE INDEX pages_by_title ON pages USING btree (wiki_id, title_key) WHERE (trashed_at IS NULL);
 CREATE INDEX pages_hidden ON pages USING btree (wiki_id, page_id) WHERE ((trashed_at IS NOT NULL) OR (status <> 'published'::text));
 CREATE INDEX pages_trash ON pages USING btree (wiki_id, page_id) WHERE (trashed_with = page_id);
 CREATE INDEX pages_trashed_at ON pages USING btree (trashed_at) WHERE (trashed_at IS NOT NULL);
 CREATE INDEX pages_trashed_with ON pages USING btree (wiki_id, trashed_with) WHERE (trashed_at IS NOT NULL);
+CREATE INDEX pages_with_id ON pages USING hash (page_id);
 CREATE UNIQUE INDEX pages_live_path ON pages USING btree (wiki_id, path) WHERE (trashed_at IS NULL);
 grant delete, insert, select, update on pages to ibid_service;
 alter table pages enable row level security;

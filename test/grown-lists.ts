@@ -50,7 +50,12 @@ const GROWTHS: Growth[] = [
     differ: { attachment_id: `'attachment_$word' || n6`, sha256: HASH },
   },
   { table: 'sources', where: IN_WIKI, differ: { source_id: `'source_$word' || n6`, sha256: HASH } },
-  { table: 'source_texts', where: IN_WIKI, differ: { source_id: `'source_$word' || n6` } },
+  {
+    table: 'source_texts',
+    // What the page shows.
+    where: `${IN_WIKI} and t.source_id in (select source_id from page_sources where page_id = $page_id)`,
+    differ: { source_id: `'source_$word' || n6` },
+  },
   {
     table: 'page_sources',
     where: `${IN_WIKI} and t.page_id = $page_id`,
