@@ -1,5 +1,5 @@
 import { type ApiError, forbidden, notFound, unauthorized } from '../core/errors.ts';
-import type { Db, Query, ServiceDb } from '../db/db.ts';
+import type { ContextDb, Query, ServiceDb } from '../db/db.ts';
 import type { RequestContext } from '../db/request-context.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { type Access, accessCte, callerCte, targetCte } from './access-rule.ts';
@@ -61,7 +61,7 @@ export interface AuthorizedDb extends Statements {
 
 interface GuardContext {
   /** The database in the context of the request. */
-  db: Db;
+  db: ContextDb;
   access: Access;
   credential: Credential;
   params: Record<string, string>;
@@ -96,7 +96,7 @@ export function guard(context: GuardContext): AuthorizedDb {
         <T>(statement: Sql) => answering.write((query) => query<T>(statement), isFound),
         skipRecordUse,
       )
-    : statements(db.query, db.query, useRecorder(context, composer.ctes));
+    : statements(db.query, db.write, useRecorder(context, composer.ctes));
 
   return {
     ...top,

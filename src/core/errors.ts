@@ -43,6 +43,8 @@ export const STATUS_OF = {
   storage_unavailable: 503,
   identity_unavailable: 503,
   database_unavailable: 503,
+  overloaded: 503,
+  time_limit_exceeded: 503,
 } as const;
 
 export type ErrorCode = keyof typeof STATUS_OF;

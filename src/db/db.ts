@@ -1,7 +1,10 @@
 import pg from 'pg';
+import { openKnownTenants } from './known-tenants.ts';
 import { types } from './pg-types.ts';
-import { PREPARE_CONTEXT, type RequestContext, sendInContext } from './request-context.ts';
+import { type LaneUsage, openPoolLanes, type PoolLane, type Slot } from './pool-lanes.ts';
+import { type ContextOptions, PREPARE_CONTEXT, type RequestContext, sendInContext } from './request-context.ts';
 import { type Sql, toStatement } from './sql.ts';
+import { openTopSpenders } from './top-spenders.ts';
 
 export type Row = Record<string, unknown>;
 
@@ -14,8 +17,13 @@ export interface Db {
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
 }
 
-/** The database in one request context. */
+/**
+ * The database in one request context. `query` reads, or writes what waits for no row that tenants contend for; it waits for
+ * a connection among the reads, `write` and `transaction` among the writes, and everything of a job among the jobs.
+ */
 export interface ContextDb extends Db {
+  /** Like `query`, for statements that write. */
+  write: Query;
   /** Like `transaction`, but read-only: every statement sees the same snapshot. */
   snapshot<T>(work: (query: Query) => Promise<T>): Promise<T>;
 }
@@ -37,6 +45,8 @@ export interface OwnerDb extends Db {
 /** The database as the service sees it: only what a request context makes visible. */
 export interface ServiceDb {
   in(context: RequestContext): ContextDb;
+  /** What is done with the connections: of each lane, and by the workspaces that held them longest lately. */
+  usage(): { lanes: Record<PoolLane, Readonly<LaneUsage>>; workspaces: [workspace_id: string, seconds: number][] };
   close(): Promise<void>;
 }
 
@@ -69,6 +79,7 @@ export const SERVICE_ROLE = 'ibid_service';
  * Connecting fails fast, because a server that does not answer is down; waiting for a free connection takes as long as
  * a statement may.
  */
+const CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 const POOL_TIMEOUT_MS = 30_000;
 
@@ -105,33 +116,73 @@ export function openDb(options: DbOptions): OwnerDb {
   };
 }
 
+/** How many workspaces `usage` names. */
+const WORKSPACES_SHOWN = 20;
+
 /** Every statement runs as SERVICE_ROLE and in a request context. */
 export function openServiceDb(options: DbOptions): ServiceDb {
   const { pool, prepare, close } = openPool(options, {
     options: `${SESSION_SETTINGS} -c role=${SERVICE_ROLE}`,
     onConnect: async (client) => void (await client.query(PREPARE_CONTEXT)),
   });
-  const transactionIn = <T>(context: RequestContext, begin: string, work: (query: Query) => Promise<T>): Promise<T> =>
-    inTransaction(
-      pool,
-      options,
-      (client) => {
-        let entered = false;
-        return work(async <R>(statement: Sql) => {
-          const config = prepare(statement);
-          if (entered) return (await client.query(config)).rows as R[];
-          entered = true;
-          return (await sendInContext(client, context, config)).rows as R[];
-        });
-      },
-      begin,
-    );
+  const lanes = openPoolLanes(options.connections ?? CONNECTIONS);
+  const tenants = openKnownTenants();
+  const spenders = openTopSpenders();
+
+  function leave(slot: Slot): void {
+    lanes.leave(slot);
+    if (slot.tenant.startsWith('org_')) spenders.add(slot.tenant, (performance.now() - slot.since) / 1_000);
+  }
+
+  /** Runs `work` when its lane has a connection for it. */
+  async function inLane<T>(lane: PoolLane, context: RequestContext, work: () => Promise<T>): Promise<T> {
+    const entered = lanes.enter(context.who === 'job' ? 'jobs' : lane, tenants.of(context));
+    const slot = entered instanceof Promise ? await entered : entered;
+    try {
+      return await work();
+    } finally {
+      leave(slot);
+    }
+  }
+
   return {
-    in: (context) => ({
-      query: async <T>(statement: Sql) =>
-        (await sendOne(pool, (client) => sendInContext(client, context, prepare(statement)))).rows as T[],
-      transaction: (work) => transactionIn(context, 'begin', work),
-      snapshot: (work) => transactionIn(context, 'begin isolation level repeatable read read only', work),
+    in(context) {
+      const onTenant = (tenant: string) => tenants.learn(context, tenant);
+      const atOnce: ContextOptions = { timeout: context.who === 'job' ? '30s' : '10s', onTenant };
+      const inTime: ContextOptions = { timeout: '30s', onTenant };
+      const send = async <T>(lane: PoolLane, statement: Sql, limits: ContextOptions) =>
+        (
+          await inLane(lane, context, () =>
+            sendOne(pool, (client) => sendInContext(client, context, prepare(statement), limits)),
+          )
+        ).rows as T[];
+      const transaction = <T>(begin: string, work: (query: Query) => Promise<T>) =>
+        inLane('writes', context, () =>
+          inTransaction(
+            pool,
+            options,
+            (client) => {
+              let entered = false;
+              return work(async <R>(statement: Sql) => {
+                const config = prepare(statement);
+                if (entered) return (await client.query(config)).rows as R[];
+                entered = true;
+                return (await sendInContext(client, context, config, inTime)).rows as R[];
+              });
+            },
+            begin,
+          ),
+        );
+      return {
+        query: (statement) => send('reads', statement, atOnce),
+        write: (statement) => send('writes', statement, inTime),
+        transaction: (work) => transaction('begin', work),
+        snapshot: (work) => transaction('begin isolation level repeatable read read only', work),
+      };
+    },
+    usage: () => ({
+      lanes: { reads: lanes.usage('reads'), writes: lanes.usage('writes'), jobs: lanes.usage('jobs') },
+      workspaces: spenders.top(WORKSPACES_SHOWN),
     }),
     close,
   };
@@ -140,7 +191,7 @@ export function openServiceDb(options: DbOptions): ServiceDb {
 function openPool(options: DbOptions, settings: pg.PoolConfig) {
   const pool = new pg.Pool({
     ...options.connection,
-    max: options.connections ?? 10,
+    max: options.connections ?? CONNECTIONS,
     idleTimeoutMillis: 10_000,
     connectionTimeoutMillis: POOL_TIMEOUT_MS,
     Client,

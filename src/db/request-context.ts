@@ -28,14 +28,25 @@ export type RequestContext = (
 
 export const SERVICE: RequestContext = { who: 'service' };
 
-const TEXT =
-  'select set_request_context($1::text, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::bytea, $8::text)';
+/**
+ * The last column is the tenant that the request works for: the workspace of the path, or else the user of the credential;
+ * "" for none.
+ */
+const TEXT = `
+  select set_request_context($1::text, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::bytea, $8::text),
+    set_config('statement_timeout', $9::text, true),
+    coalesce(nullif(case when $5 is null and $6 is null then '' else current_setting('ibid.workspaces', true) end, ''),
+      current_setting('ibid.user', true))`;
 const NAME = 'set_request_context';
+const TENANT_COLUMN = 2;
+
+/** How long the statement that follows may take. */
+export type StatementTimeout = '10s' | '30s';
 
 /** Sent once on each new connection to prepare `set_request_context`. It has no effect outside a transaction. */
-export const PREPARE_CONTEXT = { name: NAME, text: TEXT, values: valuesOf(SERVICE) };
+export const PREPARE_CONTEXT = { name: NAME, text: TEXT, values: valuesOf(SERVICE, '30s') };
 
-function valuesOf(context: RequestContext): (string | Buffer | null)[] {
+function valuesOf(context: RequestContext, timeout: StatementTimeout): (string | Buffer | null)[] {
   const [name, second] =
     context.who === 'identity'
       ? [context.issuer, context.subject]
@@ -52,6 +63,7 @@ function valuesOf(context: RequestContext): (string | Buffer | null)[] {
     path && 'wiki_id' in path ? path.wiki_id : null,
     invitation,
     new_workspace_id,
+    timeout,
   ];
 }
 
@@ -62,7 +74,7 @@ interface Wire {
 }
 interface Messages {
   prepare(wire: Wire): void;
-  handleDataRow(message: unknown): void;
+  handleDataRow(message: { fields: (string | null)[] }): void;
   handleCommandComplete(message: unknown, wire: Wire): void;
 }
 const DriverQuery = pg.Query as unknown as new (config: pg.QueryConfig) => Messages;
@@ -75,27 +87,37 @@ const DriverQuery = pg.Query as unknown as new (config: pg.QueryConfig) => Messa
  */
 class ContextQuery extends DriverQuery {
   readonly #context: RequestContext;
+  readonly #options: ContextOptions;
   #isEntering = true;
 
-  constructor(context: RequestContext, config: pg.QueryConfig) {
+  constructor(context: RequestContext, config: pg.QueryConfig, options: ContextOptions) {
     super(config);
     this.#context = context;
+    this.#options = options;
   }
 
   override prepare(wire: Wire): void {
-    wire.bind({ statement: NAME, values: valuesOf(this.#context), valueMapper: (value) => value });
+    const values = valuesOf(this.#context, this.#options.timeout);
+    wire.bind({ statement: NAME, values, valueMapper: (value) => value });
     wire.execute({});
     super.prepare(wire);
   }
 
-  override handleDataRow(message: unknown): void {
-    if (!this.#isEntering) super.handleDataRow(message);
+  override handleDataRow(message: { fields: (string | null)[] }): void {
+    if (this.#isEntering) this.#options.onTenant?.(message.fields[TENANT_COLUMN] ?? '');
+    else super.handleDataRow(message);
   }
 
   override handleCommandComplete(message: unknown, wire: Wire): void {
     if (this.#isEntering) this.#isEntering = false;
     else super.handleCommandComplete(message, wire);
   }
+}
+
+export interface ContextOptions {
+  timeout: StatementTimeout;
+  /** Called with the tenant that the request works for; "" for none. */
+  onTenant?: (tenant: string) => void;
 }
 
 type Send = (query: unknown, values: undefined, done: (error: Error | null, result: pg.QueryResult) => void) => void;
@@ -105,9 +127,12 @@ export function sendInContext(
   to: pg.PoolClient,
   context: RequestContext,
   statement: pg.QueryConfig,
+  options: ContextOptions = { timeout: '30s' },
 ): Promise<pg.QueryResult> {
   const send: Send = to.query.bind(to) as unknown as Send;
   return new Promise((resolve, reject) => {
-    send(new ContextQuery(context, statement), undefined, (error, result) => (error ? reject(error) : resolve(result)));
+    send(new ContextQuery(context, statement, options), undefined, (error, result) =>
+      error ? reject(error) : resolve(result),
+    );
   });
 }

@@ -14,7 +14,10 @@ const CONSTRAINT_ERRORS: Record<string, (cause: unknown) => ApiError> = { IBSEA:
 
 /** SQLSTATEs and system errors that mean that the database is temporarily unavailable. */
 const CONNECTION_ERRORS =
-  /^(08...|57P0[1-5]|57014|53[0-4]..|25P0[34]|ECONN(REFUSED|RESET|ABORTED)|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
+  /^(08...|57P0[1-5]|53[0-4]..|25P0[34]|ECONN(REFUSED|RESET|ABORTED)|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
+
+/** The SQLSTATE of a statement that took longer than its timeout. */
+const QUERY_CANCELED = '57014';
 
 /** SQLSTATEs of a transaction that PostgreSQL ended because of another one: serialization_failure, deadlock_detected. */
 const CONFLICT_ERRORS = /^40(001|P01)$/;
@@ -38,6 +41,10 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('database_unavailable', 'Another request was changing the same. Try again in a moment.', {
       cause: error,
     });
+  }
+  if (code === QUERY_CANCELED) {
+    const message = 'This took longer than a request may. Ask for less at once, or try again in a moment.';
+    return new ApiError('time_limit_exceeded', message, { cause: error });
   }
   if (CONNECTION_ERRORS.test(code) || isLostConnection(error)) {
     return new ApiError('database_unavailable', 'The database does not answer just now. Try again in a moment.', {

@@ -58,5 +58,7 @@ export async function runRecordJob(
 export function isUnavailable(error: unknown): boolean {
   const { code = '' } = error as { code?: string };
   if (code === '57014' || code === 'ENOENT') return false;
-  return /^(database|storage)_unavailable$/.test(toApiError(toStorageError(error)).code);
+  return /^(database_unavailable|storage_unavailable|overloaded|rate_limited)$/.test(
+    toApiError(toStorageError(error)).code,
+  );
 }

@@ -3,8 +3,10 @@ import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { JOBS } from '../app.ts';
 import { StartError } from '../core/start-error.ts';
-import type { Query } from '../db/db.ts';
+import type { ServiceDb } from '../db/db.ts';
+import { SERVICE } from '../db/request-context.ts';
 import type { OnAttempt } from '../jobs/define-job.ts';
+import { registerDatabaseMetrics } from './database-metrics.ts';
 import type { OnStop } from './hooks.ts';
 import { openJobMetrics } from './job-metrics.ts';
 
@@ -13,12 +15,13 @@ import { openJobMetrics } from './job-metrics.ts';
  * the attempts of jobs. Errors: StartError.
  */
 export async function serveMetrics(
-  { host, port, query, log }: { host: string; port: number; query: Query; log: Logger },
+  { host, port, db, log }: { host: string; port: number; db: ServiceDb; log: Logger },
   onStop: OnStop,
 ): Promise<OnAttempt> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const onAttempt = openJobMetrics(registry, { query, jobs: JOBS, log });
+  registerDatabaseMetrics(registry, db.usage);
+  const onAttempt = openJobMetrics(registry, { query: db.in(SERVICE).query, jobs: JOBS, log });
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': registry.contentType }).end(await registry.metrics());

@@ -35,11 +35,10 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
   try {
     const external = readExternalConfig(config, log);
     const { db, postgres } = await openDatabase(config, log, hooks, onStop);
-    const { query } = db.in(SERVICE);
-    const blobs = trackBlobs(await openFiles(config, onStop), query);
+    const blobs = trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query);
     const mail = config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log);
     const { HOST: host, METRICS_PORT: port } = config;
-    const onAttempt = port === undefined ? undefined : await serveMetrics({ host, port, query, log }, onStop);
+    const onAttempt = port === undefined ? undefined : await serveMetrics({ host, port, db, log }, onStop);
     const worker =
       config.ROLE === 'web' ? undefined : startWorkers({ config, db, blobs, mail, log, onAttempt }, hooks, onStop);
     const started = { config, log, db, postgres, blobs, mail, external, wakeWorker: () => worker?.wake() };

@@ -5,7 +5,7 @@ import type { Credential } from '../../access/credential.ts';
 import { type AuthorizedDb, guard } from '../../access/guard.ts';
 import { newId } from '../../core/ids.ts';
 import { sha256 } from '../../core/secrets.ts';
-import type { Db } from '../../db/db.ts';
+import type { ContextDb } from '../../db/db.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { Input } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
@@ -17,7 +17,7 @@ export interface AcceptedRequest {
   input: Input;
   new_workspace_id: string | undefined;
   /** The database in the context of the request. */
-  db: Db;
+  db: ContextDb;
   /**
    * Opens the guard of the request, once for each run. `answering`: the transaction of a request with an
    * Idempotency-Key.

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openPoolLanes, type PoolLane, type Slot } from './pool-lanes.ts';
+import { openTopSpenders } from './top-spenders.ts';
+
+/** Takes slots until one has to wait, and answers those that it got. */
+function fill(lanes: ReturnType<typeof openPoolLanes>, lane: PoolLane, tenantOf: (n: number) => string): Slot[] {
+  const taken: Slot[] = [];
+  for (;;) {
+    const slot = lanes.enter(lane, tenantOf(taken.length));
+    if (slot instanceof Promise) {
+      slot.then(lanes.leave, () => undefined);
+      return taken;
+    }
+    taken.push(slot);
+  }
+}
+
+for (const connections of [4, 6, 10, 50]) {
+  test(`of ${connections} connections, writes and jobs of any number of tenants leave some to reads, and the other way round`, () => {
+    const busy = openPoolLanes(connections);
+    const writes = fill(busy, 'writes', (n) => `w${n}`);
+    const jobs = fill(busy, 'jobs', (n) => `j${n}`);
+    assert.ok(writes.length <= connections * 0.6 && writes.length + jobs.length < connections);
+    assert.ok(fill(busy, 'reads', (n) => `r${n}`).length >= 1);
+    const read = openPoolLanes(connections);
+    fill(read, 'reads', (n) => `r${n}`);
+    assert.ok(!(read.enter('writes', 'w') instanceof Promise));
+    assert.ok(!(read.enter('jobs', 'j') instanceof Promise));
+  });
+
+  test(`of ${connections} connections, one tenant leaves some of each lane to others`, () => {
+    for (const lane of ['reads', 'writes'] as const) {
+      const lanes = openPoolLanes(connections);
+      fill(lanes, lane, () => 'greedy');
+      assert.ok(!(lanes.enter(lane, 'other') instanceof Promise), lane);
+    }
+  });
+}
+
+test('tenants that wait take turns, however many requests of one of them wait', async () => {
+  const lanes = openPoolLanes(10);
+  const order: string[] = [];
+  const taken = fill(lanes, 'writes', (n) => `t${n}`);
+  const waiting = ['a', 'a', 'a', 'a', 'b', 'c', 'b'].map(async (tenant) => {
+    const slot = await lanes.enter('writes', tenant);
+    order.push(tenant);
+    lanes.leave(slot);
+  });
+  for (const slot of taken) lanes.leave(slot);
+  await Promise.all(waiting);
+  assert.deepEqual(order.slice(0, 3).sort(), ['a', 'b', 'c']);
+  assert.deepEqual([lanes.usage('writes').used, lanes.usage('writes').waiting], [0, 0]);
+});
+
+test('a tenant that has 256 requests waiting gets 429, and a lane with 1,000 waiting answers 503', () => {
+  const lanes = openPoolLanes(10);
+  const taken = fill(lanes, 'writes', (n) => `t${n}`);
+  const enter = (tenant: string) => void (lanes.enter('writes', tenant) as Promise<Slot>).catch(() => undefined);
+  for (let i = 0; i < 256; i += 1) enter('greedy');
+  assert.throws(() => lanes.enter('writes', 'greedy'), { code: 'rate_limited', status: 429, retry_after: 2 });
+  for (let i = lanes.usage('writes').waiting; i < 1_000; i += 1) enter(`t${i}`);
+  assert.throws(() => lanes.enter('writes', 'other'), { code: 'overloaded', status: 503, retry_after: 2 });
+  for (const slot of taken) lanes.leave(slot);
+});
+
+test('what waits longer than its lane allows is refused, and takes no slot afterwards', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const lanes = openPoolLanes(10);
+  const taken = fill(lanes, 'reads', (n) => `t${n}`);
+  const waiting = lanes.enter('reads', 'late') as Promise<Slot>;
+  t.mock.timers.tick(20_000);
+  await assert.rejects(waiting, { code: 'overloaded' });
+  for (const slot of taken) lanes.leave(slot);
+  assert.deepEqual([lanes.usage('reads').used, lanes.usage('reads').waiting], [0, 0]);
+});
+
+test('who spends much is among the top, however many others spend little', () => {
+  const spenders = openTopSpenders();
+  for (let i = 0; i < 20_000; i += 1) {
+    spenders.add(`small ${i}`, 0.001);
+    if (i % 20 === 0) spenders.add(`large ${i % 3}`, 1);
+  }
+  assert.deepEqual(
+    spenders
+      .top(3)
+      .map(([name]) => name)
+      .sort(),
+    ['large 0', 'large 1', 'large 2'],
+  );
+});

@@ -1,0 +1,214 @@
+import { ApiError, rateLimited } from '../core/errors.ts';
+
+/** What a connection is used for. */
+export type PoolLane = 'reads' | 'writes' | 'jobs';
+
+/** A place in a lane, from the permission to take a connection until the connection is back. */
+export interface Slot {
+  lane: PoolLane;
+  tenant: string;
+  /** On the clock of performance.now(). */
+  since: number;
+}
+
+/** What a lane has done so far, and what it does now. */
+export interface LaneUsage {
+  used: number;
+  waiting: number;
+  /** How many had to wait because no connection was free for the lane. */
+  waits: number;
+  /** How many had to wait because their tenant used all that it may. */
+  share_waits: number;
+  /** How long was waited, in either case. */
+  wait_seconds: number;
+  /** How many were refused, because the queue was full or they had waited too long. */
+  refused: number;
+  /** For how many seconds connections were held. */
+  held_seconds: number;
+}
+
+export interface PoolLanes {
+  /**
+   * A slot, at once if there is one; otherwise when it is the tenant's turn. Errors: 429 `rate_limited` if too many
+   * requests of the tenant wait already; 503 `overloaded` if too many wait in the lane, or this one has waited too long.
+   */
+  enter(lane: PoolLane, tenant: string): Slot | Promise<Slot>;
+  /** Gives the slot back. */
+  leave(slot: Slot): void;
+  usage(lane: PoolLane): Readonly<LaneUsage>;
+}
+
+/** How many connections a lane may use, how many of them are kept for it, and how many one tenant may use. */
+interface LaneLimits {
+  most: number;
+  kept: number;
+  tenant: number;
+  /** How long to wait for a slot. */
+  wait_ms: number;
+}
+
+/** Maximum number that waits in a lane, and for one tenant in a lane. */
+const WAITING_MAX = 1_000;
+const TENANT_WAITING_MAX = 256;
+
+const NAMES: readonly PoolLane[] = ['reads', 'writes', 'jobs'];
+
+/** How a pool of this size is divided; fewer than four connections are too few to divide. */
+export function laneLimits(connections: number): Record<PoolLane, LaneLimits> {
+  const share = (part: number) => Math.max(1, Math.floor(connections * part));
+  if (connections < 4) {
+    const all = { most: connections, kept: 0, tenant: connections };
+    return {
+      reads: { ...all, wait_ms: 20_000 },
+      writes: { ...all, wait_ms: 30_000 },
+      jobs: { ...all, wait_ms: 30_000 },
+    };
+  }
+  return {
+    reads: { most: connections, kept: share(0.25), tenant: share(0.4), wait_ms: 20_000 },
+    writes: { most: share(0.6), kept: share(0.2), tenant: share(0.4), wait_ms: 30_000 },
+    // A job may show its progress on a second connection while a transaction has its first.
+    jobs: { most: share(0.5), kept: 1, tenant: connections, wait_ms: 30_000 },
+  };
+}
+
+interface Waiter {
+  since: number;
+  timer: NodeJS.Timeout;
+  start(slot: Slot): void;
+}
+
+interface Tenant {
+  used: number;
+  waiting: Waiter[];
+}
+
+class Lane {
+  readonly name: PoolLane;
+  readonly limits: LaneLimits;
+  readonly usage: LaneUsage = {
+    used: 0,
+    waiting: 0,
+    waits: 0,
+    share_waits: 0,
+    wait_seconds: 0,
+    refused: 0,
+    held_seconds: 0,
+  };
+  /** Those that use or want connections; among those that wait, the one whose turn it is comes first. */
+  readonly tenants = new Map<string, Tenant>();
+
+  constructor(name: PoolLane, limits: LaneLimits) {
+    this.name = name;
+    this.limits = limits;
+  }
+
+  /** How many connections are kept free for this lane. */
+  get unused(): number {
+    return Math.max(0, this.limits.kept - this.usage.used);
+  }
+
+  /** Takes a slot for the tenant, which has room. */
+  take(name: string, tenant: Tenant | undefined): Slot {
+    this.usage.used += 1;
+    if (tenant) tenant.used += 1;
+    else this.tenants.set(name, { used: 1, waiting: [] });
+    return { lane: this.name, tenant: name, since: performance.now() };
+  }
+
+  /** Starts the first waiter of the next tenant that has room; false if there is none. */
+  startNext(): boolean {
+    for (const [name, tenant] of this.tenants) {
+      const [first] = tenant.waiting;
+      if (first === undefined || tenant.used >= this.limits.tenant) continue;
+      // The tenant takes its turn again after all others.
+      this.tenants.delete(name);
+      this.tenants.set(name, tenant);
+      this.remove(tenant, first);
+      this.usage.wait_seconds += (performance.now() - first.since) / 1_000;
+      first.start(this.take(name, tenant));
+      return true;
+    }
+    return false;
+  }
+
+  remove(tenant: Tenant, waiter: Waiter): void {
+    clearTimeout(waiter.timer);
+    tenant.waiting.splice(tenant.waiting.indexOf(waiter), 1);
+    this.usage.waiting -= 1;
+  }
+}
+
+/**
+ * Decides who may take a connection of the pool, so that no kind of work and no tenant takes them all: each lane has a
+ * maximum and some connections that no other lane takes, and each tenant has a maximum in its lane. Who has to wait waits
+ * here, tenant by tenant, and holds nothing.
+ */
+export function openPoolLanes(connections: number): PoolLanes {
+  const limits = laneLimits(connections);
+  const lanes: Record<PoolLane, Lane> = {
+    reads: new Lane('reads', limits.reads),
+    writes: new Lane('writes', limits.writes),
+    jobs: new Lane('jobs', limits.jobs),
+  };
+  const { reads, writes, jobs } = lanes;
+
+  function hasRoom(lane: Lane): boolean {
+    if (lane.usage.used >= lane.limits.most) return false;
+    const used = reads.usage.used + writes.usage.used + jobs.usage.used;
+    return used + reads.unused + writes.unused + jobs.unused - lane.unused < connections;
+  }
+
+  function wait(lane: Lane, name: string, tenant: Tenant = { used: 0, waiting: [] }): Promise<Slot> {
+    const isTenantFull = tenant.waiting.length >= TENANT_WAITING_MAX;
+    if (isTenantFull || lane.usage.waiting >= WAITING_MAX) {
+      lane.usage.refused += 1;
+      throw isTenantFull ? rateLimited(2, 'requests at once') : overloaded();
+    }
+    lane.tenants.set(name, tenant);
+    lane.usage.waiting += 1;
+    if (tenant.used >= lane.limits.tenant) lane.usage.share_waits += 1;
+    else lane.usage.waits += 1;
+    return new Promise((start, reject) => {
+      const timer = setTimeout(() => {
+        lane.remove(tenant, waiter);
+        forgetIfIdle(lane, name, tenant);
+        lane.usage.refused += 1;
+        reject(overloaded());
+      }, lane.limits.wait_ms);
+      const waiter = { since: performance.now(), timer, start };
+      tenant.waiting.push(waiter);
+    });
+  }
+
+  return {
+    enter(lane, name) {
+      const own = lanes[lane];
+      const tenant = own.tenants.get(name);
+      if (hasRoom(own) && (tenant?.used ?? 0) < own.limits.tenant) return own.take(name, tenant);
+      return wait(own, name, tenant);
+    },
+    leave({ lane, tenant: name, since }) {
+      const { tenants, usage } = lanes[lane];
+      usage.used -= 1;
+      usage.held_seconds += (performance.now() - since) / 1_000;
+      const tenant = tenants.get(name);
+      if (tenant) {
+        tenant.used -= 1;
+        forgetIfIdle(lanes[lane], name, tenant);
+      }
+      for (const each of NAMES) {
+        while (lanes[each].usage.waiting > 0 && hasRoom(lanes[each]) && lanes[each].startNext());
+      }
+    },
+    usage: (lane) => lanes[lane].usage,
+  };
+}
+
+function forgetIfIdle(lane: Lane, name: string, tenant: Tenant): void {
+  if (tenant.used === 0 && tenant.waiting.length === 0) lane.tenants.delete(name);
+}
+
+function overloaded(): ApiError {
+  return new ApiError('overloaded', 'The service has more to do just now than it can. Try again in a moment.');
+}

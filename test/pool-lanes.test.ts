@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, test } from 'node:test';
+import { openServiceDb } from '../src/db/db.ts';
+import { SERVICE } from '../src/db/request-context.ts';
+import { type Sql, sql } from '../src/db/sql.ts';
+import { freePort } from './process.ts';
+import { until } from './until.ts';
+import { makeDatabase, type Owner, openWorld } from './world.ts';
+
+/** No kind of work and no tenant takes all connections to the database. */
+const DATABASE_URL = await makeDatabase();
+const METRICS_PORT = String(await freePort());
+const hold: { render?: Promise<void>; receive?: Promise<void> } = {};
+const calls = { render: 0, receive: 0 };
+const LARGE = 2 ** 20;
+const world = await openWorld(
+  { DATABASE_URL, METRICS_PORT, ROLE: 'web' },
+  {
+    services: (services) => ({
+      ...services,
+      renderPage: async (page) => {
+        if (page.markdown.length < LARGE) return services.renderPage(page);
+        calls.render += 1;
+        await hold.render;
+        // How long rendering takes is what the tests decide.
+        return services.renderPage({ ...page, markdown: 'x' });
+      },
+      blobs: {
+        ...services.blobs,
+        receive: async (stream) => {
+          calls.receive += 1;
+          await hold.receive;
+          return services.blobs.receive(stream);
+        },
+      },
+    }),
+  },
+);
+const [attacker, victim] = await Promise.all([world.owner(), world.owner()]);
+
+/** The metrics of the connections, by name and lane. */
+async function metrics(): Promise<Record<string, number>> {
+  const text = await (await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`)).text();
+  const lines = [...text.matchAll(/^(ibid_\S+?)\{(?:lane|workspace_id)="(\w+)"\} (\S+)$/gm)];
+  return Object.fromEntries(lines.map(([, name, lane, value]) => [`${name} ${lane}`, Number(value)]));
+}
+
+const READ_WAITS = 'ibid_database_waits_total reads';
+
+async function assertServed({ get, post, wiki_id }: Owner): Promise<void> {
+  const pages = `/v1/wikis/${wiki_id}/pages`;
+  for (const path of [pages, `${pages}/search?query=x`, '/v1/overview', `/v1/wikis/${wiki_id}/tree`]) {
+    const { status, body } = await get(path);
+    assert.equal(status, 200, `${path}: ${JSON.stringify(body)}`);
+  }
+  const { status, body } = await post(`${pages}`, { title: 'Meanwhile', markdown: 'text' });
+  assert.equal(status, 201, JSON.stringify(body));
+}
+
+/** Locks rows until `release` is called. */
+async function lock(statement: Sql): Promise<() => Promise<void>> {
+  const locked = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  const ended = world.db.transaction(async (query) => {
+    await query(statement);
+    locked.resolve();
+    await done.promise;
+  });
+  ended.catch(locked.reject);
+  await locked.promise;
+  return async () => {
+    done.resolve();
+    await ended;
+  };
+}
+
+const keyed = () => ({ 'idempotency-key': randomUUID() });
+const statusesOf = (answers: { status: number }[]) => [...new Set(answers.map(({ status }) => status))];
+
+test('200 writers of pages of 1 MB with a key, whose rendering is slow, make no read of another tenant wait', async (t) => {
+  const opened = Promise.withResolvers<void>();
+  t.after(() => opened.resolve());
+  await assertServed(victim);
+  const before = (await metrics())[READ_WAITS];
+  hold.render = opened.promise;
+  const markdown = 'A line of text.\n'.repeat(2 ** 16);
+  const writers = Array.from({ length: 200 }, () =>
+    attacker.post(`/v1/wikis/${attacker.wiki_id}/pages`, { title: 'Slow', markdown }, keyed()),
+  );
+  await until(
+    'all are rendered',
+    () => calls.render,
+    (count) => count >= 200,
+  );
+  await assertServed(victim);
+  assert.equal((await metrics())[READ_WAITS], before);
+  const used = await metrics();
+  assert.equal(used['ibid_database_connections_used writes'], 0, 'a page that is rendered holds no connection');
+  // What was rendered is now written; the other tenant reads meanwhile.
+  opened.resolve();
+  let reads = 0;
+  let isOver = false;
+  const written = Promise.all(writers).finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    assert.equal((await victim.get(`/v1/wikis/${victim.wiki_id}/pages?limit=1`)).status, 200);
+    reads += 1;
+  }
+  // On a slow machine some of the writers may have waited too long for those before them.
+  assert.deepEqual(
+    statusesOf(await written).filter((status) => status !== 503),
+    [201],
+  );
+  assert.ok(reads > 0);
+  assert.equal((await metrics())[READ_WAITS], before);
+});
+
+test('writers that wait for one row take at most their share, and wait in turn without a connection', async (t) => {
+  const release = await lock(sql`select 1 from wikis where wiki_id = ${attacker.wiki_id} for update`);
+  t.after(release);
+  const before = (await metrics())[READ_WAITS];
+  const writers = Array.from({ length: 100 }, () =>
+    attacker.post(`/v1/wikis/${attacker.wiki_id}/pages`, { title: 'Locked', markdown: 'x' }, keyed()),
+  );
+  const waiting = await until('the others wait', metrics, (seen) => (seen['ibid_database_waiting writes'] ?? 0) >= 90);
+  assert.ok((waiting['ibid_database_connections_used writes'] ?? 0) <= 4, JSON.stringify(waiting));
+  await assertServed(victim);
+  assert.equal((await metrics())[READ_WAITS], before);
+  await release();
+  assert.deepEqual(statusesOf(await Promise.all(writers)), [201]);
+});
+
+test('a tenant whose queue is full is refused at once with 429 and Retry-After, and others are served', async (t) => {
+  const release = await lock(sql`select 1 from wikis where wiki_id = ${attacker.wiki_id} for update`);
+  t.after(release);
+  const writers = Array.from({ length: 300 }, () =>
+    attacker.post(`/v1/wikis/${attacker.wiki_id}/pages`, { title: 'Locked', markdown: 'x' }),
+  );
+  const refused = await Promise.race(writers);
+  assert.equal(refused.status, 429, JSON.stringify(refused.body));
+  assert.equal(refused.headers.get('retry-after'), '2');
+  await assertServed(victim);
+  await release();
+  const answers = await Promise.all(writers);
+  assert.deepEqual(statusesOf(answers).sort(), [201, 429]);
+  assert.ok(answers.filter(({ status }) => status === 201).length >= 200);
+});
+
+test('slow reads of one tenant leave connections to the reads of others', async (t) => {
+  const release = await lock(sql`lock table attachments in access exclusive mode`);
+  t.after(release);
+  const slow = Array.from({ length: 50 }, () => attacker.get(`/v1/wikis/${attacker.wiki_id}/pages/x/attachments`));
+  await until('they wait', metrics, (seen) => (seen['ibid_database_waiting reads'] ?? 0) > 0);
+  for (let i = 0; i < 5; i += 1) {
+    assert.equal((await victim.get(`/v1/wikis/${victim.wiki_id}/pages`)).status, 200);
+  }
+  await release();
+  assert.deepEqual(statusesOf(await Promise.all(slow)), [404]);
+});
+
+test('uploads to a store that hangs hold no connection', async (t) => {
+  const opened = Promise.withResolvers<void>();
+  t.after(() => opened.resolve());
+  hold.receive = opened.promise;
+  const uploads = Array.from({ length: 50 }, () => {
+    const body = new FormData();
+    body.append('files', new Blob(['# A file']), 'a.md');
+    return attacker.send('POST', `/v1/wikis/${attacker.wiki_id}/uploads`, { body, headers: keyed() });
+  });
+  await until(
+    'all are received',
+    () => calls.receive,
+    (count) => count >= 50,
+  );
+  const used = await metrics();
+  assert.deepEqual(
+    ['reads', 'writes', 'jobs'].map((lane) => used[`ibid_database_connections_used ${lane}`]),
+    [0, 0, 0],
+  );
+  await assertServed(victim);
+  hold.receive = undefined;
+  opened.resolve();
+  assert.deepEqual(statusesOf(await Promise.all(uploads)), [201]);
+});
+
+test('a statement that takes too long is ended with an error of its own', async () => {
+  const release = await lock(sql`lock table attachments in access exclusive mode`);
+  const waiting = victim.get(`/v1/wikis/${victim.wiki_id}/pages/x/attachments`);
+  await until('it is ended', async () => {
+    const ended = await world.db.query(sql`
+      select pg_cancel_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and pid <> pg_backend_pid()`);
+    return ended.length;
+  });
+  const { status, body, headers } = await waiting;
+  await release();
+  assert.deepEqual([status, body.error], [503, 'time_limit_exceeded']);
+  assert.equal(headers.get('retry-after'), '2');
+});
+
+test('a read has 10 seconds in the database, a write and a job 30', async () => {
+  const db = openServiceDb({ connection: { connectionString: DATABASE_URL }, connections: 1 });
+  after(() => db.close());
+  const timeout = sql`select current_setting('statement_timeout') as timeout`;
+  const own = db.in(SERVICE);
+  assert.deepEqual(await own.query(timeout), [{ timeout: '10s' }]);
+  assert.deepEqual(await own.write(timeout), [{ timeout: '30s' }]);
+  assert.deepEqual(await own.transaction(async (query) => [await query(sql`select 1`), await query(timeout)][1]), [
+    { timeout: '30s' },
+  ]);
+  assert.deepEqual(await db.in({ who: 'job' }).query(timeout), [{ timeout: '30s' }]);
+});
+
+test('the metrics name the workspaces that used connections longest', async () => {
+  const seen = await metrics();
+  assert.ok((seen[`ibid_workspace_database_seconds ${attacker.workspace_id}`] ?? 0) > 0, JSON.stringify(seen));
+});
