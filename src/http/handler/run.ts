@@ -73,10 +73,17 @@ export async function runOnce(
     return { body: await run(endpoint, needs, accepted, files, answering), isReplayed: false };
   } catch (error) {
     await answering.rollback();
-    const { answer } = await findAnswer(accepted.openGuard(), repeated);
+    const { answer } = await findAnswer(accepted.openGuard(), repeated).catch((refusal: unknown) => {
+      // What was written before the connection broke may have taken the caller's access: that is no answer to this.
+      throw isRefusal(refusal) ? error : refusal;
+    });
     if (!answer) throw error;
     return { ...answer, isReplayed: true };
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && [401, 403, 404].includes(error.status);
 }
 
 function headerOf(request: FastifyRequest, name: string): string | undefined {
