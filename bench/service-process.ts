@@ -30,12 +30,19 @@ export function serviceEnv(dataDir: string): NodeJS.ProcessEnv {
   return { PATH, HOME, TMPDIR, LD_LIBRARY_PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', RATE_LIMITS: 'off' };
 }
 
-/** Starts the service as an operator does, and waits until it is ready. `flags` are for Node. */
-export async function startServiceProcess(dataDir: string, flags: readonly string[] = []): Promise<ServiceProcess> {
+/**
+ * Starts the service as an operator does, and waits until it is ready. `flags` are for Node, `more` are options of the
+ * service.
+ */
+export async function startServiceProcess(
+  dataDir: string,
+  flags: readonly string[] = [],
+  more: Record<string, string> = {},
+): Promise<ServiceProcess> {
   const begin = performance.now();
   const child = spawn(process.execPath, [...flags, ...START], {
     cwd: ROOT,
-    env: serviceEnv(dataDir),
+    env: { ...serviceEnv(dataDir), ...more },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const address = await servedAddress(child);

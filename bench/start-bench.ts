@@ -18,7 +18,8 @@ export interface Bench {
   stop(): Promise<void>;
 }
 
-export async function startBench(): Promise<Bench> {
+/** `more`: options of the service. */
+export async function startBench(more: Record<string, string> = {}): Promise<Bench> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-'));
   const dataDir = join(folder, 'data');
   let service: ServiceProcess | undefined;
@@ -27,7 +28,7 @@ export async function startBench(): Promise<Bench> {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
-    service = await startServiceProcess(dataDir);
+    service = await startServiceProcess(dataDir, [], more);
     const api = openApi(service.address, await makeKeyFor(dataDir, 'bench@example.com'));
     const { workspace, overview } = await api.post('/v1/onboarding');
     const newWiki = async () =>
