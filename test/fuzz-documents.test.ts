@@ -8,7 +8,7 @@ import { until } from './until.ts';
 import type { Answer } from './world.ts';
 
 /** Damaged documents and archives: each ends as a page, as a source, or with a reason. */
-const CASES = MINUTES > 0 ? 200 : 10;
+const CASES = MINUTES > 0 ? 200 : 7;
 /** For an upload of one to four documents. */
 const CPU_MAX_MS = 120_000;
 const WAIT_MAX_MS = 10 * 60_000;

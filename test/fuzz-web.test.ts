@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { ROUTES } from '../web/routes.ts';
 import { sendBounded, sentText } from './fuzz/bounded-request.ts';
 import { openFuzzedService } from './fuzz/fuzzed-service.ts';
-import { hostileText } from './fuzz/hostile-values.ts';
+import { hostileText, sometimes } from './fuzz/hostile-values.ts';
 import { MINUTES, runCases } from './fuzz/run-cases.ts';
 import { elementsOf, formsOf, linksOf, type WebForm } from './fuzz/web-forms.ts';
 import type { RawRequest } from './raw-http.ts';
@@ -153,20 +153,16 @@ const cases: fc.Arbitrary<WebCase> = fc.record({
     ),
     { maxLength: 3 },
   ),
-  type: fc
-    .option(
-      fc.constantFrom(
-        'application/json',
-        'text/plain',
-        'multipart/form-data',
-        'application/x-www-form-urlencoded; charset=x',
-      ),
-      { freq: 1 },
-    )
-    .map((type) => type ?? undefined),
-  path: fc
-    .option(fc.constantFrom(...PAYLOADS.map(encodeURIComponent), '%00', '..%2f', '%ff', '-', 'wiki_x'), { freq: 1 })
-    .map((part) => part ?? undefined),
+  type: sometimes(
+    8,
+    fc.constantFrom(
+      'application/json',
+      'text/plain',
+      'multipart/form-data',
+      'application/x-www-form-urlencoded; charset=x',
+    ),
+  ),
+  path: sometimes(8, fc.constantFrom(...PAYLOADS.map(encodeURIComponent), '%00', '..%2f', '%ff', '-', 'wiki_x')),
 });
 
 let visitor = await openVisitor();

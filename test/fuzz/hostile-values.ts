@@ -88,3 +88,11 @@ function nested(depth: number): unknown {
   for (let i = 0; i < depth; i += 1) value = i % 2 === 0 ? [value] : { a: value };
   return value;
 }
+
+/** A value in one of `weight + 1` cases. */
+export function sometimes<T>(weight: number, value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.oneof<fc.MaybeWeightedArbitrary<T | undefined>[]>(
+    { weight, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: value },
+  );
+}

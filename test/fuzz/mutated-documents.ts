@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { PNG } from '../archives.ts';
 import { pdfOf } from '../pdf.ts';
 import { docxOf, wordParagraph, zipOf } from '../zip.ts';
+import { sometimes } from './hostile-values.ts';
 import { MINUTES } from './run-cases.ts';
 
 export interface Document {
@@ -238,7 +239,8 @@ const changedEntry: fc.Arbitrary<Document> = fc
     archive: fc.constantFrom<[string, Entries]>(['entry.epub', EPUB], ['entry.zip', ARCHIVE]),
     which: fc.nat(5),
     list: changes,
-    name: fc.option(
+    name: sometimes(
+      2,
       fc.constantFrom(
         '../x.md',
         '/x.md',
@@ -251,7 +253,6 @@ const changedEntry: fc.Arbitrary<Document> = fc
         '__MACOSX/._a.md',
         'a\0.md',
       ),
-      { freq: 1 },
     ),
     isTwice: fc.boolean(),
   })
@@ -269,7 +270,7 @@ export const mutatedDocuments: fc.Arbitrary<Document[]> = fc
       minLength: 1,
       maxLength: 4,
     }),
-    extension: fc.option(fc.constantFrom('pdf', 'docx', 'epub', 'zip', 'html', 'csv', 'md', 'txt', 'png'), { freq: 1 }),
+    extension: sometimes(5, fc.constantFrom('pdf', 'docx', 'epub', 'zip', 'html', 'csv', 'md', 'txt', 'png')),
     isPacked: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
   })
   .map(({ files, extension, isPacked }) => {
