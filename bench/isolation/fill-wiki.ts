@@ -5,8 +5,8 @@ import { runningPostgres } from '../../src/db/postgres/running.ts';
 const FOLDER = 500;
 
 /**
- * Writes so many pages of a few words into a wiki, without the API: one root, folders below it, and pages in them. They are
- * not searched.
+ * Writes `pages` pages of a few words into a wiki, without the API: one root, folders below it, and pages in these. The
+ * search index does not contain them.
  */
 export async function fillWiki(dataDir: string, wiki_id: string, pages: number): Promise<void> {
   const connection = runningPostgres(dataDir);

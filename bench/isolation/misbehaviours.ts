@@ -30,7 +30,7 @@ export interface Misbehaviour {
   run(offender: Offender): Promise<void>;
 }
 
-/** So many lanes that each do one after the other. */
+/** Runs `count` lanes, each of which does one after the other. */
 async function lanes(
   count: number,
   { isOver }: Offender,
@@ -43,7 +43,7 @@ async function lanes(
   );
 }
 
-/** So many a second, whether or not they are answered; no more than 400 wait for an answer. */
+/** Begins `perSecond` a second, whether or not they are answered; at most 400 wait for an answer. */
 async function rate(perSecond: number, { isOver }: Offender, one: (turn: number) => Promise<unknown>): Promise<void> {
   const waiting = new Set<Promise<unknown>>();
   const began = performance.now();

@@ -15,7 +15,7 @@ export interface Measured {
 export type Round = Record<Kind, Measured>;
 
 export interface Victim {
-  /** Does everything at once for so long, one request of a kind after the other. */
+  /** Does everything concurrently for `ms`, one request of a kind after the other. */
   run(ms: number): Promise<Round>;
 }
 
