@@ -26,7 +26,7 @@ export async function openWatched(context: BrowserContext): Promise<{ page: Page
 }
 
 /** Asserts that a page has no accessibility violation, in light and dark mode, and is not wider than its window. */
-export async function assertGood(page: Page, name: string): Promise<void> {
+export async function assertAccessible(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     const { violations } = await new AxeBuilder({ page })

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import type { Frame, Page } from 'playwright-core';
+import { assertAccessible, collectComplaints } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
-import { assertGood, collectComplaints } from '../test/good-page.ts';
 import { openWorld } from '../test/world.ts';
 
 const world = await openWorld();
@@ -76,11 +76,11 @@ test('diagrams are drawn as they come into view, in the colours of the page, and
   assert.equal(await page.locator('.diagram pre.mermaid').first().textContent(), FLOW);
   await page.getByText('The diagram as text').first().click();
   await page.locator('.diagram pre.mermaid').first().waitFor();
-  await assertGood(page, 'a page with diagrams');
+  await assertAccessible(page, 'a page with diagrams');
   await page.locator('pre.mermaid').last().scrollIntoViewIfNeeded();
   await page.locator('.diagram.drawn').nth(1).waitFor();
   await page.locator('.prose > pre.mermaid[data-problem^="This cannot be drawn"]').waitFor();
-  await assertGood(page, 'a diagram that cannot be drawn');
+  await assertAccessible(page, 'a diagram that cannot be drawn');
   await page.goto(address.replace('/drawn', '/-/edit/drawn'));
   await page.locator('.preview .diagram.drawn').first().waitFor();
   assert.deepEqual(complaints, []);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
-import { assertGood, openWatched } from '../test/good-page.ts';
 import { until } from '../test/until.ts';
 import { openWorld } from '../test/world.ts';
 
@@ -52,7 +52,7 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
     await titles.nth(1).waitFor();
     assert.equal(await chosen(page), await titles.first().locator('.title').textContent());
     await page.getByRole('option', { name: 'All results' }).waitFor();
-    await assertGood(page, 'palette');
+    await assertAccessible(page, 'palette');
   });
 
   await t.test('arrows, Home and End select, and wrap around', async () => {
@@ -113,7 +113,7 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
     await page.keyboard.type('weavimg');
     await page.getByRole('group', { name: 'Did you mean' }).getByRole('option', { name: 'weaving' }).waitFor();
     await assertActive(page, 'weaving');
-    await assertGood(page, 'did you mean');
+    await assertAccessible(page, 'did you mean');
     await page.keyboard.press('Enter');
     await assertActive(page, 'Weaving');
     assert.equal(await input.inputValue(), 'weaving');
@@ -165,7 +165,7 @@ test('without scripts the page of results offers a corrected query', { skip }, a
   const context = await openBrowserFor(world, owner.user_id);
   const page = await context.newPage();
   await page.goto(`${root}/-/search?query=weavimg`);
-  await assertGood(page, 'did you mean, as a page');
+  await assertAccessible(page, 'did you mean, as a page');
   await page.getByText('Did you mean').getByRole('link', { name: 'weaving' }).click();
   await page.waitForURL('**/-/search?query=weaving');
   assert.equal(await page.getByText('Did you mean').count(), 0);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
+import { assertAccessible, collectComplaints, openWatched } from '../test/assert-page.ts';
 import { launchBrowser, PAGE_TIMEOUT_MS, skip } from '../test/browser.ts';
-import { assertGood, collectComplaints, openWatched } from '../test/good-page.ts';
 import { openWorld, type World } from '../test/world.ts';
 
 const lines: string[] = [];
@@ -47,20 +47,20 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
 
   await t.test('the welcome makes a workspace', async () => {
     await page.goto(link);
-    await assertGood(page, 'welcome');
+    await assertAccessible(page, 'welcome');
     await page.getByLabel('Your name').fill('Ada <b>Lovelace</b>');
     await page.getByLabel('Your e-mail').fill('ada@example.com');
     await page.getByLabel('Name of your workspace').fill('Engine & Co');
     await page.getByRole('button', { name: 'Make my wiki' }).click();
     await page.waitForURL('**/engine-co/main/-/upload?first');
-    await assertGood(page, 'upload');
+    await assertAccessible(page, 'upload');
   });
 
   await t.test('a folder becomes pages', async () => {
     await page.locator('input[webkitdirectory]').setInputFiles(join(folder, 'guide'));
     await page.getByRole('link', { name: 'Read the wiki' }).click();
     await page.waitForURL('**/engine-co/main');
-    await assertGood(page, 'home');
+    await assertAccessible(page, 'home');
   });
 
   await t.test('the tree opens by keyboard, and pages are read', async () => {
@@ -69,7 +69,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await page.locator('.tree').getByRole('link', { name: 'Use' }).click();
     await page.getByRole('heading', { level: 1, name: 'Use' }).waitFor();
     await page.locator('.katex').first().waitFor();
-    await assertGood(page, 'page');
+    await assertAccessible(page, 'page');
     assert.deepEqual(await page.locator('.outline a').allTextContents(), ['Cards', 'Crank']);
   });
 
@@ -77,12 +77,12 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await page.keyboard.press('Control+k');
     await page.keyboard.type('analytical');
     await page.getByRole('option').first().waitFor();
-    await assertGood(page, 'palette');
+    await assertAccessible(page, 'palette');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Setup' }).waitFor();
     await page.goto(`${world.address}/engine-co/main/-/search?query=crank`);
     assert.ok((await page.locator('.hit mark').count()) > 0);
-    await assertGood(page, 'search');
+    await assertAccessible(page, 'search');
   });
 
   await t.test('the editor shows a preview, keeps an unsaved draft, and saves', async () => {
@@ -97,7 +97,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await page.reload();
     await page.getByText('Your unsaved changes were restored').waitFor();
     await text.getByText('Oil it').waitFor();
-    await assertGood(page, 'editor');
+    await assertAccessible(page, 'editor');
     await page.getByLabel('Title').fill('Setting up');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.waitForURL('**/engine-co/main/guide/setup');
@@ -123,7 +123,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await other.keyboard.type('Carefully.\n\n');
     await other.getByRole('button', { name: 'Save', exact: true }).click();
     await other.getByText('Another user saved this page while you were editing').waitFor();
-    await assertGood(other, 'conflict');
+    await assertAccessible(other, 'conflict');
     await other.getByRole('button', { name: 'Save', exact: true }).click();
     await other.waitForURL('**/engine-co/main/guide/use');
     for (const word of ['Carefully.', 'Slowly.']) await other.locator('.prose').getByText(word).waitFor();
@@ -134,19 +134,19 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await page.goto(`${world.address}/engine-co/main/guide/setup`);
     await page.getByRole('link', { name: 'History' }).click();
     await page.getByText('current', { exact: true }).waitFor();
-    await assertGood(page, 'history');
+    await assertAccessible(page, 'history');
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.getByText('The title was').waitFor();
-    await assertGood(page, 'diff');
+    await assertAccessible(page, 'diff');
   });
 
   await t.test('a missing page says what to do', async () => {
     const answer = await page.goto(`${world.address}/engine-co/main/guide/setap`);
     assert.equal(answer?.status(), 404);
-    await assertGood(page, 'missing');
+    await assertAccessible(page, 'missing');
     for (const action of ['sources', 'trash', 'uploads', 'new', 'pages/guide']) {
       await page.goto(`${world.address}/engine-co/main/-/${action}`);
-      await assertGood(page, action);
+      await assertAccessible(page, action);
     }
   });
 
@@ -160,7 +160,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await page.locator('.menu summary').click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.waitForURL('**/sign-in');
-    await assertGood(page, 'sign-in');
+    await assertAccessible(page, 'sign-in');
     await page.goto(`${world.address}/engine-co/main/guide/setup`);
     assert.match(page.url(), /\/sign-in\?next=%2Fengine-co%2Fmain%2Fguide%2Fsetup$/);
   });

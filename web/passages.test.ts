@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
+import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
-import { assertGood, openWatched } from '../test/good-page.ts';
 import { pdfOf } from '../test/pdf.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { type Owner, openWorld } from '../test/world.ts';
@@ -58,7 +58,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     await mark.click();
     await box.getByText('weaving.pdf').waitFor();
     assert.match((await box.textContent()) ?? '', /A shuttle carries the weft.*weaving\.pdf, page 2\s*Verified/s);
-    await assertGood(page, 'passage');
+    await assertAccessible(page, 'passage');
     await followToPdf(page, 2);
     await page.keyboard.press('Escape');
     await box.waitFor({ state: 'hidden' });
@@ -80,14 +80,14 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
   await t.test('without a script, from the page of all passages', async () => {
     await page.locator('.page-do').getByRole('link', { name: 'Sources' }).click();
     await page.getByText('3 of 3 blocks can be followed').waitFor();
-    await assertGood(page, 'all passages');
+    await assertAccessible(page, 'all passages');
     await page
       .getByRole('complementary')
       .filter({ hasText: 'A shuttle' })
       .getByRole('link', { name: 'See it' })
       .click();
     assert.equal(await page.locator('mark#passage').textContent(), 'A shuttle carries the weft from side to side.');
-    await assertGood(page, 'the text of a source');
+    await assertAccessible(page, 'the text of a source');
   });
 
   await t.test('a block that people have edited has no source', async () => {

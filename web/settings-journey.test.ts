@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
+import { assertAccessible, collectComplaints } from '../test/assert-page.ts';
 import { launchBrowser, PAGE_TIMEOUT_MS, skip } from '../test/browser.ts';
-import { assertGood, collectComplaints } from '../test/good-page.ts';
 import { startMailServer } from '../test/mail-server.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { openWorld, type World } from '../test/world.ts';
@@ -71,19 +71,19 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await ada.goto(`${world.address}/ada/main`);
     await ada.getByLabel('You and your wikis').click();
     await ada.getByRole('link', { name: 'Settings of ada' }).click();
-    await assertGood(ada, 'members');
+    await assertAccessible(ada, 'members');
     await ada.getByLabel('E-mail').fill('grace@example.com');
     await ada.getByRole('form', { name: 'Invite a member' }).getByRole('combobox').selectOption('Viewer');
     await ada.getByRole('button', { name: 'Invite' }).click();
     await ada.getByText('The invitation is on its way by mail').waitFor();
-    await assertGood(ada, 'members, with an invitation');
+    await assertAccessible(ada, 'members, with an invitation');
     await mail.sentTo('grace@example.com');
     assert.equal(mail.messages.length, 1);
   });
 
   await t.test('the invited user signs in and accepts, in another browser', async () => {
     await grace.goto(linkIn(mail.messages[0]?.raw ?? '', world));
-    await assertGood(grace, 'invitation');
+    await assertAccessible(grace, 'invitation');
     await grace.getByRole('link', { name: 'Sign in' }).click();
     await grace.getByLabel('E-mail').fill('grace@example.com');
     await grace.getByRole('button', { name: 'Sign in' }).click();
@@ -100,7 +100,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
       0,
       'a viewer is offered nothing to change',
     );
-    await assertGood(grace, 'members, to a viewer');
+    await assertAccessible(grace, 'members, to a viewer');
     assert.equal((await grace.goto(settings('keys')))?.status(), 403);
   });
 
@@ -117,7 +117,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
   await t.test('a developer makes a key, copies it, and a program uses it', async () => {
     await graces.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: world.address });
     await grace.goto(settings('keys'));
-    await assertGood(grace, 'keys, none yet');
+    await assertAccessible(grace, 'keys, none yet');
     await grace.getByLabel('Name').fill('Nightly import');
     await grace.getByText('Restrict its permissions').click();
     await grace.getByLabel('members:read').check();
@@ -125,14 +125,14 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await grace.getByRole('button', { name: 'Make a key' }).click();
     await grace.getByRole('button', { name: 'Copy' }).click();
     await grace.getByText('Copied.').waitFor();
-    await assertGood(grace, 'a new key');
+    await assertAccessible(grace, 'a new key');
     secret = String(await grace.evaluate('navigator.clipboard.readText()'));
     const answer = await fetch(`${world.address}/v1/workspaces/${owner.workspace_id}/members`, {
       headers: { authorization: `Bearer ${secret}` },
     });
     assert.equal(answer.status, 200);
     await grace.getByRole('link', { name: 'I have kept it' }).click();
-    await assertGood(grace, 'keys');
+    await assertAccessible(grace, 'keys');
   });
 
   async function widgetToken(widget: string, bearer: string): Promise<string> {
@@ -152,13 +152,13 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await page.goto(site.origin);
     await page.getByRole('alert').getByText('does not allow this site').waitFor();
     assert.equal(await page.getByText('Nightly import').count(), 0);
-    await assertGood(page, 'a widget that is refused');
+    await assertAccessible(page, 'a widget that is refused');
     await page.close();
   });
 
   await t.test('a developer allows the site, and its page shows the widgets', async () => {
     await grace.goto(settings('widgets'));
-    await assertGood(grace, 'widgets');
+    await assertAccessible(grace, 'widgets');
     await grace.getByLabel('Origins, one a line').fill(`${site.origin}/`);
     await grace.getByRole('button', { name: 'Save' }).click();
     await grace.getByText('Saved.').waitFor();
@@ -180,7 +180,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await page.locator('ibid-profile').getByText('ada@example.com').waitFor();
     await page.locator('ibid-enterprise').getByText('2 active, 0 invited').waitFor();
     await page.locator('ibid-enterprise').getByText('Permissions', { exact: true }).first().click();
-    await assertGood(page, 'the widgets in a page of another site');
+    await assertAccessible(page, 'the widgets in a page of another site');
     const seen = await page.evaluate(`getComputedStyle(document.querySelector('ibid-profile')).backgroundColor`);
     await page.addStyleTag({ content: 'ibid-profile { --ibid-paper: rgb(1, 2, 3) }' });
     const themed = await page.evaluate(`getComputedStyle(document.querySelector('ibid-profile')).backgroundColor`);
@@ -209,7 +209,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     const asked = requestsOf(page);
     await page.goto(site.origin);
     await page.frameLocator('iframe').getByText('Nightly import').waitFor();
-    await assertGood(page, 'a widget in a frame');
+    await assertAccessible(page, 'a widget in a frame');
     const inside = page.frames().find((frame) => frame.url().startsWith(world.address));
     assert.equal(inside?.url(), address, 'the token is removed from the address');
     assert.ok(asked.length > 1, 'a frame that is shown asks for its scripts');
@@ -243,15 +243,15 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
 
   await t.test('an owner exports a wiki and looks at the rest of the settings', async () => {
     await ada.goto(settings('wikis'));
-    await assertGood(ada, 'wikis');
+    await assertAccessible(ada, 'wikis');
     await ada.getByRole('link', { name: 'Export or import' }).click();
-    await assertGood(ada, 'export and import');
+    await assertAccessible(ada, 'export and import');
     await ada.getByRole('button', { name: 'Export' }).click();
     const download = ada.waitForEvent('download');
     await ada.getByRole('link', { name: 'Download the archive' }).click();
     const archive = join(folder, 'wiki.zip');
     await (await download).saveAs(archive);
-    await assertGood(ada, 'an export that is done');
+    await assertAccessible(ada, 'an export that is done');
     await ada.goto(settings('wikis'));
     await ada.getByLabel('Title of a new wiki').fill('Copy');
     await ada.getByRole('button', { name: 'Make it' }).click();
@@ -266,7 +266,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
       `${world.address}/me/keys`,
     ]) {
       await ada.goto(path);
-      await assertGood(ada, path);
+      await assertAccessible(ada, path);
     }
   });
 
@@ -276,7 +276,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await grace.getByRole('button', { name: 'Leave ada' }).click();
     await grace.waitForURL('**/begin');
     await grace.goto(`${world.address}/me`);
-    await assertGood(grace, 'profile, in no workspace');
+    await assertAccessible(grace, 'profile, in no workspace');
     await grace.getByText('Sign out everywhere').first().click();
     await grace.getByRole('button', { name: 'Sign out everywhere' }).click();
     await grace.waitForURL('**/sign-in');

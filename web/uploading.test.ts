@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
+import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
-import { assertGood, openWatched } from '../test/good-page.ts';
 import { makeFolder } from '../test/process.ts';
 import { openWorld } from '../test/world.ts';
 
@@ -61,14 +61,14 @@ test('an upload is paused, survives a reload, and is resumed with the same files
     await panel(page).getByText('sent', { exact: true }).first().waitFor();
     await panel(page).getByText('39 %').waitFor();
     assert.equal(await panel(page).getByRole('status').textContent(), 'Sending');
-    await assertGood(page, 'sending');
+    await assertAccessible(page, 'sending');
   });
 
   await t.test('it is paused and continued', async () => {
     await panel(page).getByRole('button', { name: 'Pause' }).click();
     await panel(page).getByRole('button', { name: 'Continue' }).waitFor();
     assert.equal(await panel(page).getByRole('status').textContent(), 'Paused');
-    await assertGood(page, 'paused');
+    await assertAccessible(page, 'paused');
   });
 
   await t.test('after a reload it waits for its files, and accepts no others', async () => {
@@ -76,7 +76,7 @@ test('an upload is paused, survives a reload, and is resumed with the same files
     await page.reload();
     await panel(page).getByText('Choose the same files again').waitFor();
     assert.equal(await panel(page).getByRole('status').textContent(), 'Not finished');
-    await assertGood(page, 'not finished');
+    await assertAccessible(page, 'not finished');
     const { body: uploads } = await owner.get(`${api}/uploads`);
     assert.deepEqual(
       uploads.map((upload: { status: string }) => upload.status),
@@ -105,7 +105,7 @@ test('an upload is paused, survives a reload, and is resumed with the same files
     const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
     assert.match((await row('notes/small.md').first().textContent()) ?? '', /A new page/);
     await page.getByRole('heading', { name: 'Could not be used' }).waitFor();
-    await assertGood(page, 'done');
+    await assertAccessible(page, 'done');
     await row('notes/small.md').getByRole('link', { name: 'A new page' }).click();
     await page.getByRole('heading', { level: 1, name: 'Small' }).waitFor();
     await page.goto(`${root}/-/upload`);
@@ -170,7 +170,7 @@ test('a running job shows its progress, and a failed one can be retried', { skip
   assert.ok(job);
   await page.goto(`${root}/-/uploads/${made.body.upload_id}`);
   await page.locator('[aria-current=step]', { hasText: 'Making pages' }).waitFor();
-  await assertGood(page, 'a running job');
+  await assertAccessible(page, 'a running job');
   await world.db.query(sql`update jobs set progress = 55 where job_id = ${job.job_id}`);
   await page.getByText('55 %').waitFor();
   await world.db.query(sql`
@@ -179,7 +179,7 @@ test('a running job shows its progress, and a failed one can be retried', { skip
     update jobs set status = 'failed', finished_at = now(), worker_id = null where job_id = ${job.job_id}`);
   await page.getByRole('heading', { level: 1, name: 'That did not work' }).waitFor();
   await page.getByText('It is no PDF').first().waitFor();
-  await assertGood(page, 'failed');
+  await assertAccessible(page, 'failed');
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('heading', { level: 1, name: 'That did not work' }).waitFor();
   const { body: jobs } = await owner.get(`${api}/jobs?upload_id=${made.body.upload_id}`);

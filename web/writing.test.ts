@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
-import { assertGood, openWatched } from '../test/good-page.ts';
 import { until } from '../test/until.ts';
 import { openWorld } from '../test/world.ts';
 
@@ -71,7 +71,7 @@ test('the position of a page is set by hand, and changes only on request', { ski
     await page.getByText('Address:').click();
     await page.getByLabel('Below the page').fill('guide');
     await page.getByLabel('Last part of the address').fill('start');
-    await assertGood(page, 'the position of a page');
+    await assertAccessible(page, 'the position of a page');
     await save(page);
     await page.waitForURL(`**${root}/guide/start`);
   });
@@ -220,7 +220,7 @@ test('files dropped anywhere on a page are uploaded', { skip }, async () => {
   const veil = page.getByText('Drop files or folders to upload them');
   await page.locator('main').dispatchEvent('dragenter', { dataTransfer });
   await veil.waitFor();
-  await assertGood(page, 'files over a page');
+  await assertAccessible(page, 'files over a page');
   await page.locator('main').dispatchEvent('dragleave', { dataTransfer });
   await veil.waitFor({ state: 'hidden' });
   await page.locator('main').dispatchEvent('dragenter', { dataTransfer });
@@ -245,7 +245,7 @@ test('the newest uploads are listed first', { skip }, async () => {
   await page.getByRole('link', { name: 'Older' }).click();
   await page.locator(`.list a[href$="${last.body.upload_id}"]`).waitFor();
   assert.equal(await page.locator('.list > li').count(), 1);
-  await assertGood(page, 'older uploads');
+  await assertAccessible(page, 'older uploads');
   await page.getByRole('link', { name: 'The newest' }).click();
   await page.waitForURL(`${world.address}${root}/-/uploads`);
 });

@@ -21,7 +21,7 @@ import { editText } from './links/edit-text.ts';
 import { relink } from './links/relink.ts';
 import { linkTitles } from './links/title-links.ts';
 import { NO_NAMES, type TitleNames } from './links/title-names.ts';
-import { isLong, type Part, split } from './split/divide.ts';
+import { isLong, type Part, split } from './split/split-document.ts';
 import { uploadLinkResolver } from './upload-link-resolver.ts';
 
 /** The page that a file is compiled to. */

@@ -2,7 +2,7 @@ import { indexBody } from '../analysis/document-terms.ts';
 import type { Query } from '../db/db.ts';
 import { type CitedPlace, citationsOf, placesOf } from '../documents/cite-blocks.ts';
 import type { KnownTitle } from '../documents/links/title-names.ts';
-import type { Part } from '../documents/split/divide.ts';
+import type { Part } from '../documents/split/split-document.ts';
 import { ID_PREFIX } from '../markdown/safe-addresses.ts';
 import { relativeAddress } from '../markdown/wiki-links.ts';
 import type { CompileOutput, SplitOutput } from '../sandbox/bounded-thread.ts';

@@ -3,7 +3,7 @@ import { numberedSlug } from '../core/slug.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { childSlug } from '../documents/file-paths.ts';
-import type { Part } from '../documents/split/divide.ts';
+import type { Part } from '../documents/split/split-document.ts';
 import type { PendingFile } from './compiled-upload.ts';
 
 /** What the files of one upload that are divided have in common, as long as its job runs in this process. */

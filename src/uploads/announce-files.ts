@@ -59,9 +59,9 @@ export async function announceFiles(
   const problem = tooLarge(files, services.limits) ?? brokenPromise(files);
   if (problem) return refuse(problem);
   const upload_id = newId('upload');
-  const rows = files.map(({ filename, byte_size, content_type = '', sha256: promised_sha256 = '' }, file_no) => {
+  const rows = files.map(({ filename, byte_size, content_type = '', sha256: expected_sha256 = '' }, file_no) => {
     const sha256 = byte_size === 0 ? EMPTY : '';
-    return fileRow({ filename, content_type, byte_size, received: 0, sha256, promised_sha256 }, file_no);
+    return fileRow({ filename, content_type, byte_size, received: 0, sha256, expected_sha256 }, file_no);
   });
   if (rows.some(({ byte_size }) => byte_size === 0)) {
     // An empty file has no bytes to send.

@@ -8,7 +8,7 @@ import type { UploadFile } from './upload-file.ts';
 
 type Params = { wiki_id: string; upload_id: string };
 type Asked = Pick<Context<Params, unknown, unknown>, 'params' | 'services' | 'maybeOne' | 'many'>;
-type Received = Pick<UploadFile, 'file_no' | 'filename' | 'byte_size' | 'promised_sha256'>;
+type Received = Pick<UploadFile, 'file_no' | 'filename' | 'byte_size' | 'expected_sha256'>;
 
 /**
  * Makes one blob of the parts of a file that has all its bytes, and checks it. Any number may do so at once, also after
@@ -54,7 +54,7 @@ export async function assembleFile(context: Asked, file: Received): Promise<void
 
 /** Where a client said what the bytes would be and they are not, the upload has failed. */
 export async function verifyChecksum({ params, many }: Asked, file: Received, sha256: string): Promise<void> {
-  if (file.promised_sha256 === '' || file.promised_sha256 === sha256) return;
+  if (file.expected_sha256 === '' || file.expected_sha256 === sha256) return;
   const text = `the bytes of "${file.filename.slice(0, 200)}" are not those that its sha256 is of`;
   await many(
     {

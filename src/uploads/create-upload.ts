@@ -40,7 +40,7 @@ export const createUpload = endpoint({
     const { params, body, files, one, later } = context;
     if (files.length === 0) return announceFiles(params.wiki_id, body, context);
     const rows = files.map(({ filename, content_type, blob: { byte_size, sha256 } }, file_no) =>
-      fileRow({ filename, content_type, byte_size, received: byte_size, sha256, promised_sha256: '' }, file_no),
+      fileRow({ filename, content_type, byte_size, received: byte_size, sha256, expected_sha256: '' }, file_no),
     );
     const { wiki_id } = params;
     const upload_id = newId('upload');

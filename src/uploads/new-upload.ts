@@ -12,7 +12,7 @@ interface NewFile {
   /** '' until all bytes are there. */
   sha256: string;
   /** What the client said that the hash will be; '' where it said nothing. */
-  promised_sha256: string;
+  expected_sha256: string;
 }
 
 /** The row of a new upload's file, under the name that is kept. */
@@ -37,10 +37,11 @@ export function newUpload(
       insert into uploads (wiki_id, upload_id, status, created_by)
       select access.wiki_id, ${upload_id}, ${status}, access.user_id from access
       returning *`,
+    // The column promised_sha256 keeps its name: processes of the previous release write it while this one migrates.
     files: sql`
       insert into upload_files (wiki_id, upload_id, file_no, file_id, filename, content_type, byte_size, received, sha256, promised_sha256)
-      select u.wiki_id, u.upload_id, f.file_no, f.file_id, f.filename, f.content_type, f.byte_size, f.received, f.sha256, f.promised_sha256
+      select u.wiki_id, u.upload_id, f.file_no, f.file_id, f.filename, f.content_type, f.byte_size, f.received, f.sha256, f.expected_sha256
       from upload u, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as f (file_no int, file_id text, filename text,
-        content_type text, byte_size bigint, received bigint, sha256 text, promised_sha256 text)`,
+        content_type text, byte_size bigint, received bigint, sha256 text, expected_sha256 text)`,
   };
 }

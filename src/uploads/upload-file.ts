@@ -31,14 +31,15 @@ export interface UploadFile {
   received: number;
   /** '' until all bytes are there and were checked. */
   sha256: string;
-  promised_sha256: string;
+  /** As the client announced it; '' where it did not. */
+  expected_sha256: string;
   is_open: boolean;
   upload_error: string;
 }
 
 export function fileOf({ wiki_id, upload_id, file_id }: { wiki_id: string; upload_id: string; file_id: string }): Sql {
   return sql`
-    select f.file_no, f.file_id, f.filename, f.byte_size, f.received, f.sha256, f.promised_sha256, ${isOpen} as is_open,
+    select f.file_no, f.file_id, f.filename, f.byte_size, f.received, f.sha256, f.promised_sha256 as expected_sha256, ${isOpen} as is_open,
       case when u.status = 'uploading' and not ${isOpen} then ${EXPIRED} else u.error end
         as upload_error
     from upload_files f join uploads u on u.wiki_id = f.wiki_id and u.upload_id = f.upload_id

@@ -92,12 +92,12 @@ export function explain(output: string): string {
 
 /** Writes the settings at each start, so that they change with Ibid. `alter system` overrides them permanently. */
 export function writeSettings({ cluster, account }: Place, { major }: Binaries): void {
-  const allowed_in = namesAllowedIn(account).flatMap((name) =>
+  const allowedIn = namesAllowedIn(account).flatMap((name) =>
     [USER, SUPERUSER].map((user) => `${USER} "${name}" ${user}\n`),
   );
   replaceFile(join(cluster, 'postgresql.conf'), settings(major), account);
   replaceFile(join(cluster, 'pg_hba.conf'), `local all,replication all peer map=${USER}\n`, account);
-  replaceFile(join(cluster, 'pg_ident.conf'), allowed_in.join(''), account);
+  replaceFile(join(cluster, 'pg_ident.conf'), allowedIn.join(''), account);
 }
 
 function syncFolder(folder: string): void {

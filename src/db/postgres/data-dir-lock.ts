@@ -14,14 +14,14 @@ const SQLITE_BUSY = 5;
  * handle of a file releases all fcntl locks on it.
  */
 export function lockFolder(folder: string): () => void {
-  const lock_file = join(folder, 'postgres.lock');
-  const pid_file = join(folder, 'ibid.pid');
+  const lockFile = join(folder, 'postgres.lock');
+  const pidFile = join(folder, 'ibid.pid');
   let held: DatabaseSync | undefined;
   try {
-    held = new DatabaseSync(lock_file);
+    held = new DatabaseSync(lockFile);
     held.exec('pragma journal_mode = memory; begin exclusive'); // No second file, which could not be written on a full disk.
-    chmodSync(lock_file, 0o600); // Every user who can read a file can lock it.
-    writeFileSync(pid_file, `${process.pid}\n`);
+    chmodSync(lockFile, 0o600); // Every user who can read a file can lock it.
+    writeFileSync(pidFile, `${process.pid}\n`);
   } catch (error) {
     held?.close();
     const { errcode, code, message } = error as Error & { errcode?: number; code?: string };
@@ -32,7 +32,7 @@ export function lockFolder(folder: string): () => void {
         { cause: error },
       );
     }
-    const holder = readHolder(pid_file);
+    const holder = readHolder(pidFile);
     throw new StartError(
       `DATA_DIR ${folder} is in use by another Ibid${holder ? ` (process ${holder})` : ''}: stop it or set DATA_DIR to another folder.`,
     );
@@ -49,9 +49,9 @@ export function lockFolder(folder: string): () => void {
 const HELD = new Set<DatabaseSync>();
 
 /** The file names the holder for messages only; a new holder may not have written it yet. */
-function readHolder(pid_file: string): number | undefined {
+function readHolder(pidFile: string): number | undefined {
   try {
-    const pid = Number(readFileSync(pid_file, 'utf8'));
+    const pid = Number(readFileSync(pidFile, 'utf8'));
     return Number.isInteger(pid) && pid > 0 ? pid : undefined;
   } catch {
     return undefined;

@@ -25,7 +25,7 @@ import { linkLibraries } from './binaries.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import { runningPostgres } from './running.ts';
 
-const is_root = process.getuid?.() === 0;
+const isRoot = process.getuid?.() === 0;
 const limit = { timeout: 600_000 };
 
 const afterwards = new WeakMap<TestContext, (() => unknown)[]>();
@@ -48,8 +48,8 @@ function makeFolder(t: TestContext, mode = 0o711): string {
   return folder;
 }
 
-async function start(t: TestContext, dataDir: string, min_free_bytes?: number): Promise<Postgres> {
-  const postgres = await startPostgres({ dataDir, min_free_bytes, log: () => undefined });
+async function start(t: TestContext, dataDir: string, minFreeBytes?: number): Promise<Postgres> {
+  const postgres = await startPostgres({ dataDir, minFreeBytes, log: () => undefined });
   cleanUp(t, () => postgres.stop());
   return postgres;
 }
@@ -314,7 +314,7 @@ test(
     const content = readFileSync(join(cluster, 'postmaster.pid'), 'utf8');
     await postgres.stop();
     const { uid, gid } = statSync(cluster);
-    const bystander = spawn('sleep', ['600'], is_root ? { uid, gid } : {});
+    const bystander = spawn('sleep', ['600'], isRoot ? { uid, gid } : {});
     cleanUp(t, () => bystander.kill());
     writeFileSync(join(cluster, 'postmaster.pid'), content.replace(/^\d+/, String(bystander.pid)));
     writeFileSync(join(cluster, '.s.PGSQL.5432.lock'), content.replace(/^\d+/, String(bystander.pid)));
@@ -349,8 +349,8 @@ test('an impossible DATA_DIR is refused with what to do', limit, async (t) => {
   const folder = makeFolder(t);
   const file = join(folder, 'file');
   writeFileSync(file, '');
-  const closed = is_root ? '/sys/ibid' : join(folder, 'closed', 'data');
-  if (!is_root) mkdirSync(dirname(closed), { mode: 0o500 });
+  const closed = isRoot ? '/sys/ibid' : join(folder, 'closed', 'data');
+  if (!isRoot) mkdirSync(dirname(closed), { mode: 0o500 });
   const foreign = join(folder, 'foreign');
   mkdirSync(join(foreign, 'postgres'), { recursive: true });
   writeFileSync(join(foreign, 'postgres', 'precious'), '');
@@ -369,11 +369,11 @@ test('a cluster of a version that is not installed is refused and stays unchange
   const dataDir = join(makeFolder(t), 'data');
   const postgres = await start(t, dataDir);
   await postgres.stop();
-  const version_file = join(dataDir, 'postgres', 'PG_VERSION');
-  const version = readFileSync(version_file, 'utf8');
-  writeFileSync(version_file, '99\n');
+  const versionFile = join(dataDir, 'postgres', 'PG_VERSION');
+  const version = readFileSync(versionFile, 'utf8');
+  writeFileSync(versionFile, '99\n');
   await assert.rejects(start(t, dataDir), /made by PostgreSQL 99.*Install PostgreSQL 99/);
-  writeFileSync(version_file, version);
+  writeFileSync(versionFile, version);
   await query(await start(t, dataDir), 'select 1');
 });
 
@@ -390,7 +390,7 @@ test(
     await query(first, 'create table kept as select 42 as answer');
     const cluster = realpathSync(join(dataDir, 'postgres'));
     assert.equal(statSync(cluster).mode & 0o077, 0);
-    if (is_root) assert.notEqual(statSync(cluster).uid, 0, 'PostgreSQL must not run as root.');
+    if (isRoot) assert.notEqual(statSync(cluster).uid, 0, 'PostgreSQL must not run as root.');
     await first.stop();
     const second = await start(t, dataDir);
     assert.deepEqual(await query(second, 'select answer from kept'), [{ answer: 42 }]);

@@ -24,7 +24,7 @@ interface Options {
   dataDir: string;
   log: Log;
   /** Below this the disk counts as full: enough for PostgreSQL's own writes. */
-  min_free_bytes?: number;
+  minFreeBytes?: number;
 }
 
 const MIN_FREE_BYTES = 256 * 2 ** 20;
@@ -38,7 +38,7 @@ const NEW_CLUSTER_BYTES = 100 * 2 ** 20;
  * authentication): only root, its own user and Ibid's can connect. So there is no password that could be read, copied
  * or lost.
  */
-export async function startPostgres({ dataDir, log, min_free_bytes = MIN_FREE_BYTES }: Options): Promise<Postgres> {
+export async function startPostgres({ dataDir, log, minFreeBytes = MIN_FREE_BYTES }: Options): Promise<Postgres> {
   if (process.platform === 'win32') {
     throw new StartError(
       'Ibid does not start a PostgreSQL of its own on Windows: set DATABASE_URL, or run Ibid in WSL.',
@@ -70,7 +70,7 @@ export async function startPostgres({ dataDir, log, min_free_bytes = MIN_FREE_BY
     writeSettings(place, binaries);
     const host = chooseSocketFolder(place);
     const connection = { host, port: PORT, user: USER, database: USER };
-    const server = new Supervisor({ place, binaries, connection, log_file: join(folder, 'postgres.log'), log });
+    const server = new Supervisor({ place, binaries, connection, logFile: join(folder, 'postgres.log'), log });
     await server.start();
     log('info', 'PostgreSQL is ready', { pid: server.pid, version: binaries.major, made: !major });
     return {
@@ -79,7 +79,7 @@ export async function startPostgres({ dataDir, log, min_free_bytes = MIN_FREE_BY
         return server.pid;
       },
       stop: () => server.stop().finally(unlock),
-      diskIsFull: diskGauge(place.cluster, min_free_bytes),
+      diskIsFull: diskGauge(place.cluster, minFreeBytes),
     };
   } catch (error) {
     unlock();
@@ -93,14 +93,14 @@ function freeBytes(folder: string): number {
 }
 
 /** Reads the file system at most every two seconds. */
-function diskGauge(folder: string, min_free_bytes: number): () => boolean {
+function diskGauge(folder: string, minFreeBytes: number): () => boolean {
   let full = false;
-  let next_look = 0;
+  let nextCheckAt = 0;
   return () => {
     const now = performance.now();
-    if (now < next_look) return full;
-    next_look = now + 2000;
-    full = freeBytes(folder) < min_free_bytes;
+    if (now < nextCheckAt) return full;
+    nextCheckAt = now + 2000;
+    full = freeBytes(folder) < minFreeBytes;
     return full;
   };
 }

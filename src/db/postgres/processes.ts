@@ -32,7 +32,7 @@ export async function stopBy(tell: (signal: NodeJS.Signals) => void, over: () =>
  */
 export async function stopOrphan(place: Place, log: Log): Promise<void> {
   const { cluster } = place;
-  const [pid, , , , socket_folder] = readPidFile(cluster) ?? [];
+  const [pid, , , , socketFolder] = readPidFile(cluster) ?? [];
   if (pid && isServer(Number(pid), cluster)) {
     log('warn', `an earlier Ibid ended without its PostgreSQL (process ${pid}): stopping that first`);
     const stopped = await stopBy(
@@ -42,7 +42,7 @@ export async function stopOrphan(place: Place, log: Log): Promise<void> {
     if (!stopped) throw new StartError(`Process ${pid} on ${cluster} does not end: end it, or restart the machine.`);
   }
   clearStalePid(place);
-  if (socket_folder && basename(socket_folder).startsWith('ibid-')) removeSocketFolder(socket_folder);
+  if (socketFolder && basename(socketFolder).startsWith('ibid-')) removeSocketFolder(socketFolder);
 }
 
 /**

@@ -42,7 +42,7 @@ export interface Setup {
   place: Place;
   binaries: Binaries;
   connection: Connection;
-  log_file: string;
+  logFile: string;
   log: Log;
 }
 
@@ -83,9 +83,9 @@ function ensureSocketFolder(folder: string, account: Account | undefined): void 
 /**
  * Starts a server in its own session, so that a Ctrl-C in the terminal reaches only Ibid, which stops the server last.
  */
-export function launch({ place, binaries, connection, log_file }: Setup): Server {
+export function launch({ place, binaries, connection, logFile }: Setup): Server {
   ensureSocketFolder(connection.host, place.account);
-  const handle = openSync(log_file, 'a', 0o600);
+  const handle = openSync(logFile, 'a', 0o600);
   const begin = fstatSync(handle).size;
   const folders = `"${connection.host.replaceAll('"', '""')}"`;
   // Passed as arguments, because `alter system` must not be able to open the server to other users.
@@ -112,15 +112,15 @@ export function launch({ place, binaries, connection, log_file }: Setup): Server
       resolve(reason);
     };
     child.once('error', (error) => end(error.message));
-    child.once('exit', (_, signal) => end(signal ? `it was ended by ${signal}` : explain(readFrom(log_file, begin))));
+    child.once('exit', (_, signal) => end(signal ? `it was ended by ${signal}` : explain(readFrom(logFile, begin))));
   });
   return { child, ended, isOver: () => over };
 }
 
-function readFrom(log_file: string, begin: number): string {
+function readFrom(logFile: string, begin: number): string {
   // The log may have been removed, which must not affect supervision.
-  if (!existsSync(log_file)) return '';
-  return readFileSync(log_file).subarray(begin).toString();
+  if (!existsSync(logFile)) return '';
+  return readFileSync(logFile).subarray(begin).toString();
 }
 
 /**
@@ -129,8 +129,8 @@ function readFrom(log_file: string, begin: number): string {
  */
 export async function untilReady(server: Server, { connection, log }: Setup): Promise<string | undefined> {
   const begin = performance.now();
-  let last_sign = begin;
-  let next_word = begin + 10_000;
+  let lastProgressAt = begin;
+  let nextMessageAt = begin + 10_000;
   while (!server.isOver()) {
     const code = await refusal(connection);
     if (code === undefined) return undefined;
@@ -138,12 +138,12 @@ export async function untilReady(server: Server, { connection, log }: Setup): Pr
     if (code === '28000') {
       throw new StartError(`PostgreSQL refuses its own user (${code}): its log in DATA_DIR says why.`);
     }
-    if (code === '57P03') last_sign = now;
-    if (now - last_sign > LONGEST_SILENCE_MS)
+    if (code === '57P03') lastProgressAt = now;
+    if (now - lastProgressAt > LONGEST_SILENCE_MS)
       throw new StartError('PostgreSQL started and does not answer: its log in DATA_DIR says why.');
-    if (now > next_word) {
+    if (now > nextMessageAt) {
       log('info', 'PostgreSQL is recovering what was committed before it ended');
-      next_word = now + 10_000;
+      nextMessageAt = now + 10_000;
     }
     // The server logs each refusal, so a long recovery is polled less often.
     await delay(now - begin < 1000 ? 10 : 100);
@@ -175,14 +175,14 @@ async function refusal({ host, port, database }: Connection): Promise<string | u
 
 /** Created at the first start and checked at each: a step that was done before is no error. */
 async function makeDatabase(client: pg.Client, database: string): Promise<void> {
-  for (const [statement, done_already] of [
+  for (const [statement, doneAlready] of [
     [`create role ${USER} login createdb`, '42710'],
     [`create database ${database} owner ${USER}`, '42P04'],
     [`create role ${SERVICE_ROLE} nologin`, '42710'],
     [`grant ${SERVICE_ROLE} to ${USER}`, ''],
   ] as const) {
     await client.query(statement).catch((error: { code?: string }) => {
-      if (error.code !== done_already) throw error;
+      if (error.code !== doneAlready) throw error;
     });
   }
 }

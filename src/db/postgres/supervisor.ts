@@ -21,7 +21,7 @@ export class Supervisor {
   #failures = 0;
   #stopping: Promise<void> | undefined;
   #watching: Promise<void> | undefined;
-  #log_timer: NodeJS.Timeout | undefined;
+  #logTimer: NodeJS.Timeout | undefined;
 
   constructor(setup: Setup) {
     this.#setup = setup;
@@ -35,7 +35,7 @@ export class Supervisor {
   async start(): Promise<void> {
     process.on('exit', this.#onExit);
     this.#shortenLog();
-    this.#log_timer = setInterval(() => this.#shortenLog(), 60_000).unref();
+    this.#logTimer = setInterval(() => this.#shortenLog(), 60_000).unref();
     try {
       await this.#startFirst();
     } catch (error) {
@@ -52,7 +52,7 @@ export class Supervisor {
 
   async #stop(): Promise<void> {
     this.#halt.abort();
-    clearInterval(this.#log_timer);
+    clearInterval(this.#logTimer);
     await this.#end();
     await this.#watching;
     process.off('exit', this.#onExit);
@@ -140,14 +140,14 @@ export class Supervisor {
 
   /** The server continues writing to the same, emptied file. */
   #shortenLog(): void {
-    const { log, log_file } = this.#setup;
-    const size = statSync(log_file, { throwIfNoEntry: false })?.size ?? 0;
+    const { log, logFile } = this.#setup;
+    const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
     if (size < LONGEST_LOG_BYTES) return;
     try {
-      copyFileSync(log_file, `${log_file}.old`);
+      copyFileSync(logFile, `${logFile}.old`);
     } catch (error) {
-      log('warn', `${log_file} is emptied without a copy`, { error });
+      log('warn', `${logFile} is emptied without a copy`, { error });
     }
-    truncateSync(log_file);
+    truncateSync(logFile);
   }
 }

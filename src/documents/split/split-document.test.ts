@@ -8,7 +8,7 @@ import { ID_PREFIX } from '../../markdown/safe-addresses.ts';
 import { textToMarkdown } from '../formats/text.ts';
 import { linesOfBlock } from '../source-lines.ts';
 import { blocksOf } from './blocks.ts';
-import { type Part, split } from './divide.ts';
+import { type Part, split } from './split-document.ts';
 import { windowsOf } from './windows.ts';
 
 /** DIVIDE_RUNS: the number of random documents per property; without it the seed is fixed. */
