@@ -26,47 +26,78 @@ export function readPageText(tree: Root): {
   paragraph: string;
   blocks: TextBlock[];
 } {
-  const outline: OutlineEntry[] = [];
-  const blocks: TextBlock[] = [];
+  const reader = new TextReader();
+  reader.read(tree, false, true);
+  const { outline, paragraph, blocks } = reader;
+  const text = reader.text.trimEnd();
+  const last = blocks.at(-1);
+  if (last) last.end = Math.min(last.end, text.length);
+  return { text, outline, paragraph, blocks };
+}
+
+/** What has been read of a tree so far. */
+class TextReader {
+  readonly outline: OutlineEntry[] = [];
+  readonly blocks: TextBlock[] = [];
+  text = '';
+  paragraph = '';
   /** The number of top-level blocks that have begun. */
-  let parts = 0;
-  let text = '';
-  let paragraph = '';
+  private parts = 0;
   /**
    * The whitespace before the next character: line breaks replace spaces, and neither is written at the beginning or
    * the end.
    */
-  let gap = '';
+  private gap = '';
   /** The current line of the Markdown; 0 if unknown. */
-  let line = 0;
+  private line = 0;
   /** The lines with words of the current block. */
-  let first_line = 0;
-  let last_line = 0;
+  private first_line = 0;
+  private last_line = 0;
 
-  function add(words: string): void {
-    if (words === '') return;
-    text += (text === '' ? '' : gap) + searchable(words);
-    gap = '';
+  /** `isOutermost`: the content is not part of a block yet. */
+  read(node: Element | Root, isCode: boolean, isOutermost: boolean): void {
+    for (const child of node.children) {
+      const start = this.nextOffset();
+      if (child.type === 'text') this.readText(child, isCode);
+      if (child.type === 'element') {
+        if (node.type === 'root') this.parts += 1;
+        this.readElement(child, isCode, isOutermost);
+      }
+      if (isOutermost && child.type === 'text') this.addBlock(start);
+    }
   }
 
-  function addInline(value: string): void {
-    const words = value.replace(/[ \t\n\f\r]+/g, ' ');
-    if (words.startsWith(' ') && gap === '') gap = ' ';
-    add(words.trim() === '' ? '' : words.replace(/^ | $/g, ''));
-    if (words.endsWith(' ') && gap === '') gap = ' ';
+  private readElement(element: Element, isCode: boolean, isOutermost: boolean): void {
+    const { tagName, properties, position } = element;
+    this.line = position?.start.line ?? this.line;
+    if (properties.id === FOOTNOTE_LABEL) return;
+    if (properties.dataFootnoteRef !== undefined || properties.dataFootnoteBackref !== undefined) return;
+    if (tagName === 'br') this.gap = '\n';
+    if (tagName === 'img') this.readText({ value: String(properties.alt ?? '') }, false);
+    if (tagName === 'td' || tagName === 'th') this.gap ||= ' ';
+    const isBlock = BLOCKS.has(tagName);
+    if (isBlock) this.gap = '\n';
+    const isContainer = isOutermost && CONTAINERS.has(tagName);
+    const start = this.nextOffset();
+    this.read(element, isCode || tagName === 'pre', isContainer);
+    if (isOutermost && !isContainer) this.addBlock(start);
+    if (/^h[1-6]$/.test(tagName)) this.addHeading(element, start);
+    if (tagName === 'p' && this.paragraph === '') this.paragraph = oneLine(wordsOf(element), DESCRIPTION_MAX);
+    if (isBlock) this.gap = '\n';
   }
 
-  /** A piece of code; others may follow: a highlighted element may end at the end of a line or on the next line. */
-  function addCode(value: string): void {
-    const code = value.replace(/\n+$/, '');
-    add(code);
-    gap += value.slice(code.length);
+  private addHeading({ tagName, properties }: Element, start: number): void {
+    const heading = oneLine(this.text.slice(start), Number.POSITIVE_INFINITY);
+    const anchor = String(properties.id ?? '');
+    if (heading !== '') this.outline.push({ level: Number(tagName.slice(1)), text: heading, anchor, offset: start });
   }
 
   /** Nodes with a position set the line; others, such as highlighted code, continue from the previous node. */
-  function readText({ value, position }: Pick<Text, 'value' | 'position'>, isCode: boolean): void {
-    (isCode ? addCode : addInline)(value);
-    if (position) line = position.start.line;
+  private readText({ value, position }: Pick<Text, 'value' | 'position'>, isCode: boolean): void {
+    if (isCode) this.addCode(value);
+    else this.addInline(value);
+    if (position) this.line = position.start.line;
+    const { line } = this;
     if (line === 0) return;
     const words = value.trim();
     const ends = position?.end.line ?? line + lineEndsIn(value);
@@ -74,64 +105,44 @@ export function readPageText(tree: Root): {
       const from = value.indexOf(words);
       const first = ends === line ? line : line + lineEndsIn(value.slice(0, from));
       const last = ends === line ? line : ends - lineEndsIn(value.slice(from + words.length));
-      first_line = first_line === 0 ? first : Math.min(first_line, first);
-      last_line = Math.max(last_line, last);
+      this.first_line = this.first_line === 0 ? first : Math.min(this.first_line, first);
+      this.last_line = Math.max(this.last_line, last);
     }
-    line = ends;
+    this.line = ends;
+  }
+
+  private add(words: string): void {
+    if (words === '') return;
+    this.text += (this.text === '' ? '' : this.gap) + searchable(words);
+    this.gap = '';
+  }
+
+  private addInline(value: string): void {
+    const words = value.replace(/[ \t\n\f\r]+/g, ' ');
+    if (words.startsWith(' ') && this.gap === '') this.gap = ' ';
+    this.add(words.trim() === '' ? '' : words.replace(/^ | $/g, ''));
+    if (words.endsWith(' ') && this.gap === '') this.gap = ' ';
+  }
+
+  /** A piece of code; others may follow: a highlighted element may end at the end of a line or on the next line. */
+  private addCode(value: string): void {
+    const code = value.replace(/\n+$/, '');
+    this.add(code);
+    this.gap += value.slice(code.length);
   }
 
   /** Ends the block that began at `start`, unless it is empty. */
-  function addBlock(start: number): void {
-    if (text.length > start) blocks.push({ start, end: text.length, part: parts - 1, first_line, last_line });
-    first_line = 0;
-    last_line = 0;
+  private addBlock(start: number): void {
+    const { first_line, last_line } = this;
+    const end = this.text.length;
+    if (end > start) this.blocks.push({ start, end, part: this.parts - 1, first_line, last_line });
+    this.first_line = 0;
+    this.last_line = 0;
   }
 
-  /** `isOutermost`: the content is not part of a block yet. */
-  function read(node: Element | Root, isCode: boolean, isOutermost: boolean): void {
-    for (const child of node.children) {
-      const start = nextOffset();
-      if (child.type === 'text') readText(child, isCode);
-      if (child.type === 'element') {
-        if (node.type === 'root') parts += 1;
-        readElement(child, isCode, isOutermost);
-      }
-      if (isOutermost && child.type === 'text') addBlock(start);
-    }
+  private nextOffset(): number {
+    return this.text === '' ? 0 : this.text.length + this.gap.length;
   }
-
-  function nextOffset(): number {
-    return text === '' ? 0 : text.length + gap.length;
-  }
-
-  function readElement(element: Element, isCode: boolean, isOutermost: boolean): void {
-    const { tagName, properties, position } = element;
-    line = position?.start.line ?? line;
-    if (properties.id === FOOTNOTE_LABEL) return;
-    if (properties.dataFootnoteRef !== undefined || properties.dataFootnoteBackref !== undefined) return;
-    if (tagName === 'br') gap = '\n';
-    if (tagName === 'img') readText({ value: String(properties.alt ?? '') }, false);
-    if (tagName === 'td' || tagName === 'th') gap ||= ' ';
-    const isBlock = BLOCKS.has(tagName);
-    if (isBlock) gap = '\n';
-    const isContainer = isOutermost && CONTAINERS.has(tagName);
-    const start = nextOffset();
-    read(element, isCode || tagName === 'pre', isContainer);
-    if (isOutermost && !isContainer) addBlock(start);
-    if (/^h[1-6]$/.test(tagName)) {
-      const heading = oneLine(text.slice(start), Number.POSITIVE_INFINITY);
-      const anchor = String(properties.id ?? '');
-      if (heading !== '') outline.push({ level: Number(tagName.slice(1)), text: heading, anchor, offset: start });
-    }
-    if (tagName === 'p' && paragraph === '') paragraph = oneLine(wordsOf(element), DESCRIPTION_MAX);
-    if (isBlock) gap = '\n';
-  }
-
-  read(tree, false, true);
-  const trimmed = text.trimEnd();
-  const last = blocks.at(-1);
-  if (last) last.end = Math.min(last.end, trimmed.length);
-  return { text: trimmed, outline, paragraph, blocks };
 }
 
 /** The words of an element without its pictures, which at the top of a document are usually badges. */

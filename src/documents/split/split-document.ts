@@ -68,7 +68,7 @@ export function split(
   // If the counts differ, the page ranges are of other blocks and are ignored.
   const pages = blocks.length === block_pages.length ? block_pages : [];
   const parts: LongPart[] = [];
-  add(-1, { name: '', title, blocks, isSplittable: true });
+  addParts(parts, -1, { name: '', title, blocks, isSplittable: true }, { markdown, pages, lengths });
   onWindow(markdown.length);
   const whole = removeEmptyParts(withReferences(parts, blocks, markdown));
   const links = fragmentLinks(whole, markdown);
@@ -83,63 +83,77 @@ export function split(
     lines: linesOf(blocks),
     links: links[i] ?? [],
   }));
+}
 
-  function add(parent: number, section: Section): void {
-    const at = parts.length;
-    const { name, title } = section;
-    parts.push({ parent, name, title, blocks: section.blocks });
-    if (!section.isSplittable || lengthOf(section.blocks) <= lengths.page) return;
-    const { lead, sections } = sectionsOf(section, parent >= 0);
-    const own = parts[at];
-    if (!own || sections.length === 0) return;
-    own.blocks = lead;
-    const uniqueName = uniqueNames();
-    for (const below of sections) add(at, { ...below, name: uniqueName(below.name) });
+/** The document that is split, and how. */
+interface Whole {
+  markdown: string;
+  /** The pages of each of its blocks; empty if it has none. */
+  pages: readonly PageRange[];
+  lengths: typeof LENGTHS;
+}
+
+/** Adds a section as a part below `parent`, and what it is split into as parts below it. */
+function addParts(parts: LongPart[], parent: number, section: Section, whole: Whole): void {
+  const at = parts.length;
+  const { name, title } = section;
+  parts.push({ parent, name, title, blocks: section.blocks });
+  if (!section.isSplittable || lengthOf(section.blocks) <= whole.lengths.page) return;
+  const { lead, sections } = sectionsOf(section, parent >= 0, whole);
+  const own = parts[at];
+  if (!own || sections.length === 0) return;
+  own.blocks = lead;
+  const uniqueName = uniqueNames();
+  for (const below of sections) addParts(parts, at, { ...below, name: uniqueName(below.name) }, whole);
+}
+
+/** `isSection`: it begins with its own heading. */
+function sectionsOf(
+  { blocks, ...section }: Section,
+  isSection: boolean,
+  whole: Whole,
+): { lead: Block[]; sections: Section[] } {
+  const { lengths } = whole;
+  let from = isSection || blocks[0]?.type === 'yaml' ? 1 : 0;
+  let headings = headingsOf(blocks, from);
+  // A single heading above all others, with little text before it, is the title of the document.
+  for (;;) {
+    const [only, another] = headings;
+    if (only === undefined || another !== undefined || lengthOf(blocks.slice(0, only)) > lengths.preface) break;
+    from = only + 1;
+    headings = headingsOf(blocks, from);
   }
+  const title = blocks[from - 1]?.words || section.title;
+  const [first] = headings;
+  const lead = blocks.slice(0, first);
+  const sections = headings.map((start, i) => sectionOf(blocks.slice(start, headings[i + 1]), title, i));
+  if (lengthOf(lead) <= lengths.page) return { lead, sections };
+  const cut = cutBetweenBlocks(lead.slice(from), title, whole);
+  return { lead: cut.length === 0 ? lead : lead.slice(0, from), sections: [...cut, ...sections] };
+}
 
-  /** `isSection`: it begins with its own heading. */
-  function sectionsOf({ blocks, ...section }: Section, isSection: boolean): { lead: Block[]; sections: Section[] } {
-    let from = isSection || blocks[0]?.type === 'yaml' ? 1 : 0;
-    let headings = headingsOf(blocks, from);
-    // A single heading above all others, with little text before it, is the title of the document.
-    for (;;) {
-      const [only, another] = headings;
-      if (only === undefined || another !== undefined || lengthOf(blocks.slice(0, only)) > lengths.preface) break;
-      from = only + 1;
-      headings = headingsOf(blocks, from);
+function cutBetweenBlocks(blocks: readonly Block[], title: string, { markdown, pages, lengths }: Whole): Section[] {
+  const cut: Block[][] = [];
+  let open: Block[] = [];
+  let length = 0;
+  for (const block of splitLongBlocks(blocks, markdown, lengths.part, lengths.page)) {
+    const last = open.at(-1);
+    const isNewPage =
+      pages.length === 0 || !last || (pages[last.no]?.last_page ?? 0) < (pages[block.no]?.first_page ?? 0);
+    const own = block.end - block.start;
+    const isTooLong = length + own > lengths.page || (length + own / 2 >= lengths.part && isNewPage);
+    // Pieces of one block have the target length already.
+    if (last && (isTooLong || last.no === block.no)) {
+      cut.push(open);
+      open = [];
+      length = 0;
     }
-    const title = blocks[from - 1]?.words || section.title;
-    const [first] = headings;
-    const lead = blocks.slice(0, first);
-    const sections = headings.map((start, i) => sectionOf(blocks.slice(start, headings[i + 1]), title, i));
-    if (lengthOf(lead) <= lengths.page) return { lead, sections };
-    const cut = cutBetweenBlocks(lead.slice(from), title);
-    return { lead: cut.length === 0 ? lead : lead.slice(0, from), sections: [...cut, ...sections] };
+    open.push(block);
+    length += own;
   }
-
-  function cutBetweenBlocks(blocks: readonly Block[], title: string): Section[] {
-    const cut: Block[][] = [];
-    let open: Block[] = [];
-    let length = 0;
-    for (const block of splitLongBlocks(blocks, markdown, lengths.part, lengths.page)) {
-      const last = open.at(-1);
-      const isNewPage =
-        pages.length === 0 || !last || (pages[last.no]?.last_page ?? 0) < (pages[block.no]?.first_page ?? 0);
-      const own = block.end - block.start;
-      const isTooLong = length + own > lengths.page || (length + own / 2 >= lengths.part && isNewPage);
-      // Pieces of one block have the target length already.
-      if (last && (isTooLong || last.no === block.no)) {
-        cut.push(open);
-        open = [];
-        length = 0;
-      }
-      open.push(block);
-      length += own;
-    }
-    if (open.length > 0) cut.push(open);
-    if (cut.length < 2) return [];
-    return cut.map((each, i) => ({ ...calledByPages(each, pages, title, i), blocks: each, isSplittable: false }));
-  }
+  if (open.length > 0) cut.push(open);
+  if (cut.length < 2) return [];
+  return cut.map((each, i) => ({ ...calledByPages(each, pages, title, i), blocks: each, isSplittable: false }));
 }
 
 /** Drops parts that had only definitions, which were moved to the parts that refer to them. */
