@@ -144,49 +144,65 @@ function openPanel(
 
   function renderPanel(): void {
     isRenderScheduled = false;
-    const files = upload?.files ?? [];
-    const total = sum(files, ({ size }) => size);
-    const sent = sum(files, (file) => file.sent);
-    const canChange = ['sending', 'paused', 'waiting', 'stopped'].includes(state);
-    render(
-      html`<section class="handing" aria-label="Upload">
-        <p class="handing-head"><strong role="status">${STATE_TEXT[state]}</strong>
-          ${upload ? html`<span class="small">${formatCount(files.length)}, ${sent < total ? `${formatBytes(sent)} of ` : ''}${formatBytes(total)}</span>` : nothing}</p>
-        ${upload && state !== 'cancelled' ? html`<progress max=${Math.max(total, 1)} .value=${total === 0 ? 1 : sent} aria-label="All files"></progress>` : nothing}
-        ${problem === undefined ? nothing : html`<div class="note bad" role="alert"><p>${errorMessage(problem)}</p></div>`}
-        ${state === 'waiting' ? html`<p>Choose the same files again to continue: bytes that have arrived are not sent again.</p>` : nothing}
-        ${state === 'sent' && upload ? html`<p><a href="${uploadsUrl}/${upload.upload_id}">Status of the upload</a></p>` : nothing}
-        ${canChange ? html`<p class="row-of-buttons">${mainButton()}<button type="button" class="button quiet" @click=${cancel}>${state === 'waiting' ? 'Discard' : 'Cancel'}</button></p>` : nothing}
-        ${state === 'cancelled' ? nothing : html`<ul class="handing-list" tabindex="0" aria-label="Files">${files.slice(0, LISTED).map(fileRow)}</ul>`}
-        ${files.length > LISTED ? html`<p class="small">and ${files.length - LISTED} more</p>` : nothing}
-      </section>`,
-      container,
-    );
-  }
-
-  function mainButton() {
-    if (state === 'sending') return html`<button type="button" class="button" @click=${pause}>Pause</button>`;
-    if (state === 'paused') return html`<button type="button" class="button main" @click=${start}>Continue</button>`;
-    if (state === 'stopped') return html`<button type="button" class="button main" @click=${start}>Try again</button>`;
-    return nothing;
-  }
-
-  function fileRow(file: PendingFile) {
-    const { name, size, sent } = file;
-    const isThere = sent >= size;
-    const label = isThere
-      ? 'sent'
-      : sent > 0
-        ? `${Math.floor((sent / size) * 100)} %`
-        : file.file
-          ? 'waiting'
-          : 'missing';
-    return html`<li><span>${name}</span><span class="said">${label}</span><progress max=${Math.max(size, 1)} .value=${isThere ? Math.max(size, 1) : sent} aria-label=${name}></progress></li>`;
+    const link = upload && `${uploadsUrl}/${upload.upload_id}`;
+    render(panelView({ state, upload, problem, link }, { start, pause, cancel }), container);
   }
 
   if (known) renderPanel();
   else void start();
   return panel;
+}
+
+/** What a panel shows. `link`: of the page of the upload. */
+interface Shown {
+  state: State;
+  upload: PendingUpload | undefined;
+  problem: unknown;
+  link: string | undefined;
+}
+
+interface Actions {
+  start: () => Promise<void>;
+  pause: () => void;
+  cancel: () => Promise<void>;
+}
+
+function panelView({ state, upload, problem, link }: Shown, actions: Actions) {
+  const files = upload?.files ?? [];
+  const total = sum(files, ({ size }) => size);
+  const sent = sum(files, (file) => file.sent);
+  const canChange = ['sending', 'paused', 'waiting', 'stopped'].includes(state);
+  return html`<section class="handing" aria-label="Upload">
+    <p class="handing-head"><strong role="status">${STATE_TEXT[state]}</strong>
+      ${upload ? html`<span class="small">${formatCount(files.length)}, ${sent < total ? `${formatBytes(sent)} of ` : ''}${formatBytes(total)}</span>` : nothing}</p>
+    ${upload && state !== 'cancelled' ? html`<progress max=${Math.max(total, 1)} .value=${total === 0 ? 1 : sent} aria-label="All files"></progress>` : nothing}
+    ${problem === undefined ? nothing : html`<div class="note bad" role="alert"><p>${errorMessage(problem)}</p></div>`}
+    ${state === 'waiting' ? html`<p>Choose the same files again to continue: bytes that have arrived are not sent again.</p>` : nothing}
+    ${state === 'sent' && upload ? html`<p><a href="${link}">Status of the upload</a></p>` : nothing}
+    ${canChange ? html`<p class="row-of-buttons">${mainButton(state, actions)}<button type="button" class="button quiet" @click=${actions.cancel}>${state === 'waiting' ? 'Discard' : 'Cancel'}</button></p>` : nothing}
+    ${state === 'cancelled' ? nothing : html`<ul class="handing-list" tabindex="0" aria-label="Files">${files.slice(0, LISTED).map(fileRow)}</ul>`}
+    ${files.length > LISTED ? html`<p class="small">and ${files.length - LISTED} more</p>` : nothing}
+  </section>`;
+}
+
+function mainButton(state: State, { start, pause }: Actions) {
+  if (state === 'sending') return html`<button type="button" class="button" @click=${pause}>Pause</button>`;
+  if (state === 'paused') return html`<button type="button" class="button main" @click=${start}>Continue</button>`;
+  if (state === 'stopped') return html`<button type="button" class="button main" @click=${start}>Try again</button>`;
+  return nothing;
+}
+
+function fileRow(file: PendingFile) {
+  const { name, size, sent } = file;
+  const isThere = sent >= size;
+  const label = isThere
+    ? 'sent'
+    : sent > 0
+      ? `${Math.floor((sent / size) * 100)} %`
+      : file.file
+        ? 'waiting'
+        : 'missing';
+  return html`<li><span>${name}</span><span class="said">${label}</span><progress max=${Math.max(size, 1)} .value=${isThere ? Math.max(size, 1) : sent} aria-label=${name}></progress></li>`;
 }
 
 function sum(files: readonly PendingFile[], of: (file: PendingFile) => number): number {
