@@ -123,6 +123,12 @@ export const OPTIONS = {
   RATE_LIMIT_GENERAL: option('Requests of a credential; refused ones of an address.', '600/min', rate('min')),
   RATE_LIMIT_SEARCH: option('Searches of a credential.', '120/min', rate('min')),
   RATE_LIMIT_UPLOADS: option('Uploads of a credential.', '60/min', rate('min')),
+  RATE_LIMIT_USER_FACTOR: option(
+    'How many times the three rates above a user has, over all of their credentials.',
+    '2',
+    count,
+  ),
+  RATE_LIMIT_WORKSPACE_FACTOR: option('The same of a workspace, over all of its members and keys.', '10', count),
   RATE_LIMIT_AUTH: option('Requests of an address to sign in.', '30/min', rate('min')),
   RATE_LIMIT_INVITATIONS: option('Messages with invitations of a workspace.', '20/h', rate('h')),
   RATE_LIMIT_USER_INVITATIONS: option('Messages with invitations that a user sends.', '40/h', rate('h')),

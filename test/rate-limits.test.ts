@@ -175,6 +175,77 @@ test('the limit of one credential affects no other: of the same user, in the sam
   }
 });
 
+test('a user with many keys has twice the quota of one, and the headers show what is left of it', async () => {
+  const email = 'many-keys@example.com';
+  const owner = await maker.owner(email);
+  const path = `/v1/workspaces/${owner.workspace_id}/members`;
+  const colleague = await maker.member(owner.workspace_id, 'admin');
+  const keys: Client[] = [];
+  for (let i = 0; i < 5; i += 1) keys.push(at(world, await maker.workspaceKey(email, owner.workspace_id)));
+  const answers: Answer[] = [];
+  const ask = async (key: Client | undefined, times: number) => {
+    for (let i = 0; i < times; i += 1) answers.push(await (key as Client).get(path, from(newNetwork())));
+  };
+  await ask(keys[0], GENERAL);
+  await ask(keys[1], GENERAL - 10);
+  const left = await until(
+    'the header of a new key shows what is left of its user, not of the key',
+    async () => {
+      await ask(keys[2], 1);
+      return Number(/;r=(\d+);/.exec(String(answers.at(-1)?.headers.get('ratelimit')))?.[1]);
+    },
+    (seen) => seen < GENERAL / 2,
+  );
+  assert.ok(left <= 10, `${left} are left`);
+  for (const key of keys) await ask(key, GENERAL);
+  const granted = statusesOf(answers)[200] ?? 0;
+  // The first requests of a key are counted a moment after their answers.
+  assert.ok(granted >= 2 * GENERAL && granted <= 2 * GENERAL + 20, `${granted} of ${answers.length} were allowed`);
+  for (const key of keys) assertRefused(await key.get(path));
+  assert.equal((await at(world, colleague).get(path)).status, 200, 'other users of the workspace go on');
+});
+
+test('a workspace has a quota over all of its members and keys, which callers from outside do not use up', async () => {
+  const shared = await openWorld({ DATABASE_URL, ...RATES, RATE_LIMIT_WORKSPACE_FACTOR: '3' });
+  const owner = await maker.owner();
+  const path = `/v1/workspaces/${owner.workspace_id}/members`;
+  const wiki = `/v1/wikis/${owner.wiki_id}/pages`;
+  const outsiders = [await maker.owner(), await maker.owner(), await maker.owner(), await maker.owner()];
+  for (const outsider of outsiders) {
+    const refused = await many(GENERAL, (i) => at(shared, outsider).get(i % 2 ? path : wiki));
+    assert.deepEqual(statusesOf(refused), { 403: GENERAL });
+  }
+  const members: Client[] = [owner];
+  for (let i = 0; i < 4; i += 1) members.push(await maker.member(owner.workspace_id, 'member'));
+  const answers: Answer[] = [];
+  for (const member of members) {
+    const client = at(shared, member);
+    for (let i = 0; i < GENERAL; i += 1) answers.push(await client.get(i % 2 ? `/v1/wikis/${owner.wiki_id}` : wiki));
+  }
+  const granted = statusesOf(answers)[200] ?? 0;
+  assert.ok(granted >= 3 * GENERAL && granted <= 3 * GENERAL + 20, `${granted} of ${answers.length} were allowed`);
+  const last = at(shared, members[4] as Client);
+  assertRefused(await last.get(wiki));
+  assert.equal((await last.get('/v1/workspaces')).status, 200, 'the same user goes on elsewhere');
+});
+
+test('a known credential costs no statement besides that of the request itself', async () => {
+  const quiet = await openWorld({ DATABASE_URL, ...RATES, RATE_LIMIT_GENERAL: '999999/24h', ROLE: 'web' });
+  const owner = await maker.owner();
+  const client = at(quiet, owner);
+  const path = `/v1/workspaces/${owner.workspace_id}/members`;
+  for (let i = 0; i < 20; i += 1) assert.equal((await client.get(path)).status, 200);
+  await until(
+    'requests are counted in memory',
+    async () => {
+      const before = quiet.statements.length;
+      for (let i = 0; i < 20; i += 1) await client.get(path);
+      return quiet.statements.length - before;
+    },
+    (sent) => sent === 20,
+  );
+});
+
 test('every 401 counts by address: missing, forged, unknown and revoked credentials, and always new ones', async () => {
   const network = newNetwork();
   const known = at(world, await maker.person());

@@ -1,31 +1,75 @@
+import type { CredentialOwner } from './credential-owner.ts';
+
 /** How long an accepted credential is let through although its address has reached the limit. */
 const KNOWN_TTL_MS = 5 * 60_000;
 const KNOWN_MAX = 20_000;
 
+/** Maximum number of workspaces and wikis that are remembered of one. */
+const PLACES_MAX = 256;
+
+/** A credential that was accepted recently. */
+export class KnownCredential {
+  readonly subject: string;
+  until: number;
+  /** Whose it is, as soon as that was looked up. */
+  user_id: string | undefined;
+  /** The workspace of each workspace or wiki that it was used at, by the id in the path. */
+  readonly #workspaces = new Map<string, string>();
+  readonly #lookups = new Map<string, Promise<CredentialOwner>>();
+
+  constructor(subject: string, until: number) {
+    this.subject = subject;
+    this.until = until;
+  }
+
+  /** Callers at one place that come before its lookup has ended wait for the same. */
+  shareLookup(place: string | undefined, lookUp: () => Promise<CredentialOwner>): Promise<CredentialOwner> {
+    const key = place ?? '';
+    const running = this.#lookups.get(key);
+    if (running) return running;
+    const lookup = lookUp().finally(() => this.#lookups.delete(key));
+    this.#lookups.set(key, lookup);
+    return lookup;
+  }
+
+  workspaceAt(place: string | undefined): string | undefined {
+    return place === undefined ? undefined : this.#workspaces.get(place);
+  }
+
+  /** `workspace_id`: undefined where the credential may not use the place, or not any more. */
+  setWorkspace(place: string, workspace_id: string | undefined): void {
+    if (this.#workspaces.size >= PLACES_MAX) this.#workspaces.clear();
+    if (workspace_id === undefined) this.#workspaces.delete(place);
+    else this.#workspaces.set(place, workspace_id);
+  }
+}
+
 /** Credentials that were accepted recently, by the SHA-256 of the token. */
 export class KnownCredentials {
-  readonly #known = new Map<string, { subject: string; until: number }>();
+  readonly #known = new Map<string, KnownCredential>();
 
-  /** The subject of the credential; undefined where it was not accepted recently. */
-  subjectOf(digest: string): string | undefined {
+  /** The credential; undefined where it was not accepted recently. */
+  find(digest: string): KnownCredential | undefined {
     const entry = this.#known.get(digest);
     if (entry === undefined) return undefined;
-    if (entry.until > performance.now()) return entry.subject;
+    if (entry.until > performance.now()) return entry;
     this.#known.delete(digest);
     return undefined;
   }
 
-  remember(digest: string, subject: string): void {
+  remember(digest: string, subject: string): KnownCredential {
     const until = performance.now() + KNOWN_TTL_MS;
     const entry = this.#known.get(digest);
     if (entry) {
       entry.until = until;
-      return;
+      return entry;
     }
     if (this.#known.size >= KNOWN_MAX) {
       for (const oldest of [...this.#known.keys()].slice(0, KNOWN_MAX / 10)) this.#known.delete(oldest);
     }
-    this.#known.set(digest, { subject, until });
+    const added = new KnownCredential(subject, until);
+    this.#known.set(digest, added);
+    return added;
   }
 
   remove(digest: string): void {

@@ -1,21 +1,27 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { rateLimited } from '../core/errors.ts';
+import { ApiError, rateLimited } from '../core/errors.ts';
 import type { Query } from '../db/db.ts';
 import type { Access } from './access-rule.ts';
 import { type Credential, subjectOf } from './credential.ts';
-import { KnownCredentials } from './known-credentials.ts';
+import type { CredentialOwner, FindOwner } from './credential-owner.ts';
+import { type KnownCredential, KnownCredentials } from './known-credentials.ts';
 import { networkOf } from './network.ts';
 import { openRateLimitBuckets, type Rate, type RateLimitBucket } from './rate-limit-buckets.ts';
 
 /**
- * `general` counts every request, `search` and `uploads` some of them in addition; all three by credential. A request
+ * `general` counts every request, `search` and `uploads` some of them in addition; all three by credential, by its user
+ * and by the workspace that it is used at, which have a multiple of the credential's quota. A request
  * without a credential, or with a refused one, is counted by address: under `auth` at endpoints that need no
  * credential, else under `general`. `invitations` counts messages by workspace, in the endpoints that send them
  * (src/invitations).
  */
-type Policy = 'general' | 'search' | 'uploads' | 'auth' | 'invitations';
+type RequestPolicy = 'general' | 'search' | 'uploads';
+type Policy = RequestPolicy | 'auth' | 'invitations';
 export interface Rates extends Record<Policy, Rate> {
+  /** How many times the quota of a credential its user has, and a workspace. */
+  user_factor: number;
+  workspace_factor: number;
   /** Messages with invitations that a user sends, to all addresses and to one of them. */
   user_invitations: Rate;
   address_invitations: Rate;
@@ -61,9 +67,21 @@ interface Admitted {
   digest: string | undefined;
   /** The subject of the credential. */
   subject: string | undefined;
+  /** What the request was counted by; undefined before that. */
+  counted: CountedRequest | undefined;
   /** The bucket of the address, and the window in which one was taken from it. */
   network: RateLimitBucket | undefined;
   window: number;
+}
+
+interface CountedRequest {
+  access: Access;
+  credential: Credential;
+  policies: readonly Policy[];
+  /** The workspace or wiki that the path names. */
+  place: string | undefined;
+  /** As far as it was known when the request came. */
+  owner: CredentialOwner;
 }
 
 declare module 'fastify' {
@@ -72,83 +90,182 @@ declare module 'fastify' {
   }
 }
 
-export function openRateLimits({ rates, query }: { rates: Rates; query: Query }): RateLimits {
+export function openRateLimits(options: {
+  rates: Rates;
+  query: Query;
+  findOwner: FindOwner;
+  onFindOwnerFailed: (error: unknown) => void;
+}): RateLimits {
+  const { rates, query, findOwner, onFindOwnerFailed } = options;
   const buckets = openRateLimitBuckets(query);
   const known = new KnownCredentials();
   const headers = headersOf(rates);
   const networkBucket = (policy: 'general' | 'auth', request: FastifyRequest) =>
     buckets.of(`${policy} network ${networkOf(request.ip)}`, rates[policy]);
   const subjectBucket = (policy: Policy, subject: string) => buckets.of(`${policy} ${subject}`, rates[policy]);
+  const userRates = multiplied(rates, rates.user_factor);
+  const workspaceRates = multiplied(rates, rates.workspace_factor);
+
+  function ownerBuckets(policy: RequestPolicy, { user_id, workspace_id }: CredentialOwner): RateLimitBucket[] {
+    const found: RateLimitBucket[] = [];
+    if (user_id !== undefined) found.push(buckets.of(`${policy} user ${user_id}`, userRates[policy]));
+    if (workspace_id !== undefined) {
+      found.push(buckets.of(`${policy} workspace ${workspace_id}`, workspaceRates[policy]));
+    }
+    return found;
+  }
+
+  /**
+   * Counts an answered request by the user and workspace that were not known when it came, and remembers them, so that
+   * only the first request of a credential, and the first at a place, is counted after its answer.
+   */
+  async function countByOwner(entry: KnownCredential, counted: CountedRequest, request: FastifyRequest): Promise<void> {
+    const { access, credential, policies, place, owner } = counted;
+    const params = request.params as Record<string, string>;
+    const isKnown = entry.user_id !== undefined && (place === undefined || entry.workspaceAt(place) !== undefined);
+    const found = isKnown
+      ? { user_id: entry.user_id, workspace_id: entry.workspaceAt(place) }
+      : await entry.shareLookup(place, () => findOwner(access, credential, params));
+    entry.user_id = found.user_id;
+    if (place !== undefined) entry.setWorkspace(place, found.workspace_id);
+    const uncounted = {
+      user_id: owner.user_id === undefined ? found.user_id : undefined,
+      workspace_id: owner.workspace_id === undefined ? found.workspace_id : undefined,
+    };
+    for (const policy of policies.filter(countsRequests)) {
+      for (const bucket of ownerBuckets(policy, uncounted)) await bucket.take();
+    }
+  }
+
+  function recordAccepted(
+    entry: KnownCredential,
+    counted: CountedRequest,
+    request: FastifyRequest,
+    status: number,
+  ): void {
+    const { place, owner } = counted;
+    // Callers who may not use a workspace, or not any more, do not use up its quota.
+    if (place !== undefined && (status === 403 || status === 404)) entry.setWorkspace(place, undefined);
+    const isPlaceNew = place !== undefined && owner.workspace_id === undefined && status < 400;
+    if (owner.user_id === undefined || isPlaceNew) {
+      countByOwner(entry, counted, request).catch(onFindOwnerFailed);
+    }
+  }
 
   return {
     limitUnmatched(request, reply) {
       const token = /^bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-      const subject = token === undefined ? undefined : known.subjectOf(digestOf(token));
-      const bucket = subject === undefined ? networkBucket('general', request) : subjectBucket('general', subject);
-      return takeIfPossible(headers, reply, bucket);
+      const entry = token === undefined ? undefined : known.find(digestOf(token));
+      if (entry === undefined) return takeIfPossible(headers, reply, [networkBucket('general', request)]);
+      const owner = { user_id: entry.user_id, workspace_id: undefined };
+      return takeIfPossible(headers, reply, [
+        subjectBucket('general', entry.subject),
+        ...ownerBuckets('general', owner),
+      ]);
     },
-    limitAnonymous: (request, reply) => take(headers, reply, AUTH, [networkBucket('auth', request)]),
+    limitAnonymous: (request, reply) => take(headers, reply, AUTH, [[networkBucket('auth', request)]]),
     async limitToken(request, reply, token) {
-      if (token === undefined) return takeIfPossible(headers, reply, networkBucket('general', request));
+      if (token === undefined) return takeIfPossible(headers, reply, [networkBucket('general', request)]);
       const digest = digestOf(token);
-      const subject = known.subjectOf(digest);
+      const subject = known.find(digest)?.subject;
       if (subject !== undefined) {
-        request.admitted = { digest, subject, network: undefined, window: 0 };
+        request.admitted = { digest, subject, counted: undefined, network: undefined, window: 0 };
         return;
       }
       const network = networkBucket('general', request);
-      await take(headers, reply, GENERAL, [network]);
-      request.admitted = { digest, subject, network, window: network.window };
+      await take(headers, reply, GENERAL, [[network]]);
+      request.admitted = { digest, subject, counted: undefined, network, window: network.window };
     },
     limitCredential(request, reply, endpoint, credential) {
       const subject = subjectOf(credential).join(' ');
-      if (request.admitted) request.admitted.subject = subject;
       const policies = policiesOf(endpoint);
-      const buckets = policies.filter(countsRequests).map((policy) => subjectBucket(policy, subject));
-      return take(headers, reply, policies, buckets);
+      const { admitted } = request;
+      const entry = admitted?.digest === undefined ? undefined : known.find(admitted.digest);
+      const place = placeOf(request, credential);
+      const owner = { user_id: entry?.user_id, workspace_id: entry?.workspaceAt(place) };
+      if (admitted) {
+        admitted.subject = subject;
+        admitted.counted = { access: endpoint.access, credential, policies, place, owner };
+      }
+      const groups = policies
+        .filter(countsRequests)
+        .map((policy) => [subjectBucket(policy, subject), ...ownerBuckets(policy, owner)]);
+      return take(headers, reply, policies, groups);
     },
     recordOutcome(request, reply) {
       const { admitted } = request;
       if (admitted?.digest === undefined) return;
-      const { digest, subject, network, window } = admitted;
+      const { digest, subject, counted, network, window } = admitted;
       if (reply.statusCode === 401) {
         known.remove(digest);
-        const counted = network ?? networkBucket('general', request);
+        const bucket = network ?? networkBucket('general', request);
         // A credential that was known has not been counted yet. The answer is already decided, so an unavailable
         // database does not matter.
-        if (!network) void Promise.resolve(counted.take()).catch(() => undefined);
-        headers.write(reply, GENERAL, [counted]);
+        if (!network) void Promise.resolve(bucket.take()).catch(() => undefined);
+        headers.write(reply, GENERAL, [[bucket]]);
       } else if (subject !== undefined && reply.statusCode < 500) {
         network?.giveBack(window);
-        if (reply.statusCode !== 429) known.remember(digest, subject);
+        if (reply.statusCode === 429) return;
+        const entry = known.remember(digest, subject);
+        if (counted) recordAccepted(entry, counted, request, reply.statusCode);
       }
     },
   };
 }
 
-/** Takes one from each bucket, or from none if one is empty, and writes the headers. */
+/** The workspace or wiki that the path, or a widget token, names. */
+function placeOf({ params }: FastifyRequest, credential: Credential): string | undefined {
+  if (credential.kind === 'widget') return credential.claims.workspace_id;
+  const { workspace_id, organization_id, wiki_id } = (params ?? {}) as Record<string, string | undefined>;
+  return wiki_id ?? workspace_id ?? organization_id;
+}
+
+function multiplied(rates: Rates, factor: number): Record<RequestPolicy, Rate> {
+  const times = ({ quota, windowSeconds }: Rate) => ({ quota: quota * factor, windowSeconds });
+  return { general: times(rates.general), search: times(rates.search), uploads: times(rates.uploads) };
+}
+
+/**
+ * Takes one from each bucket, or from none if one is empty, and writes the headers. `groups`: for each policy the
+ * buckets of the credential, its user and its workspace.
+ */
 async function take(
   headers: Headers,
   reply: FastifyReply,
   policies: readonly Policy[],
-  buckets: readonly RateLimitBucket[],
+  groups: readonly (readonly RateLimitBucket[])[],
 ): Promise<void> {
-  for (const [i, bucket] of buckets.entries()) {
-    const answer = bucket.take();
-    const granted = typeof answer === 'boolean' ? answer : await answer;
-    if (granted) continue;
-    for (const before of buckets.slice(0, i)) before.giveBack(before.window);
-    headers.write(reply, policies, buckets);
-    throw rateLimited(bucket.seconds);
+  const taken: RateLimitBucket[] = [];
+  for (const group of groups) {
+    for (const bucket of group) {
+      const answer = bucket.take();
+      if (typeof answer === 'boolean' ? answer : await answer) {
+        taken.push(bucket);
+        continue;
+      }
+      for (const before of taken) before.giveBack(before.window);
+      headers.write(reply, policies, groups);
+      throw rateLimited(tightest(group).seconds);
+    }
   }
-  headers.write(reply, policies, buckets);
+  headers.write(reply, policies, groups);
 }
 
 /** For requests that are refused in any case: an unavailable database does not change the refusal. */
-async function takeIfPossible(headers: Headers, reply: FastifyReply, bucket: RateLimitBucket): Promise<void> {
-  const granted = await Promise.resolve(bucket.take()).catch(() => true);
-  headers.write(reply, GENERAL, [bucket]);
-  if (!granted) throw rateLimited(bucket.seconds);
+async function takeIfPossible(headers: Headers, reply: FastifyReply, group: RateLimitBucket[]): Promise<void> {
+  try {
+    await take(headers, reply, GENERAL, [group]);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    headers.write(reply, GENERAL, [group]);
+  }
+}
+
+/** The bucket that refuses first, and for how long. */
+function tightest(group: readonly RateLimitBucket[]): { remaining: number; seconds: number } {
+  return group
+    .map(({ remaining, seconds }) => ({ remaining, seconds }))
+    .reduce((a, b) => (b.remaining < a.remaining || (b.remaining === a.remaining && b.seconds > a.seconds) ? b : a));
 }
 
 function digestOf(token: string): string {
@@ -174,14 +291,17 @@ export function isAnonymous({ access }: Pick<RateLimited, 'access'>): boolean {
   return access.on === 'anyone';
 }
 
-/** Invitations are counted where the message is sent, because not every request sends one. */
-function countsRequests(policy: Policy): boolean {
-  return policy !== 'invitations';
+/**
+ * Whether requests with a credential count by it. Invitations are counted where the message is sent, because not every
+ * request sends one.
+ */
+function countsRequests(policy: Policy): policy is RequestPolicy {
+  return policy !== 'invitations' && policy !== 'auth';
 }
 
-/** Writes how many requests are left. */
+/** Writes how many requests are left: of each policy in the bucket that refuses first. */
 interface Headers {
-  write(reply: FastifyReply, policies: readonly Policy[], buckets: readonly RateLimitBucket[]): void;
+  write(reply: FastifyReply, policies: readonly Policy[], groups: readonly (readonly RateLimitBucket[])[]): void;
 }
 
 /** `RateLimit-Policy` and `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10. */
@@ -190,13 +310,16 @@ function headersOf(rates: Rates): Headers {
   const policyText = (policies: readonly Policy[]) =>
     policies.map((policy) => `"${policy}";q=${rates[policy].quota};w=${rates[policy].windowSeconds}`).join(', ');
   return {
-    write(reply, policies, buckets) {
+    write(reply, policies, groups) {
       let text = texts.get(policies);
       if (text === undefined) texts.set(policies, (text = policyText(policies)));
       reply.header('ratelimit-policy', text);
       reply.header(
         'ratelimit',
-        buckets.map(({ remaining, seconds }, i) => `"${policies[i]}";r=${remaining};t=${seconds}`).join(', '),
+        groups
+          .map(tightest)
+          .map(({ remaining, seconds }, i) => `"${policies[i]}";r=${remaining};t=${seconds}`)
+          .join(', '),
       );
     },
   };

@@ -16,6 +16,8 @@ export function limitsOf(config: Config): Limits {
 export function ratesOf(config: Config): Rates | undefined {
   if (config.RATE_LIMITS === 'off') return undefined;
   return {
+    user_factor: config.RATE_LIMIT_USER_FACTOR,
+    workspace_factor: config.RATE_LIMIT_WORKSPACE_FACTOR,
     general: config.RATE_LIMIT_GENERAL,
     search: config.RATE_LIMIT_SEARCH,
     uploads: config.RATE_LIMIT_UPLOADS,

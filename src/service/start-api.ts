@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { registerWeb } from '../../web/web.ts';
 import { credentialReader } from '../access/credential.ts';
+import { ownerFinder } from '../access/credential-owner.ts';
 import { openRateLimits } from '../access/rate-limits.ts';
 import { openWidgetTokens } from '../access/widget-token.ts';
 import { ENDPOINTS } from '../app.ts';
@@ -99,7 +100,14 @@ function makeApp({ config, log, db, external: { identities } }: Started, service
     db,
     credentials: credentialReader({ query, identities, widgetTokens }),
     services,
-    limits: rates && openRateLimits({ rates, query }),
+    limits:
+      rates &&
+      openRateLimits({
+        rates,
+        query,
+        findOwner: ownerFinder(db),
+        onFindOwnerFailed: (err) => log.warn({ err }, 'a request was not counted by its user'),
+      }),
     trustedProxies: config.TRUSTED_PROXIES,
     log,
   });

@@ -1,0 +1,30 @@
+import type { ServiceDb } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { type Access, accessCte, callerCte, targetCte } from './access-rule.ts';
+import { requestContext } from './caller-context.ts';
+import type { Credential } from './credential.ts';
+
+/** Whose a credential is, and the workspace that it may use at the path of a request. */
+export interface CredentialOwner {
+  user_id: string | undefined;
+  workspace_id: string | undefined;
+}
+
+export type FindOwner = (
+  access: Access,
+  credential: Credential,
+  params: Record<string, string>,
+) => Promise<CredentialOwner>;
+
+/** Looks up, in the caller's own context, what the guard would find: no workspace where the access rule refuses it. */
+export function ownerFinder(db: ServiceDb): FindOwner {
+  return async (access, credential, params) => {
+    const context = requestContext(access, credential, params, { invitation: undefined, new_workspace_id: undefined });
+    const [owner] = await db.in(context).query<{ user_id: string; workspace_id: string | null }>(sql`
+      with caller as materialized (${callerCte(credential)}),
+      target as materialized (${targetCte(access, params, credential)}),
+      access as materialized (${accessCte(access, params, credential)})
+      select c.user_id, a.workspace_id from caller c left join access a on true`);
+    return { user_id: owner?.user_id, workspace_id: owner?.workspace_id ?? undefined };
+  };
+}
