@@ -23,9 +23,13 @@ import { openWorld } from './world.ts';
  */
 const SHORT_CASES = 40;
 /** A short run injects every fault into these: the first one has a transaction, a job and an audit record. */
-const WHOLE = ['POST /v1/wikis/:wiki_id/pages', 'POST /v1/workspaces/:workspace_id/transfer'];
+const WHOLE = ['POST /v1/wikis/:wiki_id/pages', 'POST /v1/workspaces/:workspace_id/transfer', 'POST /v1/auth/sign-out'];
 /** Who has done it may not do it again, and is not told the stored answer either. */
-const ENDS_ACCESS = ['POST /v1/workspaces/:workspace_id/transfer'];
+const ENDS_ACCESS = [
+  'POST /v1/workspaces/:workspace_id/transfer',
+  'POST /v1/auth/sign-out',
+  'POST /v1/auth/sign-out-everywhere',
+];
 const DELAY_MS = MINUTES > 0 ? 5_000 : 300;
 const CONNECTIONS = 3;
 
@@ -69,14 +73,20 @@ interface Case {
   at: number;
 }
 
+/** What the cases before have left, and a request would change in addition. */
+async function forgetCases(): Promise<void> {
+  await db.query(sql`delete from password_guesses`);
+  await db.query(sql`delete from openid_attempts`);
+  await db.query(sql`delete from background_jobs where status = 'queued'`);
+}
+
 async function prepare({ endpoint, isKeyed }: Pick<Subject, 'endpoint' | 'isKeyed'>): Promise<RawRequest> {
+  await forgetCases();
   const ids = await tenants.fresh(endpoint, tenants.owner);
   // The same request would change nothing again.
   const status = endpoint.path.endsWith('/reactivate') ? 'inactive' : 'active';
   await db.query(sql`
     update memberships set role = 'viewer', status = ${status} where membership_id = ${tenants.a.membership_id}`);
-  // Those of the cases before count as well.
-  await db.query(sql`delete from password_guesses`);
   const request = validRequest(endpoint, ids, await tenants.tokenFor(endpoint, tenants.owner));
   return isKeyed ? { ...request, headers: { ...request.headers, 'idempotency-key': randomUUID() } } : request;
 }
@@ -146,7 +156,7 @@ async function repeat(
   if (!isKeyed && effect !== '') return;
   const answer = await send(request);
   const told = `${what}, sent again → ${answer.status} ${answer.text.slice(0, 300)}`;
-  const isEnded = ENDS_ACCESS.includes(nameOf(endpoint)) && answer.status === 403;
+  const isEnded = ENDS_ACCESS.includes(nameOf(endpoint)) && [401, 403].includes(answer.status);
   if (!isEnded) assert.equal(answer.status, success(endpoint), told);
   await untilQuiet();
   assert.equal(effectBetween(before, await readRowStates(db)), effect, told);
