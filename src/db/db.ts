@@ -72,6 +72,9 @@ export const SESSION_SETTINGS =
 
 const NO_TIME_LIMITS = 'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0';
 
+/** Maximum number of prepared statements; further ones are parsed each time. There are some hundreds. */
+const STATEMENTS_MAX = 2_000;
+
 /** Reads and writes only the rows that row-level security allows. */
 export const SERVICE_ROLE = 'ibid_service';
 
@@ -215,7 +218,7 @@ function openPool(options: DbOptions, settings: pg.PoolConfig) {
       const text = options.rewrite?.(written) ?? written;
       options.observe?.(text, values);
       let name = names.get(text);
-      if (name === undefined) names.set(text, (name = `s${names.size}`));
+      if (name === undefined && names.size < STATEMENTS_MAX) names.set(text, (name = `s${names.size}`));
       return { name, text, values };
     },
     close() {

@@ -45,7 +45,11 @@ export function admission({ credentials, limits, cors, publicUrl }: AdmissionNee
       await cors.answerPreflight(request, reply);
       return reply.send();
     }
-    if (!endpoint) return;
+    if (!endpoint) {
+      // A form of the web application, or what is read by nothing.
+      bodyTimeout(request, request.headers['content-type']?.startsWith('multipart/') === true);
+      return;
+    }
     if (endpoint.responseHeaders) reply.headers(endpoint.responseHeaders);
     if (isAnonymous(endpoint)) {
       await limits?.limitAnonymous(request, reply);
@@ -63,7 +67,7 @@ export function admission({ credentials, limits, cors, publicUrl }: AdmissionNee
     }
     const { headers } = request.raw;
     if (!endpoint.body && !endpoint.consumes && headers['content-type'] !== undefined) delete headers['content-type'];
-    bodyTimeout(request, endpoint);
+    bodyTimeout(request, endpoint.consumes !== undefined);
   };
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { unsupportedMediaType } from '../core/errors.ts';
 import { decodeJson } from './body.ts';
-import type { Endpoint } from './endpoint.ts';
+import { setSending } from './slow-clients.ts';
 
 /** How long a JSON body may take to arrive, and how long an upload may pause. */
 const BODY_MS = 30_000;
@@ -42,15 +42,22 @@ export function registerBodyParsers(app: FastifyInstance): void {
   });
 }
 
-/** Ends connections that send their body too slowly: a JSON body has 30 s in all, an upload 30 s for its next bytes. */
-export function bodyTimeout(request: FastifyRequest, endpoint: Endpoint): void {
+/**
+ * Ends connections that send their body too slowly: a JSON body has 30 s in all, an upload 30 s for its next bytes, and for
+ * the next 16 KiB (slow-clients.ts).
+ */
+export function bodyTimeout(request: FastifyRequest, isStream: boolean): void {
   const { raw } = request;
   const { socket } = raw;
   if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return;
   const cut = () => socket.destroy();
-  if (endpoint.consumes) {
+  if (isStream) {
     raw.setTimeout(BODY_MS, cut);
-    raw.once('end', () => raw.setTimeout(0));
+    setSending(socket, true);
+    raw.once('end', () => {
+      raw.setTimeout(0);
+      setSending(socket, false);
+    });
     return;
   }
   const timer = setTimeout(cut, BODY_MS);

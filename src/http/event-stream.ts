@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { rateLimited } from '../core/errors.ts';
+import { ApiError, rateLimited } from '../core/errors.ts';
 import { toApiError } from './to-api-error.ts';
 
 /** A resource whose states an endpoint streams as they change, until the last one. */
 export interface EventSource {
   name: string;
+  /** Whose open streams are counted together. */
+  reader: { user_id: string; workspace_id: string };
   /** The state at the time of the request, as the guard returned it. */
   first: object;
   /** The current state, read through the guard again, so that a caller who lost access gets no more. */
@@ -22,17 +24,23 @@ export interface EventSource {
 /** The reply of an endpoint that answers an EventSource, as server-sent events. */
 export const EventStream = Type.Unsafe<EventSource>({ type: 'string', contentMediaType: 'text/event-stream' });
 
-/** How often a stream checks access again and sends a heartbeat. */
+/** How often access is checked again and a heartbeat is sent. */
 const HEARTBEAT_MS = 3_000;
 
-/** Maximum number of open streams of a credential in one process. */
-const STREAMS_MAX = 20;
+/** Maximum number of open streams in one process: of a user, of a workspace, of all. */
+const USER_STREAMS_MAX = 20;
+const WORKSPACE_STREAMS_MAX = 200;
+const STREAMS_MAX = 5_000;
+
+/** How many access checks run at once. */
+const CHECKS_AT_ONCE = 4;
 
 /** The open streams of a server. */
 export interface EventStreams {
   /**
    * Sends the current state and each following one as events whose ids are hashes of the states. A client that has the
-   * current state (Last-Event-ID) does not get it again, and gets 204 if it was the last one. Errors: 429.
+   * current state (Last-Event-ID) does not get it again, and gets 204 if it was the last one. `subject`: the credential.
+   * Errors: 429 for a user or a workspace with too many open streams, 503 for a process with too many.
    */
   send(request: FastifyRequest, reply: FastifyReply, states: EventSource, subject: string): FastifyReply;
   /** Ends all streams, so that the server can close; clients reconnect, to another process or the next one. */
@@ -41,10 +49,58 @@ export interface EventStreams {
 
 /**
  * `onFailure` gets the error when a state could not be read; the stream stays open and reads again at the next
- * heartbeat.
+ * heartbeat. All streams share one timer, and those of one credential in one workspace one check of their access.
  */
 export function openEventStreams(onFailure: (error: unknown) => void): EventStreams {
-  const open = new Map<string, Set<Stream>>();
+  const open = new Set<Stream>();
+  let timer: NodeJS.Timeout | undefined;
+  let isChecking = false;
+
+  function requireRoom({ user_id, workspace_id }: EventSource['reader']): void {
+    if (open.size >= STREAMS_MAX) {
+      throw new ApiError('overloaded', 'The service has too many open streams. Try again in a moment.');
+    }
+    let ofUser = 0;
+    let ofWorkspace = 0;
+    for (const { reader } of open) {
+      if (reader.user_id === user_id) ofUser += 1;
+      if (reader.workspace_id === workspace_id) ofWorkspace += 1;
+    }
+    if (ofUser >= USER_STREAMS_MAX || ofWorkspace >= WORKSPACE_STREAMS_MAX) {
+      throw rateLimited(HEARTBEAT_MS / 1000, 'open streams');
+    }
+  }
+
+  async function checkAccess(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
+    const groups = [...Map.groupBy(open, ({ group }) => group).values()];
+    const next = async () => {
+      for (let group = groups.pop(); group; group = groups.pop()) {
+        // Clients that read nothing at the moment get nothing, so their access need not be checked.
+        const checked = group.find(({ isWanted }) => isWanted());
+        if (checked && !(await checked.check())) for (const stream of group) stream.end();
+      }
+    };
+    await Promise.all(Array.from({ length: CHECKS_AT_ONCE }, next));
+    isChecking = false;
+  }
+
+  function heartbeat(): void {
+    for (const stream of open) stream.beat();
+    void checkAccess();
+  }
+
+  function keep(stream: Stream): void {
+    open.add(stream);
+    timer ??= setInterval(heartbeat, HEARTBEAT_MS);
+    stream.readable.once('close', () => {
+      open.delete(stream);
+      if (open.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    });
+  }
 
   return {
     send(request, reply, states, subject) {
@@ -54,30 +110,39 @@ export function openEventStreams(onFailure: (error: unknown) => void): EventStre
       reply.headers({ 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
       if (request.method === 'HEAD') return reply.send(Readable.from([]));
       if (isOver) return reply.send(Readable.from([eventOf(states.name, states.first)]));
-      const others = open.get(subject) ?? new Set();
-      if (others.size >= STREAMS_MAX) throw rateLimited(HEARTBEAT_MS / 1000, 'open streams');
-      const stream = streamOf(states, typeof seen === 'string' ? seen : undefined, onFailure);
-      open.set(subject, others.add(stream));
-      stream.readable.once('close', () => {
-        others.delete(stream);
-        if (others.size === 0) open.delete(subject);
-      });
+      requireRoom(states.reader);
+      const stream = streamOf(states, subject, typeof seen === 'string' ? seen : undefined, onFailure);
+      keep(stream);
       return reply.send(stream.readable);
     },
     end() {
-      for (const streams of open.values()) for (const stream of streams) stream.end();
+      for (const stream of open) stream.end();
     },
   };
 }
 
 interface Stream {
   readable: Readable;
+  reader: EventSource['reader'];
+  /** The streams that a credential has in one workspace have access together. */
+  group: string;
+  /** Whether the client has read what was sent. */
+  isWanted(): boolean;
+  /** Sends a heartbeat, and what could not be read or sent before. */
+  beat(): void;
+  /** Reads the state through the guard; false if the credential has no access to the workspace any more. */
+  check(): Promise<boolean>;
   /** Stops sending; what was written before is still delivered. */
   end(): void;
 }
 
 /** A client that reads slowly gets only the newest state, and no states are read for it in the meantime. */
-function streamOf(states: EventSource, seen: string | undefined, onFailure: (error: unknown) => void): Stream {
+function streamOf(
+  states: EventSource,
+  subject: string,
+  seen: string | undefined,
+  onFailure: (error: unknown) => void,
+): Stream {
   let last = seen;
   let isReading = false;
   let mayHaveChanged = false;
@@ -96,7 +161,6 @@ function streamOf(states: EventSource, seen: string | undefined, onFailure: (err
   function stop(): void {
     if (isOver) return;
     isOver = true;
-    clearInterval(heartbeat);
     unwatch();
   }
 
@@ -115,8 +179,8 @@ function streamOf(states: EventSource, seen: string | undefined, onFailure: (err
     if (states.isLast(state)) end();
   }
 
-  /** Never rejects, so it need not be awaited. */
-  async function readNext(): Promise<void> {
+  /** Never rejects, so it need not be awaited. Returns the status of a refusal. */
+  async function readNext(): Promise<number | undefined> {
     mayHaveChanged = true;
     if (isReading || !isWanted) return;
     isReading = true;
@@ -127,22 +191,39 @@ function streamOf(states: EventSource, seen: string | undefined, onFailure: (err
         if (!isOver) write(state);
       }
     } catch (error) {
-      // A caller who lost access gets nothing more; an unavailable database may be back at the next heartbeat.
-      if (toApiError(error).status < 500) end();
-      else onFailure(error);
+      const { status } = toApiError(error);
+      // An unavailable database may be back at the next heartbeat; others who read the same are served meanwhile.
+      if (status === 429 || status >= 500) {
+        mayHaveChanged = true;
+        onFailure(error);
+        return;
+      }
+      // A caller who lost access gets nothing more.
+      end();
+      return status;
     } finally {
       isReading = false;
     }
   }
 
   const unwatch = states.watch(() => void readNext());
-  const heartbeat = setInterval(() => {
-    if (isWanted) isWanted = readable.push(': here\n\n');
-    void readNext();
-  }, HEARTBEAT_MS);
   readable.push('retry: 2000\n\n');
   write(states.first);
-  return { readable, end };
+  return {
+    readable,
+    reader: states.reader,
+    group: `${states.reader.workspace_id} ${subject}`,
+    isWanted: () => isWanted,
+    beat() {
+      if (isWanted) isWanted = readable.push(': here\n\n');
+      if (mayHaveChanged) void readNext();
+    },
+    async check() {
+      const status = await readNext();
+      return status !== 401 && status !== 403;
+    },
+    end,
+  };
 }
 
 function eventOf(name: string, state: object): string {

@@ -24,6 +24,7 @@ import type { HandlerNeeds } from './handler/needs.ts';
 import { replySchema } from './handler/reply-schema.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import type { Limits, Services } from './services.ts';
+import { disconnectSlowClients } from './slow-clients.ts';
 import { toApiError } from './to-api-error.ts';
 import { refuseUndecodable, refuseUnroutable } from './undecodable.ts';
 import { openWidgetCors, type WidgetCors } from './widget-cors.ts';
@@ -39,6 +40,9 @@ interface ServerOptions {
   trustedProxies: readonly string[];
   log: Logger;
 }
+
+/** Maximum number of open connections of a process; further ones are closed at once. */
+const CONNECTIONS_MAX = 8_000;
 
 /** Builds the HTTP server from the list of endpoints. */
 export function makeServer(options: ServerOptions): FastifyInstance {
@@ -80,8 +84,12 @@ function newServer({ services, trustedProxies, log }: ServerOptions): FastifyIns
     requestIdHeader: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     genReqId: requestId,
-    // Node's own answer to a missing Host would lack the error envelope.
-    http: { requireHostHeader: false },
+    http: {
+      // Node's own answer to a missing Host would lack the error envelope.
+      requireHostHeader: false,
+      // Node looks this often for connections whose headers take longer than headersTimeout.
+      connectionsCheckingInterval: 5_000,
+    },
     bodyLimit: services.limits.json_bytes,
     routerOptions: { maxParamLength: 4_096 },
     // bodyTimeout limits the time for a body: 30 s for JSON; a large upload may take longer while bytes arrive.
@@ -94,6 +102,8 @@ function newServer({ services, trustedProxies, log }: ServerOptions): FastifyIns
     clientErrorHandler: refuseUndecodable,
   });
   app.server.headersTimeout = 15_000;
+  app.server.maxConnections = CONNECTIONS_MAX;
+  disconnectSlowClients(app.server);
   refuseUnroutable(app.server);
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method, { hasBody: true });

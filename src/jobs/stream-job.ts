@@ -3,7 +3,7 @@ import { onWiki } from '../access/access-rule.ts';
 import { Id, pickFields } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { EventStream } from '../http/event-stream.ts';
+import { type EventSource, EventStream } from '../http/event-stream.ts';
 import { exampleJob, Job, jobColumns } from './schema.ts';
 
 export const streamJob = endpoint({
@@ -22,6 +22,7 @@ export const streamJob = endpoint({
   example: {
     reply: {
       name: 'job',
+      reader: { user_id: 'user_01jd8w3v6xf3e8h2k9m4n5p6q8', workspace_id: 'org_01jd8w3v6xf3e8h2k9m4n5p6q7' },
       first: exampleJob,
       read: async () => exampleJob,
       isLast: () => true,
@@ -29,16 +30,16 @@ export const streamJob = endpoint({
     },
   },
   run: async ({ params, services, one }) => {
-    const read = async () =>
-      pickFields(
-        Job,
-        await one<Job>(sql`
-          select ${jobColumns} from jobs j where j.wiki_id = ${params.wiki_id} and j.job_id = ${params.job_id}`),
-      );
+    const readRow = () =>
+      one<Job & EventSource['reader']>(sql`
+        select ${jobColumns}, a.user_id, a.workspace_id from access a, jobs j
+        where j.wiki_id = ${params.wiki_id} and j.job_id = ${params.job_id}`);
+    const row = await readRow();
     return {
       name: 'job',
-      first: await read(),
-      read,
+      reader: { user_id: row.user_id, workspace_id: row.workspace_id },
+      first: pickFields(Job, row),
+      read: async () => pickFields(Job, await readRow()),
       isLast: (state) => 'finished_at' in state,
       watch: (onChange) => services.jobChanges.watch(params, onChange),
     };

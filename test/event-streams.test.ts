@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { newId } from '../src/core/ids.ts';
+import { sql } from '../src/db/sql.ts';
+import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
+import { until } from './until.ts';
+import { type Client, makeDatabase } from './world.ts';
+
+/** What 2,000 open streams of events and 500 slow connections cost the others. */
+const database = await makeDatabase();
+const port = await freePort();
+const service = spawnService({
+  PORT: String(port),
+  DATA_DIR: await makeFolder(),
+  DATABASE_URL: database,
+  LOG_LEVEL: 'error',
+  ROLE: 'web',
+});
+await service.ready;
+const world = worldOfProcess(`http://127.0.0.1:${port}`, database);
+cleanUp(() => world.db.close());
+const WORKSPACES = 10;
+const READERS = 10;
+const STREAMS = 20;
+
+/** A job of the wiki that nothing runs. */
+async function idleJob(wiki_id: string): Promise<string> {
+  const job_id = newId('job');
+  await world.db.query(sql`insert into jobs (wiki_id, job_id, kind) values (${wiki_id}, ${job_id}, 'reindex')`);
+  return `/v1/wikis/${wiki_id}/jobs/${job_id}/events`;
+}
+
+const sockets: Socket[] = [];
+let received = 0;
+
+function follow(path: string, { token }: Client): void {
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.once('data', () => (received += 1));
+  socket.on('error', () => undefined);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  sockets.push(socket);
+}
+
+async function residentKiB(): Promise<number> {
+  const status = await readFile(`/proc/${service.pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]);
+}
+
+/** How many statements the service has sent, as its database counts transactions. */
+async function transactions(): Promise<number> {
+  const [row] = await world.db.query<{ count: string }>(sql`
+    select (xact_commit + xact_rollback)::text as count from pg_stat_database where datname = current_database()`);
+  return Number(row?.count);
+}
+
+test('a user has 20 open streams, with any number of keys, and the next one is 429', async () => {
+  const owner = await world.owner();
+  const path = await idleJob(owner.wiki_id);
+  const { body: key } = await owner.post('/v1/me/api-keys', { name: 'Another' });
+  for (let i = 0; i < STREAMS; i += 1) follow(path, owner);
+  await until(
+    'all are open',
+    () => received,
+    (count) => count === STREAMS,
+  );
+  for (const client of [owner, world.as(key.secret)]) {
+    const { status, headers } = await client.get(path);
+    assert.deepEqual([status, Number(headers.get('retry-after')) > 0], [429, true]);
+  }
+  for (const socket of sockets.splice(0)) socket.destroy();
+  received = 0;
+});
+
+test('2,000 idle streams share their checks of access, and a stream takes less than 64 KiB', async () => {
+  const before = await residentKiB();
+  for (let i = 0; i < WORKSPACES; i += 1) {
+    const owner = await world.owner();
+    const path = await idleJob(owner.wiki_id);
+    for (let k = 0; k < READERS; k += 1) {
+      const reader = await world.member(owner.workspace_id, 'viewer');
+      for (let n = 0; n < STREAMS; n += 1) follow(path, reader);
+    }
+    await until(
+      'all are open',
+      () => received,
+      (count) => count === (i + 1) * READERS * STREAMS,
+    );
+  }
+  const each = ((await residentKiB()) - before) / sockets.length;
+  assert.equal(sockets.length, 2_000);
+  assert.ok(each < 64, `${each.toFixed(1)} KiB for each stream`);
+  const began = await transactions();
+  const time = performance.now();
+  await new Promise((resolve) => setTimeout(resolve, 9_000));
+  const perSecond = ((await transactions()) - began) / ((performance.now() - time) / 1_000);
+  // 100 readers every 3 s, and the watched jobs twice a second; each stream by itself would be 667 a second.
+  assert.ok(perSecond < 120, `${perSecond.toFixed(0)} statements a second`);
+});
+
+test('500 connections that send their headers a byte at a time are closed, and others are served meanwhile', async () => {
+  const owner = await world.owner();
+  const slow = Array.from({ length: 500 }, () => {
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.on('error', () => undefined);
+    socket.resume();
+    socket.write('GET /v1/me HTTP/1.1\r\nHost: x\r\nX-');
+    return socket;
+  });
+  const timer = setInterval(() => {
+    for (const socket of slow) if (!socket.destroyed) socket.write('x');
+  }, 1_000);
+  assert.equal((await owner.get('/v1/me')).status, 200);
+  await until(
+    'all are closed',
+    () => slow.filter(({ closed }) => !closed).length,
+    (left) => left === 0,
+  );
+  clearInterval(timer);
+  assert.equal((await owner.get('/v1/me')).status, 200);
+  for (const socket of sockets) socket.destroy();
+});
