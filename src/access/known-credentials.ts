@@ -4,8 +4,9 @@ import type { CredentialOwner } from './credential-owner.ts';
 const KNOWN_TTL_MS = 5 * 60_000;
 const KNOWN_MAX = 20_000;
 
-/** Maximum number of workspaces and wikis that are remembered of one. */
-const PLACES_MAX = 256;
+/** Maximum number of workspaces that are remembered of one, and of places that are remembered at all. */
+const WORKSPACES_MAX = 32;
+const PLACES_MAX = 20_000;
 
 /** A credential that was accepted recently. */
 export class KnownCredential {
@@ -13,13 +14,16 @@ export class KnownCredential {
   until: number;
   /** Whose it is, as soon as that was looked up. */
   user_id: string | undefined;
-  /** The workspace of each workspace or wiki that it was used at, by the id in the path. */
-  readonly #workspaces = new Map<string, string>();
+  /** The workspaces that it was used at. */
+  readonly #workspaces = new Set<string>();
+  readonly #places: Map<string, string>;
   readonly #lookups = new Map<string, Promise<CredentialOwner>>();
 
-  constructor(subject: string, until: number) {
+  /** `places`: the workspace of each workspace or wiki, by the id in a path, shared by all credentials. */
+  constructor(subject: string, until: number, places: Map<string, string>) {
     this.subject = subject;
     this.until = until;
+    this.#places = places;
   }
 
   /** Callers at one place that come before its lookup has ended wait for the same. */
@@ -33,20 +37,27 @@ export class KnownCredential {
   }
 
   workspaceAt(place: string | undefined): string | undefined {
-    return place === undefined ? undefined : this.#workspaces.get(place);
+    const workspace_id = place === undefined ? undefined : this.#places.get(place);
+    return workspace_id !== undefined && this.#workspaces.has(workspace_id) ? workspace_id : undefined;
   }
 
   /** `workspace_id`: undefined where the credential may not use the place, or not any more. */
   setWorkspace(place: string, workspace_id: string | undefined): void {
-    if (this.#workspaces.size >= PLACES_MAX) this.#workspaces.clear();
-    if (workspace_id === undefined) this.#workspaces.delete(place);
-    else this.#workspaces.set(place, workspace_id);
+    if (workspace_id === undefined) {
+      this.#workspaces.delete(this.#places.get(place) ?? '');
+      return;
+    }
+    if (this.#places.size >= PLACES_MAX) this.#places.clear();
+    if (this.#workspaces.size >= WORKSPACES_MAX) this.#workspaces.clear();
+    this.#places.set(place, workspace_id);
+    this.#workspaces.add(workspace_id);
   }
 }
 
 /** Credentials that were accepted recently, by the SHA-256 of the token. */
 export class KnownCredentials {
   readonly #known = new Map<string, KnownCredential>();
+  readonly #places = new Map<string, string>();
 
   /** The credential; undefined where it was not accepted recently. */
   find(digest: string): KnownCredential | undefined {
@@ -67,7 +78,7 @@ export class KnownCredentials {
     if (this.#known.size >= KNOWN_MAX) {
       for (const oldest of [...this.#known.keys()].slice(0, KNOWN_MAX / 10)) this.#known.delete(oldest);
     }
-    const added = new KnownCredential(subject, until);
+    const added = new KnownCredential(subject, until, this.#places);
     this.#known.set(digest, added);
     return added;
   }

@@ -145,7 +145,7 @@ export function openRateLimits(options: {
   ): void {
     const { place, owner } = counted;
     // Callers who may not use a workspace, or not any more, do not use up its quota.
-    if (place !== undefined && (status === 403 || status === 404)) entry.setWorkspace(place, undefined);
+    if (place !== undefined && status === 403) entry.setWorkspace(place, undefined);
     const isPlaceNew = place !== undefined && owner.workspace_id === undefined && status < 400;
     if (owner.user_id === undefined || isPlaceNew) {
       countByOwner(entry, counted, request).catch(onFindOwnerFailed);
