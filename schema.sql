@@ -1,5 +1,253 @@
 -- The schema that the migrations come to, to be read and compared. `npm run accept` rewrites it.
 
+-- What a workspace holds, by reading all of it. The counts say the same.
+CREATE OR REPLACE FUNCTION public.actual_usage(workspace text)
+ RETURNS TABLE(bytes bigint, pages bigint, files bigint, wikis bigint, invitations bigint, keys bigint, jobs bigint)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with mine as (
+    select k.wiki_id from wikis k where k.workspace_id = workspace or (k.workspace_id is null and k.deleted_from = workspace)
+  ), uploaded as (
+    select coalesce(sum(upload_file_bytes(f.status, f.kind, f.sha256, f.byte_size)), 0)::bigint as bytes,
+      count(*) filter (where f.kind = 'file' and f.status = 'pending') as files
+    from upload_files f where f.wiki_id in (select wiki_id from mine)
+  )
+  select u.bytes
+      + coalesce((select sum(octet_length(r.markdown) + octet_length(r.html)) from revisions r where r.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(s.byte_size) from sources s where s.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(a.byte_size) from attachments a where a.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(e.byte_size) from exports e where e.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(i.byte_size) from imports i where i.wiki_id in (select wiki_id from mine)), 0)::bigint,
+    (select count(*) from pages p where p.wiki_id in (select wiki_id from mine)),
+    u.files,
+    (select count(*) from wikis k where k.workspace_id = workspace),
+    (select count(*) from invitations i where i.workspace_id = workspace and i.state = 'pending'),
+    (select count(*) from api_keys k where k.workspace_id = workspace and k.revoked_at is null),
+    (select count(*) from jobs j where j.wiki_id in (select wiki_id from mine) and is_open_job(j.status, j.kind))
+  from uploaded u
+$function$;
+
+-- Adds to what this transaction changed in a workspace.
+CREATE OR REPLACE FUNCTION public.add_usage(workspace text, bytes bigint DEFAULT 0, pages bigint DEFAULT 0, files bigint DEFAULT 0, wikis bigint DEFAULT 0, invitations bigint DEFAULT 0, keys bigint DEFAULT 0, jobs bigint DEFAULT 0)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if workspace is null or ($2, $3, $4, $5, $6, $7, $8) = (0, 0, 0, 0, 0, 0, 0) then return; end if;
+  insert into workspace_usage as u values (workspace, pg_current_xact_id()::text::bigint, $2, $3, $4, $5, $6, $7, $8)
+  on conflict on constraint workspace_usage_pkey do update set
+    bytes = u.bytes + excluded.bytes, pages = u.pages + excluded.pages, files = u.files + excluded.files,
+    wikis = u.wikis + excluded.wikis, invitations = u.invitations + excluded.invitations, keys = u.keys + excluded.keys,
+    jobs = u.jobs + excluded.jobs;
+end $function$;
+
+-- Adds to what this transaction changed in the workspace of a wiki, also of a deleted one.
+CREATE OR REPLACE FUNCTION public.add_wiki_usage(wiki text, bytes bigint DEFAULT 0, pages bigint DEFAULT 0, files bigint DEFAULT 0, jobs bigint DEFAULT 0)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if ($2, $3, $4, $5) = (0, 0, 0, 0) then return; end if;
+  perform add_usage(coalesce(k.workspace_id, k.deleted_from), $2, $3, $4, jobs => $5) from wikis k where k.wiki_id = wiki;
+end $function$;
+
+-- Counts again by reading all of a workspace, and corrects its usage. Returns what was missing in the counts, by name.
+CREATE OR REPLACE FUNCTION public.correct_usage(workspace text, OUT drift jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('correct usage of ' || workspace, 0));
+  -- One statement sees the rows and their counts as of one moment, so it is right however many write meanwhile.
+  with counted as (
+    select coalesce(sum(u.bytes), 0)::bigint as bytes, coalesce(sum(u.pages), 0)::bigint as pages,
+      coalesce(sum(u.files), 0)::bigint as files, coalesce(sum(u.wikis), 0)::bigint as wikis,
+      coalesce(sum(u.invitations), 0)::bigint as invitations, coalesce(sum(u.keys), 0)::bigint as keys,
+      coalesce(sum(u.jobs), 0)::bigint as jobs
+    from workspace_usage u where u.workspace_id = workspace
+  ), missing as (
+    select a.bytes - c.bytes as bytes, a.pages - c.pages as pages, a.files - c.files as files, a.wikis - c.wikis as wikis,
+      a.invitations - c.invitations as invitations, a.keys - c.keys as keys, a.jobs - c.jobs as jobs
+    from counted c, actual_usage(workspace) a
+  ), corrected as (
+    insert into workspace_usage as u
+    select workspace, 0, m.bytes, m.pages, m.files, m.wikis, m.invitations, m.keys, m.jobs from missing m
+    on conflict (workspace_id, transaction_id) do update set counted_at = now(),
+      bytes = u.bytes + excluded.bytes, pages = u.pages + excluded.pages, files = u.files + excluded.files,
+      wikis = u.wikis + excluded.wikis, invitations = u.invitations + excluded.invitations, keys = u.keys + excluded.keys,
+      jobs = u.jobs + excluded.jobs
+  )
+  select coalesce(jsonb_object_agg(d.key, d.value), '{}') into drift
+  from missing m, jsonb_each(to_jsonb(m)) d where d.value <> '0';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_invitations()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform add_usage(r.workspace_id, invitations => count(*)) from new_rows r where r.state = 'pending' group by r.workspace_id;
+  elsif tg_op = 'DELETE' then
+    perform add_usage(r.workspace_id, invitations => -count(*)) from old_rows r where r.state = 'pending' group by r.workspace_id;
+  else
+    perform add_usage(r.workspace_id, invitations => sum(r.sign)::bigint)
+    from (
+      select 1 as sign, workspace_id from new_rows where state = 'pending'
+      union all select -1, workspace_id from old_rows where state = 'pending'
+    ) r group by r.workspace_id having sum(r.sign) <> 0;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_jobs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, jobs => count(*)) from new_rows r where is_open_job(r.status, r.kind) group by r.wiki_id;
+  elsif tg_op = 'DELETE' then
+    perform add_wiki_usage(r.wiki_id, jobs => -count(*)) from old_rows r where is_open_job(r.status, r.kind) group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, jobs => sum(r.sign)::bigint)
+    from (
+      select 1 as sign, wiki_id from new_rows where is_open_job(status, kind)
+      union all select -1, wiki_id from old_rows where is_open_job(status, kind)
+    ) r group by r.wiki_id having sum(r.sign) <> 0;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_keys()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform add_usage(r.workspace_id, keys => count(*)) from new_rows r where r.revoked_at is null group by r.workspace_id;
+  elsif tg_op = 'DELETE' then
+    perform add_usage(r.workspace_id, keys => -count(*)) from old_rows r where r.revoked_at is null group by r.workspace_id;
+  else
+    perform add_usage(r.workspace_id, keys => sum(r.sign)::bigint)
+    from (
+      select 1 as sign, workspace_id from new_rows where revoked_at is null
+      union all select -1, workspace_id from old_rows where revoked_at is null
+    ) r group by r.workspace_id having sum(r.sign) <> 0;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_pages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, pages => count(*)) from new_rows r group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, pages => -count(*)) from old_rows r group by r.wiki_id;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_revisions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, sum(octet_length(r.markdown) + octet_length(r.html))::bigint)
+    from new_rows r group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, -sum(octet_length(r.markdown) + octet_length(r.html))::bigint)
+    from old_rows r group by r.wiki_id;
+  end if;
+  return null;
+end $function$;
+
+-- For tables that refer to a stored file and have its byte_size.
+CREATE OR REPLACE FUNCTION public.count_stored_files()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, sum(r.byte_size)::bigint) from new_rows r group by r.wiki_id;
+  elsif tg_op = 'DELETE' then
+    perform add_wiki_usage(r.wiki_id, -sum(r.byte_size)::bigint) from old_rows r group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, sum(r.byte_size)::bigint)
+    from (select wiki_id, byte_size from new_rows union all select wiki_id, -byte_size from old_rows) r group by r.wiki_id;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_upload_files()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, sum(upload_file_bytes(r.status, r.kind, r.sha256, r.byte_size))::bigint,
+      files => count(*) filter (where r.kind = 'file' and r.status = 'pending'))
+    from new_rows r group by r.wiki_id;
+  elsif tg_op = 'DELETE' then
+    perform add_wiki_usage(r.wiki_id, -sum(upload_file_bytes(r.status, r.kind, r.sha256, r.byte_size))::bigint,
+      files => -count(*) filter (where r.kind = 'file' and r.status = 'pending'))
+    from old_rows r group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, sum(r.sign * upload_file_bytes(r.status, r.kind, r.sha256, r.byte_size))::bigint,
+      files => coalesce(sum(r.sign) filter (where r.kind = 'file' and r.status = 'pending'), 0)::bigint)
+    from (
+      select 1 as sign, wiki_id, status, kind, sha256, byte_size from new_rows
+      union all select -1, wiki_id, status, kind, sha256, byte_size from old_rows
+    ) r group by r.wiki_id;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.count_wikis()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform add_usage(r.workspace_id, wikis => count(*)) from new_rows r group by r.workspace_id;
+  elsif tg_op = 'DELETE' then
+    perform add_usage(r.workspace_id, wikis => -count(*)) from old_rows r group by r.workspace_id;
+  else
+    perform add_usage(r.workspace_id, wikis => sum(r.sign)::bigint)
+    from (select 1 as sign, workspace_id from new_rows union all select -1, workspace_id from old_rows) r
+    group by r.workspace_id having sum(r.sign) <> 0;
+  end if;
+  return null;
+end $function$;
+
 -- For the scheduler: wikis that were deleted and whose content is still there.
 CREATE OR REPLACE FUNCTION public.deleted_wikis()
  RETURNS TABLE(wiki_id text, workspace_id text)
@@ -26,6 +274,13 @@ CREATE OR REPLACE FUNCTION public.is_invited(address text)
  SET search_path TO 'public', 'pg_temp'
 AS $function$ select exists (select from invitations where email = address and state = 'pending' and expires_at > now()) $function$;
 
+-- Whether a job counts: those that the service makes by itself do not.
+CREATE OR REPLACE FUNCTION public.is_open_job(status text, kind text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select status in ('queued', 'running') and kind <> 'reindex' $function$;
+
 -- Statements of the service itself, which no tenant asked for: the queue, sign-in.
 CREATE OR REPLACE FUNCTION public.is_service()
  RETURNS boolean
@@ -33,7 +288,7 @@ CREATE OR REPLACE FUNCTION public.is_service()
  STABLE PARALLEL SAFE
 AS $function$ select current_setting('ibid.service', true) = 'on' $function$;
 
--- For the queue, which belongs to no workspace. only_idle_workspaces: only jobs of workspaces of which nothing is running.
+-- For the queue, which belongs to no workspace. A workspace with a share of 2 counts as having half as many running jobs. only_idle_workspaces: only jobs of workspaces that count as having none. Jobs of paused workspaces are left out.
 CREATE OR REPLACE FUNCTION public.jobs_to_claim(any_of text[], only_idle_workspaces boolean)
  RETURNS TABLE(wiki_id text, job_id text, attempt integer)
  LANGUAGE sql
@@ -41,13 +296,16 @@ CREATE OR REPLACE FUNCTION public.jobs_to_claim(any_of text[], only_idle_workspa
  SET search_path TO 'public', 'pg_temp'
 AS $function$
   with open as (
-    select j.*, coalesce(w.workspace_id, '') as workspace_id, j.status = 'running' as in_work
-    from jobs j join wikis w on w.wiki_id = j.wiki_id where j.status in ('queued', 'running') and (select is_service())
+    select j.*, coalesce(w.workspace_id, '') as workspace_id, j.status = 'running' as in_work,
+      coalesce(s.jobs_are_paused, false) as is_paused, coalesce(s.job_share, 1) as share
+    from jobs j join wikis w on w.wiki_id = j.wiki_id left join workspace_controls s on s.workspace_id = w.workspace_id
+    where j.status in ('queued', 'running') and (select is_service())
   ), counted as (
-    select o.*, count(*) filter (where o.in_work) over (partition by o.workspace_id) as working from open o
+    select o.*, count(*) filter (where o.in_work) over (partition by o.workspace_id) / o.share as working from open o
   )
   select c.wiki_id, c.job_id, c.attempt from counted c
-  where c.status = 'queued' and c.run_after <= now() and c.kind = any (any_of) and not (only_idle_workspaces and c.working > 0)
+  where c.status = 'queued' and not c.is_paused and c.run_after <= now() and c.kind = any (any_of)
+    and not (only_idle_workspaces and c.working > 0)
     and not exists (
       select from open other where other.wiki_id = c.wiki_id and other.started_at is not null and other.job_id <> c.job_id)
   order by c.working, c.run_after, c.job_id limit 5
@@ -68,6 +326,37 @@ CREATE OR REPLACE FUNCTION public.knows_workspace(id text)
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$ select exists (select from workspaces where workspace_id = id) $function$;
+
+-- For the job that merges.
+CREATE OR REPLACE FUNCTION public.merge_ended_usage(batch integer)
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$ select case when is_service() then merge_usage(batch) else 0 end $function$;
+
+-- Merges rows of ended transactions, at most so many, and returns how many.
+CREATE OR REPLACE FUNCTION public.merge_usage(batch integer)
+ RETURNS bigint
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with ended as (
+    delete from workspace_usage u where (u.workspace_id, u.transaction_id) in (
+      select o.workspace_id, o.transaction_id from workspace_usage o where o.transaction_id <> 0 limit batch for update skip locked)
+    returning u.*
+  ), merged as (
+    insert into workspace_usage as u
+    select e.workspace_id, 0, sum(e.bytes), sum(e.pages), sum(e.files), sum(e.wikis), sum(e.invitations), sum(e.keys), sum(e.jobs)
+    from ended e group by e.workspace_id order by e.workspace_id
+    on conflict (workspace_id, transaction_id) do update set
+      bytes = u.bytes + excluded.bytes, pages = u.pages + excluded.pages, files = u.files + excluded.files,
+      wikis = u.wikis + excluded.wikis, invitations = u.invitations + excluded.invitations, keys = u.keys + excluded.keys,
+      jobs = u.jobs + excluded.jobs
+  )
+  select count(*) from ended
+$function$;
 
 -- Whose credential was entered.
 CREATE OR REPLACE FUNCTION public.own_user()
@@ -90,6 +379,14 @@ CREATE OR REPLACE FUNCTION public.own_workspaces()
  STABLE PARALLEL SAFE
 AS $function$ select string_to_array(current_setting('ibid.workspaces', true), ' ') $function$;
 
+-- correct_usage, for who may see the workspace.
+CREATE OR REPLACE FUNCTION public.recount_usage(workspace text)
+ RETURNS jsonb
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$ select case when workspace = any ((select own_workspaces())::text[]) then correct_usage(workspace) end $function$;
+
 -- Fails the statement with SQLSTATE IB<status>: a refused write leaves nothing behind.
 CREATE OR REPLACE FUNCTION public.refuse(status integer)
  RETURNS integer
@@ -97,6 +394,38 @@ CREATE OR REPLACE FUNCTION public.refuse(status integer)
 AS $function$
 begin
   raise exception 'refused' using errcode = 'IB' || status;
+end $function$;
+
+-- Fails with SQLSTATE IBQUO, at the end of a transaction, what raises the usage of a workspace above one of its limits. What is above already may stay, and shrink.
+CREATE OR REPLACE FUNCTION public.refuse_above_quota()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  change jsonb;
+  exceeded record;
+begin
+  select to_jsonb(u) into change from workspace_usage u
+  where u.workspace_id = new.workspace_id and u.transaction_id = new.transaction_id;
+  -- Far from its limit a small change is let through: until others see it, the rest of 10 % is enough for all of them.
+  if not exists (
+    select from usage_and_limits(new.workspace_id) q
+    where (change ->> q.name)::bigint > 0
+      and (q.used > q.allowed - q.allowed / 10 or (change ->> q.name)::bigint > q.allowed / 1000)
+  ) then
+    return null;
+  end if;
+  -- It is the end of the transaction, so the lock is held for the time of a commit. What is read now includes what was
+  -- committed while this one waited.
+  perform pg_advisory_xact_lock(hashtextextended('quota of ' || new.workspace_id, 0));
+  select q.name, q.used, q.allowed into exceeded from usage_and_limits(new.workspace_id) q
+  where (change ->> q.name)::bigint > 0 and q.used > q.allowed limit 1;
+  if found then
+    raise exception 'a limit of the workspace is exceeded' using errcode = 'IBQUO', detail = to_jsonb(exceeded)::text;
+  end if;
+  return null;
 end $function$;
 
 -- Fails with SQLSTATE IBSEA what raises the active members and pending invitations of a workspace above its seats. Whoever is above already, because seats were taken away, stays. An invitation past its time takes no seat.
@@ -265,6 +594,76 @@ begin
   return (select count(*) from upload_files f where f.wiki_id = wiki and f.upload_id = upload and f.new_source);
 end $function$;
 
+-- The bytes that count of a file of an upload: from when it is announced until it is a source, or until its bytes are given up.
+CREATE OR REPLACE FUNCTION public.upload_file_bytes(status text, kind text, sha256 text, byte_size bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when kind = 'file' and (status = 'pending' or (status = 'failed' and sha256 <> '')) then byte_size else 0 end
+$function$;
+
+-- How much a workspace has of everything that is limited, and how much it may have; null: any amount.
+CREATE OR REPLACE FUNCTION public.usage_and_limits(workspace text)
+ RETURNS TABLE(name text, used bigint, allowed bigint)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  return query with sums as (
+    select coalesce(sum(u.bytes), 0)::bigint as bytes, coalesce(sum(u.pages), 0)::bigint as pages,
+      coalesce(sum(u.files), 0)::bigint as files, coalesce(sum(u.wikis), 0)::bigint as wikis,
+      coalesce(sum(u.invitations), 0)::bigint as invitations, coalesce(sum(u.keys), 0)::bigint as keys,
+      coalesce(sum(u.jobs), 0)::bigint as jobs
+    from workspace_usage u where u.workspace_id = workspace
+  ), effective as (
+    select coalesce((select p.limits from plan_limits p where p.plan_id = ''), '{}')
+      || coalesce((select p.limits from subscriptions s join plan_limits p on p.plan_id = s.plan_id
+        where s.workspace_id = workspace and s.plan_id <> ''), '{}')
+      || coalesce((select c.limits from workspace_controls c where c.workspace_id = workspace), '{}') as limits
+  )
+  select n.name, n.used, (a.limits ->> n.name)::bigint
+  from sums u cross join effective a cross join lateral (values
+    ('bytes', u.bytes), ('pages', u.pages), ('files', u.files), ('wikis', u.wikis), ('invitations', u.invitations),
+    ('keys', u.keys), ('jobs', u.jobs)) n (name, used);
+end $function$;
+
+-- usage_and_limits, for who may see the workspace.
+CREATE OR REPLACE FUNCTION public.usage_of(workspace text)
+ RETURNS TABLE(name text, used bigint, allowed bigint)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select q.name, q.used, q.allowed from usage_and_limits(workspace) q
+  where (select is_service()) or workspace = any ((select own_workspaces())::text[])
+$function$;
+
+-- For /metrics: the sums over all workspaces under the id '', and the workspaces with the most bytes.
+CREATE OR REPLACE FUNCTION public.usage_of_all(top integer)
+ RETURNS TABLE(workspace_id text, name text, used bigint)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with sums as (
+    select u.workspace_id, sum(u.bytes)::bigint as bytes, sum(u.pages)::bigint as pages, sum(u.files)::bigint as files,
+      sum(u.wikis)::bigint as wikis, sum(u.invitations)::bigint as invitations, sum(u.keys)::bigint as keys,
+      sum(u.jobs)::bigint as jobs
+    from workspace_usage u where (select is_service()) group by u.workspace_id
+  ), everything as (
+    select '' as workspace_id, sum(bytes)::bigint, sum(pages)::bigint, sum(files)::bigint, sum(wikis)::bigint,
+      sum(invitations)::bigint, sum(keys)::bigint, sum(jobs)::bigint from sums
+    union all (select * from sums order by bytes desc, workspace_id limit top)
+  )
+  select e.workspace_id, n.name, n.used
+  from everything e (workspace_id, bytes, pages, files, wikis, invitations, keys, jobs) cross join lateral (values
+    ('bytes', e.bytes), ('pages', e.pages), ('files', e.files), ('wikis', e.wikis), ('invitations', e.invitations),
+    ('keys', e.keys), ('jobs', e.jobs)) n (name, used)
+  where n.used is not null
+$function$;
+
 -- Whether pages of this origin may use widget tokens of the workspace; without one: of any. A preflight has no token to tell by.
 CREATE OR REPLACE FUNCTION public.widget_origin_is_allowed(origin text, workspace text)
  RETURNS boolean
@@ -300,6 +699,19 @@ AS $function$
   where k.wiki_id in (select u.wiki_id from uploads u where u.status = 'uploading' and u.updated_at < now() - age)
 $function$;
 
+-- For the scheduler: wikis with uploads that failed so long ago and whose bytes are still there.
+CREATE OR REPLACE FUNCTION public.wikis_with_failed_files(age interval)
+ RETURNS TABLE(wiki_id text, workspace_id text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select k.wiki_id, k.workspace_id from wikis k
+  where k.wiki_id in (
+    select f.wiki_id from upload_files f join uploads u on u.wiki_id = f.wiki_id and u.upload_id = f.upload_id
+    where f.kind = 'file' and f.status = 'failed' and f.sha256 <> '' and u.status = 'failed' and u.finished_at < now() - age)
+$function$;
+
 -- For the scheduler: wikis with pages that were in the trash for so long.
 CREATE OR REPLACE FUNCTION public.wikis_with_old_trash(age interval)
  RETURNS TABLE(wiki_id text, workspace_id text)
@@ -323,6 +735,16 @@ AS $function$
     where j.finished_at is not null)
 $function$;
 
+-- For the scheduler: workspaces whose usage was compared with what they hold so long ago.
+CREATE OR REPLACE FUNCTION public.workspaces_to_recount(age interval)
+ RETURNS TABLE(wiki_id text, workspace_id text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select null::text, u.workspace_id from workspace_usage u where u.transaction_id = 0 and u.counted_at < now() - age
+$function$;
+
 -- Only the SHA-256 of a key is kept. workspace_id null: a personal key of user_id; else a key of that workspace, made by user_id and never stronger than that user is now. permissions null: all that the role gives.
 create table api_keys (
   key_id            text                      collate "C" not null,
@@ -343,6 +765,9 @@ create table api_keys (
 );
 CREATE INDEX api_keys_by_user ON api_keys USING btree (user_id, key_id);
 CREATE INDEX api_keys_by_workspace ON api_keys USING btree (workspace_id, key_id);
+CREATE TRIGGER usage_on_delete AFTER DELETE ON api_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_keys();
+CREATE TRIGGER usage_on_insert AFTER INSERT ON api_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_keys();
+CREATE TRIGGER usage_on_update AFTER UPDATE ON api_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_keys();
 grant delete, insert, select, update on api_keys to ibid_service;
 alter table api_keys enable row level security;
 create policy self_and_workspaces on api_keys for all
@@ -366,6 +791,8 @@ create table attachments (
 CREATE INDEX attachments_by_page ON attachments USING btree (wiki_id, page_id, attachment_id);
 CREATE INDEX attachments_by_sha256 ON attachments USING btree (sha256);
 CREATE INDEX attachments_with_id ON attachments USING hash (attachment_id);
+CREATE TRIGGER usage_on_delete AFTER DELETE ON attachments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
+CREATE TRIGGER usage_on_insert AFTER INSERT ON attachments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 grant delete, insert, select, update on attachments to ibid_service;
 alter table attachments enable row level security;
 create policy of_the_wiki on attachments for all
@@ -483,6 +910,9 @@ create table exports (
 );
 CREATE INDEX exports_by_end ON exports USING btree (expires_at);
 CREATE INDEX exports_by_sha256 ON exports USING btree (sha256);
+CREATE TRIGGER usage_on_delete AFTER DELETE ON exports REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
+CREATE TRIGGER usage_on_insert AFTER INSERT ON exports REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
+CREATE TRIGGER usage_on_update AFTER UPDATE ON exports REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 grant delete, insert, select, update on exports to ibid_service;
 alter table exports enable row level security;
 create policy of_the_wiki on exports for all
@@ -616,10 +1046,12 @@ create table imports (
   FOREIGN KEY (wiki_id, import_id) REFERENCES jobs(wiki_id, job_id) ON DELETE CASCADE
 );
 CREATE INDEX imports_by_sha256 ON imports USING btree (sha256);
+CREATE TRIGGER usage_on_delete AFTER DELETE ON imports REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
+CREATE TRIGGER usage_on_insert AFTER INSERT ON imports REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 grant delete, insert, select, update on imports to ibid_service;
 alter table imports enable row level security;
 create policy of_the_wiki on imports for all
-  using ((wiki_id = ( SELECT own_wiki())));
+  using (((wiki_id = ( SELECT own_wiki())) OR ( SELECT is_service())));
 
 -- A pending one past expires_at counts as expired wherever it is read; no timer writes that down. The secret of the link is kept as its SHA-256 alone.
 create table invitations (
@@ -645,6 +1077,9 @@ CREATE INDEX invitations_by_email ON invitations USING btree (email) WHERE (stat
 CREATE INDEX invitations_by_workspace ON invitations USING btree (workspace_id, invitation_id);
 CREATE UNIQUE INDEX invitations_pending ON invitations USING btree (workspace_id, email) WHERE (state = 'pending'::text);
 CREATE TRIGGER seats AFTER INSERT OR UPDATE OF state, expires_at, workspace_id ON invitations FOR EACH ROW EXECUTE FUNCTION refuse_above_seats();
+CREATE TRIGGER usage_on_delete AFTER DELETE ON invitations REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_invitations();
+CREATE TRIGGER usage_on_insert AFTER INSERT ON invitations REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_invitations();
+CREATE TRIGGER usage_on_update AFTER UPDATE ON invitations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_invitations();
 grant delete, insert, select, update on invitations to ibid_service;
 alter table invitations enable row level security;
 create policy of_the_workspaces on invitations for all
@@ -678,6 +1113,9 @@ create table jobs (
 CREATE INDEX jobs_by_upload ON jobs USING btree (wiki_id, upload_id);
 CREATE INDEX jobs_waiting ON jobs USING btree (run_after) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE UNIQUE INDEX jobs_started ON jobs USING btree (wiki_id) WHERE ((status = ANY (ARRAY['queued'::text, 'running'::text])) AND (started_at IS NOT NULL));
+CREATE TRIGGER usage_on_delete AFTER DELETE ON jobs REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+CREATE TRIGGER usage_on_insert AFTER INSERT ON jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+CREATE TRIGGER usage_on_update AFTER UPDATE ON jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
 grant delete, insert, select, update on jobs to ibid_service;
 alter table jobs enable row level security;
 create policy of_the_wiki on jobs for all
@@ -877,6 +1315,8 @@ CREATE INDEX pages_trashed_at ON pages USING btree (trashed_at) WHERE (trashed_a
 CREATE INDEX pages_trashed_with ON pages USING btree (wiki_id, trashed_with) WHERE (trashed_at IS NOT NULL);
 CREATE INDEX pages_with_id ON pages USING hash (page_id);
 CREATE UNIQUE INDEX pages_live_path ON pages USING btree (wiki_id, path) WHERE (trashed_at IS NULL);
+CREATE TRIGGER usage_on_delete AFTER DELETE ON pages REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_pages();
+CREATE TRIGGER usage_on_insert AFTER INSERT ON pages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_pages();
 grant delete, insert, select, update on pages to ibid_service;
 alter table pages enable row level security;
 create policy of_the_wiki on pages for all
@@ -908,6 +1348,14 @@ grant delete, insert, select, update on passwords to ibid_service;
 alter table passwords enable row level security;
 create policy self on passwords for all
   using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
+
+-- The limits of the plans, written at the start of the service from its catalogue and options. plan_id '': of every workspace, where its plan does not say otherwise. A limit of null is none.
+create table plan_limits (
+  plan_id  text   collate "C" not null,
+  limits   jsonb  not null,
+  PRIMARY KEY (plan_id)
+);
+alter table plan_limits enable row level security;
 
 -- Used ones stay until they would have expired, so that a second use is noticed: it ends the session.
 create table refresh_tokens (
@@ -944,6 +1392,8 @@ create table revisions (
   CHECK ((origin = ANY (ARRAY['authored'::text, 'compiled'::text]))),
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
+CREATE TRIGGER usage_on_delete AFTER DELETE ON revisions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_revisions();
+CREATE TRIGGER usage_on_insert AFTER INSERT ON revisions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_revisions();
 grant delete, insert, select, update on revisions to ibid_service;
 alter table revisions enable row level security;
 create policy of_the_wiki on revisions for all
@@ -1127,6 +1577,8 @@ create table sources (
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
 CREATE INDEX sources_by_sha256 ON sources USING btree (sha256);
+CREATE TRIGGER usage_on_delete AFTER DELETE ON sources REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
+CREATE TRIGGER usage_on_insert AFTER INSERT ON sources REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 grant delete, insert, select, update on sources to ibid_service;
 alter table sources enable row level security;
 create policy of_the_wiki on sources for all
@@ -1193,9 +1645,13 @@ create table upload_files (
 CREATE INDEX upload_files_by_name ON upload_files USING btree (wiki_id, filename) WHERE (status = 'done'::text);
 CREATE INDEX upload_files_by_path ON upload_files USING btree (wiki_id, upload_id, page_path, file_no) WHERE (page_path <> ''::text);
 CREATE INDEX upload_files_by_sha256 ON upload_files USING btree (sha256);
+CREATE INDEX upload_files_failed ON upload_files USING btree (wiki_id, upload_id) WHERE ((kind = 'file'::text) AND (status = 'failed'::text) AND (sha256 <> ''::text));
 CREATE INDEX upload_files_pages_of_sections ON upload_files USING btree (wiki_id, page_id) WHERE (section_of IS NOT NULL);
 CREATE INDEX upload_files_sections ON upload_files USING btree (wiki_id, upload_id, section_of) WHERE (section_of IS NOT NULL);
 CREATE UNIQUE INDEX upload_files_by_id ON upload_files USING btree (wiki_id, upload_id, file_id);
+CREATE TRIGGER usage_on_delete AFTER DELETE ON upload_files REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();
+CREATE TRIGGER usage_on_insert AFTER INSERT ON upload_files REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();
+CREATE TRIGGER usage_on_update AFTER UPDATE ON upload_files REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();
 grant delete, insert, select, update on upload_files to ibid_service;
 alter table upload_files enable row level security;
 create policy of_the_wiki on upload_files for all
@@ -1279,12 +1735,16 @@ create table wikis (
   description   text                      not null default ''::text,
   created_by    text                      collate "C" not null,
   created_at    timestamp with time zone  not null default now(),
+  deleted_from  text                      collate "C",
   PRIMARY KEY (wiki_id),
   FOREIGN KEY (created_by) REFERENCES users(user_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
 CREATE INDEX wikis_deleted ON wikis USING btree (wiki_id) WHERE (workspace_id IS NULL);
 CREATE UNIQUE INDEX wikis_by_slug ON wikis USING btree (workspace_id, slug) WHERE (workspace_id IS NOT NULL);
+CREATE TRIGGER usage_on_delete AFTER DELETE ON wikis REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_wikis();
+CREATE TRIGGER usage_on_insert AFTER INSERT ON wikis REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_wikis();
+CREATE TRIGGER usage_on_update AFTER UPDATE ON wikis REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_wikis();
 grant delete, insert, select, update on wikis to ibid_service;
 alter table wikis enable row level security;
 create policy of_the_workspaces on wikis for all
@@ -1297,6 +1757,43 @@ create table workers (
   PRIMARY KEY (worker_id)
 );
 grant delete, insert, select, update on workers to ibid_service;
+
+-- What the operator has set for a workspace. limits take precedence over those of its plan. job_share: how many of its jobs run before workspaces without running jobs come first. Widget tokens issued before widget_tokens_after are refused.
+create table workspace_controls (
+  workspace_id         text                      collate "C" not null,
+  limits               jsonb                     not null default '{}'::jsonb,
+  jobs_are_paused      boolean                   not null default false,
+  job_share            integer                   not null default 1,
+  widget_tokens_after  timestamp with time zone  not null default '-infinity'::timestamp with time zone,
+  PRIMARY KEY (workspace_id),
+  CHECK (((job_share >= 1) AND (job_share <= 100))),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
+);
+grant select on workspace_controls to ibid_service;
+alter table workspace_controls enable row level security;
+create policy of_the_workspaces on workspace_controls for all
+  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
+
+-- What each transaction changed in what a workspace holds; the sum over a workspace is its usage. Rows of ended transactions are merged into the one with transaction_id 0, whose counted_at says when it was last compared with what is there. No foreign key: it would wait for whoever has locked the workspace.
+create table workspace_usage (
+  workspace_id    text                      collate "C" not null,
+  transaction_id  bigint                    not null,
+  bytes           bigint                    not null default 0,
+  pages           bigint                    not null default 0,
+  files           bigint                    not null default 0,
+  wikis           bigint                    not null default 0,
+  invitations     bigint                    not null default 0,
+  keys            bigint                    not null default 0,
+  jobs            bigint                    not null default 0,
+  counted_at      timestamp with time zone  not null default now(),
+  PRIMARY KEY (workspace_id, transaction_id),
+  TRIGGER DEFERRABLE INITIALLY DEFERRED
+);
+CREATE CONSTRAINT TRIGGER quota AFTER INSERT ON workspace_usage DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.transaction_id <> 0)) EXECUTE FUNCTION refuse_above_quota();
+grant select on workspace_usage to ibid_service;
+alter table workspace_usage enable row level security;
+create policy of_the_workspaces on workspace_usage for all
+  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
 -- The owning entity, also called organization. Its row is locked where seats or roles are decided.
 create table workspaces (

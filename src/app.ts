@@ -16,6 +16,7 @@ import { session } from './session/feature.ts';
 import { sources } from './sources/feature.ts';
 import { transfer } from './transfer/feature.ts';
 import { uploads } from './uploads/feature.ts';
+import { usage } from './usage/feature.ts';
 import { widgets } from './widgets/feature.ts';
 import { wikis } from './wikis/feature.ts';
 import { workspaces } from './workspaces/feature.ts';
@@ -31,6 +32,7 @@ const FEATURES: readonly Feature[] = [
   audit,
   widgets,
   billing,
+  usage,
   // Wikis and what they hold.
   wikis,
   transfer,

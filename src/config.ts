@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { readQuotas } from './core/quotas.ts';
 
 /** An option of the service, read from the environment. */
 interface Option<T> {
@@ -119,6 +120,11 @@ export const OPTIONS = {
   MAX_FILE_SIZE: option('The largest file of an upload.', '100MiB', bytes),
   MAX_UPLOAD_SIZE: option('The largest upload.', '1GiB', bytes),
   MAX_UPLOAD_FILES: option('The most files of an upload.', '1000', count),
+  WORKSPACE_LIMITS: option(
+    'What a workspace may have where its plan says nothing else, such as bytes=10GB,pages=unlimited.',
+    '',
+    readQuotas,
+  ),
   RATE_LIMITS: option('Whether requests are limited by the rates below.', 'on', oneOf('on', 'off')),
   RATE_LIMIT_GENERAL: option('Requests of a credential; refused ones of an address.', '600/min', rate('min')),
   RATE_LIMIT_SEARCH: option('Searches of a credential.', '120/min', rate('min')),

@@ -39,6 +39,7 @@ const LAYERS = [
   'keys',
   'widgets',
   'billing',
+  'usage',
   'audit',
   // Built on all of them.
   'app.ts',
@@ -61,12 +62,13 @@ const IS_FOR_ALL = ['db/sql.ts', 'db/json-object.ts', 'db/request-context.ts'];
 const FILES_MAX = 25;
 
 /**
- * What a page of the web application imports besides the API: reading a cookie, error messages, escaping HTML, merging
- * texts.
+ * What a page of the web application imports besides the API: reading a cookie, error messages, amounts, escaping HTML,
+ * merging texts.
  */
 const WEB_IMPORTS = [
   '../src/http/browser-cookie.ts',
   '../src/core/errors.ts',
+  '../src/core/quotas.ts',
   '../src/http/to-api-error.ts',
   '../src/core/escape-html.ts',
   '../src/markdown/merge-texts.ts',

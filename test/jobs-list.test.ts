@@ -21,6 +21,10 @@ test('a job scheduled for tenants is one job per tenant, which runs once at a ti
     if (isRecordJob(job) || job.every === undefined) continue;
     assert.equal(job.key, 'tenant', job.name);
     if (job.for === 'service') assert.equal(job.due, undefined, `${job.name}: the service itself has one job`);
-    else assert.ok(job.due && job.for === 'wiki', `${job.name}: define by \`due\` which tenants have work`);
+    else
+      assert.ok(
+        job.due && ['wiki', 'workspace'].includes(job.for),
+        `${job.name}: define by \`due\` which tenants have work`,
+      );
   }
 });

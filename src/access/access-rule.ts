@@ -98,6 +98,9 @@ export function callerCte(credential: Credential): Sql {
           null::text[] as granted, u.last_workspace_id, true as used_lately
         from users u
         where u.user_id = ${credential.claims.user_id}
+          and not exists (
+            select from workspace_controls o where o.workspace_id = ${credential.claims.workspace_id}
+              and o.widget_tokens_after > to_timestamp(${credential.claims.issued_at}))
           and (${credential.claims.issued_by}::text is null
             or exists (
               select from api_keys k where k.key_id = ${credential.claims.issued_by} and k.revoked_at is null

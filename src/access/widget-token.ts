@@ -11,10 +11,12 @@ export interface WidgetClaims {
   widget: Widget;
   /** The key or session that requested the token; the token ends with it. null for an issuer's access token. */
   issued_by: string | null;
+  /** When it was signed, in seconds since 1970. */
+  issued_at: number;
 }
 
 export interface WidgetTokens {
-  sign(claims: WidgetClaims): Promise<string>;
+  sign(claims: Omit<WidgetClaims, 'issued_at'>): Promise<string>;
   /** null for anything but an unexpired widget token of this service. */
   verify(token: string): Promise<WidgetClaims | null>;
 }
@@ -90,7 +92,7 @@ async function verifyWithKeys(token: string, keys: { kid: string; secret: Buffer
         algorithms: ['HS256'],
         audience: AUDIENCE,
         typ: TYPE,
-        requiredClaims: ['sub', 'exp', 'org', 'widget'],
+        requiredClaims: ['sub', 'exp', 'iat', 'org', 'widget'],
       },
     );
     const claims = claimsOf(payload);
@@ -102,8 +104,15 @@ async function verifyWithKeys(token: string, keys: { kid: string; secret: Buffer
 }
 
 function claimsOf(payload: Record<string, unknown>): WidgetClaims | null {
-  const { sub, org, widget, key } = payload;
-  if (typeof sub !== 'string' || typeof org !== 'string' || typeof widget !== 'string' || !(widget in WIDGETS))
+  const { sub, org, widget, key, iat } = payload;
+  if (
+    typeof iat !== 'number' ||
+    typeof sub !== 'string' ||
+    typeof org !== 'string' ||
+    typeof widget !== 'string' ||
+    !(widget in WIDGETS)
+  )
     return null;
-  return { user_id: sub, workspace_id: org, widget: widget as Widget, issued_by: typeof key === 'string' ? key : null };
+  const issued_by = typeof key === 'string' ? key : null;
+  return { user_id: sub, workspace_id: org, widget: widget as Widget, issued_by, issued_at: iat };
 }

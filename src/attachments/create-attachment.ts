@@ -25,7 +25,7 @@ export const createAttachment = endpoint({
   files_max: 1,
   status: 201,
   reply: Attachment,
-  errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
+  errors: ['quota_exceeded', 'invalid_request', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
   example: { reply: exampleAttachment },
   run: async ({ params, files, services, many, maybeOne }) => {
     const [file] = files;

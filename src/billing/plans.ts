@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject } from 'ajv';
-import { type Static, Type } from 'typebox';
+import { type Static, type TInteger, type TNull, type TOptional, type TUnion, Type } from 'typebox';
+import { QUOTA_NAMES, type QuotaName } from '../core/quotas.ts';
 import { isCurrency } from '../providers/payments/money.ts';
 import type { Plan } from '../providers/payments/payments.ts';
 
@@ -20,6 +21,17 @@ const PlanSchema = Type.Object(
     unlimited: Type.Boolean({ default: false }),
     overage_allowed: Type.Boolean({ default: false }),
     checkout: Type.Union([Type.Literal('none'), Type.Literal('subscription'), Type.Literal('contact_sales')]),
+    limits: Type.Optional(
+      Type.Object(
+        Object.fromEntries(
+          QUOTA_NAMES.map((name) => [
+            name,
+            Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()])),
+          ]),
+        ) as { [Name in QuotaName]: TOptional<TUnion<[TInteger, TNull]>> },
+        { additionalProperties: false },
+      ),
+    ),
     stripe_price_id: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_]{1,255}$' })),
   },
   { additionalProperties: false },

@@ -7,6 +7,7 @@ import { ended, newWiki } from '../../test/archives.ts';
 import { collect } from '../../test/collect.ts';
 import { runScheduled } from '../../test/jobs.ts';
 import { makeFolder } from '../../test/process.ts';
+import { announce, patch } from '../../test/resumable.ts';
 import { startS3Server } from '../../test/s3-server.ts';
 import { until } from '../../test/until.ts';
 import { openWorld } from '../../test/world.ts';
@@ -222,6 +223,7 @@ test('a file that the job has begun to delete is not stored before it is gone', 
 /** Columns of hashes that are no reference to a blob, and why. */
 const NO_REFERENCE = [
   'blobs.sha256', // It is the blob.
+  'import_attachments.sha256', // What is left behind is deleted a day later.
   'upload_files.promised_sha256', // What a client says that it will send.
 ];
 
@@ -246,7 +248,10 @@ test('every column that refers to blobs is in the view of references', async () 
 test('the view says of each reference of which wiki it is, of what kind, and since when', async () => {
   const { world } = inFolder;
   const owner = await world.owner();
-  const { body: upload } = await world.upload(owner, owner.wiki_id, { 'viewed.md': '# Viewed\n' });
+  await world.upload(owner, owner.wiki_id, { 'viewed.md': '# Viewed\n' });
+  // A file of an upload refers to its bytes until it is a source, which does.
+  const upload = await announce(owner, owner.wiki_id, { 'sent.md': Buffer.from('# Sent\n') });
+  await patch(owner, upload.files[0]?.path ?? '', 0, Buffer.from('# Sent\n'));
   const seen = await world.db.transaction(async (query) => {
     await query(sql`set local ibid.service to on`);
     return query<{ kind: string; wiki_id: string; id: string; is_dated: boolean }>(sql`

@@ -27,6 +27,7 @@ export const STATUS_OF = {
   edit_conflict: 409,
   idempotency_in_progress: 409,
   upload_state: 409,
+  quota_exceeded: 409,
   precondition_failed: 412,
   payload_too_large: 413,
   uri_too_long: 414,

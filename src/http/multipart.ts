@@ -5,7 +5,7 @@ import { ApiError } from '../core/errors.ts';
 import type { Blobs, ReceivedBlob } from '../providers/storage/blobs.ts';
 import type { Limits } from './services.ts';
 import { toStorageError } from './to-api-error.ts';
-import { fileTooLarge, tooManyFiles, uploadTooLarge } from './upload-limits.ts';
+import { fileTooLarge, refuseStorage, type StorageUse, tooManyFiles, uploadTooLarge } from './upload-limits.ts';
 
 export interface ReceivedFile {
   /** As the client named it. */
@@ -14,16 +14,26 @@ export interface ReceivedFile {
   blob: ReceivedBlob;
 }
 
+interface ReceivingLimits extends Limits {
+  /** What the workspace stores already. */
+  storage: StorageUse;
+  /** Called with the sizes of all files before they are kept; what it throws discards them. */
+  beforeKeeping(bytes: number): Promise<unknown>;
+}
+
+/** What a form has besides its files. */
+const FORM_BYTES = 2 ** 20;
+
 /**
  * Receives the files of a multipart body into the blob store, one after the other, and makes them durable. Errors: 400
  * `invalid_request` where the body is not multipart or holds no file, 413 `payload_too_large` past a limit, 503
- * `storage_unavailable` where the store cannot take it; files that were already received are discarded.
+ * `storage_unavailable` where the store cannot take it, 409 `quota_exceeded` where the workspace may not store that much; files that were already received are discarded.
  */
 export async function receiveFiles(
   stream: Readable,
   headers: IncomingHttpHeaders,
   blobs: Blobs,
-  limits: Limits,
+  limits: ReceivingLimits,
 ): Promise<ReceivedFile[]> {
   const receiving: Promise<ReceivedFile>[] = [];
   try {
@@ -39,6 +49,7 @@ export async function receiveFiles(
         'The body holds no file. Send each as a form field with a file name, for example "files".',
       );
     }
+    await limits.beforeKeeping(files.reduce((sum, { blob }) => sum + blob.byte_size, 0));
     await forEachConcurrently(files, 8, (file) => file.blob.keep());
     return files;
   } catch (error) {
@@ -56,7 +67,7 @@ export async function receiveFiles(
 function parse(
   stream: Readable,
   headers: IncomingHttpHeaders,
-  limits: Limits,
+  limits: ReceivingLimits,
   onFile: (filename: string, contentType: string, file: Readable) => Promise<unknown>,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -107,6 +118,11 @@ function parse(
     stream.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > limits.upload_bytes) fail(uploadTooLarge(limits));
+      try {
+        refuseStorage(limits.storage, bytes - FORM_BYTES);
+      } catch (error) {
+        fail(error as ApiError);
+      }
     });
     stream.on('error', fail);
     const failUnlessComplete = () => {

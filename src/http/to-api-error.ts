@@ -7,10 +7,15 @@ import {
   unauthorized,
   unsupportedMediaType,
 } from '../core/errors.ts';
+import { quotaErrorOf } from '../core/quotas.ts';
 import { StorageUnavailable } from '../providers/storage/blobs.ts';
 
 /** SQLSTATEs of the constraints that back up the rules which endpoints check. */
-const CONSTRAINT_ERRORS: Record<string, (cause: unknown) => ApiError> = { IBSEA: seatLimitReached, IBOWN: lastOwner };
+const CONSTRAINT_ERRORS: Record<string, (cause: unknown) => ApiError> = {
+  IBSEA: seatLimitReached,
+  IBOWN: lastOwner,
+  IBQUO: quotaErrorOf,
+};
 
 /** SQLSTATEs and system errors that mean that the database is temporarily unavailable. */
 const CONNECTION_ERRORS =

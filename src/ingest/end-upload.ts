@@ -2,6 +2,7 @@ import { changedFields } from '../access/audit-record.ts';
 import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+import { givenUp, hasFailedBytes } from '../uploads/upload-file.ts';
 
 interface Counts {
   files: number;
@@ -37,6 +38,11 @@ export async function endUpload(
   lost_sections: number,
 ) {
   const { wiki_id, upload_id } = upload;
+  if (error !== '') {
+    await query(sql`
+      update upload_files set status = 'failed', error = ${error}
+      where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status = 'pending'`);
+  }
   const [counts] = await query<Omit<Counts, 'lost_sections'>>(sql`
     select count(*) filter (where kind = 'file')::int as files,
       count(*) filter (where kind = 'file' and status = 'done')::int as usable,
@@ -62,6 +68,11 @@ export async function endUpload(
   const summary = summarize({ ...counts, lost_sections }, failures, conflicts);
   const problem =
     status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
+  // Only a failed upload can be retried, and one that exceeds a limit has to make room.
+  if (status === 'completed' || problem.startsWith('quota_exceeded:')) {
+    await query(sql`
+      update upload_files f set ${givenUp} where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and ${hasFailedBytes}`);
+  }
   await query(sql`
     with before as (
       select status, source_count, summary, error from uploads where wiki_id = ${wiki_id} and upload_id = ${upload_id}

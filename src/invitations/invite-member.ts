@@ -34,6 +34,7 @@ export const inviteMember = endpoint({
   body: Type.Object({ email: InputText(), role: InputText() }),
   reply: Invitation,
   errors: [
+    'quota_exceeded',
     'invalid_email',
     'unknown_role',
     'role_not_grantable',
@@ -67,11 +68,11 @@ export const inviteMember = endpoint({
       }
       refuseConflicts(facts);
       await enforceInvitationRateLimit(tx, services, { sent_by: facts.user_id, email });
-      // One past its time still stands in the way of the unique key.
+      // One past its time still stands in the way of the unique key, and counts as pending.
       await tx.maybeOne({
         expired: sql`
           update invitations i set state = 'expired' from access a
-          where i.workspace_id = a.workspace_id and i.email = ${email} and i.state = 'pending'`,
+          where i.workspace_id = a.workspace_id and i.state = 'pending' and (i.email = ${email} or i.expires_at <= now())`,
         result: sql`select 1`,
       });
       const invitation_id = newId('inv');

@@ -140,7 +140,7 @@ function enqueueTenants(job: BackgroundJob) {
   const from = sql`(
     select d.wiki_id, d.workspace_id from (${job.due}) d
     where not exists (
-      select from background_jobs b where b.name = ${job.name} and b.key = d.wiki_id and b.status in ('queued', 'running'))
+      select from background_jobs b where b.name = ${job.name} and b.key = coalesce(d.wiki_id, d.workspace_id) and b.status in ('queued', 'running'))
     limit 1000)`;
   return sql`${job.enqueue({}, from)} returning 1`;
 }

@@ -24,3 +24,10 @@ export function failUpload(wiki_id: string, from: Sql, stopped: Sql): Sql {
     where u.wiki_id = ${wiki_id} and u.upload_id = f.upload_id and u.finished_at is null and s.count >= 0
     returning u.*`;
 }
+
+/** The CTE that ends the files that were not worked on yet of the cancelled uploads `upload`, so that none counts as pending. */
+export function failFiles(wiki_id: string): Sql {
+  return sql`
+    update upload_files f set status = 'failed', error = 'cancelled: the upload was cancelled' from upload u
+    where f.wiki_id = ${wiki_id} and f.upload_id = u.upload_id and f.kind = 'file' and f.status = 'pending'`;
+}

@@ -4,7 +4,7 @@ import { ApiError, notFound } from '../core/errors.ts';
 import { Id, withoutNulls } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { cancelJobs, failUpload } from './cancel-ctes.ts';
+import { cancelJobs, failFiles, failUpload } from './cancel-ctes.ts';
 import { exampleJob, Job, jobColumns } from './schema.ts';
 
 /** Cancelling a job fails its upload; the upload can be retried, which creates a new job. */
@@ -28,6 +28,7 @@ export const cancelJob = endpoint({
         from jobs j join access on access.wiki_id = j.wiki_id where ${ofJob} and j.finished_at is null`,
       stopped: cancelJobs(sql`before`, sql`${ofJob} and j.job_id = before.job_id`),
       upload: failUpload(wiki_id, sql`stopped`, sql`select count(*) from stopped`),
+      files: failFiles(wiki_id),
       after: sql`select j.job_id, j.status, j.error, j.updated_at, j.finished_at from stopped j`,
       result: sql`select ${jobColumns} from stopped j`,
     });

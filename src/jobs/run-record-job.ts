@@ -33,6 +33,12 @@ export async function runRecordJob(
       log.warn({ job_id: job.job_id }, 'another worker took the job over, or it was cancelled');
       return 'interrupted';
     }
+    const answer = toApiError(err);
+    if (answer.code === 'quota_exceeded') {
+      log.info({ job_id: job.job_id, reason: answer.message }, 'a job ended at a limit of its workspace');
+      await db.transaction((query) => definition.onFailure(query, job, `quota_exceeded: ${answer.message}`));
+      return 'failed';
+    }
     if (isUnavailable(err)) {
       log.warn({ err, job_id: job.job_id }, 'the database or the file store is unavailable; the job is tried again');
       await releaseJob(db, job, undefined, UNAVAILABLE_SECONDS);

@@ -16,7 +16,7 @@ export const createWorkspaceKey = endpoint({
   body: ApiKeyInput,
   status: 201,
   reply: NewApiKey,
-  errors: ['invalid_name', 'invalid_request'],
+  errors: ['quota_exceeded', 'invalid_name', 'invalid_request'],
   example: { body: { name: 'Import script' }, reply: exampleNewApiKey },
   run: ({ body, ...db }) => createKey(db, body),
 });

@@ -49,7 +49,7 @@ export const createPage = endpoint({
   status: 201,
   reply: FullPage,
   etag: pageTag,
-  errors: ['invalid_title', 'invalid_slug', 'invalid_request', 'slug_taken'],
+  errors: ['quota_exceeded', 'invalid_title', 'invalid_slug', 'invalid_request', 'slug_taken'],
   example: {
     body: { title: 'Setup', markdown: exampleFullPage.markdown, slug: 'setup' },
     reply: {

@@ -33,7 +33,15 @@ export const editPage = endpoint({
   }),
   reply: FullPage,
   etag: pageTag,
-  errors: ['invalid_title', 'invalid_slug', 'invalid_request', 'slug_taken', 'edit_conflict', 'conflict'],
+  errors: [
+    'quota_exceeded',
+    'invalid_title',
+    'invalid_slug',
+    'invalid_request',
+    'slug_taken',
+    'edit_conflict',
+    'conflict',
+  ],
   example: {
     body: { markdown: exampleFullPage.markdown, title: 'Set up', base_revision: 1 },
     reply: { ...exampleFullPage, title: 'Set up', revision: 2 },

@@ -22,7 +22,7 @@ export const restoreRevision = endpoint({
   body: Type.Object({ base_revision: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })) }),
   reply: FullPage,
   etag: pageTag,
-  errors: ['edit_conflict', 'conflict'],
+  errors: ['quota_exceeded', 'edit_conflict', 'conflict'],
   example: { body: {}, reply: { ...exampleFullPage, revision: 3 } },
   run: async (context) => {
     const { params, body, if_match, maybeOne, refuse } = context;

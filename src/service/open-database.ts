@@ -6,6 +6,8 @@ import { type Postgres, startPostgres } from '../db/postgres/postgres.ts';
 import { prepareDatabase } from '../db/prepare-database.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { endAllLeases } from '../jobs/workers.ts';
+import type { Plan } from '../providers/payments/payments.ts';
+import { storeLimits } from '../usage/store-limits.ts';
 import { makeDataDir } from './data-dir.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';
 
@@ -14,7 +16,8 @@ import type { OnStop, ServiceHooks } from './hooks.ts';
  * the service. Errors: StartError.
  */
 export async function openDatabase(
-  { DATABASE_URL: url, DATA_DIR: dataDir, DATABASE_CONNECTIONS: connections }: Config,
+  { DATABASE_URL: url, DATA_DIR: dataDir, DATABASE_CONNECTIONS: connections, WORKSPACE_LIMITS }: Config,
+  plans: readonly Plan[],
   log: Logger,
   hooks: ServiceHooks,
   onStop: OnStop,
@@ -30,6 +33,7 @@ export async function openDatabase(
       log.info({ reason }, 'the database cannot be migrated yet'),
     );
     if (applied.length > 0) log.info({ applied }, 'the database was migrated');
+    await storeLimits(owner.query, WORKSPACE_LIMITS, plans);
   });
   const db = openServiceDb({
     connection,

@@ -9,6 +9,7 @@ import type { OnAttempt } from '../jobs/define-job.ts';
 import { registerDatabaseMetrics } from './database-metrics.ts';
 import type { OnStop } from './hooks.ts';
 import { openJobMetrics } from './job-metrics.ts';
+import { addUsageMetrics } from './usage-metrics.ts';
 
 /**
  * Serves Prometheus' text format on its own port, so that it needs no authorization in the API. Returns what records
@@ -21,7 +22,9 @@ export async function serveMetrics(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   registerDatabaseMetrics(registry, db.usage);
-  const onAttempt = openJobMetrics(registry, { query: db.in(SERVICE).query, jobs: JOBS, log });
+  const { query } = db.in(SERVICE);
+  addUsageMetrics(registry, query, (err) => log.warn({ err }, 'the usage of workspaces could not be measured'));
+  const onAttempt = openJobMetrics(registry, { query, jobs: JOBS, log });
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': registry.contentType }).end(await registry.metrics());

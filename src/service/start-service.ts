@@ -34,7 +34,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
   };
   try {
     const external = readExternalConfig(config, log);
-    const { db, postgres } = await openDatabase(config, log, hooks, onStop);
+    const { db, postgres } = await openDatabase(config, external.plans, log, hooks, onStop);
     const blobs = trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query);
     const mail = config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log);
     const { HOST: host, METRICS_PORT: port } = config;

@@ -64,6 +64,9 @@ export async function verifyChecksum({ params, many }: Asked, file: Received, sh
       gone: sql`
         delete from upload_parts p using before
         where p.wiki_id = ${params.wiki_id} and p.upload_id = before.upload_id`,
+      files: sql`
+        update upload_files f set status = 'failed', error = ${`checksum_mismatch: ${text}`} from before
+        where f.wiki_id = ${params.wiki_id} and f.upload_id = before.upload_id and f.kind = 'file' and f.status = 'pending'`,
       result: sql`
         update uploads u set status = 'failed', error = ${`checksum_mismatch: ${text}`}, updated_at = now(), finished_at = now()
         from before where u.wiki_id = ${params.wiki_id} and u.upload_id = before.upload_id

@@ -4,7 +4,7 @@ import { ApiError, notFound } from '../core/errors.ts';
 import { Id, withoutNulls } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { cancelJobs, failUpload } from '../jobs/cancel-ctes.ts';
+import { cancelJobs, failFiles, failUpload } from '../jobs/cancel-ctes.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 
 /** What was made of the files until then stays; a worker that is at it finds its job taken away. */
@@ -30,6 +30,7 @@ export const cancelUpload = endpoint({
         from uploads u join access on access.wiki_id = u.wiki_id where ${ofUpload} and u.finished_at is null`,
       stopped: cancelJobs(sql`before`, sql`j.upload_id = before.upload_id and j.wiki_id = ${wiki_id}`),
       upload: failUpload(wiki_id, sql`before`, sql`select count(*) from stopped`),
+      files: failFiles(wiki_id),
       parts: sql`
         delete from upload_parts p using upload u where p.wiki_id = u.wiki_id and p.upload_id = u.upload_id`,
       after: sql`select u.upload_id, u.status, u.error, u.source_count, u.finished_at, u.updated_at from upload u`,

@@ -20,7 +20,7 @@ export const completeUpload = endpoint({
   event: 'upload.queued',
   params: Type.Object({ wiki_id: Id, upload_id: Id }),
   reply: Upload,
-  errors: ['upload_state', 'checksum_mismatch', 'storage_unavailable'],
+  errors: ['quota_exceeded', 'upload_state', 'checksum_mismatch', 'storage_unavailable'],
   example: {
     reply: { ...exampleUpload, finished_at: undefined, status: 'queued', status_label: 'running', source_count: 0 },
   },

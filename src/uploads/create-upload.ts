@@ -24,7 +24,7 @@ export const createUpload = endpoint({
   body: AnnouncedFiles,
   status: 201,
   reply: Type.Union([Upload, AnnouncedUpload]),
-  errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
+  errors: ['quota_exceeded', 'invalid_request', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
   example: {
     body: exampleFiles,
     reply: {

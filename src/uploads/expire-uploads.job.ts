@@ -1,11 +1,14 @@
 import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
+import { raw, sql } from '../db/sql.ts';
 import { defineJob } from '../jobs/define-job.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
-import { EXPIRED, WAITS } from './upload-file.ts';
+import { EXPIRED, givenUp, hasFailedBytes, WAITS } from './upload-file.ts';
 
-/** Ends the uploads of a wiki that received no bytes for so long. */
+/** How long the bytes of a failed upload are kept, so that it can be retried. */
+const RETRY_DAYS = raw(`interval '7 days'`);
+
+/** Ends the uploads of a wiki that received no bytes for so long, and gives up the bytes of those that failed long ago. */
 export const expireUploads = defineJob({
   name: 'expire-uploads',
   for: 'wiki',
@@ -14,7 +17,9 @@ export const expireUploads = defineJob({
   attempts: 'forever',
   timeoutSeconds: 300,
   every: 600,
-  due: sql`select wiki_id, workspace_id from wikis_with_expired_uploads(${WAITS})`,
+  due: sql`
+    select wiki_id, workspace_id from wikis_with_expired_uploads(${WAITS})
+    union select wiki_id, workspace_id from wikis_with_failed_files(${RETRY_DAYS})`,
   async run({ db, target: { wiki_id }, signal }) {
     const waiting = await db.query<{ upload_id: string }>(sql`
       select upload_id from uploads
@@ -26,6 +31,9 @@ export const expireUploads = defineJob({
           update uploads set status = 'failed', error = ${EXPIRED}, updated_at = now(), finished_at = now()
           where wiki_id = ${wiki_id} and upload_id = ${upload_id} and status = 'uploading' and updated_at < now() - ${WAITS}
           returning *
+        ), files as (
+          update upload_files f set status = 'failed', error = ${EXPIRED} from ended e
+          where f.wiki_id = e.wiki_id and f.upload_id = e.upload_id and f.kind = 'file' and f.status = 'pending'
         ), gone as (
           delete from upload_parts p using ended e where p.wiki_id = e.wiki_id and p.upload_id = e.upload_id
         )
@@ -34,6 +42,10 @@ export const expireUploads = defineJob({
           jsonb_build_object('status', 'uploading'), jsonb_build_object('status', e.status, 'error', e.error)
         from ended e join wikis w on w.wiki_id = e.wiki_id`);
     }
+    await db.query(sql`
+      update upload_files f set ${givenUp} from uploads u
+      where f.wiki_id = ${wiki_id} and ${hasFailedBytes} and u.wiki_id = f.wiki_id and u.upload_id = f.upload_id
+        and u.status = 'failed' and u.finished_at < now() - ${RETRY_DAYS}`);
   },
 });
 

@@ -6,6 +6,7 @@ import { ApiError, notFound } from '../core/errors.ts';
 import { raw, sql } from '../db/sql.ts';
 import { type Context, endpoint } from '../http/endpoint.ts';
 import { toStorageError } from '../http/to-api-error.ts';
+import { refuseStorage, type StorageUse, storageOf } from '../http/upload-limits.ts';
 import type { ReceivedBlob } from '../providers/storage/blobs.ts';
 import { assembleFile, verifyChecksum } from './assemble-file.ts';
 import { type BodyParts, bodyParts } from './body-parts.ts';
@@ -42,6 +43,7 @@ export const receiveBytes = endpoint({
   reply: Type.Object({ received: Type.Integer() }),
   headers: ({ received }) => ({ 'upload-offset': String(received), 'upload-expires': expiryFromNow() }),
   errors: [
+    'quota_exceeded',
     'invalid_request',
     'upload_state',
     'precondition_failed',
@@ -53,12 +55,16 @@ export const receiveBytes = endpoint({
   example: { reply: { received: 1_234 } },
   run: async (context) => {
     const { params, header, maybeOne, bytes } = context;
-    const file = await maybeOne<UploadFile>(fileOf(params));
+    const file = await maybeOne<UploadFile & StorageUse>(sql`
+      select f.*, s.used, s.allowed from (${fileOf(params)}) f cross join access a
+      cross join lateral (${storageOf(sql`a.workspace_id`)}) s`);
     if (!file) throw notFound();
     requireTus(header);
     const offset = readOffset(header);
     const checksum = readChecksum(header);
     if (!file.is_open) throw takesNoBytes(file);
+    // What was announced counts already, but the limit may have become lower.
+    refuseStorage(file, 0);
     if (offset !== file.received) throw isElsewhere(file);
     if (Number(header('Content-Length') ?? 0) > file.byte_size - offset) throw tooLong(file);
     const body = bodyParts(bytes);

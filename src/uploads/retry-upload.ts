@@ -19,7 +19,7 @@ export const retryUpload = endpoint({
   event: 'upload.retried',
   params: Type.Object({ wiki_id: Id, upload_id: Id }),
   reply: Upload,
-  errors: ['upload_state'],
+  errors: ['quota_exceeded', 'upload_state'],
   example: {
     reply: { ...exampleUpload, finished_at: undefined, status: 'queued', status_label: 'running', summary: '' },
   },
@@ -51,7 +51,7 @@ export const retryUpload = endpoint({
     throw new ApiError(
       'upload_state',
       upload.status === 'failed'
-        ? 'Not all bytes of this upload were sent, so it cannot be worked on. Make a new one.'
+        ? 'Not all bytes of this upload are there, so it cannot be worked on. Make a new one.'
         : 'Only an upload that has failed can be tried again.',
     );
   },

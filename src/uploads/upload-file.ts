@@ -22,6 +22,12 @@ export const isUnsettled = raw("f.kind = 'file' and f.sha256 = ''");
 export const isSettled = sql`not exists (
   select from upload_files f where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and ${isUnsettled})`;
 
+/** A file `f` that failed, and whose bytes are kept for another attempt. */
+export const hasFailedBytes = raw("f.kind = 'file' and f.status = 'failed' and f.sha256 <> ''");
+
+/** Gives up the bytes of a file: they do not count any more, and the upload cannot be retried. */
+export const givenUp = raw("sha256 = '', received = 0");
+
 /** A file of an upload, and how far it is. */
 export interface UploadFile {
   file_no: number;

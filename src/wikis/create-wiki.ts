@@ -23,7 +23,7 @@ export const createWiki = endpoint({
   }),
   status: 201,
   reply: Wiki,
-  errors: ['invalid_title', 'invalid_slug', 'invalid_request', 'slug_taken'],
+  errors: ['quota_exceeded', 'invalid_title', 'invalid_slug', 'invalid_request', 'slug_taken'],
   example: {
     body: { title: 'Handbook', slug: 'handbook' },
     reply: { ...exampleWiki, slug: 'handbook', title: 'Handbook' },

@@ -29,7 +29,7 @@ export const deleteWiki = endpoint({
         from wikis w join access a on a.wiki_id = w.wiki_id, (select count(*) from stopped) s
         for no key update of w`,
       removed: sql`
-        update wikis w set workspace_id = null from before b
+        update wikis w set workspace_id = null, deleted_from = w.workspace_id from before b
         where w.wiki_id = b.wiki_id and w.workspace_id is not null returning w.wiki_id`,
       result: raw('select from removed'),
     });

@@ -28,6 +28,13 @@ export const removeDeletedWiki = defineJob({
     await inBatches(sql`
       delete from import_revisions where wiki_id = ${wiki_id} and (import_id, page_id, revision) in (
         select import_id, page_id, revision from import_revisions where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
+    // What is deleted before the wiki is uncounted from the workspace that it was in.
+    await inBatches(sql`
+      delete from uploads where wiki_id = ${wiki_id} and upload_id in (
+        select upload_id from uploads where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
+    await inBatches(sql`
+      delete from jobs where wiki_id = ${wiki_id} and job_id in (
+        select job_id from jobs where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
     if (signal.aborted) return;
     await query(sql`delete from wikis where wiki_id = ${wiki_id} and workspace_id is null`);
   },

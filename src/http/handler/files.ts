@@ -4,6 +4,7 @@ import { sql } from '../../db/sql.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type ReceivedFile, receiveFiles } from '../multipart.ts';
 import type { Services } from '../services.ts';
+import { isNearLimit, refuseStorage, type StorageUse, storageOf } from '../upload-limits.ts';
 import type { AcceptedRequest } from './accepted-request.ts';
 import { streamOf } from './input.ts';
 
@@ -15,13 +16,25 @@ export async function receiveUpload(
 ): Promise<ReceivedFile[]> {
   const stream = streamOf(request);
   if (endpoint.consumes !== 'multipart' || !stream) return [];
-  const there = await openGuard().maybeOne(endpoint.receives?.(input.params) ?? sql`select 1`);
-  if (!there) throw notFound();
+  const target = endpoint.receives?.(input.params) ?? sql`select 1`;
+  const guard = openGuard();
+  const findStorage = async () => {
+    const storage = await guard.maybeOne<StorageUse>(sql`
+      select s.used, s.allowed from access a cross join lateral (${storageOf(sql`a.workspace_id`)}) s where exists (${target})`);
+    if (!storage) throw notFound();
+    return storage;
+  };
+  const storage = await findStorage();
+  // A file has at least one byte, but for the empty one.
+  refuseStorage(storage, 1);
   const { upload_files, file_bytes, upload_bytes } = limits;
   return receiveFiles(stream, request.headers, blobs, {
     ...limits,
     upload_files: endpoint.files_max ?? upload_files,
     file_bytes: endpoint.file_max === 'upload' ? upload_bytes : file_bytes,
+    storage,
+    // Others may have stored something while these files came.
+    beforeKeeping: async (bytes) => isNearLimit(storage, bytes) && refuseStorage(await findStorage(), bytes),
   });
 }
 

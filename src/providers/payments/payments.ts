@@ -1,3 +1,4 @@
+import type { Quotas } from '../../core/quotas.ts';
 import { formatMoney, share, toMajorUnits } from './money.ts';
 
 /** A plan of the catalogue (billing/plans.ts). */
@@ -18,6 +19,8 @@ export interface Plan {
   /** Members beyond the seats may be invited, and are charged on the next invoice. */
   overage_allowed: boolean;
   checkout: 'none' | 'subscription' | 'contact_sales';
+  /** What a workspace on it may have; what is not named has the limit of the service. */
+  limits?: Quotas;
   /** The Stripe price of this plan. */
   stripe_price_id?: string;
 }

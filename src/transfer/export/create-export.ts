@@ -19,6 +19,7 @@ export const createExport = endpoint({
   params: WikiParams,
   status: 201,
   reply: Job,
+  errors: ['quota_exceeded'],
   example: { reply: queuedJob('export') },
   run: async ({ params: { wiki_id }, one, later }) => {
     const job_id = newId('job');

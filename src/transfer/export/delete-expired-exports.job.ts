@@ -1,7 +1,10 @@
 import { sql } from '../../db/sql.ts';
 import { defineJob } from '../../jobs/define-job.ts';
 
-/** Deletes exports that can no longer be downloaded; their archives are then blobs that nothing refers to. */
+/**
+ * Deletes exports that can no longer be downloaded, and imports that have ended; their archives are then blobs that nothing
+ * refers to.
+ */
 export const deleteExpiredExports = defineJob({
   name: 'delete-expired-exports',
   for: 'service',
@@ -10,5 +13,10 @@ export const deleteExpiredExports = defineJob({
   attempts: 'forever',
   timeoutSeconds: 600,
   every: 3_600,
-  run: async ({ db: { query } }) => void (await query(sql`delete from exports where expires_at < now()`)),
+  async run({ db: { query } }) {
+    await query(sql`delete from exports where expires_at < now()`);
+    await query(sql`
+      delete from imports i using jobs j
+      where j.wiki_id = i.wiki_id and j.job_id = i.import_id and j.finished_at < now() - interval '1 hour'`);
+  },
 });

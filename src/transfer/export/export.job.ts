@@ -1,6 +1,7 @@
 import { newId } from '../../core/ids.ts';
 import type { Db, Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
+import { refuseStorage, type StorageUse, storageOf } from '../../http/upload-limits.ts';
 import { type ClaimedJob, defineRecordJob } from '../../jobs/define-job.ts';
 import { endJob, showProgress } from '../../jobs/record-queue.ts';
 import type { ReceivedBlob } from '../../providers/storage/blobs.ts';
@@ -69,7 +70,7 @@ function progressOf(db: Db, job: ClaimedJob, signal: AbortSignal) {
 }
 
 async function end(db: Db, job: ClaimedJob, manifest: Manifest, archive: ReceivedBlob): Promise<void> {
-  await archive.keep();
+  await keepWithin(db, job, archive);
   const { sha256, byte_size } = archive;
   const { pages, revisions, attachments } = manifest;
   const summary = `${pages} pages with ${revisions} revisions and ${attachments} attachments, ${byte_size} bytes.`;
@@ -80,6 +81,20 @@ async function end(db: Db, job: ClaimedJob, manifest: Manifest, archive: Receive
       where wiki_id = ${job.wiki_id} and export_id = ${job.job_id}`);
     await recordEnd(query, job, 'completed', { summary, sha256 });
   });
+}
+
+/** Keeps the archive, or discards it where the workspace may not store that much. */
+async function keepWithin(db: Db, { wiki_id }: ClaimedJob, archive: ReceivedBlob): Promise<void> {
+  const [storage] = await db.query<StorageUse>(sql`
+    select s.used, s.allowed from wikis w cross join lateral (${storageOf(sql`w.workspace_id`)}) s
+    where w.wiki_id = ${wiki_id}`);
+  try {
+    if (storage) refuseStorage(storage, archive.byte_size);
+  } catch (error) {
+    await archive.discard();
+    throw error;
+  }
+  await archive.keep();
 }
 
 /** The audit record of how an export or an import ended; it has no actor, as the end of an upload. */

@@ -31,7 +31,14 @@ export const createImport = endpoint({
   file_max: 'upload',
   status: 201,
   reply: Job,
-  errors: ['invalid_request', 'conflict', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
+  errors: [
+    'quota_exceeded',
+    'invalid_request',
+    'conflict',
+    'payload_too_large',
+    'unsupported_media_type',
+    'storage_unavailable',
+  ],
   example: { reply: queuedJob('import') },
   run: async ({ params: { wiki_id }, files, services, one, maybeOne, later }) => {
     const [file] = files;

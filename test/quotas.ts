@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { changeLimits, type LimitChanges } from '../src/cli/workspace-controls.ts';
+import type { OwnerDb } from '../src/db/db.ts';
+import { sql } from '../src/db/sql.ts';
+import type { Usage } from '../src/usage/schema.ts';
+import type { Client } from './world.ts';
+
+/** Gives a workspace limits of its own, as the operator does. */
+export const limit = (db: OwnerDb, workspace_id: string, changes: LimitChanges) =>
+  changeLimits(db, workspace_id, changes);
+
+/** What the API says that a workspace has, by name. */
+export async function usageBy(client: Client, workspace_id: string): Promise<Record<Usage['name'], number>> {
+  const { status, body } = await client.get(`/v1/workspaces/${workspace_id}/usage`);
+  assert.equal(status, 200, JSON.stringify(body));
+  const entries = (body as Usage[]).map((usage) => [usage.name, usage.used]);
+  return Object.fromEntries(entries);
+}
+
+/** What a workspace has, counted by reading it, together with the counts that its writes have kept: of one moment. */
+export async function counted(db: OwnerDb, workspace_id: string): Promise<{ kept: object; actual: object }> {
+  const [row] = await db.query<{ kept: object; actual: object }>(sql`
+    select (select jsonb_object_agg(u.name, u.used) from usage_and_limits(${workspace_id}) u) as kept,
+      (select to_jsonb(a) from actual_usage(${workspace_id}) a) as actual`);
+  assert.ok(row);
+  return row;
+}
