@@ -9,6 +9,7 @@ import { billing } from './pages/settings/billing.ts';
 import { changeOwnKeys, changeWorkspaceKeys, ownKeys, workspaceKeys } from './pages/settings/keys.ts';
 import { changeMembers, members } from './pages/settings/members.ts';
 import { changeProfile, profile } from './pages/settings/profile.ts';
+import { usage } from './pages/settings/usage.ts';
 import { changeWidgets, widgets } from './pages/settings/widgets.ts';
 import { changeWikis, wikis } from './pages/settings/wikis.ts';
 import { beginOpenId, completeOpenId, sendSignIn, signIn, signInByLink, signOut } from './pages/sign-in.ts';
@@ -80,6 +81,7 @@ export const ROUTES: readonly WebRoute[] = [
   widgets,
   changeWidgets,
   billing,
+  usage,
   audit,
   profile,
   changeProfile,

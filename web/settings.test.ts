@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ROLES } from '../src/access/roles.ts';
 import { sql } from '../src/db/sql.ts';
+import { limit } from '../test/quotas.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { type Answer, openWorld } from '../test/world.ts';
 
@@ -38,6 +39,7 @@ const SECTIONS = {
   keys: 'developers:manage',
   widgets: 'developers:manage',
   billing: 'billing:manage',
+  usage: 'members:read',
   audit: 'enterprise:manage',
 };
 
@@ -221,4 +223,20 @@ test('any page can load the module of the widgets, and loads it again only when 
     headers: { 'if-none-match': answer.headers.get('etag') ?? '' },
   });
   assert.equal(again.status, 304);
+});
+
+test('the usage of a workspace is shown beside its limits, in words as well as in bars', async () => {
+  const { workspace_id } = owner;
+  const usageOf = async () => (await me.open(`/${slug}/-/usage`)).body as string;
+  const before = await usageOf();
+  assert.match(before, /<th scope="row">Wikis<\/th>\s*<td class="number">1<\/td><td class="number">1,000<\/td>/);
+  assert.match(before, /<meter aria-label="Wikis"[^>]*value="0.001"/);
+  await limit(world.db, workspace_id, { wikis: 1, pages: null });
+  const after = await usageOf();
+  assert.match(after, /100 %, the limit is reached/);
+  assert.match(after, /<td class="number">unlimited<\/td>/);
+  const refused = await me.submit(`/${slug}/-/wikis`, { do: 'make', title: 'One more' });
+  assert.equal(refused.status, 409);
+  assert.match(refused.body, /The workspace may have 1 wikis, and this would make 2/);
+  await limit(world.db, workspace_id, { wikis: 'plan', pages: 'plan' });
 });

@@ -97,6 +97,7 @@ function sectionNav({ path }: Visit, context: SettingsContext): Html {
       ${entry(context.can('developers:manage'), context.sectionUrl('keys'), 'API keys')}
       ${entry(context.can('developers:manage'), context.sectionUrl('widgets'), 'Widgets')}
       ${entry(context.can('billing:manage'), context.sectionUrl('billing'), 'Plan')}
+      ${entry(context.can('members:read'), context.sectionUrl('usage'), 'Usage')}
       ${entry(context.can('enterprise:manage'), context.sectionUrl('audit'), 'Audit log')}</ul>`
     }
     <h2>You</h2><ul>${entry(true, '/me', 'Profile')}${entry(true, '/me/keys', 'Your API keys')}</ul>
