@@ -6,6 +6,7 @@ import { printFailedJobs, retryJob } from './jobs.ts';
 import { printKey } from './key.ts';
 import { verifySources } from './verify.ts';
 import { UsageError, withDatabase } from './with-database.ts';
+import { runWorkspaceCommand, WORKSPACE_USAGE } from './workspace.ts';
 
 const USAGE = `Usage:
   ibid key --email ADDRESS [--name NAME]                        a personal API key of that user, created if new
@@ -13,11 +14,14 @@ const USAGE = `Usage:
   ibid verify [--wiki WIKI_ID]                                  whether every page still shows what its sources say
   ibid jobs                                                     background jobs that failed for good, with their errors
   ibid jobs retry JOB_ID                                        one of them again, with all its attempts
-
+${WORKSPACE_USAGE}
 It uses the database of DATA_DIR or DATABASE_URL, as the service does.
 `;
 
 async function main(): Promise<void> {
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const [command, ...rest] = process.argv.slice(2);
+  if (command === 'workspace') return runWorkspaceCommand(readConfig(process.env), rest, print);
   const { positionals, values } = parseArgs({
     allowPositionals: true,
     options: {
@@ -33,9 +37,8 @@ async function main(): Promise<void> {
     return;
   }
   const config = readConfig(process.env);
-  const print = (line: string) => void process.stdout.write(`${line}\n`);
-  const [command, action, job_id] = positionals;
-  if (command === 'jobs') {
+  const [, action, job_id] = positionals;
+  if (positionals[0] === 'jobs') {
     if (action === undefined) return withDatabase(config, ({ query }) => printFailedJobs(query, print));
     if (action !== 'retry' || job_id === undefined) throw new UsageError(`ibid jobs retry JOB_ID\n\n${USAGE}`);
     return withDatabase(config, ({ query }) => retryJob(query, job_id, print));
