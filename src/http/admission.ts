@@ -6,6 +6,8 @@ import { HEADERS } from './answer-headers.ts';
 import { bodyTimeout } from './body-parsers.ts';
 import { browserToken } from './browser-cookie.ts';
 import type { Endpoint } from './endpoint.ts';
+import { EventStream } from './event-stream.ts';
+import type { LoadShedding } from './load-shedding.ts';
 import type { WidgetCors } from './widget-cors.ts';
 
 declare module 'fastify' {
@@ -17,12 +19,15 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Read before the body is; undefined where the endpoint needs none. */
     credential: Credential | undefined;
+    /** Counted in as one that is worked on. */
+    isCounted: boolean;
     /** The credential was checked, so the answer is not 401. */
     callerKnown: boolean;
   }
 }
 
 interface AdmissionNeeds {
+  load: LoadShedding;
   credentials: CredentialReader;
   limits: RateLimits | undefined;
   cors: WidgetCors;
@@ -30,7 +35,7 @@ interface AdmissionNeeds {
 }
 
 /** What every request passes before its body is read: answer headers, rate limits, the credential. */
-export function admission({ credentials, limits, cors, publicUrl }: AdmissionNeeds) {
+export function admission({ load, credentials, limits, cors, publicUrl }: AdmissionNeeds) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     reply.headers(HEADERS);
     reply.header('x-request-id', request.id);
@@ -64,6 +69,10 @@ export function admission({ credentials, limits, cors, publicUrl }: AdmissionNee
       const credential = cookie === undefined ? await credentials.read(bearer ?? '') : credentials.readCookie(cookie);
       await limits?.limitCredential(request, reply, endpoint, credential);
       request.credential = credential;
+    }
+    if (!endpoint.consumes && endpoint.reply !== EventStream) {
+      load.enter(endpoint.canWait === true);
+      request.isCounted = true;
     }
     const { headers } = request.raw;
     if (!endpoint.body && !endpoint.consumes && headers['content-type'] !== undefined) delete headers['content-type'];

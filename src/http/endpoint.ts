@@ -75,6 +75,8 @@ interface EndpointDefinition<
   idempotent?: false;
   /** The business event of a write: the target, a dot, what happened. */
   event?: EventType;
+  /** When the service has more to do than it can, it is refused before others are. */
+  canWait?: true;
   /** A rate limit in addition to the general one. */
   limit?: RateLimited['limit'];
   params?: Params;

@@ -22,6 +22,7 @@ import { EventStream, openEventStreams } from './event-stream.ts';
 import { handlerOf } from './handler/handler.ts';
 import type { HandlerNeeds } from './handler/needs.ts';
 import { replySchema } from './handler/reply-schema.ts';
+import { openLoadShedding } from './load-shedding.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import type { Limits, Services } from './services.ts';
 import { disconnectSlowClients } from './slow-clients.ts';
@@ -52,7 +53,14 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('callerKnown', false);
   app.decorateRequest('credential', undefined);
   registerBodyParsers(app);
-  app.addHook('onRequest', admission({ credentials, limits, cors, publicUrl: services.publicUrl }));
+  app.decorateRequest('isCounted', false);
+  const load = openLoadShedding();
+  app.addHook('onClose', async () => load.stop());
+  app.addHook('onResponse', (request, _reply, done) => {
+    if (request.isCounted) load.leave();
+    done();
+  });
+  app.addHook('onRequest', admission({ load, credentials, limits, cors, publicUrl: services.publicUrl }));
   if (limits) {
     app.decorateRequest('admitted', undefined);
     app.addHook('onSend', (request, reply, payload, done) => {

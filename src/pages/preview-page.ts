@@ -16,6 +16,7 @@ export const previewPage = endpoint({
   summary: 'Preview a page',
   description: 'The HTML that a text would become as a page at `page_path`, which its relative links lead from.',
   access: onWiki('pages:write'),
+  canWait: true,
   idempotent: false,
   params: WikiParams,
   bodyLimit: 'markdown',

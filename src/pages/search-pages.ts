@@ -20,6 +20,7 @@ export const searchPages = endpoint({
   summary: 'Search pages',
   description: 'Best first: pages that hold any of the words, all of the phrases and none of the excluded words.',
   access: onWiki('pages:read'),
+  canWait: true,
   limit: 'search',
   params: WikiParams,
   query: SearchQuery,

@@ -24,6 +24,7 @@ export const suggestPages = endpoint({
     'For what is being typed: pages whose titles hold its words, of which the last may be unfinished. Where there is none ' +
     'and the wiki does not know a word, the query with the words that were probably meant.',
   access: onWiki('pages:read'),
+  canWait: true,
   params: WikiParams,
   query: Type.Object({
     query: Type.String({ minLength: 1, maxLength: 1_024, description: 'What was typed so far; any text.' }),

@@ -26,6 +26,7 @@ export const searchSources = endpoint({
     'page of the passage (`page:3`) where the source has pages, the line of the file (`line:12`) where it has lines, else ' +
     "where the passage begins in the source's text (`offset:1204`).",
   access: onWiki('sources:read'),
+  canWait: true,
   limit: 'search',
   params: WikiParams,
   query: SearchQuery,

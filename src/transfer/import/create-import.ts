@@ -23,6 +23,7 @@ export const createImport = endpoint({
     'between files links between pages, and the pictures that they show attachments. Answers the job that does it: all of it, or, ' +
     'where that cannot be, nothing.',
   access: onWiki('pages:write'),
+  canWait: true,
   event: 'import.created',
   limit: 'uploads',
   params: WikiParams,
