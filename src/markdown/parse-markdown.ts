@@ -5,6 +5,7 @@ import remarkParse from 'remark-parse';
 import { type Data, type Processor, unified } from 'unified';
 import { expectEmails, limitEmailSearch } from './email-syntax.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
+import { hasCostlyParagraph } from './parse-cost.ts';
 import { wikiLinkFromMarkdown, wikiLinkSyntax } from './wiki-link-syntax.ts';
 
 /** The range of the destination of a link, an image or a definition in the source, in UTF-16 units: [start, end). */
@@ -43,6 +44,7 @@ const FRONT_MATTER = /^---[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?---[ \t]*(?:[\r\n
  */
 export function parseMarkdown(markdown: string): Root {
   assertFewMarkers(markdown);
+  if (hasCostlyParagraph(markdown)) throw new TooComplexError('a paragraph with too many brackets or emphasis marks');
   expectEmails(markdown);
   const tree = catchOverflow(() => (FRONT_MATTER.test(markdown) ? frontMatterParser : parser).parse(markdown));
   assertSize(tree, markdown.length);
