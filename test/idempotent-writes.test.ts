@@ -39,9 +39,9 @@ const watched = await openWorld(
       observedServices(
         {
           ...services,
-          renderPage: async (page) => {
+          renderPage: async (...request) => {
             await fault.hold?.('renderPage');
-            return services.renderPage(page);
+            return services.renderPage(...request);
           },
           blobs: {
             ...services.blobs,

@@ -98,7 +98,8 @@ async function uploadOnce(owner: Owner, numbers: () => number): Promise<Announce
 
 /** Ends leases and resets failures: saves the time of a lease, and does not count our kills against a job. */
 async function resetLeases(): Promise<void> {
-  await query(sql`with gone as (delete from workers) update jobs set failures = 0 where status = 'running'`);
+  await query(sql`with gone as (delete from workers), counted as (update upload_files set attempts = 0)
+    update jobs set failures = 0 where status = 'running'`);
 }
 
 test('an upload and its job continue after the service or the worker is killed at any moment, and nothing is lost or duplicated', async (t) => {

@@ -19,12 +19,12 @@ const world = await openWorld(
   {
     services: (services) => ({
       ...services,
-      renderPage: async (page) => {
-        if (page.markdown.length < LARGE) return services.renderPage(page);
+      renderPage: async (page, ...requester) => {
+        if (page.markdown.length < LARGE) return services.renderPage(page, ...requester);
         calls.render += 1;
         await hold.render;
         // How long rendering takes is what the tests decide.
-        return services.renderPage({ ...page, markdown: 'x' });
+        return services.renderPage({ ...page, markdown: 'x' }, ...requester);
       },
       blobs: {
         ...services.blobs,

@@ -1,10 +1,10 @@
 import type { Rates } from '../access/rate-limits.ts';
 import type { WidgetTokens } from '../access/widget-token.ts';
-import type { RenderPage } from '../markdown/render.ts';
 import type { OpenIdSignIn } from '../providers/identity/openid-sign-in.ts';
 import type { Mail } from '../providers/mail/mail.ts';
 import type { Payments, Plan } from '../providers/payments/payments.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
+import type { RenderPage } from '../sandbox/sandbox.ts';
 
 /** What an endpoint may use besides the database. */
 export interface Services {
@@ -17,7 +17,7 @@ export interface Services {
   /** The catalogue of plans. */
   plans: readonly Plan[];
   widgetTokens: WidgetTokens;
-  /** Renders Markdown outside the request's thread, within limits. */
+  /** Renders Markdown outside this process, within limits. */
   renderPage: RenderPage;
   /** Notifies of job changes. */
   jobChanges: JobChanges;

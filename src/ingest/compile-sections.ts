@@ -5,8 +5,7 @@ import type { KnownTitle } from '../documents/links/title-names.ts';
 import type { Part } from '../documents/split/split-document.ts';
 import { ID_PREFIX } from '../markdown/safe-addresses.ts';
 import { relativeAddress } from '../markdown/wiki-links.ts';
-import type { CompileOutput, SplitOutput } from '../sandbox/bounded-thread.ts';
-import type { Sandbox } from '../sandbox/thread-pool.ts';
+import type { CompileOutput, Sandbox, SplitOutput } from '../sandbox/sandbox.ts';
 import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
 import { planSections, type SectionPlans } from './plan-sections.ts';
 

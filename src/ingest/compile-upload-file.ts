@@ -4,12 +4,12 @@ import type { Query } from '../db/db.ts';
 import { TEXT_MAX, titleFromFilename } from '../documents/formats/extract.ts';
 import { isDocument } from '../documents/formats/file-type.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
-import type { CompileOutput, SplitOutput } from '../sandbox/bounded-thread.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
-import type { Sandbox } from '../sandbox/thread-pool.ts';
+import type { CompileOutput, Sandbox, SplitOutput } from '../sandbox/sandbox.ts';
 import type { Surroundings } from './compile-sections.ts';
 import { compileSections } from './compile-sections.ts';
 import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
+import { INTERRUPTED, isGivenUp } from './file-attempts.ts';
 import { type PlacedPicture, placePictures } from './pictures.ts';
 import type { SectionPlans } from './plan-sections.ts';
 
@@ -69,6 +69,7 @@ export function fileCompiler(
 
   async function readBytes(file: PendingFile): Promise<Read> {
     const { filename, content_type, page_path, byte_size, sha256 } = file;
+    if (isGivenUp(file)) return { result: INTERRUPTED, pictures: [] };
     try {
       // A file that is too large for a text is not held as a whole to find out that it is one.
       const bytes = byte_size <= TEXT_MAX ? await blobs.read(sha256) : await beginning(sha256);

@@ -1,5 +1,5 @@
-import type { CompiledFile } from '../documents/compile-file.ts';
-import type { CompileOutput } from '../sandbox/bounded-thread.ts';
+import type { SentFile } from '../sandbox/rendering-responses.ts';
+import type { CompileOutput } from '../sandbox/sandbox.ts';
 
 import type { PlacedPicture } from './pictures.ts';
 
@@ -13,6 +13,8 @@ export interface PendingFile {
   sha256: string;
   page_path: string;
   page_id: string;
+  /** How often the service ended while it was being worked on. */
+  attempts: number;
   /** Of a section the file_no of its file; else null. */
   section_of: number | null;
 }
@@ -21,7 +23,7 @@ export interface PendingFile {
 export interface CompiledUploadFile {
   file: PendingFile;
   result: CompileOutput;
-  page: CompiledFile | undefined;
+  page: SentFile | undefined;
   /** What the page shows and is not stored as an attachment yet. */
   pictures: readonly PlacedPicture[];
   /** Of a file that was divided all its sections, which need their rows before the first of them is written. */
@@ -40,7 +42,7 @@ export interface Merged {
   /** The page that was merged with: of another revision, or at another path, it is another one. */
   present: ExistingPage;
   /** Undefined where people and the file changed the same places: then nothing is written. */
-  page: CompiledFile | undefined;
+  page: SentFile | undefined;
 }
 
 /** What was merged of a batch, by the page. */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { renderPlainText } from '../markdown/plain-text.ts';
-import { openSandbox } from '../sandbox/thread-pool.ts';
+import fc from 'fast-check';
+import { markdownTexts } from '../../test/fuzz/markdown-texts.ts';
+import { plainPage } from '../markdown/render.ts';
+import { openSandbox } from '../sandbox/sandbox.ts';
 
 const SIZE = 20_000;
 
@@ -66,8 +68,9 @@ const HOSTILE: Record<string, string> = {
   'headings of one name': repeated('# x\n\n'),
 };
 
-const sandbox = openSandbox({ renderMs: 100 });
-after(() => sandbox.close());
+const pool = openSandbox({ renderMs: 100 });
+after(() => pool.close());
+const sandbox = pool.of('');
 
 test('a hostile text is rendered in its time or shown as plain text, and the pages behind it are rendered', async (t) => {
   const plain: string[] = [];
@@ -80,7 +83,7 @@ test('a hostile text is rendered in its time or shown as plain text, and the pag
     assert.ok(page.plain_reason !== 'failed', `${name} must not be a fault of ours`);
     if (page.plain_reason === '') continue;
     plain.push(`${name} (${page.plain_reason})`);
-    assert.deepEqual(page, { ...renderPlainText(markdown), plain_reason: page.plain_reason, links: [] }, name);
+    assert.deepEqual(page, plainPage(markdown, page.plain_reason), name);
     const next = await sandbox.render({ wiki_id: '', markdown: '# Next', page_path: 'x', pagesByTarget: new Map() });
     assert.deepEqual([next.plain_reason, next.title], ['', 'Next'], `the page behind ${name}`);
   }
@@ -93,14 +96,14 @@ test('a text has more time the longer it is, and other work on the machine does 
   const usual = openSandbox();
   try {
     const markdown = repeated('A *word*, a `word`.\n\n', 100_000);
-    const long = await usual.render({ wiki_id: '', markdown, page_path: 'x', pagesByTarget: new Map() });
+    const long = await usual.of('').render({ wiki_id: '', markdown, page_path: 'x', pagesByTarget: new Map() });
     assert.equal(long.plain_reason, '');
   } finally {
     await usual.close();
   }
   const brief = openSandbox({ renderMs: 1 });
   try {
-    const page = await brief.render({
+    const page = await brief.of('').render({
       wiki_id: '',
       markdown: repeated('[a](b "'),
       page_path: 'x',
@@ -117,15 +120,55 @@ test('a fault of ours in rendering a page is told, and the page is shown as plai
   const watched = openSandbox({ onError: (error) => faults.push(error) });
   try {
     const markdown = '# Title\n\n[[x]]';
-    const page = await watched.render({
+    const page = await watched.of('').render({
       wiki_id: '',
       markdown,
-      page_path: 'x',
-      pagesByTarget: undefined as unknown as Map<string, string>,
+      page_path: undefined as unknown as string,
+      pagesByTarget: new Map(),
     });
-    assert.deepEqual(page, { ...renderPlainText(markdown), plain_reason: 'failed', links: [] });
+    assert.deepEqual(page, plainPage(markdown, 'failed'));
     assert.equal(faults.length, 1);
   } finally {
     await watched.close();
+  }
+});
+
+/** HOSTILE_TEXTS: how many generated texts are rendered. HOSTILE_SEED: which ones. */
+const TEXTS = Number(process.env.HOSTILE_TEXTS || 150);
+const TEXTS_SEED = Number(process.env.HOSTILE_SEED || 20_261_122);
+
+test('generated texts become pages or plain text, each with a bounded number of processes and none a fault of ours', async (t) => {
+  const faults: Error[] = [];
+  const bounded = openSandbox({ renderMs: 200, onError: (error) => faults.push(error) });
+  const reasons = new Map<string, number>();
+  let processes = 0;
+  try {
+    const texts = fc.sample(markdownTexts, { numRuns: TEXTS, seed: TEXTS_SEED });
+    for (const markdown of texts) {
+      const page = await bounded.of('').render({ wiki_id: '', markdown, page_path: 'x', pagesByTarget: new Map() });
+      reasons.set(page.plain_reason, (reasons.get(page.plain_reason) ?? 0) + 1);
+      processes = Math.max(processes, process.getActiveResourcesInfo().filter((name) => name === 'ProcessWrap').length);
+      assert.ok(page.html !== '' || markdown.trim() === '' || page.plain_reason === '', JSON.stringify(markdown));
+    }
+    t.diagnostic(`${texts.length} texts: ${JSON.stringify([...reasons])}`);
+    assert.deepEqual(faults, []);
+    assert.ok(processes <= 2, `${processes} processes`);
+  } finally {
+    await bounded.close();
+  }
+});
+
+test('a text that takes more memory than the process that renders it ends that process and is shown as it is', async () => {
+  const usual = openSandbox();
+  try {
+    const markdown = '![['.repeat(520_000);
+    const page = await usual.of('').render({ wiki_id: '', markdown, page_path: 'x', pagesByTarget: new Map() });
+    assert.ok(page.text === markdown || page.plain_reason === '', page.plain_reason);
+    const next = await usual
+      .of('')
+      .render({ wiki_id: '', markdown: '# Next', page_path: 'x', pagesByTarget: new Map() });
+    assert.deepEqual([next.plain_reason, next.title], ['', 'Next']);
+  } finally {
+    await usual.close();
   }
 });

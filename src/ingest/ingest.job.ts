@@ -2,11 +2,12 @@ import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { type ClaimedJob, defineRecordJob } from '../jobs/define-job.ts';
 import { advanceJob, endJob, lockJob } from '../jobs/record-queue.ts';
-import type { Sandbox } from '../sandbox/thread-pool.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { compiledAhead } from './compile-ahead.ts';
 import { fileCompiler } from './compile-upload-file.ts';
 import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
 import { endUpload } from './end-upload.ts';
+import { countAttempt, giveUpSections, groupsToBegin, isGivenUp, takeBackAttempts } from './file-attempts.ts';
 import { knownTitles } from './known-titles.ts';
 import { mergeEdits } from './merge-edits.ts';
 import { markOrphanedSections } from './orphaned-sections.ts';
@@ -42,6 +43,7 @@ export const ingestJob = defineRecordJob({
     });
     const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
     const plans = await openSectionPlans(db.query, upload);
+    await giveUpSections(db.query, job);
     const pending = await pendingFiles(db.query, job);
     const titles = await knownTitles(
       { query: db.query, blobs: services.blobs, stopping: signal },
@@ -50,22 +52,44 @@ export const ingestJob = defineRecordJob({
       pages,
     );
     const compile = fileCompiler(services, db.query, upload, { pages, titles, plans, stopping: signal });
-    // While one batch is written, the next one is compiled.
-    let writing: Promise<unknown> = Promise.resolve();
-    for await (const batch of batchesOf(compiledAhead(pending, compile, signal))) {
-      await writing;
-      if (signal.aborted) break;
-      writing = mergeAndWrite(db, services.sandbox, job, pages, batch);
-      // Its failure is thrown where it is waited for; until then it is not an unhandled one.
-      writing.catch(() => undefined);
+    const begun: number[] = [];
+    try {
+      for (const group of groupsToBegin(pending)) {
+        if (signal.aborted) break;
+        const file_nos = group.filter((file) => !isGivenUp(file)).map(({ file_no }) => file_no);
+        await countAttempt(db.query, job, file_nos);
+        begun.push(...file_nos);
+        const write = (batch: readonly CompiledUploadFile[]) => mergeAndWrite(db, services.sandbox, job, pages, batch);
+        await writeInBatches(compiledAhead(group, compile, signal), write, signal);
+      }
+    } finally {
+      await takeBackAttempts(db.query, job, begun).catch((err: unknown) =>
+        services.log.warn({ err, job_id: job.job_id }, 'attempts of files that were not finished stay counted'),
+      );
     }
-    await writing;
     // What was begun is written; the rest is left to the next attempt.
     if (signal.aborted) return;
     await db.transaction((query) => finish(query, job, ''));
   },
   onFailure: finish,
 });
+
+/** While one batch is written, the next one is compiled. What was begun is written when it returns. */
+async function writeInBatches(
+  compiled: AsyncIterable<readonly CompiledUploadFile[]>,
+  write: (batch: readonly CompiledUploadFile[]) => Promise<void>,
+  stopping: AbortSignal,
+): Promise<void> {
+  let writing: Promise<void> = Promise.resolve();
+  for await (const batch of batchesOf(compiled)) {
+    await writing;
+    if (stopping.aborted) return;
+    writing = write(batch);
+    // Its failure is thrown where it is waited for; until then it is not an unhandled one.
+    writing.catch(() => undefined);
+  }
+  await writing;
+}
 
 /** Writes a batch with what people have written since; what they write while that is merged is merged as well. */
 async function mergeAndWrite(
@@ -95,13 +119,14 @@ async function mergeAndWrite(
 
 function pendingFiles(query: Query, job: ClaimedJob): Promise<PendingFile[]> {
   // Parents first: a page is written after the page that it lies under. A file is read again for the sections of it that are
-  // not written yet.
+  // not written yet. Those that may have ended the service come after the others.
   return query<PendingFile>(sql`
-    select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of from upload_files f
+    select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of, attempts
+    from upload_files f
     where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and kind in ('file', 'folder') and (status = 'pending' or exists (
       select from upload_files s
       where s.wiki_id = f.wiki_id and s.upload_id = f.upload_id and s.section_of = f.file_no and s.status = 'pending'))
-    order by length(page_path) - length(replace(page_path, '/', '')), file_no`);
+    order by length(page_path) - length(replace(page_path, '/', '')), attempts, file_no`);
 }
 
 /** A document that was divided may be many pages, in an order in which each comes behind the one it lies under. */

@@ -1,12 +1,12 @@
 import type { Query } from '../db/db.ts';
-import type { CompiledFile } from '../documents/compile-file.ts';
 import { MARKDOWN_MAX } from '../documents/formats/extract.ts';
 import { uploadLinkResolver } from '../documents/upload-link-resolver.ts';
 import { mergeTexts } from '../markdown/merge-texts.ts';
 import { folderOf } from '../markdown/page-links.ts';
 import { possibleWikiTargets } from '../markdown/wiki-link-syntax.ts';
 import { knownTargets } from '../pages/wiki-targets.ts';
-import type { Sandbox } from '../sandbox/thread-pool.ts';
+import type { SentFile } from '../sandbox/rendering-responses.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { CompiledUploadFile, ExistingPage, Merged } from './compiled-upload.ts';
 import { readExistingPages } from './existing-pages.ts';
 
@@ -28,7 +28,7 @@ export async function mergeEdits(
   }
   return merges;
 
-  async function merged(present: ExistingPage, ours: CompiledFile, page_path: string) {
+  async function merged(present: ExistingPage, ours: SentFile, page_path: string) {
     // The addresses of a page that has moved since it was written start from elsewhere.
     const isElsewhere = present.folder !== folderOf(page_path) && (present.has_links || ours.page_links.length > 0);
     const title = mergeTitles(present.base_title, present.title, ours.title);
@@ -48,7 +48,7 @@ export async function mergeEdits(
 }
 
 /** Whether a file says what it said before, but for the addresses of pages that have moved since. */
-export function isSame(present: ExistingPage, ours: CompiledFile): boolean {
+export function isSame(present: ExistingPage, ours: SentFile): boolean {
   return present.is_same_file || (present.base_markdown === ours.markdown && present.base_title === ours.title);
 }
 

@@ -7,12 +7,14 @@ import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';
 import type { UnpackedFile } from '../sandbox/document-reader.ts';
 import type { CompilingNeeds } from './compile-upload-file.ts';
+import { countAttempt, INTERRUPTED, isGivenUp, takeBackAttempts } from './file-attempts.ts';
 
 interface Candidate {
   file_no: number;
   filename: string;
   byte_size: number;
   sha256: string;
+  attempts: number;
 }
 
 /** A row of upload_files to be. */
@@ -38,7 +40,17 @@ export async function unpackArchives(
     // Whatever is packed begins in the same way; the endings of documents only save looking into each of them.
     if (/\.(?:do[ct][xm]|xl[st][xm]|p[po][ts][xm]|od[tsp]|epub)$/i.test(archive.filename)) continue;
     try {
-      if (await isPacked(archive)) await unpackArchive(archive);
+      if (!(await isPacked(archive))) continue;
+      if (isGivenUp(archive)) {
+        await fail(archive.file_no, `${INTERRUPTED.code}: ${INTERRUPTED.message}`);
+        continue;
+      }
+      await countAttempt(db.query, job, [archive.file_no]);
+      try {
+        await unpackArchive(archive);
+      } finally {
+        await takeBackAttempts(db.query, job, [archive.file_no]);
+      }
     } catch (error) {
       // Bytes that are gone are told of where the file is compiled.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -110,7 +122,7 @@ export async function unpackArchives(
 /** The files that are not planned yet. */
 function candidates(query: Query, { wiki_id, upload_id }: ClaimedJob): Promise<Candidate[]> {
   return query<Candidate>(sql`
-    select file_no, filename, byte_size, sha256 from upload_files
+    select file_no, filename, byte_size, sha256, attempts from upload_files
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status = 'pending' and page_path = ''
       and byte_size >= 22
     order by file_no`);

@@ -2,9 +2,9 @@ import type { IndexedText } from '../analysis/document-terms.ts';
 import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import type { CompiledFile } from '../documents/compile-file.ts';
 import { folderOf } from '../markdown/page-links.ts';
 import { linksThatMean } from '../pages/place-page.ts';
+import type { SentFile } from '../sandbox/rendering-responses.ts';
 import { pendingBatch } from '../search/index/pending.ts';
 import type { CompiledUploadFile, ExistingPage, Merges, PendingFile, UploadWrite } from './compiled-upload.ts';
 import { readExistingPages } from './existing-pages.ts';
@@ -14,7 +14,7 @@ import { placePages } from './page-placement.ts';
 /** What became of the page of a file. */
 export interface WrittenPage {
   file: PendingFile;
-  page: CompiledFile;
+  page: SentFile;
   page_id: string;
   /**
    * merged: with what people have written since. kept: they changed the same places, so the upload only marks it as stale.
@@ -98,9 +98,9 @@ async function writeTextsOfSame(
 /** What becomes of a page, and what it then shows. */
 function changeFrom(
   before: ExistingPage | undefined,
-  ours: CompiledFile,
+  ours: SentFile,
   merges: Merges,
-): { change: WrittenPage['change']; page: CompiledFile } {
+): { change: WrittenPage['change']; page: SentFile } {
   if (!before) return { change: 'new', page: ours };
   if (isSame(before, ours)) return { change: 'same', page: ours };
   if (!before.is_edited) return { change: 'updated', page: ours };
@@ -115,7 +115,7 @@ function changeFrom(
 
 interface EditedPage {
   before: ExistingPage;
-  ours: CompiledFile;
+  ours: SentFile;
   change: WrittenPage['change'];
 }
 

@@ -8,7 +8,7 @@ import type { Limits } from '../http/services.ts';
 import type { Mail } from '../providers/mail/mail.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
-import type { Sandbox } from '../sandbox/thread-pool.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Job } from './schema.ts';
 
 /**
@@ -40,6 +40,9 @@ export interface JobServices {
   limits: Limits;
   log: Logger;
 }
+
+/** The services of jobs of a workspace; '' for jobs of none. */
+export type ServicesOf = (workspace_id: string) => JobServices;
 
 /** The tenant of a job, which decides what it can see of the database. */
 type Tenant = {

@@ -289,7 +289,7 @@ test('a job that ends its worker each time is given up after a bounded number of
   const { wiki_id } = owner;
   // Large enough that a worker is killed before it has written anything.
   const form = new FormData();
-  form.append('files', new Blob([`# Long\n\n${'*word* [link](x.md) '.repeat(40_000)}`]), 'long.md');
+  form.append('files', new Blob([`# Long\n\n${'*word* [link](x.md)\n\n'.repeat(40_000)}`]), 'long.md');
   const { body: upload } = await owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });
   const jobOf = async () => (await owner.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${upload.upload_id}`)).body[0];
   // Counts three of the job's five attempts as already lost in the same way.
@@ -324,4 +324,15 @@ test('an orderly stop does not count as a failed attempt of a running job', asyn
   assert.equal((await worker.ended).code, 0);
   const [row] = await alone.db.query(sql`select status, attempt, failures from jobs`);
   assert.deepEqual(row, { status: 'queued', attempt: 1, failures: 0 });
+});
+
+test('a background job counts the attempt that its worker did not survive, and is kept as failed when they are used up', async () => {
+  const alone = await openWorld({ DATABASE_URL: await makeDatabase() });
+  await alone.db.query(sql`
+    insert into background_jobs (name, lane, key, input, status, attempt, failures, worker_id)
+    values ('send-sign-in-mail', 'mail', 'lost', '{}', 'running', 5, 5, 'a worker that is gone')`);
+  const rowOf = async () =>
+    (await alone.db.query(sql`select status, error from background_jobs where key = 'lost'`))[0];
+  const row = await until('the job is not tried again', rowOf, (seen) => seen?.status === 'failed');
+  assert.deepEqual(row, { status: 'failed', error: 'each process that ran it ended' });
 });

@@ -7,7 +7,7 @@ import {
   finishBackgroundJob,
   releaseBackgroundJob,
 } from './background-queue.ts';
-import type { BackgroundJob, JobServices, Outcome } from './define-job.ts';
+import type { BackgroundJob, Outcome, ServicesOf } from './define-job.ts';
 import { isUnavailable } from './run-record-job.ts';
 
 /** How long to wait for a job that does not stop after its timeout. */
@@ -17,9 +17,10 @@ const UNAVAILABLE_SECONDS = 2;
 /** Runs one attempt of a background job and records its result. */
 export async function runBackgroundJob(
   definition: BackgroundJob,
-  run: { db: ServiceDb; job: ClaimedBackgroundJob; services: JobServices; stopping: AbortSignal },
+  run: { db: ServiceDb; job: ClaimedBackgroundJob; services: ServicesOf; stopping: AbortSignal },
 ): Promise<Outcome> {
-  const { db, job, services, stopping } = run;
+  const { db, job, stopping } = run;
+  const services = run.services(job.workspace_id ?? '');
   const { query } = db.in(SERVICE);
   const { log } = services;
   const attempts = definition.attempts === 'forever' ? Number.POSITIVE_INFINITY : definition.attempts;

@@ -1,6 +1,8 @@
+import type { Logger } from 'pino';
 import type { ContextDb } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
 import { toApiError, toStorageError } from '../http/to-api-error.ts';
-import type { ClaimedJob, JobServices, Outcome, RecordJob } from './define-job.ts';
+import type { ClaimedJob, Outcome, RecordJob, ServicesOf } from './define-job.ts';
 import { LeaseLost, releaseJob } from './record-queue.ts';
 
 /** How long a job pauses when the database or the file store is unavailable. */
@@ -11,10 +13,9 @@ const UNAVAILABLE_SECONDS = 2;
  */
 export async function runRecordJob(
   definition: RecordJob,
-  run: { db: ContextDb; job: ClaimedJob; services: JobServices; stopping: AbortSignal; lost: AbortSignal },
+  run: { db: ContextDb; job: ClaimedJob; services: ServicesOf; log: Logger; stopping: AbortSignal; lost: AbortSignal },
 ): Promise<Outcome> {
-  const { db, job, services, stopping, lost } = run;
-  const { log } = services;
+  const { db, job, log, stopping, lost } = run;
   // The job lost its worker so often that it must be the job that ends them.
   if (job.failures > definition.attempts) {
     log.error({ job_id: job.job_id, failures: job.failures }, 'a job failed: each worker that ran it was lost');
@@ -23,6 +24,7 @@ export async function runRecordJob(
     return 'failed';
   }
   try {
+    const services = run.services(await workspaceOf(db, job));
     await definition.run({ db, job, services, signal: AbortSignal.any([stopping, lost]) });
     lost.throwIfAborted();
     if (!stopping.aborted) return 'succeeded';
@@ -55,6 +57,13 @@ export async function runRecordJob(
     );
     return 'failed';
   }
+}
+
+/** "" for a wiki that was deleted. */
+async function workspaceOf(db: ContextDb, { wiki_id }: ClaimedJob): Promise<string> {
+  const [wiki] = await db.query<{ workspace_id: string | null }>(sql`
+    select workspace_id from wikis where wiki_id = ${wiki_id}`);
+  return wiki?.workspace_id ?? '';
 }
 
 /**

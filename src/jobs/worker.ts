@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
 import type { ServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { claimBackgroundJob } from './background-queue.ts';
@@ -6,10 +7,10 @@ import {
   type AnyJob,
   type ClaimedJob,
   isRecordJob,
-  type JobServices,
   type Lane,
   type OnAttempt,
   type Outcome,
+  type ServicesOf,
 } from './define-job.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { claimJob } from './record-queue.ts';
@@ -32,7 +33,8 @@ interface WorkerOptions {
   jobs: readonly AnyJob[];
   /** How many jobs of a lane run at once in this process. */
   slots: Record<Lane, number>;
-  services: JobServices;
+  services: ServicesOf;
+  log: Logger;
   onAttempt: OnAttempt | undefined;
 }
 
@@ -63,8 +65,7 @@ export function startWorker(options: WorkerOptions): Worker {
 
 /** Claims jobs for which a slot is free and runs them. */
 function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () => void) {
-  const { db, jobs, services } = options;
-  const { log } = services;
+  const { db, jobs, services, log } = options;
   const worker_id = randomUUID();
   const { query } = db.in(SERVICE);
   const records = new Map<ClaimedJob, AbortController>();
@@ -106,7 +107,7 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
     const controller = new AbortController();
     records.set(job, controller);
     const own = db.in({ who: 'job', path: { wiki_id: job.wiki_id } });
-    const attempt = runRecordJob(definition, { db: own, job, services, stopping, lost: controller.signal });
+    const attempt = runRecordJob(definition, { db: own, job, services, log, stopping, lost: controller.signal });
     slots.fill(
       definition.lane,
       report(definition, attempt).finally(() => records.delete(job)),

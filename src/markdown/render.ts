@@ -21,7 +21,7 @@ export function renderMarkdown(markdown: string, wiki: Wiki = NO_WIKI): Rendered
   }
 }
 
-/** The input to render a page in another thread: functions cannot be sent to it. */
+/** The input to render a page in another process: functions cannot be sent to it. */
 export interface PageInput {
   wiki_id: string;
   markdown: string;
@@ -30,14 +30,11 @@ export interface PageInput {
   pagesByTarget: ReadonlyMap<string, string>;
 }
 
-export interface RenderedPage extends Rendered {
+export interface RenderedPage extends Omit<Rendered, 'blocks'> {
   /** The paths of the wiki that it links to. */
   links: PageLink[];
   plain_reason: PlainReason;
 }
-
-/** Renders a page; every text yields one. */
-export type RenderPage = (page: PageInput) => Promise<RenderedPage>;
 
 /** As `renderMarkdown`, with links and the reason if the page is shown as plain text. */
 export function renderPage({ wiki_id, markdown, page_path, pagesByTarget }: PageInput): RenderedPage {
@@ -48,13 +45,18 @@ export function renderPage({ wiki_id, markdown, page_path, pagesByTarget }: Page
   try {
     const tree = parseMarkdown(markdown);
     const links = linksOf(tree, markdown, page_path);
-    const rendered = renderTree(tree, { wiki_id, page_path, findPage });
+    const { blocks, ...rendered } = renderTree(tree, { wiki_id, page_path, findPage });
     return { ...rendered, links: withWikiLinks(links, rendered.wiki_links), plain_reason: '' };
   } catch (error) {
-    if (error instanceof TooComplexError)
-      return { ...renderPlainText(markdown), plain_reason: 'too_complex', links: [] };
+    if (error instanceof TooComplexError) return plainPage(markdown, 'too_complex');
     throw error;
   }
+}
+
+/** As `renderPage` for a text that is shown as plain text. */
+export function plainPage(markdown: string, plain_reason: PlainReason): RenderedPage {
+  const { blocks, ...plain } = renderPlainText(markdown);
+  return { ...plain, links: [], plain_reason };
 }
 
 /** Renders a parsed document to a safe page. Throws a TooComplexError. */

@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { slugCandidates, slugTaken } from '../core/chosen-slug.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { InputText, WikiParams } from '../core/records.ts';
 import { readTitle } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { asPathError, checkMarkdown, noSuchParent } from './page-input.ts';
+import { asPathError, checkMarkdown, noSuchParent, type RenderingCaller } from './page-input.ts';
 import { childrenOf, freeSlug, resolvePendingLinks } from './place-page.ts';
 import {
   exampleFullPage,
@@ -61,7 +61,7 @@ export const createPage = endpoint({
       citations: [],
     },
   },
-  run: async ({ params: { wiki_id }, body, maybeOne, refuse, transaction, services }) => {
+  run: async ({ params: { wiki_id }, body, maybeOne, refuse, transaction, services, abandoned }) => {
     const title = readTitle(body.title);
     if (title instanceof ApiError) return refuse(title);
     const slugs = slugCandidates(body.slug, title, 'page', NO_SLUGS);
@@ -73,13 +73,19 @@ export const createPage = endpoint({
 
     const parentPath = sql`
       select p.path from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${parent_page_id} and p.trashed_at is null`;
-    const seen = await maybeOne<Pick<Place, 'parent_path'>>(sql`select (${parentPath}) as parent_path`);
+    const seen = await maybeOne<Pick<Place, 'parent_path'> & RenderingCaller>(sql`
+      select (${parentPath}) as parent_path, workspace_id, user_id from access`);
+    if (!seen) throw notFound();
     // Relative addresses lead from where the page is when it is written; should its parent move meanwhile, they are
     // shown as they have to be then.
-    const folder = seen?.parent_path ?? '';
+    const folder = seen.parent_path ?? '';
     const pagesByTarget = await knownTargets(maybeOne, wiki_id, markdown);
     const page_path = folder === '' ? 'page' : `${folder}/page`;
-    const rendered = await services.renderPage({ wiki_id, markdown, page_path, pagesByTarget });
+    const rendered = await services.renderPage(
+      { wiki_id, markdown, page_path, pagesByTarget },
+      { kind: 'save', workspace_id: seen.workspace_id, user_id: seen.user_id },
+      abandoned(),
+    );
 
     return transaction(async (tx) => {
       // No page comes, goes or moves while the wiki is locked, so what is found here stays true until the end.

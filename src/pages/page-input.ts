@@ -2,6 +2,12 @@ import { ApiError } from '../core/errors.ts';
 import { readTitle } from '../core/titles.ts';
 import { PATH_MAX } from '../markdown/page-links.ts';
 
+/** Whose turn it is to have a text rendered. */
+export interface RenderingCaller {
+  workspace_id: string;
+  user_id: string;
+}
+
 /** 413 for a text that is longer than a page may be. */
 export function checkMarkdown(markdown: string, bytes: number): ApiError | undefined {
   if (Buffer.byteLength(markdown) <= bytes) return undefined;

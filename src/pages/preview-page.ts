@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
+import { notFound } from '../core/errors.ts';
 import { Record, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { checkMarkdown } from './page-input.ts';
+import { checkMarkdown, type RenderingCaller } from './page-input.ts';
 import { exampleFullPage, OutlineEntry } from './schema.ts';
 import { knownTargets } from './wiki-targets.ts';
 
@@ -23,14 +24,19 @@ export const previewPage = endpoint({
   body: Type.Object({ markdown: Type.String(), page_path: Type.Optional(Type.String({ maxLength: 4_096 })) }),
   reply: Record({ html: Type.String({ description: 'Safe to show.' }), outline: Type.Array(OutlineEntry) }),
   example: { body: { markdown, page_path: path }, reply: { html, outline } },
-  run: async ({ params: { wiki_id }, body, maybeOne, refuse, services }) => {
+  run: async ({ params: { wiki_id }, body, maybeOne, refuse, services, abandoned }) => {
     const { markdown, page_path = 'page' } = body;
     const tooLong = checkMarkdown(markdown, services.limits.markdown_bytes);
     if (tooLong) return refuse(tooLong);
     // Asked before the text is read, and by itself, since a text without wiki links asks for nothing else.
-    await maybeOne(sql`select 1`);
+    const caller = await maybeOne<RenderingCaller>(sql`select workspace_id, user_id from access`);
+    if (!caller) throw notFound();
     const pagesByTarget = await knownTargets(maybeOne, wiki_id, markdown);
-    const { html, outline } = await services.renderPage({ wiki_id, markdown, page_path, pagesByTarget });
+    const { html, outline } = await services.renderPage(
+      { wiki_id, markdown, page_path, pagesByTarget },
+      { kind: 'preview', ...caller },
+      abandoned(),
+    );
     return { html, outline };
   },
 });

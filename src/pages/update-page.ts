@@ -23,7 +23,7 @@ type PageContext = Context<{ wiki_id: string; page_id: string }, unknown, unknow
 /** The page as a new text of it was written, but for what comes of the text alone. */
 type Written = Omit<FullPageRow, 'markdown' | 'html' | 'outline' | 'folder'>;
 
-type UpdateContext = Pick<PageContext, 'params' | 'maybeOne' | 'many' | 'transaction' | 'services'>;
+type UpdateContext = Pick<PageContext, 'params' | 'maybeOne' | 'many' | 'transaction' | 'services' | 'abandoned'>;
 
 /** A text as it was rendered for the path that the page had then. */
 interface RenderedAt {
@@ -62,7 +62,7 @@ export async function updatePage(context: UpdateContext, update: PageUpdate): Pr
 
 /** The new text, rendered unless it was for the same path; undefined where the text stays as it is. */
 async function renderChange(
-  { params: { wiki_id }, maybeOne, services }: UpdateContext,
+  { params: { wiki_id }, maybeOne, services, abandoned }: UpdateContext,
   current: CurrentPage,
   { markdown, folder }: Change,
   rendered: RenderedAt | undefined,
@@ -70,7 +70,10 @@ async function renderChange(
   if (markdown === undefined || rendered?.path === current.path) return rendered;
   const pagesByTarget = await knownTargets(maybeOne, wiki_id, markdown);
   const page_path = [...(folder ? [folder] : []), current.slug].join('/');
-  return { page: await services.renderPage({ wiki_id, markdown, page_path, pagesByTarget }), path: current.path };
+  const { workspace_id, user_id, path } = current;
+  const requester = { kind: 'save', workspace_id, user_id } as const;
+  const page = { wiki_id, markdown, page_path, pagesByTarget };
+  return { page: await services.renderPage(page, requester, abandoned()), path };
 }
 
 /** Writes while no other request changes the tree of the wiki; undefined where the page is another one by now. */

@@ -29,6 +29,9 @@ export interface PageUpdate {
 
 /** The page as it is, with what tells whether a text is another one, and the place that the update moves it to. */
 export interface CurrentPage extends Page, Pick<FullPageRow, 'markdown' | 'folder' | 'moved'> {
+  workspace_id: string;
+  /** The user who updates it. */
+  user_id: string;
   parent_path: string;
   /** Null where there is no page for the new parent. */
   new_parent_path: string | null;
@@ -74,12 +77,12 @@ export function currentPageStatement(params: { wiki_id: string; page_id: string 
         case new_parent_path when '' then '' else new_parent_path || '/' end || coalesce(${slug}::text, slug) as path
       from parent
     )
-    select page.*, moved_to.parent_path, moved_to.new_parent_path,
+    select page.*, access.workspace_id, access.user_id, moved_to.parent_path, moved_to.new_parent_path,
       exists (
         select from pages o
         where o.wiki_id = ${params.wiki_id} and o.trashed_at is null and o.path = moved_to.path and o.page_id <> ${params.page_id}
       ) as is_taken
-    from page, moved_to`;
+    from page, moved_to, access`;
 }
 
 /** `isLocked`: the wiki is, so that links to pages that are not there can be written. */

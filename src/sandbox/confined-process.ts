@@ -1,102 +1,54 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { confinedCommand, PACKAGES_TARGET, type Program } from './confined-command.ts';
 import { type Frame, frameHead, framesOf } from './frames.ts';
+import { cpuTimeMs, residentMemoryMb } from './process-usage.ts';
 
-export interface ProcessLimits {
-  /** CPU time for one document where the system reports it (Linux), else elapsed time. */
-  cpuTimeLimitMs: number;
-  /** The V8 heap. The process may use half as much again outside it, plus its own code. */
-  memoryMb: number;
-  /** The maximum output for one document. */
+export interface ConfinedProgram extends Program {
+  /** Added to the nice value: 0 for requests that a user waits for, 15 for uploads. */
+  nice: number;
+  /** The maximum output for one request. */
   maxOutputBytes: number;
+  /** The limit of elapsed time, as a multiple of the CPU time limit: it only limits the wait on a busy machine. */
+  elapsedTimeFactor: number;
 }
 
-/** Why a document failed: the process ended, or a limit was exceeded. */
+/** Why a request failed: the process ended, or a limit was exceeded. */
 export type ProcessFailure = 'crashed' | 'too_slow' | 'out_of_memory' | 'too_long';
 
-/** What to do with a file. */
-export type Task = 'read' | 'unpack';
+/** The bytes of a request, which come as a stream or are there already. */
+export interface Body {
+  byte_size: number;
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+}
 
 export interface ConfinedProcess {
   /**
-   * Takes one document at a time. The response comes from a process that parsed a hostile file and must be validated.
-   * Throws the errors of the document's stream, and ENOENT if the stream is shorter than `byte_size`; the process has
-   * ended then.
+   * Takes one request at a time, with a limit of CPU time in milliseconds. The response comes from a process that
+   * parsed hostile text and must be validated. Throws the errors of the body's stream, and ENOENT if it is shorter than
+   * `byte_size`; the process has ended then, as after a failure.
    */
-  ask(task: Task, document: Readable, byte_size: number): Promise<Frame | ProcessFailure>;
+  ask(header: object, body: Body, cpuTimeLimitMs: number): Promise<Frame | ProcessFailure>;
   /** The next frame of the same response. */
-  next(): Promise<Frame | ProcessFailure>;
-  /** The number of documents sent so far. */
-  readonly documentsSent: number;
+  next(cpuTimeLimitMs: number): Promise<Frame | ProcessFailure>;
+  /** The number of requests sent so far. */
+  readonly requestsSent: number;
+  /** The CPU time used so far, in milliseconds; elapsed time in requests where the system does not report it. */
+  usedMs(): number;
+  isAlive(): boolean;
+  /** Ends the process; a request that it works on fails. */
   end(): Promise<void>;
 }
 
 const POLL_MS = 50;
-
-/** Added to the nice value: page reads have priority over uploads. */
-const NICE = 15;
-
-/** The limit of elapsed time, as a multiple of the CPU time limit. */
-const ELAPSED_TIME_FACTOR = 10;
 const PROGRAM_MB = 150;
-
-/** The CPU time limit of the whole process: 100 documents at their limit. */
-const CPU_TIME_LIMIT_SECONDS = 2_600;
 const START_TIMEOUT_MS = 20_000;
-const NODE_MAJOR = Number(process.versions.node.split('.')[0]);
-const SOURCE = fileURLToPath(new URL('..', import.meta.url));
-/**
- * `node_modules`, and the folder that contains the packages: the first may be a symbolic link, or the packages may be
- * hoisted.
- */
-const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
-const PACKAGES_TARGET = /^.*?\/node_modules(?=\/)/.exec(fileURLToPath(import.meta.resolve('unpdf')))?.[0] ?? PACKAGES;
 
-/**
- * The command that starts a confined process. It can read only this program and its packages: no other files, child
- * processes, worker threads, code generation from strings or environment. It has no network: the Linux kernel enforces
- * that where unprivileged user namespaces are allowed, elsewhere only JavaScript does (`no-network.ts`).
- */
-export async function confinedCommand(program: URL, memoryMb: number): Promise<[command: string, ...args: string[]]> {
-  const node: [string, ...string[]] = [
-    process.execPath,
-    '--permission',
-    `--allow-fs-read=${SOURCE}*`,
-    ...[...new Set([PACKAGES, PACKAGES_TARGET])].map((folder) => `--allow-fs-read=${folder}*`),
-    `--allow-fs-read=${fileURLToPath(new URL('../../package.json', import.meta.url))}`,
-    '--disallow-code-generation-from-strings',
-    `--max-old-space-size=${memoryMb}`,
-    // Objects of one page of a document are garbage after that page; a larger young generation is collected less often.
-    '--min-semi-space-size=16',
-    // The process is too short-lived for TurboFan to pay off. Maglev, the compiler before it, is available from Node 24
-    // on.
-    ...(NODE_MAJOR >= 24 ? ['--no-turbofan'] : []),
-    '--no-warnings',
-    fileURLToPath(program),
-  ];
-  if (!(await canUnshare())) return node;
-  // The service kills the process in time; the ulimit ends it if the service itself is killed.
-  return [
-    'sh',
-    '-c',
-    `ulimit -t ${CPU_TIME_LIMIT_SECONDS}; exec "$@"`,
-    'sh',
-    'unshare',
-    '--user',
-    '--net',
-    '--map-root-user',
-    ...node,
-  ];
-}
-
-/** Starts a process that reads documents. Throws if it cannot be started. */
-export async function startConfinedProcess(limits: ProcessLimits): Promise<ConfinedProcess> {
-  const [program, ...args] = await confinedCommand(new URL('./document.process.ts', import.meta.url), limits.memoryMb);
-  const child = spawn(program, args, {
+/** Starts a process. Throws if it cannot be started. */
+export async function startConfinedProcess(program: ConfinedProgram): Promise<ConfinedProcess> {
+  const [command, ...args] = await confinedCommand(program);
+  const child = spawn(command, args, {
     env: { PATH: process.env.PATH },
     cwd: PACKAGES_TARGET,
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -106,13 +58,21 @@ export async function startConfinedProcess(limits: ProcessLimits): Promise<Confi
     child.once('close', () => resolve());
     child.once('error', () => resolve());
   });
-  if (pid !== undefined) setPriority(pid, Math.min(getPriority() + NICE, 19));
   // Writing to a process that has ended fails with EPIPE; the end is detected by its output.
   stdin.on('error', () => undefined);
-  const frames = framesOf(stdout, limits.maxOutputBytes);
-  let documentsSent = 0;
+  const frames = framesOf(stdout, program.maxOutputBytes);
+  let requestsSent = 0;
+  let isEnding = false;
+  let usedMs = 0;
+
+  function measure(): number {
+    usedMs = Math.max(usedMs, cpuTimeMs(pid) ?? 0);
+    return usedMs;
+  }
 
   async function end(): Promise<void> {
+    isEnding = true;
+    measure();
     child.kill('SIGKILL');
     // A stream with unread data never emits `close`.
     stdout.destroy();
@@ -128,14 +88,16 @@ export async function startConfinedProcess(limits: ProcessLimits): Promise<Confi
     let sendError: { error: unknown } | undefined;
     const giveUp = (why: ProcessFailure) => {
       failure ??= why;
+      measure();
       child.kill('SIGKILL');
     };
-    const startMs = cpuTimeMs(pid);
-    // CPU time is the limit; elapsed time only limits the wait on a busy machine.
-    const clock = setTimeout(() => giveUp('too_slow'), startMs === undefined ? ms : ELAPSED_TIME_FACTOR * ms);
+    const hasCpuTime = cpuTimeMs(pid) !== undefined;
+    const startMs = measure();
+    const start = performance.now();
+    const clock = setTimeout(() => giveUp('too_slow'), hasCpuTime ? program.elapsedTimeFactor * ms : ms);
     const poll = setInterval(() => {
-      if (residentMemoryMb(pid) > PROGRAM_MB + 1.5 * limits.memoryMb) giveUp('out_of_memory');
-      if ((cpuTimeMs(pid) ?? 0) - (startMs ?? 0) > ms) giveUp('too_slow');
+      if (residentMemoryMb(pid) > PROGRAM_MB + 1.5 * program.memoryMb) giveUp('out_of_memory');
+      if (measure() - startMs > ms) giveUp('too_slow');
     }, POLL_MS);
     // Time spent on the file store does not count: it has its own timeouts.
     const sent = send(() => clock.refresh()).catch((error: unknown) => {
@@ -151,6 +113,7 @@ export async function startConfinedProcess(limits: ProcessLimits): Promise<Confi
     } finally {
       clearTimeout(clock);
       clearInterval(poll);
+      if (!hasCpuTime) usedMs += performance.now() - start;
     }
     await end();
     if (sendError) throw sendError.error;
@@ -160,22 +123,31 @@ export async function startConfinedProcess(limits: ProcessLimits): Promise<Confi
 
   const ready = await withLimits(START_TIMEOUT_MS, sendNothing);
   if (typeof ready === 'string') {
-    throw new Error(`no process for reading documents could be started (${ready}): ${program} ${args.join(' ')}`);
+    throw new Error(`no confined process could be started (${ready}): ${command} ${args.join(' ')}`);
   }
+  // Starting is quick at normal priority, and a request may wait for it.
+  lowerPriority(pid, program.nice);
   return {
     end,
-    get documentsSent() {
-      return documentsSent;
+    usedMs: measure,
+    isAlive: () => !isEnding && child.exitCode === null && child.signalCode === null,
+    get requestsSent() {
+      return requestsSent;
     },
-    ask(task, document, byte_size) {
-      documentsSent += 1;
-      return withLimits(limits.cpuTimeLimitMs, (onBytes) => send({ stdin, ended }, task, document, byte_size, onBytes));
+    ask(header, body, cpuTimeLimitMs) {
+      requestsSent += 1;
+      return withLimits(cpuTimeLimitMs, (onBytes) => send({ stdin, ended }, header, body, onBytes));
     },
-    next: () => withLimits(limits.cpuTimeLimitMs, sendNothing),
+    next: (cpuTimeLimitMs) => withLimits(cpuTimeLimitMs, sendNothing),
   };
 }
 
 async function sendNothing(): Promise<void> {}
+
+function lowerPriority(pid: number | undefined, nice: number): void {
+  if (pid === undefined || nice === 0) return;
+  setPriority(pid, Math.min(getPriority() + nice, 19));
+}
 
 function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => stream.once('drain', () => resolve()));
@@ -183,14 +155,15 @@ function drained(stream: Writable): Promise<void> {
 
 async function send(
   { stdin, ended }: { stdin: Writable; ended: Promise<void> },
-  task: Task,
-  document: Readable,
-  byte_size: number,
+  header: object,
+  { byte_size, chunks }: Body,
   onBytes: () => void,
 ): Promise<void> {
-  stdin.write(frameHead({ task }, byte_size));
+  stdin.cork();
+  stdin.write(frameHead(header, byte_size));
+  process.nextTick(() => stdin.uncork());
   let missing = byte_size;
-  for await (const chunk of document) {
+  for await (const chunk of chunks) {
     if (stdin.destroyed) return;
     missing -= chunk.length;
     onBytes();
@@ -198,42 +171,4 @@ async function send(
   }
   // The process would wait for the rest, or take the next frame for it.
   if (missing !== 0) throw Object.assign(new Error(`${missing} bytes of a stored file are gone`), { code: 'ENOENT' });
-}
-
-/** Resident memory in MiB; 0 where the system does not report it, and only the heap limit applies. */
-function residentMemoryMb(pid: number | undefined): number {
-  const [, pages = '0'] = readProcFile(pid, 'statm')?.split(' ') ?? [];
-  return (Number(pages) * 4_096) / 2 ** 20;
-}
-
-/** CPU time used so far; undefined where the system does not report it. */
-function cpuTimeMs(pid: number | undefined): number | undefined {
-  const stat = readProcFile(pid, 'stat');
-  if (stat === undefined) return undefined;
-  // The process name may contain spaces and parentheses. utime and stime follow it, in ticks of 10 ms (proc(5)).
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return 10 * (Number(fields[11]) + Number(fields[12]));
-}
-
-/**
- * A file of /proc; undefined if the process has ended, and on systems without /proc. procfs is in memory, so a
- * synchronous read does not block.
- */
-function readProcFile(pid: number | undefined, file: 'stat' | 'statm'): string | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-  } catch {
-    return undefined;
-  }
-}
-
-let unshareCheck: Promise<boolean> | undefined;
-
-/** Whether this user may create user and network namespaces; checked once. */
-export function canUnshare(): Promise<boolean> {
-  unshareCheck ??= promisify(execFile)('unshare', ['--user', '--net', '--map-root-user', 'true']).then(
-    () => true,
-    () => false,
-  );
-  return unshareCheck;
 }

@@ -7,17 +7,17 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { pdfOf, pdfOfContents } from '../../test/pdf.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
-import { canUnshare, confinedCommand } from './confined-process.ts';
-import { type Document, type DocumentReader, openDocumentReader, type ReadDocument } from './document-reader.ts';
+import { canUnshare, confinedCommand } from './confined-command.ts';
+import { type Document, type DocumentReaderPool, openDocumentReader, type ReadDocument } from './document-reader.ts';
 
 const reader = openDocumentReader();
 after(() => reader.close());
 
-function read(bytes: Buffer, by: DocumentReader = reader, owner = 'upload'): Promise<ReadDocument> {
-  return by.read({ owner, byte_size: bytes.length, open: async () => Readable.from([bytes]) });
+function read(bytes: Buffer, by: DocumentReaderPool = reader, owner = 'upload'): Promise<ReadDocument> {
+  return by.of(owner).read({ owner, byte_size: bytes.length, open: async () => Readable.from([bytes]) });
 }
 
-async function refusal(bytes: Buffer, by: DocumentReader = reader): Promise<string> {
+async function refusal(bytes: Buffer, by: DocumentReaderPool = reader): Promise<string> {
   const answer = await read(bytes, by);
   assert.ok(!answer.ok, 'the document must be refused');
   return `${answer.code}: ${answer.message}`;
@@ -25,7 +25,7 @@ async function refusal(bytes: Buffer, by: DocumentReader = reader): Promise<stri
 
 const SOUND = docxOf(wordParagraph('A sound document.'));
 
-async function assertGoesOn(by: DocumentReader = reader): Promise<void> {
+async function assertGoesOn(by: DocumentReaderPool = reader): Promise<void> {
   const next = await read(SOUND, by);
   assert.equal(next.ok && next.document.markdown, 'A sound document.\n', 'the next document must be read');
 }
@@ -40,7 +40,12 @@ test('a process that reads documents has no access to other files, child process
   const { port } = canary.address() as AddressInfo;
   try {
     for (const network of (await canUnshare()) ? ['', 'bare'] : ['']) {
-      const [command, ...args] = await confinedCommand(new URL('../../test/confined-probe.ts', import.meta.url), 64);
+      const [command, ...args] = await confinedCommand({
+        file: new URL('../../test/confined-probe.ts', import.meta.url),
+        memoryMb: 64,
+        cpuTimeSeconds: 60,
+        v8: [],
+      });
       const { stdout } = await promisify(execFile)(command, [...args, String(port), network], {
         env: { PATH: process.env.PATH },
       });
@@ -242,7 +247,7 @@ test("if a document's bytes cannot be read, the caller gets the error and the ne
     };
     const open = async (bytes: Iterable<Buffer> | AsyncIterable<Buffer>) => Readable.from(bytes);
     const document = { owner: 'upload', byte_size: whole.length };
-    for (const ask of [one.read, (document: Document) => one.unpack(document, async () => undefined)]) {
+    for (const ask of [one.of('').read, (document: Document) => one.of('').unpack(document, async () => undefined)]) {
       await assert.rejects(ask({ ...document, open: () => open(broken()) }), /the store is away/);
       await assertGoesOn(one);
       await assert.rejects(ask({ ...document, open: () => open([whole.subarray(0, 100)]) }), { code: 'ENOENT' });
@@ -261,10 +266,10 @@ test('if the caller fails to store unpacked files, it gets the error, and the re
   try {
     const archive = { owner: 'upload', byte_size: bytes.length, open: async () => Readable.from([bytes]) };
     const full = () => Promise.reject(new Error('the disk is full'));
-    await assert.rejects(one.unpack(archive, full), /the disk is full/);
+    await assert.rejects(one.of('').unpack(archive, full), /the disk is full/);
     await assertGoesOn(one);
     const names: string[] = [];
-    const all = await one.unpack(archive, async (files) => void names.push(...files.map(({ name }) => name)));
+    const all = await one.of('').unpack(archive, async (files) => void names.push(...files.map(({ name }) => name)));
     assert.deepEqual([all, names.length, names.at(-1)], [{ is: 'archive' }, 500, '499.md']);
   } finally {
     await one.close();

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ExtractedDocument } from '../documents/formats/extract.ts';
 import { archiveTooLarge, BYTES_MAX, FILES_MAX } from '../documents/formats/unpack.ts';
-import type { ProcessFailure, ProcessLimits } from './confined-process.ts';
+import type { ProcessFailure } from './confined-process.ts';
 import type { Frame } from './frames.ts';
 import { openProcessPool } from './process-pool.ts';
 
@@ -24,6 +24,7 @@ export type UnpackedFile = { name: string } & (
 
 export type Unpacked = { is: 'archive' | 'document' } | { is: 'broken'; code: string; message: string };
 
+/** Reads documents for one workspace, in its turn. */
 export interface DocumentReader {
   /**
    * Reads a PDF, a Word document or an EPUB book in a separate process. Only documents of one upload (`owner`) share a
@@ -38,6 +39,11 @@ export interface DocumentReader {
    * and the errors of `take`.
    */
   unpack(archive: Document, take: (files: readonly UnpackedFile[]) => Promise<void>): Promise<Unpacked>;
+}
+
+export interface DocumentReaderPool {
+  /** For the documents of a workspace, which wait in turns with those of other workspaces. */
+  of(workspace_id: string): DocumentReader;
   /** Ends the processes; pending and running requests fail. */
   close(): Promise<void>;
 }
@@ -95,42 +101,82 @@ const FAILURE_MESSAGES: Record<ProcessFailure, string> = {
   too_long: 'what the file holds is too much for a page; split it, and upload its parts',
 };
 
+interface ReaderOptions {
+  processes?: number;
+  idleMs?: number;
+  /** CPU time for one document where the system reports it (Linux), else elapsed time. */
+  cpuTimeLimitMs?: number;
+  memoryMb?: number;
+  /** The maximum output for one document. */
+  maxOutputBytes?: number;
+}
+
+/** How many documents of one upload are read before a waiting document of another one. */
+const CONSECUTIVE = 5;
+
+const MAX_DOCUMENTS_PER_PROCESS = 100;
+
+const NODE_MAJOR = Number(process.versions.node.split('.')[0]);
+
 /**
  * Opens a pool of processes that read documents. A process starts with the first document and ends after `idleMs`
  * without one.
  */
-export function openDocumentReader(
-  options: Partial<ProcessLimits> & { processes?: number; idleMs?: number } = {},
-): DocumentReader {
+export function openDocumentReader(options: ReaderOptions = {}): DocumentReaderPool {
   const { processes = 2, idleMs = 10_000 } = options;
   const { cpuTimeLimitMs = 20_000, memoryMb = 384, maxOutputBytes = 64 * 2 ** 20 } = options;
-  const limits = { cpuTimeLimitMs, memoryMb, maxOutputBytes };
-  const { withProcess, assertOpen, close } = openProcessPool({ processes, idleMs, limits });
+  const { withProcess, assertOpen, close } = openProcessPool({
+    processes,
+    perOwner: processes,
+    consecutive: CONSECUTIVE,
+    isPrivate: true,
+    maxRequests: MAX_DOCUMENTS_PER_PROCESS,
+    idleMs,
+    program: {
+      file: new URL('./document.process.ts', import.meta.url),
+      memoryMb,
+      maxOutputBytes,
+      cpuTimeSeconds: 2_600,
+      // The process is too short-lived for TurboFan to pay off. Maglev, the compiler before it, is available from Node
+      // 24 on.
+      v8: NODE_MAJOR >= 24 ? ['--no-turbofan'] : [],
+      nice: 15,
+      elapsedTimeFactor: 10,
+    },
+  });
 
-  return {
+  const of = (workspace_id: string): DocumentReader => ({
     read({ owner, byte_size, open }) {
-      return withProcess(owner, async (process) => {
-        const text = parseReadResponse(await process.ask('read', await open(), byte_size));
-        if (!text.hasMore) return text;
-        const { isSound, hasMore, answer } = parseReadResponse(await process.next());
+      return withProcess({ owner: workspace_id, context: owner, rank: 0 }, async (lease) => {
+        const process = await lease.process();
+        const body = { byte_size, chunks: await open() };
+        const text = parseReadResponse(await process.ask({ task: 'read' }, body, cpuTimeLimitMs));
+        if (!text.isSound) await lease.discard();
+        if (!text.hasMore) return text.answer;
+        const { isSound, hasMore, answer } = parseReadResponse(await process.next(cpuTimeLimitMs));
         // If the pictures exceed a limit, the document still has its text. No third frame is valid.
-        return { isSound: isSound && !hasMore, answer: answer.ok ? answer : text.answer };
+        if (!isSound || hasMore) await lease.discard();
+        return answer.ok ? answer : text.answer;
       });
     },
     unpack({ owner, byte_size, open }, take) {
-      return withProcess(owner, async (process) => {
+      return withProcess({ owner: workspace_id, context: owner, rank: 0 }, async (lease) => {
+        const process = await lease.process();
         const left = { files: FILES_MAX, bytes: BYTES_MAX };
-        let answer = parseUnpackResponse(await process.ask('unpack', await open(), byte_size), left);
-        while ('files' in answer) {
-          await take(answer.files);
+        const body = { byte_size, chunks: await open() };
+        let response = parseUnpackResponse(await process.ask({ task: 'unpack' }, body, cpuTimeLimitMs), left);
+        while ('files' in response) {
+          await take(response.files);
           assertOpen();
-          answer = parseUnpackResponse(await process.next(), left);
+          response = parseUnpackResponse(await process.next(cpuTimeLimitMs), left);
         }
-        return answer;
+        if (!response.isSound) await lease.discard();
+        return response.answer;
       });
     },
-    close,
-  };
+  });
+
+  return { of, close };
 }
 
 function parseReadResponse(answer: Frame | ProcessFailure): {

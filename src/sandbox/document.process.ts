@@ -3,7 +3,6 @@ import { readDocument } from '../documents/formats/document.ts';
 import type { ExtractedDocument } from '../documents/formats/extract.ts';
 import { ExtractError } from '../documents/formats/extract-error.ts';
 import { filesIn, type PackedFile } from '../documents/formats/unpack.ts';
-import type { Task } from './confined-process.ts';
 import type { ReadResponse, UnpackResponse } from './document-reader.ts';
 import { frameOf, framesOf } from './frames.ts';
 import { disableNetwork } from './no-network.ts';
@@ -21,7 +20,7 @@ disableNetwork();
 Reflect.deleteProperty(globalThis, 'DecompressionStream');
 await write(frameOf({ ready: true }));
 for await (const { header, body } of framesOf(process.stdin, 2 ** 31)) {
-  const { task } = header as { task: Task };
+  const { task } = header as { task: 'read' | 'unpack' };
   try {
     if (task === 'read') await read(body);
     else await unpack(body);

@@ -1,123 +1,210 @@
-import { type ConfinedProcess, type ProcessLimits, startConfinedProcess } from './confined-process.ts';
+import { type ConfinedProcess, type ConfinedProgram, startConfinedProcess } from './confined-process.ts';
+import { openFairQueue, type Queued } from './fair-queue.ts';
 
-/** A process is replaced after this many documents, so that leaks and state do not accumulate. */
-const MAX_DOCUMENTS_PER_PROCESS = 100;
+/** A process is replaced after this much CPU time, far from the limit of its whole life. */
+const MAX_USED_MS = 600_000;
 
-/** How many documents of one upload are read before a waiting document of another upload. */
-const MAX_CONSECUTIVE_DOCUMENTS = 5;
-
-/** A caller that waits for a slot. */
-interface Waiter {
-  owner: string;
-  take(slot: Slot): void;
-}
-
-/**
- * Changing the upload replaces the process. One upload therefore gets several documents in succession, but a limited
- * number.
- */
-function takeNextWaiter(waiting: Waiter[], { owner, consecutive }: Slot): Waiter | undefined {
-  const own = waiting.findIndex((one) => one.owner === owner);
-  const other = waiting.findIndex((one) => one.owner !== owner);
-  const at = own >= 0 && (other < 0 || consecutive < MAX_CONSECUTIVE_DOCUMENTS) ? own : other;
-  return at < 0 ? undefined : waiting.splice(at, 1)[0];
-}
-
-/** A slot for one process, and the upload that it works for. */
-interface Slot {
-  owner: string;
-  /** How many documents of this upload were read in succession. */
+export interface PoolOptions {
+  /** The largest number of processes. */
+  processes: number;
+  /** How many of them one owner may occupy at a time. */
+  perOwner: number;
+  /** How many tasks with one context run in succession while other owners wait, since changing it costs something. */
   consecutive: number;
-  process: ConfinedProcess | undefined;
-  idle: NodeJS.Timeout | undefined;
+  /** Whether tasks with different contexts never share a process. */
+  isPrivate: boolean;
+  /** A process is replaced after this many requests, so that leaks and state do not accumulate. */
+  maxRequests: number;
+  /** A process ends after this time without work. */
+  idleMs: number;
+  program: ConfinedProgram;
 }
 
-async function endProcess(slot: Slot): Promise<void> {
-  clearTimeout(slot.idle);
-  const ending = slot.process;
-  slot.process = undefined;
-  await ending?.end();
+/** Work that needs a process. */
+export interface Task {
+  /** The workspace. */
+  owner: string;
+  /** What the process keeps between tasks: an upload. */
+  context: string;
+  /** Within one owner a lower number goes first. */
+  rank: number;
+  /** When it is aborted, a task that waits leaves the queue. */
+  signal?: AbortSignal;
+  /** Whether it is then also ended when it has begun, after `ABANDONED_MS`: nothing else follows from it. */
+  isAbandonable?: boolean;
+}
+
+/** How long abandoned work may go on: starting a new process would take nearly as long. */
+const ABANDONED_MS = 1_000;
+
+/** The process of a task. */
+export interface Lease {
+  /** The process; a new one if the last one has ended. Throws if the pool is closed or none can be started. */
+  process(): Promise<ConfinedProcess>;
+  /** Ends the process, so that the rest of its output is not read as the next response. */
+  discard(): Promise<void>;
+}
+
+/** What a task cost. */
+export interface Cost {
+  waitedMs: number;
+  /** CPU time, including that of starting a process. */
+  usedMs: number;
 }
 
 export interface ProcessPool {
   /**
-   * Calls `work` with a process that serves no other owner, when a slot is free. If `work` throws or returns `isSound:
-   * false`, the process ends, so that the rest of its output is not read as the next response. Throws the errors of
-   * `work`, and if the pool is closed or no process can be started.
+   * Calls `work` with a process when one is free. If `work` throws, the process ends. Throws the errors of `work`, the
+   * reason of an aborted signal, and if the pool is closed. `onDone` is told what it cost, whatever came of it, unless it
+   * never ran.
    */
-  withProcess<T>(
-    owner: string,
-    work: (process: ConfinedProcess) => Promise<{ isSound: boolean; answer: T }>,
-  ): Promise<T>;
+  withProcess<T>(task: Task, work: (lease: Lease) => Promise<T>, onDone?: (cost: Cost) => void): Promise<T>;
   /** Throws if the pool is closed. */
   assertOpen(): void;
   /** Ends the processes; pending and running work fails. */
   close(): Promise<void>;
 }
 
-/** A pool of at most `processes` processes. Each starts on demand and ends after `idleMs` without work. */
-export function openProcessPool({
-  processes,
-  idleMs,
-  limits,
-}: {
-  processes: number;
-  idleMs: number;
-  limits: ProcessLimits;
-}): ProcessPool {
-  const free: Slot[] = Array.from({ length: processes }, () => ({
-    owner: '',
+/** A place for one process. */
+interface Slot {
+  /** Of the last task. */
+  task: Task | undefined;
+  /** How many tasks of this context have run in succession. */
+  consecutive: number;
+  process: ConfinedProcess | undefined;
+  idle: NodeJS.Timeout | undefined;
+  /** Of the CPU time of ended processes and of the present one: how much, and how much of it was charged. */
+  endedMs: number;
+  chargedMs: number;
+}
+
+interface Waiter extends Queued {
+  task: Task;
+  take(slot: Slot): void;
+  refuse(error: unknown): void;
+}
+
+/** A pool of processes that is fair by owner. Each starts on demand and ends when it is idle. */
+export function openProcessPool(options: PoolOptions): ProcessPool {
+  const { processes, perOwner, consecutive, isPrivate, maxRequests, idleMs, program } = options;
+  const all: Slot[] = Array.from({ length: processes }, () => ({
+    task: undefined,
     consecutive: 0,
     process: undefined,
     idle: undefined,
+    endedMs: 0,
+    chargedMs: 0,
   }));
-  const all = [...free];
-  const waiting: Waiter[] = [];
+  const free = [...all];
+  const queue = openFairQueue<Waiter>(perOwner);
   let isClosed = false;
 
-  async function acquireSlot(owner: string): Promise<Slot> {
-    const at = free.findIndex((slot) => slot.owner === owner);
-    const [slot] = at >= 0 ? free.splice(at, 1) : free.splice(0, 1);
-    return slot ?? new Promise((take) => waiting.push({ owner, take }));
-  }
-
-  function releaseSlot(slot: Slot): void {
-    slot.idle = setTimeout(() => endProcess(slot), idleMs).unref();
-    const next = takeNextWaiter(waiting, slot);
-    if (!next) return void free.unshift(slot);
-    slot.consecutive = next.owner === slot.owner ? slot.consecutive + 1 : 0;
-    next.take(slot);
-  }
-
-  async function processFor(slot: Slot, owner: string): Promise<ConfinedProcess> {
+  async function endProcess(slot: Slot): Promise<void> {
     clearTimeout(slot.idle);
-    if (slot.owner !== owner || (slot.process?.documentsSent ?? 0) >= MAX_DOCUMENTS_PER_PROCESS) await endProcess(slot);
+    const ending = slot.process;
+    slot.process = undefined;
+    if (!ending) return;
+    slot.endedMs += ending.usedMs();
+    await ending.end();
+  }
+
+  /** The CPU time of a slot's processes that was not charged yet. */
+  function charge(slot: Slot): number {
+    const total = slot.endedMs + (slot.process?.usedMs() ?? 0);
+    const used = total - slot.chargedMs;
+    slot.chargedMs = total;
+    return Math.max(used, 0);
+  }
+
+  /** Of the free slots one with the same context, else one whose process runs already. */
+  function takeFreeSlot(task: Task): Slot | undefined {
+    const own = free.findIndex((slot) => slot.task?.context === task.context);
+    const live = own >= 0 ? own : free.findIndex((slot) => slot.process !== undefined);
+    return free.splice(Math.max(live, 0), 1)[0];
+  }
+
+  function serve(slot?: Slot): void {
+    while (free.length > 0) {
+      const mayStay = slot?.task && slot.consecutive < consecutive;
+      const waiter = queue.take(mayStay ? slot?.task : undefined);
+      const taken = waiter && takeFreeSlot(waiter.task);
+      if (!waiter || !taken) return;
+      taken.consecutive = taken.task?.context === waiter.task.context ? taken.consecutive + 1 : 0;
+      waiter.take(taken);
+    }
+  }
+
+  function acquireSlot(task: Task): Promise<Slot> {
+    return new Promise((resolve, reject) => {
+      const { signal } = task;
+      const leave = () => {
+        if (queue.remove(waiter)) reject(signal?.reason);
+      };
+      const waiter: Waiter = {
+        ...task,
+        task,
+        take(slot) {
+          signal?.removeEventListener('abort', leave);
+          resolve(slot);
+        },
+        refuse: reject,
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      queue.add(waiter);
+      serve();
+    });
+  }
+
+  async function processFor(slot: Slot, task: Task): Promise<ConfinedProcess> {
+    clearTimeout(slot.idle);
+    const isOthers = isPrivate && slot.task?.context !== task.context;
+    const present = slot.process;
+    const isUsedUp = present && (present.requestsSent >= maxRequests || present.usedMs() > MAX_USED_MS);
+    if (isOthers || isUsedUp || !present?.isAlive()) await endProcess(slot);
+    slot.task = task;
     assertOpen();
-    slot.owner = owner;
-    slot.process ??= await startConfinedProcess(limits);
-    return slot.process;
+    slot.process ??= await startConfinedProcess(program);
+    if (!isClosed) return slot.process;
+    await endProcess(slot);
+    throw closed();
   }
 
   async function withProcess<T>(
-    owner: string,
-    work: (process: ConfinedProcess) => Promise<{ isSound: boolean; answer: T }>,
+    task: Task,
+    work: (lease: Lease) => Promise<T>,
+    onDone: (cost: Cost) => void = () => undefined,
   ): Promise<T> {
     assertOpen();
-    const slot = await acquireSlot(owner);
-    let isSound = false;
+    task.signal?.throwIfAborted();
+    const asked = performance.now();
+    const slot = await acquireSlot(task);
+    const waitedMs = performance.now() - asked;
+    const abandoned = task.isAbandonable ? task.signal : undefined;
+    const stopWatching = endIfAbandoned(abandoned, () => endProcess(slot));
+    let isDone = false;
     try {
-      const done = await work(await processFor(slot, owner));
+      abandoned?.throwIfAborted();
+      const result = await work({ process: () => processFor(slot, task), discard: () => endProcess(slot) });
       assertOpen();
-      isSound = done.isSound;
-      return done.answer;
+      isDone = true;
+      return result;
+    } catch (error) {
+      throw isClosed ? closed() : error;
     } finally {
-      if (!isSound) await endProcess(slot);
-      releaseSlot(slot);
+      stopWatching();
+      if (!isDone) await endProcess(slot);
+      clearTimeout(slot.idle);
+      slot.idle = setTimeout(() => endProcess(slot), idleMs).unref();
+      const usedMs = charge(slot);
+      queue.done(task.owner, usedMs);
+      onDone({ waitedMs, usedMs });
+      free.unshift(slot);
+      serve(slot);
     }
   }
 
   function assertOpen(): void {
-    if (isClosed) throw new Error('the reader of documents is closed');
+    if (isClosed) throw closed();
   }
 
   return {
@@ -125,7 +212,27 @@ export function openProcessPool({
     assertOpen,
     async close() {
       isClosed = true;
+      for (const { refuse } of queue.clear()) refuse(closed());
       await Promise.all(all.map(endProcess));
     },
   };
+}
+
+/** Calls `end` if the signal is aborted before the returned function is called, but not before `ABANDONED_MS`. */
+function endIfAbandoned(signal: AbortSignal | undefined, end: () => Promise<void>): () => void {
+  if (!signal) return () => undefined;
+  const earliest = performance.now() + ABANDONED_MS;
+  let timer: NodeJS.Timeout | undefined;
+  const abandon = () => {
+    timer = setTimeout(() => void end(), Math.max(earliest - performance.now(), 0));
+  };
+  signal.addEventListener('abort', abandon, { once: true });
+  return () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abandon);
+  };
+}
+
+function closed(): Error {
+  return new Error('the sandbox is closed');
 }

@@ -6,9 +6,11 @@ import { StartError } from '../core/start-error.ts';
 import type { ServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/request-context.ts';
 import type { OnAttempt } from '../jobs/define-job.ts';
+import type { RenderingStats } from '../sandbox/rendering-stats.ts';
 import { registerDatabaseMetrics } from './database-metrics.ts';
 import type { OnStop } from './hooks.ts';
 import { openJobMetrics } from './job-metrics.ts';
+import { registerRenderingMetrics } from './rendering-metrics.ts';
 import { addUsageMetrics } from './usage-metrics.ts';
 
 /**
@@ -16,11 +18,24 @@ import { addUsageMetrics } from './usage-metrics.ts';
  * the attempts of jobs. Errors: StartError.
  */
 export async function serveMetrics(
-  { host, port, db, log }: { host: string; port: number; db: ServiceDb; log: Logger },
+  {
+    host,
+    port,
+    db,
+    rendering,
+    log,
+  }: {
+    host: string;
+    port: number;
+    db: ServiceDb;
+    rendering: RenderingStats;
+    log: Logger;
+  },
   onStop: OnStop,
 ): Promise<OnAttempt> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  registerRenderingMetrics(registry, rendering);
   registerDatabaseMetrics(registry, db.usage);
   const { query } = db.in(SERVICE);
   addUsageMetrics(registry, query, (err) => log.warn({ err }, 'the usage of workspaces could not be measured'));

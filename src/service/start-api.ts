@@ -19,7 +19,8 @@ import { openJobChanges } from '../jobs/job-changes.ts';
 import type { Mail } from '../providers/mail/mail.ts';
 import { builtInPayments } from '../providers/payments/payments.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
-import { openSandbox } from '../sandbox/thread-pool.ts';
+import type { RenderingStats } from '../sandbox/rendering-stats.ts';
+import { openSandbox } from '../sandbox/sandbox.ts';
 import { offerWelcomeLink } from '../session/welcome-link.ts';
 import type { ExternalConfig } from './external-config.ts';
 import { limitsOf, publicUrlOf, ratesOf } from './from-config.ts';
@@ -27,8 +28,8 @@ import type { OnStop, ServiceHooks } from './hooks.ts';
 
 const VERSION: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 
-/** For the pages that users save and preview. */
-const RENDERING_THREADS = 2;
+/** For the pages that users save and preview; one workspace never has all of them. */
+const RENDERING_PROCESSES = 2;
 
 /** What was started before the API. */
 interface Started {
@@ -39,6 +40,7 @@ interface Started {
   blobs: Blobs;
   mail: Mail;
   external: ExternalConfig;
+  rendering: RenderingStats;
   wakeWorker: () => void;
 }
 
@@ -53,9 +55,14 @@ export async function startApi(
 ): Promise<{ address: string; welcome: string | undefined }> {
   const { config, log, db } = started;
   // Page saves wait for each other, and never for the files of an upload.
-  const renderer = openSandbox({ threads: RENDERING_THREADS });
+  const renderer = openSandbox({
+    processes: RENDERING_PROCESSES,
+    perWorkspace: RENDERING_PROCESSES - 1,
+    stats: started.rendering,
+    onError: (err) => log.error({ err }, 'a page could not be rendered and is shown as plain text'),
+  });
   onStop(() => renderer.close());
-  const services = await openServices(started, renderer.render);
+  const services = await openServices(started, renderer.renderPage);
   const app = makeApp(started, hooks.services?.(services) ?? services);
   onStop(() => app.close());
   const address = await listen(app, config);

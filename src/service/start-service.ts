@@ -3,6 +3,7 @@ import { trackBlobs } from '../blobs/tracked-blobs.ts';
 import type { Config } from '../config.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { openLogMail, openSmtpMail } from '../providers/mail/mail.ts';
+import { openRenderingStats } from '../sandbox/rendering-stats.ts';
 import { openFiles } from './data-dir.ts';
 import { readExternalConfig } from './external-config.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';
@@ -38,10 +39,13 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     const blobs = trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query);
     const mail = config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log);
     const { HOST: host, METRICS_PORT: port } = config;
-    const onAttempt = port === undefined ? undefined : await serveMetrics({ host, port, db, log }, onStop);
+    const rendering = openRenderingStats();
+    const onAttempt = port === undefined ? undefined : await serveMetrics({ host, port, db, rendering, log }, onStop);
     const worker =
-      config.ROLE === 'web' ? undefined : startWorkers({ config, db, blobs, mail, log, onAttempt }, hooks, onStop);
-    const started = { config, log, db, postgres, blobs, mail, external, wakeWorker: () => worker?.wake() };
+      config.ROLE === 'web'
+        ? undefined
+        : startWorkers({ config, db, blobs, mail, log, rendering, onAttempt }, hooks, onStop);
+    const started = { config, log, db, postgres, blobs, mail, external, rendering, wakeWorker: () => worker?.wake() };
     const api = config.ROLE === 'worker' ? undefined : await startApi(started, hooks, onStop);
     return { address: api?.address ?? '', welcome: api?.welcome, postgresPid: () => postgres?.pid, stop };
   } catch (error) {

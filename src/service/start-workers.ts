@@ -2,40 +2,52 @@ import type { Logger } from 'pino';
 import { JOBS } from '../app.ts';
 import type { Config } from '../config.ts';
 import type { ServiceDb } from '../db/db.ts';
-import { LANES, type OnAttempt } from '../jobs/define-job.ts';
+import { type JobServices, LANES, type OnAttempt } from '../jobs/define-job.ts';
 import { startSchedule } from '../jobs/schedule.ts';
 import { startWorker, type Worker } from '../jobs/worker.ts';
 import type { Mail } from '../providers/mail/mail.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
-import { openSandbox } from '../sandbox/thread-pool.ts';
+import type { RenderingStats } from '../sandbox/rendering-stats.ts';
+import { openSandbox } from '../sandbox/sandbox.ts';
 import { limitsOf, publicUrlOf } from './from-config.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';
 
 /** For the files of uploads and imports. */
-const RENDERING_THREADS = 2;
+const RENDERING_PROCESSES = 2;
 
 /** Starts the worker and the schedule. */
 export function startWorkers(
-  needs: { config: Config; db: ServiceDb; blobs: Blobs; mail: Mail; log: Logger; onAttempt: OnAttempt | undefined },
+  needs: {
+    config: Config;
+    db: ServiceDb;
+    blobs: Blobs;
+    mail: Mail;
+    log: Logger;
+    rendering: RenderingStats;
+    onAttempt: OnAttempt | undefined;
+  },
   hooks: Pick<ServiceHooks, 'jobServices'>,
   onStop: OnStop,
 ): Worker {
-  const { config, db, blobs, mail, log, onAttempt } = needs;
+  const { config, db, blobs, mail, log, rendering, onAttempt } = needs;
   // Page reads have a higher CPU priority than uploads.
-  const sandbox = openSandbox({ threads: RENDERING_THREADS, nice: 15 });
+  const sandbox = openSandbox({
+    processes: RENDERING_PROCESSES,
+    nice: 15,
+    stats: rendering,
+    onError: (err) => log.error({ err }, 'a file could not be compiled and is shown as plain text'),
+  });
   onStop(() => sandbox.close());
   const reader = openDocumentReader();
   onStop(() => reader.close());
-  const services = { blobs, mail, sandbox, reader, publicUrl: publicUrlOf(config), limits: limitsOf(config), log };
+  const shared = { blobs, mail, publicUrl: publicUrlOf(config), limits: limitsOf(config), log };
+  const services = (workspace_id: string): JobServices => {
+    const own = { ...shared, sandbox: sandbox.of(workspace_id), reader: reader.of(workspace_id) };
+    return hooks.jobServices?.(own) ?? own;
+  };
   const slots = { ...LANES, uploads: uploadSlots(config) };
-  const worker = startWorker({
-    db,
-    jobs: JOBS,
-    slots,
-    services: hooks.jobServices?.(services) ?? services,
-    onAttempt,
-  });
+  const worker = startWorker({ db, jobs: JOBS, slots, services, log, onAttempt });
   onStop(() => worker.stop());
   const schedule = startSchedule({ db, jobs: JOBS, log, onEnqueued: worker.wake });
   onStop(() => schedule.stop());

@@ -3,12 +3,19 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly request_id: string;
+  /** Seconds until the request may succeed, where the service says so. */
+  readonly retry_after: number | undefined;
 
-  constructor(status: number, body: { error?: string; message?: string; request_id?: string }) {
+  constructor(
+    status: number,
+    body: { error?: string; message?: string; request_id?: string },
+    retryAfter: string | null = null,
+  ) {
     super(body.message ?? 'The service cannot be reached. Check your connection and try again.');
     this.status = status;
     this.code = body.error ?? '';
     this.request_id = body.request_id ?? '';
+    this.retry_after = retryAfter === null ? undefined : Number(retryAfter);
   }
 }
 
@@ -45,7 +52,7 @@ async function send(method: string, path: string, body?: object, signal?: AbortS
     throw new ApiError(0, {});
   }
   const text = await response.text();
-  if (!response.ok) throw new ApiError(response.status, parseErrorBody(text));
+  if (!response.ok) throw new ApiError(response.status, parseErrorBody(text), response.headers.get('retry-after'));
   return { text, link: response.headers.get('link') ?? '' };
 }
 

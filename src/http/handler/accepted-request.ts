@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AnswerTransaction } from '../../access/answer-transaction.ts';
 import { requestContext } from '../../access/caller-context.ts';
 import type { Credential } from '../../access/credential.ts';
@@ -7,6 +7,7 @@ import { newId } from '../../core/ids.ts';
 import { sha256 } from '../../core/secrets.ts';
 import type { ContextDb } from '../../db/db.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { abandonment } from './abandoned.ts';
 import type { Input } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
 
@@ -16,6 +17,8 @@ export interface AcceptedRequest {
   credential: Credential;
   input: Input;
   new_workspace_id: string | undefined;
+  /** A signal that is aborted when the client goes away before it is answered. */
+  abandoned(): AbortSignal;
   /** The database in the context of the request. */
   db: ContextDb;
   /**
@@ -29,6 +32,7 @@ export function acceptRequest(
   endpoint: Endpoint,
   { db, log }: HandlerNeeds,
   request: FastifyRequest,
+  reply: FastifyReply,
   credential: Credential,
   input: Input,
 ): AcceptedRequest {
@@ -46,6 +50,7 @@ export function acceptRequest(
     credential,
     input,
     new_workspace_id,
+    abandoned: abandonment(reply.raw),
     db: contextDb,
     openGuard: (answering) =>
       guard({ db: contextDb, access, credential, params, event, request_id, address, onRecordUseFailed, answering }),

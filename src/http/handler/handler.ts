@@ -40,7 +40,7 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
       throw error;
     }
 
-    const accepted = acceptRequest(endpoint, needs, request, credential, input);
+    const accepted = acceptRequest(endpoint, needs, request, reply, credential, input);
     // From here on a refusal comes from the guard, which has checked the credential.
     request.callerKnown = true;
     if (mayWrite && services.diskIsFull()) {

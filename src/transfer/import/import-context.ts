@@ -1,6 +1,6 @@
 import type { Query } from '../../db/db.ts';
 import type { Blobs } from '../../providers/storage/blobs.ts';
-import type { Sandbox } from '../../sandbox/thread-pool.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Archive } from './open-archive.ts';
 import type { Staging } from './staged-rows.ts';
 

@@ -2,7 +2,7 @@ import { newId } from '../../core/ids.ts';
 import { sql } from '../../db/sql.ts';
 import { planPaths } from '../../documents/file-paths.ts';
 import { folderOf } from '../../markdown/page-links.ts';
-import type { CompileOutput } from '../../sandbox/bounded-thread.ts';
+import type { CompileOutput } from '../../sandbox/sandbox.ts';
 import { invalid } from './archive-error.ts';
 import { attachFile } from './attach-file.ts';
 import { type ImportContext, inBatches } from './import-context.ts';

@@ -2,7 +2,7 @@ import { autocompletion, closeBrackets } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { markdown, markdownLanguage } from '@codemirror/lang-markdown';
 import { EditorView, keymap, placeholder } from '@codemirror/view';
-import { callApi, errorMessage } from '../call-api.ts';
+import { ApiError, callApi, errorMessage } from '../call-api.ts';
 import { drawDiagrams, drawFormulas } from '../lazy-modules.ts';
 import { deleteDraft, markSubmitted, readDraft, storeDraft } from './draft.ts';
 import { pageLinks, slashMenu } from './editor-menus.ts';
@@ -191,6 +191,13 @@ class Editor extends HTMLElement {
       if (html.includes('<pre class="mermaid"')) await drawDiagrams(this.#preview);
     } catch (error) {
       if ((error as Error).name === 'AbortError') return;
+      // Too much is being rendered just now: the last preview stays until there is room for the next one.
+      if (error instanceof ApiError && error.status === 429) {
+        clearTimeout(this.#timers.preview);
+        const seconds = error.retry_after ?? 1;
+        this.#timers.preview = setTimeout(() => void this.#renderPreview(), 1_000 * seconds);
+        return;
+      }
       this.#preview.textContent = `There is no preview: ${errorMessage(error)}`;
     }
   }

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+
+/** Resident memory in MiB; 0 where the system does not report it, and only the heap limit applies. */
+export function residentMemoryMb(pid: number | undefined): number {
+  const [, pages = '0'] = readProcFile(pid, 'statm')?.split(' ') ?? [];
+  return (Number(pages) * 4_096) / 2 ** 20;
+}
+
+/** CPU time used so far in milliseconds; undefined where the system does not report it. */
+export function cpuTimeMs(pid: number | undefined): number | undefined {
+  const stat = readProcFile(pid, 'stat');
+  if (stat === undefined) return undefined;
+  // The process name may contain spaces and parentheses. utime and stime follow it, in ticks of 10 ms (proc(5)).
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return 10 * (Number(fields[11]) + Number(fields[12]));
+}
+
+/**
+ * A file of /proc; undefined if the process has ended, and on systems without /proc. procfs is in memory, so a
+ * synchronous read does not block.
+ */
+function readProcFile(pid: number | undefined, file: 'stat' | 'statm'): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,249 @@
+import type { SplitFile } from '../documents/compile-file.ts';
+import type { CompileInput } from '../documents/compile-input.ts';
+import type { KnownTitle } from '../documents/links/title-names.ts';
+import type { PlainReason } from '../markdown/plain-text.ts';
+import { type PageInput, plainPage, type RenderedPage } from '../markdown/render.ts';
+import type { ConfinedProcess, ProcessFailure } from './confined-process.ts';
+import { type Cost, type Lease, openProcessPool, type Task } from './process-pool.ts';
+import { openRenderingLimits, type Requester } from './rendering-limits.ts';
+import { requestOf, type Surroundings, type Work } from './rendering-messages.ts';
+import { type ReceivedResponse, readResponse, type SentFile } from './rendering-responses.ts';
+import { openRenderingStats, type RenderingStats } from './rendering-stats.ts';
+
+export type CompileOutput = ({ ok: true } & SentFile) | { ok: false; code: string; message: string };
+
+/** A file that is too long for one page, split into pages. */
+export type SplitOutput = { ok: true } & SplitFile;
+
+/** Renders and compiles for one workspace, in its turn. */
+export interface Sandbox {
+  /** As `compile`, but a file that is too long for one page is returned in parts, each to be compiled by `compile`. */
+  compileOrSplit(
+    file: CompileInput,
+    pages: ReadonlyMap<string, string>,
+    titles?: readonly KnownTitle[],
+  ): Promise<CompileOutput | SplitOutput>;
+  /**
+   * Compiles a file to one page. `pages` maps the files and folders of the upload to the paths of their pages; mentions
+   * of `titles` become links. Both are sent to a process once per object, so they must not be changed. Never throws for
+   * the content of a file; throws if the sandbox is closed or no process can be started.
+   */
+  compile(
+    file: CompileInput,
+    pages: ReadonlyMap<string, string>,
+    titles?: readonly KnownTitle[],
+  ): Promise<CompileOutput>;
+  /** Renders a page. Every text yields a page; throws only as `compile` does. */
+  render(page: PageInput): Promise<RenderedPage>;
+}
+
+/**
+ * Renders a page for a request that waits for it. Errors: 429 where its workspace or its user have too much waiting or
+ * used too much CPU time; the signal's reason when it is aborted.
+ */
+export type RenderPage = (page: PageInput, requester: Requester, signal?: AbortSignal) => Promise<RenderedPage>;
+
+export interface SandboxPool {
+  /** For the files of a workspace's uploads and imports, which wait in turns with those of other workspaces. */
+  of(workspace_id: string): Sandbox;
+  /** For the requests of all workspaces. */
+  renderPage: RenderPage;
+  stats: RenderingStats;
+  /** Ends the processes; pending and running work fails. */
+  close(): Promise<void>;
+}
+
+export interface SandboxOptions {
+  processes?: number;
+  /** How many processes one workspace may occupy at a time. */
+  perWorkspace?: number;
+  /** CPU time to extract the text of a file. */
+  extractMs?: number;
+  /** CPU time to render a short text; the limit grows with the length of the text. */
+  renderMs?: number;
+  memoryMb?: number;
+  idleMs?: number;
+  /** Added to the nice value: 0 for requests that a user waits for. */
+  nice?: number;
+  /** A process is replaced after this many texts. */
+  maxRequests?: number;
+  limits?: Parameters<typeof openRenderingLimits>[0];
+  /** Where to count what it does. */
+  stats?: RenderingStats;
+  /** Called with an unexpected error of rendering. */
+  onError?: (error: Error) => void;
+}
+
+/** How many files of one upload are compiled before a waiting file of another workspace. */
+const CONSECUTIVE = 5;
+
+/** What a rendered page or a compiled file may have at most: ten times what a page's Markdown may. */
+const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
+
+/** Texts that a file may announce while it is split: a window is 32 KiB of at most 8 MiB. */
+const MAX_PROGRESS = 2_000;
+
+const RANKS = { save: 0, preview: 1 };
+
+/**
+ * Opens a pool of confined processes that render Markdown and compile files, with limits of CPU time (per text) and of
+ * memory (per process), fair by workspace. A text that exceeds a limit, or fails to render, is shown as plain text; in
+ * the second case `onError` gets the error.
+ */
+export function openSandbox(options: SandboxOptions = {}): SandboxPool {
+  const { processes = 1, perWorkspace = processes, extractMs = 10_000, renderMs = 1_000 } = options;
+  const { memoryMb = 512, idleMs = 30_000, nice = 0, maxRequests = 5_000 } = options;
+  const onError = options.onError ?? ((error: Error) => process.emitWarning(error));
+  const pool = openProcessPool({
+    processes,
+    perOwner: perWorkspace,
+    consecutive: CONSECUTIVE,
+    isPrivate: false,
+    maxRequests,
+    idleMs,
+    program: {
+      file: new URL('./rendering.process.ts', import.meta.url),
+      memoryMb,
+      cpuTimeSeconds: 1_200,
+      v8: [],
+      nice,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
+      elapsedTimeFactor: 60,
+    },
+  });
+  const limits = openRenderingLimits(options.limits);
+  const stats = options.stats ?? openRenderingStats();
+  const sent = new WeakMap<ConfinedProcess, Surroundings>();
+
+  /** The result of some work, or of showing it as plain text; or why even that failed. */
+  async function attempt(lease: Lease, work: Work, signal?: AbortSignal): Promise<Result> {
+    const first = await ask(lease, work, '', signal);
+    if (typeof first !== 'string') return first;
+    pool.assertOpen();
+    return ask(lease, work, first, signal);
+  }
+
+  async function ask(
+    lease: Lease,
+    work: Work,
+    plain: Exclude<PlainReason, 'too_complex'>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    const process = await lease.process();
+    signal?.throwIfAborted();
+    const { header, body } = requestOf(work, plain, sent.get(process));
+    if ('file' in work) sent.set(process, work.surroundings);
+    let limitMs = 'page' in work ? renderTimeLimitMs(renderMs, work.page.markdown.length) : extractMs;
+    let answer = await process.ask(header, body, limitMs);
+    for (let progress = 0; ; progress += 1) {
+      const response = typeof answer === 'string' ? undefined : readResponse(answer);
+      if (response?.is === 'progress' && progress < MAX_PROGRESS) {
+        limitMs = renderTimeLimitMs(renderMs, response.length);
+        answer = await process.next(limitMs);
+        continue;
+      }
+      if (response && response.is !== 'error' && response.is !== 'progress') return response;
+      if (response?.is === 'error' && plain === '') onError(response.error);
+      await lease.discard();
+      return typeof answer === 'string' ? REASONS[answer] : 'failed';
+    }
+  }
+
+  function compileOf(task: Task, work: Extract<Work, { file: unknown }>): Promise<Result> {
+    return pool.withProcess(
+      task,
+      (lease) => attempt(lease, work),
+      (cost) => stats.record('upload', cost),
+    );
+  }
+
+  async function renderIn(
+    task: Task,
+    page: PageInput,
+    { assertTimeLeft, onDone }: { assertTimeLeft?: () => void; onDone: (cost: Cost) => void },
+  ): Promise<RenderedPage> {
+    const result = await pool.withProcess(
+      task,
+      async (lease) => {
+        assertTimeLeft?.();
+        return attempt(lease, { page }, task.isAbandonable ? task.signal : undefined);
+      },
+      onDone,
+    );
+    if (typeof result !== 'string' && result.is === 'page') return result.page;
+    // Even plain text failed in the process, which takes hardly any time and memory, so it is rendered here.
+    return plainPage(page.markdown, typeof result === 'string' ? result : 'failed');
+  }
+
+  return {
+    stats,
+    of: (workspace_id) => ({
+      async compileOrSplit(file, pages, titles = NO_TITLES) {
+        const task = { owner: workspace_id, context: file.wiki_id, rank: 0 };
+        const result = await stats.waiting(
+          'upload',
+          compileOf(task, { file, isOnePage: false, surroundings: { pages, titles } }),
+        );
+        return outputOf(result);
+      },
+      async compile(file, pages, titles = NO_TITLES) {
+        const task = { owner: workspace_id, context: file.wiki_id, rank: 0 };
+        const output = outputOf(
+          await stats.waiting('upload', compileOf(task, { file, isOnePage: true, surroundings: { pages, titles } })),
+        );
+        return 'parts' in output ? UNREADABLE : output;
+      },
+      render(page) {
+        const task = { owner: workspace_id, context: page.wiki_id, rank: 0 };
+        return stats.waiting('upload', renderIn(task, page, { onDone: (cost) => stats.record('upload', cost) }));
+      },
+    }),
+    async renderPage(page, requester, signal) {
+      const { kind, workspace_id } = requester;
+      const entry = limits.enter(requester, Buffer.byteLength(page.markdown));
+      let usedMs = 0;
+      const onDone = (cost: Cost) => {
+        usedMs = cost.usedMs;
+        stats.record(kind, cost);
+      };
+      // A save that has begun is written, whether its client waits or not.
+      const isAbandonable = kind === 'preview';
+      const task = { owner: workspace_id, context: '', rank: RANKS[kind], isAbandonable, ...(signal && { signal }) };
+      try {
+        return await stats.waiting(kind, renderIn(task, page, { assertTimeLeft: entry.assertTimeLeft, onDone }));
+      } finally {
+        entry.leave(usedMs);
+      }
+    },
+    close: pool.close,
+  };
+}
+
+/** The result of some work, or the reason to show it as plain text. */
+type Result = Exclude<ReceivedResponse, { is: 'progress' | 'error' }> | Exclude<PlainReason, '' | 'too_complex'>;
+
+/** A text of 1 MiB that is all lists takes eight seconds. No text may delay the others for longer than that. */
+function renderTimeLimitMs(renderMs: number, length: number): number {
+  return Math.min(renderMs * (1 + length / 2 ** 17), 10 * renderMs);
+}
+
+const REASONS: Record<ProcessFailure, Exclude<PlainReason, '' | 'too_complex'>> = {
+  crashed: 'failed',
+  too_long: 'out_of_memory',
+  out_of_memory: 'out_of_memory',
+  too_slow: 'too_slow',
+};
+
+const NO_TITLES: readonly KnownTitle[] = [];
+
+const UNREADABLE: CompileOutput = {
+  ok: false,
+  code: 'unreadable',
+  message: 'the file cannot be read within the bounds of time and memory; simplify it or split it, and upload it again',
+};
+
+function outputOf(result: Result): CompileOutput | SplitOutput {
+  if (typeof result === 'string' || result.is === 'page') return UNREADABLE;
+  if (result.is === 'refusal') return { ok: false, code: result.code, message: result.message };
+  return result.is === 'file' ? { ok: true, ...result.file } : { ok: true, ...result.split };
+}

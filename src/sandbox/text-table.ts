@@ -1,0 +1,44 @@
+/**
+ * The long texts of a message: they are sent as UTF-8 behind its JSON header, which refers to them by number. JSON would
+ * escape them, which takes several times as long, and equal texts are sent once.
+ */
+export interface TextTable {
+  /** The number of a text. */
+  add(text: string): number;
+  /** The length of each text in bytes, for the header. */
+  sizes(): number[];
+  parts: readonly Buffer[];
+}
+
+export function textTable(): TextTable {
+  const numbers = new Map<string, number>();
+  const parts: Buffer[] = [];
+  return {
+    parts,
+    sizes: () => parts.map(({ length }) => length),
+    add(text) {
+      const known = numbers.get(text);
+      if (known !== undefined) return known;
+      numbers.set(text, parts.length);
+      return parts.push(Buffer.from(text)) - 1;
+    },
+  };
+}
+
+/** Reads the texts of a body. Throws if the sizes are not those of the body, and for a number that is not there. */
+export function textReader(sizes: readonly number[], body: Buffer): (number: number) => string {
+  const texts: (string | undefined)[] = [];
+  const starts: number[] = [];
+  let at = 0;
+  for (const size of sizes) {
+    starts.push(at);
+    at += size;
+  }
+  if (at !== body.length) throw new Error('a message does not have the texts that it states');
+  return (number) => {
+    const [start, size] = [starts[number], sizes[number]];
+    if (start === undefined || size === undefined) throw new Error('a message refers to a text that it does not have');
+    texts[number] ??= body.toString('utf8', start, start + size);
+    return texts[number];
+  };
+}
