@@ -10,6 +10,8 @@ import { assembleFile } from './assemble-file.ts';
 import { exampleUpload, Upload, uploadColumns } from './schema.ts';
 import { isOpen, isSettled, isUnsettled, takesNoBytes, type UploadFile } from './upload-file.ts';
 
+type UnsettledFile = Pick<UploadFile, 'file_no' | 'filename' | 'byte_size' | 'received' | 'expected_sha256'>;
+
 /** Says that all bytes were sent. Files that the process which took their last bytes could not settle are settled here. */
 export const completeUpload = endpoint({
   method: 'POST',
@@ -51,9 +53,10 @@ export const completeUpload = endpoint({
     if (!upload) throw notFound();
     if (!upload.is_open) throw takesNoBytes(upload);
     // Not `many`, which in a writing endpoint would leave a record.
-    const files = await maybeOne<{ files: UploadFile[] }>(sql`
-      select coalesce(jsonb_agg(f order by f.file_no), '[]') as files from upload_files f
-      where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and ${isUnsettled}`);
+    const files = await maybeOne<{ files: UnsettledFile[] }>(sql`
+      select coalesce(jsonb_agg(to_jsonb(g) order by g.file_no), '[]') as files from (
+        select f.file_no, f.filename, f.byte_size, f.received, f.promised_sha256 as expected_sha256 from upload_files f
+        where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and ${isUnsettled}) g`);
     for (const file of files?.files ?? []) {
       const { filename, received, byte_size } = file;
       if (received < byte_size) {
