@@ -1,9 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 
 /** How many workspaces have metrics of their own: those that store the most. */
 const LARGEST = 20;
+
+/** How long a scrape waits for the database. */
+const READ_TIMEOUT_MS = 2_000;
 
 interface UsageMetric {
   /** "" for the sum over all workspaces. */
@@ -14,14 +18,21 @@ interface UsageMetric {
 
 /** Adds what all workspaces have, and what the largest ones have, to the metrics. `query` is that of the service. */
 export function addUsageMetrics(registry: Registry, query: Query, onFailed: (error: unknown) => void): void {
+  let reading: Promise<UsageMetric[]> | undefined;
+  // A slow statement is awaited by the scrapes that follow, so that they do not add to its load.
+  const read = () =>
+    (reading ??= query<UsageMetric>(sql`select workspace_id, name, used from usage_of_all(${LARGEST}::int)`)
+      .catch((error: unknown) => {
+        // The other metrics are most useful while the database is down.
+        onFailed(error);
+        return [];
+      })
+      .finally(() => {
+        reading = undefined;
+      }));
   async function measure(set: (metric: UsageMetric) => void): Promise<void> {
-    try {
-      const metrics = await query<UsageMetric>(sql`select workspace_id, name, used from usage_of_all(${LARGEST}::int)`);
-      for (const metric of metrics) set(metric);
-    } catch (error) {
-      // The other metrics are most useful while the database is down.
-      onFailed(error);
-    }
+    const metrics = await Promise.race([read(), sleep(READ_TIMEOUT_MS, [], { ref: false })]);
+    for (const metric of metrics) set(metric);
   }
   new Gauge({
     name: 'ibid_usage',
