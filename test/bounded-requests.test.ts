@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { TSchema } from 'typebox';
 import { ENDPOINTS } from '../src/app.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
+import { skipUnless } from './needs.ts';
 import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
 import { sendRaw } from './raw-http.ts';
 import { type Ids, nameOf, pathOf, pathParams, propertiesOf, validBody } from './requests.ts';
@@ -129,7 +130,7 @@ async function residentMiB(): Promise<number> {
 }
 
 test('thirty such requests at once, from clients that do not read, leave the memory of the service as it was', {
-  skip: process.platform !== 'linux' && 'memory is read from /proc',
+  skip: skipUnless(process.platform === 'linux', 'Memory is read from /proc, which is on Linux only.'),
 }, async () => {
   const [upload] = LISTS.filter(({ name }) => name === 'files');
   assert.ok(upload);

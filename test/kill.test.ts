@@ -44,9 +44,10 @@ test('nothing acknowledged is lost or duplicated when the service or its Postgre
   const startAgain = async () => {
     service = await start();
     writers.serviceIsUp(true);
-    // A job that was killed by us again and again is none that kills.
+    // A job or a file that was killed by us again and again is none that kills.
     using world = worldOfProcess(address, { dataDir });
-    await world.db.query(sql`update jobs set failures = 0 where finished_at is null`);
+    await world.db.query(sql`
+      with counted as (update upload_files set attempts = 0) update jobs set failures = 0 where finished_at is null`);
   };
   const kills: Record<string, () => Promise<void>> = {
     'the service': () => killService().then(startAgain),

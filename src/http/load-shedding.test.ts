@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../../test/until.ts';
 import { openWorld } from '../../test/world.ts';
 import { ENDPOINTS } from '../app.ts';
@@ -32,6 +33,19 @@ test('a late event loop and many requests refuse previews, exports, imports and 
     'POST /v1/wikis/:wiki_id/imports',
     'POST /v1/wikis/:wiki_id/preview',
   ]);
+});
+
+test('a single pause of the event loop refuses nothing', async () => {
+  const load = openLoadShedding();
+  const since = performance.now();
+  while (performance.now() - since < 3 * SHED_LIMITS.first.delay_ms);
+  // The pause is seen by the sample of a window.
+  for (let i = 0; i < 25; i += 1) {
+    await pause(100);
+    load.enter(true);
+    load.leave();
+  }
+  load.stop();
 });
 
 test('requests that have ended, refused or served, are counted out', () => {

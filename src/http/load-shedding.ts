@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { ApiError } from '../core/errors.ts';
 
-/** How the process is loaded: what it is working on, and how late its event loop is. */
+/** How the process is loaded: how many requests it is working on, and how late its event loop has been for seconds. */
 interface Load {
   requests: number;
   delay_ms: number;
@@ -15,6 +15,8 @@ export const SHED_LIMITS = {
 
 const SAMPLE_MS = 20;
 const WINDOW_MS = 2_000;
+/** A loop counts as late when it was in each of so many windows: a single pause is over when it is noticed. */
+const LATE_WINDOWS = 3;
 
 /** Refuses requests early while the process has more to do than it can. */
 export interface LoadShedding {
@@ -32,11 +34,14 @@ export function isShed({ requests, delay_ms }: Load, canWait: boolean): boolean 
 
 export function openLoadShedding(): LoadShedding {
   const load: Load = { requests: 0, delay_ms: 0 };
+  const recent: number[] = new Array(LATE_WINDOWS).fill(0);
   const delays = monitorEventLoopDelay({ resolution: SAMPLE_MS });
   delays.enable();
   const timer = setInterval(() => {
     // Without a sample the loop was not late.
-    load.delay_ms = delays.count === 0 ? 0 : delays.mean / 1e6 - SAMPLE_MS;
+    recent.push(delays.count === 0 ? 0 : delays.mean / 1e6 - SAMPLE_MS);
+    recent.shift();
+    load.delay_ms = Math.min(...recent);
     delays.reset();
   }, WINDOW_MS);
   timer.unref();

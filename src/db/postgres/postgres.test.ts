@@ -19,6 +19,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
+import { skipUnless } from '../../../test/needs.ts';
 import { until } from '../../../test/until.ts';
 import { StartError } from '../../core/start-error.ts';
 import { linkLibraries } from './binaries.ts';
@@ -160,7 +161,10 @@ function environmentOf(pid: string): string {
   }
 }
 
-const onLinux = { ...limit, skip: process.platform !== 'linux' && 'only Linux shows the environment of a process' };
+const onLinux = {
+  ...limit,
+  skip: skipUnless(process.platform === 'linux', 'Only Linux shows the environment of a process.'),
+};
 
 test('the server and its sessions get none of the secrets in the environment of the service', onLinux, async (t) => {
   const secrets = ['SMTP_URL', 'OIDC_CLIENT_SECRET', 'STORAGE_URL', 'DATABASE_URL', 'UNKNOWN_TO_IBID'];
