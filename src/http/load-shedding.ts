@@ -15,7 +15,7 @@ export const SHED_LIMITS = {
 
 const SAMPLE_MS = 20;
 const WINDOW_MS = 2_000;
-/** A loop counts as late when it was in each of so many windows: a single pause is over when it is noticed. */
+/** A loop is late if it was in each of the last windows: a single pause is over when it is noticed. */
 const LATE_WINDOWS = 3;
 
 /** Refuses requests early while the process has more to do than it can. */

@@ -2,23 +2,25 @@ import type { Logger } from 'pino';
 import type { Query } from '../db/db.ts';
 import type { ClaimedJob } from './define-job.ts';
 import { LeaseLost } from './record-queue.ts';
-import { endLease, findLostJobs, renewLease, requeueLostJobs } from './workers.ts';
+import { type Attempt, abandonJobs, endLease, findLostJobs, renewLease, requeueLostJobs } from './workers.ts';
 
 const HEARTBEAT_MS = 3_000;
 
 /**
  * Renews the lease of a worker while it runs jobs, tells it which public jobs it has lost, and requeues the jobs of
- * dead workers. Heartbeats never overlap: a slow database does not get a second one on top of the first.
+ * dead workers and its own attempts whose end could not be recorded. Heartbeats never overlap: a slow database does not get a second one on top of the first.
  */
 export function startHeartbeat(options: {
   query: Query;
   worker_id: string;
   /** The public jobs that the worker runs, each with the controller that aborts it when it is lost. */
   records: ReadonlyMap<ClaimedJob, AbortController>;
+  /** Attempts whose end could not be recorded; emptied when they were given up. */
+  unrecorded: Set<Attempt>;
   isIdle: () => boolean;
   log: Logger;
 }): { stop(): Promise<void> } {
-  const { query, worker_id, records, isIdle, log } = options;
+  const { query, worker_id, records, unrecorded, isIdle, log } = options;
   let inProgress: Promise<void> | undefined;
 
   async function sendHeartbeat(): Promise<void> {
@@ -27,6 +29,9 @@ export function startHeartbeat(options: {
     for (const [job, controller] of records) {
       if (lost.includes(job.job_id)) controller.abort(new LeaseLost(`job ${job.job_id} was cancelled or taken over`));
     }
+    const abandoned = [...unrecorded];
+    await abandonJobs(query, worker_id, abandoned);
+    for (const attempt of abandoned) unrecorded.delete(attempt);
     await requeueLostJobs(query);
   }
 

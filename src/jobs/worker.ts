@@ -17,6 +17,7 @@ import { claimJob } from './record-queue.ts';
 import { runBackgroundJob } from './run-background-job.ts';
 import { runRecordJob } from './run-record-job.ts';
 import { openSlots } from './slots.ts';
+import type { Attempt } from './workers.ts';
 
 /** How long an idle worker waits before it polls again, unless it is woken. */
 const POLL_MS = 1_000;
@@ -69,18 +70,22 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
   const worker_id = randomUUID();
   const { query } = db.in(SERVICE);
   const records = new Map<ClaimedJob, AbortController>();
+  const unrecorded = new Set<Attempt>();
   const slots = openSlots(options.slots, {
     onFree,
-    onError: (err) => log.warn({ err }, "a job could not be put back; it is requeued when the worker's lease expires"),
+    onError: (err) => log.warn({ err }, 'a job could not be put back; the next heartbeat does it'),
   });
-  const heartbeat = startHeartbeat({ query, worker_id, records, isIdle: slots.isEmpty, log });
+  const heartbeat = startHeartbeat({ query, worker_id, records, unrecorded, isIdle: slots.isEmpty, log });
 
   /** Reports an attempt. One whose result could not be recorded counts as interrupted. */
-  async function report({ name }: AnyJob, attempt: Promise<Outcome>): Promise<void> {
+  async function report({ name }: AnyJob, { job_id, attempt }: Attempt, end: Promise<Outcome>): Promise<void> {
     const start = performance.now();
     let outcome: Outcome = 'interrupted';
     try {
-      outcome = await attempt;
+      outcome = await end;
+    } catch (error) {
+      unrecorded.add({ job_id, attempt });
+      throw error;
     } finally {
       options.onAttempt?.(name, outcome, (performance.now() - start) / 1_000);
     }
@@ -92,7 +97,7 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
     const job = await claimBackgroundJob(query, names, worker_id);
     const definition = jobs.find(({ name }) => name === job?.name);
     if (!job || !definition || isRecordJob(definition)) return false;
-    slots.fill(definition.lane, report(definition, runBackgroundJob(definition, { db, job, services, stopping })));
+    slots.fill(definition.lane, report(definition, job, runBackgroundJob(definition, { db, job, services, stopping })));
     return true;
   }
 
@@ -107,10 +112,10 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
     const controller = new AbortController();
     records.set(job, controller);
     const own = db.in({ who: 'job', path: { wiki_id: job.wiki_id } });
-    const attempt = runRecordJob(definition, { db: own, job, services, log, stopping, lost: controller.signal });
+    const end = runRecordJob(definition, { db: own, job, services, log, stopping, lost: controller.signal });
     slots.fill(
       definition.lane,
-      report(definition, attempt).finally(() => records.delete(job)),
+      report(definition, job, end).finally(() => records.delete(job)),
     );
     return true;
   }

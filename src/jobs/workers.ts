@@ -5,6 +5,12 @@ import type { ClaimedJob } from './define-job.ts';
 /** A worker that has not renewed its lease for this long has lost its jobs. */
 const LEASE_SECONDS = 10;
 
+/** Each claim of a job raises its number. */
+export interface Attempt {
+  job_id: string;
+  attempt: number;
+}
+
 /** The CTE of a claim that starts or renews the worker's lease. */
 export function leaseCte(worker_id: string, claimed: Sql): Sql {
   return sql`
@@ -25,6 +31,19 @@ export async function endLease(query: Query, worker_id: string): Promise<void> {
 /** Ends all leases: for the only process of a DATA_DIR, at its start. */
 export async function endAllLeases(query: Query): Promise<void> {
   await query(sql`delete from workers`);
+}
+
+/**
+ * Gives up attempts of this worker whose end could not be recorded, so that they are requeued although its lease lasts:
+ * a worker with other jobs goes on renewing it.
+ */
+export async function abandonJobs(query: Query, worker_id: string, attempts: readonly Attempt[]): Promise<void> {
+  if (attempts.length === 0) return;
+  const isAbandoned = sql`status = 'running' and worker_id = ${worker_id} and (job_id, attempt) in (
+    select * from unnest(${attempts.map(({ job_id }) => job_id)}::text[], ${attempts.map(({ attempt }) => attempt)}::int[]))`;
+  await query(sql`
+    with records as (update jobs set worker_id = null where ${isAbandoned})
+    update background_jobs set worker_id = null where ${isAbandoned}`);
 }
 
 /** Which of these public jobs the worker no longer runs: they were cancelled or taken over. It reads without locks. */
