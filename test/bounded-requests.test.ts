@@ -6,11 +6,10 @@ import type { TSchema } from 'typebox';
 import { ENDPOINTS } from '../src/app.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { skipUnless } from './needs.ts';
-import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
+import { startWebService } from './process.ts';
 import { sendRaw } from './raw-http.ts';
 import { type Ids, nameOf, pathOf, pathParams, propertiesOf, validBody } from './requests.ts';
 import { until } from './until.ts';
-import { makeDatabase } from './world.ts';
 
 /** What a request costs is bounded by its size, and so is what is answered to an invalid one. */
 const ANSWER_MAX = 65_536;
@@ -40,19 +39,8 @@ function unbounded(schema: Schema, place: string): string[] {
   ];
 }
 
-const database = await makeDatabase();
-const port = await freePort();
-const service = spawnService({
-  PORT: String(port),
-  DATA_DIR: await makeFolder(),
-  DATABASE_URL: database,
-  LOG_LEVEL: 'error',
-  // Without jobs, whose memory would be measured too.
-  ROLE: 'web',
-});
-await service.ready;
-const world = worldOfProcess(`http://127.0.0.1:${port}`, database);
-cleanUp(() => world.db.close());
+// Without jobs, whose memory would be measured too.
+const { port, service, world } = await startWebService();
 const owner = await world.owner();
 
 test('every string and list that a body or a query may have is bounded by its schema', () => {

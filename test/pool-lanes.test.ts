@@ -136,7 +136,7 @@ test('a tenant whose queue is full is refused at once with 429 and Retry-After, 
   const release = await lock(sql`select 1 from wikis where wiki_id = ${attacker.wiki_id} for update`);
   t.after(release);
   const writers = Array.from({ length: 300 }, () =>
-    attacker.post(`/v1/wikis/${attacker.wiki_id}/pages`, { title: 'Locked', markdown: 'x' }),
+    attacker.patch(`/v1/wikis/${attacker.wiki_id}`, { title: 'Locked' }),
   );
   const refused = await Promise.race(writers);
   assert.equal(refused.status, 429, JSON.stringify(refused.body));
@@ -144,8 +144,8 @@ test('a tenant whose queue is full is refused at once with 429 and Retry-After, 
   await assertServed(victim);
   await release();
   const answers = await Promise.all(writers);
-  assert.deepEqual(statusesOf(answers).sort(), [201, 429]);
-  assert.ok(answers.filter(({ status }) => status === 201).length > 0);
+  assert.deepEqual(statusesOf(answers).sort(), [200, 429]);
+  assert.ok(answers.filter(({ status }) => status === 200).length >= 200);
 });
 
 test('slow reads of one tenant leave connections to the reads of others', async (t) => {

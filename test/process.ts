@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { openDb } from '../src/db/db.ts';
 import { runningPostgres } from '../src/db/postgres/running.ts';
 import { until } from './until.ts';
-import { type World, worldOf } from './world.ts';
+import { makeDatabase, type World, worldOf } from './world.ts';
 
 const cleaning: (() => Promise<unknown> | void)[] = [];
 after(async () => {
@@ -148,6 +148,22 @@ export async function openRestartableService() {
       return service;
     },
   };
+}
+
+/** A service that only answers requests, on an external database of its own, and clients of it. */
+export async function startWebService(): Promise<{ port: number; service: ServiceProcess; world: World }> {
+  const [database, port, DATA_DIR] = await Promise.all([makeDatabase(), freePort(), makeFolder()]);
+  const service = spawnService({
+    PORT: String(port),
+    DATA_DIR,
+    DATABASE_URL: database,
+    LOG_LEVEL: 'error',
+    ROLE: 'web',
+  });
+  await service.ready;
+  const world = worldOfProcess(`http://127.0.0.1:${port}`, database);
+  cleanUp(() => world.db.close());
+  return { port, service, world };
 }
 
 /** A port that was just free, below those that the system gives to outgoing connections. */

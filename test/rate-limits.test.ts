@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { networkOf } from '../src/access/network.ts';
-import { policiesOf } from '../src/access/rate-limits.ts';
+import { policiesOf } from '../src/access/rate-limit-policies.ts';
 import { newToken } from '../src/access/token.ts';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';

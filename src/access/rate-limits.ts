@@ -7,38 +7,19 @@ import { type Credential, subjectOf } from './credential.ts';
 import type { CredentialOwner, FindOwner } from './credential-owner.ts';
 import { type KnownCredential, KnownCredentials } from './known-credentials.ts';
 import { networkOf } from './network.ts';
-import { openRateLimitBuckets, type Rate, type RateLimitBucket } from './rate-limit-buckets.ts';
-
-/**
- * `general` counts every request, `search` and `uploads` some of them in addition; all three by credential, by its user
- * and by the workspace that it is used at, which have a multiple of the credential's quota. A request
- * without a credential, or with a refused one, is counted by address: under `auth` at endpoints that need no
- * credential, else under `general`. `invitations` counts messages by workspace, in the endpoints that send them
- * (src/invitations).
- */
-type RequestPolicy = 'general' | 'search' | 'uploads';
-type Policy = RequestPolicy | 'auth' | 'invitations';
-export interface Rates extends Record<Policy, Rate> {
-  /** How many times the quota of a credential its user has, and a workspace. */
-  user_factor: number;
-  workspace_factor: number;
-  /** Messages with invitations that a user sends, to all addresses and to one of them. */
-  user_invitations: Rate;
-  address_invitations: Rate;
-  /** The same of a workspace without a paid plan, as long as it is not older than the window. */
-  new_workspace_invitations: Rate;
-  /** The same of all users together. */
-  service_invitations: Rate;
-  /** Workspaces that a user creates. */
-  workspaces: Rate;
-}
-
-/** The fields of an endpoint that decide which limits apply. */
-export interface RateLimited {
-  access: Access;
-  /** A rate limit in addition to the general one. */
-  limit?: 'search' | 'uploads' | 'invitations';
-}
+import { openRateLimitBuckets, type RateLimitBucket } from './rate-limit-buckets.ts';
+import { type Headers, headersOf, tightest } from './rate-limit-headers.ts';
+import {
+  AUTH,
+  countsRequests,
+  GENERAL,
+  multiplied,
+  type Policy,
+  policiesOf,
+  type RateLimited,
+  type Rates,
+  type RequestPolicy,
+} from './rate-limit-policies.ts';
 
 export interface RateLimits {
   /** Counts a request to an unknown route or method, which gets the same answer with and without a credential. */
@@ -220,11 +201,6 @@ function placeOf({ params }: FastifyRequest, credential: Credential): string | u
   return wiki_id ?? workspace_id ?? organization_id;
 }
 
-function multiplied(rates: Rates, factor: number): Record<RequestPolicy, Rate> {
-  const times = ({ quota, windowSeconds }: Rate) => ({ quota: quota * factor, windowSeconds });
-  return { general: times(rates.general), search: times(rates.search), uploads: times(rates.uploads) };
-}
-
 /**
  * Takes one from each bucket, or from none if one is empty, and writes the headers. `groups`: for each policy the
  * buckets of the credential, its user and its workspace.
@@ -261,66 +237,6 @@ async function takeIfPossible(headers: Headers, reply: FastifyReply, group: Rate
   }
 }
 
-/** The bucket that refuses first, and for how long. */
-function tightest(group: readonly RateLimitBucket[]): { remaining: number; seconds: number } {
-  return group
-    .map(({ remaining, seconds }) => ({ remaining, seconds }))
-    .reduce((a, b) => (b.remaining < a.remaining || (b.remaining === a.remaining && b.seconds > a.seconds) ? b : a));
-}
-
 function digestOf(token: string): string {
   return hash('sha256', token, 'base64');
-}
-
-const GENERAL: readonly Policy[] = ['general'];
-const AUTH: readonly Policy[] = ['auth'];
-const POLICIES_OF_LIMIT = {
-  search: ['general', 'search'],
-  uploads: ['general', 'uploads'],
-  invitations: ['general', 'invitations'],
-} as const satisfies Record<string, readonly Policy[]>;
-
-/** The policies that apply to a request of this endpoint. */
-export function policiesOf(endpoint: RateLimited): readonly Policy[] {
-  if (isAnonymous(endpoint)) return AUTH;
-  return endpoint.limit ? POLICIES_OF_LIMIT[endpoint.limit] : GENERAL;
-}
-
-/** Whether the endpoint is called without a credential, to sign in. */
-export function isAnonymous({ access }: Pick<RateLimited, 'access'>): boolean {
-  return access.on === 'anyone';
-}
-
-/**
- * Whether requests with a credential count by it. Invitations are counted where the message is sent, because not every
- * request sends one.
- */
-function countsRequests(policy: Policy): policy is RequestPolicy {
-  return policy !== 'invitations' && policy !== 'auth';
-}
-
-/** Writes how many requests are left: of each policy in the bucket that refuses first. */
-interface Headers {
-  write(reply: FastifyReply, policies: readonly Policy[], groups: readonly (readonly RateLimitBucket[])[]): void;
-}
-
-/** `RateLimit-Policy` and `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10. */
-function headersOf(rates: Rates): Headers {
-  const texts = new Map<readonly Policy[], string>();
-  const policyText = (policies: readonly Policy[]) =>
-    policies.map((policy) => `"${policy}";q=${rates[policy].quota};w=${rates[policy].windowSeconds}`).join(', ');
-  return {
-    write(reply, policies, groups) {
-      let text = texts.get(policies);
-      if (text === undefined) texts.set(policies, (text = policyText(policies)));
-      reply.header('ratelimit-policy', text);
-      reply.header(
-        'ratelimit',
-        groups
-          .map(tightest)
-          .map(({ remaining, seconds }, i) => `"${policies[i]}";r=${remaining};t=${seconds}`)
-          .join(', '),
-      );
-    },
-  };
 }

@@ -1,9 +1,9 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { openKnownTenants } from './known-tenants.ts';
-import { types } from './pg-types.ts';
+import { CONNECTIONS, type DbOptions, inTransaction, onConnection, openPool, sendOne } from './pool.ts';
 import { type LaneUsage, openPoolLanes, type PoolLane, type Slot } from './pool-lanes.ts';
 import { type ContextOptions, PREPARE_CONTEXT, type RequestContext, sendInContext } from './request-context.ts';
-import { type Sql, toStatement } from './sql.ts';
+import type { Sql } from './sql.ts';
 import { openTopSpenders } from './top-spenders.ts';
 
 export type Row = Record<string, unknown>;
@@ -50,18 +50,6 @@ export interface ServiceDb {
   close(): Promise<void>;
 }
 
-interface DbOptions {
-  connection: pg.PoolConfig;
-  /** Maximum number of connections. */
-  connections?: number;
-  /** Called with the text and the values of each statement that is sent; tests and benchmarks count with it. */
-  observe?: (text: string, values: readonly unknown[]) => void;
-  /** Changes the text of each statement that is sent; tests inject faults with it. */
-  rewrite?: (text: string) => string;
-  /** Called when an idle connection breaks; the pool replaces it. */
-  onConnectionLost?: (error: Error) => void;
-}
-
 /**
  * The session settings of every connection. Statements are prepared once and filter by id, so the generic plan is the
  * right one, and planning each call would cost more than running it.
@@ -72,27 +60,8 @@ export const SESSION_SETTINGS =
 
 const NO_TIME_LIMITS = 'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0';
 
-/** Maximum number of prepared statements; further ones are parsed each time. There are some hundreds. */
-const STATEMENTS_MAX = 2_000;
-
 /** Reads and writes only the rows that row-level security allows. */
 export const SERVICE_ROLE = 'ibid_service';
-
-/**
- * Connecting fails fast, because a server that does not answer is down; waiting for a free connection takes as long as
- * a statement may.
- */
-const CONNECTIONS = 10;
-const CONNECT_TIMEOUT_MS = 5_000;
-const POOL_TIMEOUT_MS = 30_000;
-
-/** The pool has only one limit for waiting and connecting; this class gives connecting its own. */
-class Client extends pg.Client {
-  constructor(options: pg.ClientConfig = {}) {
-    // The password is not an enumerable option of the pool, so the spread does not copy it.
-    super({ ...options, password: options.password, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  }
-}
 
 export function openDb(options: DbOptions): OwnerDb {
   const { pool, prepare, close } = openPool(options, { options: SESSION_SETTINGS });
@@ -189,101 +158,4 @@ export function openServiceDb(options: DbOptions): ServiceDb {
     }),
     close,
   };
-}
-
-function openPool(options: DbOptions, settings: pg.PoolConfig) {
-  const pool = new pg.Pool({
-    ...options.connection,
-    max: options.connections ?? CONNECTIONS,
-    idleTimeoutMillis: 10_000,
-    connectionTimeoutMillis: POOL_TIMEOUT_MS,
-    Client,
-    types,
-    ...settings,
-  });
-  let closed = false;
-  pool.on('error', (error: Error & { client?: unknown }) => {
-    // The pool does not wait for its connections to close, so the server may still end them.
-    if (closed) return;
-    // The driver attaches the whole connection to the error, which does not belong in a log.
-    delete error.client;
-    options.onConnectionLost?.(error);
-  });
-  const names = new Map<string, string>();
-  return {
-    pool,
-    /** The statement as a prepared statement, identified by its text. */
-    prepare(statement: Sql) {
-      const { text: written, values } = toStatement(statement);
-      const text = options.rewrite?.(written) ?? written;
-      options.observe?.(text, values);
-      let name = names.get(text);
-      if (name === undefined && names.size < STATEMENTS_MAX) names.set(text, (name = `s${names.size}`));
-      return { name, text, values };
-    },
-    close() {
-      closed = true;
-      return pool.end();
-    },
-  };
-}
-
-async function inTransaction<T>(
-  pool: pg.Pool,
-  options: DbOptions,
-  work: (client: pg.PoolClient) => Promise<T>,
-  begin = 'begin',
-): Promise<T> {
-  return onConnection(pool, async (client, discard) => {
-    try {
-      options.observe?.(begin, []);
-      await client.query(begin);
-      const result = await work(client);
-      options.observe?.('commit', []);
-      await client.query('commit');
-      return result;
-    } catch (error) {
-      options.observe?.('rollback', []);
-      await client.query('rollback').catch(discard);
-      throw error;
-    }
-  });
-}
-
-/** A refusal by the guard, an invalid value, a violated constraint or a conflict: the connection stays usable. */
-const STATEMENT_ERRORS = /^(IB|22|23|40)/;
-
-/**
- * Sends one statement. The pool's own `query` closes the connection after every failed statement, including a refused
- * write, and the next connection would have to prepare all statements again.
- */
-function sendOne<T>(pool: pg.Pool, send: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  return onConnection(pool, async (client, discard) => {
-    try {
-      return await send(client);
-    } catch (error) {
-      if (!STATEMENT_ERRORS.test((error as { code?: string }).code ?? '')) discard(error as Error);
-      throw error;
-    }
-  });
-}
-
-/** Runs `work` on a connection and returns it to the pool, unless it breaks or `discard` is called. */
-async function onConnection<T>(
-  pool: pg.Pool,
-  work: (client: pg.PoolClient, discard: (error: Error) => void) => Promise<T>,
-): Promise<T> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  const discard = (error: Error) => {
-    broken = error;
-  };
-  // A broken connection also fails the running statement; an error event without a listener would end the process.
-  client.on('error', discard);
-  try {
-    return await work(client, discard);
-  } finally {
-    client.off('error', discard);
-    client.release(broken);
-  }
 }

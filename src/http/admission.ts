@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { bearerToken, type Credential, type CredentialReader } from '../access/credential.ts';
-import { isAnonymous, type RateLimits } from '../access/rate-limits.ts';
+import { isAnonymous } from '../access/rate-limit-policies.ts';
+import type { RateLimits } from '../access/rate-limits.ts';
 import { ApiError, unauthorized } from '../core/errors.ts';
 import { HEADERS } from './answer-headers.ts';
 import { bodyTimeout } from './body-parsers.ts';

@@ -1,4 +1,4 @@
-import type { Rates } from '../access/rate-limits.ts';
+import type { Rates } from '../access/rate-limit-policies.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../core/start-error.ts';
 import type { Limits } from '../http/services.ts';

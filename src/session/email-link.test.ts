@@ -106,6 +106,7 @@ test('who was invited may sign in, and accept; who is not invited any more may n
 
   const late = newAddress();
   const { body: gone } = await owner.post(`${path}/members/invite`, { email: late, role: 'member' });
+  await mail.sentTo(late);
   await owner.post(`${path}/invitations/${gone.invitation_id}/revoke`);
   await ask(late);
   // The one message is the invitation.

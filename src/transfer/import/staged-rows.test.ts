@@ -41,6 +41,13 @@ const notes = () =>
     ['plan.bin', randomBytes(100)],
   ]);
 
+const reached = (gate: { reached: number }) =>
+  until(
+    'an import waits for the store',
+    () => gate.reached,
+    (count) => count > 0,
+  );
+
 async function started(owner: Owner, zip: Buffer): Promise<{ wiki_id: string; job_id: string }> {
   const wiki_id = await newWiki(owner);
   const { status, body } = await send(owner, wiki_id, zip);
@@ -66,11 +73,7 @@ test('while imports wait for a silent store no transaction is open, nothing of t
   const held = closeGate(t);
   const imports = [await started(owner, await notes()), await started(other, await notes())];
   // One job of the two is running where the process has a slot for one.
-  await until(
-    'an import waits for the store',
-    () => held.reached,
-    (count) => count > 0,
-  );
+  await reached(held);
   const open = () =>
     query(sql`
       select query from pg_stat_activity
@@ -100,11 +103,7 @@ test('an import that is cancelled leaves no staged rows, no pages, and no file t
   const owner = await world.owner();
   const held = closeGate(t);
   const { wiki_id, job_id } = await started(owner, await notes());
-  await until(
-    'it waits for the store',
-    () => held.reached,
-    (count) => count > 0,
-  );
+  await reached(held);
   const cancelled = await owner.post(`/v1/wikis/${wiki_id}/jobs/${job_id}/cancel`);
   assert.equal(cancelled.status, 200, JSON.stringify(cancelled.body));
   held.open();
@@ -143,11 +142,7 @@ test('an import whose staged rows a crash of the database has emptied starts ove
   const owner = await world.owner();
   const held = closeGate(t);
   const { wiki_id, job_id } = await started(owner, await notes());
-  await until(
-    'it waits for the store',
-    () => held.reached,
-    (count) => count > 0,
-  );
+  await reached(held);
   await query(sql`delete from staged_imports`);
   held.open();
   const job = await ended(owner, wiki_id, job_id);
@@ -161,11 +156,7 @@ test('a page that people make meanwhile keeps its path, and that of the import g
   const owner = await world.owner();
   const held = closeGate(t);
   const { wiki_id, job_id } = await started(owner, await notes());
-  await until(
-    'it waits for the store',
-    () => held.reached,
-    (count) => count > 0,
-  );
+  await reached(held);
   const made = await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'One', slug: 'one', markdown: 'mine' });
   assert.equal(made.status, 201, 'an import that prepares this path does not keep people waiting');
   held.open();
@@ -188,11 +179,7 @@ test('a page that people make while the archive of a wiki is read ends its impor
   const archive = await exported(world, owner, from);
   const held = closeGate(t);
   const { wiki_id, job_id } = await started(owner, archive);
-  await until(
-    'it waits for the store',
-    () => held.reached,
-    (count) => count > 0,
-  );
+  await reached(held);
   const made = await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Mine', markdown: 'mine' });
   assert.equal(made.status, 201);
   held.open();
