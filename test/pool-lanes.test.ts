@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { after, test } from 'node:test';
+import { ENDPOINTS } from '../src/app.ts';
 import { openServiceDb } from '../src/db/db.ts';
 import { SERVICE } from '../src/db/request-context.ts';
 import { type Sql, sql } from '../src/db/sql.ts';
+import { Bytes } from '../src/http/bytes.ts';
+import { EventStream } from '../src/http/event-stream.ts';
+import { BUDGETS_MS, budgetOf, openBudget } from '../src/http/handler/budget.ts';
 import { freePort } from './process.ts';
 import { until } from './until.ts';
 import { makeDatabase, type Owner, openWorld } from './world.ts';
@@ -160,6 +166,19 @@ test('slow reads of one tenant leave connections to the reads of others', async 
   assert.deepEqual(statusesOf(await Promise.all(slow)), [404]);
 });
 
+test('what waits for a connection leaves when its client does', async (t) => {
+  const release = await lock(sql`lock table attachments in access exclusive mode`);
+  t.after(release);
+  const leaving = new AbortController();
+  const path = `${world.address}/v1/wikis/${attacker.wiki_id}/pages/x/attachments`;
+  const headers = { authorization: `Bearer ${attacker.token}` };
+  const slow = Array.from({ length: 50 }, () => fetch(path, { headers, signal: leaving.signal }));
+  await until('they wait', metrics, (seen) => (seen['ibid_database_waiting reads'] ?? 0) > 40);
+  leaving.abort();
+  await Promise.allSettled(slow);
+  await until('none waits', metrics, (seen) => seen['ibid_database_waiting reads'] === 0);
+});
+
 test('uploads to a store that hangs hold no connection', async (t) => {
   const opened = Promise.withResolvers<void>();
   t.after(() => opened.resolve());
@@ -211,6 +230,31 @@ test('a read has 10 seconds in the database, a write and a job 30', async () => 
     { timeout: '30s' },
   ]);
   assert.deepEqual(await db.in({ who: 'job' }).query(timeout), [{ timeout: '30s' }]);
+});
+
+test('a statement has no more time than the rest of its request', async () => {
+  const db = openServiceDb({ connection: { connectionString: DATABASE_URL }, connections: 1 });
+  after(() => db.close());
+  const within = (ms: number) => db.in(SERVICE, { left: () => ms, abandoned: () => new AbortController().signal });
+  const timeout = sql`select current_setting('statement_timeout') as timeout`;
+  assert.deepEqual(await within(29_000).query(timeout), [{ timeout: '10s' }]);
+  assert.deepEqual(await within(2_500).query(timeout), [{ timeout: '2500ms' }]);
+  assert.deepEqual(await within(2_500).transaction((query) => query(timeout)), [{ timeout: '2500ms' }]);
+  await assert.rejects(within(-1).write(sql`select pg_sleep(10)`), { code: '57014' });
+});
+
+test('a request that is answered too late for its budget is told so, whatever it waits for', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  const budget = openBudget(response, BUDGETS_MS.read);
+  const signal = budget.abandoned();
+  t.mock.timers.tick(BUDGETS_MS.read + 1);
+  assert.deepEqual([signal.aborted, signal.reason.code, signal.reason.status], [true, 'time_limit_exceeded', 503]);
+  for (const endpoint of ENDPOINTS) {
+    const ms = budgetOf(endpoint);
+    const isStream = endpoint.consumes !== undefined || endpoint.reply === EventStream || endpoint.reply === Bytes;
+    assert.equal(ms, isStream ? undefined : endpoint.method === 'GET' ? 10_000 : 30_000, endpoint.path);
+  }
 });
 
 test('the metrics name the workspaces that used connections longest', async () => {

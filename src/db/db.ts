@@ -2,7 +2,13 @@ import type pg from 'pg';
 import { openKnownTenants } from './known-tenants.ts';
 import { CONNECTIONS, type DbOptions, inTransaction, onConnection, openPool, sendOne } from './pool.ts';
 import { type LaneUsage, openPoolLanes, type PoolLane, type Slot } from './pool-lanes.ts';
-import { type ContextOptions, PREPARE_CONTEXT, type RequestContext, sendInContext } from './request-context.ts';
+import {
+  type ContextOptions,
+  PREPARE_CONTEXT,
+  type RequestContext,
+  type StatementTimeout,
+  sendInContext,
+} from './request-context.ts';
 import type { Sql } from './sql.ts';
 import { openTopSpenders } from './top-spenders.ts';
 
@@ -42,9 +48,18 @@ export interface OwnerDb extends Db {
   close(): Promise<void>;
 }
 
+/** How long a request may go on. */
+export interface Budget {
+  /** Milliseconds, less than 0 if it is used up; undefined for what has no end of its own. */
+  left(): number | undefined;
+  /** A signal that is aborted when it is used up, and when the client goes away before it was answered. */
+  abandoned(): AbortSignal;
+}
+
 /** The database as the service sees it: only what a request context makes visible. */
 export interface ServiceDb {
-  in(context: RequestContext): ContextDb;
+  /** `budget`: what has to wait for a connection leaves with the request, and a statement ends with it. */
+  in(context: RequestContext, budget?: Budget): ContextDb;
   /** What is done with the connections: of each lane, and by the workspaces that held them longest lately. */
   usage(): { lanes: Record<PoolLane, Readonly<LaneUsage>>; workspaces: [workspace_id: string, seconds: number][] };
   close(): Promise<void>;
@@ -88,6 +103,17 @@ export function openDb(options: DbOptions): OwnerDb {
   };
 }
 
+/** How long a statement may take: a read, and a write or one of a job. */
+const READ_MS = 10_000;
+const WRITE_MS = 30_000;
+
+/** PostgreSQL ends a statement that takes longer than the rest of its request; at least 1 ms, because 0 is without end. */
+function timeoutWithin(ms: number, budget: Budget | undefined): StatementTimeout {
+  const left = budget?.left();
+  if (left === undefined || left >= ms) return `${ms / 1_000}s`;
+  return `${Math.max(1, Math.ceil(left))}ms`;
+}
+
 /** How many workspaces `usage` names. */
 const WORKSPACES_SHOWN = 20;
 
@@ -107,8 +133,13 @@ export function openServiceDb(options: DbOptions): ServiceDb {
   }
 
   /** Runs `work` when its lane has a connection for it. */
-  async function inLane<T>(lane: PoolLane, context: RequestContext, work: () => Promise<T>): Promise<T> {
-    const entered = lanes.enter(context.who === 'job' ? 'jobs' : lane, tenants.of(context));
+  async function inLane<T>(
+    lane: PoolLane,
+    context: RequestContext,
+    budget: Budget | undefined,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const entered = lanes.enter(context.who === 'job' ? 'jobs' : lane, tenants.of(context), budget?.abandoned);
     const slot = entered instanceof Promise ? await entered : entered;
     try {
       return await work();
@@ -118,18 +149,17 @@ export function openServiceDb(options: DbOptions): ServiceDb {
   }
 
   return {
-    in(context) {
+    in(context, budget) {
       const onTenant = (tenant: string) => tenants.learn(context, tenant);
-      const atOnce: ContextOptions = { timeout: context.who === 'job' ? '30s' : '10s', onTenant };
-      const inTime: ContextOptions = { timeout: '30s', onTenant };
-      const send = async <T>(lane: PoolLane, statement: Sql, limits: ContextOptions) =>
+      const within = (ms: number): ContextOptions => ({ timeout: timeoutWithin(ms, budget), onTenant });
+      const send = async <T>(lane: PoolLane, statement: Sql, ms: number) =>
         (
-          await inLane(lane, context, () =>
-            sendOne(pool, (client) => sendInContext(client, context, prepare(statement), limits)),
+          await inLane(lane, context, budget, () =>
+            sendOne(pool, (client) => sendInContext(client, context, prepare(statement), within(ms))),
           )
         ).rows as T[];
       const transaction = <T>(begin: string, work: (query: Query) => Promise<T>) =>
-        inLane('writes', context, () =>
+        inLane('writes', context, budget, () =>
           inTransaction(
             pool,
             options,
@@ -139,15 +169,15 @@ export function openServiceDb(options: DbOptions): ServiceDb {
                 const config = prepare(statement);
                 if (entered) return (await client.query(config)).rows as R[];
                 entered = true;
-                return (await sendInContext(client, context, config, inTime)).rows as R[];
+                return (await sendInContext(client, context, config, within(WRITE_MS))).rows as R[];
               });
             },
             begin,
           ),
         );
       return {
-        query: (statement) => send('reads', statement, atOnce),
-        write: (statement) => send('writes', statement, inTime),
+        query: (statement) => send('reads', statement, context.who === 'job' ? WRITE_MS : READ_MS),
+        write: (statement) => send('writes', statement, WRITE_MS),
         transaction: (work) => transaction('begin', work),
         snapshot: (work) => transaction('begin isolation level repeatable read read only', work),
       };

@@ -7,7 +7,7 @@ const KNOWN_MAX = 20_000;
 const UNKNOWN = 'unknown';
 
 /** Statements of the service itself. */
-const SERVICE_ITSELF = '';
+export const SERVICE_ITSELF = '';
 
 /**
  * Which tenant a request works for, as far as a process knows it before it asks the database: the workspace of its path if

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { openPoolLanes, type PoolLane, type Slot } from './pool-lanes.ts';
 import { openTopSpenders } from './top-spenders.ts';
 
@@ -73,6 +73,73 @@ test('what waits longer than its lane allows is refused, and takes no slot after
   await assert.rejects(waiting, { code: 'overloaded' });
   for (const slot of taken) lanes.leave(slot);
   assert.deepEqual([lanes.usage('reads').used, lanes.usage('reads').waiting], [0, 0]);
+});
+
+/** A tenant that holds all that it may for ten seconds. */
+function openWithHeavyTenant(t: TestContext, lane: PoolLane) {
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const lanes = openPoolLanes(10);
+  const taken = fill(lanes, lane, () => 'heavy');
+  now += 10_000;
+  return { lanes, taken, pass: (ms: number) => void (now += ms) };
+}
+
+for (const lane of ['reads', 'writes'] as const) {
+  test(`a tenant that used the connections for ${lane} much has a tenth of them while others are active, and its share again afterwards`, (t) => {
+    const { lanes, taken, pass } = openWithHeavyTenant(t, lane);
+    assert.equal(taken.length, 4);
+    lanes.leave(lanes.enter('reads', 'other') as Slot);
+    // What waits already has the first place that is given back.
+    for (const slot of taken) lanes.leave(slot);
+    assert.equal(lanes.usage(lane).used, 1);
+    assert.equal(fill(lanes, lane, () => 'heavy').length, 0);
+    const others = fill(lanes, lane, () => 'other');
+    assert.equal(others.length, 4, 'who used little has the whole share');
+    others.forEach(lanes.leave);
+    pass(2_001);
+    assert.ok(!(lanes.enter(lane, 'heavy') instanceof Promise), 'nobody else is there');
+  });
+}
+
+test('who used little goes before who used much, however long that one waits', async (t) => {
+  const { lanes, taken } = openWithHeavyTenant(t, 'writes');
+  const others = fill(lanes, 'writes', (n) => `t${n}`);
+  const order: string[] = [];
+  const waiting = ['heavy', 'small'].map(async (tenant) => {
+    const slot = await lanes.enter('writes', tenant);
+    order.push(tenant);
+    lanes.leave(slot);
+  });
+  for (const slot of [...others, ...taken]) lanes.leave(slot);
+  await Promise.all(waiting);
+  assert.deepEqual(order, ['small', 'heavy']);
+});
+
+test('the service itself is never limited by what it used', (t) => {
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const lanes = openPoolLanes(10);
+  fill(lanes, 'reads', (n) => (n < 3 ? '' : 'full'))
+    .slice(3)
+    .forEach(lanes.leave);
+  now += 10_000;
+  void lanes.enter('writes', 'other');
+  assert.ok(!(lanes.enter('reads', '') instanceof Promise));
+});
+
+test('who gives up waiting leaves at once, and takes no slot afterwards', async () => {
+  const lanes = openPoolLanes(10);
+  const taken = fill(lanes, 'reads', (n) => `t${n}`);
+  const gone = new AbortController();
+  const waiting = lanes.enter('reads', 'late', () => gone.signal) as Promise<Slot>;
+  const before = lanes.usage('reads').waiting;
+  gone.abort(new Error('gone'));
+  await assert.rejects(waiting, { message: 'gone' });
+  assert.equal(lanes.usage('reads').waiting, before - 1);
+  assert.throws(() => lanes.enter('reads', 'late', () => gone.signal), { message: 'gone' });
+  for (const slot of taken) lanes.leave(slot);
+  assert.equal(lanes.usage('reads').waiting, 0);
 });
 
 test('who spends much is among the top, however many others spend little', () => {

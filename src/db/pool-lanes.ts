@@ -1,4 +1,6 @@
 import { ApiError, rateLimited } from '../core/errors.ts';
+import { type ConnectionTime, openConnectionTime } from './connection-time.ts';
+import { SERVICE_ITSELF } from './known-tenants.ts';
 
 /** What a connection is used for. */
 export type PoolLane = 'reads' | 'writes' | 'jobs';
@@ -30,19 +32,24 @@ export interface LaneUsage {
 export interface PoolLanes {
   /**
    * A slot, at once if there is one; otherwise when it is the tenant's turn. Errors: 429 `rate_limited` if too many
-   * requests of the tenant wait already; 503 `overloaded` if too many wait in the lane, or this one has waited too long.
+   * requests of the tenant wait already; 503 `overloaded` if too many wait in the lane, or this one has waited too long;
+   * the reason of `abandoned`, which is asked for only by what has to wait, when that is aborted.
    */
-  enter(lane: PoolLane, tenant: string): Slot | Promise<Slot>;
+  enter(lane: PoolLane, tenant: string, abandoned?: () => AbortSignal): Slot | Promise<Slot>;
   /** Gives the slot back. */
   leave(slot: Slot): void;
   usage(lane: PoolLane): Readonly<LaneUsage>;
 }
 
-/** How many connections a lane may use, how many of them are kept for it, and how many one tenant may use. */
+/**
+ * How many connections a lane may use, how many of them are kept for it, and how many one tenant may use: usually, and while
+ * it has used more than that on average and others are active.
+ */
 interface LaneLimits {
   most: number;
   kept: number;
   tenant: number;
+  heavy: number;
   /** How long to wait for a slot. */
   wait_ms: number;
 }
@@ -57,7 +64,7 @@ const NAMES: readonly PoolLane[] = ['reads', 'writes', 'jobs'];
 export function laneLimits(connections: number): Record<PoolLane, LaneLimits> {
   const share = (part: number) => Math.max(1, Math.floor(connections * part));
   if (connections < 4) {
-    const all = { most: connections, kept: 0, tenant: connections };
+    const all = { most: connections, kept: 0, tenant: connections, heavy: connections };
     return {
       reads: { ...all, wait_ms: 20_000 },
       writes: { ...all, wait_ms: 30_000 },
@@ -65,17 +72,18 @@ export function laneLimits(connections: number): Record<PoolLane, LaneLimits> {
     };
   }
   return {
-    reads: { most: connections, kept: share(0.25), tenant: share(0.4), wait_ms: 20_000 },
-    writes: { most: share(0.6), kept: share(0.2), tenant: share(0.4), wait_ms: 30_000 },
+    reads: { most: connections, kept: share(0.25), tenant: share(0.4), heavy: share(0.1), wait_ms: 20_000 },
+    writes: { most: share(0.6), kept: share(0.2), tenant: share(0.4), heavy: share(0.1), wait_ms: 30_000 },
     // A job may show its progress on a second connection while a transaction has its first.
-    jobs: { most: share(0.5), kept: 1, tenant: connections, wait_ms: 30_000 },
+    jobs: { most: share(0.5), kept: 1, tenant: connections, heavy: connections, wait_ms: 30_000 },
   };
 }
 
 interface Waiter {
   since: number;
-  timer: NodeJS.Timeout;
   start(slot: Slot): void;
+  /** Undoes what would end the wait. */
+  stopWatching(): void;
 }
 
 interface Tenant {
@@ -95,12 +103,26 @@ class Lane {
     refused: 0,
     held_seconds: 0,
   };
-  /** Those that use or want connections; among those that wait, the one whose turn it is comes first. */
+  /** Those that use or want connections, the one served longest ago first. */
   readonly tenants = new Map<string, Tenant>();
+  readonly time: ConnectionTime;
 
-  constructor(name: PoolLane, limits: LaneLimits) {
+  constructor(name: PoolLane, limits: LaneLimits, time: ConnectionTime) {
     this.name = name;
     this.limits = limits;
+    this.time = time;
+  }
+
+  /** Whether the tenant may take one more connection. */
+  mayTake(name: string, { used }: Tenant, now: number): boolean {
+    const { tenant, heavy } = this.limits;
+    if (used >= tenant) return false;
+    return (
+      used < heavy ||
+      name === SERVICE_ITSELF ||
+      this.time.average(name, now) <= heavy ||
+      !this.time.isOtherActive(name, now)
+    );
   }
 
   /** How many connections are kept free for this lane. */
@@ -109,31 +131,44 @@ class Lane {
   }
 
   /** Takes a slot for the tenant, which has room. */
-  take(name: string, tenant: Tenant | undefined): Slot {
+  take(name: string, tenant: Tenant | undefined, now: number): Slot {
     this.usage.used += 1;
     if (tenant) tenant.used += 1;
     else this.tenants.set(name, { used: 1, waiting: [] });
-    return { lane: this.name, tenant: name, since: performance.now() };
+    this.time.take(name, now);
+    return { lane: this.name, tenant: name, since: now };
   }
 
-  /** Starts the first waiter of the next tenant that has room; false if there is none. */
-  startNext(): boolean {
+  /** Starts the first waiter of the tenant whose turn it is; false if none has room. */
+  startNext(now: number): boolean {
+    const name = this.nextTenant(now);
+    const tenant = name === undefined ? undefined : this.tenants.get(name);
+    const [first] = tenant?.waiting ?? [];
+    if (name === undefined || !tenant || !first) return false;
+    this.tenants.delete(name);
+    this.tenants.set(name, tenant);
+    this.remove(tenant, first);
+    this.usage.wait_seconds += (now - first.since) / 1_000;
+    first.start(this.take(name, tenant, now));
+    return true;
+  }
+
+  /** Of those that wait and have room, the tenant that has used the least connection time lately. */
+  nextTenant(now: number): string | undefined {
+    let least: string | undefined;
+    let average = Number.POSITIVE_INFINITY;
     for (const [name, tenant] of this.tenants) {
-      const [first] = tenant.waiting;
-      if (first === undefined || tenant.used >= this.limits.tenant) continue;
-      // The tenant takes its turn again after all others.
-      this.tenants.delete(name);
-      this.tenants.set(name, tenant);
-      this.remove(tenant, first);
-      this.usage.wait_seconds += (performance.now() - first.since) / 1_000;
-      first.start(this.take(name, tenant));
-      return true;
+      if (tenant.waiting.length === 0 || !this.mayTake(name, tenant, now)) continue;
+      const own = this.time.average(name, now);
+      if (own >= average) continue;
+      least = name;
+      average = own;
     }
-    return false;
+    return least;
   }
 
   remove(tenant: Tenant, waiter: Waiter): void {
-    clearTimeout(waiter.timer);
+    waiter.stopWatching();
     tenant.waiting.splice(tenant.waiting.indexOf(waiter), 1);
     this.usage.waiting -= 1;
   }
@@ -141,15 +176,16 @@ class Lane {
 
 /**
  * Decides who may take a connection of the pool, so that no kind of work and no tenant takes them all: each lane has a
- * maximum and some connections that no other lane takes, and each tenant has a maximum in its lane. Who has to wait waits
- * here, tenant by tenant, and holds nothing.
+ * maximum and some connections that no other lane takes, and each tenant has a maximum in its lane, which is lower while it
+ * uses much and others are active. Who has to wait waits here, and holds nothing; those who used little go first.
  */
 export function openPoolLanes(connections: number): PoolLanes {
   const limits = laneLimits(connections);
+  const time = openConnectionTime();
   const lanes: Record<PoolLane, Lane> = {
-    reads: new Lane('reads', limits.reads),
-    writes: new Lane('writes', limits.writes),
-    jobs: new Lane('jobs', limits.jobs),
+    reads: new Lane('reads', limits.reads, time),
+    writes: new Lane('writes', limits.writes, time),
+    jobs: new Lane('jobs', limits.jobs, time),
   };
   const { reads, writes, jobs } = lanes;
 
@@ -159,46 +195,65 @@ export function openPoolLanes(connections: number): PoolLanes {
     return used + reads.unused + writes.unused + jobs.unused - lane.unused < connections;
   }
 
-  function wait(lane: Lane, name: string, tenant: Tenant = { used: 0, waiting: [] }): Promise<Slot> {
+  function wait(
+    lane: Lane,
+    name: string,
+    tenant: Tenant = { used: 0, waiting: [] },
+    abandoned: (() => AbortSignal) | undefined,
+  ): Promise<Slot> {
     const isTenantFull = tenant.waiting.length >= TENANT_WAITING_MAX;
     if (isTenantFull || lane.usage.waiting >= WAITING_MAX) {
       lane.usage.refused += 1;
       throw isTenantFull ? rateLimited(2, 'requests at once') : overloaded();
     }
+    const signal = abandoned?.();
+    signal?.throwIfAborted();
     lane.tenants.set(name, tenant);
     lane.usage.waiting += 1;
-    if (tenant.used >= lane.limits.tenant) lane.usage.share_waits += 1;
+    if (hasRoom(lane)) lane.usage.share_waits += 1;
     else lane.usage.waits += 1;
     return new Promise((start, reject) => {
-      const timer = setTimeout(() => {
+      const giveUp = (reason: unknown) => {
         lane.remove(tenant, waiter);
         forgetIfIdle(lane, name, tenant);
         lane.usage.refused += 1;
-        reject(overloaded());
-      }, lane.limits.wait_ms);
-      const waiter = { since: performance.now(), timer, start };
+        reject(reason);
+      };
+      const leave = () => giveUp(signal?.reason);
+      const timer = setTimeout(() => giveUp(overloaded()), lane.limits.wait_ms).unref();
+      signal?.addEventListener('abort', leave, { once: true });
+      const stopWatching = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', leave);
+      };
+      const waiter = { since: performance.now(), start, stopWatching };
       tenant.waiting.push(waiter);
     });
   }
 
   return {
-    enter(lane, name) {
+    enter(lane, name, abandoned) {
+      const now = performance.now();
       const own = lanes[lane];
       const tenant = own.tenants.get(name);
-      if (hasRoom(own) && (tenant?.used ?? 0) < own.limits.tenant) return own.take(name, tenant);
-      return wait(own, name, tenant);
+      // Jobs and the service itself do not wait for an answer.
+      if (lane !== 'jobs' && name !== SERVICE_ITSELF) time.ask(name, now);
+      if (hasRoom(own) && (!tenant || own.mayTake(name, tenant, now))) return own.take(name, tenant, now);
+      return wait(own, name, tenant, abandoned);
     },
     leave({ lane, tenant: name, since }) {
+      const now = performance.now();
       const { tenants, usage } = lanes[lane];
       usage.used -= 1;
-      usage.held_seconds += (performance.now() - since) / 1_000;
+      usage.held_seconds += (now - since) / 1_000;
+      time.giveBack(name, now);
       const tenant = tenants.get(name);
       if (tenant) {
         tenant.used -= 1;
         forgetIfIdle(lanes[lane], name, tenant);
       }
       for (const each of NAMES) {
-        while (lanes[each].usage.waiting > 0 && hasRoom(lanes[each]) && lanes[each].startNext());
+        while (lanes[each].usage.waiting > 0 && hasRoom(lanes[each]) && lanes[each].startNext(now));
       }
     },
     usage: (lane) => lanes[lane].usage,

@@ -40,8 +40,8 @@ const TEXT = `
 const NAME = 'set_request_context';
 const TENANT_COLUMN = 2;
 
-/** How long the statement that follows may take. */
-export type StatementTimeout = '10s' | '30s';
+/** How long the statement that follows may take, such as 30s or 2500ms. */
+export type StatementTimeout = `${number}s` | `${number}ms`;
 
 /** Sent once on each new connection to prepare `set_request_context`. It has no effect outside a transaction. */
 export const PREPARE_CONTEXT = { name: NAME, text: TEXT, values: valuesOf(SERVICE, '30s') };

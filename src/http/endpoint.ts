@@ -36,7 +36,7 @@ export interface Context<Params, Query, Body> extends AuthorizedDb {
   bytes: Readable;
   /** The id of the workspace that an endpoint with `createsWorkspace` may create; else "". */
   new_workspace_id: string;
-  /** A signal that is aborted when the client goes away before it is answered. */
+  /** A signal that is aborted when the client goes away before it is answered, and when the request has taken too long. */
   abandoned(): AbortSignal;
   services: Services;
 }

@@ -7,7 +7,7 @@ import { newId } from '../../core/ids.ts';
 import { sha256 } from '../../core/secrets.ts';
 import type { ContextDb } from '../../db/db.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { abandonment } from './abandoned.ts';
+import { budgetOf, openBudget } from './budget.ts';
 import type { Input } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
 
@@ -17,7 +17,7 @@ export interface AcceptedRequest {
   credential: Credential;
   input: Input;
   new_workspace_id: string | undefined;
-  /** A signal that is aborted when the client goes away before it is answered. */
+  /** A signal that is aborted when the client goes away before it is answered, and when the request has taken too long. */
   abandoned(): AbortSignal;
   /** The database in the context of the request. */
   db: ContextDb;
@@ -41,7 +41,8 @@ export function acceptRequest(
   const secret = endpoint.invitation?.({ query, body: request.body });
   const new_workspace_id = endpoint.createsWorkspace && newId('org');
   const invitation = secret === undefined ? undefined : sha256(secret);
-  const contextDb = db.in(requestContext(access, credential, params, { new_workspace_id, invitation }));
+  const budget = openBudget(reply.raw, budgetOf(endpoint));
+  const contextDb = db.in(requestContext(access, credential, params, { new_workspace_id, invitation }), budget);
   const { id: request_id, ip: address } = request;
   const onRecordUseFailed = (err: unknown) =>
     log.warn({ err, request_id }, 'the last use of a credential was not recorded');
@@ -50,7 +51,7 @@ export function acceptRequest(
     credential,
     input,
     new_workspace_id,
-    abandoned: abandonment(reply.raw),
+    abandoned: budget.abandoned,
     db: contextDb,
     openGuard: (answering) =>
       guard({ db: contextDb, access, credential, params, event, request_id, address, onRecordUseFailed, answering }),
