@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /** What a confined process runs, and its limits for the whole of its life. */
 export interface Program {
-  file: URL;
+  /** The path of its JavaScript or TypeScript. */
+  file: string;
+  /** The folders that it can read. */
+  folders: readonly string[];
   /** The V8 heap. The process may use half as much again outside it, plus its own code. */
   memoryMb: number;
   /** The CPU time of the whole process; the service replaces it long before. */
@@ -13,22 +15,14 @@ export interface Program {
   v8: readonly string[];
 }
 
-const SOURCE = fileURLToPath(new URL('..', import.meta.url));
 /**
- * `node_modules`, and the folder that contains the packages: the first may be a symbolic link, or the packages may be
- * hoisted.
- */
-const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
-export const PACKAGES_TARGET =
-  /^.*?\/node_modules(?=\/)/.exec(fileURLToPath(import.meta.resolve('unpdf')))?.[0] ?? PACKAGES;
-
-/**
- * The command that starts a confined process. It can read only this program and its packages: no other files, child
+ * The command that starts a confined process. It can read only its folders: no other files, child
  * processes, worker threads, code generation from strings or environment. It has no network: the Linux kernel enforces
  * that where unprivileged user namespaces are allowed, elsewhere only JavaScript does (`no-network.ts`).
  */
 export async function confinedCommand({
   file,
+  folders,
   memoryMb,
   cpuTimeSeconds,
   v8,
@@ -36,16 +30,14 @@ export async function confinedCommand({
   const node: [string, ...string[]] = [
     process.execPath,
     '--permission',
-    `--allow-fs-read=${SOURCE}*`,
-    ...[...new Set([PACKAGES, PACKAGES_TARGET])].map((folder) => `--allow-fs-read=${folder}*`),
-    `--allow-fs-read=${fileURLToPath(new URL('../../package.json', import.meta.url))}`,
+    ...folders.map((folder) => `--allow-fs-read=${folder}/*`),
     '--disallow-code-generation-from-strings',
     `--max-old-space-size=${memoryMb}`,
     // Most objects are garbage after a page; a larger young generation is collected less often.
     '--min-semi-space-size=16',
     ...v8,
     '--no-warnings',
-    fileURLToPath(file),
+    file,
   ];
   if (!(await canUnshare())) return node;
   // The service kills the process in time; the ulimit ends it if the service itself is killed.

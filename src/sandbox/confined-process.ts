@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
+import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { confinedCommand, PACKAGES_TARGET, type Program } from './confined-command.ts';
+import { bundledProgram, type ProgramName } from './bundled-programs.ts';
+import { confinedCommand, type Program } from './confined-command.ts';
 import { type Frame, frameHead, framesOf } from './frames.ts';
+import { PACKAGES_TARGET } from './packages.ts';
 import { cpuTimeMs, residentMemoryMb } from './process-usage.ts';
 
-export interface ConfinedProgram extends Program {
+export interface ConfinedProgram extends Omit<Program, 'file'> {
+  name: ProgramName;
   /** Added to the nice value: 0 for requests that a user waits for, 15 for uploads. */
   nice: number;
   /** The maximum output for one request. */
@@ -47,7 +51,9 @@ const START_TIMEOUT_MS = 20_000;
 
 /** Starts a process. Throws if it cannot be started. */
 export async function startConfinedProcess(program: ConfinedProgram): Promise<ConfinedProcess> {
-  const [command, ...args] = await confinedCommand(program);
+  const file = await bundledProgram(program.name);
+  const folders = [dirname(file), ...program.folders];
+  const [command, ...args] = await confinedCommand({ ...program, file, folders });
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH },
     cwd: PACKAGES_TARGET,

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { pdfOf, pdfOfContents } from '../../test/pdf.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
@@ -41,7 +42,8 @@ test('a process that reads documents has no access to other files, child process
   try {
     for (const network of (await canUnshare()) ? ['', 'bare'] : ['']) {
       const [command, ...args] = await confinedCommand({
-        file: new URL('../../test/confined-probe.ts', import.meta.url),
+        file: fileURLToPath(new URL('../../test/confined-probe.ts', import.meta.url)),
+        folders: [import.meta.dirname],
         memoryMb: 64,
         cpuTimeSeconds: 60,
         v8: [],

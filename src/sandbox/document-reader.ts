@@ -5,6 +5,7 @@ import type { ExtractedDocument } from '../documents/formats/extract.ts';
 import { archiveTooLarge, BYTES_MAX, FILES_MAX } from '../documents/formats/unpack.ts';
 import type { ProcessFailure } from './confined-process.ts';
 import type { Frame } from './frames.ts';
+import { PACKAGES, PACKAGES_TARGET } from './packages.ts';
 import { openProcessPool } from './process-pool.ts';
 
 export type ReadDocument = { ok: true; document: ExtractedDocument } | { ok: false; code: string; message: string };
@@ -133,7 +134,9 @@ export function openDocumentReader(options: ReaderOptions = {}): DocumentReaderP
     maxRequests: MAX_DOCUMENTS_PER_PROCESS,
     idleMs,
     program: {
-      file: new URL('./document.process.ts', import.meta.url),
+      name: 'document',
+      // Data of the parsers.
+      folders: [...new Set([PACKAGES, PACKAGES_TARGET])],
       memoryMb,
       maxOutputBytes,
       cpuTimeSeconds: 2_600,

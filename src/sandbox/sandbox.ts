@@ -102,7 +102,8 @@ export function openSandbox(options: SandboxOptions = {}): SandboxPool {
     maxRequests,
     idleMs,
     program: {
-      file: new URL('./rendering.process.ts', import.meta.url),
+      name: 'rendering',
+      folders: [],
       memoryMb,
       cpuTimeSeconds: 1_200,
       v8: [],

@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import { trackBlobs } from '../blobs/tracked-blobs.ts';
 import type { Config } from '../config.ts';
+import { StartError } from '../core/start-error.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { openLogMail, openSmtpMail } from '../providers/mail/mail.ts';
+import { bundledProgram } from '../sandbox/bundled-programs.ts';
 import { openRenderingStats } from '../sandbox/rendering-stats.ts';
 import { openFiles } from './data-dir.ts';
 import { readExternalConfig } from './external-config.ts';
@@ -33,9 +35,14 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     for (const end of stops.splice(0).reverse()) await end().catch((error: unknown) => failures.push(error));
     if (failures.length > 0) throw failures[0];
   };
+  // On the first start of a version they are made meanwhile.
+  const programs = bundledProgram('rendering').catch((err: unknown) => {
+    throw new StartError(`the programs that render pages could not be bundled: ${String(err)}`);
+  });
   try {
     const external = readExternalConfig(config, log);
     const { db, postgres } = await openDatabase(config, external.plans, log, hooks, onStop);
+    await programs;
     const blobs = trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query);
     const mail = config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log);
     const { HOST: host, METRICS_PORT: port } = config;
@@ -49,6 +56,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     const api = config.ROLE === 'worker' ? undefined : await startApi(started, hooks, onStop);
     return { address: api?.address ?? '', welcome: api?.welcome, postgresPid: () => postgres?.pid, stop };
   } catch (error) {
+    await Promise.allSettled([programs]);
     await stop().catch((err: unknown) => log.error({ err }, 'stopping after a failed start was not orderly'));
     throw error;
   }

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { access, mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { bundlesIn } from './bundled-programs.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'ibid-bundles-'));
+after(() => rm(folder, { recursive: true }));
+
+test('processes that start together make the bundles once; those that were deleted are made again, those of others when old', async () => {
+  const unused = join(folder, 'unused');
+  await mkdir(unused);
+  await utimes(unused, new Date(0), new Date(0));
+  await mkdir(join(folder, 'used'));
+  // Two services have a function each.
+  const services = [bundlesIn(folder), bundlesIn(folder)];
+  const files = await Promise.all(services.map((bundled) => bundled('rendering')));
+  assert.equal(files[0], files[1]);
+  const made = dirname(files[0] ?? '');
+  assert.deepEqual((await readdir(folder)).sort(), [made.slice(folder.length + 1), 'used'].sort());
+  await rm(made, { recursive: true });
+  for (const bundled of services) await access(await bundled('document'));
+});
+
+test('where packages are read-only the bundles are in a temporary folder', async () => {
+  // A folder cannot be made in a file.
+  const file = await bundlesIn(join(fileURLToPath(import.meta.url), 'cache'))('rendering');
+  assert.ok(file.startsWith(tmpdir()), file);
+  await access(file);
+});
