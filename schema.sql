@@ -1635,6 +1635,7 @@ create table upload_files (
   promised_sha256  text      collate "C" not null default ''::text,
   section_of       integer,
   attempts         smallint  not null default 0,
+  is_attachment    boolean   not null default false,
   PRIMARY KEY (wiki_id, upload_id, file_no),
   CHECK (((received >= 0) AND (received <= byte_size))),
   CHECK ((kind = ANY (ARRAY['file'::text, 'folder'::text, 'archive'::text, 'section'::text]))),
@@ -1643,6 +1644,7 @@ create table upload_files (
   CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text]))),
   FOREIGN KEY (wiki_id, upload_id) REFERENCES uploads(wiki_id, upload_id) ON DELETE CASCADE
 );
+CREATE INDEX upload_files_attached ON upload_files USING btree (wiki_id, filename) WHERE (is_attachment AND (status = 'done'::text));
 CREATE INDEX upload_files_by_name ON upload_files USING btree (wiki_id, filename) WHERE (status = 'done'::text);
 CREATE INDEX upload_files_by_path ON upload_files USING btree (wiki_id, upload_id, page_path, file_no) WHERE (page_path <> ''::text);
 CREATE INDEX upload_files_by_sha256 ON upload_files USING btree (sha256);

@@ -6,8 +6,8 @@ import { isDocument } from '../documents/formats/file-type.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
 import type { CompileOutput, Sandbox, SplitOutput } from '../sandbox/sandbox.ts';
-import type { Surroundings } from './compile-sections.ts';
-import { compileSections } from './compile-sections.ts';
+import { type AttachedFile, withShownFiles } from './attached-files.ts';
+import { compileSections, type Surroundings } from './compile-sections.ts';
 import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
 import { INTERRUPTED, isGivenUp } from './file-attempts.ts';
 import { type PlacedPicture, placePictures } from './pictures.ts';
@@ -36,13 +36,20 @@ interface Read {
 
 /**
  * Answers what makes the pages of each file of an upload: one, or several of a document that is too long for one. `pages`
- * are the paths of all its files and folders, `titles` those of pages that a document may name.
+ * are the paths of all its files and folders, `titles` those of pages that a document may name, `attached` the files that are
+ * no pages.
  */
 export function fileCompiler(
   { blobs, reader, sandbox, log }: CompilingNeeds,
   query: Query,
   upload: { wiki_id: string; upload_id: string },
-  { pages, titles, plans, stopping }: Surroundings & { plans: SectionPlans; stopping: AbortSignal },
+  {
+    pages,
+    titles,
+    attached,
+    plans,
+    stopping,
+  }: Surroundings & { attached: ReadonlyMap<string, AttachedFile>; plans: SectionPlans; stopping: AbortSignal },
 ): (file: PendingFile) => Promise<CompiledUploadFile[]> {
   const { wiki_id, upload_id } = upload;
   return async (file) => {
@@ -55,7 +62,8 @@ export function fileCompiler(
       'parts' in result
         ? await compileSections({ query, sandbox, plans, stopping }, upload, file, result, { pages, titles })
         : [{ file, result, page: result.ok ? result : undefined, pictures: [] }];
-    return Promise.all(compiled.map((each) => (each.file === file ? ofFile(each, pictures) : each)));
+    const made = await Promise.all(compiled.map((each) => (each.file === file ? ofFile(each, pictures) : each)));
+    return Promise.all(made.map((each) => withShownFiles(query, wiki_id, attached, each)));
   };
 
   async function ofFile(compiled: CompiledUploadFile, pictures: readonly PlacedPicture[]): Promise<CompiledUploadFile> {

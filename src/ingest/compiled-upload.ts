@@ -26,6 +26,8 @@ export interface CompiledUploadFile {
   page: SentFile | undefined;
   /** What the page shows and is not stored as an attachment yet. */
   pictures: readonly PlacedPicture[];
+  /** The file_nos of files of the upload that the page shows or links to as attachments. */
+  shown?: readonly number[];
   /** Of a file that was divided all its sections, which need their rows before the first of them is written. */
   sections?: readonly PendingFile[];
 }

@@ -2,7 +2,9 @@ import { changedFields } from '../access/audit-record.ts';
 import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+
 import { givenUp, hasFailedBytes } from '../uploads/upload-file.ts';
+import { NOT_SHOWN } from './attached-files.ts';
 
 interface Counts {
   files: number;
@@ -15,6 +17,8 @@ interface Counts {
   merged_pages: number;
   kept_pages: number;
   lost_sections: number;
+  attached: number;
+  left_out: number;
 }
 
 /** A page that people and its file changed in the same places. */
@@ -45,10 +49,12 @@ export async function endUpload(
   }
   const [counts] = await query<Omit<Counts, 'lost_sections'>>(sql`
     select count(*) filter (where kind = 'file')::int as files,
-      count(*) filter (where kind = 'file' and status = 'done')::int as usable,
-      count(*) filter (where kind = 'file' and status <> 'done')::int as failed,
+      count(*) filter (where kind = 'file' and status = 'done' and not is_attachment)::int as usable,
+      count(*) filter (where kind = 'file' and status <> 'done' and not ${isLeftOut})::int as failed,
+      count(*) filter (where is_attachment and status = 'done')::int as attached,
+      count(*) filter (where ${isLeftOut})::int as left_out,
       count(*) filter (where new_source)::int as new_sources,
-      count(*) filter (where kind = 'file' and status = 'done' and not new_source)::int as known_sources,
+      count(*) filter (where kind = 'file' and status = 'done' and not new_source and not is_attachment)::int as known_sources,
       count(*) filter (where page_change = 'new')::int as new_pages,
       count(*) filter (where page_change = 'updated')::int as updated_pages,
       count(*) filter (where page_change = 'merged')::int as merged_pages,
@@ -56,7 +62,10 @@ export async function endUpload(
     from upload_files where wiki_id = ${wiki_id} and upload_id = ${upload_id}`);
   const failures = await query<{ filename: string; error: string }>(sql`
     select filename, error from upload_files
-    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status <> 'done'
+    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status <> 'done' and not ${isLeftOut}
+    order by file_no limit ${NAMED}`);
+  const left = await query<{ filename: string }>(sql`
+    select filename from upload_files where wiki_id = ${wiki_id} and upload_id = ${upload_id} and ${isLeftOut}
     order by file_no limit ${NAMED}`);
   const conflicts = await query<Conflict>(sql`
     select case when p.status = 'draft' then '' else p.path end as path, f.filename from upload_files f
@@ -65,7 +74,12 @@ export async function endUpload(
     order by f.file_no limit ${NAMED}`);
   if (!counts) throw new Error('the files of an upload cannot be counted');
   const status = counts.usable > 0 ? 'completed' : 'failed';
-  const summary = summarize({ ...counts, lost_sections }, failures, conflicts);
+  const summary = summarize(
+    { ...counts, lost_sections },
+    failures,
+    conflicts,
+    left.map(({ filename }) => filename),
+  );
   const problem =
     status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
   // Only a failed upload can be retried, and one that exceeds a limit has to make room.
@@ -90,8 +104,16 @@ export async function endUpload(
   return { status, summary, error: problem } as const;
 }
 
+/** A picture that no text shows. */
+const isLeftOut = sql`(is_attachment and status = 'failed' and error like ${`${NOT_SHOWN}:%`})`;
+
 /** One line: how many files became what, which failed and why, and which pages need to be looked at. */
-function summarize(counts: Counts, failures: { filename: string; error: string }[], conflicts: Conflict[]): string {
+function summarize(
+  counts: Counts,
+  failures: { filename: string; error: string }[],
+  conflicts: Conflict[],
+  left: string[],
+): string {
   const parts = [
     count(counts.new_sources, 'new source'),
     counts.known_sources > 0 && `${count(counts.known_sources, 'file')} already known (same bytes)`,
@@ -101,14 +123,20 @@ function summarize(counts: Counts, failures: { filename: string; error: string }
     counts.kept_pages > 0 && `${count(counts.kept_pages, 'page')} left as people edited them (now stale)`,
     counts.lost_sections > 0 &&
       `${count(counts.lost_sections, 'page')} of sections that are no longer there (now stale)`,
+    counts.attached > 0 && `${count(counts.attached, 'file')} attached to pages that show them`,
+    counts.left_out > 0 && `${count(counts.left_out, 'picture')} that no text shows left out`,
     counts.failed > 0 && `${count(counts.failed, 'file')} failed`,
   ].filter(Boolean);
   const named = failures.map(
     ({ filename, error }) => `${filename} (${error.replace(/^\w+: /, '') || 'not worked on'})`,
   );
-  const rest = counts.failed - failures.length;
-  const list = named.length === 0 ? '' : ` Failed: ${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
-  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${conflictsNamed(conflicts, counts.kept_pages)}`;
+  const list = namedOf('Failed', named, counts.failed);
+  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${namedOf('Left out', left, counts.left_out)}${conflictsNamed(conflicts, counts.kept_pages)}`;
+}
+
+function namedOf(what: string, named: readonly string[], all: number): string {
+  if (named.length === 0) return '';
+  return ` ${what}: ${named.join('; ')}${all > named.length ? `; and ${all - named.length} more` : ''}.`;
 }
 
 function conflictsNamed(conflicts: Conflict[], all: number): string {

@@ -54,5 +54,11 @@ export async function readExistingPages(
       where c.wiki_id = p.wiki_id and c.page_id = p.page_id and c.origin = 'compiled' order by c.revision desc limit 1
     ) c on true
     where p.wiki_id = ${wiki_id} and p.page_id = any (${page_ids}::text[])`);
-  return new Map(pages.map((page) => [page.page_id, page]));
+  // The same text shows another picture where a file beside it has changed.
+  const showsNew = new Set(
+    compiled.filter(({ pictures }) => pictures.some(({ isOfUpload }) => isOfUpload)).map(({ file }) => file.page_id),
+  );
+  return new Map(
+    pages.map((page) => [page.page_id, { ...page, is_same_file: page.is_same_file && !showsNew.has(page.page_id) }]),
+  );
 }

@@ -3,6 +3,7 @@ import { sql } from '../db/sql.ts';
 import { type ClaimedJob, defineRecordJob } from '../jobs/define-job.ts';
 import { advanceJob, endJob, lockJob } from '../jobs/record-queue.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import { attachedFiles, findAttachedFiles, leftOut, withAttachedFiles } from './attached-files.ts';
 import { compiledAhead } from './compile-ahead.ts';
 import { fileCompiler } from './compile-upload-file.ts';
 import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
@@ -37,11 +38,14 @@ export const ingestJob = defineRecordJob({
   attempts: 5,
   async run({ db, job, services, signal }) {
     await unpackArchives(services, db, job);
-    const pages = await db.transaction(async (query) => {
+    await findAttachedFiles(services.blobs, db, job);
+    const planned = await db.transaction(async (query) => {
       await lockJob(query, job);
       return planUpload(query, job);
     });
     const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
+    const attached = await attachedFiles(db.query, upload);
+    const pages = withAttachedFiles(planned, attached);
     const plans = await openSectionPlans(db.query, upload);
     await giveUpSections(db.query, job);
     const pending = await pendingFiles(db.query, job);
@@ -51,7 +55,8 @@ export const ingestJob = defineRecordJob({
       pending,
       pages,
     );
-    const compile = fileCompiler(services, db.query, upload, { pages, titles, plans, stopping: signal });
+    const compile = fileCompiler(services, db.query, upload, { pages, titles, attached, plans, stopping: signal });
+    const write = (batch: readonly CompiledUploadFile[]) => mergeAndWrite(db, services.sandbox, job, pages, batch);
     const begun: number[] = [];
     try {
       for (const group of groupsToBegin(pending)) {
@@ -59,7 +64,6 @@ export const ingestJob = defineRecordJob({
         const file_nos = group.filter((file) => !isGivenUp(file)).map(({ file_no }) => file_no);
         await countAttempt(db.query, job, file_nos);
         begun.push(...file_nos);
-        const write = (batch: readonly CompiledUploadFile[]) => mergeAndWrite(db, services.sandbox, job, pages, batch);
         await writeInBatches(compiledAhead(group, compile, signal), write, signal);
       }
     } finally {
@@ -69,6 +73,7 @@ export const ingestJob = defineRecordJob({
     }
     // What was begun is written; the rest is left to the next attempt.
     if (signal.aborted) return;
+    await write(await leftOut(db.query, upload, compile));
     await db.transaction((query) => finish(query, job, ''));
   },
   onFailure: finish,
@@ -123,7 +128,7 @@ function pendingFiles(query: Query, job: ClaimedJob): Promise<PendingFile[]> {
   return query<PendingFile>(sql`
     select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of, attempts
     from upload_files f
-    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and kind in ('file', 'folder') and (status = 'pending' or exists (
+    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and kind in ('file', 'folder') and not is_attachment and (status = 'pending' or exists (
       select from upload_files s
       where s.wiki_id = f.wiki_id and s.upload_id = f.upload_id and s.section_of = f.file_no and s.status = 'pending'))
     order by length(page_path) - length(replace(page_path, '/', '')), attempts, file_no`);

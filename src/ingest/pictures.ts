@@ -6,13 +6,15 @@ import { sql } from '../db/sql.ts';
 import type { Extracted } from '../documents/formats/extract.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 
-/** A picture of a document that is stored, and becomes an attachment of its page when that is written. */
+/** A picture of a document, or a file of the upload, that is stored and becomes an attachment of its page when that is written. */
 export interface PlacedPicture {
   attachment_id: string;
   filename: string;
   content_type: string;
   byte_size: number;
   sha256: string;
+  /** Whether it is a file of an upload, and not part of the page's file, which can be the same without it. */
+  isOfUpload?: true;
 }
 
 /**

@@ -49,7 +49,7 @@ export async function planUpload(query: Query, job: ClaimedJob): Promise<Readonl
   const earlier = await query<{ filename: string; path: string }>(sql`
     select distinct on (f.filename) f.filename, p.path
     from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
-    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind in ('file', 'folder') and p.trashed_at is null
+    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind in ('file', 'folder') and not f.is_attachment and p.trashed_at is null
     order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
   for (const { filename, path } of earlier) if (!pages.has(filename)) pages.set(EARLIER_UPLOAD_PREFIX + filename, path);
   return pages;
@@ -58,14 +58,14 @@ export async function planUpload(query: Query, job: ClaimedJob): Promise<Readonl
 /** What a wiki has more of is linked to within its upload alone: the names of all its files would have to be read. */
 const EARLIER_MAX = 50_000;
 
-/** What has a page or may get one: no archive, and nothing that could not be unpacked. Sections are planned with their file. */
-const isPlanned = sql`(kind in ('file', 'folder') and not (status = 'failed' and page_path = ''))`;
+/** What has a page or may get one: no archive, nothing that could not be unpacked, no picture. Sections are planned with their file. */
+const isPlanned = sql`(kind in ('file', 'folder') and not is_attachment and not (status = 'failed' and page_path = ''))`;
 
 async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<void> {
   const earlier = await query<{ filename: string; page_id: string; path: string }>(sql`
     select distinct on (f.filename) f.filename, p.page_id, p.path
     from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
-    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind = 'file' and p.origin = 'compiled' and p.trashed_at is null
+    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind = 'file' and not f.is_attachment and p.origin = 'compiled' and p.trashed_at is null
       and f.filename = any (${files.map((file) => file.filename)}::text[])
     order by f.filename, f.upload_id desc`);
   const pageOf = new Map(earlier.map((page) => [page.filename, page]));

@@ -49,6 +49,24 @@ export async function writeFiles(
       as r (file_no int, status text, error text, page_change text, source_id text, new_source boolean,
       page_id text)
     where f.wiki_id = ${write.wiki_id} and f.upload_id = ${write.upload_id} and f.file_no = r.file_no`);
+  await markShown(query, write, compiled, rows);
+}
+
+/** Files of the upload that pages show are done with the first of these. */
+async function markShown(
+  query: Query,
+  { wiki_id, upload_id }: UploadWrite,
+  compiled: readonly CompiledUploadFile[],
+  written: readonly WrittenFile[],
+): Promise<void> {
+  const shown = compiled.flatMap(({ shown = [] }, i) => shown.map((file_no) => ({ file_no, by: written[i]?.page_id })));
+  if (shown.length === 0) return;
+  const first = new Map(shown.toReversed().map(({ file_no, by }) => [file_no, by]));
+  await query(sql`
+    update upload_files f set status = 'done', error = '', page_id = g.page_id
+    from unnest(${[...first.keys()]}::int[], ${[...first.values()]}::text[]) as g (file_no, page_id)
+    where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.file_no = g.file_no and f.is_attachment
+      and f.status = 'pending'`);
 }
 
 /** The rows of what files of a batch were divided into: what is written next counts and links to them. */
@@ -164,11 +182,18 @@ async function writePictures(
   const pageOf = new Map(pages.map((page) => [page.file.file_no, page]));
   const rows = compiled.flatMap(({ file, pictures, sections }) => {
     const page = pageOf.get(file.file_no);
-    // A section may show a picture that is new, while the page that all of them are attached to is the same.
-    if (!page || !(isWritten(page) || sections)) return [];
-    return pictures.map((picture) => ({ ...picture, page_id: page.page_id }));
+    if (!page) return [];
+    // A section may show a picture that is new, while the page that all of them are attached to is the same. What waits to
+    // be brought into a page that people changed can be seen there.
+    const isShown = isWritten(page) || sections !== undefined;
+    const taken = pictures.filter(({ isOfUpload }) => isShown || (isOfUpload && page.change === 'kept'));
+    return taken.map((picture) => ({ ...picture, page_id: page.page_id }));
   });
   if (rows.length === 0) return;
+  // What another page has stays until this one has it too: else its bytes could be deleted in between.
+  await query(sql`
+    select from attachments where wiki_id = ${wiki_id} and sha256 = any (${rows.map(({ sha256 }) => sha256)}::text[])
+    order by attachment_id for key share`);
   await query(sql`
     insert into attachments (wiki_id, attachment_id, page_id, filename, content_type, byte_size, sha256, created_by)
     select ${wiki_id}, attachment_id, page_id, filename, content_type, byte_size, sha256, ${creator}

@@ -1,5 +1,5 @@
 import type { Element, ElementContent } from 'hast';
-import type { Code, Node, Paragraph } from 'mdast';
+import type { Code, Image, Node, Paragraph } from 'mdast';
 import { defaultHandlers, type Handlers, type State } from 'mdast-util-to-hast';
 import { highlighter } from './highlight.ts';
 import type { InlineMath, MathBlock } from './math-syntax.ts';
@@ -29,6 +29,12 @@ export function elementHandlers(wiki: Wiki): Handlers {
       }
       return withPosition(node, pre, fences);
     },
+    image(state: State, node: Image): Element {
+      const made = defaultHandlers.image(state, node);
+      const [, alt, width, height] = SIZED_ALT.exec(node.alt ?? '') ?? [];
+      if (width !== undefined) Object.assign(made.properties, { alt, width, height });
+      return made;
+    },
     math: (_state: State, node: MathBlock): Element => withPosition(node, mathBlock(node.value), 1),
     inlineMath(_state: State, node: InlineMath): Element {
       return withPosition(node, mathCode(node.value, node.display ? 'math-display' : 'math-inline'));
@@ -42,6 +48,9 @@ export function elementHandlers(wiki: Wiki): Handlers {
     wikiLink: (_state: State, node: WikiLink): Element => withPosition(node, wikiLink(node, wiki)),
   };
 }
+
+/** The alternative text of a picture with its size behind a bar, as Obsidian writes it: `The plan|300x200`. */
+const SIZED_ALT = /^([^|]*)\|(\d{1,4})(?:x(\d{1,4}))?$/;
 
 /** Gives the element the source position of the node; its content starts `lines` lines later. */
 function withPosition({ position }: Node, made: Element, lines = 0): Element {

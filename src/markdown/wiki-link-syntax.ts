@@ -3,7 +3,7 @@ import type { Extension as FromMarkdown } from 'mdast-util-from-markdown';
 import { normalizeIdentifier } from 'micromark-util-normalize-identifier';
 import type { Code, Construct, Effects, Extension, State, TokenizeContext } from 'micromark-util-types';
 
-/** `[[Target]]`, `[[Target#Heading]]` or `[[Target|text]]`. */
+/** `[[Target]]`, `[[Target#Heading]]` or `[[Target|text]]`; with `!` before it what it names is to be shown in its place. */
 export interface WikiLink {
   type: 'wikiLink';
   /** The page as named by the author; "" for this page, as in `[[#Heading]]`. */
@@ -11,6 +11,9 @@ export interface WikiLink {
   heading: string;
   /** The text to show. */
   text: string;
+  isEmbed?: boolean;
+  /** Of an embedded picture, as written: `300` or `300x200`. */
+  size?: string;
   data?: Data;
 }
 
@@ -34,6 +37,7 @@ declare module 'micromark-util-types' {
 /** Longer than any title with a heading and a text. */
 const VALUE_MAX = 600;
 
+const EXCLAMATION = 33;
 const OPEN = 91;
 const CLOSE = 93;
 const PARENTHESIS = 40;
@@ -53,7 +57,9 @@ function tokenizeWikiLink(this: TokenizeContext, effects: Effects, ok: State, no
     if (!mayFollow(previous)) return nok(code);
     effects.enter('wikiLink');
     effects.enter('wikiLinkMarker');
-    return opening(code);
+    if (code !== EXCLAMATION) return opening(code);
+    effects.consume(code);
+    return opening;
   }
 
   function opening(code: Code): State | undefined {
@@ -113,6 +119,9 @@ function oneSpaced(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
+/** Width, or width and height, in pixels. */
+export const PICTURE_SIZE = /^\d{1,4}(?:x\d{1,4})?$/;
+
 /** Three brackets are literal. */
 function mayFollow(previous: Code): boolean {
   return previous !== OPEN;
@@ -120,18 +129,24 @@ function mayFollow(previous: Code): boolean {
 
 const wikiLink: Construct = { name: 'wikiLink', tokenize: tokenizeWikiLink, previous: mayFollow };
 
-export const wikiLinkSyntax: Extension = { text: { [OPEN]: wikiLink } };
+export const wikiLinkSyntax: Extension = { text: { [EXCLAMATION]: wikiLink, [OPEN]: wikiLink } };
 
 export const wikiLinkFromMarkdown: FromMarkdown = {
   enter: {
     wikiLink(token) {
-      this.enter({ type: 'wikiLink', target: '', heading: '', text: '' }, token);
+      const isEmbed = this.sliceSerialize(token).startsWith('!');
+      this.enter({ type: 'wikiLink', target: '', heading: '', text: '', ...(isEmbed && { isEmbed }) }, token);
     },
   },
   exit: {
     wikiLinkValue(token) {
       const node = this.stack[this.stack.length - 1] as WikiLink;
       Object.assign(node, partsOf(this.sliceSerialize(token)));
+      // What is behind the bar is the size of a picture.
+      if (node.isEmbed && PICTURE_SIZE.test(node.text)) {
+        node.size = node.text;
+        node.text = node.target;
+      }
     },
     wikiLink(token) {
       this.exit(token);

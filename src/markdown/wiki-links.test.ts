@@ -49,9 +49,23 @@ test('a link to a missing page is marked, has no address, and is listed with the
 
 test('in a table the bar is escaped; in code, after a backslash and without a name there is no link', () => {
   assert.match(render('| a |\n|---|\n| [[Home\\|start]] |').html, /<td><a class="wiki" href="\.\.\/home">start<\/a>/);
-  const none = render('`[[Home]]` \\[[Home]] [[]] [[#]] [[|x]] [[a\nb]] ![[Home]] [[[Home]]]\n\n    [[Home]]\n');
+  const none = render('`[[Home]]` \\[[Home]] [[]] [[#]] [[|x]] [[a\nb]] [[[Home]]]\n\n    [[Home]]\n');
   assert.deepEqual(none.wiki_links, []);
   assert.doesNotMatch(none.html, /<a/);
+});
+
+test('an embedded page is a link to it, and the size behind the bar of an embedded picture is no text', () => {
+  const { html, wiki_links } = render('![[Home]] ![[Home#Start|begin]] ![[plan.png|300x200]] \\![[Home]]\n');
+  assert.match(
+    html,
+    /^<p><a class="wiki" href="\.\.\/home">Home<\/a> <a class="wiki" href="\.\.\/home#h-start">begin<\/a> /,
+  );
+  assert.match(html, /data-target="plan\.png">plan\.png<\/a> !<a class="wiki"/);
+  assert.deepEqual(wiki_links, [
+    { target: 'Home', path: 'home' },
+    { target: 'plan.png', path: '' },
+  ]);
+  assert.match(render('![The plan|300x200](https://x.example/p.png)').html, /alt="The plan" width="300" height="200"/);
 });
 
 test('links of CommonMark win over wiki links', () => {

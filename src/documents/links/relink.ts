@@ -1,5 +1,6 @@
-import type { Html, Root } from 'mdast';
+import type { Html, Image, Link, Node, Root } from 'mdast';
 import { visit } from '../../markdown/parse-markdown.ts';
+import type { WikiLink } from '../../markdown/wiki-link-syntax.ts';
 import { relativeAddress } from '../../markdown/wiki-links.ts';
 import type { CompileInput } from '../compile-input.ts';
 import { fragmentId } from '../split/anchors.ts';
@@ -46,6 +47,13 @@ export function relink(
 
   visit(tree, (node) => {
     if (node.type === 'html') edits.push(...relinkHtml(markdown, node, find));
+    if (node.type === 'wikiLink') {
+      const filename = findAttached(node.target, file, pages);
+      if (filename === undefined) return;
+      links.add(filename);
+      edits.push(attach(node, pages.get(filename) ?? ''));
+      return;
+    }
     if (node.type !== 'link' && node.type !== 'image' && node.type !== 'definition') return;
     const [start, end] = node.data?.destination ?? [];
     if (start === undefined || end === undefined) return;
@@ -81,20 +89,26 @@ function relinkHtml(markdown: string, node: Html, find: (url: string) => Target 
   return htmlEdits(source, find).map((edit) => ({ ...edit, start: start + edit.start, end: start + edit.end }));
 }
 
-/** The tag up to the value of its href, with any other attributes before it. */
-const LINK_TAG =
-  /(<a(?:\s+[a-z][\w:-]*(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+))?)*?\s+href\s*=\s*(["']))([^"'<>&\s]+)\2/gi;
+/** The tag up to the value of an address, with any other attributes before it. */
+function tagWith(tag: string, attribute: string): RegExp {
+  const value = String.raw`(?:"[^"]*"|'[^']*'|[^\s"'<>=\x60]+)`;
+  const others = String.raw`(?:\s+[a-z][\w:-]*(?:\s*=\s*${value})?)*?`;
+  return new RegExp(String.raw`(<${tag}${others}\s+${attribute}\s*=\s*(["']))([^"'<>&]+)\2`, 'gi');
+}
+
+const LINK_TAG = tagWith('a', 'href');
+const PICTURE_TAG = tagWith('img', 'src');
 
 function htmlEdits(html: string, find: (url: string) => Target | undefined): Edit[] {
   const edits: Edit[] = [];
-  for (const match of html.matchAll(LINK_TAG)) {
-    const [, opening = '', , url = ''] = match;
-    const target = find(url);
-    if (!target) continue;
+  for (const match of [...html.matchAll(LINK_TAG), ...html.matchAll(PICTURE_TAG)]) {
+    const [tag, opening = '', , url = ''] = match;
+    const target = /^\s|\s$/.test(url) ? undefined : find(url);
+    if (!target || (/^<img/i.test(tag) && !target.address.startsWith(ATTACHMENT_PREFIX))) continue;
     const start = match.index + opening.length;
     edits.push({ start, end: start + url.length, text: target.address + fragmentOf(url, target) });
   }
-  return edits;
+  return edits.sort((a, b) => a.start - b.start);
 }
 
 function fragmentOf(url: string, target: Target): string {
@@ -120,11 +134,62 @@ function findTarget(url: string, file: Linking, pages: ReadonlyMap<string, strin
     const filename = findFile(name, pages) ?? findFile(EARLIER_UPLOAD_PREFIX + name, pages);
     const page = filename === undefined ? undefined : pages.get(filename);
     if (filename !== undefined && page !== undefined) {
-      const address = page.startsWith(ATTACHMENT_PREFIX) ? page : relativeAddress(file.page_path, page);
-      return { filename, address };
+      if (page.startsWith(ATTACHMENT_PREFIX)) return { filename, address: page, fragment: '' };
+      return { filename, address: relativeAddress(file.page_path, page) };
     }
   }
   return undefined;
+}
+
+/**
+ * The file that a wiki link names and that is no page: `[[plan.zip]]` is the file of that name in any folder, and
+ * `[[Folder/plan.zip]]` restricts it, as in Obsidian.
+ */
+function findAttached(target: string, file: Linking, pages: ReadonlyMap<string, string>): string | undefined {
+  if (!/\.\w+$/.test(target)) return undefined;
+  const beside = findTarget(target.replaceAll('?', '%3F'), file, pages);
+  if (beside?.address.startsWith(ATTACHMENT_PREFIX)) return beside.filename;
+  let names = attachedNames.get(pages);
+  if (!names) attachedNames.set(pages, (names = attachedNamesOf(pages)));
+  return names.get(normalizeName(target.replace(/^\/+/, '')));
+}
+
+const attachedNames = new WeakMap<ReadonlyMap<string, string>, ReadonlyMap<string, string>>();
+
+/** Links rarely name more than a few folders, and every suffix of a path takes memory. */
+const NAMED_FOLDERS = 3;
+
+/** Files that are no pages by the ends of their paths; those of this upload come first, and then the nearest to the root. */
+function attachedNamesOf(pages: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const isEarlier = (filename: string) => filename.startsWith(EARLIER_UPLOAD_PREFIX);
+  const depth = (filename: string) => filename.split('/').length;
+  const files = [...pages].filter(([, page]) => page.startsWith(ATTACHMENT_PREFIX)).map(([filename]) => filename);
+  files.sort((a, b) => Number(isEarlier(a)) - Number(isEarlier(b)) || depth(a) - depth(b));
+  const names = new Map<string, string>();
+  for (const filename of files) {
+    const segments = normalizeName(filename).replace(/^\//, '').split('/');
+    for (let from = segments.length - 1; from >= Math.max(0, segments.length - 1 - NAMED_FOLDERS); from -= 1) {
+      const name = segments.slice(from).join('/');
+      if (!names.has(name)) names.set(name, filename);
+    }
+  }
+  return names;
+}
+
+/** Makes a wiki link a picture or a link of Markdown, in the tree, and answers the edit of the text. */
+function attach(node: WikiLink, address: string): Edit {
+  const { isEmbed, size, target, text } = node;
+  const { position }: Node = node;
+  const [start, end] = [position?.start.offset ?? 0, position?.end.offset ?? 0];
+  const alt = size === undefined ? text : `${text}|${size}`;
+  const made: Image | Link = isEmbed
+    ? { type: 'image', url: address, alt }
+    : { type: 'link', url: address, children: [{ type: 'text', value: text || target }] };
+  // As the parser would have made it of the new text.
+  for (const key of ['target', 'heading', 'text', 'isEmbed', 'size'] as const) delete (node as Partial<WikiLink>)[key];
+  Object.assign(node, made);
+  const words = (isEmbed ? alt : text || target).replace(/[\\[\]*_`~<>|&$!=^%#]/g, '\\$&');
+  return { start, end, text: `${isEmbed ? '!' : ''}[${words}](${address})` };
 }
 
 /** The file name that an address refers to from a file; a leading slash refers to the root of the upload. */

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { test } from 'node:test';
+import { announce, patch } from '../../test/resumable.ts';
+import { openWorld, waitForUpload } from '../../test/world.ts';
+import { zipOf } from '../../test/zip.ts';
+import { sql } from '../db/sql.ts';
+
+const world = await openWorld();
+const owner = await world.owner();
+
+const png = (name: string) =>
+  Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'), Buffer.from(name)]);
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+
+async function newWiki() {
+  const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Pictures' });
+  const at = `/v1/wikis/${body.wiki_id}`;
+  const page = async (path: string) => (await owner.get(`${at}/pages/path/${path}`)).body;
+  return {
+    wiki_id: body.wiki_id as string,
+    at,
+    page,
+    upload: async (files: Record<string, string | Uint8Array>) => (await world.upload(owner, body.wiki_id, files)).body,
+    /** The files that a page has, by name, with the hash of the bytes that a reader gets. */
+    attached: async (path: string) => {
+      const { page_id } = await page(path);
+      const { body: list } = await owner.get(`${at}/pages/${page_id}/attachments`);
+      return new Map<string, { attachment_id: string; content_type: string; sha256: string }>(
+        list.map((one: { filename: string }) => [one.filename, one]),
+      );
+    },
+    paths: async () => (await owner.get(`${at}/pages?limit=500`)).body.map(({ path }: { path: string }) => path).sort(),
+  };
+}
+
+const GUIDE = [
+  '# Guide',
+  '![The plan](../img/Plan%20A.png "Plan") ![again][p] and <img alt="x" src="../img/plan a.png">.',
+  'Data: [numbers](data/numbers.xlsx?raw=true#sheet), [[all.zip|everything]], ![[Photo.JPG|300]] and ![[logo.svg]].',
+  '[p]: ../img/plan%20a.png',
+  '',
+].join('\n\n');
+
+const FOLDER: Record<string, string | Uint8Array> = {
+  'docs/guide.md': GUIDE,
+  'docs/data/numbers.xlsx': zipOf([['xl/workbook.xml', '<x/>']]),
+  'img/plan a.png': png('plan'),
+  'img/photos/photo.jpg': Buffer.from('\xff\xd8\xff\xe0\0\x10JFIF\0', 'latin1'),
+  'img/logo.svg': SVG,
+  'img/unused.png': png('unused'),
+};
+
+async function assertGuide(wiki: Awaited<ReturnType<typeof newWiki>>) {
+  const attached = await wiki.attached('docs/guide');
+  const id = (name: string) => attached.get(name)?.attachment_id ?? `no ${name}`;
+  const page = await wiki.page('docs/guide');
+  assert.ok(page.markdown.includes(`![The plan](attachment:${id('plan a.png')} "Plan") ![again][p]`), page.markdown);
+  assert.ok(page.markdown.includes(`[p]: attachment:${id('plan a.png')}`));
+  assert.ok(page.markdown.includes(`[numbers](attachment:${id('numbers.xlsx')})`), page.markdown);
+  const address = (name: string) => `${wiki.at}/attachments/${id(name)}`;
+  assert.equal(page.html.split(`src="${address('plan a.png')}"`).length - 1, 3, page.html);
+  assert.match(page.html, new RegExp(`<img[^>]* src="${address('photo.jpg')}"[^>]*width="300"`));
+  assert.match(page.html, new RegExp(`src="${address('logo.svg')}"`));
+  assert.match(page.html, new RegExp(`href="${address('numbers.xlsx')}"`));
+  const answer = await owner.get(address('plan a.png'));
+  assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'image/png']);
+  assert.equal(attached.get('plan a.png')?.sha256, hash('sha256', png('plan')));
+  return { page, attached };
+}
+
+test('pictures and files that a text shows are attachments of its page, whatever the door, and no pages', async () => {
+  const byForm = await newWiki();
+  const { status, summary } = await byForm.upload(FOLDER);
+  assert.equal(status, 'completed', summary);
+  assert.equal(
+    summary,
+    '6 files: 1 new source, 2 new pages, 4 files attached to pages that show them, 1 picture that no text shows left out. Left out: img/unused.png.',
+  );
+  await assertGuide(byForm);
+  assert.deepEqual(await byForm.paths(), ['docs', 'docs/guide'], 'a folder without texts makes no page');
+
+  const byZip = await newWiki();
+  const zipped = await byZip.upload({
+    'all.zip': zipOf([...Object.entries(FOLDER), ['x/all.zip', zipOf([['y.md', '# Y']])]]),
+  });
+  assert.match(zipped.summary, /5 files attached to pages that show them/);
+  const { page, attached } = await assertGuide(byZip);
+  assert.ok(page.markdown.includes(`[everything](attachment:${attached.get('all.zip')?.attachment_id})`));
+
+  const byTus = await newWiki();
+  const contents = Object.fromEntries(Object.entries(FOLDER).map(([name, content]) => [name, Buffer.from(content)]));
+  const upload = await announce(owner, byTus.wiki_id, contents);
+  for (const { path, content } of upload.files) assert.equal((await patch(owner, path, 0, content)).status, 204);
+  assert.equal((await owner.post(`${upload.path}/complete`)).status, 200);
+  assert.match((await waitForUpload(owner, byTus.wiki_id, upload.upload_id)).body.summary, /4 files attached/);
+  await assertGuide(byTus);
+});
+
+test('the same folder again changes nothing; a picture that changed is shown by a new revision, the same bytes are kept once', async () => {
+  const wiki = await newWiki();
+  const files = {
+    'a.md': '# A\n\n![](p.png)\n',
+    'b/b.md': '# B\n\n![](../p.png) ![](../q.png)\n',
+    'p.png': png('p'),
+    'q.png': png('p'),
+  };
+  await wiki.upload(files);
+  const before = [await wiki.page('a'), await wiki.page('b/b')];
+  assert.equal((await wiki.attached('b/b')).size, 1, 'one attachment of a page for the same bytes');
+  const again = await wiki.upload(files);
+  assert.match(
+    again.summary,
+    /^4 files: 0 new sources, 2 files already known \(same bytes\), 0 new pages, 2 files attached/,
+  );
+  assert.deepEqual([await wiki.page('a'), await wiki.page('b/b')], before);
+  const changed = await wiki.upload({ ...files, 'p.png': png('new') });
+  assert.match(changed.summary, /2 pages updated/);
+  const shown = /attachment_\w+/.exec((await wiki.page('a')).html)?.[0];
+  const { body } = await owner.get(`${wiki.at}/attachments/${shown}`);
+  assert.match(String(body), /new$/);
+});
+
+test('a text of a later upload shows a picture of an earlier one, as an attachment of its own page', async () => {
+  const wiki = await newWiki();
+  await wiki.upload({ 'docs/a.md': '# A\n\n![](i/p.png)\n', 'docs/i/p.png': png('p') });
+  await wiki.upload({ 'docs/b.md': '# B\n\n![](i/p.png)\n' });
+  const [a] = [...(await wiki.attached('docs/a')).values()];
+  const [b] = [...(await wiki.attached('docs/b')).values()];
+  assert.equal(a?.sha256, b?.sha256);
+  assert.notEqual(a?.attachment_id, b?.attachment_id);
+  assert.ok((await wiki.page('docs/b')).html.includes(b?.attachment_id));
+});
+
+test('a picture is merged into a page that people edited, and one of a conflict can be seen', async () => {
+  const wiki = await newWiki();
+  await wiki.upload({ 'a.md': '# A\n\nOne.\n\nTwo.\n\nThree.\n' });
+  const { page_id, revision, markdown } = await wiki.page('a');
+  await owner.patch(`${wiki.at}/pages/${page_id}`, {
+    base_revision: revision,
+    markdown: markdown.replace('Three', 'Three by hand'),
+  });
+  const file = { 'a.md': '# A\n\n![](p.png)\n\nOne.\n\nTwo.\n\nThree.\n', 'p.png': png('p') };
+  assert.match((await wiki.upload(file)).summary, /1 page merged/);
+  const [picture] = [...(await wiki.attached('a')).values()];
+  assert.ok((await wiki.page('a')).html.includes(picture?.attachment_id));
+  const conflict = await wiki.upload({ 'a.md': '# A\n\nThree by the file ![](q.png).\n', 'q.png': png('q') });
+  assert.match(conflict.summary, /1 page left as people edited/);
+  assert.ok((await wiki.attached('a')).has('q.png'));
+});
+
+test('a picture alone fails with advice, and so does a file of another kind that no text links to', async () => {
+  const wiki = await newWiki();
+  const alone = await wiki.upload({ 'p.png': png('p') });
+  assert.equal(alone.status, 'failed');
+  assert.match(alone.error, /^unsupported_type: pictures cannot be read yet/);
+  const beside = await wiki.upload({
+    'a.md': '# A\n',
+    'n.xlsx': zipOf([['xl/workbook.xml', '<x/>']]),
+    't.rtf': '{\\rtf1}',
+  });
+  assert.match(beside.summary, /1 new page, 2 files failed\. Failed: n\.xlsx \(Excel files.*t\.rtf \(RTF files/);
+  const { body: files } = await owner.get(`${wiki.at}/uploads/${beside.upload_id}/files`);
+  assert.equal(files.length, 3);
+});
+
+test("a name of another wiki's file shows nothing of it", async () => {
+  const [ours, theirs] = [await newWiki(), await newWiki()];
+  await theirs.upload({ 'a.md': '![](p.png)', 'p.png': png('secret') });
+  await ours.upload({ 'a.md': '# A\n\n![](p.png) ![](/p.png) ![[p.png]]\n' });
+  assert.equal((await ours.attached('a')).size, 0);
+});
+
+test('an attachment is counted in the usage of the workspace, once for a page', async () => {
+  const wiki = await newWiki();
+  const bytes = async () => {
+    const { body } = await owner.get(`/v1/workspaces/${owner.workspace_id}/usage`);
+    return body.find(({ name }: { name: string }) => name === 'bytes').used as number;
+  };
+  const before = await bytes();
+  const text = '# A\n\n![](p.png) ![](q.png)\n';
+  const picture = Buffer.concat([png('p'), Buffer.alloc(100_000)]);
+  await wiki.upload({ 'a.md': text, 'p.png': picture, 'q.png': picture });
+  const used = (await bytes()) - before;
+  assert.ok(used >= picture.length && used < 2 * picture.length, `${used}`);
+  const [row] = await world.db.query<{ n: number }>(sql`
+    select count(*)::int as n from upload_files where wiki_id = ${wiki.wiki_id} and status = 'pending'`);
+  assert.equal(row?.n, 0);
+});

@@ -1,0 +1,208 @@
+import { buffer } from 'node:stream/consumers';
+import { SNIFFED_BYTES, sniffType } from '../attachments/sniff-type.ts';
+import { newId } from '../core/ids.ts';
+import type { Db, Query } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { ExtractError } from '../documents/formats/extract-error.ts';
+import { fileKind, isDocument } from '../documents/formats/file-type.ts';
+import { ATTACHMENT_PREFIX, EARLIER_UPLOAD_PREFIX } from '../documents/links/relink.ts';
+import type { ClaimedJob } from '../jobs/define-job.ts';
+import { lockJob } from '../jobs/record-queue.ts';
+import { type Blobs, mapAtOnce } from '../providers/storage/blobs.ts';
+import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
+
+/** A picture or another file that texts show or link to, and that is no page itself. */
+export interface AttachedFile {
+  /** Null for one of an earlier upload. */
+  file_no: number | null;
+  filename: string;
+  content_type: string;
+  byte_size: number;
+  sha256: string;
+  /** The id in compiled texts, before a page has it as an attachment of its own; no other text has it. */
+  placeholder: string;
+}
+
+/** Texts, which are not opened to find out what they are, and archives that are no documents. */
+const TEXT_NAME = /\.(?:md|markdown|mdown|mkd|mdx|html?|xhtml|txt|csv|tsv|pdf|do[ct][xm]|epub)$/i;
+const ARCHIVE_NAME =
+  /\.(?:zip|jar|xls[xmb]|xlt[xm]|pp[ts][xm]|pot[xm]|od[tspgf]|pages|key|numbers|vsdx|kmz|3mf|sketch)$/i;
+
+/** Files that are marked by one statement. */
+const BATCH = 500;
+
+/** Marks the files of an upload that become no pages, before pages are planned; what was planned is left alone. */
+export async function findAttachedFiles(
+  blobs: Blobs,
+  db: Pick<Db, 'query' | 'transaction'>,
+  job: ClaimedJob,
+): Promise<void> {
+  const { wiki_id, upload_id } = job;
+  const files = await db.query<Candidate>(sql`
+    select file_no, filename, content_type, sha256 from upload_files
+    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status = 'pending' and page_path = ''
+      and not is_attachment
+    order by file_no`);
+  const unnamed = files.filter(({ filename }) => !TEXT_NAME.test(filename));
+  for (let from = 0; from < unnamed.length; from += BATCH) {
+    const types = await mapAtOnce(unnamed.slice(from, from + BATCH), async (file) => ({
+      file_no: file.file_no,
+      content_type: await typeOfAttached(blobs, file),
+    }));
+    const attached = types.filter(({ content_type }) => content_type !== '');
+    if (attached.length === 0) continue;
+    await db.transaction(async (query) => {
+      await lockJob(query, job);
+      await query(sql`
+        update upload_files f set is_attachment = true, content_type = g.content_type
+        from jsonb_to_recordset(${JSON.stringify(attached)}::jsonb) as g (file_no int, content_type text)
+        where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.file_no = g.file_no`);
+    });
+  }
+}
+
+interface Candidate {
+  file_no: number;
+  filename: string;
+  content_type: string;
+  sha256: string;
+}
+
+/** What a file is by its beginning if it can be no page; else "". */
+async function typeOfAttached(blobs: Blobs, { filename, content_type, sha256 }: Candidate): Promise<string> {
+  try {
+    const start = await buffer(await blobs.stream(sha256, { start: 0, end: SNIFFED_BYTES - 1 }));
+    return canBePage({ filename, content_type, bytes: start }) ? '' : await sniffType(start);
+  } catch (error) {
+    // Bytes that are gone are told of where the file is compiled.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+function canBePage(file: { filename: string; content_type: string; bytes: Buffer }): boolean {
+  const { bytes, filename } = file;
+  if (isDocument(bytes)) return bytes[0] !== 0x50 || !ARCHIVE_NAME.test(filename);
+  try {
+    // Of all texts only UTF-16 has NULs, which says so in its first bytes or is HTML.
+    const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(bytes.toString('latin1', 0, 2));
+    return fileKind(file) === 'html' || isUtf16 || !bytes.includes(0);
+  } catch (error) {
+    if (error instanceof ExtractError) return false;
+    throw error;
+  }
+}
+
+/** What of an earlier upload is looked for, as of the pages of earlier uploads. */
+const EARLIER_MAX = 50_000;
+
+/**
+ * The files that texts of an upload can show, by their names: its own, and those of earlier uploads, whose names have
+ * EARLIER before them, as long as a page of the wiki has their bytes.
+ */
+export async function attachedFiles(
+  query: Query,
+  { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
+): Promise<ReadonlyMap<string, AttachedFile>> {
+  const own = await query<Omit<AttachedFile, 'placeholder'>>(sql`
+    select file_no, filename, content_type, byte_size, sha256 from upload_files
+    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and is_attachment and sha256 <> '' order by file_no desc`);
+  const earlier = await query<Omit<AttachedFile, 'placeholder'>>(sql`
+    select distinct on (f.filename) null::int as file_no, f.filename, f.content_type, f.byte_size, f.sha256
+    from upload_files f
+    where f.wiki_id = ${wiki_id} and f.is_attachment and f.status = 'done' and f.upload_id <> ${upload_id}
+      and exists (select from attachments a where a.wiki_id = f.wiki_id and a.sha256 = f.sha256)
+    order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
+  const files = new Map<string, AttachedFile>();
+  for (const file of own) files.set(file.filename, { ...file, placeholder: newId('attachment') });
+  for (const file of earlier) {
+    if (files.has(file.filename)) continue;
+    files.set(EARLIER_UPLOAD_PREFIX + file.filename, { ...file, placeholder: newId('attachment') });
+  }
+  return files;
+}
+
+/** Where links lead to: to pages, and to the attachments that files will be. */
+export function withAttachedFiles(
+  pages: ReadonlyMap<string, string>,
+  attached: ReadonlyMap<string, AttachedFile>,
+): ReadonlyMap<string, string> {
+  const all = new Map(pages);
+  for (const [name, { placeholder }] of attached) {
+    if (!all.has(name)) all.set(name, ATTACHMENT_PREFIX + placeholder);
+  }
+  return all;
+}
+
+/**
+ * Gives a page the files that it shows or links to: those that it has as attachments already stay them, so that the same
+ * files stay the same text; others become new ones when the page is written.
+ */
+export async function withShownFiles(
+  query: Query,
+  wiki_id: string,
+  attached: ReadonlyMap<string, AttachedFile>,
+  compiled: CompiledUploadFile,
+): Promise<CompiledUploadFile> {
+  const { page, file } = compiled;
+  const shown = [...new Set(page?.links)].flatMap((name) => attached.get(name) ?? []);
+  if (!page || shown.length === 0) return compiled;
+  const known = await query<{ sha256: string; attachment_id: string }>(sql`
+    select sha256, attachment_id from attachments where wiki_id = ${wiki_id} and page_id = ${file.page_id}`);
+  const ids = new Map(known.map(({ sha256, attachment_id }) => [sha256, attachment_id]));
+  const pictures = [...compiled.pictures];
+  const idOf = new Map<string, string>();
+  for (const { placeholder, filename, content_type, byte_size, sha256 } of shown) {
+    const attachment_id = ids.get(sha256) ?? newId('attachment');
+    idOf.set(placeholder, attachment_id);
+    if (ids.has(sha256)) continue;
+    ids.set(sha256, attachment_id);
+    const name = filename.slice(filename.lastIndexOf('/') + 1);
+    pictures.push({ attachment_id, filename: name, content_type, byte_size, sha256, isOfUpload: true });
+  }
+  const withIds = (text: string) => text.replace(/attachment_[0-9a-z]{26}/g, (id) => idOf.get(id) ?? id);
+  const made = { ...page, markdown: withIds(page.markdown), html: withIds(page.html) };
+  return {
+    ...compiled,
+    page: made,
+    result: compiled.result === page ? { ...made, ok: true } : compiled.result,
+    pictures,
+    shown: shown.flatMap(({ file_no }) => file_no ?? []),
+  };
+}
+
+/** The code of the error of a picture that no text shows. */
+export const NOT_SHOWN = 'not_shown';
+
+/**
+ * What becomes of the files of an upload that no page has attached: pictures were left out. Others fail for what they are,
+ * and so do pictures in an upload that has made no page.
+ */
+export async function leftOut(
+  query: Query,
+  { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
+  compile: (file: PendingFile) => Promise<CompiledUploadFile[]>,
+): Promise<CompiledUploadFile[]> {
+  const left = await query<PendingFile>(sql`
+    select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of, attempts
+    from upload_files
+    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and is_attachment and status = 'pending' order by file_no`);
+  if (left.length === 0) return [];
+  const pages = await query(sql`
+    select from upload_files
+    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status = 'done' limit 1`);
+  const made: CompiledUploadFile[] = [];
+  for (const file of left) {
+    const isLeftOut = pages.length > 0 && file.content_type.startsWith('image/');
+    const [read] = isLeftOut ? [] : await compile(file);
+    const result = !read || read.result.ok ? LEFT_OUT : read.result;
+    made.push({ file, result, page: undefined, pictures: [] });
+  }
+  return made;
+}
+
+const LEFT_OUT = {
+  ok: false,
+  code: NOT_SHOWN,
+  message: 'no text of the upload shows this file; upload it with the text that does',
+} as const;
