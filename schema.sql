@@ -1561,22 +1561,27 @@ create policy of_the_wiki on source_texts for all
 
 -- What was handed over. The same bytes are one source of a wiki, however often they come.
 create table sources (
-  wiki_id       text                      collate "C" not null,
-  source_id     text                      collate "C" not null,
-  upload_id     text                      collate "C" not null,
-  title         text                      not null,
-  filename      text                      not null,
-  content_type  text                      not null,
-  byte_size     bigint                    not null,
-  sha256        text                      collate "C" not null,
-  language      text                      not null default ''::text,
-  created_at    timestamp with time zone  not null default now(),
-  updated_at    timestamp with time zone  not null default now(),
+  wiki_id           text                      collate "C" not null,
+  source_id         text                      collate "C" not null,
+  upload_id         text                      collate "C" not null,
+  title             text                      not null,
+  filename          text                      not null,
+  content_type      text                      not null,
+  byte_size         bigint                    not null,
+  sha256            text                      collate "C" not null,
+  language          text                      not null default ''::text,
+  created_at        timestamp with time zone  not null default now(),
+  updated_at        timestamp with time zone  not null default now(),
+  losses            jsonb                     not null default '[]'::jsonb,
+  loss_count        integer                   not null default 0,
+  losses_to_review  integer                   not null default 0,
+  file_characters   integer                   not null default 0,
   PRIMARY KEY (wiki_id, source_id),
   UNIQUE (wiki_id, sha256),
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
 CREATE INDEX sources_by_sha256 ON sources USING btree (sha256);
+CREATE INDEX sources_with_losses ON sources USING btree (wiki_id, source_id) WHERE (loss_count > 0);
 CREATE TRIGGER usage_on_delete AFTER DELETE ON sources REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON sources REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 grant delete, insert, select, update on sources to ibid_service;

@@ -4,7 +4,7 @@ import { ENDPOINTS } from '../src/app.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { type Ids, nameOf, propertiesOf } from './requests.ts';
 import { signedInClient } from './signed-in.ts';
-import type { Tenants } from './tenants.ts';
+import { addLosses, type Tenants } from './tenants.ts';
 
 /** Lists without a cursor, each with the reason. */
 export const BY_OFFSET_ALONE: Record<string, string> = {
@@ -65,5 +65,6 @@ export async function fillLists(tenants: Tenants): Promise<Ids> {
     const attached = await client.send('POST', `${wiki}/pages/${page_id}/attachments`, { body });
     assert.equal(attached.status, 201, JSON.stringify(attached.body));
   }
+  await addLosses(world.db, a.wiki_id, 'of a file');
   return { ...a, page_id, upload_id: upload.upload_id };
 }

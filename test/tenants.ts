@@ -10,6 +10,7 @@ import { QUOTA_NAMES } from '../src/core/quotas.ts';
 import { newLinkSecret } from '../src/core/secrets.ts';
 import type { Db } from '../src/db/db.ts';
 import { raw, sql } from '../src/db/sql.ts';
+import { lostText } from '../src/documents/formats/losses.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { mergePending } from '../src/search/index/merge-pending.ts';
 import { ended } from './archives.ts';
@@ -182,6 +183,7 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
   await owner.patch(`${pages}/${deleted.page_id}`, { slug: 'moved' });
   await owner.send('DELETE', `${pages}/${deleted.page_id}`);
   await addRevision(world.db, wiki_id, row.page_id, revision);
+  await addLosses(world.db, wiki_id, word);
   return {
     ...row,
     revision: String(revision),
@@ -218,6 +220,13 @@ async function addRevision(db: Db, wiki_id: string, page_id: string, first: numb
     from revisions where wiki_id = ${wiki_id} and page_id = ${page_id}`);
   await db.query(sql`
     update pages set revision = ${first + 1} where wiki_id = ${wiki_id} and page_id = ${page_id}`);
+}
+
+/** Says of each source of a wiki that its text lacks something of the file. */
+export async function addLosses(db: Db, wiki_id: string, word: string): Promise<void> {
+  const losses = JSON.stringify([lostText('comment', `lost ${word}`)]);
+  await db.query(sql`
+    update sources set losses = ${losses}::jsonb, loss_count = 1, losses_to_review = 1 where wiki_id = ${wiki_id}`);
 }
 
 /** Exports a wiki and returns the id of the finished export. */

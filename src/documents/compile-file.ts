@@ -16,6 +16,7 @@ import {
   titleFromFilename,
   type UploadedFile,
 } from './formats/extract.ts';
+import { boundLosses, type Loss, unaccounted } from './formats/losses.ts';
 import { LINES_OF_CODE, textAsCode } from './formats/text.ts';
 import { editText } from './links/edit-text.ts';
 import { relink } from './links/relink.ts';
@@ -41,10 +42,16 @@ export interface CompiledFile extends Rendered {
   source_text: string;
   source_indexed: IndexedText;
   citations: Citations;
+  /** What of the file the text does not have; no more than can be stored. */
+  losses: Loss[];
+  /** Of the file's text, white space not counted; 0 if they were not counted. */
+  file_characters: number;
 }
 
 /** A document that is too long for one page, in parts. */
-export interface SplitFile extends Omit<Extracted, 'markdown' | 'block_pages' | 'lines' | 'rest' | 'pictures'> {
+export interface SplitFile
+  extends Omit<Extracted, 'markdown' | 'block_pages' | 'lines' | 'rest' | 'pictures' | 'losses'> {
+  losses: Loss[];
   parts: Part[];
 }
 
@@ -60,16 +67,17 @@ export function compileOrSplit(
 ): CompiledFile | SplitFile {
   const document = readFile(file);
   if (!isLong(document)) return compileFile({ ...file, document }, pages, onExtracted, names);
-  const { markdown, block_pages, lines, rest, pictures, ...read } = document;
-  return { ...read, parts: split(document, titleOf(file, read.title), onExtracted) };
+  const { markdown, block_pages, lines, rest, pictures, losses, ...read } = document;
+  const parts = split(document, titleOf(file, read.title), onExtracted);
+  return { ...read, losses: boundLosses(losses ?? []), parts };
 }
 
 /** As `compileOrSplit` for a file that is shown as plain text; a long one is split between lines. */
 export function compileOrSplitAsPlainText(file: CompileInput, plain_reason: PlainReason): CompiledFile | SplitFile {
-  const { text, kind, title, language, content_type, markdown } = readAsPlainText(file);
+  const { text, kind, title, language, content_type, markdown, losses = [], file_characters } = readAsPlainText(file);
   if (!isLong({ kind, title, language, content_type, markdown })) return compileAsPlainText(file, plain_reason);
   const parts = split({ markdown: textAsCode(text), lines: LINES_OF_CODE }, titleOf(file, title));
-  return { kind, title, language, content_type, parts };
+  return { kind, title, language, content_type, losses: boundLosses(losses), file_characters, parts };
 }
 
 function readFile(file: CompileInput): Extracted {
@@ -154,7 +162,7 @@ function asCodeBlock({ block_pages = [], ...document }: Extracted): Extracted & 
 
 function finished(
   file: CompileInput,
-  { kind, title, language, content_type, rest: left_out = '', ...places }: Extracted,
+  { kind, title, language, content_type, rest: left_out = '', losses, file_characters, ...places }: Extracted,
   rendered: Rendered,
   rest: Pick<CompiledFile, 'markdown' | 'links' | 'page_links' | 'named_paths' | 'plain_reason'>,
 ): CompiledFile {
@@ -170,5 +178,15 @@ function finished(
     // HTML has its title in the head; its first heading is often that of the site.
     title: titleOf(file, title || rendered.title),
     language: rendered.language || language,
+    ...completeness({ losses, file_characters }, source_text),
   };
+}
+
+/** The losses of a file and the count of its characters as they are stored, by the whole text that was read of it. */
+export function completeness(
+  { losses = [], file_characters }: Pick<Extracted, 'losses' | 'file_characters'>,
+  source_text: string,
+): Pick<CompiledFile, 'losses' | 'file_characters'> {
+  const missing = unaccounted(losses, file_characters, source_text);
+  return { losses: boundLosses(missing ? [missing, ...losses] : losses), file_characters: file_characters ?? 0 };
 }

@@ -1,6 +1,7 @@
 import { indexBody } from '../analysis/document-terms.ts';
 import type { Query } from '../db/db.ts';
 import { type CitedPlace, citationsOf, placesOf } from '../documents/cite-blocks.ts';
+import { completeness } from '../documents/compile-file.ts';
 import type { KnownTitle } from '../documents/links/title-names.ts';
 import type { Part } from '../documents/split/split-document.ts';
 import { ID_PREFIX } from '../markdown/safe-addresses.ts';
@@ -25,7 +26,7 @@ export async function compileSections(
   { query, sandbox, plans, stopping }: { query: Query; sandbox: Sandbox; plans: SectionPlans; stopping: AbortSignal },
   upload: { wiki_id: string; upload_id: string },
   file: PendingFile,
-  { ok, parts, ...read }: SplitOutput,
+  { ok, parts, losses, file_characters, ...read }: SplitOutput,
   { pages, titles }: Surroundings,
 ): Promise<CompiledUploadFile[]> {
   const rows = [file, ...(await planSections(query, plans, upload, file, parts))];
@@ -85,7 +86,8 @@ export async function compileSections(
     const cited = isLeaf ? (shown[i] ?? []) : withHeadings(blocksOf(page, 0), shown[i] ?? [], headings);
     const compiled = { ...page, citations: citationsOf(cited) };
     if (i > 0) return [{ file: row, result: compiled, page: compiled, pictures: [] }];
-    const result = { ...compiled, source_text, source_indexed: indexBody(source_text) };
+    const complete = completeness({ losses, file_characters }, source_text);
+    const result = { ...compiled, ...complete, source_text, source_indexed: indexBody(source_text) };
     return [{ file, result, page: result, pictures: [], sections: rows.slice(1) }];
   });
 }

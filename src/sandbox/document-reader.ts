@@ -5,6 +5,7 @@ import type { ExtractedDocument } from '../documents/formats/extract.ts';
 import { archiveTooLarge, BYTES_MAX, FILES_MAX } from '../documents/formats/unpack.ts';
 import type { ProcessFailure } from './confined-process.ts';
 import type { Frame } from './frames.ts';
+import { FileCharacters, Losses } from './loss-messages.ts';
 import { PACKAGES, PACKAGES_TARGET } from './packages.ts';
 import { openProcessPool } from './process-pool.ts';
 
@@ -62,6 +63,8 @@ export const ReadResponse = Type.Union([
       block_pages: Type.Array(
         Type.Object({ first_page: Type.Integer({ minimum: 1 }), last_page: Type.Integer({ minimum: 1 }) }),
       ),
+      losses: Losses,
+      file_characters: Type.Optional(FileCharacters),
     }),
     pictures: Type.Array(Type.Object({ name: Type.String(), byte_size: Type.Integer({ minimum: 0 }) })),
     /** A second frame follows: the same document with its pictures. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readDocument } from '../documents/formats/document.ts';
 import type { ExtractedDocument } from '../documents/formats/extract.ts';
 import { ExtractError } from '../documents/formats/extract-error.ts';
+import { boundLosses } from '../documents/formats/losses.ts';
 import { filesIn, type PackedFile } from '../documents/formats/unpack.ts';
 import type { ReadResponse, UnpackResponse } from './document-reader.ts';
 import { frameOf, framesOf } from './frames.ts';
@@ -37,10 +38,16 @@ async function read(bytes: Uint8Array): Promise<void> {
   if (document.readPictures) await write(responseOf(await document.readPictures()));
 }
 
-function responseOf({ pictures = [], block_pages = [], readPictures, ...document }: ExtractedDocument): Buffer {
+function responseOf({
+  pictures = [],
+  block_pages = [],
+  losses = [],
+  readPictures,
+  ...document
+}: ExtractedDocument): Buffer {
   const answer: ReadResponse = {
     ok: true,
-    document: { ...document, block_pages: [...block_pages] },
+    document: { ...document, block_pages: [...block_pages], losses: boundLosses(losses) },
     pictures: pictures.map(({ name, bytes }) => ({ name, byte_size: bytes.length })),
     has_more: readPictures !== undefined,
   };

@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import type { CompiledFile, SplitFile } from '../documents/compile-file.ts';
 import type { RenderedPage } from '../markdown/render.ts';
 import type { Frame } from './frames.ts';
+import { FileCharacters, Losses } from './loss-messages.ts';
 import { textReader } from './text-table.ts';
 
 /** A compiled file without what only the process that renders needs. */
@@ -46,6 +47,8 @@ const SplitMessage = Type.Object({
   title: Type.String(),
   language: Type.String(),
   content_type: ContentType,
+  losses: Losses,
+  file_characters: Type.Optional(FileCharacters),
   parts: Type.Array(
     Type.Object({
       parent: Type.Integer({ minimum: -1 }),
@@ -79,6 +82,8 @@ const FileMessage = Type.Object({
     last_lines: Counts,
     hashes: Text,
   }),
+  losses: Losses,
+  file_characters: FileCharacters,
 });
 
 const PageMessage = Type.Object({

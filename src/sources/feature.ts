@@ -5,6 +5,7 @@ import { getSource } from './get-source.ts';
 import { getSourceContent } from './get-source-content.ts';
 import { getSourceText } from './get-source-text.ts';
 import { listCitations } from './list-citations.ts';
+import { listLosses } from './list-losses.ts';
 import { listSources } from './list-sources.ts';
 import { searchSources } from './search-sources.ts';
 import { verifySource } from './verify-source.ts';
@@ -13,6 +14,7 @@ export const sources: Feature = {
   endpoints: [
     listSources,
     searchSources,
+    listLosses,
     getSource,
     getSourceText,
     getSourceContent,

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
+import { countCharacters, LOSS_KINDS, type Loss } from '../documents/formats/losses.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { isVisible } from '../pages/schema.ts';
 import { type CitationRow, citationColumns, citedBlocks, gapsBetween, shownBlocks } from './cited-blocks.ts';
@@ -9,6 +10,16 @@ import { exampleSource, SourceParams } from './schema.ts';
 
 /** How much of a part that no page shows is quoted. */
 const EXCERPT = 200;
+
+const LossRecord = Record({
+  kind: Type.Enum([...LOSS_KINDS], { description: 'More kinds may be added.' }),
+  first_page: Type.Integer({ description: 'The page of the file, counted from 1; 0 where it has none.' }),
+  last_page: Type.Integer(),
+  place: Type.String({ description: 'Where it is, for people, in files without pages; may be "".' }),
+  count: Type.Integer({ description: 'How many of them there are.' }),
+  characters: Type.Integer({ description: 'Of lost text, white space not counted; 0 for what is no text.' }),
+  excerpt: Type.String({ description: 'How the lost text begins; "" where it cannot be read.' }),
+});
 
 const Coverage = Record({
   source_id: Id,
@@ -18,6 +29,16 @@ const Coverage = Record({
     Record({ start: Type.Integer(), end: Type.Integer(), excerpt: Type.String({ description: 'How it begins.' }) }),
     { description: 'The parts that no page shows, in order.' },
   ),
+  text_characters: Type.Integer({ description: "Of the source's text, white space not counted." }),
+  file_characters: Type.Integer({
+    description: "Of the file's text, counted by other means than those that read it; 0 if they were not counted.",
+  }),
+  share: Type.Optional(
+    Type.Number({
+      description: "Which share of the file's characters the text has, at most 1; left out if not counted.",
+    }),
+  ),
+  losses: Type.Array(LossRecord, { description: 'What of the file the text does not have.' }),
 });
 
 export const getCoverage = endpoint({
@@ -25,14 +46,25 @@ export const getCoverage = endpoint({
   path: '/v1/wikis/:wiki_id/sources/:source_id/coverage',
   summary: 'Get what pages show of a source',
   description:
-    'Pages that the caller cannot see show nothing (drafts, the trash), and neither does a block that a person has changed.',
+    'Of its text, and of its file: what was not read is in `losses`. Pages that the caller cannot see show nothing (drafts, the trash), and neither does a block that a person has changed.',
   access: onWiki('sources:read'),
   params: SourceParams,
   reply: Coverage,
-  example: { reply: { source_id: exampleSource.source_id, length: 26, covered: 26, uncovered: [] } },
+  example: {
+    reply: {
+      source_id: exampleSource.source_id,
+      length: 26,
+      covered: 26,
+      uncovered: [],
+      text_characters: 22,
+      file_characters: 22,
+      share: 1,
+      losses: [],
+    },
+  },
   run: async ({ params, one }) => {
-    const { text, pages } = await one<{ text: string; pages: (CitationRow & { page_text: string })[] }>(sql`
-      select t.text, coalesce((
+    const { text, pages, losses, file_characters } = await one<CoverageRow>(sql`
+      select t.text, s.losses, s.file_characters, coalesce((
         select json_agg(l) from (
           select ${citationColumns}, x.text as page_text
           from page_sources c
@@ -46,6 +78,7 @@ export const getCoverage = endpoint({
     const gaps = gapsBetween(shown, text.length)
       .map((gap) => trimmed(text, gap))
       .filter(([start, end]) => start < end);
+    const text_characters = countCharacters(text);
     return {
       source_id: params.source_id,
       length: text.length,
@@ -55,9 +88,23 @@ export const getCoverage = endpoint({
         end,
         excerpt: text.slice(start, Math.min(end, start + EXCERPT)),
       })),
+      text_characters,
+      file_characters,
+      // Rounded down, so that only a text that has everything has the share 1.
+      ...(file_characters > 0 && {
+        share: Math.min(1, Math.floor((10_000 * text_characters) / file_characters) / 10_000),
+      }),
+      losses,
     };
   },
 });
+
+interface CoverageRow {
+  text: string;
+  pages: (CitationRow & { page_text: string })[];
+  losses: Loss[];
+  file_characters: number;
+}
 
 /** A part of a text without the line breaks around it. */
 function trimmed(text: string, [start, end]: [number, number]): [number, number] {

@@ -14,11 +14,12 @@ const writer = markdownWriter({ tablePipeAlign: false });
 
 /**
  * Converts comma-separated values (RFC 4180; also separated by semicolons, tabs or bars) to a table; the first row is
- * the head. A long file is cut and the page says how many rows it has; `rest` is the other rows as lines of text.
+ * the head. A long file is cut and the page says how many rows it has; `rest` is what the table omits as lines of text.
  * `lines` maps rows to lines of the file. Throws an ExtractError if a quote is never closed.
  */
-export function csvToMarkdown(text: string): { markdown: string; rest: string; lines: LineRun[] } {
-  const records = readRecords(text, separatorOf(text));
+export function csvToMarkdown(text: string): Table {
+  const separator = separatorOf(text);
+  const records = readRecords(text, separator);
   const rows = records.map(({ row }) => row);
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const width = Math.min(columns, COLUMNS_MAX);
@@ -42,8 +43,52 @@ export function csvToMarkdown(text: string): { markdown: string; rest: string; l
     const value = `This page shows ${notes.join(' and ')}; the file has them all.`;
     root.children.push({ type: 'paragraph', children: [{ type: 'text', value }] });
   }
-  const rest = rows.slice(shown).map((row) => row.map(oneLine).join(' '));
-  return { markdown: writer.stringify(root), rest: rest.join('\n'), lines: linesOf(records.slice(0, shown)) };
+  const rest = rows.flatMap((row, i) => {
+    const omitted = i < shown ? omittedOf(row, width) : row;
+    return omitted.length === 0 ? [] : [omitted.map(oneLine).join(' ')];
+  });
+  return {
+    markdown: writer.stringify(root),
+    rest: rest.join('\n'),
+    lines: linesOf(records.slice(0, shown)),
+    file_characters: countCells(text, separator),
+  };
+}
+
+interface Table {
+  markdown: string;
+  rest: string;
+  lines: LineRun[];
+  file_characters: number;
+}
+
+/** What of a row of the table is beyond its last column, or beyond what a cell shows. */
+function omittedOf(row: readonly string[], width: number): string[] {
+  const ends = row.slice(0, width).map((cell) => oneLine(cell).slice(CELL_MAX));
+  return [...ends.filter((end) => end !== ''), ...row.slice(width)];
+}
+
+/** Counts the characters of all cells, white space not counted, without making cells. */
+function countCells(text: string, separator: string): number {
+  let count = 0;
+  let isQuoted = false;
+  let isCellStart = true;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] as string;
+    if (character === '"' && (isCellStart || isQuoted)) {
+      if (isQuoted && text[at + 1] === '"') {
+        count += 1;
+        at += 1;
+      } else isQuoted = !isQuoted;
+      isCellStart = false;
+    } else if (!isQuoted && (character === separator || character === '\n')) {
+      isCellStart = true;
+    } else {
+      if (!/\s/.test(character)) count += 1;
+      isCellStart = false;
+    }
+  }
+  return count;
 }
 
 /** The delimiter row follows the head, and an empty line follows the table. */

@@ -4,6 +4,7 @@ import { decodeHtml, decodeText } from './decode.ts';
 import { ExtractError } from './extract-error.ts';
 import { type DocumentKind, fileKind, type Kind, type TextKind } from './file-type.ts';
 import { htmlToMarkdown } from './html.ts';
+import { type Loss, lostText } from './losses.ts';
 import { textAsCode, textToMarkdown } from './text.ts';
 
 export interface UploadedFile {
@@ -32,6 +33,13 @@ export interface Extracted {
   rest?: string;
   /** The pictures that the Markdown shows as `attachment:<name>`, before they are stored as attachments. */
   pictures?: readonly Picture[];
+  /** What of the file the Markdown does not have. */
+  losses?: readonly Loss[];
+  /**
+   * An independent count of the characters of the file's text, white space not counted (PDF: of its text operators; Word:
+   * of w:t; HTML: of text nodes). Undefined if they were not counted.
+   */
+  file_characters?: number;
 }
 
 /** The content of a document that is read in a separate process. */
@@ -100,7 +108,8 @@ export function extract(file: UploadedFile): Extracted {
   if (kind === 'markdown') return checkDocument({ ...plain, markdown: text });
   if (kind === 'text') return checkDocument({ ...plain, ...textToMarkdown(text) });
   const { rest, ...table } = csvToMarkdown(text);
-  return checkDocument({ ...plain, ...table, rest: rest.slice(0, REST_MAX) });
+  const losses = rest.length > REST_MAX ? [lostText('cut_text', rest.slice(REST_MAX), 'the last rows')] : [];
+  return checkDocument({ ...plain, ...table, rest: rest.slice(0, REST_MAX), losses });
 }
 
 /** The unchanged text of a file of any kind, and Markdown that shows it. Throws an ExtractError. */

@@ -1,0 +1,51 @@
+import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { PAGING } from '../core/paging.ts';
+import { Id, Record, WikiParams } from '../core/records.ts';
+import { sql } from '../db/sql.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { exampleSource } from './schema.ts';
+
+/** A source whose text does not have everything of its file. */
+export const IncompleteSource = Record({
+  source_id: Id,
+  title: Type.String(),
+  filename: Type.String(),
+  losses: Type.Integer({ description: 'How many things are missing. The coverage of the source lists them.' }),
+  losses_to_review: Type.Integer({
+    description:
+      'Those that a person should look at: not headers, page numbers, navigation, scripts and data about the file.',
+  }),
+});
+
+export const listLosses = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/sources/losses',
+  summary: 'List sources that are incomplete',
+  description: 'The sources whose text does not have everything of their file, in the order of the list of sources.',
+  access: onWiki('sources:read'),
+  params: WikiParams,
+  query: Type.Object({
+    from: Type.Optional(Type.String({ maxLength: 100, description: 'Only this source and those behind it.' })),
+    ...PAGING,
+  }),
+  paging: { keys: { 's.source_id': 'text' } },
+  reply: Type.Array(IncompleteSource),
+  example: {
+    reply: [
+      {
+        source_id: exampleSource.source_id,
+        title: exampleSource.title,
+        filename: exampleSource.filename,
+        losses: 3,
+        losses_to_review: 1,
+      },
+    ],
+  },
+  run: ({ params, query: { from = '' }, paging, many }) =>
+    many(sql`
+      select s.source_id, s.title, s.filename, s.loss_count as losses, s.losses_to_review
+      from sources s where s.wiki_id = ${params.wiki_id} and s.loss_count > 0 and s.source_id >= ${from}
+      ${paging.clause}
+    `),
+});

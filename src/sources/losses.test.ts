@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listAll } from '../../test/list-all.ts';
+import { type Owner, openWorld } from '../../test/world.ts';
+import { sql } from '../db/sql.ts';
+import type { Source } from './schema.ts';
+
+const world = await openWorld();
+
+/** The only source of a wiki, as the list has it, and its coverage. */
+async function sourceOf(owner: Owner) {
+  const [source] = await listAll<Source>(owner, `/v1/wikis/${owner.wiki_id}/sources`);
+  assert.ok(source);
+  const { body: coverage } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source.source_id}/coverage`);
+  const { body: incomplete } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/losses`);
+  return { source, coverage, incomplete };
+}
+
+test('a file whose text has everything says so', async () => {
+  const owner = await world.owner();
+  await world.upload(owner, owner.wiki_id, { 'a.csv': 'name,"count, of all"\nPear,"1 ""000"""\n' });
+  const { coverage, incomplete } = await sourceOf(owner);
+  assert.deepEqual(incomplete, []);
+  assert.deepEqual(coverage.losses, []);
+  assert.equal(coverage.file_characters, 'name'.length + 'count,ofall'.length + 'Pear'.length + '1"000"'.length);
+  assert.equal(coverage.text_characters, coverage.file_characters);
+  assert.equal(coverage.share, 1);
+});
+
+test('what a table does not show is in the text of the source, up to a limit, and beyond it is a loss', async () => {
+  const owner = await world.owner();
+  const wide = Array.from({ length: 130 }, (_, i) => `column${i}`);
+  const rows = Array.from({ length: 40_000 }, (_, i) => `row ${i} of a long file of rows,${i}`);
+  const long = 'x'.repeat(3_000);
+  await world.upload(owner, owner.wiki_id, { 'a.csv': `${wide.join(',')}\n${long},2\n${rows.join('\n')}\n` });
+  const { source, coverage, incomplete } = await sourceOf(owner);
+  const at = `/v1/wikis/${owner.wiki_id}/sources/${source.source_id}/text`;
+  let text = '';
+  for (let length = 1; text.length < length; ) {
+    const { body } = await owner.get(`${at}?start=${text.length}&end=${text.length + 500_000}`);
+    text += body.text;
+    length = body.length;
+  }
+  assert.match(text, /column129/);
+  assert.equal(text.replace(/[^x]/g, '').length, 3_000);
+  const { source_id, title, filename } = source;
+  assert.deepEqual(incomplete, [{ source_id, title, filename, losses: 1, losses_to_review: 1 }]);
+  const [loss] = coverage.losses;
+  assert.deepEqual([loss.kind, loss.place, loss.count], ['cut_text', 'the last rows', 1]);
+  assert.match(loss.excerpt, /of a long file of rows/);
+  assert.ok(coverage.share < 1);
+  assert.ok(coverage.file_characters - coverage.text_characters <= loss.characters);
+});
+
+test('a file that was read by an earlier release is judged again when it is uploaded again', async () => {
+  const owner = await world.owner();
+  const files = { 'a.csv': 'a,b\n1,2\n' };
+  await world.upload(owner, owner.wiki_id, files);
+  await world.db.query(sql`
+    update sources set losses = '[]', file_characters = 0 where wiki_id = ${owner.wiki_id}`);
+  assert.equal((await sourceOf(owner)).coverage.share, undefined);
+  await world.upload(owner, owner.wiki_id, files);
+  assert.equal((await sourceOf(owner)).coverage.share, 1);
+});
