@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { readConfig } from '../src/config.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const DOCUMENTS = globSync(['*.md', '{src,web,test,bench,docs}/**/*.md'], { cwd: ROOT });
+const OPTIONS = Object.keys(readConfig({}));
+const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+const CODE = /```[\s\S]*?```|`[^`\n]*`/g;
+
+test('links between documents lead to files that are there', () => {
+  const broken = DOCUMENTS.flatMap((path) =>
+    [
+      ...textOf(path)
+        .replaceAll(CODE, '')
+        .matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g),
+    ]
+      .map(([, link = '']) => link)
+      .filter((link) => !existsSync(join(ROOT, dirname(path), decodeURI(link))))
+      .map((link) => `${path}: ${link}`),
+  );
+  assert.deepEqual(broken, []);
+});
+
+test('options and metrics that the documents for operators name exist', () => {
+  const source = globSync('src/**/*.ts', { cwd: ROOT, exclude: (name) => name.endsWith('.test.ts') })
+    .map(textOf)
+    .join('\n');
+  const unknown = ['README.md', ...DOCUMENTS.filter((path) => path.startsWith('docs/operations/'))].flatMap((path) => {
+    const text = textOf(path);
+    const options = [
+      ...text.matchAll(/`(RATE_LIMIT\w*|MAX_\w+|DATABASE_\w+|SMTP_\w+|OIDC_\w+|\w+_PORT|WORKSPACE_\w+)/g),
+    ];
+    const metrics = [...text.matchAll(/`ibid_(?:database_)?(\w+)/g)];
+    return [
+      ...options.map(([, name = '']) => name).filter((name) => !OPTIONS.includes(name)),
+      ...metrics.map(([, name = '']) => name).filter((name) => !source.includes(name)),
+    ].map((name) => `${path}: ${name}`);
+  });
+  assert.deepEqual(unknown, []);
+});
