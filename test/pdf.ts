@@ -61,6 +61,11 @@ export function pdfOfContents(
   for (const { dictionary, stream } of Object.values(images)) {
     objects.push(streamObject(`/Type/XObject/Subtype/Image${dictionary}`, stream));
   }
+  return pdfOfObjects(objects);
+}
+
+/** A PDF of these objects, numbered from 1; the first is its catalog. `trailer`: further entries of its trailer. */
+export function pdfOfObjects(objects: readonly (string | Buffer)[], trailer = ''): Buffer {
   const parts = [Buffer.from('%PDF-1.7\n')];
   const offsets: number[] = [];
   let length = parts[0]?.length ?? 0;
@@ -74,10 +79,28 @@ export function pdfOfContents(
   const count = objects.length + 1;
   parts.push(
     Buffer.from(
-      `xref\n0 ${count}\n0000000000 65535 f \n${table}trailer\n<</Size ${count}/Root 1 0 R>>\nstartxref\n${length}\n%%EOF\n`,
+      `xref\n0 ${count}\n0000000000 65535 f \n${table}trailer\n<</Size ${count}/Root 1 0 R${trailer}>>\nstartxref\n${length}\n%%EOF\n`,
     ),
   );
   return Buffer.concat(parts);
+}
+
+/** One page for each content stream, in Helvetica (F1) and these fonts, with further entries. */
+export function pdfOfPages(
+  contents: readonly string[],
+  fonts = '',
+  entries: readonly string[] = [],
+  more = '',
+): Buffer {
+  const kids = contents.map((_, i) => `${3 + 2 * i} 0 R`).join(' ');
+  return pdfOfObjects([
+    `<</Type/Catalog/Pages 2 0 R${more}>>`,
+    `<</Type/Pages/Count ${contents.length}/Kids[${kids}]>>`,
+    ...contents.flatMap((content, i) => [
+      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>${fonts}>>>>/Contents ${4 + 2 * i} 0 R${entries[i] ?? ''}>>`,
+      streamObject('', Buffer.from(content, 'latin1')),
+    ]),
+  ]);
 }
 
 function streamObject(dictionary: string, stream: Uint8Array): Buffer {

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { pdfOf, pdfOfContents } from '../../test/pdf.ts';
+import { pdfOf, pdfOfContents, pdfOfPages } from '../../test/pdf.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
 import { canUnshare, confinedCommand } from './confined-command.ts';
 import { type Document, type DocumentReaderPool, openDocumentReader, type ReadDocument } from './document-reader.ts';
@@ -105,6 +105,13 @@ test('a PDF of two columns is read in reading order, hyphenated words are joined
   );
 });
 
+test('a confined process knows the predefined encodings of Japanese fonts', async () => {
+  const font =
+    '/F2<</Type/Font/Subtype/Type0/BaseFont/Ryumin-Light/Encoding/90ms-RKSJ-H/DescendantFonts[<</Type/Font/Subtype/CIDFontType0/BaseFont/Ryumin-Light/CIDSystemInfo<</Registry(Adobe)/Ordering(Japan1)/Supplement 2>>>>]>>';
+  const answer = await read(pdfOfPages(['BT /F2 12 Tf 50 700 Td <93fa967b8cea> Tj ET'], font));
+  assert.equal(answer.ok && answer.document.markdown, '日本語\n');
+});
+
 test('tables and lists of a PDF become Markdown tables and lists', async () => {
   const rows = [
     ['Name', 'Size', 'Colour'],
@@ -165,7 +172,7 @@ test('an EPUB book yields its chapters in reading order, with its title and pict
   assert.deepEqual([title, language, pictures.map(({ bytes }) => Buffer.from(bytes))], ['The Book', 'en', [picture]]);
   assert.equal(
     markdown,
-    `# One\n\nSee [the next](#two).\n\n![](attachment:${pictures[0]?.name})\n\n# Two\n\n| a | b |\n| - | - |\n`,
+    `# One\n\nSee the next.\n\n![](attachment:${pictures[0]?.name})\n\n# Two\n\n| a | b |\n| - | - |\n`,
   );
   assert.match(await refusal(book([['META-INF/rights.xml', '<rights/>']])), /^unreadable: the book is protected/);
   assert.match(await refusal(zipOf([['META-INF/container.xml', '<x/>']])), /^unreadable: the book is damaged/);

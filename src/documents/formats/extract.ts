@@ -100,7 +100,8 @@ export function extract(file: UploadedFile): Extracted {
   const kind = checkKind(file);
   const content_type = CONTENT_TYPES[kind];
   if (kind === 'html') {
-    return checkDocument({ kind, content_type, ...htmlToMarkdown(decodeHtml(file.bytes, file.content_type)) });
+    const { markdown, title, language } = htmlToMarkdown(decodeHtml(file.bytes, file.content_type));
+    return checkDocument({ kind, markdown, title, language, content_type });
   }
   const text = decodeText(file.bytes);
   const plain = { kind, title: '', language: '', content_type };

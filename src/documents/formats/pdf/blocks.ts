@@ -1,4 +1,7 @@
-import { addRun, type Line, type Run, rowsOf, wordsOf } from './lines.ts';
+import { areIdeographs } from './characters.ts';
+import { rowsOf } from './columns.ts';
+import type { Box } from './frames.ts';
+import { addRun, boxOf, type Line, type Run, wordsOf } from './lines.ts';
 
 /** A block of a document, before font sizes are mapped to heading levels. */
 export interface PdfBlock {
@@ -14,13 +17,9 @@ export interface PdfBlock {
   places: Place[];
 }
 
-/** A rectangle on a page (counted from 1), in points; y grows upwards. */
-export interface Place {
+/** A rectangle on a page (counted from 1), in the frame of most of its text. */
+export interface Place extends Box {
   page: number;
-  x: number;
-  right: number;
-  top: number;
-  bottom: number;
 }
 
 /** Words that the document writes with a hyphen elsewhere, in lower case: at the end of a line they keep it. */
@@ -72,13 +71,7 @@ export function blocksOfColumn(lines: readonly Line[], page: number, hyphenated:
 }
 
 function placeOf(lines: readonly Line[], page: number): Place {
-  return {
-    page,
-    x: Math.min(...lines.map((line) => line.x)),
-    right: Math.max(...lines.map((line) => line.right)),
-    top: Math.max(...lines.map((line) => line.y + line.size)),
-    bottom: Math.min(...lines.map((line) => line.y)),
-  };
+  return { page, ...boxOf(lines) };
 }
 
 function widen(place: Place | undefined, more: Place): void {
@@ -118,7 +111,8 @@ function tableAt(rows: readonly Line[][], from: number): number {
   return first.every((_, column) => lengthOf(column) > 35 * count) ? 0 : count;
 }
 
-function overlaps(cell: Line, other: Line | undefined): boolean {
+/** Whether one cell is above the other. */
+export function overlaps(cell: Line, other: Line | undefined): boolean {
   return other !== undefined && cell.x < other.right + cell.size && other.x < cell.right + cell.size;
 }
 
@@ -147,8 +141,15 @@ function continuesBlock(
   const { words } = line;
   if (BULLET.test(words) || (block.kind === 'item' && NUMBER.test(words))) return false;
   const indent = line.x - before.x;
-  // The first line of a paragraph is indented, and the line before it is not.
-  if (block.kind === 'text' && indent > 0.6 * size && before.x < column.left + 0.5 * size && indent < 6 * size) {
+  // The first line of a paragraph is indented, and the line before it is not; the entry of a list of references hangs.
+  const isEntry = /^\s*\[[^\]]{1,12}\]\s/.test(block.runs[0]?.text ?? '');
+  if (
+    block.kind === 'text' &&
+    !isEntry &&
+    indent > 0.6 * size &&
+    before.x < column.left + 0.5 * size &&
+    indent < 6 * size
+  ) {
     return false;
   }
   // A short line that ends a sentence ends its paragraph.
@@ -167,7 +168,7 @@ export function joinRuns(runs: Run[], more: readonly Run[], hyphenated: Hyphenat
   const isBroken = HYPHENS.includes(end.at(-1) ?? ' ');
   const [word = ''] = (isBroken && /[\p{L}\p{N}-]*\p{L}$/u.exec(end.slice(-WORD_MAX, -1))) || [];
   const [following = ''] = /^[\p{L}\p{N}]+/u.exec(start) ?? [];
-  let separator = ' ';
+  let separator = areIdeographs(end, start) ? '' : ' ';
   last.text = end;
   if (word !== '' && following !== '') {
     separator = '';

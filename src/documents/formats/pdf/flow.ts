@@ -1,30 +1,7 @@
-import { blocksOfColumn, joinRuns, type PdfBlock } from './blocks.ts';
-import { inReadingOrder, type Line } from './lines.ts';
+import { blocksOfColumn, type Hyphenated, joinRuns, type PdfBlock, type Place } from './blocks.ts';
+import { inReadingOrder, rowsDown } from './columns.ts';
+import { turnBox } from './frames.ts';
 import type { PdfPage } from './page.ts';
-
-/**
- * Removes headers and footers: lines at the edge of a page that repeat on many pages except for numbers, and bare page
- * numbers.
- */
-export function removeHeadersAndFooters(pages: readonly PdfPage[]): PdfPage[] {
-  const counts = new Map<string, number>();
-  const isAtEdge = ({ height, bottom }: PdfPage, line: Line) =>
-    line.y < bottom + 0.1 * height || line.y > bottom + 0.9 * height;
-  const keyOf = (line: Line) => `${Math.round(line.y / 4)} ${line.words.replace(/\d+/g, '#')}`;
-  for (const page of pages) {
-    const keys = new Set(page.lines.filter((line) => isAtEdge(page, line)).map(keyOf));
-    for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  const often = Math.max(3, pages.length / 3);
-  return pages.map((page) => {
-    const lines = page.lines.filter((line) => {
-      if (!isAtEdge(page, line)) return true;
-      const isNumber = pages.length > 1 && /^[\s–—-]*(?:\d{1,4}|[ivxl]{1,6})[\s–—-]*$/.test(line.words);
-      return !isNumber && (counts.get(keyOf(line)) ?? 0) < often;
-    });
-    return { ...page, lines };
-  });
-}
 
 /** The blocks of pages, in reading order. */
 export function blocksOf(pages: readonly PdfPage[]): PdfBlock[] {
@@ -36,21 +13,33 @@ export function blocksOf(pages: readonly PdfPage[]): PdfBlock[] {
     }
   }
   const blocks: PdfBlock[] = [];
-  for (const [i, { lines }] of pages.entries()) {
-    for (const column of inReadingOrder(lines)) {
-      for (const block of blocksOfColumn(column, i + 1, hyphenated)) {
-        const open = unfinished(blocks, block);
-        if (!open) {
-          blocks.push(block);
-          continue;
-        }
-        joinRuns(open.runs, block.runs, hyphenated);
-        open.isFull = block.isFull;
-        open.places.push(...block.places);
+  for (const [i, page] of pages.entries()) {
+    for (const column of inReadingOrder(page.lines)) {
+      for (const block of blocksOfColumn(column, i + 1, hyphenated)) addBlock(blocks, block, hyphenated);
+    }
+    for (const { angle, lines } of page.turned) {
+      for (const block of blocksOfColumn(rowsDown(lines).flat(), i + 1, hyphenated)) {
+        const places = block.places.map((place) => turnedPlace(place, angle, page.angle));
+        blocks.push({ ...block, isFull: false, places });
       }
     }
   }
   return blocks;
+}
+
+function addBlock(blocks: PdfBlock[], block: PdfBlock, hyphenated: Hyphenated): void {
+  const open = unfinished(blocks, block);
+  if (!open) {
+    blocks.push(block);
+    return;
+  }
+  joinRuns(open.runs, block.runs, hyphenated);
+  open.isFull = block.isFull;
+  open.places.push(...block.places);
+}
+
+function turnedPlace({ page, ...box }: Place, from: number, to: number): Place {
+  return { page, ...turnBox(turnBox(box, (360 - from) % 360), to) };
 }
 
 /** The paragraph that a block at the top of a column continues: footnotes, in smaller type, are skipped. */

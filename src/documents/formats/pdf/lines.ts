@@ -1,3 +1,6 @@
+import { areIdeographs } from './characters.ts';
+import type { Box } from './frames.ts';
+
 /** A run of text as placed by the PDF; lengths in points, y grows upwards. */
 export interface PlacedText {
   text: string;
@@ -7,6 +10,8 @@ export interface PlacedText {
   size: number;
   /** The address of its link; "" without one. */
   url: string;
+  /** Whether it is written from right to left. */
+  rtl: boolean;
 }
 
 export interface Run {
@@ -31,45 +36,87 @@ const CELL_GAP = 1.6;
 /** Gaps wider than this are spaces between two runs, even if the PDF has none. */
 const WORD_GAP = 0.13;
 
-/** The minimum number of long lines in a column. */
-const PROSE_LINES = 5;
+/** A line whose parts are known, in the order of the PDF. */
+interface OpenLine extends Line {
+  parts: PlacedText[];
+  hasRtl: boolean;
+}
 
-/** Joins runs to lines, in the order of the PDF. */
+/** Joins texts to lines, in the order of the PDF; lines of Arabic and Hebrew in their logical order. */
 export function linesOf(texts: readonly PlacedText[]): Line[] {
-  const lines: Line[] = [];
-  let line: Line | undefined;
+  const lines: OpenLine[] = [];
+  let line: OpenLine | undefined;
   for (const text of texts) {
     if (text.text.trim() === '') continue;
+    const end = text.x + text.width;
     if (line && continues(line, text)) {
-      const gap = text.x - line.right;
-      const isApart = gap > WORD_GAP * Math.max(line.size, text.size);
-      const last = line.runs.at(-1);
-      const needsSpace = isApart && !/\s$/.test(last?.text ?? '') && !/^\s/.test(text.text);
-      addRun(line.runs, needsSpace ? ` ${text.text}` : text.text, text.url);
-      line.right = Math.max(line.right, text.x + text.width);
+      line.parts.push(text);
+      line.x = Math.min(line.x, text.x);
+      line.right = Math.max(line.right, end);
+      line.hasRtl ||= text.rtl;
       // A superscript is smaller than its line and an initial larger; the longer part determines the size.
       if (text.width > line.right - line.x - text.width) line.size = text.size;
       continue;
     }
-    line = {
-      runs: [{ text: text.text, url: text.url }],
-      words: '',
-      x: text.x,
-      right: text.x + text.width,
-      y: text.y,
-      size: text.size,
-    };
+    const { x, y, size } = text;
+    line = { runs: [], words: '', x, right: end, y, size, parts: [text], hasRtl: text.rtl };
     lines.push(line);
   }
-  for (const each of lines) each.words = wordsOf(each.runs);
-  return lines;
+  return lines.map(({ parts, hasRtl, ...each }) => {
+    const runs = runsOf(hasRtl ? inLogicalOrder(parts) : parts, hasRtl);
+    return { ...each, runs, words: wordsOf(runs) };
+  });
 }
 
-function continues(line: Line, text: PlacedText): boolean {
+function continues(line: OpenLine, text: PlacedText): boolean {
   const height = Math.max(line.size, text.size);
   if (Math.abs(text.y - line.y) > 0.5 * height) return false;
-  const gap = text.x - line.right;
-  return gap > -0.5 * height && gap < CELL_GAP * height;
+  const isBeside = (gap: number) => gap > -0.5 * height && gap < CELL_GAP * height;
+  if (isBeside(text.x - line.right)) return true;
+  return (text.rtl || line.hasRtl) && isBeside(line.x - text.x - text.width);
+}
+
+/** The texts as runs, with spaces where there are gaps. */
+function runsOf(parts: readonly PlacedText[], hasRtl: boolean): Run[] {
+  const runs: Run[] = [];
+  let [x, right] = [0, 0];
+  for (const [i, part] of parts.entries()) {
+    const end = part.x + part.width;
+    const gap = hasRtl ? Math.max(part.x - right, x - end) : part.x - right;
+    const last = runs.at(-1)?.text ?? '';
+    const isApart = i > 0 && gap > WORD_GAP * Math.max(parts[i - 1]?.size ?? 0, part.size);
+    const needsSpace =
+      isApart && !/\s$/.test(last) && !/^[\s\p{M}]/u.test(part.text) && !areIdeographs(last, part.text);
+    addRun(runs, needsSpace ? ` ${part.text}` : part.text, part.url);
+    right = i > 0 && !hasRtl ? Math.max(right, end) : end;
+    x = part.x;
+  }
+  return runs;
+}
+
+/**
+ * Texts of a line that has some from right to left, in the order in which they are read: from the side at which most of
+ * the line begins, and those in the other direction, and the numbers beside them, in theirs.
+ */
+function inLogicalOrder(parts: readonly PlacedText[]): PlacedText[] {
+  const length = (rtl: boolean) => parts.reduce((sum, part) => sum + (part.rtl === rtl ? letters(part.text) : 0), 0);
+  const base = length(true) >= length(false);
+  const sorted = [...parts].sort((a, b) => (base ? b.x - a.x : a.x - b.x));
+  const ordered: PlacedText[] = [];
+  let other: PlacedText[] = [];
+  for (const part of sorted) {
+    if (part.rtl !== base) {
+      other.push(part);
+      continue;
+    }
+    ordered.push(...other.reverse(), part);
+    other = [];
+  }
+  return [...ordered, ...other.reverse()];
+}
+
+function letters(text: string): number {
+  return text.replace(/[^\p{L}]+/gu, '').length;
 }
 
 /** Appends to the runs of a text; neighbours with the same address are joined. */
@@ -87,72 +134,12 @@ export function wordsOf(runs: readonly Run[]): string {
     .trim();
 }
 
-/**
- * The lines in reading order: columns of prose from left to right, between lines that span them. Short pieces beside
- * each other are cells of a table and stay in their rows.
- */
-export function inReadingOrder(lines: readonly Line[]): Line[][] {
-  const gutter = findGutter(lines);
-  if (gutter === undefined) return [rowsDown(lines).flat()];
-  const columns: Line[][] = [];
-  let band: Line[] = [];
-  let spanning: Line[] = [];
-  const end = () => {
-    const left = band.filter((line) => line.right <= gutter + 1);
-    const right = band.filter((line) => line.right > gutter + 1);
-    if (band.length > 0) columns.push(...inReadingOrder(left), ...inReadingOrder(right));
-    if (spanning.length > 0) columns.push(spanning);
-    band = [];
-    spanning = [];
+/** The rectangle around lines. */
+export function boxOf(lines: readonly Line[]): Box {
+  return {
+    x: Math.min(...lines.map((line) => line.x)),
+    right: Math.max(...lines.map((line) => line.right)),
+    top: Math.max(...lines.map((line) => line.y + line.size)),
+    bottom: Math.min(...lines.map((line) => line.y)),
   };
-  for (const row of rowsDown(lines)) {
-    const spans = row.some((line) => line.x < gutter && line.right > gutter + 1);
-    if (spans ? band.length > 0 : spanning.length > 0) end();
-    (spans ? spanning : band).push(...row);
-  }
-  end();
-  return columns.filter((column) => column.length > 0);
-}
-
-/** From top to bottom, and from left to right in a row. */
-function rowsDown(lines: readonly Line[]): Line[][] {
-  const rows = rowsOf([...lines].sort((a, b) => b.y - a.y));
-  for (const row of rows) row.sort((a, b) => a.x - b.x);
-  return rows;
-}
-
-/** Consecutive lines at about the same height. */
-export function rowsOf(lines: readonly Line[]): Line[][] {
-  const rows: Line[][] = [];
-  for (const line of lines) {
-    const first = rows.at(-1)?.[0];
-    if (first && Math.abs(first.y - line.y) <= 0.4 * Math.max(first.size, line.size)) rows.at(-1)?.push(line);
-    else rows.push([line]);
-  }
-  return rows;
-}
-
-/** The left edge of the second column of prose; undefined if there are no columns. */
-function findGutter(lines: readonly Line[]): number | undefined {
-  if (lines.length < 8) return undefined;
-  const left = Math.min(...lines.map((line) => line.x));
-  const right = Math.max(...lines.map((line) => line.right));
-  const width = right - left;
-  if (width <= 0) return undefined;
-  let best: { at: number; prose: number } | undefined;
-  for (const edge of new Set(lines.map((line) => Math.round(line.x)))) {
-    const at = edge - 3;
-    if (at < left + 0.2 * width || at > left + 0.8 * width) continue;
-    const before = lines.filter((line) => line.right <= at + 1);
-    const behind = lines.filter((line) => line.x >= at && line.x < at + 6);
-    const prose = Math.min(proseOf(before, at - left), proseOf(behind, right - at));
-    const crossing = lines.filter((line) => line.x < at && line.right > at + 1).length;
-    if (prose >= PROSE_LINES && crossing < 4 * prose && prose > (best?.prose ?? 0)) best = { at, prose };
-  }
-  return best?.at;
-}
-
-/** The number of lines that are about as wide as the column. */
-function proseOf(column: readonly Line[], width: number): number {
-  return column.filter((line) => line.right - line.x > 0.6 * width && line.words.length > 15).length;
 }

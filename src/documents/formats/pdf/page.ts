@@ -1,48 +1,161 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs';
-import { type Line, linesOf, type PlacedText } from './lines.ts';
+import { countCharacters, type Loss } from '../losses.ts';
+import { type Annotations, readAnnotations } from './annotations.ts';
+import { normalizeText } from './characters.ts';
+import { angleOf, type Box, turnBox, turnPoint } from './frames.ts';
+import { boxOf, type Line, linesOf, type PlacedText } from './lines.ts';
+import type { UnreadableFonts } from './readable-fonts.ts';
 
 /** A page as lines, in points. */
 export interface PdfPage {
   /** The object number of the page in the PDF; 0 if it cannot be read. */
   object: number;
-  height: number;
-  bottom: number;
+  /** The angle of most of its text: lines and box are in the frame in which it runs from left to right. */
+  angle: number;
+  box: Box;
+  lines: Line[];
+  /** Text at other angles, such as the names of axes, in frames of their own. */
+  turned: TurnedLines[];
+  /** How many characters its text operators write, white space not counted, in UTF-16 units. */
+  characters: number;
+  losses: Loss[];
+}
+
+export interface TurnedLines {
+  angle: number;
   lines: Line[];
 }
 
-export async function readPage(page: PDFPageProxy): Promise<PdfPage> {
-  const [, bottom = 0, , top = 0] = page.view;
-  const { items } = await page.getTextContent({ disableNormalization: false });
-  const links = await linksOf(page);
-  const texts: PlacedText[] = [];
-  for (const item of items) {
-    if (!('str' in item)) continue;
-    const [a, b, c, d, x, y] = item.transform as [number, number, number, number, number, number];
-    // Text that runs up the margin is a stamp.
-    if (Math.abs(b) > Math.abs(a)) continue;
-    const size = Math.hypot(c, d) || item.height;
-    const middle = { x: x + item.width / 2, y: y + size / 3 };
-    const link = links.find(
-      (area) => area.x0 <= middle.x && middle.x <= area.x1 && area.y0 <= middle.y && middle.y <= area.y1,
-    );
-    texts.push({ text: item.str.replace(/\s+/g, ' '), x, y, width: item.width, size, url: link?.url ?? '' });
+/** A page of which nothing could be read. */
+export function unreadPage(number: number): PdfPage {
+  const box = { x: 0, right: 0, bottom: 0, top: 0 };
+  return {
+    object: 0,
+    angle: 0,
+    box,
+    lines: [],
+    turned: [],
+    characters: 0,
+    losses: [lossOn(number, { kind: 'page_unreadable' })],
+  };
+}
+
+export function lossOn(page: number, loss: Pick<Loss, 'kind'> & Partial<Loss>): Loss {
+  return { first_page: page, last_page: page, place: '', count: 1, characters: 0, excerpt: '', ...loss };
+}
+
+/** Pages with fewer lines have no margin. */
+const TEXT_LINES = 10;
+
+/** The length of a stamp in the margin; what is shorter is a label of the text beside it. */
+const STAMP = 25;
+
+/** A text of the library, as far as it is used. */
+interface TextItem {
+  str: string;
+  dir: string;
+  transform: number[];
+  width: number;
+  height: number;
+  fontName: string;
+}
+
+/** Throws what the library throws for a damaged page. */
+export async function readPage(page: PDFPageProxy, unreadableOn: UnreadableFonts): Promise<PdfPage> {
+  const [x = 0, bottom = 0, right = 0, top = 0] = page.view;
+  const view = { x, right, bottom, top };
+  const { items, styles } = await page.getTextContent({ disableNormalization: false });
+  const texts = items.filter((item): item is TextItem & typeof item => 'str' in item && item.str.trim() !== '');
+  const annotations = await readAnnotations(page);
+  const unreadable = await unreadableOn(page, texts);
+  const lost = { count: 0, excerpt: '' };
+  const angles = new Map<number, { texts: PlacedText[]; characters: number }>();
+  const drawn = new Map<string, Set<number>>();
+  let characters = 0;
+  for (const item of texts) {
+    if (isDrawnTwice(item, drawn)) continue;
+    const length = countCharacters(item.str);
+    characters += length;
+    if (unreadable.has(item.fontName)) {
+      lost.count += length;
+      continue;
+    }
+    const normal = normalizeText(item.str);
+    lost.count += normal.unreadable;
+    const angle = angleOf(item.transform, styles[item.fontName]?.vertical ?? false);
+    const group = angles.get(angle) ?? { texts: [], characters: 0 };
+    angles.set(angle, group);
+    group.characters += length;
+    group.texts.push(placedText(item, normal.text, angle, annotations, styles[item.fontName]?.vertical ?? false));
+  }
+  for (const field of annotations.fields) {
+    const length = countCharacters(field.text);
+    characters += length;
+    const group = angles.get(0) ?? { texts: [], characters: 0 };
+    angles.set(0, group);
+    group.characters += length;
+    const { text } = normalizeText(field.text);
+    const width = Math.min(field.right - field.x, 0.5 * field.size * text.length);
+    group.texts.push({ text, x: field.x + 2, y: field.bottom, width, size: field.size, url: '', rtl: false });
   }
   page.cleanup();
-  return { object: page.ref?.num ?? 0, height: top - bottom, bottom, lines: linesOf(texts) };
-}
-
-interface LinkArea {
-  x0: number;
-  y0: number;
-  x1: number;
-  y1: number;
-  url: string;
-}
-
-async function linksOf(page: PDFPageProxy): Promise<LinkArea[]> {
-  const annotations = (await page.getAnnotations()) as { subtype?: string; url?: string; rect?: number[] }[];
-  return annotations.flatMap(({ subtype, url, rect }) => {
-    const [x0 = 0, y0 = 0, x1 = 0, y1 = 0] = rect ?? [];
-    return subtype === 'Link' && url !== undefined && /^https?:\/\//i.test(url) ? [{ x0, y0, x1, y1, url }] : [];
+  const losses = [...annotations.losses];
+  if (lost.count > 0) losses.push(lossOn(page.pageNumber, { kind: 'unreadable_text', characters: lost.count }));
+  const groups = [...angles]
+    .sort((one, other) => other[1].characters - one[1].characters)
+    .map(([angle, group]) => ({ angle, lines: linesOf(group.texts) }));
+  const { angle, lines } = groups[0] ?? { angle: 0, lines: [] };
+  const turned = groups.slice(1).filter((group) => {
+    if (!isInMargin(group, { angle, lines })) return true;
+    const excerpt = group.lines.map(({ words }) => words).join(' ');
+    const stamp = { kind: 'printers_mark', characters: countCharacters(excerpt), excerpt } as const;
+    losses.push(lossOn(page.pageNumber, stamp));
+    return false;
   });
+  return { object: page.ref?.num ?? 0, angle, box: turnBox(view, angle), lines, turned, characters, losses };
+}
+
+/** Whether it is one long line beside all text of a page, as the stamp of an archive. */
+function isInMargin({ angle, lines }: TurnedLines, text: TurnedLines): boolean {
+  if (lines.length !== 1 || text.lines.length < TEXT_LINES || (lines[0]?.words.length ?? 0) < STAMP) return false;
+  const stamp = turnBox(turnBox(boxOf(lines), (360 - angle) % 360), text.angle);
+  const box = boxOf(text.lines);
+  return stamp.right <= box.x || stamp.x >= box.right || stamp.top <= box.bottom || stamp.bottom >= box.top;
+}
+
+function placedText(
+  { str, dir, transform, width, height }: TextItem,
+  text: string,
+  angle: number,
+  { links }: Annotations,
+  isVertical: boolean,
+): PlacedText {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = transform;
+  const size = isVertical ? width || Math.hypot(a, b) : Math.hypot(c, d) || height;
+  const length = isVertical ? height : width;
+  const [x, y] = turnPoint(e, f, angle);
+  const url = links.length === 0 ? '' : linkAt(x + length / 2, y + size / 3, angle, links);
+  return { text, x, y, width: length, size, url, rtl: dir === 'rtl' && /\p{L}/u.test(str) };
+}
+
+function linkAt(u: number, v: number, angle: number, links: Annotations['links']): string {
+  const [x, y] = turnPoint(u, v, (360 - angle) % 360);
+  return links.find((area) => area.x <= x && x <= area.right && area.bottom <= y && y <= area.top)?.url ?? '';
+}
+
+/** Whether the same text was written at the same place before, as some programs write bold type and shadows. */
+function isDrawnTwice({ str, transform, height, width }: TextItem, drawn: Map<string, Set<number>>): boolean {
+  const step = 0.05 * Math.max(height, width / str.length, 1);
+  const key = (column: number, row: number) => 2 ** 20 * column + row;
+  const [column, row] = [Math.round((transform[4] ?? 0) / step), Math.round((transform[5] ?? 0) / step)];
+  const places = drawn.get(str);
+  if (!places) {
+    drawn.set(str, new Set([key(column, row)]));
+    return false;
+  }
+  for (const i of [-1, 0, 1]) {
+    for (const k of [-1, 0, 1]) if (places.has(key(column + i, row + k))) return true;
+  }
+  places.add(key(column, row));
+  return false;
 }

@@ -1,6 +1,7 @@
 import { AnnotationMode, type PDFDocumentProxy, type PDFPageProxy } from 'unpdf/pdfjs';
 import { collectPictures } from '../document-pictures.ts';
 import type { Picture } from '../extract.ts';
+import { turnBox } from './frames.ts';
 import { imagePages } from './image-pages.ts';
 import { jpegsIn } from './jpegs.ts';
 import type { PdfPage } from './page.ts';
@@ -46,9 +47,12 @@ export async function extractPictures(
 
   async function takeFrom(proxy: PDFPageProxy, page: PdfPage): Promise<void> {
     const { fnArray, argsArray } = await proxy.getOperatorList({ annotationMode: AnnotationMode.DISABLE });
-    const painted = paintedImages(fnArray, argsArray);
+    const painted = paintedImages(fnArray, argsArray).map((each) => ({
+      ...each,
+      place: turnBox(each.place, page.angle),
+    }));
     pixels += painted.reduce((sum, { width, height }) => sum + width * height, 0);
-    const shown = painted.filter((each) => isPicture(each, proxy.view, page));
+    const shown = painted.filter((each) => isPicture(each, page));
     if (shown.length > PAGE_PICTURES) return;
     for (const each of shown) {
       const image = await decodedImage(proxy, each.image);
@@ -87,8 +91,8 @@ function isTooSmall(width: number, height: number): boolean {
 }
 
 /** Whether it is meaningful to a reader: not an ornament, nor a background of text such as a box or a scanned page. */
-function isPicture({ width, height, place }: Painted, view: readonly number[], { lines }: PdfPage): boolean {
-  const [left = 0, bottom = 0, right = 0, top = 0] = view;
+function isPicture({ width, height, place }: Painted, { lines, box }: PdfPage): boolean {
+  const { x: left, bottom, right, top } = box;
   const [wide, high] = [place.right - place.x, place.top - place.bottom];
   if (isTooSmall(width, height) || Math.min(wide, high) < POINTS_MIN || wide * high < AREA_MIN) return false;
   const [x, y] = [(place.x + place.right) / 2, (place.top + place.bottom) / 2];

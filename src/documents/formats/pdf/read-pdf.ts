@@ -1,19 +1,26 @@
-import { getDocument, type PDFDocumentProxy } from 'unpdf/pdfjs';
+import type { PDFDocumentProxy } from 'unpdf/pdfjs';
 import type { ExtractedDocument } from '../extract.ts';
 import { ExtractError } from '../extract-error.ts';
-import { blocksOf, removeHeadersAndFooters } from './flow.ts';
-import { holdsImages } from './image-pages.ts';
+import type { Loss } from '../losses.ts';
+import { blocksOf } from './flow.ts';
+import { holdsImages, imagePages } from './image-pages.ts';
 import { writeBlocks } from './markdown.ts';
-import { type PdfPage, readPage } from './page.ts';
+import { openPdf, unreadable } from './open-pdf.ts';
+import { lossOn, type PdfPage, readPage, unreadPage } from './page.ts';
 import { insertPictures } from './picture-places.ts';
-import { extractPictures, IMAGE_PIXELS } from './pictures.ts';
+import { extractPictures } from './pictures.ts';
+import { unreadableFonts } from './readable-fonts.ts';
+import { removeRepeatedLines } from './repeated-lines.ts';
 
 /** The page limit: a book of this length takes half a minute. */
 const PAGES_MAX = 2_000;
 
+/** Some programs write after the mark of the end. */
+const END_BYTES = 4_096;
+
 /**
  * Reads a PDF in reading order: headings by font size, paragraphs joined from lines, lists, simple tables and links to
- * the web, without headers and footers. `block_pages` has the pages of each block. `readPictures` returns the same with
+ * the web, values of forms, without headers and footers. `losses` says what is left out. `block_pages` has the pages of each block. `readPictures` returns the same with
  * the pictures between the blocks. Throws an ExtractError if it is protected, damaged or without text.
  */
 export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
@@ -24,29 +31,17 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
       `the PDF has more than ${PAGES_MAX.toLocaleString('en')} pages; split it, and upload its parts`,
     );
   }
-  const all: PdfPage[] = [];
-  let broken = 0;
-  for (let number = 1; number <= document.numPages; number += 1) {
-    try {
-      all.push(await readPage(await document.getPage(number)));
-    } catch {
-      // Pages that cannot be read are skipped; a document without any readable page is refused below.
-      broken += 1;
-      all.push({ object: 0, height: 0, bottom: 0, lines: [] });
-    }
-  }
-  const pages = removeHeadersAndFooters(all);
+  const all = await readPages(document);
+  const { pages, losses: repeated } = removeRepeatedLines(all);
   const blocks = blocksOf(pages);
   const written = writeBlocks(blocks);
-  if (written.markdown.trim() === '') {
-    throw broken > 0
-      ? unreadable()
-      : new ExtractError(
-          'empty_file',
-          'the PDF holds no text (it may be a scan); run text recognition (OCR) over it and upload it again',
-        );
-  }
-  const read = { kind: 'pdf', ...written, title: '', language: '', content_type: 'application/pdf' } as const;
+  const losses = [...lossesOf(all, bytes), ...repeated];
+  if (isCutOff(bytes))
+    losses.push(lossOn(pages.length, { kind: 'damaged_part', place: 'the end of the file is missing' }));
+  if (written.markdown.trim() === '') throw withoutText(losses);
+  const file_characters = all.reduce((sum, { characters }) => sum + characters, 0);
+  const about = { kind: 'pdf', title: '', language: '', content_type: 'application/pdf' } as const;
+  const read = { ...about, ...written, losses, file_characters };
   if (!holdsImages(bytes)) return read;
   return {
     ...read,
@@ -57,30 +52,45 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   };
 }
 
-async function openPdf(bytes: Uint8Array): Promise<PDFDocumentProxy> {
-  try {
-    return await getDocument({
-      // The library takes ownership of the bytes.
-      data: new Uint8Array(bytes),
-      // The library must not load system fonts, files or addresses.
-      useSystemFonts: false,
-      disableFontFace: true,
-      useWorkerFetch: false,
-      enableXfa: false,
-      maxImageSize: IMAGE_PIXELS,
-      verbosity: 0,
-    }).promise;
-  } catch (error) {
-    if ((error as Error).name === 'PasswordException') {
-      throw new ExtractError(
-        'unreadable',
-        'the PDF is protected by a password; save it without one and upload it again',
-      );
+async function readPages(document: PDFDocumentProxy): Promise<PdfPage[]> {
+  const fonts = unreadableFonts();
+  const pages: PdfPage[] = [];
+  for (let number = 1; number <= document.numPages; number += 1) {
+    try {
+      pages.push(await readPage(await document.getPage(number), fonts));
+    } catch {
+      // What can be read of a damaged document is shown, and the source lists the rest.
+      pages.push(unreadPage(number));
     }
-    throw unreadable();
   }
+  return pages;
 }
 
-function unreadable(): ExtractError {
-  return new ExtractError('unreadable', 'the PDF is damaged and cannot be read; save it again and upload it again');
+/** What pages lack by themselves, in their order; one that shows a picture and no text lacks that. */
+function lossesOf(pages: readonly PdfPage[], bytes: Uint8Array): Loss[] {
+  const isEmpty = ({ losses, characters }: PdfPage) => characters === 0 && losses.length === 0;
+  const empty = pages.filter(isEmpty).map(({ object }) => object);
+  const shown = imagePages(bytes, empty, { isWanted: () => true, most: Number.POSITIVE_INFINITY });
+  return pages.flatMap((page, i) =>
+    isEmpty(page) && shown.has(page.object) ? [lossOn(i + 1, { kind: 'page_without_text' })] : page.losses,
+  );
+}
+
+/** Whether the mark at the end of a PDF is missing: what can be found of it is read. */
+function isCutOff(bytes: Uint8Array): boolean {
+  return !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('%%EOF', -END_BYTES);
+}
+
+function withoutText(losses: readonly Loss[]): ExtractError {
+  if (losses.some(({ kind }) => ['page_unreadable', 'damaged_part'].includes(kind))) return unreadable();
+  if (losses.some(({ kind }) => kind === 'unreadable_text')) {
+    return new ExtractError(
+      'empty_file',
+      'the fonts of the PDF do not say which characters they show; run text recognition (OCR) over it and upload it again',
+    );
+  }
+  return new ExtractError(
+    'empty_file',
+    'the PDF holds no text (it may be a scan); run text recognition (OCR) over it and upload it again',
+  );
 }

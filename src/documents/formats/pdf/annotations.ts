@@ -1,0 +1,95 @@
+import type { PDFPageProxy } from 'unpdf/pdfjs';
+import { countCharacters, type Loss } from '../losses.ts';
+import type { Box } from './frames.ts';
+
+export interface LinkArea extends Box {
+  url: string;
+}
+
+/** A value that stands in a field of a form, or a note that is written on the page. */
+export interface FieldText extends Box {
+  text: string;
+  size: number;
+}
+
+export interface Annotations {
+  links: LinkArea[];
+  fields: FieldText[];
+  losses: Loss[];
+}
+
+/** As the library gives them. */
+interface Annotation {
+  subtype?: string;
+  url?: string;
+  rect?: number[];
+  annotationFlags?: number;
+  fieldType?: string;
+  fieldValue?: string | string[] | null;
+  checkBox?: boolean;
+  radioButton?: boolean;
+  buttonValue?: string | null;
+  exportValue?: string;
+  password?: boolean;
+  defaultAppearanceData?: { fontSize?: number };
+  textContent?: string[];
+  contentsObj?: { str?: string };
+}
+
+/** Flags of annotations that are not shown: hidden, and not on the screen. */
+const NOT_SHOWN = 2 | 32;
+
+/** The limit of annotations of a page that are read. */
+const ANNOTATIONS_MAX = 5_000;
+
+/** What stands on a page besides its contents: links to the web, values of forms; comments are losses. */
+export async function readAnnotations(page: PDFPageProxy): Promise<Annotations> {
+  const found: Annotations = { links: [], fields: [], losses: [] };
+  const annotations = (await page.getAnnotations()) as Annotation[];
+  for (const annotation of annotations.slice(0, ANNOTATIONS_MAX)) {
+    const [x = 0, bottom = 0, right = 0, top = 0] = annotation.rect ?? [];
+    const box = { x, right, bottom, top };
+    if (((annotation.annotationFlags ?? 0) & NOT_SHOWN) !== 0) continue;
+    if (annotation.subtype === 'Link') {
+      if (/^(?:https?|mailto):/i.test(annotation.url ?? '')) found.links.push({ ...box, url: annotation.url ?? '' });
+    } else if (annotation.subtype === 'Widget' || annotation.subtype === 'FreeText') {
+      found.fields.push(...fieldTexts(annotation, box));
+    } else {
+      const comment = (annotation.contentsObj?.str ?? '').trim();
+      if (comment !== '') found.losses.push(lostComment(comment, page.pageNumber));
+    }
+  }
+  return found;
+}
+
+/** The lines of a field, from the top of its box; none if it is empty. */
+function fieldTexts(annotation: Annotation, box: Box): FieldText[] {
+  const high = box.top - box.bottom;
+  const lines = valueIn(annotation)
+    .split(/\r\n?|\n/)
+    .slice(0, 1_000);
+  const size = Math.min(annotation.defaultAppearanceData?.fontSize || 10, Math.max(high / lines.length, 4));
+  const first = lines.length === 1 ? box.bottom + (high - size) / 2 + 0.2 * size : box.top - size;
+  return lines.flatMap((text, i) => {
+    const bottom = first - 1.2 * size * i;
+    return text.trim() === '' ? [] : [{ text, x: box.x, right: box.right, bottom, top: bottom + size, size }];
+  });
+}
+
+function valueIn(annotation: Annotation): string {
+  const { fieldType, fieldValue, subtype } = annotation;
+  if (subtype === 'FreeText') return (annotation.textContent ?? [annotation.contentsObj?.str ?? '']).join('\n');
+  if (annotation.password) return '';
+  if (fieldType === 'Btn') {
+    if (annotation.checkBox) return fieldValue && fieldValue !== 'Off' ? '☑' : '☐';
+    if (annotation.radioButton) return fieldValue && fieldValue === annotation.buttonValue ? '☑' : '☐';
+    return '';
+  }
+  if (fieldType !== 'Tx' && fieldType !== 'Ch') return '';
+  return Array.isArray(fieldValue) ? fieldValue.join(', ') : (fieldValue ?? '');
+}
+
+function lostComment(text: string, page: number): Loss {
+  const characters = countCharacters(text);
+  return { kind: 'comment', first_page: page, last_page: page, place: '', count: 1, characters, excerpt: text };
+}

@@ -1,0 +1,39 @@
+/** A rectangle, in points; y grows upwards. */
+export interface Box {
+  x: number;
+  right: number;
+  bottom: number;
+  top: number;
+}
+
+/**
+ * The angle in degrees, counterclockwise, at which a text runs: a multiple of 90, and of 15 for text that is slanted.
+ * Vertical text runs down.
+ */
+export function angleOf([a = 1, b = 0]: readonly number[], isVertical: boolean): number {
+  if (b === 0 && a >= 0 && !isVertical) return 0;
+  const degrees = (Math.atan2(b, a) * 180) / Math.PI - (isVertical ? 90 : 0);
+  const upright = 90 * Math.round(degrees / 90);
+  const rounded = Math.abs(degrees - upright) < 8 ? upright : 15 * Math.round(degrees / 15);
+  return ((rounded % 360) + 360) % 360;
+}
+
+/** A point in the frame in which text of this angle runs from left to right. */
+export function turnPoint(x: number, y: number, angle: number): [x: number, y: number] {
+  if (angle === 0) return [x, y];
+  if (angle === 90) return [y, -x];
+  if (angle === 180) return [-x, -y];
+  if (angle === 270) return [-y, x];
+  const radians = (angle * Math.PI) / 180;
+  const [cos, sin] = [Math.cos(radians), Math.sin(radians)];
+  return [x * cos + y * sin, y * cos - x * sin];
+}
+
+/** The rectangle around a box in that frame. */
+export function turnBox({ x, right, bottom, top }: Box, angle: number): Box {
+  if (angle === 0) return { x, right, bottom, top };
+  const corners = [x, right].flatMap((each) => [bottom, top].map((other) => turnPoint(each, other, angle)));
+  const xs = corners.map(([each]) => each);
+  const ys = corners.map(([, each]) => each);
+  return { x: Math.min(...xs), right: Math.max(...xs), bottom: Math.min(...ys), top: Math.max(...ys) };
+}
