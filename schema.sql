@@ -1246,6 +1246,8 @@ create table page_sources (
   hashes       bytea      not null default '\x'::bytea,
   first_lines  integer[]  not null default '{}'::integer[],
   last_lines   integer[]  not null default '{}'::integer[],
+  form_blocks  integer[],
+  form_hashes  bytea      not null default '\x'::bytea,
   PRIMARY KEY (wiki_id, page_id, source_id),
   CHECK (((cardinality(ends) = cardinality(starts)) AND (length(hashes) = (32 * cardinality(starts))) AND ((cardinality(first_pages) = 0) OR (cardinality(first_pages) = cardinality(starts))) AND (cardinality(last_pages) = cardinality(first_pages)))),
   CHECK ((((cardinality(first_lines) = 0) OR (cardinality(first_lines) = cardinality(starts))) AND (cardinality(last_lines) = cardinality(first_lines)))),

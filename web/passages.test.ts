@@ -90,7 +90,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     await assertAccessible(page, 'the text of a source');
   });
 
-  await t.test('a block that people have edited has no source', async () => {
+  await t.test('a block that people have edited says which words of the source they changed', async () => {
     const [compiled] = (await owner.get(`/v1/wikis/${owner.wiki_id}/pages`)).body;
     const markdown =
       compiled && (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${compiled.page_id}`)).body.markdown;
@@ -101,7 +101,10 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     await page.goto(`${root}/${compiled.path}`);
     await page.locator('.prose').getByText('The shuttle carries').hover();
     await mark.click();
-    await box.getByText('People wrote or changed this').waitFor();
+    await box.getByText('Edited since').waitFor();
+    assert.equal(await box.locator('del').textContent(), 'A');
+    assert.equal(await box.locator('ins').textContent(), 'The');
+    await assertAccessible(page, 'an edited passage');
   });
 
   assert.deepEqual(complaints, []);
@@ -174,7 +177,7 @@ test('a stale page names the source that has changed', async () => {
   assert.match(await read(`${root}/a`), /sources of this page have changed: <a href="[^"]*">a\.md<\/a>/);
   const traced = await read(`${root}/a?sources`);
   assert.match(traced, /3 of 3 blocks/);
-  assert.match(traced, /3 blocks, <span class="altered">1 changed/);
+  assert.match(traced, /3 blocks, <span class="altered">1 changed in the source/);
   assert.match(traced, /<blockquote>Too\.<\/blockquote>[^!]*this is what it says now/);
   await owner.send('DELETE', `/v1/wikis/${owner.wiki_id}/sources/${b.source_id}`);
   assert.match(await read(`${root}/b`), /The source that this page was made from was deleted/);

@@ -21,6 +21,9 @@ export interface Citations {
   last_lines: number[];
   /** The concatenated SHA-256 hashes of the texts, in hexadecimal. */
   hashes: string;
+  /** The blocks (their indexes) whose form (block-form.ts) is not their text, and the hashes of these forms as in `hashes`. */
+  form_blocks: number[];
+  form_hashes: string;
 }
 
 /** The place of a block in the text of the source. */
@@ -33,17 +36,25 @@ export interface CitedPlace {
   lines: LineRange | undefined;
   /** 64 hexadecimal digits. */
   hash: string;
+  /** The hash of the block's form; "" where that is its text. */
+  form_hash: string;
 }
 
 export function placesOf(citations: Citations): CitedPlace[] {
   const { starts, ends, first_pages, last_pages, first_lines, last_lines, hashes } = citations;
+  const forms = new Map(citations.form_blocks.map((block, i) => [block, hashAt(citations.form_hashes, i)]));
   return starts.map((start, i) => {
     const [first_page, last_page] = [first_pages[i], last_pages[i]];
     const [first_line, last_line] = [first_lines[i], last_lines[i]];
     const pages = first_page === undefined || last_page === undefined ? undefined : { first_page, last_page };
     const lines = first_line === undefined || last_line === undefined ? undefined : { first_line, last_line };
-    return { start, end: ends[i] ?? start, pages, lines, hash: hashes.slice(64 * i, 64 * (i + 1)) };
+    return { start, end: ends[i] ?? start, pages, lines, hash: hashAt(hashes, i), form_hash: forms.get(i) ?? '' };
   });
+}
+
+/** The number `i` of concatenated SHA-256 hashes in hexadecimal. */
+export function hashAt(hashes: string, i: number): string {
+  return hashes.slice(64 * i, 64 * (i + 1));
 }
 
 /** Either all places have pages or none does; the same for lines. */
@@ -56,6 +67,8 @@ export function citationsOf(places: readonly CitedPlace[]): Citations {
     first_lines: places.flatMap(({ lines }) => lines?.first_line ?? []),
     last_lines: places.flatMap(({ lines }) => lines?.last_line ?? []),
     hashes: places.map((place) => place.hash).join(''),
+    form_blocks: places.flatMap(({ form_hash }, i) => (form_hash === '' ? [] : i)),
+    form_hashes: places.map((place) => place.form_hash).join(''),
   };
 }
 
@@ -72,12 +85,16 @@ export function citeBlocks(
   // other blocks.
   const isWhole = (blocks.at(-1)?.part ?? 0) < block_pages.length;
   return citationsOf(
-    blocks.map((block) => ({
-      start: block.start,
-      end: block.end,
-      pages: block_pages.length === 0 ? undefined : ((isWhole ? block_pages[block.part] : undefined) ?? all),
-      lines: hasLines(kind) ? linesOfBlock(block, lines) : undefined,
-      hash: hash('sha256', text.slice(block.start, block.end)),
-    })),
+    blocks.map((block) => {
+      const words = text.slice(block.start, block.end);
+      return {
+        start: block.start,
+        end: block.end,
+        pages: block_pages.length === 0 ? undefined : ((isWhole ? block_pages[block.part] : undefined) ?? all),
+        lines: hasLines(kind) ? linesOfBlock(block, lines) : undefined,
+        hash: hash('sha256', words),
+        form_hash: block.form === words ? '' : hash('sha256', block.form),
+      };
+    }),
   );
 }

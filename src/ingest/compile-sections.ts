@@ -116,14 +116,15 @@ function withHeadings(
 ): CitedPlace[] {
   let nextOwn = 0;
   let nextHeading = 0;
-  return blocks.flatMap(({ text }) => {
+  return blocks.flatMap(({ text, form_hash }) => {
     const place = own[nextOwn];
     if (place?.text === text) {
       nextOwn += 1;
       return [place];
     }
     const heading = headings[nextHeading++];
-    return heading?.text === text ? [heading] : [];
+    // A link has the words of its heading, and not what is raised or struck in it.
+    return heading?.text === text ? [{ ...heading, form_hash }] : [];
   });
 }
 

@@ -27,9 +27,9 @@ async function newWiki() {
     pages: async () =>
       (await owner.get(`${at}/pages`)).body as { path: string; revision: number; updated_at: string }[],
     quotes: async (path: string) =>
-      (await owner.get(`${at}/pages/${(await page(path)).page_id}/citations`)).body.map(
-        ({ quote, source_id }: { quote: string; source_id: string }) => [quote, source_id],
-      ) as [string, string][],
+      (await owner.get(`${at}/pages/${(await page(path)).page_id}/citations`)).body
+        .filter(({ verified }: { verified: boolean }) => verified)
+        .map(({ quote, source_id }: { quote: string; source_id: string }) => [quote, source_id]) as [string, string][],
     history: async (path: string) =>
       (await owner.get(`${at}/pages/${(await page(path)).page_id}/revisions`)).body as { revision: number }[],
   };

@@ -1,4 +1,5 @@
 import type { Element, Root, Text } from 'hast';
+import { formOf, MARKS, withoutMarks } from './block-form.ts';
 import { DESCRIPTION_MAX, lineEndsIn, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
 import { ID_PREFIX } from './safe-addresses.ts';
 
@@ -12,6 +13,16 @@ const BLOCKS = new Set(
 
 /** Containers whose blocks are cited separately. */
 const CONTAINERS = new Set('dl ol section table tbody tfoot thead ul'.split(' '));
+
+/** Elements that say something else of the same words: struck out, raised, lowered. */
+const MEANING: Record<string, string> = {
+  del: MARKS.struck,
+  s: MARKS.struck,
+  strike: MARKS.struck,
+  sup: MARKS.raised,
+  sub: MARKS.lowered,
+  bdo: MARKS.turned,
+};
 
 const FOOTNOTE_LABEL = `${ID_PREFIX}footnote-label`;
 
@@ -53,6 +64,11 @@ class TextReader {
   /** The lines with words of the current block. */
   private first_line = 0;
   private last_line = 0;
+  /** The pieces of the current block's form, and whether words are among them. */
+  private form: string[] = [];
+  private hasWords = false;
+  /** How many elements that are blocks have begun, empty ones too. */
+  private elements = 0;
 
   /** `isOutermost`: the content is not part of a block yet. */
   read(node: Element | Root, isCode: boolean, isOutermost: boolean): void {
@@ -63,24 +79,36 @@ class TextReader {
         if (node.type === 'root') this.parts += 1;
         this.readElement(child, isCode, isOutermost);
       }
-      if (isOutermost && child.type === 'text') this.addBlock(start);
+      if (isOutermost && child.type === 'text') this.addBlock(start, -1);
     }
   }
 
   private readElement(element: Element, isCode: boolean, isOutermost: boolean): void {
     const { tagName, properties, position } = element;
     this.line = position?.start.line ?? this.line;
+    const isContainer = isOutermost && CONTAINERS.has(tagName);
+    if (isOutermost && !isContainer) this.elements += 1;
     if (properties.id === FOOTNOTE_LABEL) return;
     if (properties.dataFootnoteRef !== undefined || properties.dataFootnoteBackref !== undefined) return;
     if (tagName === 'br') this.gap = '\n';
-    if (tagName === 'img') this.readText({ value: String(properties.alt ?? '') }, false);
-    if (tagName === 'td' || tagName === 'th') this.gap ||= ' ';
+    if (tagName === 'img' && properties.alt) {
+      this.form.push(MARKS.picture);
+      this.readText({ value: String(properties.alt) }, false);
+    }
+    if (tagName === 'input')
+      this.form.push(properties.checked === undefined || properties.checked === false ? MARKS.open : MARKS.done);
+    if (tagName === 'td' || tagName === 'th') {
+      this.gap ||= ' ';
+      this.form.push(MARKS.cell);
+    }
     const isBlock = BLOCKS.has(tagName);
     if (isBlock) this.gap = '\n';
-    const isContainer = isOutermost && CONTAINERS.has(tagName);
     const start = this.nextOffset();
+    const mark = MEANING[tagName];
+    if (mark) this.form.push(mark);
     this.read(element, isCode || tagName === 'pre', isContainer);
-    if (isOutermost && !isContainer) this.addBlock(start);
+    if (mark) this.endMark(mark);
+    if (isOutermost && !isContainer) this.addBlock(start, this.elements - 1);
     if (/^h[1-6]$/.test(tagName)) this.addHeading(element, start);
     if (tagName === 'p' && this.paragraph === '') this.paragraph = oneLine(wordsOf(element), DESCRIPTION_MAX);
     if (isBlock) this.gap = '\n';
@@ -111,31 +139,45 @@ class TextReader {
     this.line = ends;
   }
 
-  private add(words: string): void {
+  private add(words: string, isCode: boolean): void {
     if (words === '') return;
-    this.text += (this.text === '' ? '' : this.gap) + searchable(words);
+    const shown = searchable(words);
+    // Lines and indentation say something in code only.
+    if (this.hasWords && this.gap !== '') this.form.push(isCode ? this.gap : ' ');
+    this.form.push(withoutMarks(shown));
+    this.hasWords = true;
+    this.text += (this.text === '' ? '' : this.gap) + shown;
     this.gap = '';
+  }
+
+  /** Nothing that is struck or raised is no mark. */
+  private endMark(mark: string): void {
+    if (this.form.at(-1) === mark) this.form.pop();
+    else this.form.push(MARKS.end);
   }
 
   private addInline(value: string): void {
     const words = value.replace(/[ \t\n\f\r]+/g, ' ');
     if (words.startsWith(' ') && this.gap === '') this.gap = ' ';
-    this.add(words.trim() === '' ? '' : words.replace(/^ | $/g, ''));
+    this.add(words.trim() === '' ? '' : words.replace(/^ | $/g, ''), false);
     if (words.endsWith(' ') && this.gap === '') this.gap = ' ';
   }
 
   /** A piece of code; others may follow: a highlighted element may end at the end of a line or on the next line. */
   private addCode(value: string): void {
     const code = value.replace(/\n+$/, '');
-    this.add(code);
+    this.add(code, true);
     this.gap += value.slice(code.length);
   }
 
   /** Ends the block that began at `start`, unless it is empty. */
-  private addBlock(start: number): void {
+  private addBlock(start: number, element: number): void {
     const { first_line, last_line } = this;
     const end = this.text.length;
-    if (end > start) this.blocks.push({ start, end, part: this.parts - 1, first_line, last_line });
+    const form = formOf(this.form);
+    if (end > start) this.blocks.push({ start, end, part: this.parts - 1, element, first_line, last_line, form });
+    this.form = [];
+    this.hasWords = false;
     this.first_line = 0;
     this.last_line = 0;
   }

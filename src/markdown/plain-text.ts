@@ -1,4 +1,5 @@
 import { type IndexedText, indexBody } from '../analysis/document-terms.ts';
+import { formOf, withoutMarks } from './block-form.ts';
 
 /** A rendered page with the data for search and outline. Offsets and lengths are in UTF-16 units. */
 export interface Rendered {
@@ -31,6 +32,10 @@ export interface TextBlock {
   /** The lines of the Markdown with its first and its last word, counted from 1; 0 if unknown. */
   first_line: number;
   last_line: number;
+  /** Which element of the page it is: of paragraphs, headings, items, rows and so on, empty ones too, from 0; -1 for text outside of them. */
+  element: number;
+  /** What it says, to compare it with: see block-form.ts. */
+  form: string;
 }
 
 export interface WikiLinkTo {
@@ -73,7 +78,9 @@ export function renderPlainText(text: string): Rendered {
     title: '',
     description: oneLine(paragraph.slice(0, 10 * DESCRIPTION_MAX), DESCRIPTION_MAX),
     language: '',
-    blocks: [{ start: 0, end: shown.length, part: 0, ...linesOfWords(shown) }],
+    blocks: [
+      { start: 0, end: shown.length, part: 0, element: 0, form: formOf([withoutMarks(shown)]), ...linesOfWords(shown) },
+    ],
     wiki_links: [],
   };
 }

@@ -127,7 +127,11 @@ export function fileFrame({ blocks, wiki_links, ...file }: CompiledFile): Buffer
     markdown: texts.add(markdown),
     source_text: texts.add(source_text),
     source_indexed: sentIndexed(source_indexed, texts),
-    citations: { ...citations, hashes: texts.add(citations.hashes) },
+    citations: {
+      ...citations,
+      hashes: texts.add(citations.hashes),
+      form_hashes: texts.add(citations.form_hashes),
+    },
   };
   return frameOf({ is: 'file', sizes: texts.sizes(), file: sent } satisfies Response, texts.parts);
 }

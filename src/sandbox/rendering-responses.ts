@@ -81,6 +81,8 @@ const FileMessage = Type.Object({
     first_lines: Counts,
     last_lines: Counts,
     hashes: Text,
+    form_blocks: Counts,
+    form_hashes: Text,
   }),
   losses: Losses,
   file_characters: FileCharacters,
@@ -152,7 +154,7 @@ function received(response: Response, body: Buffer): ReceivedResponse {
           markdown: text(markdown),
           source_text: text(source_text),
           source_indexed: readIndexed(source_indexed, text),
-          citations: { ...citations, hashes: text(citations.hashes) },
+          citations: { ...citations, hashes: text(citations.hashes), form_hashes: text(citations.form_hashes) },
         },
       };
     }

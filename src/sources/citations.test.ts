@@ -220,7 +220,7 @@ test('the operator verifies all sources at once, and pages that do not verify ar
   );
 });
 
-test('a block that a person changes is theirs: it cites nothing, and its place in the source is uncovered', async () => {
+test('a block that a person changes is not verified any more, says which words differ, and its place in the source is uncovered', async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n\nOne stands.\n\nTwo is changed.\n\nThree stands.\n' });
   const [page] = await all<{ page_id: string }>(owner, 'pages');
@@ -231,14 +231,73 @@ test('a block that a person changes is theirs: it cites nothing, and its place i
   assert.equal(edited.status, 200);
   const citations = await all<Citation>(owner, `pages/${page?.page_id}/citations`);
   assert.deepEqual(
-    citations.map(({ quote }) => quote),
-    ['A', 'One stands.', 'Three stands.'],
+    citations.map(({ quote, verified, shown, page_block }) => [quote, verified, shown, page_block]),
+    [
+      ['A', true, 'unchanged', 0],
+      ['One stands.', true, 'unchanged', 2],
+      ['Two is changed.', false, 'edited', 3],
+      ['Three stands.', true, 'unchanged', 4],
+    ],
+  );
+  assert.deepEqual(
+    citations.map(({ changes }) => changes),
+    [
+      [],
+      [],
+      [
+        { kind: 'same', text: 'Two ' },
+        { kind: 'removed', text: 'is' },
+        { kind: 'added', text: 'was' },
+        { kind: 'same', text: ' changed.' },
+      ],
+      [],
+    ],
   );
   const source = `/v1/wikis/${owner.wiki_id}/sources/${citations[0]?.source_id}`;
   const { body: coverage } = await owner.get(`${source}/coverage`);
   assert.deepEqual(coverage.uncovered, [{ start: 14, end: 29, excerpt: 'Two is changed.' }]);
   const { body: part } = await owner.get(`${source}/text?start=14&end=29`, { accept: 'text/plain' });
   assert.equal(part, 'Two is changed.');
+});
+
+test('a sentence is not what the source says with any word before, in or behind it, nor struck out, nor twice', async () => {
+  const owner = await world.owner();
+  const dose = 'The maximum dose is 10 mg';
+  await world.upload(owner, owner.wiki_id, {
+    'a.md': `# Dose\n\n${dose}\n\n- Press the red button.\n- Wait.\n- Wait.\n`,
+  });
+  const [page] = await all<{ page_id: string }>(owner, 'pages');
+  const compiled: { markdown: string; revision: number } = (
+    await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${page?.page_id}`)
+  ).body;
+  let { revision } = compiled;
+  const editsOf = async (from: string, to: string) => {
+    const markdown = compiled.markdown.replace(from, to);
+    const edited = await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${page?.page_id}`, {
+      base_revision: revision,
+      markdown,
+    });
+    assert.equal(edited.status, 200, to);
+    revision += 1;
+    const citations = await all<Citation>(owner, `pages/${page?.page_id}/citations`);
+    const { body: coverage } = await owner.get(
+      `/v1/wikis/${owner.wiki_id}/sources/${citations[0]?.source_id}/coverage`,
+    );
+    const lost = citations.filter(({ verified }) => !verified);
+    const length = lost.reduce((sum, { start, end }) => sum + end - start, 0);
+    assert.equal(coverage.length - coverage.covered, length, `what is not verified of “${to}” must not be covered`);
+    return lost.map(({ quote, shown }) => `${shown}: ${quote}`);
+  };
+  assert.deepEqual(await editsOf(dose, `${dose} per kilogram, or 1000 mg`), [`edited: ${dose}`]);
+  assert.deepEqual(await editsOf(dose, `It is false that ${dose}`), [`edited: ${dose}`]);
+  assert.deepEqual(await editsOf(dose, `~~${dose}~~ wrong.`), [`removed: ${dose}`]);
+  assert.deepEqual(await editsOf('10 mg', '10^6^ mg'), [`edited: ${dose}`]);
+  assert.deepEqual(await editsOf('10 mg', '1<sup>0</sup> mg'), [`edited: ${dose}`]);
+  assert.deepEqual(await editsOf('Press', 'Do not EVER press'), ['edited: Press the red button.']);
+  assert.deepEqual(await editsOf('- Wait.\n', ''), ['removed: Wait.']);
+  for (const same of [`**The** maximum\n_dose_ is [10 mg](https://example.com)`, `## ${dose}`, `> ${dose}`]) {
+    assert.deepEqual(await editsOf(dose, same), [], same);
+  }
 });
 
 test('the rows of a large table that its page leaves out are what its coverage names', async () => {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Sql, sql } from '../db/sql.ts';
+import { hashAt } from '../documents/cite-blocks.ts';
 
 /** What a page shows of one source, as it was compiled; lists of the same length, a block each. */
 export interface CitationRow {
@@ -13,10 +14,13 @@ export interface CitationRow {
   last_lines: number[];
   /** 64 hexadecimal digits each, one behind the other. */
   hashes: string;
+  /** As in Citations; null where the page was compiled before forms were kept. */
+  form_blocks: number[] | null;
+  form_hashes: string;
 }
 
 /** A block of a page, and the place in the source's text (UTF-16 units) that it shows. */
-interface CitedBlock {
+export interface CitedBlock {
   block: number;
   start: number;
   end: number;
@@ -28,45 +32,32 @@ interface CitedBlock {
   last_line: number;
   sha256: string;
   quote: string;
-  /** Whether the source's text still has this hash there. */
-  verified: boolean;
+  /** Of its form; "" where the page was compiled before forms were kept. */
+  form_sha256: string;
+  /** Whether the source's text still has its hash there. */
+  source_matches: boolean;
 }
 
 /** The columns of a CitationRow from a row `c` of page_sources. */
 export const citationColumns: Sql = sql`
   c.page_id, c.source_id, c.starts, c.ends, c.first_pages, c.last_pages, c.first_lines, c.last_lines,
-  encode(c.hashes, 'hex') as hashes`;
+  encode(c.hashes, 'hex') as hashes, c.form_blocks, encode(c.form_hashes, 'hex') as form_hashes`;
 
 /**
  * The blocks that a page was compiled to from a source, each with its hash computed again. `passage` is the source's text from
  * place `from` on, at least as far as the last block.
  */
 export function citedBlocks(row: CitationRow, passage: string, from = 0): CitedBlock[] {
+  const forms = new Map(row.form_blocks?.map((block, i) => [block, hashAt(row.form_hashes, i)]));
   return row.starts.map((start, i) => {
     const end = row.ends[i] ?? start;
-    const sha256 = row.hashes.slice(64 * i, 64 * (i + 1));
+    const sha256 = hashAt(row.hashes, i);
+    const form_sha256 = row.form_blocks === null ? '' : (forms.get(i) ?? sha256);
     const quote = passage.slice(start - from, end - from);
     const pages = { first_page: row.first_pages[i] ?? 0, last_page: row.last_pages[i] ?? 0 };
     const lines = { first_line: row.first_lines[i] ?? 0, last_line: row.last_lines[i] ?? 0 };
-    return { block: i, start, end, ...pages, ...lines, sha256, quote, verified: hash('sha256', quote) === sha256 };
-  });
-}
-
-/**
- * The blocks that a page still shows: those that a person has changed or removed since are theirs. `page_text` is the
- * page's text as it is now.
- */
-export function shownBlocks(blocks: readonly CitedBlock[], page_text: string): CitedBlock[] {
-  // Blocks are mostly where they were, one behind the other; who moved one is found all the same.
-  let at = 0;
-  return blocks.filter(({ quote, verified }) => {
-    // What the source says now is not what the page was made from.
-    if (!verified) return true;
-    let found = page_text.indexOf(quote, at);
-    if (found < 0) found = page_text.indexOf(quote);
-    if (found < 0) return false;
-    at = found + quote.length;
-    return true;
+    const source_matches = hash('sha256', quote) === sha256;
+    return { block: i, start, end, ...pages, ...lines, sha256, quote, form_sha256, source_matches };
   });
 }
 

@@ -1,12 +1,14 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
+import type { Statements } from '../access/guard.ts';
 import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { countCharacters, LOSS_KINDS, type Loss } from '../documents/formats/losses.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { isVisible } from '../pages/schema.ts';
-import { type CitationRow, citationColumns, citedBlocks, gapsBetween, shownBlocks } from './cited-blocks.ts';
+import { type CitationRow, type CitedBlock, citationColumns, citedBlocks, gapsBetween } from './cited-blocks.ts';
 import { exampleSource, SourceParams } from './schema.ts';
+import { compareBlocks, readShownPage } from './shown-blocks.ts';
 
 /** How much of a part that no page shows is quoted. */
 const EXCERPT = 200;
@@ -20,6 +22,9 @@ const LossRecord = Record({
   characters: Type.Integer({ description: 'Of lost text, white space not counted; 0 for what is no text.' }),
   excerpt: Type.String({ description: 'How the lost text begins; "" where it cannot be read.' }),
 });
+
+/** Pages that are read together: a long document has hundreds, and other requests are answered in between. */
+const PAGES_AT_ONCE = 20;
 
 const Coverage = Record({
   source_id: Id,
@@ -62,19 +67,12 @@ export const getCoverage = endpoint({
       losses: [],
     },
   },
-  run: async ({ params, one }) => {
-    const { text, pages, losses, file_characters } = await one<CoverageRow>(sql`
-      select t.text, s.losses, s.file_characters, coalesce((
-        select json_agg(l) from (
-          select ${citationColumns}, x.text as page_text
-          from page_sources c
-          join pages p on p.wiki_id = c.wiki_id and p.page_id = c.page_id and ${isVisible}
-          join page_texts x on x.wiki_id = c.wiki_id and x.page_id = c.page_id
-          where c.wiki_id = s.wiki_id and c.source_id = s.source_id
-        ) l), '[]') as pages
+  run: async ({ params, one, many }) => {
+    const { text, losses, file_characters } = await one<CoverageRow>(sql`
+      select t.text, s.losses, s.file_characters
       from sources s join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id
       where s.wiki_id = ${params.wiki_id} and s.source_id = ${params.source_id}`);
-    const shown = pages.flatMap(({ page_text, ...row }) => shownBlocks(citedBlocks(row, text), page_text));
+    const shown = await shownBlocks(many, params, text);
     const gaps = gapsBetween(shown, text.length)
       .map((gap) => trimmed(text, gap))
       .filter(([start, end]) => start < end);
@@ -101,9 +99,32 @@ export const getCoverage = endpoint({
 
 interface CoverageRow {
   text: string;
-  pages: (CitationRow & { page_text: string })[];
   losses: Loss[];
   file_characters: number;
+}
+
+/** The blocks of a source that pages say as it says them. */
+async function shownBlocks(
+  many: Statements['many'],
+  { wiki_id, source_id }: { wiki_id: string; source_id: string },
+  text: string,
+): Promise<CitedBlock[]> {
+  const shown: CitedBlock[] = [];
+  for (let after = ''; ; ) {
+    const pages = await many<CitationRow & { html: string }>(sql`
+      select ${citationColumns}, r.html from page_sources c
+      join pages p on p.wiki_id = c.wiki_id and p.page_id = c.page_id and ${isVisible}
+      join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+      where c.wiki_id = ${wiki_id} and c.source_id = ${source_id} and c.page_id > ${after}
+      order by c.page_id limit ${PAGES_AT_ONCE}`);
+    for (const page of pages) {
+      const cited = citedBlocks(page, text);
+      const now = compareBlocks(cited, readShownPage(page.html));
+      shown.push(...cited.filter((block, i) => block.source_matches && now[i]?.shown === 'unchanged'));
+    }
+    if (pages.length < PAGES_AT_ONCE) return shown;
+    after = pages.at(-1)?.page_id ?? '';
+  }
 }
 
 /** A part of a text without the line breaks around it. */

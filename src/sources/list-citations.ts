@@ -6,8 +6,12 @@ import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { listOfPage } from '../pages/list-of-page.ts';
 import { PageParams } from '../pages/schema.ts';
-import { type CitationRow, citationColumns, citedBlocks, shownBlocks } from './cited-blocks.ts';
+import { type CitationRow, type CitedBlock, citationColumns, citedBlocks } from './cited-blocks.ts';
 import { Citation, exampleSource } from './schema.ts';
+import { changesOf, compareBlocks, readShownPage, type ShownBlock } from './shown-blocks.ts';
+
+/** The length of texts whose words are compared for one answer, in UTF-16 units. */
+const COMPARED_MAX = 100_000;
 
 /** A page is made of one source or a few; of each is read the part that the page's blocks lie in. */
 export const listCitations = endpoint({
@@ -15,7 +19,7 @@ export const listCitations = endpoint({
   path: '/v1/wikis/:wiki_id/pages/:page_id/citations',
   summary: "List a page's citations",
   description:
-    'For each block of a compiled page the place in its source that it shows. Blocks that people have changed or written themselves are theirs, and have none.',
+    'For each block of a page as it was compiled the place in its source, and what became of it: only where `verified` is true does the page still say what the source says. Bold, links, line breaks and the order of blocks may differ, and no word. What people wrote themselves has no citation.',
   access: onWiki('pages:read'),
   params: PageParams,
   query: Paging,
@@ -37,6 +41,10 @@ export const listCitations = endpoint({
         quote: 'How to install Acme.',
         sha256: '5a7dcb2d4d6d2a0d0f3b6d2f8f7c9a3f4e1b2c3d4e5f60718293a4b5c6d7e8f9',
         verified: true,
+        source_matches: true,
+        shown: 'unchanged',
+        page_block: 1,
+        changes: [],
       },
     ],
   },
@@ -45,7 +53,8 @@ export const listCitations = endpoint({
     const rows = await listOfPage<SourceRow>(
       many,
       params,
-      sql`select ${citationColumns}, s.title, s.filename, c.first, x.text as page_text,
+      sql`select ${citationColumns}, s.title, s.filename, c.first,
+          case when row_number() over (order by c.source_id) = 1 then r.html end as html,
           substring(t.text from c.first + 1 for c.last - c.first) as passage
         from (
           select c.*, (select coalesce(min(start), 0) from unnest(c.starts) start) as first,
@@ -54,30 +63,56 @@ export const listCitations = endpoint({
           where c.wiki_id = p.wiki_id and c.page_id = p.page_id and c.source_id >= ${source_id} offset 0) c
         join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id
         join source_texts t on t.wiki_id = c.wiki_id and t.source_id = c.source_id
-        join page_texts x on x.wiki_id = c.wiki_id and x.page_id = c.page_id
+        join revisions r on r.wiki_id = c.wiki_id and r.page_id = c.page_id and r.revision = p.revision
         order by c.source_id`,
     );
     const cited = new Map(rows.map((row) => [row.source_id, citedBlocks(row, row.passage, row.first)]));
     // The database counts characters where places are UTF-16 units: behind an emoji, for one, its passage is another.
-    const moved = rows.filter((row) => cited.get(row.source_id)?.some(({ verified }) => !verified));
+    const moved = rows.filter((row) => cited.get(row.source_id)?.some(({ source_matches }) => !source_matches));
     const texts = await textsOf(
       many,
       params,
       moved.map((row) => row.source_id),
     );
     for (const row of moved) cited.set(row.source_id, citedBlocks(row, texts.get(row.source_id) ?? ''));
-    const citations = rows.flatMap(({ source_id, title, filename, page_text }) =>
-      shownBlocks(cited.get(source_id) ?? [], page_text).map((block) => ({ ...block, source_id, title, filename })),
-    );
-    const rest = citations.filter((citation) => citation.source_id !== source_id || citation.block > Number(block));
-    return rest.slice(query.offset, query.offset + query.limit);
+    const page = readShownPage(rows[0]?.html ?? '');
+    const citations = rows.flatMap(({ source_id, title, filename }) => {
+      const blocks = cited.get(source_id) ?? [];
+      const shown = compareBlocks(blocks, page);
+      return blocks.map((block, i) => ({
+        block,
+        shown: shown[i] as ShownBlock,
+        source: { source_id, title, filename },
+      }));
+    });
+    const rest = citations.filter((each) => each.source.source_id !== source_id || each.block.block > Number(block));
+    const budget = { characters: COMPARED_MAX };
+    return rest
+      .slice(query.offset, query.offset + query.limit)
+      .map(({ block, shown, source }) => ({ ...source, ...citationOf(block, shown, budget) }));
   },
 });
+
+/** A compiled block as the API answers it, with what became of it. */
+function citationOf(
+  { form_sha256, ...cited }: CitedBlock,
+  { shown, block }: ShownBlock,
+  budget: { characters: number },
+): Omit<Citation, 'source_id' | 'title' | 'filename'> {
+  return {
+    ...cited,
+    verified: cited.source_matches && shown === 'unchanged',
+    shown,
+    page_block: block?.element ?? -1,
+    changes: shown === 'edited' && block ? changesOf(cited.quote, block, budget) : [],
+  };
+}
 
 interface SourceRow extends CitationRow {
   title: string;
   filename: string;
-  page_text: string;
+  /** Of the page, in the first row. */
+  html: string | null;
   /** Where its first block begins. */
   first: number;
   passage: string;

@@ -58,7 +58,20 @@ export const Citation = Record({
   last_line: Type.Integer(),
   quote: Type.String({ description: "What the source's text says there." }),
   sha256: Type.String({ description: 'Of the quote in UTF-8 as it was compiled, 64 hex digits.' }),
-  verified: Type.Boolean({ description: 'Whether the quote still has this hash.' }),
+  verified: Type.Boolean({
+    description: "Whether the page still says the same in one block, whole, and the source's text still has this hash.",
+  }),
+  source_matches: Type.Boolean({ description: "Whether the source's text still has this hash there." }),
+  shown: Type.Enum(['unchanged', 'edited', 'removed'], {
+    description: 'Whether a block of the page says the same, whole; was it but has other words now; or none does.',
+  }),
+  page_block: Type.Integer({
+    description:
+      "Which block of the page's HTML that is now (paragraphs, headings, code blocks, items of lists and rows of tables, empty ones too), counted from 0; -1 where it is none.",
+  }),
+  changes: Type.Array(Record({ kind: Type.Enum(['same', 'added', 'removed']), text: Type.String() }), {
+    description: 'Of an edited block the words that people added to the quote and removed from it; else empty.',
+  }),
 });
 export type Citation = Static<typeof Citation>;
 

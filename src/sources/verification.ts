@@ -8,8 +8,10 @@ export function verifyPages(pages: readonly CitationRow[], text: string) {
   const blocks = checked.flatMap((page) => page.blocks);
   return {
     citations: blocks.length,
-    verified: blocks.filter(({ verified }) => verified).length,
-    stale_pages: checked.filter((page) => page.blocks.some(({ verified }) => !verified)).map(({ page_id }) => page_id),
+    verified: blocks.filter(({ source_matches }) => source_matches).length,
+    stale_pages: checked
+      .filter((page) => page.blocks.some(({ source_matches }) => !source_matches))
+      .map(({ page_id }) => page_id),
   };
 }
 

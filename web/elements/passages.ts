@@ -86,9 +86,7 @@ class Passages extends HTMLElement {
     try {
       this.#passages ??= this.#loadPassages();
       const passage = (await this.#passages).getElementById(`from-${this.#current}`);
-      this.#box.replaceChildren(
-        passage ? document.importNode(passage, true) : 'People wrote or changed this: it has no source.',
-      );
+      this.#box.replaceChildren(passage ? document.importNode(passage, true) : 'People wrote this: it has no source.');
     } catch {
       this.#passages = undefined;
       this.#box.replaceChildren('It cannot be looked up just now. Try again later.');

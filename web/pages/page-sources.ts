@@ -31,6 +31,7 @@ export async function pageSources(visit: Visit, context: WikiContext, page: Full
   const parts = splitIntoParts(page.html);
   const blocks = parts.flatMap((part) => part.blocks);
   const { traces, others } = traceBlocks(blocks, citations);
+  const unchanged = [...traces.values()].filter(({ shown }) => shown === 'unchanged').length;
   const sections = sectionsOf(blocks);
   const passage = (block: number): Content => {
     const citation = traces.get(block);
@@ -44,7 +45,7 @@ export async function pageSources(visit: Visit, context: WikiContext, page: Full
       main: html`${breadcrumbs(context, [...trailTo(branches, page.page_id), { path: '', title: 'Where it comes from' }])}
         <article class="traced">
           <header class="page-head"><p class="small">Where it comes from</p><h1>${page.title}</h1>
-          <p>${traces.size} of ${blocks.length} ${blocks.length === 1 ? 'block' : 'blocks'} can be followed to a source. Where nothing stands beside a block, people wrote or changed it.
+          <p>${unchanged} of ${blocks.length} ${blocks.length === 1 ? 'block' : 'blocks'} can be followed to a source. Where nothing stands beside a block, people wrote it.
           <a href="${context.pageUrl(page.path)}">Back to the page</a></p></header>
           ${sourceList(context, citations)}
           ${citations.length === CITATIONS_MAX && html`<p class="note">Only the first ${CITATIONS_MAX} passages are shown here.</p>`}
@@ -52,7 +53,7 @@ export async function pageSources(visit: Visit, context: WikiContext, page: Full
           ${
             others.length > 0 &&
             html`<h2>Not matched to a block</h2>
-            <p>The page was made from these passages too, but no block shows them any more.</p>
+            <p>The page was made from these passages too, but no block says the same any more.</p>
             ${others.map((citation, i) => renderPassage(context, citation, `other-${i}`, ''))}`
           }
         </article>`,
@@ -79,23 +80,36 @@ function sectionsOf(blocks: readonly Block[]): string[] {
 }
 
 function renderPassage(context: WikiContext, citation: Citation, id: string, section: string): Content {
-  const { source_id, filename, title, start, end, first_page, quote, verified } = citation;
+  const { source_id, filename, title, start, end, first_page } = citation;
   const name = filename || title;
   const location =
     first_page > 0 ? [pageRange(citation)] : [section && `“${section}”`, lineRange(citation)].filter(Boolean);
   return html`<aside class="passage" id="${id}" aria-label="Source">
-    <blockquote>${quote}</blockquote>
+    <blockquote>${quoteOf(citation)}</blockquote>
     <p>${icon('source')} <strong>${name}</strong>${location.map((each) => `, ${each}`)}</p>
-    ${
-      verified
-        ? html`<p class="verified">Verified: the source says this</p>`
-        : html`<p class="altered">The source has changed: this is what it says now</p>`
-    }
+    ${stateOf(citation)}
     ${
       context.can('sources:read') &&
       html`<p class="passage-do">${first_page > 0 && html`<a href="${sourceFileUrl(context, source_id)}#page=${first_page}" target="_blank">Open the PDF at page ${first_page}</a>`}
       <a href="${context.actionUrl('sources', source_id)}?start=${start}&amp;end=${end}#passage">See it in the source</a></p>`
     }</aside>`;
+}
+
+/** What the source says; of an edited block with the words that people removed and added. */
+function quoteOf({ quote, changes }: Citation): Content {
+  if (changes.length === 0) return quote;
+  return html`${changes.map(({ kind, text }) => {
+    if (kind === 'added') return html`<ins>${text}</ins>`;
+    return kind === 'removed' ? html`<del>${text}</del>` : text;
+  })}`;
+}
+
+function stateOf({ verified, source_matches, shown }: Citation): Content {
+  if (verified) return html`<p class="verified">Verified: the source says this</p>`;
+  if (!source_matches) return html`<p class="altered">The source has changed: this is what it says now</p>`;
+  if (shown === 'removed')
+    return html`<p class="altered">No longer on the page: people removed it or wrote it anew</p>`;
+  return html`<p class="altered">Edited since: the source does not say what the page says now</p>`;
 }
 
 function pageRange({ first_page, last_page }: Citation): string {
@@ -115,11 +129,22 @@ function sourceList(context: WikiContext, citations: readonly Citation[]): Conte
   const bySource = Map.groupBy(citations, ({ source_id }) => source_id);
   if (bySource.size === 0) return nothing;
   return html`<ul class="sources">${[...bySource].map(([source_id, blocks]) => {
-    const changed = blocks.filter(({ verified }) => !verified).length;
+    const counts = countsOf(blocks);
     const name = blocks[0]?.filename || blocks[0]?.title;
     return html`<li>${icon('source')} ${context.can('sources:read') ? html`<a href="${context.actionUrl('sources', source_id)}">${name}</a>` : name}:
-      ${blocks.length} ${blocks.length === 1 ? 'block' : 'blocks'}, ${changed === 0 ? 'all verified' : html`<span class="altered">${changed} changed</span>`}</li>`;
+      ${blocks.length} ${blocks.length === 1 ? 'block' : 'blocks'}, ${counts.length === 0 ? 'all verified' : html`<span class="altered">${counts.join(', ')}</span>`}</li>`;
   })}</ul>`;
+}
+
+/** What became of the blocks that are not verified, in words. */
+function countsOf(blocks: readonly Citation[]): string[] {
+  const count = (isMeant: (citation: Citation) => boolean) => blocks.filter(isMeant).length;
+  const counts: [number, string][] = [
+    [count(({ source_matches }) => !source_matches), 'changed in the source'],
+    [count(({ source_matches, shown }) => source_matches && shown === 'edited'), 'edited since'],
+    [count(({ source_matches, shown }) => source_matches && shown === 'removed'), 'no longer on the page'],
+  ];
+  return counts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
 }
 
 /** Why a page is stale: the sources that have changed, with links. Errors: Problem. */
@@ -132,7 +157,7 @@ export async function stalenessReason(api: Api, context: WikiContext, page: Full
       ([id, name], i) => html`${i > 0 && ', '}<a href="${context.actionUrl('sources', id)}">${name}</a>`,
     );
   };
-  const changed = cited.filter(({ verified }) => !verified);
+  const changed = cited.filter(({ source_matches }) => !source_matches);
   const seeLink = html`<a href="${pageSourcesUrl(context, page.path)}">See which passages</a>`;
   if (changed.length > 0) return html`The sources of this page have changed: ${names(changed)}. ${seeLink}`;
   return html`The sources of this page have changed where people have edited the page: ${names(page.citations)}. Edit the page to resolve this.`;

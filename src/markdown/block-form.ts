@@ -1,0 +1,59 @@
+/**
+ * The form of a block is what it says, as a text: two blocks say the same where their forms are equal. It has the words
+ * of the block, and a mark for what changes their meaning without being a word:
+ *
+ * - Runs of white space are one space, and none at the beginning and the end; code keeps its lines and indentation.
+ * - Unicode is in Normalization Form C.
+ * - What is struck out, raised, lowered or turned around stands between that mark and `end`.
+ * - Each cell of a table begins with `cell`, so that a number cannot change its column. A box of a task is `open` or `done`.
+ * - The words that stand for a picture come after `picture`.
+ *
+ * Nothing else is in it: bold, italics, links, the level of a heading and the references of footnotes may change. The
+ * marks are noncharacters of Unicode, which a text cannot have: they are replaced in it.
+ */
+export const MARKS = {
+  struck: '\ufdd0',
+  raised: '\ufdd1',
+  lowered: '\ufdd2',
+  end: '\ufdd3',
+  cell: '\ufdd4',
+  open: '\ufdd5',
+  done: '\ufdd6',
+  picture: '\ufdd7',
+  turned: '\ufdd8',
+};
+
+/** Words as a form has them. */
+export function withoutMarks(words: string): string {
+  return /[\ufdd0-\ufdef]/.test(words) ? words.replace(/[\ufdd0-\ufdef]/g, '\ufffd') : words;
+}
+
+/** The form of marks, `withoutMarks` words and what is between them. */
+export function formOf(pieces: readonly string[]): string {
+  return pieces.join('').replace(/^\n+/, '').trimEnd().normalize('NFC');
+}
+
+/** A form whose marks can be read: for people, and to compare words. What is struck out is not there any more. */
+export function wordsOfForm(form: string): string {
+  let depth = 0;
+  let words = '';
+  for (const [piece] of form.matchAll(/[\ufdd0-\ufdd8]|[^\ufdd0-\ufdd8]+/g)) {
+    if (piece === MARKS.struck || (depth > 0 && BEGINS.has(piece))) depth += 1;
+    else if (depth === 0) words += SIGNS[piece] ?? piece;
+    else if (piece === MARKS.end) depth -= 1;
+  }
+  return words.replace(/^[ |]+| +$/g, '');
+}
+
+const BEGINS = new Set([MARKS.raised, MARKS.lowered, MARKS.turned]);
+
+const SIGNS: Record<string, string> = {
+  [MARKS.raised]: '^(',
+  [MARKS.lowered]: '_(',
+  [MARKS.end]: ')',
+  [MARKS.cell]: ' | ',
+  [MARKS.open]: '[ ] ',
+  [MARKS.done]: '[x] ',
+  [MARKS.picture]: '[picture] ',
+  [MARKS.turned]: '(turned: ',
+};

@@ -1,0 +1,86 @@
+import type { Element, Root, RootContent } from 'hast';
+
+/** A text, or a tag up to its name: what is between that and the end of the tag is attributes. */
+const TOKEN = /<(\/?)([a-z][a-z0-9-]*)|[^<]+|</giy;
+/** Attributes and the end of a tag; `>` may stand between quotes. */
+const REST_OF_TAG = /((?:[^"'>]|"[^"]*"|'[^']*')*)>/y;
+const ATTRIBUTE = /\s+([^\s=>"']+)(?:=(?:"([^"]*)"|'([^']*)'))?/gy;
+const EMPTY_ELEMENTS = new Set('br hr img input wbr'.split(' '));
+/** The elements whose attributes say something about the text. */
+const WITH_ATTRIBUTES = new Set('a h2 img input'.split(' '));
+const PROPERTIES: Record<string, string> = {
+  id: 'id',
+  alt: 'alt',
+  checked: 'checked',
+  'data-footnote-ref': 'dataFootnoteRef',
+  'data-footnote-backref': 'dataFootnoteBackref',
+};
+
+/** Our HTML is never nested deeper; what is comes from elsewhere, and is read as if it were not nested further. */
+const DEPTH_MAX = 1_000;
+
+const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
+
+/**
+ * The tree of HTML as `writeHtml` writes it, with what `readPageText` needs: every element closed, attributes in quotes.
+ * Takes time that is linear in its length, a fraction of what a parser of any HTML takes.
+ */
+export function parseShownHtml(html: string): Root {
+  const root: Root = { type: 'root', children: [] };
+  const open: (Root | Element)[] = [root];
+  for (let at = 0; at < html.length; ) {
+    const parent = open.at(-1) ?? root;
+    TOKEN.lastIndex = at;
+    const [token = '', slash, name] = TOKEN.exec(html) ?? [];
+    at += Math.max(1, token.length);
+    if (name === undefined) {
+      addText(parent, token);
+      continue;
+    }
+    REST_OF_TAG.lastIndex = at;
+    const [rest, attributes = ''] = REST_OF_TAG.exec(html) ?? [];
+    // As for a browser, a tag that does not end is the end.
+    if (rest === undefined) break;
+    at += rest.length;
+    if (slash === '/') close(open, name.toLowerCase());
+    else openElement(open, parent, elementOf(name.toLowerCase(), attributes));
+  }
+  return root;
+}
+
+function openElement(open: (Root | Element)[], parent: Root | Element, element: Element): void {
+  (parent.children as RootContent[]).push(element);
+  if (!EMPTY_ELEMENTS.has(element.tagName) && open.length < DEPTH_MAX) open.push(element);
+}
+
+function addText(parent: Root | Element, token: string): void {
+  const isInPre = parent.type === 'element' && parent.tagName === 'pre' && parent.children.length === 0;
+  // As a browser does, which drops a line break right after <pre>.
+  const value = decode(isInPre ? token.replace(/^\n/, '') : token);
+  if (value !== '') (parent.children as RootContent[]).push({ type: 'text', value });
+}
+
+function close(open: (Root | Element)[], tagName: string): void {
+  const at = open.findLastIndex((element) => element.type === 'element' && element.tagName === tagName);
+  if (at > 0) open.length = at;
+}
+
+function elementOf(tagName: string, attributes: string): Element {
+  const properties: Element['properties'] = {};
+  if (WITH_ATTRIBUTES.has(tagName)) {
+    for (const [, name = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
+      const property = PROPERTIES[name.toLowerCase()];
+      if (property !== undefined) properties[property] = decode(double ?? single ?? '');
+    }
+  }
+  return { type: 'element', tagName, properties, children: [] };
+}
+
+function decode(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(/&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([a-z]+));/gi, (whole, hex, decimal, name) => {
+    if (name !== undefined) return NAMED[name] ?? whole;
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
+}

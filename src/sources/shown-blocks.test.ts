@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { randomNumbers } from '../../test/random-numbers.ts';
+import { readPageText } from '../markdown/page-text.ts';
+import { renderMarkdown } from '../markdown/render.ts';
+import { parseShownHtml } from '../markdown/shown-html.ts';
+import { changesOf, compareBlocks, readShownPage } from './shown-blocks.ts';
+
+const CORPORA = fileURLToPath(new URL('../../../shared/corpora/tldr/common/', import.meta.url));
+const DOCS = fileURLToPath(new URL('../../docs/decisions/', import.meta.url));
+const EDITS = 1_200;
+
+const OWN = `# The device
+
+Never press the red button before 10 minutes are over. The maximum dose is 10 mg a day.
+
+- Anna Miller checks the valve every 3 hours
+- Anna Miller checks the valve every 3 hours
+- [x] Close the lid of the tank
+
+| Part | Length | Width |
+| ---- | ------ | ----- |
+| Pipe | 10     |       |
+| Lid  |        | 12    |
+
+> The water must stay under 80 degrees at all times.
+
+    if ready:
+        start(10)
+    stop()
+
+It weighs 10<sup>6</sup> tons and ~~floats~~ sinks in sea water.
+`;
+
+function pages(): string[] {
+  const folder = existsSync(CORPORA) ? CORPORA : DOCS;
+  const files = globSync('*.md', { cwd: folder }).sort().slice(0, 250);
+  return [OWN, ...files.map((file) => readFileSync(folder + file, 'utf8'))];
+}
+
+/** What is compared of a page when it is compiled, as cite-blocks.ts makes it. */
+function compiledOf(markdown: string) {
+  const { text, blocks } = renderMarkdown(markdown);
+  return blocks.map(({ start, end, form }) => ({ quote: text.slice(start, end), form_sha256: hash('sha256', form) }));
+}
+
+function lostIn(before: string, after: string): number {
+  const shown = compareBlocks(compiledOf(before), readShownPage(renderMarkdown(after).html));
+  return shown.filter((each) => each.shown !== 'unchanged').length;
+}
+
+/** Changes of a line of words (no markup) that say something else; undefined where a line has nothing of the kind. */
+const MEANINGS: Record<string, (words: string[], pick: (n: number) => number) => string[] | undefined> = {
+  negation: (words, pick) => words.toSpliced(1 + pick(words.length - 1), 0, ['not', 'never', 'hardly'][pick(3)] ?? ''),
+  'without negation': (words) => (words.includes('not') ? words.filter((word) => word !== 'not') : undefined),
+  number(words, pick) {
+    const at = words.findIndex((word) => /^\d/.test(word));
+    return at < 0 ? undefined : words.with(at, `${1 + pick(9)}${words[at]}`);
+  },
+  name: (words, pick) => words.with(1 + pick(words.length - 1), ['Beatrice', 'Lisbon', 'zinc'][pick(3)] ?? ''),
+  unit: (words) => [...words, 'per kilogram'],
+  order(words, pick) {
+    const at = pick(words.length - 1);
+    const [a = '', b = ''] = [words[at], words[at + 1]];
+    return a === b ? undefined : words.with(at, b).with(at + 1, a);
+  },
+  'a word before': (words) => ['Supposedly', ...words],
+  'a word behind': (words) => [...words, 'or ten times that'],
+  'a word less': (words, pick) => words.toSpliced(pick(words.length), 1),
+  'one letter': (words, pick) => words.map((word, i) => (i === words.length - 1 ? `${word}${'xyz'[pick(3)]}` : word)),
+  'struck out': (words, pick) => {
+    const at = 1 + pick(words.length - 1);
+    return words.with(at, `~~${words[at]}~~`);
+  },
+  raised: (words, pick) => {
+    const at = 1 + pick(words.length - 1);
+    return words.with(at, `<sup>${words[at]}</sup>`);
+  },
+  'a picture instead': (words) => [`![${words.join(' ')}](a.png)`],
+};
+
+/** Changes of such a line that say the same. */
+const LOOKS: Record<string, (words: string[], pick: (n: number) => number) => string[]> = {
+  bold: (words, pick) => wrapped(words, pick, '**', '**'),
+  italics: (words, pick) => wrapped(words, pick, '*', '*'),
+  link: (words, pick) => wrapped(words, pick, '[', '](https://example.com/a)'),
+  spaces: (words, pick) => words.with(1, `${' '.repeat(pick(3))} ${words[1]}`),
+  'all bold': (words) => ['**', ...words, '**'].reduce<string[]>(glued, []),
+};
+
+function wrapped(words: string[], pick: (n: number) => number, open: string, close: string): string[] {
+  const at = pick(words.length);
+  return words.with(at, `${open}${words[at]}${close}`);
+}
+
+function glued(all: string[], word: string): string[] {
+  if (all.length === 0) return [word];
+  if (all.length === 1 && all[0] === '**') return [`**${word}`];
+  return word === '**' ? all.with(-1, `${all.at(-1)}**`) : [...all, word];
+}
+
+/** The lines of a page that are words and nothing else, behind the sign of a heading, an item or a quotation. */
+function linesOfWords(markdown: string): { at: number; sign: string; words: string[] }[] {
+  return markdown.split('\n').flatMap((line, at) => {
+    const [, sign = '', text] =
+      /^((?:#+|-|>) )?([A-Za-z][A-Za-z0-9 ,.]*[A-Za-z0-9])$/.exec(line.replace(/[.:]$/, '')) ?? [];
+    const words = text?.split(/ +/) ?? [];
+    return words.length >= 3 ? [{ at, sign, words }] : [];
+  });
+}
+
+function generate(edits: typeof MEANINGS, seed: number, check: (name: string, before: string, after: string) => void) {
+  const random = randomNumbers(seed);
+  const pick = (n: number) => Math.floor(random() * n);
+  const texts = pages().filter((text) => linesOfWords(text).length > 0);
+  const names = Object.keys(edits);
+  let made = 0;
+  for (let i = 0; made < EDITS; i += 1) {
+    const before = texts[i % texts.length] ?? '';
+    const lines = linesOfWords(before);
+    const line = lines[pick(lines.length)];
+    const name = names[pick(names.length)] ?? '';
+    const words = line && edits[name]?.(line.words, pick);
+    if (!line || !words || words.join(' ') === line.words.join(' ')) continue;
+    const all = before.split('\n');
+    const end = /[.:]$/.exec(all[line.at] ?? '')?.[0] ?? '';
+    check(name, before, all.with(line.at, `${line.sign}${words.join(' ')}${end}`).join('\n'));
+    made += 1;
+  }
+  return made;
+}
+
+test('of a thousand edits that say something else none stays verified, and no other block is lost', (t) => {
+  const made = generate(MEANINGS, 15, (name, before, after) => {
+    const lost = lostIn(before, after);
+    assert.equal(lost, 1, `${name}: ${lost} blocks are not verified any more of\n${after}`);
+  });
+  t.diagnostic(`${made} edits`);
+});
+
+test('of a thousand edits that say the same at most one in a hundred loses a citation', (t) => {
+  let losing = 0;
+  const made = generate(LOOKS, 16, (_, before, after) => {
+    if (lostIn(before, after) > 0) losing += 1;
+  });
+  t.diagnostic(`${losing} of ${made} edits lose a citation`);
+  assert.ok(losing <= made / 100, `${losing} of ${made} edits lose a citation`);
+});
+
+test('reflowed, moved, of another level of heading or list, a block says the same', () => {
+  for (const [from, to] of [
+    ['Never press the red button', 'Never press\nthe red   button'],
+    ['# The device', '### The device'],
+    ['- Anna Miller checks the valve every 3 hours\n', '* Anna Miller checks the valve every 3 hours\n'],
+    ['> The water', 'The water'],
+    [/> The water.*\n\n/, ''],
+    ['| Pipe | 10     |       |', '| Pipe | 10 ||'],
+    ['    if ready:\n        start(10)\n    stop()', '```python\nif ready:\n    start(10)\nstop()\n```'],
+  ] as const) {
+    const moved =
+      to === ''
+        ? `${OWN.replace(from, '')}\n${from instanceof RegExp ? from.exec(OWN)?.[0] : ''}`
+        : OWN.replace(from, to);
+    assert.notEqual(moved, OWN, `${from} must be there`);
+    assert.equal(lostIn(OWN, moved), 0, `${from} → ${to}`);
+  }
+});
+
+test('what is struck, raised, ticked, indented or in another column says something else, and one of two equal items is one', () => {
+  for (const [from, to] of [
+    ['10<sup>6</sup>', '106'],
+    ['~~floats~~ sinks', 'floats sinks'],
+    ['- [x] Close', '- [ ] Close'],
+    ['| Pipe | 10     |       |', '| Pipe |        | 10    |'],
+    ['    stop()', '        stop()'],
+    ['- Anna Miller checks the valve every 3 hours\n', ''],
+    ['10 mg', '<bdo dir="rtl">10</bdo> mg'],
+  ] as const) {
+    const edited = OWN.replace(from, to);
+    assert.notEqual(edited, OWN, `${from} must be there`);
+    assert.equal(lostIn(OWN, edited), 1, `${from} → ${to}`);
+  }
+});
+
+test('the words that differ are named, and where none does, all of the block', () => {
+  const changed = (before: string, after: string) => {
+    const compiled = compiledOf(before);
+    const shown = compareBlocks(compiled, readShownPage(renderMarkdown(after).html));
+    return shown.flatMap(({ shown, block }, i) =>
+      shown === 'edited' && block
+        ? changesOf(compiled[i]?.quote ?? '', block, { characters: 10_000 }).map(({ kind, text }) => `${kind}: ${text}`)
+        : [],
+    );
+  };
+  assert.deepEqual(changed('A\n\nPress the red button.\n\nB', 'A\n\nDo not press the red button.\n\nB'), [
+    'removed: Press',
+    'added: Do',
+    'same:  ',
+    'added: not press ',
+    'same: the red button.',
+  ]);
+  assert.deepEqual(changed('It costs 10 euros today.', 'It costs 10 ~~euros~~ today.'), [
+    'same: It costs 10 ',
+    'removed: euros ',
+    'same: today.',
+  ]);
+  assert.deepEqual(changed('It is 10<sup>6</sup> or more', 'It is 106 or more'), [
+    'removed: It is 106 or more',
+    'added: It is 106 or more',
+  ]);
+});
+
+test('the blocks of the HTML are those of the page that it was written from', () => {
+  for (const markdown of pages()) {
+    const { html, text, blocks } = renderMarkdown(markdown);
+    const read = readPageText(parseShownHtml(html));
+    assert.equal(read.text, text.trimEnd());
+    const placed = (all: typeof blocks) => all.map(({ start, element, form }) => ({ start, element, form }));
+    assert.deepEqual(placed(read.blocks), placed(blocks));
+  }
+});
+
+test('reading HTML takes time in proportion to its length, whatever it is', () => {
+  for (const piece of ['<', '<a title="', '<p>', '</p>', '<b x=', "<i '>", '&#x', '<del>a']) {
+    const cpuOf = (times: number) => {
+      const html = piece.repeat(times);
+      const before = process.cpuUsage();
+      readShownPage(html);
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    cpuOf(5_000);
+    const [short, long] = [cpuOf(5_000), cpuOf(40_000)];
+    assert.ok(long < 40 * short + 20_000, `${piece}: ${short} µs, then ${long} µs for 8 times as much`);
+  }
+});
+
+test('blocks of a page that was compiled before forms were kept are compared by their words', () => {
+  const old = (markdown: string) => compiledOf(markdown).map(({ quote }) => ({ quote, form_sha256: '' }));
+  const lost = (after: string) =>
+    compareBlocks(old(OWN.replace(/\nIt weighs.*\n/, '')), readShownPage(renderMarkdown(after).html)).filter(
+      ({ shown }) => shown !== 'unchanged',
+    ).length;
+  assert.equal(lost(OWN), 0);
+  assert.equal(lost(OWN.replace('10 minutes', '100 minutes')), 1);
+  assert.equal(lost(OWN.replace('10 minutes', '~~10~~ minutes')), 1);
+});
