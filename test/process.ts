@@ -53,7 +53,13 @@ export interface SpawnOptions {
  */
 export function spawnService(env: Record<string, string>, options: SpawnOptions = {}): ServiceProcess {
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env.PATH, LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'info', RATE_LIMITS: 'off', ...env },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'info',
+      RATE_LIMITS: 'off',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A folder that every user can access.
     cwd: '/',

@@ -172,7 +172,7 @@ test('an EPUB book yields its chapters in reading order, with its title and pict
   assert.deepEqual([title, language, pictures.map(({ bytes }) => Buffer.from(bytes))], ['The Book', 'en', [picture]]);
   assert.equal(
     markdown,
-    `# One\n\nSee the next.\n\n![](attachment:${pictures[0]?.name})\n\n# Two\n\n| a | b |\n| - | - |\n`,
+    `# One\n\nSee [the next](#two).\n\n![](attachment:${pictures[0]?.name})\n\n# Two\n\n| a | b |\n| - | - |\n`,
   );
   assert.match(await refusal(book([['META-INF/rights.xml', '<rights/>']])), /^unreadable: the book is protected/);
   assert.match(await refusal(zipOf([['META-INF/container.xml', '<x/>']])), /^unreadable: the book is damaged/);

@@ -1,30 +1,95 @@
 import mammoth from 'mammoth';
+import { TooComplexError } from '../../markdown/parse-markdown.ts';
+import { oneLine, TITLE_MAX } from '../../markdown/plain-text.ts';
 import { collectPictures } from './document-pictures.ts';
 import type { ExtractedDocument } from './extract.ts';
 import { ExtractError } from './extract-error.ts';
 import { htmlToMarkdown } from './html.ts';
+import { type LossList, lossList } from './loss-list.ts';
+import { openWordPackage } from './word/word-package.ts';
+import { MATH_STYLES } from './word/word-parts.ts';
+import { headingStyles } from './word/word-styles.ts';
+import { decodeXml } from './word/xml-tree.ts';
+import { openZip } from './zip.ts';
+
+type Files = ReturnType<typeof openWordPackage>['files'];
 
 /**
- * Converts a Word document: headings, lists, tables, links, footnotes and embedded pictures. External references are
+ * Converts a Word document: headings, lists, tables, links, equations, footnotes and embedded pictures. What is not
+ * shown (comments, deletions, hidden text, headers and footers, embedded objects) is listed. External references are
  * never fetched. Throws an ExtractError if it is damaged.
  */
 export async function readDocx(bytes: Uint8Array): Promise<ExtractedDocument> {
+  const losses = lossList();
+  const word = openWordPackage(openZip(bytes), losses);
   const { pictures, add } = collectPictures();
   const convertImage = mammoth.images.imgElement(async (image) => ({ src: add(await image.readAsBuffer()) }));
-  const html = await convert(Buffer.from(bytes), convertImage);
-  const { markdown, title } = htmlToMarkdown(`<body>${html}</body>`, (address) =>
-    address.startsWith('attachment:') ? address : '',
-  );
-  const content_type = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
-  return { kind: 'docx', markdown, title, language: '', content_type, pictures };
+  const html = await convert(word.files, headingStyles(word.styles()), convertImage, losses);
+  const document = toMarkdown(html);
+  losses.losses.push(...document.losses);
+  const { markdown } = document;
+  const headers = word.edges('header');
+  const title = titleOf(html) || document.title || titleInHeader(markdown, headers);
+  const repeated = headers.filter((text) => oneLine(text, TITLE_MAX) !== title);
+  for (const text of repeated) losses.add('repeated_line', text);
+  for (const text of word.edges('footer')) losses.add('repeated_line', text);
+  for (const text of word.comments()) losses.add('comment', text);
+  return {
+    kind: 'docx',
+    markdown,
+    title,
+    language: '',
+    content_type: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    pictures,
+    losses: losses.losses,
+    file_characters: word.countCharacters(),
+  };
 }
 
-async function convert(buffer: Buffer, convertImage: ReturnType<typeof mammoth.images.imgElement>): Promise<string> {
+/** The words of the paragraph with Word's style for titles. */
+function titleOf(html: string): string {
+  const [, title = ''] = /<p class="document-title">(.*?)<\/p>/s.exec(html) ?? [];
+  return oneLine(decodeXml(title.replace(/<[^>]*>/g, '')), TITLE_MAX);
+}
+
+/** A document without headings may have its title only above its pages. */
+function titleInHeader(markdown: string, headers: readonly string[]): string {
+  if (/^#{1,6} /m.test(markdown)) return '';
+  return oneLine(headers.find((text) => /\p{L}{2}/u.test(text)) ?? '', TITLE_MAX);
+}
+
+function toMarkdown(html: string): ReturnType<typeof htmlToMarkdown> {
   try {
-    const { value } = await mammoth.convertToHtml(
-      { buffer },
-      { convertImage, externalFileAccess: false, includeEmbeddedStyleMap: false },
+    return htmlToMarkdown(`<body>${html}</body>`, (address) => (address.startsWith('attachment:') ? address : ''));
+  } catch (error) {
+    if (!(error instanceof TooComplexError)) throw error;
+    throw new ExtractError(
+      'unreadable',
+      'the Word document is nested too deep; simplify its tables and upload it again',
     );
+  }
+}
+
+async function convert(
+  files: Files,
+  headings: readonly string[],
+  convertImage: ReturnType<typeof mammoth.images.imgElement>,
+  losses: LossList,
+): Promise<string> {
+  const styleMap = [
+    `r.${MATH_STYLES.inline} => code.math-inline:fresh`,
+    `r.${MATH_STYLES.display} => code.math-display:fresh`,
+    "p[style-name='Title'] => p.document-title:fresh",
+    ...headings,
+  ];
+  try {
+    const { value, messages } = await mammoth.convertToHtml(
+      // The converter takes a package that is open already, which its types do not say.
+      { file: files } as unknown as { buffer: Buffer },
+      { convertImage, styleMap, externalFileAccess: false, includeEmbeddedStyleMap: false },
+    );
+    const symbols = messages.filter(({ message }) => message.startsWith('A w:sym element')).length;
+    if (symbols > 0) losses.sum('unreadable_text', '', symbols);
     return value;
   } catch {
     // The library's errors mean that the file is not a Word document or is damaged; their messages are not for users.

@@ -2,11 +2,15 @@ import { posix } from 'node:path';
 import type { Element, Nodes, Root } from 'hast';
 import rehypeParse from 'rehype-parse';
 import { unified } from 'unified';
+import { TooComplexError } from '../../markdown/parse-markdown.ts';
 import { decodeHtml } from './decode.ts';
 import { collectPictures } from './document-pictures.ts';
 import type { ExtractedDocument } from './extract.ts';
 import { ExtractError } from './extract-error.ts';
-import { htmlToMarkdown } from './html.ts';
+import { findReferences, type PartText } from './html/references.ts';
+import { openHtmlParts } from './html.ts';
+import { lossList } from './loss-list.ts';
+import type { Loss } from './losses.ts';
 import type { ZipEntry } from './zip.ts';
 
 /** The size limit of one file in a book; a chapter is rarely longer than a tenth of it. */
@@ -16,8 +20,9 @@ const CHAPTERS_MAX = 2_000;
 const parser = unified().use(rehypeParse, { fragment: true }).freeze();
 
 /**
- * Reads an EPUB book: its chapters in the order of the spine, its title and language, and its pictures. Throws an
- * ExtractError if it is damaged or protected.
+ * Reads an EPUB book: its chapters in the order of the spine, with the links and notes between them, its title and
+ * language, and its pictures. Chapters that cannot be read are listed as losses. Throws an ExtractError if it is damaged
+ * or protected.
  */
 export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
@@ -28,27 +33,15 @@ export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
   const container = parseXml(read('META-INF/container.xml'));
   const packagePath = attribute(elementsOf(container, 'rootfile')[0], 'full-path', 'fullPath');
   const book = parseXml(read(packagePath));
-  const items = new Map(elementsOf(book, 'item').map((item) => [attribute(item, 'id'), attribute(item, 'href')]));
-  const spine = elementsOf(book, 'itemref').map((item) => items.get(attribute(item, 'idref')) ?? '');
-  const { pictures, add } = collectPictures();
-  const chapters: string[] = [];
-  for (const href of spine.slice(0, CHAPTERS_MAX)) {
-    const name = resolveAddress(packagePath, href);
-    const chapter = read(name);
-    if (!chapter) continue;
-    const pictureAt = (address: string) => {
-      const picture = read(resolveAddress(name, address));
-      return picture ? add(picture) : '';
-    };
-    chapters.push(htmlToMarkdown(decodeHtml(chapter, ''), pictureAt).markdown.trim());
-  }
-  if (chapters.length === 0) {
+  const chapters = spineOf(book, packagePath);
+  const losses: Loss[] = [];
+  const { markdown, pictures, file_characters } = readChapters(chapters, read, losses);
+  if (markdown === undefined) {
     throw new ExtractError(
       'unreadable',
       'the book is damaged and cannot be read; save it again as EPUB and upload it again',
     );
   }
-  const markdown = `${chapters.filter((chapter) => chapter !== '').join('\n\n')}\n`;
   const title = wordsOf(elementsOf(book, 'dc:title')[0]).replace(/\s+/g, ' ').trim().slice(0, 255);
   const language =
     /^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i.exec(wordsOf(elementsOf(book, 'dc:language')[0]).trim())?.[0] ?? '';
@@ -59,7 +52,97 @@ export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
     language: language.slice(0, 35),
     content_type: 'application/epub+zip',
     pictures,
+    losses,
+    file_characters,
   };
+}
+
+interface Chapter {
+  name: string;
+  isPicture: boolean;
+}
+
+/** The files of the book in the order of reading. */
+function spineOf(book: Root, packagePath: string): Chapter[] {
+  const items = new Map(elementsOf(book, 'item').map((item) => [attribute(item, 'id'), item]));
+  const spine = elementsOf(book, 'itemref').map((item) => items.get(attribute(item, 'idref')));
+  return spine.flatMap((item): Chapter[] => {
+    const href = attribute(item, 'href');
+    const type = attribute(item, 'media-type', 'mediaType');
+    return href === '' ? [] : [{ name: resolveAddress(packagePath, href), isPicture: /^image\//.test(type) }];
+  });
+}
+
+type Read = (name: string) => Buffer | undefined;
+
+/** The chapters as Markdown; undefined if none can be read. What cannot be is added to the losses. */
+function readChapters(spine: readonly Chapter[], read: Read, losses: Loss[]) {
+  const chapters = spine.slice(0, CHAPTERS_MAX);
+  if (spine.length > CHAPTERS_MAX)
+    lossList('the end of the book', losses).sum('cut_text', '', spine.length - CHAPTERS_MAX);
+  const htmlOf = (name: string) => {
+    const bytes = read(name);
+    return bytes && asHtml(decodeHtml(bytes, ''));
+  };
+  const { pictures, add } = collectPictures();
+  const pictureAt = (address: string, path: string) => {
+    const picture = readable(() => read(resolveAddress(path, address)));
+    return picture ? add(picture) : '';
+  };
+  const texts = chapters.filter(({ isPicture }) => !isPicture).map(({ name }) => name);
+  const references = findReferences(textsOf(texts, htmlOf));
+  const { read: readPart, finish } = openHtmlParts(references, pictureAt);
+  const parts: string[] = [];
+  let file_characters = 0;
+  let count = 0;
+  for (const { name, isPicture } of chapters) {
+    const list = lossList(name, losses);
+    const html = isPicture ? `<img src="${encodeURIComponent(posix.basename(name))}">` : readable(() => htmlOf(name));
+    if (html === undefined) {
+      list.sum('damaged_part', '');
+      continue;
+    }
+    count += 1;
+    try {
+      const part = readPart({ path: name, html }, list);
+      parts.push(part.markdown.trim());
+      file_characters += part.file_characters;
+    } catch (error) {
+      if (!(error instanceof TooComplexError)) throw error;
+      list.sum('damaged_part', html.replace(/<[^<>]*>/g, ' '));
+    }
+  }
+  const markdown = count === 0 ? undefined : `${finish(parts.filter((part) => part !== '').join('\n\n'))}\n`;
+  return { markdown, pictures, file_characters };
+}
+
+function* textsOf(names: readonly string[], htmlOf: (name: string) => string | undefined): Generator<PartText> {
+  for (const path of names) {
+    const html = readable(() => htmlOf(path));
+    if (html !== undefined) yield { path, html };
+  }
+}
+
+/** Undefined for a file that is damaged: the rest of the book can be read. */
+function readable<T>(read: () => T | undefined): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ExtractError && error.code !== 'too_large') return undefined;
+    throw error;
+  }
+}
+
+const EMPTY_ELEMENT = /<([a-z][\w:.-]*)((?:\s+[^\s<>"'=/]+(?:\s*=\s*(?:"[^"<]*"|'[^'<]*'))?)*)\s*\/>/gi;
+const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
+
+/** XHTML as the parser of HTML reads it: elements that are empty have end tags, and MathML has no prefix. */
+function asHtml(xhtml: string): string {
+  const prefix = /\sxmlns:([a-z]\w{0,20})\s*=\s*["']http:\/\/www\.w3\.org\/1998\/Math\/MathML["']/i.exec(xhtml)?.[1];
+  const plain = prefix === undefined ? xhtml : xhtml.replace(new RegExp(`<(/?)${prefix}:`, 'g'), '<$1');
+  return plain.replace(EMPTY_ELEMENT, (tag, name: string, attributes: string) =>
+    VOID.has(name.toLowerCase()) ? tag : `<${name}${attributes}></${name}>`,
+  );
 }
 
 /** Resolves an address in a file of the book; addresses outside the book do not resolve. */

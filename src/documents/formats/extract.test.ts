@@ -190,9 +190,10 @@ script:alert(1)">js2</a><iframe src="javascript:alert(1)"></iframe><form><input 
   );
 });
 
-test('the content is <main>, else the only <article>, else <body>; without a <title>, the heading is the title', () => {
+test('the content is <main>, else <body>; without a <title>, the heading is the title', () => {
   assert.equal(read('<p>a</p><div role=main><p>b</div>', 'a.html').markdown, 'b\n');
-  assert.equal(read('<p>a</p><article><p>b</article>', 'a.html').markdown, 'b\n');
+  assert.equal(read('<article><p>a</article><aside>b</aside>', 'a.html').markdown, 'a\n\nb\n');
+  assert.equal(read('<main>a</main><main>b</main>', 'a.html').markdown, 'a\n\nb\n');
   assert.equal(read('<p>a</p><article>b</article><article>c</article>', 'a.html').markdown, 'a\n\nb\n\nc\n');
   assert.equal(read('<p>a</p><main><nav>x</nav></main>', 'a.html').markdown, 'a\n');
   assert.equal(read('<h1>Only\n heading</h1>x', 'a.html').title, 'Only heading');

@@ -100,8 +100,7 @@ export function extract(file: UploadedFile): Extracted {
   const kind = checkKind(file);
   const content_type = CONTENT_TYPES[kind];
   if (kind === 'html') {
-    const { markdown, title, language } = htmlToMarkdown(decodeHtml(file.bytes, file.content_type));
-    return checkDocument({ kind, markdown, title, language, content_type });
+    return checkDocument({ kind, content_type, ...htmlToMarkdown(decodeHtml(file.bytes, file.content_type)) });
   }
   const text = decodeText(file.bytes);
   const plain = { kind, title: '', language: '', content_type };

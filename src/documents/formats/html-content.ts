@@ -1,138 +1,139 @@
 import type { Element, Root } from 'hast';
-import { TooComplexError } from '../../markdown/parse-markdown.ts';
+import { type Children, findElement, newElement, newText, textOf, visit } from './html/elements.ts';
+import type { LossList } from './loss-list.ts';
+import type { LossKind } from './losses.ts';
 
-/** Elements that are not part of the readable text. */
-const CHROME = new Set(
-  (
-    'applet audio base button canvas dialog embed frame frameset iframe input link math meta nav noscript object option ' +
-    'script select style svg template textarea video'
-  ).split(' '),
-);
+/** Elements that are not part of the readable text, and what their text is a loss of. */
+const CHROME: ReadonlyMap<string, LossKind> = new Map([
+  ...eachAs('embedded_object', 'applet audio canvas embed frame frameset iframe object video'),
+  ...eachAs('form_field', 'button input option select textarea'),
+  ...eachAs('hidden_text', 'dialog noscript template'),
+  ...eachAs('metadata', 'base link meta title'),
+  ...eachAs('navigation', 'nav'),
+  ...eachAs('picture', 'svg'),
+  ...eachAs('script', 'script style'),
+]);
+
+function eachAs(kind: LossKind, names: string): [string, LossKind][] {
+  return names.split(' ').map((name) => [name, kind]);
+}
 
 /** Navigation, and parts that repeat on every page of a site, by role (WAI-ARIA landmarks). */
 const CHROME_ROLES = new Set(['navigation', 'search', 'banner', 'contentinfo', 'menu', 'menubar', 'toolbar']);
 
-/** Elements that cells of data tables do not contain. */
-const BLOCKS = new Set('blockquote center div dl h1 h2 h3 h4 h5 h6 hr ol p pre table ul'.split(' '));
-
-/** The limit of cells that colspan and rowspan expand to, per document. */
-const MAX_SPANNED_CELLS = 100_000;
-
-/** The content of a document: <main>, else its only <article>, else <body>. */
-export function mainContent(document: Root): Root {
+/** The content of a document: its only <main>, else <body>. What is beside <main> is navigation. */
+export function mainContent(document: Root, losses: LossList): Root {
   const mains: Element[] = [];
-  const articles: Element[] = [];
   let body: Element | undefined;
   visit(document, (element) => {
     if (element.tagName === 'main' || element.properties.role === 'main') mains.push(element);
-    if (element.tagName === 'article') articles.push(element);
     if (element.tagName === 'body') body ??= element;
   });
-  const only = [mains, articles].find((found) => found.length === 1)?.[0];
-  const content = only && hasWords(only) ? only : body;
-  return { type: 'root', children: content?.children ?? [] };
+  const [main, ...others] = mains;
+  if (main && others.length === 0 && hasWords(main)) {
+    if (body) addBeside(body, main, losses);
+    return { type: 'root', children: main.children };
+  }
+  return { type: 'root', children: body?.children ?? [] };
+}
+
+/** Lists what is beside the content. */
+function addBeside(node: Element, content: Element, losses: LossList): void {
+  for (const child of node.children) {
+    if (child === content) continue;
+    if (child.type === 'element' && contains(child, content)) addBeside(child, content, losses);
+    else {
+      const kind = child.type === 'element' ? CHROME.get(child.tagName) : undefined;
+      const text = visibleText(child);
+      if (kind && child.type === 'element') addLoss(child, kind, losses);
+      else if (text.trim() !== '') losses.sum('navigation', text);
+    }
+  }
+}
+
+function contains(node: Element, searched: Element): boolean {
+  return node.children.some((child) => child === searched || (child.type === 'element' && contains(child, searched)));
 }
 
 /**
- * Removes navigation and similar parts in place. Headers and footers are removed if they belong to the site and kept in
- * an article.
+ * Removes navigation and similar parts in place, and lists them. Headers and footers are removed if they belong to the
+ * site and kept in an article.
  */
-export function removeChrome<T extends Root | Element>(content: T): T {
-  content.children = (content.children as Element['children']).filter((child) => {
-    if (child.type === 'comment') return false;
-    if (child.type !== 'element') return true;
-    if (isChrome(child, content.type === 'root')) return false;
-    removeChrome(child);
-    return true;
-  });
-  return content;
+export function removeChrome(content: Root, losses: LossList): void {
+  removeFrom(content, true, losses);
 }
 
-function isChrome({ tagName, properties, children }: Element, isOutermost: boolean): boolean {
-  if (CHROME.has(tagName) || CHROME_ROLES.has(String(properties.role ?? ''))) return true;
-  if (isOutermost && tagName === 'footer') return true;
-  if (properties.hidden !== undefined || /display\s*:\s*none/i.test(String(properties.style ?? ''))) return true;
+function removeFrom(parent: Root | Element, isOutermost: boolean, losses: LossList): void {
+  const items = parent.type === 'element' && parent.tagName === 'li';
+  parent.children = (parent.children as Children).flatMap((child, i): Children => {
+    if (child.type === 'comment') return [];
+    if (child.type !== 'element') return [child];
+    const loss = chromeKind(child, isOutermost);
+    if (loss === undefined) {
+      // A list of commands is a list.
+      if (child.tagName === 'menu') child.tagName = 'ul';
+      removeFrom(child, false, losses);
+      return [child];
+    }
+    if (isCheckbox(child)) return items && i === 0 ? [child] : [newText(child.properties.checked ? '☑ ' : '☐ ')];
+    const picture = child.tagName === 'svg' ? pictureIn(child) : undefined;
+    if (picture) return [picture];
+    addLoss(child, loss, losses);
+    return [];
+  });
+}
+
+/** Of what is removed, the kind of loss; undefined for what stays. */
+function chromeKind(element: Element, isOutermost: boolean): LossKind | undefined {
+  const { tagName, properties, children } = element;
+  const chrome = CHROME.get(tagName);
+  if (chrome !== undefined) return chrome;
+  if (isOutermost && tagName === 'footer') return 'navigation';
+  if (properties.role !== undefined && CHROME_ROLES.has(String(properties.role))) return 'navigation';
+  if (properties.hidden !== undefined || properties.ariaHidden === 'true') return 'hidden_text';
+  if (properties.style !== undefined && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(String(properties.style))) {
+    return 'hidden_text';
+  }
   // The symbol after a heading that links to it.
   const [only, ...more] = children;
-  return tagName === 'a' && more.length === 0 && only?.type === 'text' && /^[¶#§]$/.test(only.value.trim());
+  const isSymbol = tagName === 'a' && more.length === 0 && only?.type === 'text' && /^[¶#§]$/.test(only.value.trim());
+  return isSymbol ? 'navigation' : undefined;
 }
 
-/**
- * Word wraps every cell in a paragraph and rarely marks the head; in Markdown a cell is one line. Changes the tree in
- * place.
- */
-export function unwrapCells(content: Root): void {
-  const headed = new Set<Element>();
-  visit(content, (cell) => {
-    if (cell.tagName === 'table') ensureTableHead(cell, headed);
-    if (cell.tagName !== 'td' && cell.tagName !== 'th') return;
-    if (!cell.children.every((child) => child.type === 'element' && child.tagName === 'p')) return;
-    cell.children = (cell.children as Element[]).flatMap((paragraph, i): Element['children'] =>
-      i === 0 ? paragraph.children : [{ type: 'text', value: ' ' }, ...paragraph.children],
-    );
-  });
+function isCheckbox({ tagName, properties }: Element): boolean {
+  return tagName === 'input' && properties.type === 'checkbox' && properties.disabled !== undefined;
 }
 
-/** Makes the first row of a table the head if it has none. */
-function ensureTableHead(table: Element, seen: Set<Element>): void {
-  let first: Element | undefined;
-  let hasHead = false;
-  visit(table, (element) => {
-    if (element.tagName === 'tr') first ??= element;
-    if (element.tagName === 'th') hasHead = true;
-  });
-  if (!first || hasHead || seen.has(first)) return;
-  seen.add(first);
-  for (const cell of first.children) if (cell.type === 'element' && cell.tagName === 'td') cell.tagName = 'th';
+/** The picture that a drawing only frames, as on the covers of books. */
+function pictureIn(svg: Element): Element | undefined {
+  const image = findElement(svg, 'image');
+  const src = image?.properties.xLinkHref ?? image?.properties.href;
+  return src === undefined || textOf(svg).trim() !== '' ? undefined : newElement('img', { src, alt: '' }, []);
 }
 
-/** Replaces layout tables by plain blocks, innermost first, in place. */
-export function unwrapLayout(content: Root): void {
-  let spanned = 0;
-  const tables: Element[] = [];
-  visit(content, (element) => {
-    if (element.tagName === 'table') tables.push(element);
-    if (element.tagName !== 'td' && element.tagName !== 'th') return;
-    const { colSpan, rowSpan } = element.properties;
-    spanned += Math.max(Number(colSpan) || 1, 1) * Math.max(Number(rowSpan) || 1, 1) - 1;
-  });
-  if (spanned > MAX_SPANNED_CELLS) throw new TooComplexError(`cells spread over more than ${MAX_SPANNED_CELLS} others`);
-  for (const table of tables.reverse()) if (isLayout(table)) asBlocks(table);
-}
-
-/** A data table has header cells, or rows of the same number (two or more) of cells with one line of text each. */
-function isLayout(table: Element): boolean {
-  let rows = 0;
-  let headings = 0;
-  let blocks = 0;
-  let tables = 0;
-  const widths = new Set<number>();
-  visit(table, ({ tagName, children }) => {
-    if (tagName === 'th' || tagName === 'caption') headings += 1;
-    if (tagName === 'table') tables += 1;
-    if (BLOCKS.has(tagName)) blocks += 1;
-    if (tagName !== 'tr') return;
-    rows += 1;
-    widths.add(children.filter((cell) => cell.type === 'element').length);
-  });
-  if (tables > 0) return true;
-  if (headings > 0) return false;
-  return blocks > 0 || rows < 2 || widths.size > 1 || widths.has(1);
-}
-
-function asBlocks(table: Element): void {
-  visit(table, (element) => {
-    if (/^(?:tbody|thead|tfoot|tr|td|th|caption)$/.test(element.tagName)) element.tagName = 'div';
-  });
-  table.tagName = 'div';
-}
-
-function visit(node: Root | Element, each: (element: Element) => void): void {
-  for (const child of node.children) {
-    if (child.type !== 'element') continue;
-    each(child);
-    visit(child, each);
+function addLoss(element: Element, kind: LossKind, losses: LossList): void {
+  const { properties, tagName } = element;
+  const text = visibleText(element);
+  const hasText = text.trim() !== '';
+  if (kind === 'script') losses.sum(kind, '');
+  else if (kind === 'navigation' || kind === 'hidden_text') {
+    if (hasText) losses.sum(kind, text);
+  } else if (hasText) losses.add(kind, text);
+  else if (/^(?:audio|embed|frame|iframe|input|object|video)$/.test(tagName) && properties.type !== 'hidden') {
+    losses.addThing(kind, String(properties.src ?? properties.data ?? properties.value ?? ''));
   }
+}
+
+/** Elements whose text is not for readers. */
+const WITHOUT_TEXT = new Set(['script', 'style', 'annotation', 'annotation-xml']);
+
+/** The text of an element without scripts and styles. */
+export function visibleText(node: Children[number] | Root): string {
+  if (node.type === 'text') return node.value;
+  if (!('children' in node)) return '';
+  if (node.type === 'element' && WITHOUT_TEXT.has(node.tagName)) return '';
+  if (node.type === 'element' && node.content) return visibleText(node.content);
+  return node.children.map((child) => (child.type === 'doctype' ? '' : visibleText(child))).join(' ');
 }
 
 function hasWords(node: Root | Element): boolean {

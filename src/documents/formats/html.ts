@@ -1,67 +1,118 @@
-import type { Element, Nodes, Root } from 'hast';
-import type { Break, Root as Markdown, Nodes as MarkdownNodes, Paragraph, PhrasingContent } from 'mdast';
+import type { Root } from 'hast';
+import type { Break, Root as Markdown, Nodes as MarkdownNodes, Paragraph, PhrasingContent, RootContent } from 'mdast';
 import rehypeParse from 'rehype-parse';
 import rehypeRemark from 'rehype-remark';
 import { unified } from 'unified';
 import { assertDepth, catchOverflow } from '../../markdown/parse-markdown.ts';
 import { oneLine, TITLE_MAX } from '../../markdown/plain-text.ts';
-import { mainContent, removeChrome, unwrapCells, unwrapLayout } from './html-content.ts';
-import { footnoteHandlers } from './html-footnotes.ts';
+import { findElement, textOf } from './html/elements.ts';
+import { pageHandlers } from './html/handlers.ts';
+import { markReferences, openTargets } from './html/link-targets.ts';
+import { convertMathematics } from './html/mathematics.ts';
+import { findReferences, type References } from './html/references.ts';
+import { bracketReadings, raiseScripts } from './html/scripts.ts';
+import { prepareTables } from './html/tables.ts';
+import { mainContent, removeChrome, visibleText } from './html-content.ts';
+import { type LossList, lossList } from './loss-list.ts';
+import { countCharacters, type Loss } from './losses.ts';
 import { markdownWriter } from './markdown-writer.ts';
 
 const parser = unified().use(rehypeParse).freeze();
-const converter = unified().use(rehypeRemark).freeze();
-const documentConverter = unified().use(rehypeRemark, { handlers: footnoteHandlers }).freeze();
+const converter = unified().use(rehypeRemark, { handlers: pageHandlers }).freeze();
 const writer = markdownWriter({ tablePipeAlign: false });
 
 const BREAK: Break = { type: 'break' };
 
+export interface HtmlPart {
+  markdown: string;
+  /** The title and language that it states, "" if missing. */
+  title: string;
+  language: string;
+  /** The characters of its text nodes, white space not counted. */
+  file_characters: number;
+}
+
+/** The address of a picture in Markdown, "" to leave it out. */
+export type PictureAt = (address: string, path: string) => string;
+
 /**
- * Converts HTML to Markdown: the content of <main>, else of its only <article>, else of <body>, without scripts, forms
- * and navigation. Title and language are the document's own, "" if missing. Throws a TooComplexError if it is nested
- * too deep. For converted documents (Word, EPUB) all tables are data, notes are footnotes, pictures have the addresses
- * of `pictureAt` ("" to omit one), and only links to the web are kept.
+ * Converts HTML to Markdown: the content of its only <main>, else of <body>, without scripts, forms and navigation,
+ * which are listed as losses. Throws a TooComplexError if it is nested too deep. For converted documents (Word, EPUB)
+ * all tables are data, pictures have the addresses of `pictureAt`, and only links to the web and within the document are
+ * kept.
  */
-export function htmlToMarkdown(
-  html: string,
-  pictureAt?: (address: string) => string,
-): { markdown: string; title: string; language: string } {
-  return catchOverflow(() => {
-    const document = parser.parse(html);
-    assertDepth(document);
-    const title = wordsOf(findElement(document, 'title')) || wordsOf(findElement(document, 'h1'));
-    const base = URL.parse(String(findElement(document, 'base')?.properties.href));
-    const lang = findElement(document, 'html')?.properties.lang;
-    const content = removeChrome(mainContent(document));
-    if (pictureAt) unwrapCells(content);
-    unwrapLayout(content);
-    const tree: Markdown = (pictureAt ? documentConverter : converter).runSync(content);
-    dropUnsafe(tree, base, pictureAt);
-    splitAtBlankLines(tree);
-    return {
-      markdown: writer.stringify(tree),
-      title: oneLine(title, TITLE_MAX),
-      language: /^[a-z]{2,8}(?:-[a-z0-9]{1,8}){0,6}$/i.exec(String(lang ?? ''))?.[0].slice(0, 35) ?? '',
-    };
-  });
+export function htmlToMarkdown(html: string, pictureAt?: PictureAt): HtmlPart & { losses: Loss[] } {
+  const losses = lossList();
+  const parts = openHtmlParts(findReferences([{ path: '', html }]), pictureAt);
+  const part = parts.read({ path: '', html }, losses);
+  return { ...part, markdown: parts.finish(part.markdown), losses: losses.losses };
+}
+
+/**
+ * Converts the parts of one document in their order. `finish` gives the links between them their addresses, when all
+ * parts have been read.
+ */
+export function openHtmlParts(references: References, pictureAt?: PictureAt) {
+  const { place, resolve } = openTargets();
+  return {
+    read({ path, html }: { path: string; html: string }, losses: LossList): HtmlPart {
+      return catchOverflow(() => {
+        const document = parser.parse(html);
+        assertDepth(document);
+        const title = textOf(findElement(document, 'title')) || textOf(findElement(document, 'h1'));
+        const base = URL.parse(String(findElement(document, 'base')?.properties.href));
+        const lang = findElement(document, 'html')?.properties.lang;
+        const file_characters = countCharacters(visibleText(findElement(document, 'body') ?? document));
+        const tree = treeOf(document, path, references, pictureAt !== undefined, losses);
+        rewriteAddresses(tree, base, pictureAt && ((address) => pictureAt(address, path)), losses);
+        splitParagraphs(tree);
+        place(tree);
+        return {
+          markdown: writer.stringify(tree),
+          title: oneLine(title, TITLE_MAX),
+          language: /^[a-z]{2,8}(?:-[a-z0-9]{1,8}){0,6}$/i.exec(String(lang ?? ''))?.[0].slice(0, 35) ?? '',
+          file_characters,
+        };
+      });
+    },
+    finish: resolve,
+  };
+}
+
+function treeOf(document: Root, path: string, references: References, isData: boolean, losses: LossList): Markdown {
+  const content = mainContent(document, losses);
+  convertMathematics(content, losses);
+  markReferences(content, path, references);
+  removeChrome(content, losses);
+  raiseScripts(content);
+  bracketReadings(content);
+  prepareTables(content, isData);
+  return converter.runSync(content);
 }
 
 /**
  * Resolves addresses against <base>. Links to other schemes than the web's are unwrapped, and pictures from elsewhere
  * (data URLs included) are dropped. Rendering is safe without this; such addresses are of no use.
  */
-function dropUnsafe(node: MarkdownNodes, base: URL | null, pictureAt: ((address: string) => string) | undefined): void {
+function rewriteAddresses(
+  node: MarkdownNodes,
+  base: URL | null,
+  pictureAt: ((address: string) => string) | undefined,
+  losses: LossList,
+): void {
   if (!('children' in node)) return;
   const children = node.children as MarkdownNodes[];
   const kept = children.flatMap((child): MarkdownNodes[] => {
-    dropUnsafe(child, base, pictureAt);
-    if (child.type === 'html') return [];
+    rewriteAddresses(child, base, pictureAt, losses);
     if (child.type !== 'image' && child.type !== 'link') return [child];
+    if (child.url.startsWith('#target-')) return [child];
     if (pictureAt && child.type === 'image') child.url = pictureAt(child.url);
     else if (pictureAt && !/^[a-z][a-z0-9+.-]*:/i.test(child.url)) child.url = '';
     else child.url = webAddress(child.url, base);
     if (child.url !== '') return [child];
-    return child.type === 'link' ? child.children : [];
+    if (child.type === 'link') return child.children;
+    losses.addThing('picture', child.alt ?? '');
+    return [];
   });
   node.children = kept as typeof node.children;
 }
@@ -75,40 +126,37 @@ function webAddress(url: string, base: URL | null): string {
   return /^(?:https?|mailto):$/.test(scheme) ? address : '';
 }
 
-/** HTML without <p> separates paragraphs by two or more line breaks. */
-function splitAtBlankLines(node: MarkdownNodes): void {
+/** HTML without <p> separates paragraphs by two or more line breaks; displayed formulas are blocks of their own. */
+function splitParagraphs(node: MarkdownNodes): void {
   if (!('children' in node)) return;
-  for (const child of node.children) splitAtBlankLines(child);
-  const children = (node.children as MarkdownNodes[]).flatMap((child): MarkdownNodes[] =>
-    child.type === 'paragraph' ? paragraphsOf(child) : [child],
-  );
+  for (const child of node.children) splitParagraphs(child);
+  const children = (node.children as MarkdownNodes[]).flatMap((child): MarkdownNodes[] => {
+    if (child.type === 'paragraph') return blocksOf(child);
+    if (child.type === 'inlineMath' && node.type !== 'paragraph') child.display = false;
+    return [child];
+  });
   node.children = children as typeof node.children;
 }
 
-function paragraphsOf({ children }: Paragraph): Paragraph[] {
-  const paragraphs: Paragraph[] = [];
+function blocksOf({ children }: Paragraph): RootContent[] {
+  const blocks: RootContent[] = [];
   let lines: PhrasingContent[] = [];
+  const endParagraph = () => {
+    const [first, last] = [lines[0], lines.at(-1)];
+    if (first?.type === 'text') first.value = first.value.trimStart();
+    if (last?.type === 'text') last.value = last.value.trimEnd();
+    if (lines.some((line) => line.type !== 'text' || line.value !== ''))
+      blocks.push({ type: 'paragraph', children: lines });
+    lines = [];
+  };
   for (const [i, child] of [...children, BREAK, BREAK].entries()) {
-    if (child.type !== 'break') lines.push(child);
+    if (child.type === 'inlineMath' && child.display) {
+      if (lines.at(-1)?.type === 'break') lines.pop();
+      endParagraph();
+      blocks.push({ type: 'math', value: child.value });
+    } else if (child.type !== 'break') lines.push(child);
     else if (lines.length > 0 && (children[i + 1] ?? BREAK).type !== 'break') lines.push(child);
-    else if (lines.length > 0) {
-      paragraphs.push({ type: 'paragraph', children: lines });
-      lines = [];
-    }
+    else if (lines.length > 0) endParagraph();
   }
-  return paragraphs;
-}
-
-function findElement(node: Root | Element, name: string): Element | undefined {
-  for (const child of node.children) {
-    if (child.type !== 'element') continue;
-    const found = child.tagName === name ? child : findElement(child, name);
-    if (found) return found;
-  }
-  return undefined;
-}
-
-function wordsOf(node: Nodes | undefined): string {
-  if (node?.type === 'text') return node.value;
-  return node && 'children' in node ? node.children.map(wordsOf).join('') : '';
+  return blocks;
 }

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { renderMarkdown } from '../../markdown/render.ts';
+import { htmlToMarkdown } from './html.ts';
+
+const markdownOf = (html: string) => htmlToMarkdown(html).markdown.trimEnd();
+
+/** The kind, count, characters and beginning of what is listed. */
+function said(html: string): unknown[] {
+  return htmlToMarkdown(html).losses.map(({ kind, count, characters, excerpt }) => [kind, count, characters, excerpt]);
+}
+
+function tex(mathml: string): string {
+  const { markdown, losses } = htmlToMarkdown(`<p><math>${mathml}</math></p>`);
+  assert.deepEqual(losses, [], markdown);
+  assert.match(markdown, /^\$.*\$\n$/);
+  return markdown.slice(1, -2);
+}
+
+test('formulas in MathML become TeX', () => {
+  const cases: [string, string][] = [
+    ['<mfrac><mi>a</mi><mrow><mi>b</mi><mo>+</mo><mn>10</mn></mrow></mfrac>', '\\frac{a}{b+10}'],
+    ['<mfrac linethickness="0"><mi>n</mi><mi>k</mi></mfrac>', '\\genfrac{}{}{0pt}{}{n}{k}'],
+    ['<msqrt><mi>x</mi><mo>−</mo><mn>1</mn></msqrt><mroot><mi>x</mi><mn>3</mn></mroot>', '\\sqrt{x-1}\\sqrt[3]{x}'],
+    ['<msup><mn>10</mn><mn>6</mn></msup><msub><mi>x</mi><mi>i</mi></msub>', '10^{6}x_{i}'],
+    ['<msubsup><mi>x</mi><mn>0</mn><mn>2</mn></msubsup>', 'x_{0}^{2}'],
+    ['<msup><mi>f</mi><mo>′</mo></msup>', "f'"],
+    [
+      '<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover><mi>i</mi>',
+      '\\sum_{i=1}^{n}i',
+    ],
+    [
+      '<munder><mi>lim</mi><mrow><mi>x</mi><mo>→</mo><mn>0</mn></mrow></munder><mi>sin</mi><mo>⁡</mo><mi>x</mi>',
+      '\\lim_{x\\to0}\\sin x',
+    ],
+    ['<mover accent="true"><mi>v</mi><mo>→</mo></mover><mover><mi>x</mi><mo>^</mo></mover>', '\\vec{v}\\hat{x}'],
+    [
+      '<mrow><mo>(</mo><mtable><mtr><mtd><mi>a</mi></mtd><mtd><mi>b</mi></mtd></mtr><mtr><mtd><mi>c</mi></mtd><mtd><mi>d</mi></mtd></mtr></mtable><mo>)</mo></mrow>',
+      '\\begin{pmatrix}a & b \\\\ c & d\\end{pmatrix}',
+    ],
+    [
+      '<mrow><mo>{</mo><mtable><mtr><mtd><mn>1</mn></mtd><mtd><mtext>if x</mtext></mtd></mtr></mtable></mrow>',
+      '\\begin{cases}1 & \\text{if x}\\end{cases}',
+    ],
+    ['<mfenced open="[" close=")" separators=";"><mi>a</mi><mi>b</mi></mfenced>', '\\left[a;b\\right)'],
+    ['<mi>α</mi><mo>≤</mo><mi mathvariant="double-struck">R</mi><mi>𝒜</mi>', '\\alpha\\le\\mathbb{R}\\mathcal{A}'],
+    ['<mmultiscripts><mi>C</mi><mn>6</mn><none/><mprescripts/><none/><mn>14</mn></mmultiscripts>', '{}^{14}C_{6}'],
+    ['<semantics><mi>y</mi><annotation encoding="application/x-tex">y^{\n2}</annotation></semantics>', 'y^{ 2}'],
+  ];
+  for (const [mathml, expected] of cases) assert.equal(tex(mathml), expected);
+});
+
+test('a formula stands in its sentence, cell or block, whatever made it, and is one on the page', () => {
+  assert.equal(markdownOf('<p>the <math><mi>n</mi></math>th for $5'), 'the $n$\u200bth for \\$5');
+  assert.equal(
+    markdownOf(
+      '<p>So <math display="block"><mi>x</mi></math> holds</p><ul><li><math display=block><mi>y</mi></math></ul>',
+    ),
+    'So\n\n$$\nx\n$$\n\nholds\n\n- $$\n  y\n  $$',
+  );
+  assert.equal(
+    markdownOf('<table><tr><th>a<tr><td><math display=block><mo>|</mo><mi>x</mi><mo>|</mo></math></table>'),
+    '| a |\n| - |\n| $\\vert x\\vert$ |',
+  );
+  const made = [
+    '<span class="katex"><span class="katex-mathml"><math><semantics><mi>x</mi><annotation encoding="application/x-tex">x^2</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">x2</span></span>',
+    '<span class="math inline">\\(x^2\\)</span>',
+    '<span class="MathJax_Preview">x2</span><span class="MathJax">x2</span><script type="math/tex">x^2</script>',
+    '<span class="mwe-math-element"><span style="display: none;"><math><semantics><mi>x</mi><annotation encoding="application/x-tex">{\\displaystyle x^2}</annotation></semantics></math></span><img src="x.svg" alt="x2"></span>',
+  ];
+  for (const html of made) assert.equal(markdownOf(`<p>A ${html}.</p>`), 'A $x^2$.');
+  assert.match(renderMarkdown('the $n$\u200bth').html, /math-inline">n</);
+});
+
+test('a formula with something unknown is shown as its text and listed', () => {
+  const html = '<p>A<math><mstack><mn>1</mn></mstack><mi>x</mi></math></p>';
+  assert.equal(markdownOf(html), 'A 1x');
+  assert.deepEqual(said(html), [['equation', 1, 2, '1x']]);
+});
+
+test('superscripts and subscripts are never joined to what is before them', () => {
+  assert.equal(
+    markdownOf(
+      '<p>10<sup>6</sup> H<sub>2</sub>O x<sup><i>n</i></sup> 10<sup>−3,5</sup> <code>a<sup>2</sup>b<sub>,</sub></code>',
+    ),
+    '10⁶ H₂O xⁿ 10<sup>−3,5</sup> `a²b_(,)`',
+  );
+});
+
+test('links within a document lead to the heading or paragraph that they mean', () => {
+  const markdown = markdownOf(
+    '<ul><li><a href="#s1">1</a><li><a href="#s2">2</a><li><a href="#p">p</a><li><a href="#gone">gone</a></ul>' +
+      '<section id="s1"><h2>Same</h2></section><a name="s2"></a><h2><i>Same</i></h2><p id="p">Text</p>',
+  );
+  assert.equal(
+    markdown,
+    '- [1](#same)\n- [2](#same-1)\n- [p](#place-2)\n- [gone](#gone)\n\n## Same\n\n## *Same*\n\n<a id="place-2"></a>Text',
+  );
+  const { html } = renderMarkdown(markdown);
+  for (const id of ['h-same', 'h-same-1', 'h-place-2'])
+    assert.ok(html.includes(`id="${id}"`) && html.includes(`href="#${id}"`));
+});
+
+test('notes are footnotes, wherever they stand', () => {
+  const markdown = markdownOf(
+    '<p>One<a href="#fn1" class="footnote-ref" role="doc-noteref"><sup>1</sup></a> two<sup><a href="#n2" role="doc-noteref">*</a></sup></p>' +
+      '<aside id="n2" role="doc-footnote" hidden>Second.</aside><h2>Next</h2>' +
+      '<section role="doc-endnotes"><hr><ol><li id="fn1"><p>First <b>note</b>.<a href="#r1" role="doc-backlink">↩︎</a></p></li></ol></section>',
+  );
+  assert.equal(markdown, 'One[^1] two[^2]\n\n## Next\n\n[^2]: Second.\n\n[^1]: First **note**.');
+});
+
+test('rows of tables stay rows: lists and lines in cells, captions, merged cells', () => {
+  assert.equal(
+    markdownOf(
+      '<table><caption>Cap</caption><tr><td>a<td><ul><li>one<li><p>two</p></ul><tr><td>b<br>c<td><ol start=3><li>x<li>y</ol><p>z</table>',
+    ),
+    'Cap\n\n| | |\n| - | - |\n| a | • one<br>• two |\n| b<br>c | 3. x<br>4. y<br>z |',
+  );
+  assert.equal(
+    markdownOf('<table><tr><th rowspan=2>a<th colspan=2>b<th>c<tr><td>1<td>2<td>3<tr><td>4<td>5<td>6<td>7</table>'),
+    '| a | b | | c |\n| - | - | - | - |\n| | 1 | 2 | 3 |\n| 4 | 5 | 6 | 7 |',
+  );
+  assert.equal(
+    markdownOf('<table><tr><td colspan=2>wide<td>x<tr><td>1<td>2<td>3</table>'),
+    '| | | |\n| - | - | - |\n| wide | | x |\n| 1 | 2 | 3 |',
+  );
+  assert.equal(markdownOf('<table><tr><td><h2>Left</h2><p>text<td><p>right</table>'), '## Left\n\ntext\n\nright');
+});
+
+test('what HTML has besides paragraphs is kept', () => {
+  assert.equal(
+    markdownOf(
+      '<details><summary>Sum</summary>inside</details><dl><dt>T<dd>D</dl><figure><img src="x.png" alt="A"><figcaption>Fig</figcaption></figure>' +
+        '<p><q>said</q> <kbd>Ctrl</kbd> <abbr title="x">abbr</abbr> <ruby>漢<rt>kan</rt></ruby></p><menu><li>m</menu>' +
+        '<ul><li><input type=checkbox disabled checked>done</ul><p><input type=checkbox disabled>open</p>',
+    ),
+    'Sum\n\ninside\n\n- T\n\n  D\n\n![A](x.png)\n\nFig\n\n"said" `Ctrl` abbr 漢(kan)\n\n- m\n\n* [x] done\n\n☐ open',
+  );
+});
+
+test('what is left out of HTML is listed, and counted among its characters', () => {
+  const html =
+    '<header>Site</header><nav>Menu one</nav><aside>Beside</aside><main><h1>T</h1><nav>Contents</nav><p hidden>hid</p>' +
+    '<p style="visibility:hidden">den</p><p aria-hidden=true>aria</p><noscript>none</noscript><button>Press</button>' +
+    '<input value="typed"><iframe src="https://x.example/y"></iframe><svg><text>drawn</text></svg><svg></svg>' +
+    '<img alt="bytes" src="data:image/png;base64,AAAA"><script>a()</script><script>b()</script></main><footer>Foot</footer>';
+  assert.equal(markdownOf(html), '# T');
+  assert.deepEqual(said(html), [
+    ['navigation', 5, 29, 'Site'],
+    ['hidden_text', 4, 14, 'hid'],
+    ['form_field', 1, 5, 'Press'],
+    ['form_field', 1, 0, 'typed'],
+    ['embedded_object', 1, 0, 'https://x.example/y'],
+    ['picture', 1, 5, 'drawn'],
+    ['script', 2, 0, ''],
+    ['picture', 1, 0, 'bytes'],
+  ]);
+  const { file_characters, losses } = htmlToMarkdown(html);
+  assert.equal(file_characters, 1 + losses.reduce((sum, { characters }) => sum + characters, 0));
+});

@@ -1,0 +1,46 @@
+import type { Element, Nodes, Root } from 'hast';
+
+export type Children = Element['children'];
+
+/** Calls `each` for every element, parents first; the children are those after the call. */
+export function visit(node: Root | Element, each: (element: Element, parent: Root | Element) => void): void {
+  for (const child of node.children) {
+    if (child.type !== 'element') continue;
+    each(child, node);
+    visit(child, each);
+  }
+}
+
+export function textOf(node: Nodes | undefined): string {
+  if (node?.type === 'text') return node.value;
+  return node && 'children' in node ? node.children.map(textOf).join('') : '';
+}
+
+export function findElement(node: Root | Element, name: string): Element | undefined {
+  for (const child of node.children) {
+    if (child.type !== 'element') continue;
+    const found = child.tagName === name ? child : findElement(child, name);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** The classes of an element, each between spaces. */
+export function classesOf({ properties }: Element): string {
+  const { className } = properties;
+  return Array.isArray(className) ? ` ${className.join(' ')} ` : '';
+}
+
+/** The role and `epub:type` of an element, each between spaces. */
+export function rolesOf({ properties }: Element): string {
+  if (properties.role === undefined && properties['epub:type'] === undefined) return '';
+  return ` ${[properties.role, properties['epub:type']].flat().join(' ')} `;
+}
+
+export function newElement(tagName: string, properties: Element['properties'], children: Children): Element {
+  return { type: 'element', tagName, properties, children };
+}
+
+export function newText(value: string): Children[number] {
+  return { type: 'text', value };
+}

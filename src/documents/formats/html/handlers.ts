@@ -1,0 +1,54 @@
+import type { Element } from 'hast';
+import { defaultHandlers, type Handle, type State } from 'hast-util-to-mdast';
+import type { FootnoteDefinition, FootnoteReference, Heading, Html, Nodes } from 'mdast';
+import type { InlineMath } from '../../../markdown/math-syntax.ts';
+import { textOf } from './elements.ts';
+import { NOTE, NOTE_ELEMENT, TARGETS } from './link-targets.ts';
+import { mathDisplay } from './mathematics.ts';
+
+type Result = Nodes[] | Nodes | undefined;
+
+/** What a page's Markdown has and hast-util-to-mdast does not know. */
+export const pageHandlers: Record<string, Handle> = {
+  a(state: State, node: Element): Result {
+    const label = node.properties[NOTE];
+    if (label !== undefined) return noteReference(String(label));
+    const targets = targetsOf(node);
+    if (targets) return { type: 'html', value: '', data: { targets } } satisfies Html;
+    return defaultHandlers.a(state, node);
+  },
+  [NOTE_ELEMENT](state: State, node: Element): Result {
+    const label = String(node.properties[NOTE]);
+    const children = state.toFlow(state.all(node)) as FootnoteDefinition['children'];
+    return { type: 'footnoteDefinition', identifier: label, label, children } satisfies FootnoteDefinition;
+  },
+  br(state: State, node: Element): Result {
+    return state.inTable ? html('<br>') : defaultHandlers.br(state, node);
+  },
+  code(state: State, node: Element): Result {
+    const display = mathDisplay(node);
+    if (display === undefined) return defaultHandlers.code(state, node);
+    return { type: 'inlineMath', value: textOf(node), display: display === 'display' } satisfies InlineMath;
+  },
+  sub: (state: State, node: Element): Result => [html('<sub>'), ...state.all(node), html('</sub>')],
+  sup: (state: State, node: Element): Result => [html('<sup>'), ...state.all(node), html('</sup>')],
+  ...Object.fromEntries(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [name, heading])),
+};
+
+function heading(state: State, node: Element): Result {
+  const made = defaultHandlers.h1(state, node) as Heading;
+  const targets = targetsOf(node);
+  return targets ? { ...made, data: { targets } } : made;
+}
+
+function noteReference(label: string): FootnoteReference {
+  return { type: 'footnoteReference', identifier: label, label };
+}
+
+function targetsOf({ properties }: Element): number[] | undefined {
+  return properties[TARGETS] as number[] | undefined;
+}
+
+function html(value: string): Html {
+  return { type: 'html', value };
+}

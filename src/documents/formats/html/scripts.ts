@@ -1,0 +1,64 @@
+import type { Element, Root } from 'hast';
+import { type Children, newElement, newText, textOf, visit } from './elements.ts';
+
+const SUPERSCRIPTS = pairs('0⁰1¹2²3³4⁴5⁵6⁶7⁷8⁸9⁹+⁺-⁻−⁻=⁼(⁽)⁾aᵃbᵇcᶜdᵈeᵉfᶠgᵍhʰiⁱjʲkᵏlˡmᵐnⁿoᵒpᵖrʳsˢtᵗuᵘvᵛwʷxˣyʸzᶻ');
+const SUBSCRIPTS = pairs('0₀1₁2₂3₃4₄5₅6₆7₇8₈9₉+₊-₋−₋=₌(₍)₎aₐeₑhₕiᵢjⱼkₖlₗmₘnₙoₒpₚrᵣsₛtₜuᵤvᵥxₓ');
+
+function pairs(list: string): ReadonlyMap<string, string> {
+  const characters = Array.from(list);
+  return new Map(characters.flatMap((plain, i) => (i % 2 === 0 ? [[plain, characters[i + 1] ?? '']] : [])));
+}
+
+/**
+ * Writes superscripts and subscripts with Unicode's own characters where it has them all: `10⁶` must never read 106.
+ * Others stay elements, and in code become `^(…)` and `_(…)`. Changes the tree in place. References to notes, which are
+ * links, are raised by themselves.
+ */
+export function raiseScripts(content: Root | Element, isInCode = false): void {
+  content.children = (content.children as Children).flatMap((child): Children => {
+    if (child.type !== 'element') return [child];
+    const { tagName } = child;
+    if (tagName !== 'sup' && tagName !== 'sub') {
+      raiseScripts(child, isInCode || /^(?:code|kbd|pre|samp|tt|var)$/.test(tagName));
+      return [child];
+    }
+    if (hasReference(child)) return child.children;
+    const text = textOf(child);
+    if (text.trim() === '') return child.children;
+    const raised = written(text.trim(), tagName === 'sup' ? SUPERSCRIPTS : SUBSCRIPTS);
+    if (raised !== undefined) return [newText(text.replace(text.trim(), () => raised))];
+    if (isInCode) return [newText(`${tagName === 'sup' ? '^' : '_'}(${text})`)];
+    raiseScripts(child);
+    return [child];
+  });
+}
+
+function written(text: string, characters: ReadonlyMap<string, string>): string | undefined {
+  let raised = '';
+  for (const character of text) {
+    const one = characters.get(character);
+    if (one === undefined) return undefined;
+    raised += one;
+  }
+  return raised;
+}
+
+function hasReference(element: Element): boolean {
+  let found = false;
+  visit(element, ({ tagName }) => {
+    found ||= tagName === 'a' || tagName === 'img' || tagName === 'code';
+  });
+  return found;
+}
+
+/** Readings of ruby text stand in parentheses behind it, as browsers without ruby show them. */
+export function bracketReadings(content: Root | Element): void {
+  visit(content, (ruby) => {
+    if (ruby.tagName !== 'ruby' || ruby.children.some((child) => child.type === 'element' && child.tagName === 'rp'))
+      return;
+    ruby.children = ruby.children.flatMap((child): Children => {
+      if (child.type !== 'element' || child.tagName !== 'rt') return [child];
+      return [newText('('), newElement('span', {}, child.children), newText(')')];
+    });
+  });
+}

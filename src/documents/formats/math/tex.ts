@@ -1,0 +1,349 @@
+/**
+ * Pieces of TeX for mathematics that was written in another format (Office Math, MathML). No piece contains a bare `|`
+ * or a line end, so that a formula can stand in a line or a table cell of Markdown.
+ */
+
+/** Characters that have a command of their own; KaTeX takes any other as it is. */
+const COMMANDS = new Map(
+  Object.entries({
+    '\\': '\\backslash',
+    '{': '\\{',
+    '}': '\\}',
+    $: '\\$',
+    '&': '\\&',
+    '#': '\\#',
+    '%': '\\%',
+    _: '\\_',
+    '^': '\\hat{}',
+    '~': '\\sim',
+    '|': '\\vert',
+    '‖': '\\Vert',
+    '∥': '\\parallel',
+    '⟨': '\\langle',
+    '⟩': '\\rangle',
+    '〈': '\\langle',
+    '〉': '\\rangle',
+    '⌈': '\\lceil',
+    '⌉': '\\rceil',
+    '⌊': '\\lfloor',
+    '⌋': '\\rfloor',
+    '−': '-',
+    '∗': '*',
+    '×': '\\times',
+    '÷': '\\div',
+    '±': '\\pm',
+    '∓': '\\mp',
+    '·': '\\cdot',
+    '⋅': '\\cdot',
+    '∘': '\\circ',
+    '•': '\\bullet',
+    '⊕': '\\oplus',
+    '⊗': '\\otimes',
+    '≤': '\\le',
+    '≥': '\\ge',
+    '≠': '\\ne',
+    '≈': '\\approx',
+    '≡': '\\equiv',
+    '≅': '\\cong',
+    '≃': '\\simeq',
+    '∼': '\\sim',
+    '∝': '\\propto',
+    '≪': '\\ll',
+    '≫': '\\gg',
+    '→': '\\to',
+    '←': '\\leftarrow',
+    '↔': '\\leftrightarrow',
+    '⇒': '\\Rightarrow',
+    '⇐': '\\Leftarrow',
+    '⇔': '\\Leftrightarrow',
+    '↦': '\\mapsto',
+    '∞': '\\infty',
+    '∂': '\\partial',
+    '∇': '\\nabla',
+    '∀': '\\forall',
+    '∃': '\\exists',
+    '∅': '\\emptyset',
+    '∈': '\\in',
+    '∉': '\\notin',
+    '∋': '\\ni',
+    '⊂': '\\subset',
+    '⊃': '\\supset',
+    '⊆': '\\subseteq',
+    '⊇': '\\supseteq',
+    '∪': '\\cup',
+    '∩': '\\cap',
+    '∖': '\\setminus',
+    '∧': '\\wedge',
+    '∨': '\\vee',
+    '¬': '\\neg',
+    '⊢': '\\vdash',
+    '⊨': '\\models',
+    '⊥': '\\perp',
+    '∠': '\\angle',
+    '°': '^{\\circ}',
+    '′': "'",
+    '″': "''",
+    '…': '\\dots',
+    '⋯': '\\cdots',
+    '⋮': '\\vdots',
+    '⋱': '\\ddots',
+    ℏ: '\\hbar',
+    ℓ: '\\ell',
+    ℜ: '\\Re',
+    ℑ: '\\Im',
+    ℵ: '\\aleph',
+    '∑': '\\sum',
+    '∏': '\\prod',
+    '∐': '\\coprod',
+    '∫': '\\int',
+    '∬': '\\iint',
+    '∭': '\\iiint',
+    '∮': '\\oint',
+    '⋃': '\\bigcup',
+    '⋂': '\\bigcap',
+    '⋁': '\\bigvee',
+    '⋀': '\\bigwedge',
+    '⨁': '\\bigoplus',
+    '⨂': '\\bigotimes',
+    '√': '\\surd',
+    ℝ: '\\mathbb{R}',
+    ℕ: '\\mathbb{N}',
+    ℤ: '\\mathbb{Z}',
+    ℚ: '\\mathbb{Q}',
+    ℂ: '\\mathbb{C}',
+    ℙ: '\\mathbb{P}',
+    ℍ: '\\mathbb{H}',
+    ℱ: '\\mathcal{F}',
+    ℋ: '\\mathcal{H}',
+    ℒ: '\\mathcal{L}',
+    '\u00a0': '~',
+    '\u2003': '\\quad ',
+    '\u2009': '\\,',
+    '\u200a': '\\,',
+  }),
+);
+
+const GREEK =
+  'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho varsigma sigma tau upsilon phi chi psi omega';
+const UPPER_GREEK = 'Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega';
+for (const [i, name] of GREEK.split(' ').entries()) {
+  if (name !== 'omicron') COMMANDS.set(String.fromCodePoint(0x3b1 + i), name === 'phi' ? '\\varphi' : `\\${name}`);
+}
+for (const [i, letter] of [...'ΓΔΘΛΞΠΣΥΦΨΩ'].entries()) COMMANDS.set(letter, `\\${UPPER_GREEK.split(' ')[i]}`);
+COMMANDS.set('ε', '\\varepsilon');
+for (const [letter, name] of Object.entries({ ϕ: 'phi', ϵ: 'epsilon', ϑ: 'vartheta', ϖ: 'varpi', ϱ: 'varrho' })) {
+  COMMANDS.set(letter, `\\${name}`);
+}
+
+/** Invisible operators and marks. */
+const INVISIBLE = /[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]|[\ufe00-\ufe0f]/g;
+
+const FUNCTIONS = new Set(
+  (
+    'arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln log max min ' +
+    'Pr sec sin sinh sup tan tanh'
+  ).split(' '),
+);
+
+/** Operators that take their limits below and above. */
+const LIMITED =
+  /^\\(?:lim|liminf|limsup|max|min|sup|inf|det|gcd|Pr|sum|prod|coprod|bigcup|bigcap|bigvee|bigwedge|bigoplus|bigotimes)$/;
+
+const ACCENTS = new Map(
+  Object.entries({
+    '^': 'hat',
+    ˆ: 'hat',
+    '\u0302': 'hat',
+    '~': 'tilde',
+    '˜': 'tilde',
+    '\u0303': 'tilde',
+    '¯': 'bar',
+    '‾': 'overline',
+    '\u0304': 'bar',
+    '\u0305': 'overline',
+    '\u00b4': 'acute',
+    '\u0301': 'acute',
+    '`': 'grave',
+    '\u0300': 'grave',
+    '˘': 'breve',
+    '\u0306': 'breve',
+    ˇ: 'check',
+    '\u030c': 'check',
+    '˙': 'dot',
+    '\u0307': 'dot',
+    '¨': 'ddot',
+    '\u0308': 'ddot',
+    '\u20db': 'dddot',
+    '→': 'vec',
+    '\u20d7': 'vec',
+    '←': 'overleftarrow',
+    '\u20d6': 'overleftarrow',
+    '\u20e1': 'overleftrightarrow',
+    '⏞': 'overbrace',
+    '⏜': 'overbrace',
+  }),
+);
+const WIDE = new Map([
+  ['hat', 'widehat'],
+  ['tilde', 'widetilde'],
+  ['bar', 'overline'],
+  ['vec', 'overrightarrow'],
+]);
+const ACCENTS_BELOW = new Map([
+  ['_', 'underline'],
+  ['\u0332', 'underline'],
+  ['¯', 'underline'],
+  ['‾', 'underline'],
+  ['⏟', 'underbrace'],
+  ['⏝', 'underbrace'],
+]);
+
+/** Alphabets of U+1D400–1D7FF in their order: [first, command]; letters come in runs of 52. */
+const ALPHABETS = [
+  'mathbf',
+  '',
+  'boldsymbol',
+  'mathcal',
+  'mathcal',
+  'mathfrak',
+  'mathbb',
+  'mathfrak',
+  'mathsf',
+  'mathsf',
+  'mathsf',
+  'mathsf',
+  'mathtt',
+];
+
+/** Joins pieces; a command is separated from a letter that follows. */
+export function join(pieces: readonly string[]): string {
+  let tex = '';
+  for (const piece of pieces) {
+    if (piece === '') continue;
+    tex += /\\[a-zA-Z]+$/.test(tex) && /^[a-zA-Z]/.test(piece) ? ` ${piece}` : piece;
+  }
+  return tex;
+}
+
+/** The symbols of a text of mathematics: operators, letters and digits. */
+export function symbols(text: string): string {
+  return join(Array.from(text.replace(INVISIBLE, '').replace(/\s+/g, ' '), symbol)).trim();
+}
+
+function symbol(character: string): string {
+  const command = COMMANDS.get(character);
+  if (command !== undefined) return command;
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x1d400 || code > 0x1d7ff) return character;
+  const plain = character.normalize('NFKC');
+  const name = code < 0x1d6a4 ? ALPHABETS[Math.floor((code - 0x1d400) / 52)] : code >= 0x1d7ce ? 'mathbf' : '';
+  const letter = COMMANDS.get(plain) ?? plain;
+  return name ? `\\${name}{${letter}}` : letter;
+}
+
+/** A name of several letters: a function, or upright letters. */
+export function name(text: string): string {
+  const word = text.replace(INVISIBLE, '').trim();
+  if (FUNCTIONS.has(word)) return `\\${word}`;
+  return /^[\p{L}\p{N}]{2,}$/u.test(word) && /[a-z]/i.test(word) ? `\\mathrm{${symbols(word)}}` : symbols(word);
+}
+
+/** Words in a formula. */
+export function words(text: string): string {
+  const shown = text.replace(INVISIBLE, '').replace(/\s+/g, ' ');
+  if (shown.trim() === '') return shown === '' ? '' : '\\ ';
+  const escaped = shown.replace(/[\\{}$&#%_^~|]/g, (special) => TEXT_ESCAPES[special] ?? `\\${special}`);
+  return `\\text{${escaped}}`;
+}
+
+const TEXT_ESCAPES: Record<string, string> = {
+  '\\': '\\textbackslash ',
+  '^': '\\textasciicircum ',
+  '~': '\\textasciitilde ',
+  '|': '\\textbar ',
+};
+
+/** Letters in an alphabet: mathbb, mathbf, mathcal, mathfrak, mathrm, mathsf, mathtt. */
+export function alphabet(command: string, tex: string): string {
+  return command === '' || tex === '' ? tex : `\\${command}{${tex}}`;
+}
+
+export function fraction(numerator: string, denominator: string): string {
+  return `\\frac{${numerator}}{${denominator}}`;
+}
+
+export function stacked(above: string, below: string): string {
+  return `\\genfrac{}{}{0pt}{}{${above}}{${below}}`;
+}
+
+export function root(radicand: string, degree = ''): string {
+  if (degree === '') return `\\sqrt{${radicand}}`;
+  return `\\sqrt[${degree.includes(']') ? `{${degree}}` : degree}]{${radicand}}`;
+}
+
+/** Subscript and superscript; "" for none. */
+export function scripts(base: string, sub: string, sup: string): string {
+  const lower = sub === '' ? '' : `_{${sub}}`;
+  const isPrime = /^'+$/.test(sup);
+  const upper =
+    sup === '' ? '' : isPrime && sub === '' ? sup : `^{${isPrime ? sup.replaceAll("'", '\\prime ').trim() : sup}}`;
+  if (lower === '' && upper === '') return base;
+  return `${isAtom(base) ? base : `{${base}}`}${lower}${upper}`;
+}
+
+/** Limits below and above an operator, else marks below and above a base. */
+export function limits(base: string, below: string, above: string): string {
+  if (LIMITED.test(base)) return scripts(base, below, above);
+  if (/^\\(?:i*int|oint)$/.test(base)) return scripts(`${base}\\limits`, below, above);
+  if (above === '' && /^\\underbrace\{/.test(base)) return `${base}_{${below}}`;
+  if (below === '' && /^\\overbrace\{/.test(base)) return `${base}^{${above}}`;
+  const under = below === '' ? base : `\\underset{${below}}{${base}}`;
+  return above === '' ? under : `\\overset{${above}}{${under}}`;
+}
+
+/** An accent above or below; undefined if the character is not one. */
+export function accent(character: string, base: string, isBelow = false): string | undefined {
+  const known = (isBelow ? ACCENTS_BELOW : ACCENTS).get(character.trim());
+  if (known === undefined) return undefined;
+  return `\\${isAtom(base) ? known : (WIDE.get(known) ?? known)}{${base}}`;
+}
+
+/** Delimiters that grow with what is between them; "" for none on a side. */
+export function fenced(open: string, content: string, close: string): string {
+  const array = /^\\begin\{(matrix|aligned)\}([\s\S]*)\\end\{\1\}$/.exec(content);
+  if (array && !(array[2] ?? '').includes('\\begin{')) {
+    const [, kind, rows = ''] = array;
+    const isCases = open === '{' && close === '';
+    const environment = isCases ? 'cases' : kind === 'matrix' ? MATRICES[open + close] : undefined;
+    if (environment) return `\\begin{${environment}}${rows}\\end{${environment}}`;
+  }
+  return `\\left${delimiter(open)}${content}\\right${delimiter(close)}`;
+}
+
+const MATRICES: Record<string, string> = {
+  '()': 'pmatrix',
+  '[]': 'bmatrix',
+  '{}': 'Bmatrix',
+  '||': 'vmatrix',
+  '‖‖': 'Vmatrix',
+};
+
+function delimiter(character: string): string {
+  if (character === '') return '.';
+  const tex = symbols(character);
+  return /[a-z]$/i.test(tex) ? `${tex} ` : tex;
+}
+
+export function matrix(rows: readonly (readonly string[])[]): string {
+  return `\\begin{matrix}${rows.map((cells) => cells.join(' & ')).join(' \\\\ ')}\\end{matrix}`;
+}
+
+/** Lines of equations, which have their own `&` where they are aligned. */
+export function lines(equations: readonly string[]): string {
+  return `\\begin{aligned}${equations.join(' \\\\ ')}\\end{aligned}`;
+}
+
+/** Whether scripts may follow without braces. */
+function isAtom(tex: string): boolean {
+  return /^(?:.|\d+|\\[a-zA-Z]+(?:\\limits)?|\\[a-z]+\{[^{}\\]\}|\{[^{}]*\}|\{\})$/su.test(tex) || tex === '';
+}

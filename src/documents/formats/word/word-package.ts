@@ -1,0 +1,83 @@
+import { posix } from 'node:path';
+import { ExtractError } from '../extract-error.ts';
+import type { LossList } from '../loss-list.ts';
+import type { ZipEntry } from '../zip.ts';
+import { countWordCharacters, rewriteWordPart, textOfXml } from './word-parts.ts';
+import { attributesOf, xmlTokens } from './xml-tree.ts';
+
+/** The limit of one part, in bytes; the unpacked size of all is limited before. */
+const PART_MAX = 256 * 2 ** 20;
+
+/** The parts whose text is shown. */
+const SHOWN = /^word\/(?:document|footnotes|endnotes)\d*\.xml$/;
+const COUNTED =
+  /^word\/(?:(?:document|footnotes|endnotes|header|footer|comments)\d*|charts\/chart\w*|diagrams\/data\d*)\.xml$/;
+
+/** Files of a Word document as its converter reads them: the parts with text rewritten. */
+export interface WordPackage {
+  exists(name: string): boolean;
+  read(name: string): Promise<Uint8Array>;
+  read(name: string, encoding: string): Promise<string>;
+}
+
+/** Opens the package of a Word document; what is left out of the rewritten parts is listed when these are read. */
+export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) {
+  const byName = new Map(entries.map((entry) => [entry.name, entry]));
+  const bytesOf = (name: string) => byName.get(name)?.read(PART_MAX);
+  const textOf = (name: string) => bytesOf(name)?.toString('utf8') ?? '';
+  const related = relatedTexts(textOf);
+  const read = async (name: string, encoding?: string) => {
+    const bytes = bytesOf(name);
+    if (!bytes) throw new ExtractError('unreadable', 'the Word document is damaged: a part of it is missing');
+    if (encoding === undefined) return bytes;
+    if (encoding === 'base64') return bytes.toString('base64');
+    const text = new TextDecoder(encoding).decode(bytes);
+    return SHOWN.test(name) ? rewriteWordPart(text, losses, related) : text;
+  };
+  const files: WordPackage = { exists: (name) => byName.has(name), read: read as WordPackage['read'] };
+  return {
+    files,
+    styles: () => textOf('word/styles.xml'),
+    /** The texts of its headers and footers, without those that are the same. */
+    edges(kind: 'header' | 'footer'): string[] {
+      const names = [...byName.keys()].filter((name) => new RegExp(`^word/${kind}\\d*\\.xml$`).test(name)).sort();
+      const texts = names.map((name) => textOfXml(textOf(name)).replace(/\s+/g, ' ').trim());
+      return [...new Set(texts)].filter((text) => text !== '');
+    },
+    comments(): string[] {
+      const comments = textOf('word/comments.xml').split(/<(?:\w+:)?comment\s/);
+      return comments.slice(1).map((comment) => textOfXml(`<${comment}`).replace(/\s+/g, ' ').trim());
+    },
+    /** The characters of all its texts, white space not counted. */
+    countCharacters(): number {
+      const counted = [...byName.keys()].filter((name) => COUNTED.test(name));
+      return counted.reduce((sum, name) => sum + countWordCharacters(textOf(name)), 0);
+    },
+  };
+}
+
+/** The texts of the diagram or chart that the document's text refers to. */
+function relatedTexts(textOf: (name: string) => string): (id: string) => string[] {
+  let targets: Map<string, string> | undefined;
+  return (id) => {
+    targets ??= relationships(textOf('word/_rels/document.xml.rels'));
+    const name = posix.join('word', targets.get(id) ?? '');
+    if (/^word\/diagrams\/data\d*\.xml$/.test(name)) return piecesOf(textOf(name), 'pt');
+    return /^word\/charts\/chart\w*\.xml$/.test(name) ? piecesOf(textOf(name), 'ser') : [];
+  };
+}
+
+function piecesOf(xml: string, element: string): string[] {
+  const pieces = xml.split(new RegExp(`<\\w+:${element}[\\s>]`));
+  return pieces.map((piece) => textOfXml(`<${piece}`).replace(/\s+/g, ' ').trim()).filter((text) => text !== '');
+}
+
+function relationships(xml: string): Map<string, string> {
+  const targets = new Map<string, string>();
+  for (const { type, source } of xmlTokens(xml)) {
+    if (type !== 'empty' && type !== 'open') continue;
+    const { Id, Target } = attributesOf(source);
+    if (Id !== undefined && Target !== undefined) targets.set(Id, Target);
+  }
+  return targets;
+}
