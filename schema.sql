@@ -878,6 +878,22 @@ alter table blobs enable row level security;
 create policy of_the_service on blobs for all
   using (( SELECT is_service()));
 
+-- What the page of a file was last made from, by an upload or the ones since that brought the same. A page without a row is made again.
+create table compiled_files (
+  wiki_id    text     collate "C" not null,
+  page_id    text     collate "C" not null,
+  upload_id  text     collate "C" not null,
+  file_no    integer  not null,
+  refers_to  text[]   not null,
+  digest     text     collate "C" not null,
+  PRIMARY KEY (wiki_id, page_id),
+  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on compiled_files to ibid_service;
+alter table compiled_files enable row level security;
+create policy of_the_wiki on compiled_files for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
 -- A row for each request of a sign-in link, for any address, so that the time an answer takes tells nothing. token_hash is null where the address may not sign in, and once a link of the address was used: that ends them all. network: where the request came from.
 create table email_links (
   link_id     text                      collate "C" not null,

@@ -11,6 +11,7 @@ export const BIG_TABLES = [
   'audit_events',
   'background_jobs',
   'blobs',
+  'compiled_files',
   'email_links',
   'exports',
   'idempotency_keys',

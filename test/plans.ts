@@ -35,6 +35,7 @@ const SMALL_TABLES = ['search_wikis', 'search_pending', 'page_bases'];
 
 /** Tables that no request reads. */
 const JOB_TABLES = [
+  'compiled_files',
   'imports',
   'imported_people',
   'staged_imports',

@@ -33,6 +33,8 @@ export interface CompiledFile extends Rendered {
   markdown: string;
   /** The uploaded files that it links to. */
   links: string[];
+  /** The addresses and wiki links in its text that may lead to files, as `relink` answers them. */
+  references: string[];
   plain_reason: PlainReason;
   /** The paths of the wiki that its text links to. */
   page_links: PageLink[];
@@ -109,7 +111,7 @@ export function compileFile(
       const extracted = checkPage(readFile(file));
       onExtracted(extracted.markdown.length);
       const tree = parseMarkdown(extracted.markdown);
-      const { edits, links } = relink(extracted.markdown, tree, file, pages);
+      const { edits, links, references } = relink(extracted.markdown, tree, file, pages);
       const named = linkNames(extracted, tree, file, names);
       const markdown = editText(extracted.markdown, tree, [...edits, ...named.edits]);
       const page_links = linksOf(tree, markdown, file.page_path);
@@ -119,6 +121,7 @@ export function compileFile(
       return finished(file, extracted, rendered, {
         markdown,
         links: linked,
+        references,
         page_links: withWikiLinks(page_links, rendered.wiki_links),
         named_paths: named.paths,
         plain_reason: '',
@@ -147,6 +150,7 @@ export function compileAsPlainText(file: CompileInput, plain_reason: PlainReason
   return finished(file, extracted, rendered, {
     markdown: extracted.markdown,
     links: [],
+    references: [],
     page_links: [],
     named_paths: [],
     plain_reason,
@@ -164,7 +168,7 @@ function finished(
   file: CompileInput,
   { kind, title, language, content_type, rest: left_out = '', losses, file_characters, ...places }: Extracted,
   rendered: Rendered,
-  rest: Pick<CompiledFile, 'markdown' | 'links' | 'page_links' | 'named_paths' | 'plain_reason'>,
+  rest: Pick<CompiledFile, 'markdown' | 'links' | 'references' | 'page_links' | 'named_paths' | 'plain_reason'>,
 ): CompiledFile {
   const source_text = left_out === '' ? rendered.text : `${rendered.text}\n${left_out}`;
   return {

@@ -14,6 +14,7 @@ import { mergeEdits } from './merge-edits.ts';
 import { markOrphanedSections } from './orphaned-sections.ts';
 import { openSectionPlans } from './plan-sections.ts';
 import { planUpload } from './plan-upload.ts';
+import { type FilesAround, skipUnchanged } from './unchanged-files.ts';
 import { unpackArchives } from './unpack-archives.ts';
 import { insertSections, writeFiles } from './write-files.ts';
 import { EditedMeanwhileError } from './write-pages.ts';
@@ -46,6 +47,8 @@ export const ingestJob = defineRecordJob({
     const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
     const attached = await attachedFiles(db.query, upload);
     const pages = withAttachedFiles(planned, attached);
+    const around = { wiki_id: job.wiki_id, pages, attached };
+    await skipUnchanged(db, job, around);
     const plans = await openSectionPlans(db.query, upload);
     await giveUpSections(db.query, job);
     const pending = await pendingFiles(db.query, job);
@@ -56,7 +59,7 @@ export const ingestJob = defineRecordJob({
       pages,
     );
     const compile = fileCompiler(services, db.query, upload, { pages, titles, attached, plans, stopping: signal });
-    const write = (batch: readonly CompiledUploadFile[]) => mergeAndWrite(db, services.sandbox, job, pages, batch);
+    const write = (batch: readonly CompiledUploadFile[]) => mergeAndWrite(db, services.sandbox, job, around, batch);
     const begun: number[] = [];
     try {
       for (const group of groupsToBegin(pending)) {
@@ -101,20 +104,20 @@ async function mergeAndWrite(
   db: Db,
   sandbox: Sandbox,
   job: ClaimedJob,
-  pages: ReadonlyMap<string, string>,
+  around: FilesAround,
   compiled: readonly CompiledUploadFile[],
 ): Promise<void> {
   const { wiki_id } = job;
   for (let left = MERGES - 1; ; left -= 1) {
     // Outside the transaction, since it renders.
-    const of = await mergeEdits({ query: db.query, sandbox, wiki_id }, pages, compiled);
+    const of = await mergeEdits({ query: db.query, sandbox, wiki_id }, around.pages, compiled);
     try {
       return await db.transaction(async (query) => {
         const upload_id = job.upload_id ?? '';
         await insertSections(query, { wiki_id, upload_id }, compiled);
         const { creator, progress } = await standOf(query, job, compiled.length);
         await advanceJob(query, job, progress);
-        await writeFiles(query, { wiki_id, upload_id, creator }, compiled, { of, isLast: left === 0 });
+        await writeFiles(query, { wiki_id, upload_id, creator }, compiled, { of, isLast: left === 0 }, around);
       });
     } catch (error) {
       if (!(error instanceof EditedMeanwhileError)) throw error;

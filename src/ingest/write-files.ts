@@ -6,6 +6,7 @@ import { needsReview } from '../documents/formats/losses.ts';
 import { givenLinks, pageMeant } from '../pages/write-text.ts';
 import { pendingBatch } from '../search/index/pending.ts';
 import type { CompiledUploadFile, Merges, UploadWrite } from './compiled-upload.ts';
+import { type FilesAround, markShown, noteCompiled } from './unchanged-files.ts';
 import { type WrittenPage, writePages } from './write-pages.ts';
 
 interface WrittenFile {
@@ -18,12 +19,16 @@ interface WrittenFile {
   new_source: boolean;
 }
 
-/** Writes the sources and pages of a batch of files, and what became of each file, in the caller's transaction. */
+/**
+ * Writes the sources and pages of a batch of files, and what became of each file, in the caller's transaction. `around`:
+ * what the files refer to.
+ */
 export async function writeFiles(
   query: Query,
   write: UploadWrite,
   compiled: readonly CompiledUploadFile[],
   merges: Merges,
+  around: FilesAround,
 ): Promise<void> {
   const sources = await writeSources(query, write, compiled);
   const pages = await writePages(query, write, compiled, merges);
@@ -50,24 +55,12 @@ export async function writeFiles(
       as r (file_no int, status text, error text, page_change text, source_id text, new_source boolean,
       page_id text)
     where f.wiki_id = ${write.wiki_id} and f.upload_id = ${write.upload_id} and f.file_no = r.file_no`);
-  await markShown(query, write, compiled, rows);
-}
-
-/** Files of the upload that pages show are done with the first of these. */
-async function markShown(
-  query: Query,
-  { wiki_id, upload_id }: UploadWrite,
-  compiled: readonly CompiledUploadFile[],
-  written: readonly WrittenFile[],
-): Promise<void> {
-  const shown = compiled.flatMap(({ shown = [] }, i) => shown.map((file_no) => ({ file_no, by: written[i]?.page_id })));
-  if (shown.length === 0) return;
-  const first = new Map(shown.toReversed().map(({ file_no, by }) => [file_no, by]));
-  await query(sql`
-    update upload_files f set status = 'done', error = '', page_id = g.page_id
-    from unnest(${[...first.keys()]}::int[], ${[...first.values()]}::text[]) as g (file_no, page_id)
-    where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.file_no = g.file_no and f.is_attachment
-      and f.status = 'pending'`);
+  const shown = compiled.map(({ shown = [] }, i) => ({ page_id: rows[i]?.page_id ?? '', shown }));
+  await markShown(query, write, shown);
+  const made = pages.flatMap(({ file, page_id, change }) =>
+    change === 'kept' ? [] : [[file.file_no, page_id] as const],
+  );
+  await noteCompiled(query, write, around, compiled, new Map(made));
 }
 
 /** The rows of what files of a batch were divided into: what is written next counts and links to them. */

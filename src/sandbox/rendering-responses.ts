@@ -69,6 +69,7 @@ const FileMessage = Type.Object({
   content_type: ContentType,
   markdown: Text,
   links: Type.Array(Type.String()),
+  references: Type.Array(Type.String()),
   page_links: Links,
   named_paths: Type.Array(Type.String()),
   source_text: Text,

@@ -12,6 +12,9 @@ export const ATTACHMENT_PREFIX = 'attachment:';
 /** The prefix of files of an earlier upload: names do not begin with it. */
 export const EARLIER_UPLOAD_PREFIX = '/';
 
+/** The prefix of references that are wiki links. */
+const WIKI_REFERENCE = '[[';
+
 interface Target {
   /** The name in the upload: a file, or a folder without a file as its page; "" for another page of the same file. */
   filename: string;
@@ -28,18 +31,22 @@ type Linking = Pick<CompileInput, 'filename' | 'page_path' | 'fragments'>;
  * resolved as by a browser. The fragment is kept; a query is dropped, because pages have none. Only addresses change,
  * and links to files outside the upload are kept. `tree`, the parsed `markdown`, gets the new addresses. `pages` maps
  * files and folders of the upload to the paths of their pages, or to `attachment:<id>`. Returns the edits of the
- * Markdown (for `editText`) and the files that it links to, each once, in the order of the text.
+ * Markdown (for `editText`) and the files that it links to, each once, in the order of the text; and all references that
+ * may lead to files, whether there are such files or not, for `pageOfReference`.
  */
 export function relink(
   markdown: string,
   tree: Root,
   file: Linking,
   pages: ReadonlyMap<string, string>,
-): { edits: Edit[]; links: string[] } {
+): { edits: Edit[]; links: string[]; references: string[] } {
   const edits: Edit[] = [];
+  const references = new Set<string>();
   const links = new Set<string>();
 
   function find(url: string): Target | undefined {
+    const path = localPath(url);
+    if (path !== undefined) references.add(path);
     const target = url.startsWith('#') ? findFragment(url, file) : findTarget(url, file, pages);
     if (target && target.filename !== '') links.add(target.filename);
     return target;
@@ -48,6 +55,7 @@ export function relink(
   visit(tree, (node) => {
     if (node.type === 'html') edits.push(...relinkHtml(markdown, node, find));
     if (node.type === 'wikiLink') {
+      if (node.target !== '') references.add(WIKI_REFERENCE + node.target);
       const filename = findAttached(node.target, file, pages);
       if (filename === undefined) return;
       links.add(filename);
@@ -63,7 +71,7 @@ export function relink(
     node.url = target.address + fragment;
     edits.push({ start, end, text: target.address + encodeFragment(fragment, markdown.slice(start, end)) });
   });
-  return { edits, links: [...links] };
+  return { edits, links: [...links], references: [...references] };
 }
 
 /**
@@ -125,9 +133,15 @@ function findFragment(url: string, { fragments }: Linking): Target | undefined {
   return { filename: '', address, fragment: `#${fragment}` };
 }
 
-function findTarget(url: string, file: Linking, pages: ReadonlyMap<string, string>): Target | undefined {
+/** The path of an address that may be that of a file, without ? and #; undefined for an address elsewhere. */
+function localPath(url: string): string | undefined {
   const path = /^[^?#]*/.exec(url)?.[0].replaceAll('\\', '/') ?? '';
-  if (path === '' || path.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(path)) return undefined;
+  return path === '' || path.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(path) ? undefined : path;
+}
+
+function findTarget(url: string, file: Linking, pages: ReadonlyMap<string, string>): Target | undefined {
+  const path = localPath(url);
+  if (path === undefined) return undefined;
   // A name may contain a literal percent sign, so the address is tried as written first.
   for (const candidate of new Set([path, decoded(path)])) {
     const name = resolveName(file.filename, candidate);
@@ -190,6 +204,18 @@ function attach(node: WikiLink, address: string): Edit {
   Object.assign(node, made);
   const words = (isEmbed ? alt : text || target).replace(/[\\[\]*_`~<>|&$!=^%#]/g, '\\$&');
   return { start, end, text: `${isEmbed ? '!' : ''}[${words}](${address})` };
+}
+
+/** Where a reference of a text leads to: what `pages` has for the file; undefined where there is none. */
+export function pageOfReference(
+  reference: string,
+  file: Pick<Linking, 'filename' | 'page_path'>,
+  pages: ReadonlyMap<string, string>,
+): string | undefined {
+  const filename = reference.startsWith(WIKI_REFERENCE)
+    ? findAttached(reference.slice(WIKI_REFERENCE.length), file, pages)
+    : findTarget(reference, file, pages)?.filename;
+  return filename === undefined ? undefined : pages.get(filename);
 }
 
 /** The file name that an address refers to from a file; a leading slash refers to the root of the upload. */
