@@ -13,29 +13,35 @@ function pack(content: string | Uint8Array): { crc: number; packed: Buffer } {
   return made;
 }
 
-/** A compressed ZIP archive of files by name; names are written unchanged. */
-export function zipOf(files: readonly (readonly [name: string, content: string | Uint8Array])[]): Buffer {
-  const parts: Buffer[] = [];
-  const directory: Buffer[] = [];
+/**
+ * A compressed ZIP archive of files by name; names are written unchanged, those of bytes without saying that they are UTF-8.
+ * `extra`: the extra field.
+ */
+export function zipOf(
+  files: readonly (readonly [name: string | Uint8Array, content: string | Uint8Array, extra?: Uint8Array])[],
+): Buffer {
+  const parts: Uint8Array[] = [];
+  const directory: Uint8Array[] = [];
   let offset = 0;
-  for (const [name, content] of files) {
+  for (const [name, content, extra = new Uint8Array()] of files) {
     const { crc, packed } = pack(content);
     const path = Buffer.from(name);
-    // Version, flags (names are UTF-8), method, time and date, checksum, both sizes, length of the name, no extra
-    // field.
+    // Version, flags (names are UTF-8), method, time and date, checksum, both sizes, lengths of the name and of the
+    // extra field.
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
-    common.writeUInt16LE(0x800, 2);
+    common.writeUInt16LE(typeof name === 'string' ? 0x800 : 0, 2);
     common.writeUInt16LE(8, 4);
     common.writeUInt32LE(crc, 10);
     common.writeUInt32LE(packed.length, 14);
     common.writeUInt32LE(Buffer.byteLength(content), 18);
     common.writeUInt16LE(path.length, 22);
+    common.writeUInt16LE(extra.length, 24);
     const tail = Buffer.alloc(14);
     tail.writeUInt32LE(offset, 10);
-    parts.push(Buffer.from('PK\x03\x04'), common, path, packed);
-    directory.push(Buffer.from('PK\x01\x02\x14\0'), common, tail, path);
-    offset += 30 + path.length + packed.length;
+    parts.push(Buffer.from('PK\x03\x04'), common, path, extra, packed);
+    directory.push(Buffer.from('PK\x01\x02\x14\0'), common, tail, path, extra);
+    offset += 30 + path.length + extra.length + packed.length;
   }
   const list = Buffer.concat(directory);
   const end = Buffer.alloc(22);

@@ -40,7 +40,10 @@ test('an archive is its files: folders become the tree, and links lead from one 
   ]);
   const { body: upload } = await world.upload(owner, owner.wiki_id, { 'docs.zip': archive, 'beside.md': '# Beside\n' });
   assert.equal(upload.status, 'completed');
-  assert.equal(upload.summary, '5 files: 5 new sources, 6 new pages.');
+  assert.equal(
+    upload.summary,
+    '5 files: 5 new sources, 6 new pages, 2 hidden files left out (__MACOSX/guide/._setup.md, .git/config) of docs.zip.',
+  );
   assert.deepEqual(await pathsOf(owner), {
     guide: 'Guide',
     'guide/setup': 'Set up',

@@ -2,6 +2,8 @@ import { changedFields } from '../access/audit-record.ts';
 import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+import { lossesInWords } from '../documents/formats/loss-words.ts';
+import type { Loss } from '../documents/formats/losses.ts';
 
 import { givenUp, hasFailedBytes } from '../uploads/upload-file.ts';
 import { NOT_SHOWN } from './attached-files.ts';
@@ -73,12 +75,14 @@ export async function endUpload(
     where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_change = 'kept'
     order by f.file_no limit ${NAMED}`);
   if (!counts) throw new Error('the files of an upload cannot be counted');
+  const incomplete = await incompleteSources(query, upload);
   const status = counts.usable > 0 ? 'completed' : 'failed';
   const summary = summarize(
     { ...counts, lost_sections },
     failures,
     conflicts,
     left.map(({ filename }) => filename),
+    incomplete,
   );
   const problem =
     status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
@@ -113,6 +117,7 @@ function summarize(
   failures: { filename: string; error: string }[],
   conflicts: Conflict[],
   left: string[],
+  incomplete: Incomplete,
 ): string {
   const parts = [
     count(counts.new_sources, 'new source'),
@@ -125,13 +130,48 @@ function summarize(
       `${count(counts.lost_sections, 'page')} of sections that are no longer there (now stale)`,
     counts.attached > 0 && `${count(counts.attached, 'file')} attached to pages that show them`,
     counts.left_out > 0 && `${count(counts.left_out, 'picture')} that no text shows left out`,
+    incomplete.to_review > 0 && `${count(incomplete.to_review, 'file')} not read completely`,
+    incomplete.others > 0 &&
+      `${count(incomplete.others, 'file')} read without what stands around the text (navigation, headers, scripts)`,
+    ...incomplete.archives.map(({ filename, error }) => `${error.replace(/^left_out: /, '')} of ${filename}`),
     counts.failed > 0 && `${count(counts.failed, 'file')} failed`,
   ].filter(Boolean);
   const named = failures.map(
     ({ filename, error }) => `${filename} (${error.replace(/^\w+: /, '') || 'not worked on'})`,
   );
   const list = namedOf('Failed', named, counts.failed);
-  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${namedOf('Left out', left, counts.left_out)}${conflictsNamed(conflicts, counts.kept_pages)}`;
+  const losses = incomplete.named.map(({ filename, losses }) => `${filename} (${lossesInWords(losses)})`);
+  const unread = namedOf('Not read completely', losses, incomplete.to_review);
+  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${conflictsNamed(conflicts, counts.kept_pages)}`;
+}
+
+/** The sources of an upload's files whose text does not have everything of the file, and archives not taken as a whole. */
+interface Incomplete {
+  /** Those with something that a person should look at, and those without. */
+  to_review: number;
+  others: number;
+  /** The first of the former. */
+  named: { filename: string; losses: Loss[] }[];
+  archives: { filename: string; error: string }[];
+}
+
+async function incompleteSources(
+  query: Query,
+  { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
+): Promise<Incomplete> {
+  const incomplete = sql`
+    from upload_files f join sources s on s.wiki_id = f.wiki_id and s.source_id = f.source_id
+    where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.kind = 'file' and f.status = 'done' and s.loss_count > 0`;
+  const [counts] = await query<{ to_review: number; others: number }>(sql`
+    select count(*) filter (where s.losses_to_review > 0)::int as to_review,
+      count(*) filter (where s.losses_to_review = 0)::int as others ${incomplete}`);
+  const named = await query<{ filename: string; losses: Loss[] }>(sql`
+    select f.filename, s.losses ${incomplete} and s.losses_to_review > 0 order by f.file_no limit ${NAMED}`);
+  const archives = await query<{ filename: string; error: string }>(sql`
+    select filename, error from upload_files
+    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'archive' and error like 'left_out:%'
+    order by file_no limit ${NAMED}`);
+  return { to_review: counts?.to_review ?? 0, others: counts?.others ?? 0, named, archives };
 }
 
 function namedOf(what: string, named: readonly string[], all: number): string {

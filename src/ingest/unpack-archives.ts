@@ -3,6 +3,7 @@ import { cleanFilename } from '../core/filename.ts';
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { isDocument } from '../documents/formats/file-type.ts';
+import type { LeftOut } from '../documents/formats/unpack.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';
 import type { UnpackedFile } from '../sandbox/document-reader.ts';
@@ -91,7 +92,7 @@ export async function unpackArchives(
     if (unpacked.is === 'broken') await fail(file_no, `${unpacked.code}: ${unpacked.message}`);
     else if (rows.length === 0)
       await fail(file_no, 'empty_file: the archive has no files in it; pack some and upload it again');
-    else await db.transaction((query) => insertRows(query, file_no, rows));
+    else await db.transaction((query) => insertRows(query, file_no, rows, leftOut(unpacked.left_out)));
   }
 
   async function fail(file_no: number, error: string): Promise<void> {
@@ -103,11 +104,11 @@ export async function unpackArchives(
     });
   }
 
-  async function insertRows(query: Query, file_no: number, rows: readonly PackedRow[]): Promise<void> {
+  async function insertRows(query: Query, file_no: number, rows: readonly PackedRow[], note: string): Promise<void> {
     await lockJob(query, job);
     await query(sql`
       with archive as (
-        update upload_files set kind = 'archive', status = 'done'
+        update upload_files set kind = 'archive', status = 'done', error = ${note}
         where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and file_no = ${file_no}
       )
       insert into upload_files (wiki_id, upload_id, file_no, filename, content_type, byte_size, sha256, status, error)
@@ -117,6 +118,19 @@ export async function unpackArchives(
           as (filename text, byte_size bigint, sha256 text, status text, error text))
           with ordinality as g (filename, byte_size, sha256, status, error, n)`);
   }
+}
+
+/** What the summary says of an archive whose files were not all taken; "" if they were. */
+function leftOut({ hidden, symbolic_links, names }: LeftOut): string {
+  const parts = [
+    hidden > 0 && `${hidden} hidden ${hidden === 1 ? 'file' : 'files'}`,
+    symbolic_links > 0 && `${symbolic_links} symbolic ${symbolic_links === 1 ? 'link' : 'links'}`,
+  ].filter(Boolean);
+  if (parts.length === 0) return '';
+  const more = hidden + symbolic_links > names.length ? ', …' : '';
+  // A name is hostile text, and what is stored has no NUL.
+  const shown = names.map((name) => name.replace(/\p{Cc}/gu, '')).join(', ');
+  return `left_out: ${parts.join(' and ')} left out (${shown}${more})`;
 }
 
 /** The files that are not planned yet. */

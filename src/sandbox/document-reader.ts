@@ -2,7 +2,14 @@ import type { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ExtractedDocument } from '../documents/formats/extract.ts';
-import { archiveTooLarge, BYTES_MAX, FILES_MAX } from '../documents/formats/unpack.ts';
+import {
+  archiveTooLarge,
+  BYTES_MAX,
+  FILES_MAX,
+  LEFT_OUT_NAMED,
+  type LeftOut,
+  NAME_MAX,
+} from '../documents/formats/unpack.ts';
 import type { ProcessFailure } from './confined-process.ts';
 import type { Frame } from './frames.ts';
 import { FileCharacters, Losses } from './loss-messages.ts';
@@ -24,7 +31,10 @@ export type UnpackedFile = { name: string } & (
   | { ok: false; code: string; message: string }
 );
 
-export type Unpacked = { is: 'archive' | 'document' } | { is: 'broken'; code: string; message: string };
+export type Unpacked =
+  | { is: 'archive'; left_out: LeftOut }
+  | { is: 'document' }
+  | { is: 'broken'; code: string; message: string };
 
 /** Reads documents for one workspace, in its turn. */
 export interface DocumentReader {
@@ -89,7 +99,16 @@ export const UnpackResponse = Type.Union([
       }),
     ),
   }),
-  Type.Object({ ok: Type.Literal(true), is: Type.Enum(['archive', 'document']) }),
+  Type.Object({
+    ok: Type.Literal(true),
+    is: Type.Literal('archive'),
+    left_out: Type.Object({
+      hidden: Type.Integer({ minimum: 0 }),
+      symbolic_links: Type.Integer({ minimum: 0 }),
+      names: Type.Array(Type.String({ maxLength: NAME_MAX }), { maxItems: LEFT_OUT_NAMED }),
+    }),
+  }),
+  Type.Object({ ok: Type.Literal(true), is: Type.Literal('document') }),
   Type.Object({ ok: Type.Literal(false), code: Type.String(), message: Type.String() }),
 ]);
 export type UnpackResponse = Static<typeof UnpackResponse>;
@@ -218,7 +237,8 @@ function parseUnpackResponse(answer: Frame | ProcessFailure, left: { files: numb
   const { header, body } = answer;
   if (!isUnpackResponse.Check(header)) return parseUnpackResponse('crashed', left);
   if (!header.ok) return { isSound: true, answer: { is: 'broken', code: header.code, message: header.message } };
-  if (header.is !== 'files') return { isSound: true, answer: { is: header.is } };
+  if (header.is === 'archive') return { isSound: true, answer: { is: 'archive', left_out: header.left_out } };
+  if (header.is === 'document') return { isSound: true, answer: { is: 'document' } };
   left.files -= header.files.length;
   left.bytes -= body.length;
   if (left.files < 0 || left.bytes < 0) {

@@ -68,7 +68,7 @@ async function unpack(bytes: Uint8Array): Promise<void> {
     parts = [];
     held = 0;
   };
-  for (const file of packed ?? []) {
+  for (const file of packed?.files ?? []) {
     const content = contentOf(file);
     if (Buffer.isBuffer(content)) {
       if (held + content.length > MAX_BATCH_BYTES) await send();
@@ -79,7 +79,10 @@ async function unpack(bytes: Uint8Array): Promise<void> {
     if (files.length >= MAX_BATCH_FILES) await send();
   }
   await send();
-  await write(frameOf({ ok: true, is: packed ? 'archive' : 'document' } satisfies UnpackResponse));
+  const end: UnpackResponse = packed
+    ? { ok: true, is: 'archive', left_out: packed.left_out }
+    : { ok: true, is: 'document' };
+  await write(frameOf(end));
 }
 
 function contentOf(file: PackedFile): Buffer | { code: string; message: string } {

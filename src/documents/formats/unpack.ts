@@ -8,6 +8,9 @@ const FILE_MAX = 32 * 2 ** 20;
 export const FILES_MAX = 20_000;
 export const BYTES_MAX = 2 ** 30;
 
+/** Of the name of a file that is left out. */
+export const NAME_MAX = 200;
+
 /** Files that operating systems add to archives. */
 const CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.[^./]|Thumbs\.db$|desktop\.ini$)/i;
 
@@ -26,14 +29,39 @@ export interface PackedFile {
   read(): Buffer;
 }
 
-/** The files of a ZIP archive; undefined if it is a document in ZIP format. Throws an ExtractError. */
-export function filesIn(bytes: Uint8Array): PackedFile[] | undefined {
-  const entries = openZip(bytes);
+/** What of an archive is no file of the upload. */
+export interface LeftOut {
+  /** Hidden files, and those that operating systems add. */
+  hidden: number;
+  symbolic_links: number;
+  /** The names of the first ones. */
+  names: string[];
+}
+
+/** Files left out that are named. */
+export const LEFT_OUT_NAMED = 3;
+
+/**
+ * The files of a ZIP archive, and what of it is left out; undefined if it is a document in ZIP format. Throws an
+ * ExtractError.
+ */
+export function filesIn(bytes: Uint8Array): { files: PackedFile[]; left_out: LeftOut } | undefined {
+  const links: string[] = [];
+  const entries = openZip(bytes, (name) => links.push(name));
   if (isPackedDocument(entries)) return undefined;
+  const hidden = entries.filter(({ name }) => CLUTTER.test(name));
   const files = entries.filter(({ name }) => !CLUTTER.test(name));
   const total = files.reduce((sum, { size }) => sum + size, 0);
   if (files.length > FILES_MAX || total > BYTES_MAX) throw archiveTooLarge();
-  return files.map((entry) => ({ name: entry.name, read: () => entry.read(FILE_MAX) }));
+  const names = [...links, ...hidden.map(({ name }) => name)].slice(0, LEFT_OUT_NAMED);
+  return {
+    files: files.map((entry) => ({ name: entry.name, read: () => entry.read(FILE_MAX) })),
+    left_out: {
+      hidden: hidden.length,
+      symbolic_links: links.length,
+      names: names.map((name) => name.slice(0, NAME_MAX).toWellFormed()),
+    },
+  };
 }
 
 export function archiveTooLarge(): ExtractError {

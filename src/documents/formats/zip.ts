@@ -1,5 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 import { ExtractError } from './extract-error.ts';
+import { namesOf, type RawName } from './zip-names.ts';
 
 export interface ZipEntry {
   /** As in the archive; it is never used as a path. */
@@ -16,12 +17,13 @@ const ENTRIES_MAX = 100_000;
 const DIRECTORY_END = 0x06054b50;
 const DIRECTORY_ENTRY = 0x02014b50;
 const LOCAL_ENTRY = 0x04034b50;
+const SLASH = 0x2f;
 
 /**
- * The files of a ZIP archive, from its central directory, without folders. Declared sizes are not trusted: reading
- * never exceeds them. Throws an ExtractError.
+ * The files of a ZIP archive, from its central directory, without folders and symbolic links; those are passed to `onLink`.
+ * Declared sizes are not trusted: reading never exceeds them. Throws an ExtractError.
  */
-export function openZip(bytes: Uint8Array): ZipEntry[] {
+export function openZip(bytes: Uint8Array, onLink: (name: string) => void = () => undefined): ZipEntry[] {
   const zip = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = findDirectoryEnd(zip);
   const count = zip.readUInt16LE(end + 10);
@@ -29,7 +31,8 @@ export function openZip(bytes: Uint8Array): ZipEntry[] {
   if (count === 0xffff || at === 0xffffffff || count > ENTRIES_MAX) {
     throw new ExtractError('too_large', 'the archive has too many files; split it into several archives');
   }
-  const entries: ZipEntry[] = [];
+  const raw: RawName[] = [];
+  const found: (Omit<ZipEntry, 'name'> & { isLink: boolean })[] = [];
   const starts = new Set<number>();
   for (let i = 0; i < count; i += 1) {
     if (at + 46 > zip.length || zip.readUInt32LE(at) !== DIRECTORY_ENTRY) throw damaged();
@@ -40,15 +43,21 @@ export function openZip(bytes: Uint8Array): ZipEntry[] {
     const nameLength = zip.readUInt16LE(at + 28);
     const mode = zip.readUInt32LE(at + 38) >>> 16;
     const start = zip.readUInt32LE(at + 42);
-    const name = nameOf(zip.subarray(at + 46, at + 46 + nameLength), flags);
-    at += 46 + nameLength + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32);
+    const nameEnd = at + 46 + nameLength;
+    const name = {
+      bytes: zip.subarray(at + 46, nameEnd),
+      isDeclaredUtf8: (flags & 0x800) !== 0,
+      extra: zip.subarray(nameEnd, nameEnd + zip.readUInt16LE(at + 30)),
+    };
+    at = nameEnd + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32);
     // A symbolic link is not a file, and overlapping entries are how a small archive unpacks to a huge size.
     const isLink = (mode & 0o170000) === 0o120000;
-    if (name.endsWith('/') || isLink) continue;
+    if (name.bytes.at(-1) === SLASH) continue;
     if (starts.has(start)) throw damaged();
     starts.add(start);
-    entries.push({
-      name,
+    raw.push(name);
+    found.push({
+      isLink,
       size: unpacked,
       read: (max) => {
         if (unpacked > max) throw tooLarge();
@@ -56,7 +65,12 @@ export function openZip(bytes: Uint8Array): ZipEntry[] {
       },
     });
   }
-  return entries;
+  const names = namesOf(raw);
+  return found.flatMap(({ isLink, ...entry }, i) => {
+    const name = names[i] ?? '';
+    if (isLink) onLink(name);
+    return isLink ? [] : [{ name, ...entry }];
+  });
 }
 
 function readEntry(
@@ -82,16 +96,6 @@ function readEntry(
   } catch {
     // Also if it unpacks to more than it declares.
     throw damaged();
-  }
-}
-
-/** Names are UTF-8 if the archive declares it or they are valid UTF-8; else CP437, read as Latin-1. */
-function nameOf(bytes: Buffer, flags: number): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    // Names with invalid UTF-8 are kept: with replacement characters if the archive declares UTF-8, else as Latin-1.
-    return (flags & 0x800) !== 0 ? bytes.toString('utf8') : bytes.toString('latin1');
   }
 }
 

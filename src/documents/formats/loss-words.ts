@@ -1,0 +1,37 @@
+import { type Loss, type LossKind, needsReview } from './losses.ts';
+
+/** What one of a kind is called, and several. */
+const WORDS: Record<LossKind, readonly [one: string, several: string]> = {
+  page_without_text: ['page without text', 'pages without text'],
+  page_unreadable: ['page that cannot be read', 'pages that cannot be read'],
+  picture: ['picture', 'pictures'],
+  unreadable_text: ['text in a font without Unicode', 'texts in fonts without Unicode'],
+  repeated_line: ['header, footer or page number', 'headers, footers and page numbers'],
+  printers_mark: ["printer's mark", "printer's marks"],
+  equation: ['equation', 'equations'],
+  comment: ['comment', 'comments'],
+  hidden_text: ['hidden text', 'hidden texts'],
+  tracked_change: ['deletion that was not accepted', 'deletions that were not accepted'],
+  embedded_object: ['embedded object', 'embedded objects'],
+  form_field: ['form field', 'form fields'],
+  navigation: ['part of the navigation', 'parts of the navigation'],
+  script: ['script or style', 'scripts and styles'],
+  metadata: ['statement about the file', 'statements about the file'],
+  cut_text: ['text beyond a limit', 'texts beyond a limit'],
+  decoding: ['character that cannot be decoded', 'characters that cannot be decoded'],
+  damaged_part: ['damaged part', 'damaged parts'],
+  unaccounted: ['text that was not found', 'texts that were not found'],
+};
+
+/** "2 equations", "1 comment". */
+export function lossWords({ kind, count }: Pick<Loss, 'kind' | 'count'>): string {
+  const [one, several] = WORDS[kind];
+  return `${count} ${count === 1 ? one : several}`;
+}
+
+/** "2 equations, 1 comment": what of a list a person should look at, each kind once, in the order of the list. */
+export function lossesInWords(losses: readonly Loss[]): string {
+  const counts = new Map<LossKind, number>();
+  for (const { kind, count } of losses.filter(needsReview)) counts.set(kind, (counts.get(kind) ?? 0) + count);
+  return [...counts].map(([kind, count]) => lossWords({ kind, count })).join(', ');
+}
