@@ -279,7 +279,10 @@ test('if the caller fails to store unpacked files, it gets the error, and the re
     await assertGoesOn(one);
     const names: string[] = [];
     const all = await one.of('').unpack(archive, async (files) => void names.push(...files.map(({ name }) => name)));
-    assert.deepEqual([all, names.length, names.at(-1)], [{ is: 'archive', left_out: { hidden: 0, symbolic_links: 0, names: [] } }, 500, '499.md']);
+    assert.deepEqual(
+      [all, names.length, names.at(-1)],
+      [{ is: 'archive', left_out: { hidden: 0, symbolic_links: 0, names: [] } }, 500, '499.md'],
+    );
   } finally {
     await one.close();
   }

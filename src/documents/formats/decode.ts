@@ -2,35 +2,36 @@ import { isUtf8 } from 'node:buffer';
 import { ExtractError } from './extract-error.ts';
 
 /**
- * Decodes a file as UTF-8, or as UTF-16 with a byte order mark, with line ends as LF. Other encodings are not guessed,
- * because a wrong guess corrupts text silently. Throws an ExtractError (bad_encoding, not_text).
+ * Decodes a file, with line ends as LF: by its byte order mark, as UTF-8 if it is valid, as what its bytes prove (UTF-16 by
+ * where its NULs are, ISO-2022-JP by its escape sequences), or by the encoding that it or its type names. Encodings are not
+ * guessed, because a wrong guess corrupts text silently. Throws an ExtractError (bad_encoding, not_text).
  */
-export function decodeText(bytes: Uint8Array): string {
-  const marked = markedEncoding(bytes);
-  if (marked) return asText(decodeAs(bytes, marked));
-  if (isUtf8(bytes)) return asText(new TextDecoder().decode(bytes));
+export function decodeText(bytes: Uint8Array, contentType = ''): string {
+  const proven = provenEncoding(bytes);
+  if (proven) return asText(decodeAs(bytes, proven));
+  const declared = charsetOf(contentType) ?? xmlEncoding(bytes) ?? modelineEncoding(bytes);
+  if (declared !== undefined && !isUnicode(declared)) return asText(decodeAs(bytes, declared));
   // Bytes of pictures and programs are not text in any encoding, so advising to save them as UTF-8 would not help.
   if (bytes.subarray(0, 8_192).includes(0)) throw notText();
   const at = firstInvalid(bytes);
   const byte = (bytes[at] ?? 0).toString(16).toUpperCase().padStart(2, '0');
   throw new ExtractError(
     'bad_encoding',
-    `the file is not UTF-8 text (byte 0x${byte} at offset ${at}); save it as UTF-8 and upload it again`,
+    `the file is not UTF-8 text (byte 0x${byte} at offset ${at}) and names no other encoding; save it as UTF-8 and upload it again, or announce it with its encoding, as "text/plain; charset=windows-1252"`,
   );
 }
 
 /**
  * Decodes an HTML file by its byte order mark, the declared type, or <meta> in its first 1,024 bytes, in this order
- * (HTML Standard, section 13.2.3.2), else as UTF-8.
+ * (HTML Standard, section 13.2.3.2), or the XML declaration, else as a text.
  */
 export function decodeHtml(bytes: Uint8Array, contentType: string): string {
   if (markedEncoding(bytes)) return decodeText(bytes);
   const start = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1');
   const declared =
-    /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1] ??
-    /<meta\s[^<>]*?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(start)?.[1];
+    charsetOf(contentType) ?? /<meta\s[^<>]*?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(start)?.[1] ?? xmlEncoding(bytes);
   // A <meta> that is readable as ASCII is not UTF-16, whatever it declares.
-  if (declared === undefined || /^(?:utf-?8|utf-?16|unicode$)/i.test(declared)) return decodeText(bytes);
+  if (declared === undefined || isUnicode(declared)) return decodeText(bytes);
   return asText(decodeAs(bytes, declared));
 }
 
@@ -41,16 +42,115 @@ function markedEncoding(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-function decodeAs(bytes: Uint8Array, encoding: string): string {
+function provenEncoding(bytes: Uint8Array): string | undefined {
+  const marked = markedEncoding(bytes);
+  if (marked) return marked;
+  if (isIso2022Jp(bytes)) return 'iso-2022-jp';
+  return unmarkedUtf16(bytes) ?? (isUtf8(bytes) ? 'utf-8' : undefined);
+}
+
+/** A switch to two bytes for a character and one back, in a file of seven bits; nothing else has these. */
+function isIso2022Jp(bytes: Uint8Array): boolean {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (
+    !['\x1b$B', '\x1b$@'].some((to) => file.includes(to)) ||
+    !['\x1b(B', '\x1b(J'].some((back) => file.includes(back))
+  )
+    return false;
+  return decoded(bytes, 'iso-2022-jp') !== undefined;
+}
+
+/** What is examined for UTF-16 without a mark, in bytes, and the least of it that shows it. */
+const EXAMINED = 8_192;
+const PROOF_MIN = 8;
+
+/**
+ * Text has spaces and line ends in any script, whose upper byte is 0, and no NUL itself: all zeros are at even or at odd
+ * places. Programs and pictures have zeros at both, or control characters.
+ */
+function unmarkedUtf16(bytes: Uint8Array): string | undefined {
+  if (bytes.length % 2 !== 0 || bytes.length < PROOF_MIN) return undefined;
+  const start = bytes.subarray(0, EXAMINED);
+  const zeros = [0, 0];
+  for (const [at, byte] of start.entries()) if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
+  const [even = 0, odd = 0] = zeros;
+  const encoding = odd > 20 * even ? 'utf-16le' : even > 20 * odd ? 'utf-16be' : undefined;
+  if (!encoding || Math.max(even, odd) < start.length / 16) return undefined;
+  const text = decoded(bytes, encoding);
+  // Tabs and line ends are the only control characters of a text.
+  const isText = text !== undefined && !/[\p{Cc}\ufffe\uffff]/u.test(text.replace(/[\t\n\f\r]/g, ''));
+  return isText ? encoding : undefined;
+}
+
+/** The charset of a content type. */
+function charsetOf(contentType: string): string | undefined {
+  return /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
+}
+
+/** The encoding of an XML declaration. */
+function xmlEncoding(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.subarray(0, 200)).toString('latin1');
+  return /^\s*<\?xml\s[^<>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/i.exec(start)?.[1];
+}
+
+/** The encoding in a line for Emacs (or Python) at the beginning, or for Vim at the beginning or end. */
+function modelineEncoding(bytes: Uint8Array): string | undefined {
+  const first = Buffer.from(bytes.subarray(0, 1_024))
+    .toString('latin1')
+    .split(/\r\n?|\n/, 5);
+  const last = Buffer.from(bytes.subarray(-1_024))
+    .toString('latin1')
+    .split(/\r\n?|\n/)
+    .slice(-6);
+  const emacs = /-\*-.*?\bcoding:\s*([\w.-]+).*?-\*-|^[ \t\f]*#.*?\bcoding[:=][ \t]*([\w.-]+)/;
+  const vim = /(?:^|\s)(?:vim?|ex):.*?\b(?:fileencoding|fenc)=([\w.-]+)/;
+  for (const line of first.slice(0, 2)) {
+    const [, declared = emacs.exec(line)?.[2]] = emacs.exec(line) ?? [];
+    if (declared !== undefined) return withoutLineEnds(declared);
+  }
+  for (const line of [...first, ...last]) {
+    const [, declared] = vim.exec(line) ?? [];
+    if (declared !== undefined) return withoutLineEnds(declared);
+  }
+  return undefined;
+}
+
+/** Names of editors that say how lines end, or that the Encoding Standard does not have. */
+const EDITOR_NAMES: Record<string, string> = {
+  'latin-1': 'latin1',
+  'iso-latin-1': 'latin1',
+  cp932: 'shift_jis',
+  'japanese-shift-jis': 'shift_jis',
+  cp936: 'gbk',
+  cp949: 'euc-kr',
+  cp950: 'big5',
+};
+
+function withoutLineEnds(declared: string): string {
+  const name = declared.toLowerCase().replace(/-(?:unix|dos|mac)$/, '');
+  return EDITOR_NAMES[name] ?? name;
+}
+
+function isUnicode(declared: string): boolean {
+  return /^(?:utf-?8|utf-?16|unicode$)/i.test(declared);
+}
+
+function decoded(bytes: Uint8Array, encoding: string): string | undefined {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
     // Unknown encodings and invalid bytes both end here.
-    throw new ExtractError(
-      'bad_encoding',
-      `the file is not the ${encoding.slice(0, 20)} text that it says it is; save it as UTF-8 and upload it again`,
-    );
+    return undefined;
   }
+}
+
+function decodeAs(bytes: Uint8Array, encoding: string): string {
+  const text = decoded(bytes, encoding);
+  if (text !== undefined) return text;
+  throw new ExtractError(
+    'bad_encoding',
+    `the file is not the ${encoding.slice(0, 20)} text that it says it is; save it as UTF-8 and upload it again`,
+  );
 }
 
 function asText(text: string): string {

@@ -86,10 +86,15 @@ test('text is UTF-8, or as its byte order mark says, and the first invalid byte 
   assert.equal(read('\ufeff# é', 'a.md').markdown, '# é');
   assert.equal(read(Buffer.from('\ufeff# é', 'utf16le'), 'a.md').markdown, '# é');
   assert.equal(read(Buffer.from('\ufeff# é', 'utf16le').swap16(), 'a.md').markdown, '# é');
-  assertRefused(bytes('# caf\xe9\n'), 'a.md', 'bad_encoding', /byte 0xE9 at offset 5\); save it as UTF-8 and upload/);
+  assertRefused(
+    bytes('# caf\xe9\n'),
+    'a.md',
+    'bad_encoding',
+    /byte 0xE9 at offset 5\) and names no other encoding; save it as UTF-8 and/,
+  );
   assertRefused(bytes('\xef\xbf\xbd\xef\xbf\xbd x \xf0\x9f\x98'), 'a.md', 'bad_encoding', /byte 0xF0 at offset 9/);
   assertRefused(bytes('\xff\xfe\x00\xd8'), 'a.md', 'bad_encoding', /utf-16le/);
-  assertRefused(Buffer.from('no mark', 'utf16le'), 'a.md', 'not_text', /NUL/);
+  assertRefused(Buffer.from('no\0mark', 'utf16le'), 'a.md', 'not_text', /NUL/);
   const wrong = fc.constantFrom(0x80, 0xc0, 0xf8, 0xff);
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 50 }), wrong, (text, byte) => {

@@ -102,7 +102,7 @@ export function extract(file: UploadedFile): Extracted {
   if (kind === 'html') {
     return checkDocument({ kind, content_type, ...htmlToMarkdown(decodeHtml(file.bytes, file.content_type)) });
   }
-  const text = decodeText(file.bytes);
+  const text = decodeText(file.bytes, file.content_type);
   const plain = { kind, title: '', language: '', content_type };
   if (kind === 'markdown') return checkDocument({ ...plain, markdown: text });
   if (kind === 'text') return checkDocument({ ...plain, ...textToMarkdown(text) });
@@ -114,7 +114,7 @@ export function extract(file: UploadedFile): Extracted {
 /** The unchanged text of a file of any kind, and Markdown that shows it. Throws an ExtractError. */
 export function extractAsPlainText(file: UploadedFile): Extracted & { text: string } {
   const kind = checkKind(file);
-  const text = kind === 'html' ? decodeHtml(file.bytes, file.content_type) : decodeText(file.bytes);
+  const text = kind === 'html' ? decodeHtml(file.bytes, file.content_type) : decodeText(file.bytes, file.content_type);
   const markdown = kind === 'markdown' ? text : textAsCode(text);
   return { ...checkDocument({ kind, markdown, title: '', language: '', content_type: CONTENT_TYPES[kind] }), text };
 }

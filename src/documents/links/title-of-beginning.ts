@@ -36,7 +36,7 @@ export function titleOfBeginning(file: UploadedFile): Pick<KnownTitle, 'title' |
 function wholeLines({ bytes, content_type }: UploadedFile, kind: 'html' | 'markdown'): string {
   const isCut = bytes.length >= TITLE_BYTES;
   const whole = isCut ? bytes.subarray(0, bytes.lastIndexOf(10) + 1) : bytes;
-  return kind === 'html' ? decodeHtml(whole, content_type) : decodeText(whole);
+  return kind === 'html' ? decodeHtml(whole, content_type) : decodeText(whole, content_type);
 }
 
 /** This runs outside the sandbox, without a time limit, so only text as short as a real title is parsed. */

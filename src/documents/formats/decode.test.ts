@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { decodeHtml, decodeText } from './decode.ts';
+
+function bytes(latin1: string): Uint8Array {
+  return Buffer.from(latin1, 'latin1');
+}
+
+/** A text in an encoding, by iconv. */
+function encode(text: string, encoding: string): Uint8Array {
+  return execFileSync('iconv', ['-f', 'UTF-8', '-t', encoding], { input: text });
+}
+
+const JAPANESE = '# 日本語のテスト\n\nこれは文章です。\n';
+
+/** What a content type, an XML declaration and a line for an editor name, and a text in it. */
+const ENCODINGS: [name: string, iconv: string, text: string][] = [
+  ['Shift_JIS', 'SHIFT_JIS', JAPANESE],
+  ['EUC-JP', 'EUC-JP', JAPANESE],
+  ['EUC-KR', 'EUC-KR', '# 한국어 시험\n\n글입니다.\n'],
+  ['GB18030', 'GB18030', '# 中文测试\n\n这是一段文字。\n'],
+  ['Big5', 'BIG5', '# 中文測試\n\n這是一段文字。\n'],
+  ['windows-1251', 'CP1251', '# Проверка\n\nЭто текст.\n'],
+  ['windows-1252', 'CP1252', '# “Übung” – 5 €\n'],
+  ['ISO-8859-2', 'ISO-8859-2', '# Příliš žluťoučký kůň\n'],
+  ['KOI8-R', 'KOI8-R', '# Проверка\n'],
+];
+
+for (const [name, iconv, text] of ENCODINGS) {
+  test(`a text in ${name} is read where its type, its XML declaration or a line for an editor says so`, () => {
+    assert.equal(decodeText(encode(text, iconv), `text/plain; charset=${name}`), text);
+    const declared = [
+      `<?xml version="1.0" encoding="${name}"?>\n${text}`,
+      `${text}<!-- -*- coding: ${name.toLowerCase()}-unix -*- -->\n`.split('\n').reverse().join('\n').slice(1),
+      `${text}vim: set ts=2 fileencoding=${name.toLowerCase()} :\n`,
+      `# coding: ${name.toLowerCase()}\n${text}`,
+    ];
+    for (const each of declared) assert.equal(decodeText(encode(each, iconv)), each);
+    const html = `<meta charset="${name}"><p>${text}`;
+    assert.equal(decodeHtml(encode(html, iconv), ''), html);
+    assert.throws(() => decodeText(encode(text, iconv)), /names no other encoding; save it as UTF-8/);
+  });
+}
+
+test('ISO-2022-JP is proven by its escape sequences, and colours of a terminal prove nothing', () => {
+  assert.equal(decodeText(encode(JAPANESE, 'ISO-2022-JP')), JAPANESE);
+  assert.equal(decodeText(bytes('\x1b[31mred\x1b(B\x1b[m')), '\x1b[31mred\x1b(B\x1b[m');
+  assert.equal(decodeText(bytes('ESC $ B \x1b$ and \x1b(B')), 'ESC $ B \x1b$ and \x1b(B');
+});
+
+test('UTF-16 without a byte order mark is proven by its NULs', () => {
+  for (const text of [JAPANESE, '# A title\n\nSome text.\n', 'Один текст и ещё один.\n']) {
+    assert.equal(decodeText(encode(text, 'UTF-16LE')), text);
+    assert.equal(decodeText(encode(text, 'UTF-16BE')), text);
+  }
+  const program = Buffer.from([0x7f, 0x45, 0, 1, 2, 0, 3, 0, 0, 0, 0, 9, 8, 0, 0, 1]);
+  assert.throws(() => decodeText(program), /NUL bytes/);
+  assert.throws(() => decodeText(bytes('\x01\0\x02\0\x03\0\x04\0\x05\0')), /NUL bytes/);
+});
+
+test('valid UTF-8 is read as that whatever a line for an editor says', () => {
+  const text = '# coding: latin-1\né\n';
+  assert.equal(decodeText(Buffer.from(text)), text);
+  assert.equal(decodeText(Buffer.from('é'), 'text/plain; charset=windows-1252'), 'é');
+});
+
+test('a text that is not what it names fails with the name', () => {
+  assert.throws(() => decodeText(bytes('\xff\xff'), 'text/plain; charset=euc-jp'), /not the euc-jp text/);
+  assert.throws(() => decodeText(bytes('\xff\xff'), 'text/plain; charset=klingon'), /not the klingon text/);
+});
