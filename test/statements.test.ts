@@ -181,7 +181,7 @@ test('every endpoint in the table exists', () => {
 /** Statements that may read all pages of a wiki, by a part of their text. */
 const READS_ALL_PAGES = [
   // The tree contains all of them.
-  'json_agg(entry)',
+  'string_agg(entry',
   // A moved page may have many descendants, and many more pages that link to them.
   'below as (',
   // Ranking reads all matches.

@@ -60,6 +60,8 @@ export interface Budget {
 export interface ServiceDb {
   /** `budget`: what has to wait for a connection leaves with the request, and a statement ends with it. */
   in(context: RequestContext, budget?: Budget): ContextDb;
+  /** For which tenant a request works, as far as the process knows; "" for the service itself. It decides about order only. */
+  tenantOf(context: RequestContext): string;
   /** What is done with the connections: of each lane, and by the workspaces that held them longest lately. */
   usage(): { lanes: Record<PoolLane, Readonly<LaneUsage>>; workspaces: [workspace_id: string, seconds: number][] };
   close(): Promise<void>;
@@ -182,6 +184,7 @@ export function openServiceDb(options: DbOptions): ServiceDb {
         snapshot: (work) => transaction('begin isolation level repeatable read read only', work),
       };
     },
+    tenantOf: tenants.of,
     usage: () => ({
       lanes: { reads: lanes.usage('reads'), writes: lanes.usage('writes'), jobs: lanes.usage('jobs') },
       workspaces: spenders.top(WORKSPACES_SHOWN),

@@ -1,14 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requestContext } from '../access/caller-context.ts';
 import { bearerToken, type Credential, type CredentialReader } from '../access/credential.ts';
 import { isAnonymous } from '../access/rate-limit-policies.ts';
 import type { RateLimits } from '../access/rate-limits.ts';
 import { ApiError, unauthorized } from '../core/errors.ts';
+import type { ServiceDb } from '../db/db.ts';
 import { HEADERS } from './answer-headers.ts';
 import { bodyTimeout } from './body-parsers.ts';
 import { browserToken } from './browser-cookie.ts';
 import type { Endpoint } from './endpoint.ts';
 import { EventStream } from './event-stream.ts';
-import type { LoadShedding } from './load-shedding.ts';
+import { openBudget } from './handler/budget.ts';
+import { LARGE_BYTES, type LargeBodies } from './load/large-bodies.ts';
+import type { LoadShedding } from './load/load-shedding.ts';
 import type { WidgetCors } from './widget-cors.ts';
 
 declare module 'fastify' {
@@ -22,6 +26,8 @@ declare module 'fastify' {
     credential: Credential | undefined;
     /** Counted in as one that is worked on. */
     isCounted: boolean;
+    /** Whose share a large body takes: the workspace, as far as the process knows, or else the caller. */
+    tenant: string;
     /** The credential was checked, so the answer is not 401. */
     callerKnown: boolean;
   }
@@ -29,6 +35,8 @@ declare module 'fastify' {
 
 interface AdmissionNeeds {
   load: LoadShedding;
+  bodies: LargeBodies;
+  db: ServiceDb;
   credentials: CredentialReader;
   limits: RateLimits | undefined;
   cors: WidgetCors;
@@ -36,7 +44,7 @@ interface AdmissionNeeds {
 }
 
 /** What every request passes before its body is read: answer headers, rate limits, the credential. */
-export function admission({ load, credentials, limits, cors, publicUrl }: AdmissionNeeds) {
+export function admission({ load, bodies, db, credentials, limits, cors, publicUrl }: AdmissionNeeds) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     reply.headers(HEADERS);
     reply.header('x-request-id', request.id);
@@ -75,10 +83,38 @@ export function admission({ load, credentials, limits, cors, publicUrl }: Admiss
       load.enter(endpoint.canWait === true);
       request.isCounted = true;
     }
+    if (endpoint.body && isLarge(request)) await enterLarge(bodies, db, endpoint, request, reply);
     const { headers } = request.raw;
     if (!endpoint.body && !endpoint.consumes && headers['content-type'] !== undefined) delete headers['content-type'];
     bodyTimeout(request, endpoint.consumes !== undefined);
   };
+}
+
+/** Whether the body is large JSON, or may be, because its length is not said. */
+function isLarge({ headers }: FastifyRequest): boolean {
+  if (headers['content-type']?.startsWith('multipart/')) return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) >= LARGE_BYTES;
+}
+
+/** What a body counts whose length is not said. */
+const UNKNOWN_BYTES = 2 ** 20;
+
+/** Waits for the tenant's turn before the body is read; its share is given back when the request has ended. */
+async function enterLarge(
+  bodies: LargeBodies,
+  db: ServiceDb,
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  { raw }: FastifyReply,
+): Promise<void> {
+  const credential = request.credential ?? { kind: 'none' };
+  const none = { invitation: undefined, new_workspace_id: undefined };
+  const params = request.params as Record<string, string>;
+  request.tenant = db.tenantOf(requestContext(endpoint.access, credential, params, none)) || request.ip;
+  const bytes = Number(request.headers['content-length'] ?? UNKNOWN_BYTES);
+  const leave = await bodies.enter(request.tenant, bytes, openBudget(raw, undefined).abandoned());
+  if (raw.destroyed) leave();
+  else raw.once('close', leave).once('finish', leave);
 }
 
 /** RFC 9112, 3.2: without a Host the request is 400, and its connection is closed. */

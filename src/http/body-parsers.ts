@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { unsupportedMediaType } from '../core/errors.ts';
 import { decodeJson } from './body.ts';
-import { setSending } from './slow-clients.ts';
+import { LARGE_BYTES, type LargeBodies } from './load/large-bodies.ts';
+import { setSending } from './load/slow-clients.ts';
 
 /** How long a JSON body may take to arrive, and how long an upload may pause. */
 const BODY_MS = 30_000;
@@ -10,7 +11,7 @@ const BODY_MS = 30_000;
 export const STREAM_TYPES = { multipart: 'multipart/form-data', bytes: 'application/offset+octet-stream' };
 
 /** Decodes JSON bodies, passes streams on to their endpoints, and reads nothing else. */
-export function registerBodyParsers(app: FastifyInstance): void {
+export function registerBodyParsers(app: FastifyInstance, bodies: LargeBodies): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',
@@ -18,7 +19,8 @@ export function registerBodyParsers(app: FastifyInstance): void {
     async (request: FastifyRequest, bytes: Buffer) => {
       const endpoint = request.routeOptions.config.endpoint;
       if (endpoint?.consumes && !endpoint.body) throw unsupportedMediaType(undefined, STREAM_TYPES[endpoint.consumes]);
-      return decodeJson(bytes);
+      if (bytes.length < LARGE_BYTES) return decodeJson(bytes);
+      return bodies.inTurn(request.tenant, () => decodeJson(bytes));
     },
   );
   for (const [takes, type] of Object.entries(STREAM_TYPES)) {
@@ -44,7 +46,7 @@ export function registerBodyParsers(app: FastifyInstance): void {
 
 /**
  * Ends connections that send their body too slowly: a JSON body has 30 s in all, an upload 30 s for its next bytes, and for
- * the next 16 KiB (slow-clients.ts).
+ * the next 16 KiB (load/slow-clients.ts).
  */
 export function bodyTimeout(request: FastifyRequest, isStream: boolean): void {
   const { raw } = request;

@@ -44,13 +44,14 @@ export interface Context<Params, Query, Body> extends AuthorizedDb {
 type Empty = TObject<Record<never, TSchema>>;
 
 /**
- * A reply as JSON that the database wrote: for lists so long that parsing and serializing their rows would take most of
- * the time. It is sent unchanged, so its statement must name exactly the fields of the schema.
+ * A reply as JSON that the database wrote, in pieces: for lists so long that parsing and serializing their rows would take
+ * most of the time, and sending them at once would keep other requests waiting. They are sent unchanged, so their statement
+ * must name exactly the fields of the schema.
  */
 export class JsonText {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
+  readonly pieces: readonly string[];
+  constructor(pieces: readonly string[]) {
+    this.pieces = pieces;
   }
 }
 

@@ -1,11 +1,26 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import Negotiator from 'negotiator';
 
 const JSON_TYPE = 'application/json';
 
 /** The ETag of a representation: a prefix by which its endpoint recognizes it (or ""), and a hash. */
 export function entityTag(prefix: string, text: string): string {
-  const hash = createHash('sha1').update(text).digest('base64url').slice(0, 16);
+  return tagOf(prefix, createHash('sha1').update(text));
+}
+
+/** The same for a text in pieces; other requests are served in between. */
+export async function entityTagOf(prefix: string, pieces: readonly string[]): Promise<string> {
+  const hash = createHash('sha1');
+  for (const piece of pieces) {
+    hash.update(piece);
+    await nextTurn();
+  }
+  return tagOf(prefix, hash);
+}
+
+function tagOf(prefix: string, digest: Hash): string {
+  const hash = digest.digest('base64url').slice(0, 16);
   return `"${prefix === '' ? '' : `${prefix}-`}${hash}"`;
 }
 

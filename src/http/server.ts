@@ -22,10 +22,11 @@ import { EventStream, openEventStreams } from './event-stream.ts';
 import { handlerOf } from './handler/handler.ts';
 import type { HandlerNeeds } from './handler/needs.ts';
 import { replySchema } from './handler/reply-schema.ts';
-import { openLoadShedding } from './load-shedding.ts';
+import { openLargeBodies } from './load/large-bodies.ts';
+import { openLoadShedding } from './load/load-shedding.ts';
+import { disconnectSlowClients } from './load/slow-clients.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import type { Limits, Services } from './services.ts';
-import { disconnectSlowClients } from './slow-clients.ts';
 import { toApiError } from './to-api-error.ts';
 import { refuseUndecodable, refuseUnroutable } from './undecodable.ts';
 import { openWidgetCors, type WidgetCors } from './widget-cors.ts';
@@ -52,7 +53,9 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   const cors = openWidgetCors(db);
   app.decorateRequest('callerKnown', false);
   app.decorateRequest('credential', undefined);
-  registerBodyParsers(app);
+  const bodies = openLargeBodies();
+  app.decorateRequest('tenant', '');
+  registerBodyParsers(app, bodies);
   app.decorateRequest('isCounted', false);
   const load = openLoadShedding();
   app.addHook('onClose', async () => load.stop());
@@ -60,7 +63,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     if (request.isCounted) load.leave();
     done();
   });
-  app.addHook('onRequest', admission({ load, credentials, limits, cors, publicUrl: services.publicUrl }));
+  app.addHook('onRequest', admission({ load, bodies, db, credentials, limits, cors, publicUrl: services.publicUrl }));
   if (limits) {
     app.decorateRequest('admitted', undefined);
     app.addHook('onSend', (request, reply, payload, done) => {

@@ -13,6 +13,9 @@ const TreeEntry = Record({
   status: Type.Enum(['draft', 'published', 'archived']),
 });
 
+/** How many pages are one row of the database's answer and are sent at once: other requests are served in between. */
+const PIECE = 500;
+
 const { page_id, parent_page_id, slug, title, status } = examplePage;
 
 /** Lean, because it is all pages at once: a path is the slugs from the root, a position the order in the list. */
@@ -26,14 +29,19 @@ export const getTree = endpoint({
   reply: Type.Array(TreeEntry),
   etag: () => '',
   example: { reply: [{ page_id, parent_page_id, slug, title, status }] },
-  run: async ({ params, one }) => {
-    const { pages } = await one<{ pages: string }>(sql`
-      select coalesce(json_agg(entry), '[]')::text as pages from (
-        select p.page_id, coalesce(p.parent_page_id, '') as parent_page_id, p.slug, p.title, p.status
-        from pages p where p.wiki_id = ${params.wiki_id} and ${isVisible}
-        order by p.position, p.page_id
-      ) entry
+  run: async ({ params, many }) => {
+    const pieces = await many<{ entries: string }>(sql`
+      select string_agg(entry, ',' order by n) as entries from (
+        select row_to_json(p)::text as entry, row_number() over () as n, (row_number() over () - 1) / ${PIECE}::int as piece from (
+          select p.page_id, coalesce(p.parent_page_id, '') as parent_page_id, p.slug, p.title, p.status
+          from pages p where p.wiki_id = ${params.wiki_id} and ${isVisible}
+          order by p.position, p.page_id
+        ) p
+      ) numbered
+      group by piece order by piece
     `);
-    return new JsonText(pages);
+    return new JsonText(
+      pieces.map(({ entries }, i) => `${i === 0 ? '[' : ','}${entries}`).concat(pieces.length > 0 ? ']' : '[]'),
+    );
   },
 });

@@ -1,10 +1,12 @@
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { subjectOf } from '../../access/credential.ts';
 import { Bytes, type StoredFile, sendBytes } from '../bytes.ts';
 import { type Endpoint, JsonText } from '../endpoint.ts';
 import { type EventSource, EventStream } from '../event-stream.ts';
 import { listPaging } from '../list-paging.ts';
-import { chooseMediaType, entityTag, isKnown } from '../representation.ts';
+import { chooseMediaType, entityTag, entityTagOf, isKnown } from '../representation.ts';
 import type { AcceptedRequest } from './accepted-request.ts';
 import type { Input } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
@@ -50,11 +52,34 @@ function sendRepresentation(
 }
 
 function sendJson(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, result: unknown) {
-  const isText = result instanceof JsonText;
-  if (!endpoint.etag && !isText) return reply.send(result);
+  if (result instanceof JsonText) return sendPieces(endpoint, request, reply, result);
+  if (!endpoint.etag) return reply.send(result);
   reply.type('application/json; charset=utf-8');
-  const text = isText ? result.text : reply.serialize(result as Record<string, unknown>);
+  const text = reply.serialize(result as Record<string, unknown>);
   return sendText(endpoint, request, reply, result, String(text));
+}
+
+async function sendPieces(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, result: JsonText) {
+  const { pieces } = result;
+  reply.type('application/json; charset=utf-8');
+  if (endpoint.etag) {
+    const etag = await entityTagOf(endpoint.etag(result), pieces);
+    reply.header('etag', etag);
+    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  }
+  reply.header(
+    'content-length',
+    pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0),
+  );
+  return reply.send(Readable.from(eachInItsTurn(pieces), { highWaterMark: 1 }));
+}
+
+/** The pieces as bytes, each in a turn of the event loop of its own. */
+async function* eachInItsTurn(pieces: readonly string[]): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    yield Buffer.from(piece);
+    await nextTurn();
+  }
 }
 
 function sendText(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, result: unknown, text: string) {

@@ -11,6 +11,8 @@ import type { IndexData, PendingDocument } from './rank.ts';
  * query of a thousand common words.
  */
 const MAX_BYTES_READ = 600_000;
+/** And of at most this many terms: more than people ask for, and each costs time however short its postings are. */
+const MAX_TERMS_READ = 64;
 
 interface Row {
   term: string | null;
@@ -51,8 +53,8 @@ export async function readIndex(
       where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = any (${all}::text[]) group by p.term`,
     chosen: sql`
       select s.*, s.term = any (${needed}::text[])
-        or sum(s.bytes) over (order by s.bytes, s.term) - s.bytes < ${MAX_BYTES_READ} as is_read
-      from sized s`,
+        or (sum(s.bytes) over rarest - s.bytes < ${MAX_BYTES_READ} and row_number() over rarest <= ${MAX_TERMS_READ}) as is_read
+      from sized s window rarest as (order by s.bytes, s.term)`,
     waiting: sql`
       select distinct on (p.document_id) p.document_id, p.title_terms, p.body_terms,
         exists (

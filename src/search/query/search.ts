@@ -18,6 +18,9 @@ const SPARE_CANDIDATES = 32;
  */
 const MAX_VERIFIED = 500;
 
+/** How many terms are looked for in the texts of the hits: more than people ask for, and each costs a search of each text. */
+const MAX_MARKED = 32;
+
 /** The weight of a completion of the query's last word, relative to a word as typed. */
 const COMPLETION_WEIGHT = 0.5;
 
@@ -40,7 +43,7 @@ export async function searchIndex<Row>(
   show: { steps: Record<string, Sql>; isVisible: Sql },
 ): Promise<Hits<Row>> {
   const { data, ranking } = await resolveQuery(many, index, query);
-  const terms = new Set(ranking.terms.keys());
+  const terms = termsToMark(data, ranking);
   const isChecked = query.phrases.length > 0 || query.titles.length > 0;
   const all = data.index.next_no + data.pending.length + 1;
   for (const most of [isChecked ? MAX_VERIFIED : limit + offset + SPARE_CANDIDATES, all]) {
@@ -51,6 +54,14 @@ export async function searchIndex<Row>(
     if (rows.length >= limit || ranked.isAll || isChecked || most === all) return { rows, terms };
   }
   return { rows: [], terms };
+}
+
+/** The terms that passages are chosen by and that are marked in them: the rarest, which say most. */
+function termsToMark({ terms }: IndexData, ranking: RankingQuery): ReadonlySet<string> {
+  const all = [...ranking.terms.keys()];
+  if (all.length <= MAX_MARKED) return new Set(all);
+  const documents = (term: string) => terms.get(term)?.documents ?? 0;
+  return new Set(all.sort((one, other) => documents(one) - documents(other)).slice(0, MAX_MARKED));
 }
 
 /** The score of a candidate `c`, increased if its title equals the query. */

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { ApiError } from '../core/errors.ts';
+import { ApiError } from '../../core/errors.ts';
 
 /** How the process is loaded: how many requests it is working on, and how late its event loop has been for seconds. */
 interface Load {

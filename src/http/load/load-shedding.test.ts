@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { until } from '../../test/until.ts';
-import { openWorld } from '../../test/world.ts';
-import { ENDPOINTS } from '../app.ts';
+import { until } from '../../../test/until.ts';
+import { openWorld } from '../../../test/world.ts';
+import { ENDPOINTS } from '../../app.ts';
 import { isShed, openLoadShedding, SHED_LIMITS } from './load-shedding.ts';
 
 /** Under load, what can wait is refused before reads and saves are. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
-import { until } from '../../test/until.ts';
+import { until } from '../../../test/until.ts';
 import { disconnectSlowClients, setSending } from './slow-clients.ts';
 
 /** Slow clients lose their connection, and no others do. */
