@@ -2,6 +2,7 @@ import { areIdeographs } from './characters.ts';
 import { rowsOf } from './columns.ts';
 import type { Box } from './frames.ts';
 import { addRun, boxOf, type Line, type Run, wordsOf } from './lines.ts';
+import { type Bookmark, titleKey } from './outline.ts';
 
 /** A block of a document, before font sizes are mapped to heading levels. */
 export interface PdfBlock {
@@ -13,6 +14,10 @@ export interface PdfBlock {
   size: number;
   /** Whether the last line reaches the end of the column, so that the block may continue elsewhere. */
   isFull: boolean;
+  /** The level of a heading that is known as one; 0 for what is known as none; undefined if its size decides. */
+  level?: number;
+  /** For a table of a tagged PDF: its number on the page. */
+  table?: number;
   /** Where it is on the pages, in reading order: several places if it continues in another column. */
   places: Place[];
 }
@@ -28,12 +33,20 @@ export type Hyphenated = ReadonlySet<string>;
 const BULLET = /^\s*[•‣◦▪●○■–*·-]\s+(?=\S)/;
 const NUMBER = /^\s*\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s+(?=\S)/;
 
+/** The longest heading, in lines. */
+const HEADING_ROWS = 4;
+
 /** The maximum length of a word that is broken at the end of a line. */
 const WORD_MAX = 100;
 const HYPHENS = '-\u00ad\u2010';
 
 /** The blocks of one column: paragraphs, list items, tables. */
-export function blocksOfColumn(lines: readonly Line[], page: number, hyphenated: Hyphenated): PdfBlock[] {
+export function blocksOfColumn(
+  lines: readonly Line[],
+  page: number,
+  hyphenated: Hyphenated,
+  bookmarks: readonly Bookmark[] = [],
+): PdfBlock[] {
   const rows = rowsOf(lines);
   const left = Math.min(...lines.map((line) => line.x));
   const right = Math.max(...lines.map((line) => line.right));
@@ -41,6 +54,26 @@ export function blocksOfColumn(lines: readonly Line[], page: number, hyphenated:
   const blocks: PdfBlock[] = [];
   let before: Line | undefined;
   for (let i = 0; i < rows.length; i += 1) {
+    const heading = headingAt(rows, i, bookmarks);
+    if (heading) {
+      const own = rows.slice(i, i + heading.rows).map((row) => asOneLine(row) as Line);
+      const runs = own.flatMap((each, k) =>
+        each.runs.map((run, n) => (k > 0 && n === 0 ? { ...run, text: ` ${run.text}` } : { ...run })),
+      );
+      const { level } = heading;
+      blocks.push({
+        kind: 'text',
+        runs,
+        rows: [],
+        size: own[0]?.size ?? 0,
+        isFull: false,
+        level,
+        places: [placeOf(own, page)],
+      });
+      i += heading.rows - 1;
+      before = undefined;
+      continue;
+    }
     const table = tableAt(rows, i);
     if (table > 0) {
       const cells = rows.slice(i, i + table).map((row) => row.map(({ runs }) => trimmed(runs)));
@@ -55,7 +88,13 @@ export function blocksOfColumn(lines: readonly Line[], page: number, hyphenated:
     if (!line) continue;
     const last = blocks.at(-1);
     const isFull = line.right > right - 0.12 * (right - left);
-    if (before && last && last.kind !== 'table' && continuesBlock(before, line, last, { left, right, leading })) {
+    if (
+      before &&
+      last &&
+      last.kind !== 'table' &&
+      last.level === undefined &&
+      continuesBlock(before, line, last, { left, right, leading })
+    ) {
       joinRuns(last.runs, line.runs, hyphenated);
       last.isFull = isFull;
       widen(last.places[0], placeOf([line], page));
@@ -68,6 +107,24 @@ export function blocksOfColumn(lines: readonly Line[], page: number, hyphenated:
     before = line;
   }
   return blocks;
+}
+
+/** The heading that the rows from here on are, by a bookmark of the page with its words. */
+function headingAt(
+  rows: readonly Line[][],
+  from: number,
+  bookmarks: readonly Bookmark[],
+): { rows: number; level: number } | undefined {
+  if (bookmarks.length === 0) return undefined;
+  let words = '';
+  for (let count = 1; count <= HEADING_ROWS && from + count <= rows.length; count += 1) {
+    words += ` ${asOneLine(rows[from + count - 1] ?? [])?.words ?? ''}`;
+    const key = titleKey(words);
+    const bookmark = bookmarks.find((each) => each.key === key);
+    if (bookmark) return { rows: count, level: bookmark.level };
+    if (!bookmarks.some((each) => each.key.startsWith(key))) return undefined;
+  }
+  return undefined;
 }
 
 function placeOf(lines: readonly Line[], page: number): Place {

@@ -1,10 +1,12 @@
 import { blocksOfColumn, type Hyphenated, joinRuns, type PdfBlock, type Place } from './blocks.ts';
 import { inReadingOrder, rowsDown } from './columns.ts';
 import { turnBox } from './frames.ts';
+import type { Outline } from './outline.ts';
 import type { PdfPage } from './page.ts';
+import { taggedBlocks } from './tagged-blocks.ts';
 
-/** The blocks of pages, in reading order. */
-export function blocksOf(pages: readonly PdfPage[]): PdfBlock[] {
+/** The blocks of pages, in reading order: that of the structure tree where a page has one. */
+export function blocksOf(pages: readonly PdfPage[], outline: Outline): PdfBlock[] {
   const hyphenated = new Set<string>();
   for (const { lines } of pages) {
     for (const line of lines) {
@@ -12,10 +14,16 @@ export function blocksOf(pages: readonly PdfPage[]): PdfBlock[] {
         hyphenated.add(word.toLowerCase());
     }
   }
+  const isStructured = pages.some(({ elements }) => elements.some(({ kind }) => kind === 'heading'));
   const blocks: PdfBlock[] = [];
   for (const [i, page] of pages.entries()) {
-    for (const column of inReadingOrder(page.lines)) {
-      for (const block of blocksOfColumn(column, i + 1, hyphenated)) addBlock(blocks, block, hyphenated);
+    for (const block of taggedBlocks(page.elements, page.lines, i + 1, { hyphenated, isStructured })) {
+      addBlock(blocks, block, hyphenated);
+    }
+    for (const column of inReadingOrder(page.lines.filter(({ element }) => !element))) {
+      for (const block of blocksOfColumn(column, i + 1, hyphenated, outline.get(i + 1))) {
+        addBlock(blocks, block, hyphenated);
+      }
     }
     for (const { angle, lines } of page.turned) {
       for (const block of blocksOfColumn(rowsDown(lines).flat(), i + 1, hyphenated)) {
@@ -44,10 +52,12 @@ function turnedPlace({ page, ...box }: Place, from: number, to: number): Place {
 
 /** The paragraph that a block at the top of a column continues: footnotes, in smaller type, are skipped. */
 function unfinished(blocks: readonly PdfBlock[], next: PdfBlock): PdfBlock | undefined {
-  if (next.kind !== 'text' || !/^\s*["“(]?\p{Ll}/u.test(next.runs[0]?.text ?? '')) return undefined;
+  if (next.kind !== 'text' || (next.level ?? 0) > 0 || !/^\s*["“(]?\p{Ll}/u.test(next.runs[0]?.text ?? ''))
+    return undefined;
   for (let i = blocks.length - 1; i >= Math.max(0, blocks.length - 4); i -= 1) {
     const block = blocks[i];
     if (!block) return undefined;
+    if ((block.level ?? 0) > 0) return undefined;
     if (block.kind === 'text' && block.size < 0.95 * next.size) continue;
     const isOpen = block.kind !== 'table' && block.isFull && Math.abs(block.size - next.size) < 0.05 * next.size;
     return isOpen && !/[.!?:]["”’)\]]?\s*$/.test(block.runs.at(-1)?.text ?? '') ? block : undefined;

@@ -1,5 +1,6 @@
 import { areIdeographs } from './characters.ts';
 import type { Box } from './frames.ts';
+import type { TaggedElement } from './tags.ts';
 
 /** A run of text as placed by the PDF; lengths in points, y grows upwards. */
 export interface PlacedText {
@@ -12,6 +13,8 @@ export interface PlacedText {
   url: string;
   /** Whether it is written from right to left. */
   rtl: boolean;
+  /** The element of a tagged PDF that it belongs to, or "artifact" for what is none of the document's text. */
+  element?: TaggedElement | 'artifact' | undefined;
 }
 
 export interface Run {
@@ -28,6 +31,9 @@ export interface Line {
   right: number;
   y: number;
   size: number;
+  element?: TaggedElement | undefined;
+  /** Whether a tagged PDF says that it is none of the document's text. */
+  isArtifact?: boolean;
 }
 
 /** Gaps wider than this multiple of the font size separate columns and cells, not words. */
@@ -64,11 +70,15 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
   }
   return lines.map(({ parts, hasRtl, ...each }) => {
     const runs = runsOf(hasRtl ? inLogicalOrder(parts) : parts, hasRtl);
-    return { ...each, runs, words: wordsOf(runs) };
+    const line = { ...each, runs, words: wordsOf(runs) };
+    const element = parts[0]?.element;
+    if (element === undefined) return line;
+    return element === 'artifact' ? { ...line, isArtifact: true } : { ...line, element };
   });
 }
 
 function continues(line: OpenLine, text: PlacedText): boolean {
+  if (line.parts[0]?.element !== text.element) return false;
   const height = Math.max(line.size, text.size);
   if (Math.abs(text.y - line.y) > 0.5 * height) return false;
   const isBeside = (gap: number) => gap > -0.5 * height && gap < CELL_GAP * height;

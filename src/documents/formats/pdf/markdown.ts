@@ -86,11 +86,14 @@ function phrasing(runs: readonly Run[]): PhrasingContent[] {
   return content;
 }
 
-type Level = 1 | 2 | 3 | 4;
+type Level = 1 | 2 | 3 | 4 | 5 | 6;
 
 function headingLevel(block: PdfBlock, levels: ReadonlyMap<number, Level>): Level | undefined {
   const words = wordsOf(block.runs);
   if (block.kind === 'table' || block.kind === 'picture' || words.length > 250) return undefined;
+  if (block.level !== undefined) return block.level === 0 ? undefined : (Math.min(block.level, 6) as Level);
+  // A line of a table of contents.
+  if (/(?:[.·…]\s?){4}/.test(words)) return undefined;
   // "3.1 Traces" is as large as the text and only bolder.
   const [, number = ''] = /^(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+\p{Lu}.{0,80}[^.,;:]$/u.exec(words) ?? [];
   return (

@@ -5,6 +5,8 @@ import { normalizeText } from './characters.ts';
 import { angleOf, type Box, turnBox, turnPoint } from './frames.ts';
 import { boxOf, type Line, linesOf, type PlacedText } from './lines.ts';
 import type { UnreadableFonts } from './readable-fonts.ts';
+import { tagsOf } from './tagged-texts.ts';
+import type { TaggedElement } from './tags.ts';
 
 /** A page as lines, in points. */
 export interface PdfPage {
@@ -14,6 +16,8 @@ export interface PdfPage {
   angle: number;
   box: Box;
   lines: Line[];
+  /** The elements of a tagged PDF, in their order; none if too little of the page is tagged. */
+  elements: readonly TaggedElement[];
   /** Text at other angles, such as the names of axes, in frames of their own. */
   turned: TurnedLines[];
   /** How many characters its text operators write, white space not counted, in UTF-16 units. */
@@ -34,6 +38,7 @@ export function unreadPage(number: number): PdfPage {
     angle: 0,
     box,
     lines: [],
+    elements: [],
     turned: [],
     characters: 0,
     losses: [lossOn(number, { kind: 'page_unreadable' })],
@@ -61,10 +66,14 @@ interface TextItem {
 }
 
 /** Throws what the library throws for a damaged page. */
-export async function readPage(page: PDFPageProxy, unreadableOn: UnreadableFonts): Promise<PdfPage> {
+export async function readPage(
+  page: PDFPageProxy,
+  { unreadableOn, isTagged }: { unreadableOn: UnreadableFonts; isTagged: boolean },
+): Promise<PdfPage> {
   const [x = 0, bottom = 0, right = 0, top = 0] = page.view;
   const view = { x, right, bottom, top };
-  const { items, styles } = await page.getTextContent({ disableNormalization: false });
+  const { items, styles } = await page.getTextContent({ disableNormalization: false, includeMarkedContent: isTagged });
+  const tags = isTagged ? await tagsOf(page, items) : undefined;
   const texts = items.filter((item): item is TextItem & typeof item => 'str' in item && item.str.trim() !== '');
   const annotations = await readAnnotations(page);
   const unreadable = await unreadableOn(page, texts);
@@ -86,7 +95,11 @@ export async function readPage(page: PDFPageProxy, unreadableOn: UnreadableFonts
     const group = angles.get(angle) ?? { texts: [], characters: 0 };
     angles.set(angle, group);
     group.characters += length;
-    group.texts.push(placedText(item, normal.text, angle, annotations, styles[item.fontName]?.vertical ?? false));
+    const isVertical = styles[item.fontName]?.vertical ?? false;
+    group.texts.push({
+      ...placedText(item, normal.text, angle, annotations, isVertical),
+      element: tags?.byItem.get(item),
+    });
   }
   for (const field of annotations.fields) {
     const length = countCharacters(field.text);
@@ -112,7 +125,16 @@ export async function readPage(page: PDFPageProxy, unreadableOn: UnreadableFonts
     losses.push(lossOn(page.pageNumber, stamp));
     return false;
   });
-  return { object: page.ref?.num ?? 0, angle, box: turnBox(view, angle), lines, turned, characters, losses };
+  return {
+    object: page.ref?.num ?? 0,
+    angle,
+    box: turnBox(view, angle),
+    lines,
+    elements: tags?.elements ?? [],
+    turned,
+    characters,
+    losses,
+  };
 }
 
 /** Whether it is one long line beside all text of a page, as the stamp of an archive. */

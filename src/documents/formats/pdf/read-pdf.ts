@@ -6,6 +6,7 @@ import { blocksOf } from './flow.ts';
 import { holdsImages, imagePages } from './image-pages.ts';
 import { writeBlocks } from './markdown.ts';
 import { openPdf, unreadable } from './open-pdf.ts';
+import { readOutline } from './outline.ts';
 import { lossOn, type PdfPage, readPage, unreadPage } from './page.ts';
 import { insertPictures } from './picture-places.ts';
 import { extractPictures } from './pictures.ts';
@@ -33,7 +34,7 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   }
   const all = await readPages(document);
   const { pages, losses: repeated } = removeRepeatedLines(all);
-  const blocks = blocksOf(pages);
+  const blocks = blocksOf(pages, await readOutline(document));
   const written = writeBlocks(blocks);
   const losses = [...lossesOf(all, bytes), ...repeated];
   if (isCutOff(bytes))
@@ -53,11 +54,12 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
 }
 
 async function readPages(document: PDFDocumentProxy): Promise<PdfPage[]> {
-  const fonts = unreadableFonts();
+  const { Marked: isTagged = false } = ((await document.getMarkInfo().catch(() => null)) ?? {}) as { Marked?: boolean };
+  const options = { unreadableOn: unreadableFonts(), isTagged };
   const pages: PdfPage[] = [];
   for (let number = 1; number <= document.numPages; number += 1) {
     try {
-      pages.push(await readPage(await document.getPage(number), fonts));
+      pages.push(await readPage(await document.getPage(number), options));
     } catch {
       // What can be read of a damaged document is shown, and the source lists the rest.
       pages.push(unreadPage(number));

@@ -14,8 +14,8 @@ interface Font {
   toUnicode?: { _map?: (string | undefined)[] };
 }
 
-/** How much of a font's text is looked at, and how often a font is, until it is known what it is, in UTF-16 units. */
-const SAMPLE = 2_000;
+/** How much of a font's text is looked at, in UTF-16 units. */
+const SAMPLE = 500;
 
 /** The limit of pages whose fonts are looked into: it takes longer than reading them. */
 const PAGES_MAX = 12;
@@ -28,21 +28,28 @@ export function unreadableFonts(): UnreadableFonts {
   const samples = new Map<string, string>();
   const decided = new Map<string, boolean>();
   let pages = 0;
+  const decide = (name: string, isUnreadable: boolean) => {
+    decided.set(name, isUnreadable);
+    samples.delete(name);
+  };
   return async (page, texts) => {
     for (const { str, fontName } of texts) {
-      if (decided.has(fontName)) continue;
-      const sample = samples.get(fontName) ?? '';
-      if (sample.length < SAMPLE) samples.set(fontName, sample + str);
+      if (!decided.has(fontName)) samples.set(fontName, (samples.get(fontName) ?? '') + str);
     }
     const names = new Set(texts.map(({ fontName }) => fontName));
-    const suspects = [...names].filter((name) => !decided.has(name) && looksWrong(samples.get(name) ?? ''));
+    const suspects: string[] = [];
+    for (const name of names) {
+      const sample = samples.get(name);
+      if (sample === undefined) continue;
+      if (looksWrong(sample.slice(0, SAMPLE))) suspects.push(name);
+      else if (sample.length >= SAMPLE) decide(name, false);
+    }
     if (suspects.length > 0 && pages < PAGES_MAX) {
       pages += 1;
       await page.getOperatorList({ annotationMode: AnnotationMode.DISABLE });
       for (const name of suspects) {
         const font = page.commonObjs.has(name) ? (page.commonObjs.get(name) as Font) : undefined;
-        decided.set(name, font !== undefined && isWithoutUnicode(font));
-        samples.delete(name);
+        decide(name, font !== undefined && isWithoutUnicode(font));
       }
     }
     return new Set([...names].filter((name) => decided.get(name)));
@@ -52,9 +59,9 @@ export function unreadableFonts(): UnreadableFonts {
 /** Whether a text is unlike that of any language: mostly signs, no vowels, letters of many scripts. */
 export function looksWrong(text: string): boolean {
   const written = text.replace(/\s+/g, '');
-  if (written.length < 4) return false;
-  const letters = written.replace(/[^\p{L}\p{M}\p{N}]+/gu, '').length;
-  if (letters < 0.6 * written.length) return true;
+  if (written.length < 6) return false;
+  const signs = written.replace(/[^!-/:-@[-`{-~\p{Co}\p{Cn}\p{Cc}\ufffd]+/gu, '').length;
+  if (signs > 0.4 * written.length) return true;
   const latin = written.replace(/[^a-z]+/gi, '');
   const vowels = latin.replace(/[^aeiouy]+/gi, '').length;
   // Codes that are shifted make capitals of small letters.

@@ -162,7 +162,9 @@ function repeatedIn(row: EdgeRow, pagesByKey: ReadonlyMap<string, readonly numbe
   const numbers = row.lines.filter(isNumber);
   if (numbers.some(({ words }) => pageNumber(words))) return row.lines;
   return row.lines.filter(
-    (line) => numbers.includes(line) || wordKeys(row, line).some((key) => isRepeated(key, REPEATED_PAGES)),
+    (line) =>
+      // A tagged PDF says itself what is none of its text.
+      line.isArtifact || numbers.includes(line) || wordKeys(row, line).some((key) => isRepeated(key, REPEATED_PAGES)),
   );
 }
 

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { pdfOf, pdfOfObjects, pdfOfPages } from '../../../../test/pdf.ts';
+import { readPdf } from './read-pdf.ts';
+
+/** An element of a structure tree: its role and its children; numbers are the pieces of the page's contents. */
+type Element = [role: string, ...children: (Element | number)[]];
+
+/** A tagged PDF of one page. `texts`: pieces of contents with their places, in the order in which they are painted. */
+function taggedPdf(texts: readonly (readonly [text: string, x: number, y: number])[], tree: Element): Buffer {
+  const parents: string[] = [];
+  const objects: string[] = [];
+  const add = ([role, ...children]: Element, parent: number): number => {
+    const number = 6 + objects.length;
+    objects.push('');
+    const kids = children.map((child) => {
+      if (Array.isArray(child)) return `${add(child, number)} 0 R`;
+      parents[child] = `${number} 0 R`;
+      return String(child);
+    });
+    objects[number - 6] = `<</Type/StructElem/S/${role}/P ${parent} 0 R/Pg 3 0 R/K[${kids.join(' ')}]>>`;
+    return number;
+  };
+  const root = add(tree, 5);
+  const content = texts.map(([text, x, y], i) => {
+    const mark = parents[i] ? `/Span<</MCID ${i}>>` : '/Artifact<<>>';
+    return `${mark} BDC BT /F1 10 Tf ${x} ${y} Td (${text}) Tj ET EMC`;
+  });
+  return pdfOfObjects([
+    '<</Type/Catalog/Pages 2 0 R/MarkInfo<</Marked true>>/StructTreeRoot 5 0 R>>',
+    '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/StructParents 0/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Contents 4 0 R>>',
+    `<</Length ${content.join(' ').length}>>\nstream\n${content.join(' ')}\nendstream`,
+    `<</Type/StructTreeRoot/K[${root} 0 R]/ParentTree<</Nums[0[${Array.from(texts, (_, i) => parents[i] ?? 'null').join(' ')}]]>>>>`,
+    ...objects,
+  ]);
+}
+
+test('a tagged PDF has the headings, lists, tables and order of its structure tree, and cells that span are in their columns', async () => {
+  const pdf = taggedPdf(
+    [
+      // A note in the margin is painted first, and read last.
+      ['A note beside it.', 400, 700],
+      ['The same size as text', 50, 750],
+      ['First words of a para-', 50, 720],
+      ['graph that is broken.', 50, 708],
+      ['1', 60, 690],
+      ['of a list', 75, 690],
+      ['Name', 50, 650],
+      ['Amount', 150, 650],
+      ['Unit', 250, 650],
+      ['total of both', 50, 636],
+      ['kg', 250, 636],
+      ['salt', 50, 622],
+      ['12', 150, 622],
+      ['Running title', 50, 825],
+    ],
+    [
+      'Document',
+      ['H2', 1],
+      ['P', 2, 3],
+      ['L', ['LI', ['Lbl', 4], ['LBody', ['P', 5]]]],
+      [
+        'Table',
+        ['TR', ['TH', 6], ['TH', 7], ['TH', 8]],
+        ['TBody', ['TR', ['TD', ['P', 9]], ['TD', 10]], ['TR', ['TD', 11], ['TD', 12]]],
+      ],
+      ['Aside', 0],
+    ],
+  );
+  const { markdown, losses } = await readPdf(pdf);
+  assert.equal(
+    markdown,
+    '## The same size as text\n\nFirst words of a paragraph that is broken.\n\n- 1 of a list\n\n' +
+      '| Name | Amount | Unit |\n| - | - | - |\n| total of both | | kg |\n| salt | 12 | |\n\nA note beside it.\n',
+  );
+  assert.deepEqual(
+    losses?.map(({ kind, excerpt }) => [kind, excerpt]),
+    [['repeated_line', 'Running title']],
+    'what the document marks as no text of its own, at the edge of the page',
+  );
+});
+
+test('a structure tree that lacks most of a page is not used', async () => {
+  const pdf = taggedPdf(
+    [
+      ['One word.', 50, 700],
+      ['All the rest of the page stands here.', 50, 730],
+    ],
+    ['Document', ['P', 0]],
+  );
+  const lost = Buffer.from(pdf.toString('latin1').replace('/Artifact<<>>', '/Unknown<<>>'), 'latin1');
+  assert.equal((await readPdf(lost)).markdown, 'All the rest of the page stands here.\n\nOne word.\n');
+});
+
+test('bookmarks make headings of the lines with their words, on their pages, over several lines', async () => {
+  const prose = 'This is a sentence of the text.';
+  const pages = [
+    [
+      ['1 Beginnings of', 700],
+      ['everything', 688],
+      [prose, 676],
+      ['Details', 664],
+      [prose, 652],
+      ['Later', 600],
+    ],
+    [
+      ['Later', 700],
+      [prose, 688],
+    ],
+  ] as const;
+  const contents = pages.map((lines) => lines.map(([text, y]) => `BT /F1 10 Tf 50 ${y} Td (${text}) Tj ET`).join(' '));
+  const bookmark = (title: string, page: number, more: string) =>
+    `<</Title(${title})/Dest[${3 + 2 * page} 0 R/Fit]${more}>>`;
+  const [first = '', second = '', child = ''] = [20, 21, 22].map((number) => `${number} 0 R`);
+  const plain = pdfOfPages(contents, '', [], '/Outlines 19 0 R').toString('latin1');
+  const outline = [
+    `19 0 obj\n<</First ${first}/Last ${second}/Count 2>>\nendobj`,
+    `20 0 obj\n${bookmark('Beginnings of Everything', 0, `/Parent 19 0 R/Next ${second}/First ${child}/Last ${child}/Count 1`)}\nendobj`,
+    `21 0 obj\n${bookmark('Later', 1, `/Parent 19 0 R/Prev ${first}`)}\nendobj`,
+    `22 0 obj\n${bookmark('Details', 0, `/Parent ${first}`)}\nendobj`,
+  ];
+  const pdf = plain.replace(/xref.*/s, `${outline.join('\n')}\ntrailer\n<</Root 1 0 R>>\n%%EOF`);
+  assert.equal(
+    (await readPdf(Buffer.from(pdf, 'latin1'))).markdown,
+    `# 1 Beginnings of everything\n\n${prose}\n\n## Details\n\n${prose}\n\nLater\n\n# Later\n\n${prose}\n`,
+  );
+});
+
+test('two columns of references are read one after the other, and an entry is one paragraph', async () => {
+  const entries = (from: number, x: number) =>
+    Array.from({ length: 8 }, (_, i) => [
+      [`[${from + i}] A. Author and B. Writer. The title of work ${from + i}, which`, x, 700 - 36 * i] as const,
+      ['goes on in a second line as long as the first one is in', x + 16, 690 - 36 * i] as const,
+      [`the column, ${1990 + i}.`, x + 16, 680 - 36 * i] as const,
+    ]).flat();
+  const { markdown } = await readPdf(pdfOf([[...entries(1, 50), ...entries(9, 320)].toSorted((a, b) => b[2] - a[2])]));
+  const order = [...markdown.matchAll(/\\\[(\d+)\]/g)].map(([, number]) => Number(number));
+  assert.deepEqual(
+    order,
+    Array.from({ length: 16 }, (_, i) => i + 1),
+  );
+  assert.equal(markdown.split('\n\n').length, 16, markdown);
+});
+
+/** RC4 as PDF uses it with keys of 40 bits: version 1, revision 2. */
+function rc4(key: Uint8Array, data: Uint8Array): Buffer {
+  const state = Array.from({ length: 256 }, (_, i) => i);
+  const swap = (i: number, j: number) => ([state[i], state[j]] = [state[j] as number, state[i] as number]);
+  for (let i = 0, j = 0; i < 256; i += 1) {
+    j = (j + (state[i] as number) + (key[i % key.length] as number)) & 255;
+    swap(i, j);
+  }
+  let [i, j] = [0, 0];
+  return Buffer.from(
+    data.map((byte) => {
+      i = (i + 1) & 255;
+      j = (j + (state[i] as number)) & 255;
+      swap(i, j);
+      return byte ^ (state[((state[i] as number) + (state[j] as number)) & 255] as number);
+    }),
+  );
+}
+
+const PADDING = Buffer.from('28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A', 'hex');
+
+/** A PDF of one line, encrypted for who knows the password. */
+function encryptedPdf(text: string, password: string): Buffer {
+  const md5 = (...parts: Uint8Array[]) => createHash('md5').update(Buffer.concat(parts)).digest();
+  const padded = Buffer.concat([Buffer.from(password), PADDING]).subarray(0, 32);
+  const owner = rc4(md5(padded).subarray(0, 5), padded);
+  const permissions = Buffer.alloc(4);
+  permissions.writeInt32LE(-4);
+  const id = Buffer.from('0123456789abcdef');
+  const key = md5(padded, owner, permissions, id).subarray(0, 5);
+  const user = rc4(key, PADDING);
+  // The contents are object 4, generation 0.
+  const content = rc4(
+    md5(key, Buffer.from([4, 0, 0, 0, 0])).subarray(0, 10),
+    Buffer.from(`BT /F1 10 Tf 50 700 Td (${text}) Tj ET`),
+  );
+  const hex = (bytes: Buffer) => `<${bytes.toString('hex')}>`;
+  return pdfOfObjects(
+    [
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+      '<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Contents 4 0 R>>',
+      Buffer.concat([Buffer.from(`<</Length ${content.length}>>\nstream\n`), content, Buffer.from('\nendstream')]),
+    ],
+    `/Encrypt<</Filter/Standard/V 1/R 2/O${hex(owner)}/U${hex(user)}/P -4>>/ID[${hex(id)}${hex(id)}]`,
+  );
+}
+
+test('a PDF that is encrypted with an empty password is read; one with a password is refused with what to do', async () => {
+  assert.equal((await readPdf(encryptedPdf('Words that may be read.', ''))).markdown, 'Words that may be read.\n');
+  await assert.rejects(
+    readPdf(encryptedPdf('Words that may not.', 'secret')),
+    /protected by a password; save it without one/,
+  );
+});

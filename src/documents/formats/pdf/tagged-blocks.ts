@@ -1,0 +1,106 @@
+import { type Hyphenated, joinRuns, type PdfBlock, type Place } from './blocks.ts';
+import { boxOf, type Line, type Run } from './lines.ts';
+import type { TaggedElement } from './tags.ts';
+
+/** A block ends at the edge of the text if its last line is within this share of the width from it. */
+const NEAR_EDGE = 0.12;
+
+/**
+ * The blocks of a page in the order of its structure tree. `isStructured`: whether the document has headings; if not, they
+ * are found by their size.
+ */
+export function taggedBlocks(
+  elements: readonly TaggedElement[],
+  lines: readonly Line[],
+  page: number,
+  { hyphenated, isStructured }: { hyphenated: Hyphenated; isStructured: boolean },
+): PdfBlock[] {
+  const byElement = new Map<TaggedElement, Line[]>();
+  for (const line of lines) {
+    if (!line.element) continue;
+    const own = byElement.get(line.element) ?? [];
+    byElement.set(line.element, own);
+    own.push(line);
+  }
+  const box = boxOf(lines);
+  const edge = box.right - NEAR_EDGE * (box.right - box.x);
+  const blocks: PdfBlock[] = [];
+  const tables = new Map<number, TableCell[]>();
+  for (const element of elements) {
+    const own = byElement.get(element) ?? [];
+    const [first] = own;
+    if (!first) continue;
+    const place = { page, ...boxOf(own) };
+    const runs = joined(own, hyphenated);
+    if (element.kind === 'cell') {
+      const cells = tables.get(element.table) ?? [];
+      if (cells.length === 0) blocks.push(tableBlock(element.table, tables, cells, first.size, place));
+      cells.push({ element, runs, place });
+      continue;
+    }
+    const kind = element.kind === 'item' ? 'item' : 'text';
+    const isFull = (own.at(-1)?.right ?? 0) > edge;
+    const level = element.level > 0 || isStructured ? { level: element.level } : {};
+    blocks.push({ kind, runs, rows: [], size: first.size, isFull, places: [place], ...level });
+  }
+  for (const block of blocks) {
+    const cells = block.table === undefined ? undefined : tables.get(block.table);
+    if (cells) block.rows = rowsOfCells(cells);
+  }
+  return blocks;
+}
+
+interface TableCell {
+  element: TaggedElement;
+  runs: Run[];
+  place: Place;
+}
+
+function tableBlock(
+  table: number,
+  tables: Map<number, TableCell[]>,
+  cells: TableCell[],
+  size: number,
+  place: Place,
+): PdfBlock {
+  tables.set(table, cells);
+  return { kind: 'table', runs: [], rows: [], size, isFull: false, places: [place], table };
+}
+
+function joined(lines: readonly Line[], hyphenated: Hyphenated): Run[] {
+  const runs: Run[] = [];
+  for (const line of lines) {
+    if (runs.length === 0) runs.push(...line.runs.map((run) => ({ ...run })));
+    else joinRuns(runs, line.runs, hyphenated);
+  }
+  return runs;
+}
+
+/** Rows of equal length: a cell that spans columns or rows is in the first of them, and the others are empty. */
+function rowsOfCells(cells: readonly TableCell[]): Run[][][] {
+  const rows = new Map<number, TableCell[]>();
+  for (const cell of cells) rows.set(cell.element.row, [...(rows.get(cell.element.row) ?? []), cell]);
+  const all = [...rows.values()];
+  const widest = all.reduce((most, row) => (row.length > most.length ? row : most), []);
+  return all.map((row) => (row.length === widest.length ? row.map(({ runs }) => runs) : alignedRow(row, widest, all)));
+}
+
+/** The cells of a row under those of the widest one. */
+function alignedRow(row: readonly TableCell[], widest: readonly TableCell[], all: readonly TableCell[][]): Run[][] {
+  const aligned: Run[][] = widest.map(() => []);
+  // The column of a cell reaches as far as any cell that stands there in a complete row.
+  const columns = widest.map((_, k) => {
+    const places = all.flatMap((each) => (each.length === widest.length && each[k] ? [each[k].place] : []));
+    return { x: Math.min(...places.map(({ x }) => x)), right: Math.max(...places.map(({ right }) => right)) };
+  });
+  let from = 0;
+  for (const [i, { runs, place }] of row.entries()) {
+    // The cells that follow need columns, too.
+    const to = widest.length - (row.length - i);
+    let column = columns.findIndex(({ x, right }, k) => k >= from && k <= to && place.x < right && x < place.right);
+    if (column < 0) column = Math.min(from, to);
+    aligned[column] = runs;
+    from = column + 1;
+  }
+  return aligned;
+}

@@ -1,0 +1,107 @@
+/** What a structure tree (tagged PDF) says about a text: the element of the document that it belongs to. */
+export interface TaggedElement {
+  kind: 'heading' | 'text' | 'item' | 'cell';
+  /** The level of a heading, from 1; 0 for what is none. */
+  level: number;
+  /** For a cell: which table, row and cell of the page it is; else 0. */
+  table: number;
+  row: number;
+  cell: number;
+}
+
+/** A node of the library's tree; contents have an id. */
+interface TreeNode {
+  role?: string;
+  type?: string;
+  id?: string;
+  children?: readonly TreeNode[];
+}
+
+/** The elements of a page in their order, and those of its contents by id. */
+export interface TaggedPage {
+  elements: readonly TaggedElement[];
+  byContent: ReadonlyMap<string, TaggedElement>;
+}
+
+/** Elements that are written as one block. */
+const BLOCKS = new Set(['P', 'Caption', 'Note', 'FENote', 'BlockQuote', 'TOCI', 'Formula', 'Code', 'Figure', 'Title']);
+/** Elements that hold others. */
+const CONTAINERS = new Set([
+  'Root',
+  'Document',
+  'DocumentFragment',
+  'Part',
+  'Art',
+  'Sect',
+  'Div',
+  'Aside',
+  'TOC',
+  'Index',
+  'L',
+  'Private',
+]);
+
+/** The elements of a page's structure tree. */
+export function taggedPage(tree: TreeNode): TaggedPage {
+  const elements: TaggedElement[] = [];
+  const byContent = new Map<string, TaggedElement>();
+  const position = { table: 0, row: 0, cell: 0 };
+  const begin = (kind: TaggedElement['kind'], level = 0): TaggedElement => {
+    const place = kind === 'cell' ? position : { table: 0, row: 0, cell: 0 };
+    const element = { kind, level, ...place };
+    elements.push(element);
+    return element;
+  };
+  /** `open`: a paragraph without an element of its own, which goes on until a block begins. */
+  const walk = (
+    node: TreeNode,
+    inside: TaggedElement | undefined,
+    open: { text?: TaggedElement | undefined },
+  ): void => {
+    if (node.id !== undefined && node.type === 'content') {
+      open.text ??= inside ?? begin('text');
+      byContent.set(node.id, inside ?? open.text);
+      return;
+    }
+    const element = elementOf(node, inside, position, begin);
+    const isBlock = element !== inside || isContainer(node);
+    const own = isBlock ? {} : open;
+    for (const child of node.children ?? []) walk(child, element, own);
+    if (isBlock) open.text = undefined;
+  };
+  walk(tree, undefined, {});
+  return { elements, byContent };
+}
+
+/** The element that begins with a node, or the one that it is inside of. */
+function elementOf(
+  { role = '' }: TreeNode,
+  inside: TaggedElement | undefined,
+  position: { table: number; row: number; cell: number },
+  begin: (kind: TaggedElement['kind'], level?: number) => TaggedElement,
+): TaggedElement | undefined {
+  if (inside?.kind === 'cell') {
+    if (role === 'TD' || role === 'TH') position.cell += 1;
+    return role === 'TD' || role === 'TH' ? begin('cell') : inside;
+  }
+  const [, level] = /^H([1-6])?$/.exec(role) ?? [];
+  if (/^H[1-6]?$/.test(role)) return begin('heading', Number(level ?? 1));
+  if (role === 'Title') return begin('heading', 1);
+  if (role === 'LI') return begin('item');
+  if (role === 'Table') position.table += 1;
+  if (role === 'TR') {
+    position.row += 1;
+    position.cell = 0;
+  }
+  if (role === 'TD' || role === 'TH') {
+    position.cell += 1;
+    return begin('cell');
+  }
+  if (role === 'Table' || role === 'TR') return undefined;
+  return BLOCKS.has(role) && inside === undefined ? begin('text') : inside;
+}
+
+/** Browsers write both blocks and words as NonStruct: blocks have no content of their own. */
+function isContainer({ role = '', children = [] }: TreeNode): boolean {
+  return CONTAINERS.has(role) || (role === 'NonStruct' && !children.some(({ type }) => type === 'content'));
+}
