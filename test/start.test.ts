@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
@@ -163,6 +164,9 @@ test('a stop leaves nothing running and puts the running job back, and the next 
   const job = async () => (await owner.get(jobs)).body[0];
   await until('the job has begun', job, ({ progress }) => progress > 0);
   await world.db.close();
+  // A connection that never sends a request must not delay the stop until it is no longer orderly.
+  const silent = connect(port, '127.0.0.1').on('error', () => undefined);
+  await once(silent, 'connect');
   first.service.kill('SIGTERM');
   // npm forwards a signal of the terminal, so it arrives twice.
   first.service.kill('SIGTERM');

@@ -22,6 +22,7 @@ import { EventStream, openEventStreams } from './event-stream.ts';
 import { handlerOf } from './handler/handler.ts';
 import type { HandlerNeeds } from './handler/needs.ts';
 import { replySchema } from './handler/reply-schema.ts';
+import { connectionCloser } from './load/close-connections.ts';
 import { openLargeBodies } from './load/large-bodies.ts';
 import { openLoadShedding } from './load/load-shedding.ts';
 import { disconnectSlowClients } from './load/slow-clients.ts';
@@ -72,7 +73,11 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     });
   }
   const streams = openEventStreams((err) => log.warn({ err }, 'a state could not be read for an event stream'));
-  app.addHook('preClose', async () => streams.end());
+  const closeConnections = connectionCloser(app.server);
+  app.addHook('preClose', async () => {
+    streams.end();
+    closeConnections();
+  });
   app.setErrorHandler(async (error, request, reply) => {
     const answer = await afterCallerCheck(toApiError(error), request, db);
     return sendError(request, reply, answer, log, await actorOf(answer, request, db));
