@@ -38,15 +38,27 @@ export function groupsToBegin(files: readonly PendingFile[]): PendingFile[][] {
 /** Counts an attempt of files, before they are read. */
 export async function countAttempt(query: Query, job: ClaimedJob, file_nos: readonly number[]): Promise<void> {
   await query(sql`
-    update upload_files set attempts = attempts + 1
+    update upload_files set attempts = attempts + 1, begun_by = (
+      select j.worker_id from jobs j where j.wiki_id = ${job.wiki_id} and j.job_id = ${job.job_id})
     where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and file_no = any (${file_nos}::int[])`);
+}
+
+/**
+ * Takes back the attempts of workers that live: the service did not end while they worked on the files, but the database was
+ * away when they would have taken them back.
+ */
+export async function takeBackInterrupted(query: Query, job: ClaimedJob): Promise<void> {
+  await query(sql`
+    update upload_files f set attempts = greatest(attempts - 1, 0), begun_by = null
+    where f.wiki_id = ${job.wiki_id} and f.upload_id = ${job.upload_id} and f.begun_by is not null
+      and exists (select from workers w where w.worker_id = f.begun_by and w.alive_until > now())`);
 }
 
 /** Takes back the attempts of files that are still pending, on an orderly stop and after an error. */
 export async function takeBackAttempts(query: Query, job: ClaimedJob, file_nos: readonly number[]): Promise<void> {
   if (file_nos.length === 0) return;
   await query(sql`
-    update upload_files f set attempts = greatest(attempts - 1, 0)
+    update upload_files f set attempts = greatest(attempts - 1, 0), begun_by = null
     where f.wiki_id = ${job.wiki_id} and f.upload_id = ${job.upload_id} and f.file_no = any (${file_nos}::int[])
       and (f.status = 'pending' or exists (
         select from upload_files s

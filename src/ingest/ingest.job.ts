@@ -8,7 +8,14 @@ import { compiledAhead } from './compile-ahead.ts';
 import { fileCompiler } from './compile-upload-file.ts';
 import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
 import { endUpload } from './end-upload.ts';
-import { countAttempt, giveUpSections, groupsToBegin, isGivenUp, takeBackAttempts } from './file-attempts.ts';
+import {
+  countAttempt,
+  giveUpSections,
+  groupsToBegin,
+  isGivenUp,
+  takeBackAttempts,
+  takeBackInterrupted,
+} from './file-attempts.ts';
 import { knownTitles } from './known-titles.ts';
 import { mergeEdits } from './merge-edits.ts';
 import { markOrphanedSections } from './orphaned-sections.ts';
@@ -38,6 +45,7 @@ export const ingestJob = defineRecordJob({
   lane: 'uploads',
   attempts: 5,
   async run({ db, job, services, signal }) {
+    await takeBackInterrupted(db.query, job);
     await unpackArchives(services, db, job);
     await findAttachedFiles(services.blobs, db, job);
     const planned = await db.transaction(async (query) => {

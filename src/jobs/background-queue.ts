@@ -13,7 +13,11 @@ export interface ClaimedBackgroundJob {
   input: object;
   attempt: number;
   failures: number;
+  crashes: number;
 }
+
+/** A job that ended its process this often in a row is set aside: it fails, however often it may be tried otherwise. */
+export const CRASHES_MAX = 3;
 
 /** Seconds before the next attempt: 1, 8, 27, … up to an hour. */
 export function backoffSeconds(failures: number): number {
@@ -40,7 +44,7 @@ export async function claimBackgroundJob(
       order by (select count(*) from background_jobs r where r.status = 'running' and r.workspace_id = b.workspace_id),
         b.run_after, b.job_id
       limit 1 for update skip locked)
-      returning job_id, name, workspace_id, wiki_id, user_id, input, attempt, failures
+      returning job_id, name, workspace_id, wiki_id, user_id, input, attempt, failures, crashes
     ), lease as (${leaseCte(worker_id, sql`claimed`)})
     select * from claimed`).catch(noneIfRunning);
   return job;
@@ -62,7 +66,7 @@ export async function finishBackgroundJob(query: Query, job: ClaimedBackgroundJo
 
 /**
  * Puts a job back for another attempt after a pause in seconds. If the next job with its key is already queued, that
- * one does the work. `countsAsFailure`: false on an orderly stop.
+ * one does the work. `countsAsFailure`: false on an orderly stop. The attempt has ended by itself, so it was no crash.
  */
 export async function releaseBackgroundJob(
   query: Query,
@@ -80,7 +84,7 @@ export async function releaseBackgroundJob(
         run_after = greatest(run_after, now() + make_interval(secs => ${pauseSeconds}))
       where job_id in (select job_id from next)
     )
-    update background_jobs set status = 'queued', worker_id = null, updated_at = now(), error = ${error},
+    update background_jobs set status = 'queued', worker_id = null, updated_at = now(), error = ${error}, crashes = 0,
       failures = greatest(failures - ${countsAsFailure ? 0 : 1}, 0), run_after = now() + make_interval(secs => ${pauseSeconds})
     where ${held(job)} and not exists (select from next)`);
 }
@@ -122,7 +126,7 @@ export async function requeueFailedJob(query: Query, job_id: string): Promise<'q
     ), superseded as (
       delete from background_jobs where job_id in (select job_id from failed where is_superseded)
     ), queued as (
-      update background_jobs set status = 'queued', failures = 0, run_after = now(), updated_at = now()
+      update background_jobs set status = 'queued', failures = 0, crashes = 0, run_after = now(), updated_at = now()
       where job_id in (select job_id from failed where not is_superseded)
     )
     select case when is_superseded then 'superseded' else 'queued' end as result from failed`);
@@ -135,12 +139,16 @@ export async function enqueueDue(query: Query, job: BackgroundJob): Promise<numb
   return rows.length;
 }
 
+/** A job that was set aside because it ended its processes stays so until an operator retries it. */
+const isSetAside = sql`b.status = 'failed' and b.crashes >= ${CRASHES_MAX}`;
+
 /** Skips tenants that already have a job of this kind, so that they never take the place of others. */
 function enqueueTenants(job: BackgroundJob) {
   const from = sql`(
     select d.wiki_id, d.workspace_id from (${job.due}) d
     where not exists (
-      select from background_jobs b where b.name = ${job.name} and b.key = coalesce(d.wiki_id, d.workspace_id) and b.status in ('queued', 'running'))
+      select from background_jobs b where b.name = ${job.name} and b.key = coalesce(d.wiki_id, d.workspace_id)
+        and (b.status in ('queued', 'running') or ${isSetAside}))
     limit 1000)`;
   return sql`${job.enqueue({}, from)} returning 1`;
 }
@@ -153,5 +161,6 @@ function enqueueOnce(job: BackgroundJob) {
       on conflict (name) do update set due_at = excluded.due_at where s.due_at <= now()
       returning 1
     )
-    ${job.enqueue({}, sql`due`)} returning 1`;
+    ${job.enqueue({}, sql`(select from due where not exists (select from background_jobs b where b.name = ${job.name} and ${isSetAside}))`)}
+    returning 1`;
 }

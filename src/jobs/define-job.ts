@@ -74,7 +74,10 @@ interface JobDefinition<For extends JobFor, Input extends TObject<TProperties>> 
    * key.
    */
   key?: 'tenant' | ((input: Static<Input>) => string);
-  /** How often it may fail. `forever`: retried as long as its rows exist, with pauses of up to an hour. */
+  /**
+   * How often it may fail. `forever`: retried as long as its rows exist, with pauses of up to an hour, unless it ends its
+   * process three times in a row.
+   */
   attempts: number | 'forever';
   /** After this time the attempt's signal is aborted, and the attempt has failed. */
   timeoutSeconds: number;

@@ -3,6 +3,7 @@ import { type RequestContext, SERVICE } from '../db/request-context.ts';
 import {
   backoffSeconds,
   type ClaimedBackgroundJob,
+  CRASHES_MAX,
   failBackgroundJob,
   finishBackgroundJob,
   releaseBackgroundJob,
@@ -32,8 +33,11 @@ export async function runBackgroundJob(
     await failBackgroundJob(query, job, messageOf(error));
     return 'failed' as const;
   };
-  if (job.failures > attempts) {
-    log.error({ ...about, failures: job.failures }, 'a background job failed: each worker that ran it was lost');
+  if (job.failures > attempts || job.crashes >= CRASHES_MAX) {
+    log.error(
+      { ...about, failures: job.failures, crashes: job.crashes },
+      'a background job failed: each worker that ran it was lost',
+    );
     return fail(new Error('each process that ran it ended'));
   }
   const timeout = AbortSignal.timeout(definition.timeoutSeconds * 1_000);

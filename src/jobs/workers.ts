@@ -60,7 +60,9 @@ export async function findLostJobs(query: Query, jobs: readonly ClaimedJob[]): P
 
 /**
  * Requeues the jobs of workers whose lease has expired: the first time at once, then with growing pauses, so that a
- * machine in a restart loop does not use up their attempts. Locked rows are left for the next time.
+ * machine in a restart loop does not use up their attempts. Locked rows are left for the next time. A background job counts
+ * the process that ended with it; the pauses after the first time are random, so that a job that ends processes does so alone,
+ * and those that ran beside it end well.
  */
 export async function requeueLostJobs(query: Query): Promise<void> {
   const isLost = sql`status = 'running' and not exists (
@@ -70,15 +72,19 @@ export async function requeueLostJobs(query: Query): Promise<void> {
       update jobs set status = 'queued', worker_id = null, run_after = now() + make_interval(secs => greatest(failures - 1, 0) ^ 2)
       where (wiki_id, job_id) in (select j.wiki_id, j.job_id from jobs j where ${isLost} for update skip locked)
     ), lost as (
-      select j.job_id, exists (
+      select j.job_id, j.name, j.key, j.crashes + case when j.worker_id is null then 0 else 1 end as crashes, exists (
         select from background_jobs n where n.name = j.name and n.key = j.key and n.status = 'queued') as is_superseded
       from background_jobs j where ${isLost} for update skip locked
     ), superseded as (
       delete from background_jobs where job_id in (select job_id from lost where is_superseded)
+    ), passed_on as (
+      update background_jobs n set crashes = greatest(n.crashes, l.crashes) from lost l
+      where l.is_superseded and n.name = l.name and n.key = l.key and n.status = 'queued'
     ), background as (
-      update background_jobs set status = 'queued', worker_id = null, updated_at = now(),
-        run_after = now() + make_interval(secs => greatest(failures - 1, 0) ^ 2)
-      where job_id in (select job_id from lost where not is_superseded)
+      update background_jobs b set status = 'queued', worker_id = null, updated_at = now(), crashes = l.crashes,
+        run_after = now() + make_interval(secs => least(greatest(failures - 1, 0) ^ 2, 3600)
+          + case when l.crashes > 1 then 20 * random() else 0 end)
+      from lost l where b.job_id = l.job_id and not l.is_superseded
     )
     delete from workers where alive_until < now() - interval '1 hour'`);
 }
