@@ -145,6 +145,12 @@ test('a font that does not say which characters it shows gives no signs, but a l
   const numbered =
     '/F2<</Type/Font/Subtype/Type3/FontBBox[0 0 1 1]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 1/LastChar 3/Widths[500 500 500]/CharProcs<<>>/Encoding<</Type/Encoding/Differences[1/g1/g2/g3]>>>>';
   const type3 = pdfOfPages([`${show('And these.', 50, 700)} BT /F2 12 Tf 50 600 Td <010203010203> Tj ET`], numbered);
+  // Charts of one program number their glyphs as they use them.
+  const chart = pdfOfPages(
+    [`${show('And these.', 50, 700)} ${show('!"#$%"#&#!', 50, 600, '/F2 12 Tf')}`],
+    '/F2<</Type/Font/Subtype/Type1/BaseFont/Courier>>',
+  );
+  assert.deepEqual((await read(chart)).losses, ['unreadable_text 1: ']);
   assert.deepEqual(await read(type3), {
     markdown: 'And these.\n',
     losses: ['unreadable_text 1: '],

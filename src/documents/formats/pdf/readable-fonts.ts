@@ -18,7 +18,7 @@ interface Font {
 const SAMPLE = 500;
 
 /** The limit of pages whose fonts are looked into: it takes longer than reading them. */
-const PAGES_MAX = 12;
+const PAGES_MAX = 4;
 
 /**
  * Decides about the fonts of a document. Where a font does not say which characters its codes stand for, the library
@@ -41,7 +41,8 @@ export function unreadableFonts(): UnreadableFonts {
     for (const name of names) {
       const sample = samples.get(name);
       if (sample === undefined) continue;
-      if (looksWrong(sample.slice(0, SAMPLE))) suspects.push(name);
+      if (isNumberedByUse(sample.slice(0, SAMPLE))) decide(name, true);
+      else if (looksWrong(sample.slice(0, SAMPLE))) suspects.push(name);
       else if (sample.length >= SAMPLE) decide(name, false);
     }
     if (suspects.length > 0 && pages < PAGES_MAX) {
@@ -59,8 +60,9 @@ export function unreadableFonts(): UnreadableFonts {
 /** Whether a text is unlike that of any language: mostly signs, no vowels, letters of many scripts. */
 export function looksWrong(text: string): boolean {
   const written = text.replace(/\s+/g, '');
-  if (written.length < 6) return false;
-  const signs = written.replace(/[^!-/:-@[-`{-~\p{Co}\p{Cn}\p{Cc}\ufffd]+/gu, '').length;
+  if (written.length < 8) return false;
+  // Leaders of a table of contents are dots.
+  const signs = written.replace(/[^!-\-/:-@[-`{-~\p{Co}\p{Cn}\p{Cc}\ufffd]+/gu, '').length;
   if (signs > 0.4 * written.length) return true;
   const latin = written.replace(/[^a-z]+/gi, '');
   const vowels = latin.replace(/[^aeiouy]+/gi, '').length;
@@ -69,6 +71,12 @@ export function looksWrong(text: string): boolean {
   if (latin.length >= 12 && vowels < usual * latin.length) return true;
   const rare = written.replace(/[^\u0080-\u024f\u0250-\u036f\p{Co}\p{Cn}\p{Cc}\ufffd]+/gu, '').length;
   return rare > 0.3 * written.length;
+}
+
+/** Whether each new character is the next one from "!" on: some programs number the glyphs of a font as they use them. */
+export function isNumberedByUse(text: string): boolean {
+  const used = [...new Set(text.replace(/\s+/g, ''))];
+  return used.length >= 6 && used.every((character, i) => character.codePointAt(0) === 33 + i);
 }
 
 /** Whether characters were only guessed from codes. */
