@@ -75,7 +75,7 @@ export async function readPage(
   const { items, styles } = await page.getTextContent({ disableNormalization: false, includeMarkedContent: isTagged });
   const tags = isTagged ? await tagsOf(page, items) : undefined;
   const texts = items.filter((item): item is TextItem & typeof item => 'str' in item && item.str.trim() !== '');
-  const annotations = await readAnnotations(page);
+  const annotations = await readAnnotations(page).catch(() => damagedAnnotations(page.pageNumber));
   const unreadable = await unreadableOn(page, texts);
   const lost = { count: 0, excerpt: '' };
   const angles = new Map<number, { texts: PlacedText[]; characters: number }>();
@@ -143,6 +143,12 @@ function isInMargin({ angle, lines }: TurnedLines, text: TurnedLines): boolean {
   const stamp = turnBox(turnBox(boxOf(lines), (360 - angle) % 360), text.angle);
   const box = boxOf(text.lines);
   return stamp.right <= box.x || stamp.x >= box.right || stamp.top <= box.bottom || stamp.bottom >= box.top;
+}
+
+/** The text of a page is read although what stands on it cannot be. */
+function damagedAnnotations(number: number): Annotations {
+  const loss = lossOn(number, { kind: 'damaged_part', place: 'links, notes and fields of forms' });
+  return { links: [], fields: [], losses: [loss] };
 }
 
 function placedText(

@@ -204,6 +204,12 @@ test('a damaged PDF gives what it has, and a loss for each page that cannot be r
   const beginning = pdf.subarray(9, text.indexOf('8 0 obj'));
   const cut = await read(Buffer.concat([Buffer.from('%PDF-1.7\ntrailer\n<</Root 1 0 R>>\n'), beginning]));
   assert.equal(cut.markdown, 'Page one.\n\nPage two.\n');
+  const links = pdfOfPages([show('Its links are damaged.', 50, 700)], '', ['/Annots 6 0 R']).toString('latin1');
+  const noLinks = await read(
+    Buffer.from(links.replace(/xref.*/s, '6 0 obj\n[ ) ]\nendobj\ntrailer\n<</Root 1 0 R>>\n%%EOF'), 'latin1'),
+  );
+  assert.equal(noLinks.markdown, 'Its links are damaged.\n');
+  assert.deepEqual(noLinks.losses, ['damaged_part 1 links, notes and fields of forms: ']);
   assert.ok(cut.losses.includes('damaged_part 3 the end of the file is missing: '), cut.losses.join('\n'));
 });
 

@@ -14,7 +14,8 @@ export interface TaggedTexts {
 
 /** Which element of the page's structure tree each text belongs to; undefined if there is no tree or too little in it. */
 export async function tagsOf(page: PDFPageProxy, items: readonly Item[]): Promise<TaggedTexts | undefined> {
-  const tree = (await page.getStructTree()) as Parameters<typeof taggedPage>[0] | null;
+  // A damaged tree is as good as none.
+  const tree = (await page.getStructTree().catch(() => null)) as Parameters<typeof taggedPage>[0] | null;
   if (!tree) return undefined;
   const { elements, byContent }: TaggedPage = taggedPage(tree);
   const byItem = new Map<object, TaggedElement | 'artifact'>();
