@@ -11,16 +11,16 @@ const world = await openWorld({ ROLE: 'web' });
 const MEGABYTE = 2 ** 20;
 const forever = () => new AbortController().signal;
 
-test('a tenant reads eight megabytes of large bodies at a time, in the order they came, and other tenants read theirs', async () => {
+test('a tenant reads four megabytes of large bodies at a time, in the order they came, and other tenants read theirs', async () => {
   const bodies = openLargeBodies();
-  const first = await Promise.all(Array.from({ length: 8 }, () => bodies.enter('a', MEGABYTE, forever())));
+  const first = await Promise.all(Array.from({ length: 4 }, () => bodies.enter('a', MEGABYTE, forever())));
   const order: number[] = [];
   const waiting = [0, 1].map(async (n) => {
     const leave = await bodies.enter('a', MEGABYTE, forever());
     order.push(n);
     return leave;
   });
-  await Promise.all(Array.from({ length: 8 }, () => bodies.enter('b', MEGABYTE, forever())));
+  await Promise.all(Array.from({ length: 4 }, () => bodies.enter('b', MEGABYTE, forever())));
   assert.deepEqual(order, []);
   // Said twice, once counts.
   first[0]?.();
@@ -32,9 +32,9 @@ test('a tenant reads eight megabytes of large bodies at a time, in the order the
   assert.deepEqual(order, [0, 1]);
 });
 
-test('a body larger than the whole share is read when the tenant has no other, and 64 megabytes in all are the limit', async () => {
+test('a body larger than the whole share is read when the tenant has no other, and 32 megabytes in all are the limit', async () => {
   const bodies = openLargeBodies();
-  const leaves = await Promise.all(Array.from({ length: 7 }, (_, n) => bodies.enter(`t${n}`, 9 * MEGABYTE, forever())));
+  const leaves = await Promise.all(Array.from({ length: 3 }, (_, n) => bodies.enter(`t${n}`, 9 * MEGABYTE, forever())));
   let isIn = false;
   const last = bodies.enter('last', 9 * MEGABYTE, forever()).then(() => {
     isIn = true;
@@ -47,7 +47,7 @@ test('a body larger than the whole share is read when the tenant has no other, a
 
 test("of bodies that wait at most 256 are a tenant's (429), and one whose client has gone leaves", async () => {
   const bodies = openLargeBodies();
-  const leave = await bodies.enter('a', 8 * MEGABYTE, forever());
+  const leave = await bodies.enter('a', 4 * MEGABYTE, forever());
   const gone = new AbortController();
   const waiting = Array.from({ length: 256 }, () => {
     const one = bodies.enter('a', MEGABYTE, gone.signal);
@@ -58,7 +58,7 @@ test("of bodies that wait at most 256 are a tenant's (429), and one whose client
   gone.abort(new Error('gone'));
   for (const one of waiting) await assert.rejects(one, { message: 'gone' });
   leave();
-  await bodies.enter('a', 8 * MEGABYTE, forever());
+  await bodies.enter('a', 4 * MEGABYTE, forever());
 });
 
 test('large bodies are decoded one at a time with pauses for other work, and a tenant with one body does not wait for all of another', async () => {
@@ -93,7 +93,7 @@ test('clients that announce large bodies and do not send them stop their own wor
   // The service knows from the first request on to which workspace the caller belongs.
   for (const one of [slow, other]) assert.equal((await one.get(`/v1/wikis/${one.wiki_id}`)).status, 200);
   const sockets: Socket[] = [];
-  for (let i = 0; i < 8; i += 1) {
+  for (let i = 0; i < 4; i += 1) {
     const socket = connect(Number(port), hostname);
     sockets.push(socket);
     socket.on('error', () => undefined);

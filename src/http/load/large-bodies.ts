@@ -5,8 +5,11 @@ import { openFairQueue, type Queued } from '../../sandbox/fair-queue.ts';
 export const LARGE_BYTES = 65_536;
 
 /** How much of large bodies a tenant and the process work on at a time, in bytes, from their first byte until the answer. */
-const TENANT_BYTES = 8 * 2 ** 20;
-const ALL_BYTES = 64 * 2 ** 20;
+const TENANT_BYTES = 4 * 2 ** 20;
+const ALL_BYTES = 32 * 2 ** 20;
+
+/** After each body, other requests have this many times as long as it was decoded: receiving it took time, too. */
+const PAUSE_FACTOR = 4;
 
 /** How many requests may wait, of a tenant and in all, and for how long. */
 const TENANT_WAITING = 256;
@@ -39,8 +42,7 @@ export interface LargeBodies {
    */
   enter(tenant: string, bytes: number, gone: AbortSignal): Promise<() => void>;
   /**
-   * Runs synchronous work on a large body: one at a time, and after each a pause of its length for other requests, fair by
-   * tenant in time.
+   * Runs synchronous work on a large body: one at a time, and after each a pause for other requests, fair by tenant in time.
    */
   inTurn<T>(tenant: string, work: () => T): Promise<T>;
 }
@@ -131,7 +133,7 @@ export function openLargeBodies(): LargeBodies {
     setTimeout(() => {
       isBusy = false;
       runNext();
-    }, ms);
+    }, ms * PAUSE_FACTOR);
   }
 
   return {
