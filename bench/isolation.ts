@@ -166,12 +166,14 @@ function printRow(row: Row): void {
 
 function printMatrix(): void {
   console.log(
-    `\n${'ratio of p99, refused + lost'.padEnd(28)}${KINDS.map((kind) => kind.padStart(14)).join('')}   peak PSS, RSS MB   lived`,
+    `\n${'p99 ms (times idle)'.padEnd(28)}${KINDS.map((kind) => kind.padStart(18)).join('')}   peak PSS, RSS MB   lived\n` +
+      '+n: requests that were refused or lost',
   );
   for (const row of rows) {
     const cells = KINDS.map((kind) => {
       const failed = row.under[kind].refused + row.under[kind].lost;
-      return `${ratio(row, kind).toFixed(1)}${failed > 0 ? ` +${failed}` : ''}`.padStart(14);
+      const times = `${Math.round(p99(row.under[kind]))} (${ratio(row, kind).toFixed(1)})`;
+      return `${times}${failed > 0 ? ` +${failed}` : ''}`.padStart(18);
     });
     const memory = `${Math.round(row.peak.pss_mb)}, ${Math.round(row.peak.rss_mb)}`.padStart(18);
     console.log(`${row.name.padEnd(28)}${cells.join('')}${memory}   ${row.hasLived ? 'yes' : 'NO'}`);

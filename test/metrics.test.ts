@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { JOBS } from '../src/app.ts';
 import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { sql } from '../src/db/sql.ts';
+import { TAGS } from '../src/http/openapi/tags.ts';
 import { LANES } from '../src/jobs/define-job.ts';
 import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
 import { until } from './until.ts';
@@ -144,4 +145,27 @@ test('while the database is stopped metrics are answered without what is read fr
   await until('the counts are back', async () => namesOf(await scrape(metricsPort)).has('ibid_jobs'));
   service.kill('SIGTERM');
   assert.equal((await service.ended).code, 0, service.stdout());
+});
+
+test('metrics count requests by group, kind and status, without names that a client chooses, and what they took', async () => {
+  const port = await freePort();
+  const world = await openWorld({ ROLE: 'web', METRICS_PORT: String(port) });
+  const owner = await world.owner();
+  const pages = `/v1/wikis/${owner.wiki_id}/pages`;
+  for (let i = 0; i < 3; i += 1) assert.equal((await owner.get(pages)).status, 200);
+  assert.equal((await owner.get(`${pages}/page_unknown`)).status, 404);
+  assert.equal((await owner.post(pages, { title: 'A', markdown: 'x' })).status, 201);
+  const samples = await scrape(port);
+  const requests = (labels: Record<string, string>) => sampleOf(samples, 'ibid_requests_total', labels);
+  assert.equal(requests({ group: 'pages', kind: 'read', status: '2xx' }), 3);
+  assert.equal(requests({ group: 'pages', kind: 'read', status: '4xx' }), 1);
+  assert.equal(requests({ group: 'pages', kind: 'write', status: '2xx' }), 1);
+  assert.ok((sampleOf(samples, 'ibid_request_seconds_total', { group: 'pages', kind: 'read' }) ?? 0) > 0);
+  const groups = new Set(
+    samples.filter(({ name }) => name === 'ibid_requests_total').map(({ labels }) => labels.group),
+  );
+  assert.ok(
+    [...groups].every((group) => group !== undefined && group in TAGS),
+    [...groups].join(),
+  );
 });

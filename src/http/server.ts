@@ -25,6 +25,7 @@ import { replySchema } from './handler/reply-schema.ts';
 import { connectionCloser } from './load/close-connections.ts';
 import { openLargeBodies } from './load/large-bodies.ts';
 import { openLoadShedding } from './load/load-shedding.ts';
+import type { RequestStats } from './load/request-stats.ts';
 import { disconnectSlowClients } from './load/slow-clients.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 import type { Limits, Services } from './services.ts';
@@ -37,6 +38,7 @@ interface ServerOptions {
   db: ServiceDb;
   credentials: CredentialReader;
   services: Services;
+  stats: RequestStats;
   /** undefined: no rate limits. */
   limits: RateLimits | undefined;
   /** Addresses and networks whose X-Forwarded-For is trusted. */
@@ -60,8 +62,10 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('isCounted', false);
   const load = openLoadShedding();
   app.addHook('onClose', async () => load.stop());
-  app.addHook('onResponse', (request, _reply, done) => {
+  app.addHook('onResponse', (request, reply, done) => {
     if (request.isCounted) load.leave();
+    const { endpoint } = request.routeOptions.config;
+    if (endpoint) options.stats.add(endpoint, reply.statusCode, reply.elapsedTime);
     done();
   });
   app.addHook('onRequest', admission({ load, bodies, db, credentials, limits, cors, publicUrl: services.publicUrl }));

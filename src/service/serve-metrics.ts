@@ -5,12 +5,14 @@ import { JOBS } from '../app.ts';
 import { StartError } from '../core/start-error.ts';
 import type { ServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/request-context.ts';
+import type { RequestStats } from '../http/load/request-stats.ts';
 import type { OnAttempt } from '../jobs/define-job.ts';
 import type { RenderingStats } from '../sandbox/rendering-stats.ts';
 import { registerDatabaseMetrics } from './database-metrics.ts';
 import type { OnStop } from './hooks.ts';
 import { openJobMetrics } from './job-metrics.ts';
 import { registerRenderingMetrics } from './rendering-metrics.ts';
+import { registerRequestMetrics } from './request-metrics.ts';
 import { addUsageMetrics } from './usage-metrics.ts';
 
 /**
@@ -23,12 +25,14 @@ export async function serveMetrics(
     port,
     db,
     rendering,
+    requests,
     log,
   }: {
     host: string;
     port: number;
     db: ServiceDb;
     rendering: RenderingStats;
+    requests: RequestStats;
     log: Logger;
   },
   onStop: OnStop,
@@ -36,6 +40,7 @@ export async function serveMetrics(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   registerRenderingMetrics(registry, rendering);
+  registerRequestMetrics(registry, requests);
   registerDatabaseMetrics(registry, db.usage);
   const { query } = db.in(SERVICE);
   addUsageMetrics(registry, query, (err) => log.warn({ err }, 'the usage of workspaces could not be measured'));

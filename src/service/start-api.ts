@@ -12,6 +12,7 @@ import { StartError } from '../core/start-error.ts';
 import type { ServiceDb } from '../db/db.ts';
 import type { Postgres } from '../db/postgres/postgres.ts';
 import { SERVICE } from '../db/request-context.ts';
+import type { RequestStats } from '../http/load/request-stats.ts';
 import { makeServer } from '../http/server.ts';
 import { registerServiceRoutes } from '../http/service-routes.ts';
 import type { Services } from '../http/services.ts';
@@ -41,6 +42,7 @@ interface Started {
   mail: Mail;
   external: ExternalConfig;
   rendering: RenderingStats;
+  requests: RequestStats;
   wakeWorker: () => void;
 }
 
@@ -99,7 +101,10 @@ async function openServices(
   };
 }
 
-function makeApp({ config, log, db, external: { identities } }: Started, services: Services): FastifyInstance {
+function makeApp(
+  { config, log, db, requests, external: { identities } }: Started,
+  services: Services,
+): FastifyInstance {
   const { query } = db.in(SERVICE);
   const { rates, widgetTokens, publicUrl } = services;
   const app = makeServer({
@@ -107,6 +112,7 @@ function makeApp({ config, log, db, external: { identities } }: Started, service
     db,
     credentials: credentialReader({ query, identities, widgetTokens }),
     services,
+    stats: requests,
     limits:
       rates &&
       openRateLimits({

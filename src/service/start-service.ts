@@ -3,6 +3,7 @@ import { trackBlobs } from '../blobs/tracked-blobs.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../core/start-error.ts';
 import { SERVICE } from '../db/request-context.ts';
+import { openRequestStats } from '../http/load/request-stats.ts';
 import { openLogMail, openSmtpMail } from '../providers/mail/mail.ts';
 import { bundledProgram } from '../sandbox/bundled-programs.ts';
 import { openRenderingStats } from '../sandbox/rendering-stats.ts';
@@ -47,12 +48,25 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     const mail = config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log);
     const { HOST: host, METRICS_PORT: port } = config;
     const rendering = openRenderingStats();
-    const onAttempt = port === undefined ? undefined : await serveMetrics({ host, port, db, rendering, log }, onStop);
+    const requests = openRequestStats();
+    const onAttempt =
+      port === undefined ? undefined : await serveMetrics({ host, port, db, rendering, requests, log }, onStop);
     const worker =
       config.ROLE === 'web'
         ? undefined
         : startWorkers({ config, db, blobs, mail, log, rendering, onAttempt }, hooks, onStop);
-    const started = { config, log, db, postgres, blobs, mail, external, rendering, wakeWorker: () => worker?.wake() };
+    const started = {
+      config,
+      log,
+      db,
+      postgres,
+      blobs,
+      mail,
+      external,
+      rendering,
+      requests,
+      wakeWorker: () => worker?.wake(),
+    };
     const api = config.ROLE === 'worker' ? undefined : await startApi(started, hooks, onStop);
     return { address: api?.address ?? '', welcome: api?.welcome, postgresPid: () => postgres?.pid, stop };
   } catch (error) {
