@@ -220,7 +220,20 @@ test('a document that is damaged or unpacks to too much is refused, and the next
     ['half an archive', SOUND.subarray(0, SOUND.length / 2), /^unreadable: the archive is damaged/],
     ['half a PDF', Buffer.from('%PDF-1.7\n1 0 obj\n<</Type'), /^unreadable: the PDF is damaged/],
     ['a PDF whose pages hold themselves', PAGES_LOOP, /^(?:empty_file|unreadable|too_large): /],
-    ['an Excel file', zipOf([['xl/workbook.xml', '<x/>']]), /^unsupported_type: Excel files cannot be read yet/],
+    [
+      'an Excel file',
+      zipOf([['xl/workbook.xml', '<x/>']]),
+      /^unsupported_type: the file is an Excel workbook, .* save it as CSV/,
+    ],
+    [
+      'an OpenDocument text',
+      zipOf([
+        ['mimetype', 'application/vnd.oasis.opendocument.text'],
+        ['content.xml', '<x/>'],
+      ]),
+      /^unsupported_type: the file is an OpenDocument text \(\.odt\), .* save it as \.docx/,
+    ],
+    ['a Pages document', zipOf([['Index/Document.iwa', 'x']]), /^unsupported_type: .* export it as Word or PDF/],
     ['a Word document of nothing', zipOf([['word/document.xml', '']]), /^unreadable: the Word document is damaged/],
   ];
   for (const [name, bytes, reason] of bombs) {

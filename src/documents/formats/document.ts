@@ -1,5 +1,7 @@
 import type { ExtractedDocument } from './extract.ts';
 import { ExtractError } from './extract-error.ts';
+import { mimetypeOf } from './unpack.ts';
+import { unreadablePackage } from './unreadable.ts';
 import { openZip } from './zip.ts';
 
 /** The limit of the unpacked size of a document; real ones have a few megabytes of text. */
@@ -26,13 +28,8 @@ export async function readDocument(bytes: Uint8Array): Promise<ExtractedDocument
     const { readEpub } = await import('./epub.ts');
     return readEpub(entries);
   }
-  const office = names.has('xl/workbook.xml') ? 'Excel' : names.has('ppt/presentation.xml') ? 'PowerPoint' : undefined;
-  if (office) {
-    throw new ExtractError(
-      'unsupported_type',
-      `${office} files cannot be read yet; upload their text as Markdown, HTML, PDF, Word or CSV`,
-    );
-  }
+  const unreadable = unreadablePackage(names, mimetypeOf(entries));
+  if (unreadable) throw unreadable;
   throw new ExtractError(
     'unsupported_type',
     'the file is an archive and no document; upload it by itself as a .zip file, and not inside of another archive',

@@ -1,4 +1,5 @@
 import { ExtractError } from './extract-error.ts';
+import { unreadableFile } from './unreadable.ts';
 
 /** The readable formats: texts are read here, the others in a separate process. */
 export type TextKind = 'markdown' | 'text' | 'html' | 'csv';
@@ -7,8 +8,6 @@ export type Kind = TextKind | DocumentKind;
 
 /** The signatures of files that are not text, in Latin-1, and the names of their formats. */
 const SIGNATURES: readonly [start: string, name: string][] = [
-  ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'Office files'],
-  ['{\\rtf', 'RTF files'],
   ['\x89PNG\r\n\x1a\n', 'pictures'],
   ['\xff\xd8\xff', 'pictures'],
   ['GIF87a', 'pictures'],
@@ -18,12 +17,6 @@ const SIGNATURES: readonly [start: string, name: string][] = [
   ['MM\0*', 'pictures'],
   ['ID3', 'sounds'],
   ['OggS', 'sounds and videos'],
-  ['\x1f\x8b', 'compressed files'],
-  ['BZh', 'compressed files'],
-  ['\xfd7zXZ', 'compressed files'],
-  ['\x28\xb5\x2f\xfd', 'compressed files'],
-  ['7z\xbc\xaf\x27\x1c', 'compressed files'],
-  ['Rar!\x1a', 'compressed files'],
   ['\x7fELF', 'programs'],
   ['MZ', 'programs'],
   ['\xca\xfe\xba\xbe', 'programs'],
@@ -32,7 +25,7 @@ const SIGNATURES: readonly [start: string, name: string][] = [
 ];
 
 /** Signatures that a text may begin with; they only count if there is also a byte that text does not have. */
-const AMBIGUOUS = new Set(['RIFF', 'ID3', 'OggS', 'BZh', 'MZ']);
+const AMBIGUOUS = new Set(['RIFF', 'ID3', 'OggS', 'MZ']);
 
 /** The signatures of PDF and ZIP archives: Word documents, EPUB books, archives. */
 const DOCUMENTS = ['%PDF-', 'PK\x03\x04', 'PK\x05\x06'];
@@ -63,6 +56,8 @@ export function isDocument(start: Uint8Array): boolean {
 export function fileKind(file: { filename: string; content_type: string; bytes: Uint8Array }): TextKind {
   const { filename, content_type } = file;
   const start = Buffer.from(file.bytes.subarray(0, 1_024)).toString('latin1');
+  const unreadable = unreadableFile(file.bytes);
+  if (unreadable) throw unreadable;
   const type = typeByContent(start);
   if (type) {
     throw new ExtractError(

@@ -21,6 +21,10 @@ const DOCUMENT_ENTRIES = [
   'xl/workbook.xml',
   'ppt/presentation.xml',
   'content.xml',
+  'visio/document.xml',
+  'xl/workbook.bin',
+  'Index/Document.iwa',
+  'Index.zip',
 ];
 
 export interface PackedFile {
@@ -71,4 +75,14 @@ export function archiveTooLarge(): ExtractError {
 
 function isPackedDocument(entries: readonly ZipEntry[]): boolean {
   return entries.some(({ name }) => DOCUMENT_ENTRIES.includes(name));
+}
+
+/** The media type that OpenDocument and EPUB files have in a file of this name; "" without one. */
+export function mimetypeOf(entries: readonly ZipEntry[]): string {
+  return (
+    entries
+      .find(({ name, size }) => name === 'mimetype' && size < 200)
+      ?.read(200)
+      .toString('latin1') ?? ''
+  );
 }

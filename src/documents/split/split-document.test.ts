@@ -308,3 +308,14 @@ test('each line of a part equals the line of the file that it is mapped to', () 
     RUNS,
   );
 });
+
+test('thousands of short sections of one title become pages of many each, not thousands of pages', () => {
+  const markdown = '# Same\n\ntext\n\n'.repeat(25_000);
+  const parts = split({ markdown }, 'Sections');
+  assert.ok(parts.length > 2 && parts.length < 10, `${parts.length} parts`);
+  assert.equal(
+    parts.map((part) => part.markdown.match(/# Same/g)?.length ?? 0).reduce((a, b) => a + b, 0),
+    25_000,
+  );
+  assert.equal(new Set(parts.map(({ parent, name }) => `${parent} ${name}`)).size, parts.length);
+});

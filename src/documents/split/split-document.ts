@@ -27,6 +27,9 @@ interface Lengths {
   window: number;
 }
 
+/** More sections than this are no chapters but entries, which pages of the target length hold many of. */
+const SECTIONS_MAX = 10_000;
+
 /** A part is about forty pages of a book. A syntax tree takes a hundred times the memory of its text. */
 const LENGTHS: Lengths = { page: LONG_DOCUMENT, part: 100_000, preface: 20_000, window: 2 ** 15 };
 
@@ -126,7 +129,10 @@ function sectionsOf(
   const title = blocks[from - 1]?.words || section.title;
   const [first] = headings;
   const lead = blocks.slice(0, first);
-  const sections = headings.map((start, i) => sectionOf(blocks.slice(start, headings[i + 1]), title, i));
+  const sections =
+    headings.length > SECTIONS_MAX
+      ? cutBetweenBlocks(blocks.slice(first), title, whole)
+      : headings.map((start, i) => sectionOf(blocks.slice(start, headings[i + 1]), title, i));
   if (lengthOf(lead) <= lengths.page) return { lead, sections };
   const cut = cutBetweenBlocks(lead.slice(from), title, whole);
   return { lead: cut.length === 0 ? lead : lead.slice(0, from), sections: [...cut, ...sections] };

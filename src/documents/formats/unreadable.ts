@@ -1,0 +1,91 @@
+import { ExtractError } from './extract-error.ts';
+
+/** What to do with a file that people write in an office program. */
+const SAVE_AS = 'save it as .docx, PDF or HTML, and upload that';
+const SAVE_TABLE = 'save it as CSV or PDF, and upload that';
+const SAVE_SLIDES = 'save it as PDF, and upload that';
+const UNPACK = 'unpack it and upload its files, or pack them as ZIP';
+
+/** What a packed file is by a file that it holds, and what to do. */
+const PACKED: readonly [entry: RegExp, what: string, advice: string][] = [
+  [/^xl\/workbook\.(?:xml|bin)$/, 'an Excel workbook', SAVE_TABLE],
+  [/^ppt\/presentation\.xml$/, 'a PowerPoint presentation', SAVE_SLIDES],
+  [/^visio\/document\.xml$/, 'a Visio drawing', SAVE_SLIDES],
+  [
+    /^Index(?:\/Document\.iwa|\.zip)$/,
+    'a document of Pages, Keynote or Numbers',
+    'export it as Word or PDF, and upload that',
+  ],
+];
+
+/** OpenDocument says its kind in its file `mimetype`. */
+const OPEN_DOCUMENT: readonly [type: string, what: string, advice: string][] = [
+  ['spreadsheet', 'an OpenDocument spreadsheet (.ods)', SAVE_TABLE],
+  ['presentation', 'an OpenDocument presentation (.odp)', SAVE_SLIDES],
+  ['graphics', 'an OpenDocument drawing (.odg)', SAVE_SLIDES],
+  ['', 'an OpenDocument text (.odt)', SAVE_AS],
+];
+
+/**
+ * The error of a file in a format that is packed as ZIP and not read; undefined for others. `mimetype`: what its file of
+ * this name says, if it has one.
+ */
+export function unreadablePackage(names: Iterable<string>, mimetype: string): ExtractError | undefined {
+  if (mimetype.includes('opendocument')) {
+    const found = OPEN_DOCUMENT.find(([type]) => mimetype.includes(type));
+    return found && cannotRead(found[1], found[2]);
+  }
+  for (const name of names) {
+    const found = PACKED.find(([entry]) => entry.test(name));
+    if (found) return cannotRead(found[1], found[2]);
+  }
+  return undefined;
+}
+
+/** What an OLE file is by the name of a stream in it. */
+const OLE: readonly [stream: string, what: string, advice: string][] = [
+  [
+    'EncryptedPackage',
+    'an Office document that is protected by a password',
+    'save it without the password, and upload that',
+  ],
+  ['WordDocument', 'a Word document in the format before 2007 (.doc)', SAVE_AS],
+  ['Workbook', 'an Excel workbook in the format before 2007 (.xls)', SAVE_TABLE],
+  ['PowerPoint Document', 'a PowerPoint presentation in the format before 2007 (.ppt)', SAVE_SLIDES],
+  ['VisioDocument', 'a Visio drawing', SAVE_SLIDES],
+  ['__nameid_version1.0', 'a message of Outlook (.msg)', 'save it as text or HTML, and upload that'],
+];
+
+const COMPRESSED = 'a compressed file or archive (.gz, .bz2, .xz, .zst)';
+
+/** Files that are no text by how they begin, in Latin-1. */
+const SIGNATURES: readonly [start: string, what: string, advice: string][] = [
+  ['{\\rtf', 'an RTF document', SAVE_AS],
+  ['7z\xbc\xaf\x27\x1c', 'a 7z archive', UNPACK],
+  ['Rar!\x1a', 'a RAR archive', UNPACK],
+  ['\x1f\x8b', COMPRESSED, UNPACK],
+  ['\xfd7zXZ', COMPRESSED, UNPACK],
+  ['\x28\xb5\x2f\xfd', COMPRESSED, UNPACK],
+];
+
+/** Where a tar archive says what it is. */
+const TAR_MAGIC = 257;
+
+/** The error of a file in a known format that is not read, from its bytes or as many as there are; undefined for others. */
+export function unreadableFile(bytes: Uint8Array): ExtractError | undefined {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const start = file.subarray(0, 512).toString('latin1');
+  if (start.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) {
+    const found = OLE.find(([stream]) => file.includes(Buffer.from(stream, 'utf16le')));
+    return found ? cannotRead(found[1], found[2]) : cannotRead('an Office document in the format before 2007', SAVE_AS);
+  }
+  if (start.startsWith('ustar', TAR_MAGIC)) return cannotRead('a tar archive', UNPACK);
+  // A text may begin with these letters.
+  if (start.startsWith('BZh') && start.includes('\0')) return cannotRead(COMPRESSED, UNPACK);
+  const found = SIGNATURES.find(([signature]) => start.startsWith(signature));
+  return found && cannotRead(found[1], found[2]);
+}
+
+function cannotRead(what: string, advice: string): ExtractError {
+  return new ExtractError('unsupported_type', `the file is ${what}, which cannot be read; ${advice}`);
+}
