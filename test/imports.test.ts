@@ -63,7 +63,7 @@ const FILES_MAX = 25;
 
 /**
  * What a page of the web application imports besides the API: reading a cookie, error messages, amounts, escaping HTML,
- * merging texts.
+ * merging texts, names of what a file has and its text does not.
  */
 const WEB_IMPORTS = [
   '../src/http/browser-cookie.ts',
@@ -72,6 +72,7 @@ const WEB_IMPORTS = [
   '../src/http/to-api-error.ts',
   '../src/core/escape-html.ts',
   '../src/markdown/merge-texts.ts',
+  '../src/documents/formats/loss-words.ts',
 ];
 
 interface Import {

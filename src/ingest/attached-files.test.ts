@@ -159,7 +159,10 @@ test('a picture alone fails with advice, and so does a file of another kind that
     'n.xlsx': zipOf([['xl/workbook.xml', '<x/>']]),
     't.rtf': '{\\rtf1}',
   });
-  assert.match(beside.summary, /1 new page, 2 files failed\. Failed: n\.xlsx \(Excel files.*t\.rtf \(RTF files/);
+  assert.match(
+    beside.summary,
+    /1 new page, 2 files failed\. Failed: n\.xlsx \(the file is an Excel.*t\.rtf \(the file is an RTF/,
+  );
   const { body: files } = await owner.get(`${wiki.at}/uploads/${beside.upload_id}/files`);
   assert.equal(files.length, 3);
 });

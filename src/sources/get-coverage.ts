@@ -3,25 +3,15 @@ import { onWiki } from '../access/access-rule.ts';
 import type { Statements } from '../access/guard.ts';
 import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
-import { countCharacters, LOSS_KINDS, type Loss } from '../documents/formats/losses.ts';
+import { countCharacters } from '../documents/formats/losses.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { isVisible } from '../pages/schema.ts';
 import { type CitationRow, type CitedBlock, citationColumns, citedBlocks, gapsBetween } from './cited-blocks.ts';
-import { exampleSource, SourceParams } from './schema.ts';
+import { exampleSource, SourceLoss, SourceParams } from './schema.ts';
 import { compareBlocks, readShownPage } from './shown-blocks.ts';
 
 /** How much of a part that no page shows is quoted. */
 const EXCERPT = 200;
-
-const LossRecord = Record({
-  kind: Type.Enum([...LOSS_KINDS], { description: 'More kinds may be added.' }),
-  first_page: Type.Integer({ description: 'The page of the file, counted from 1; 0 where it has none.' }),
-  last_page: Type.Integer(),
-  place: Type.String({ description: 'Where it is, for people, in files without pages; may be "".' }),
-  count: Type.Integer({ description: 'How many of them there are.' }),
-  characters: Type.Integer({ description: 'Of lost text, white space not counted; 0 for what is no text.' }),
-  excerpt: Type.String({ description: 'How the lost text begins; "" where it cannot be read.' }),
-});
 
 /** Pages that are read together: a long document has hundreds, and other requests are answered in between. */
 const PAGES_AT_ONCE = 20;
@@ -43,7 +33,7 @@ const Coverage = Record({
       description: "Which share of the file's characters the text has, at most 1; left out if not counted.",
     }),
   ),
-  losses: Type.Array(LossRecord, { description: 'What of the file the text does not have.' }),
+  losses: Type.Array(SourceLoss, { description: 'What of the file the text does not have.' }),
 });
 
 export const getCoverage = endpoint({
@@ -99,7 +89,7 @@ export const getCoverage = endpoint({
 
 interface CoverageRow {
   text: string;
-  losses: Loss[];
+  losses: SourceLoss[];
   file_characters: number;
 }
 

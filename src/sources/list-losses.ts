@@ -1,22 +1,10 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { PAGING } from '../core/paging.ts';
-import { Id, Record, WikiParams } from '../core/records.ts';
+import { WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleSource } from './schema.ts';
-
-/** A source whose text does not have everything of its file. */
-export const IncompleteSource = Record({
-  source_id: Id,
-  title: Type.String(),
-  filename: Type.String(),
-  losses: Type.Integer({ description: 'How many things are missing. The coverage of the source lists them.' }),
-  losses_to_review: Type.Integer({
-    description:
-      'Those that a person should look at: not headers, page numbers, navigation, scripts and data about the file.',
-  }),
-});
+import { exampleSource, IncompleteSource } from './schema.ts';
 
 export const listLosses = endpoint({
   method: 'GET',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listAll } from '../../test/list-all.ts';
+import { signedInClient } from '../../test/signed-in.ts';
 import { type Owner, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 import type { Source } from './schema.ts';
@@ -58,7 +59,34 @@ test('a file that was read by an earlier release is judged again when it is uplo
   await world.upload(owner, owner.wiki_id, files);
   await world.db.query(sql`
     update sources set losses = '[]', file_characters = 0 where wiki_id = ${owner.wiki_id}`);
+  await world.db.query(sql`update compiled_files set digest = 'of a release' where wiki_id = ${owner.wiki_id}`);
   assert.equal((await sourceOf(owner)).coverage.share, undefined);
   await world.upload(owner, owner.wiki_id, files);
   assert.equal((await sourceOf(owner)).coverage.share, 1);
+});
+
+test('the summary of an upload, the list of sources, the source and the page say what is not on the page', async () => {
+  const owner = await world.owner();
+  const rows = Array.from({ length: 45_000 }, (_, i) => `row ${i} of a long file of rows,${i}`);
+  const { body: upload } = await world.upload(owner, owner.wiki_id, { 'a.csv': `a,b\n${rows.join('\n')}\n` });
+  assert.match(
+    upload.summary,
+    /, 1 file not read completely\. Not read completely: a\.csv \(1 text beyond a limit\)\.$/,
+  );
+  const { source } = await sourceOf(owner);
+  const { body } = await owner.get('/v1/overview');
+  const root = `${world.address}/${body.session.organizations[0].slug}/${body.wikis[0].slug}`;
+  const session = await (await signedInClient(world, owner.user_id)).post('/v1/auth/browser');
+  const headers = { accept: 'text/html', cookie: `ibid=${session.body.browser_secret}` };
+  const textAt = async (path: string) => (await fetch(`${root}/${path}`, { headers })).text();
+  assert.match(
+    await textAt('a'),
+    new RegExp(`/-/sources/${source.source_id}#losses">1 thing of a\\.csv</a> is not on this page`),
+  );
+  assert.match(await textAt('-/sources'), new RegExp(`${source.source_id}#losses">1</a>`));
+  const list = await textAt(`-/sources/${source.source_id}`);
+  assert.match(
+    list,
+    /id="losses".*Not in the text.*The text has \d\d(?:\.\d)? % of the characters.*1 text beyond a limit.*the last rows.*of a long file/s,
+  );
 });

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Id, Record, Text, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
+import { LOSS_KINDS } from '../documents/formats/losses.ts';
 
 const sourceProperties = {
   source_id: Id,
@@ -74,6 +75,32 @@ export const Citation = Record({
   }),
 });
 export type Citation = Static<typeof Citation>;
+
+/** A source whose text does not have everything of its file. */
+export const IncompleteSource = Record({
+  source_id: Id,
+  title: Type.String(),
+  filename: Type.String(),
+  losses: Type.Integer({ description: 'How many things are missing. The coverage of the source lists them.' }),
+  losses_to_review: Type.Integer({
+    description:
+      'Those that a person should look at: not headers, page numbers, navigation, scripts and data about the file.',
+  }),
+});
+export type IncompleteSource = Static<typeof IncompleteSource>;
+
+/** Something of a file that its text does not have. */
+export const SourceLoss = Record({
+  kind: Type.Enum([...LOSS_KINDS], { description: 'More kinds may be added.' }),
+  first_page: Type.Integer({ description: 'The page of the file, counted from 1; 0 where it has none.' }),
+  last_page: Type.Integer(),
+  place: Type.String({ description: 'Where it is, for people, in files without pages; may be "".' }),
+  count: Type.Integer({ description: 'How many of them there are.' }),
+  characters: Type.Integer({ description: 'Of lost text, white space not counted; 0 for what is no text.' }),
+  excerpt: Type.String({ description: 'How the lost text begins; "" where it cannot be read.' }),
+});
+
+export type SourceLoss = Static<typeof SourceLoss>;
 
 /** The path of one source. */
 export const SourceParams = Type.Object({ wiki_id: Id, source_id: Id });

@@ -1,9 +1,11 @@
 import type { FullPage, Page } from '../../src/pages/schema.ts';
+import type { IncompleteSource } from '../../src/sources/schema.ts';
 import { Problem } from '../api.ts';
 import type { Branch } from '../elements/branch.ts';
 import { type Content, html, nothing } from '../html.ts';
 import { icon } from '../icons.ts';
 import { renderInWiki, time } from '../layout.ts';
+import { incompleteNote, loadIncomplete } from '../losses.ts';
 import { pageText, scriptsFor } from '../page-text.ts';
 import { type ListPart, partLinks, readPart } from '../paging.ts';
 import { breadcrumbs, loadBranches, renderTree, trailTo } from '../tree.ts';
@@ -30,12 +32,17 @@ export const readPage: WebRoute = {
     }
     if (page.path !== path || visit.params['*'] !== path) return { redirect: context.pageUrl(page.path), status: 308 };
     if (visit.query.has('sources')) return pageSources(visit, context, page);
-    const [branches, backlinks, staleness] = await Promise.all([
+    const [branches, backlinks, staleness, incomplete] = await Promise.all([
       loadBranches(visit.api, context, page.page_id),
       readPart<Page>(visit, `${context.api}/pages/${page.page_id}/backlinks?limit=${BACKLINKS}`, { name: 'backlinks' }),
       page.stale ? stalenessReason(visit.api, context, page) : '',
+      loadIncomplete(
+        visit.api,
+        context,
+        page.citations.map(({ source_id }) => source_id),
+      ),
     ]);
-    return renderPage(visit, context, page, { branches, backlinks, staleness });
+    return renderPage(visit, context, page, { branches, backlinks, staleness, incomplete });
   },
 };
 
@@ -45,13 +52,15 @@ interface PageSurroundings {
   backlinks: ListPart<Page>;
   /** Why the page is stale; "" if it is not. */
   staleness: Content;
+  /** Its sources that have more than their text. */
+  incomplete: readonly IncompleteSource[];
 }
 
 function renderPage(
   visit: Visit,
   context: WikiContext,
   page: FullPage,
-  { branches, backlinks, staleness }: PageSurroundings,
+  { branches, backlinks, staleness, incomplete }: PageSurroundings,
 ): WebResponse {
   return {
     page: renderInWiki(visit, context, {
@@ -76,6 +85,7 @@ function renderPage(
           <footer class="page-end">
             ${childList(context, page, branches)}
             ${sourceList(context, page)}
+            ${incompleteNote(context, incomplete)}
             ${backlinkList(context, backlinks)}
             <p class="small">Changed ${time(page.updated_at)}, revision ${page.revision}. ${page.word_count} words.</p>
           </footer>

@@ -1,7 +1,8 @@
-import type { Source, SourceText } from '../../src/sources/schema.ts';
+import type { IncompleteSource, Source, SourceLoss, SourceText } from '../../src/sources/schema.ts';
 import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';
 import { renderInWiki, time } from '../layout.ts';
+import { loadIncomplete, lossList } from '../losses.ts';
 import { partLinks, readPart } from '../paging.ts';
 import { loadBranches, renderTree } from '../tree.ts';
 import type { Visit, WebRoute } from '../visit.ts';
@@ -18,6 +19,15 @@ export const sources: WebRoute = {
       loadBranches(visit.api, context),
       readPart<Source>(visit, `${context.api}/sources?limit=${PAGE_SIZE}`),
     ]);
+    // Of the sources from the first one on, as many as are shown are enough to find those among them.
+    const from = encodeURIComponent(part.records[0]?.source_id ?? '');
+    const incomplete = await visit.api.get<IncompleteSource[]>(
+      `${context.api}/sources/losses?limit=${PAGE_SIZE}&from=${from}`,
+    );
+    const lossesOf = new Map(incomplete.map(({ source_id, losses }) => [source_id, losses]));
+    const losses = ({ source_id }: Source): Content =>
+      lossesOf.has(source_id) &&
+      html`<a href="${context.actionUrl('sources', source_id)}#losses">${lossesOf.get(source_id)}</a>`;
     return {
       page: renderInWiki(visit, context, {
         title: 'Sources',
@@ -27,8 +37,8 @@ export const sources: WebRoute = {
           ${
             part.records.length === 0
               ? html`<p class="empty">${part.isFirst ? 'Nothing was uploaded yet.' : 'There is nothing more.'}${context.can('uploads:create') && html` <a href="${context.actionUrl('upload')}">Upload files</a>`}</p>`
-              : html`<div class="scroll" tabindex="0" role="group" aria-label="Sources"><table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">Pages</th><th scope="col">Since</th></tr></thead><tbody>
-                ${part.records.map((it) => html`<tr><td><a href="${context.actionUrl('sources', it.source_id)}">${it.filename}</a></td><td>${formatBytes(it.byte_size)}</td><td>${it.page_count}</td><td>${time(it.created_at)}</td></tr>`)}
+              : html`<div class="scroll" tabindex="0" role="group" aria-label="Sources"><table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">Pages</th><th scope="col">Not in the text</th><th scope="col">Since</th></tr></thead><tbody>
+                ${part.records.map((it) => html`<tr><td><a href="${context.actionUrl('sources', it.source_id)}">${it.filename}</a></td><td>${formatBytes(it.byte_size)}</td><td>${it.page_count}</td><td>${losses(it)}</td><td>${time(it.created_at)}</td></tr>`)}
                 </tbody></table></div>`
           }
           ${partLinks(part)}
@@ -50,6 +60,8 @@ export const source: WebRoute = {
       visit.api.get<Source>(api),
       visit.api.get<SourceText>(`${api}/text?start=${Math.max(0, start - CONTEXT_LENGTH)}&end=${end + CONTEXT_LENGTH}`),
     ]);
+    const [incomplete] = await loadIncomplete(visit.api, context, [it.source_id]);
+    const coverage = incomplete && (await visit.api.get<{ losses: SourceLoss[]; share?: number }>(`${api}/coverage`));
     const file = `${api}/content`;
     const row = (name: string, value: Content) => html`<dt>${name}</dt><dd>${value}</dd>`;
     return {
@@ -63,6 +75,7 @@ export const source: WebRoute = {
           ${row('SHA-256', html`<code>${it.sha256}</code>`)}</dl>
           <p class="row-of-buttons">${it.content_type === 'application/pdf' && html`<a class="button" href="${file}" target="_blank">Open the PDF</a>`}
           <a class="button" href="${file}" download>Save the file</a></p>
+          ${coverage && lossList(coverage.losses, coverage.share)}
           <h2>Extracted text</h2>
           ${renderPassage(text, start, end)}</article>`,
       }),

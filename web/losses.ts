@@ -1,0 +1,59 @@
+import { lossesInWords, lossWords } from '../src/documents/formats/loss-words.ts';
+import type { IncompleteSource, SourceLoss } from '../src/sources/schema.ts';
+import type { Api } from './api.ts';
+import { type Content, html, nothing } from './html.ts';
+import type { WikiContext } from './wiki-context.ts';
+
+/** Sources of one page that are looked up; a page has one, rarely a few. */
+const SOURCES_MAX = 5;
+
+/** Where the list of losses is on the page of a source. */
+const ANCHOR = 'losses';
+
+/** Those of some sources that lack something of their file. Errors: Problem. */
+export async function loadIncomplete(
+  api: Api,
+  context: WikiContext,
+  source_ids: readonly string[],
+): Promise<IncompleteSource[]> {
+  if (!context.can('sources:read')) return [];
+  const found = source_ids.slice(0, SOURCES_MAX).map(async (source_id) => {
+    const from = encodeURIComponent(source_id);
+    const [next] = await api.get<IncompleteSource[]>(`${context.api}/sources/losses?limit=1&from=${from}`);
+    return next?.source_id === source_id ? [next] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** A line on a page whose sources have more than it shows, with links to the lists. */
+export function incompleteNote(context: WikiContext, sources: readonly IncompleteSource[]): Content {
+  return sources.map(
+    ({ source_id, filename, losses }) => html`<p class="small">
+      <a href="${context.actionUrl('sources', source_id)}#${ANCHOR}">${things(losses)} of ${filename}</a> ${losses === 1 ? 'is' : 'are'} not on this page.</p>`,
+  );
+}
+
+/** What of a file its text does not have. `share`: of the file's characters that it has; undefined if not counted. */
+export function lossList(losses: readonly SourceLoss[], share: number | undefined): Content {
+  if (losses.length === 0) return nothing;
+  const review = lossesInWords(losses);
+  return html`<section id="${ANCHOR}"><h2>Not in the text</h2>
+    <p>${share !== undefined && `The text has ${percent(share)} of the characters of the file. `}${review !== '' && `To look at: ${review}.`}</p>
+    <div class="scroll" tabindex="0" role="group" aria-label="Not in the text"><table><thead><tr><th scope="col">What</th><th scope="col">Where</th><th scope="col">Characters</th><th scope="col">It begins</th></tr></thead><tbody>
+    ${losses.map((loss) => html`<tr><td>${lossWords(loss)}</td><td>${placeOf(loss)}</td><td>${loss.characters || ''}</td><td>${loss.excerpt}</td></tr>`)}
+    </tbody></table></div></section>`;
+}
+
+function placeOf({ first_page, last_page, place }: SourceLoss): string {
+  const pages = first_page === last_page ? `page ${first_page}` : `pages ${first_page} to ${last_page}`;
+  return [first_page > 0 && pages, place].filter(Boolean).join(', ');
+}
+
+function things(count: number): string {
+  return count === 1 ? '1 thing' : `${count} things`;
+}
+
+/** Rounded down, so that only everything is 100 %. */
+function percent(share: number): string {
+  return `${Math.floor(share * 1_000) / 10} %`;
+}
