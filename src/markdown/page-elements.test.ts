@@ -101,3 +101,7 @@ test('strikethrough, tasks, footnotes, tables and bare addresses are rendered as
     assert.ok(html.includes(part), `${part} must be in ${html}`);
   }
 });
+
+test('one tilde is literal, and two strike out', () => {
+  assert.equal(renderMarkdown('H~2~O ~~no~~').html, '<p>H~2~O <del>no</del></p>');
+});

@@ -31,8 +31,16 @@ const MAX_TABLE_CELLS = 200_000;
 /** Each footnote reference gives a back reference, fifty times its length. */
 const MAX_FOOTNOTE_REFERENCES = 5_000;
 
-const parser = unified().use(remarkParse).use(remarkGfm).use(extendSyntax).freeze();
-const frontMatterParser = unified().use(remarkParse).use(remarkGfm).use(remarkFrontmatter).use(extendSyntax).freeze();
+/** One tilde is literal: `H~2~O` is chemistry in the Markdown of Pandoc, and GFM only allows it to mean a deletion. */
+const GFM = { singleTilde: false };
+
+const parser = unified().use(remarkParse).use(remarkGfm, GFM).use(extendSyntax).freeze();
+const frontMatterParser = unified()
+  .use(remarkParse)
+  .use(remarkGfm, GFM)
+  .use(remarkFrontmatter)
+  .use(extendSyntax)
+  .freeze();
 
 /** If the first line of dashes is a thematic break, the front matter parser would not find a list or quote after it. */
 const FRONT_MATTER = /^---[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?---[ \t]*(?:[\r\n]|$)/;

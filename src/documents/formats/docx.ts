@@ -23,7 +23,11 @@ export async function readDocx(bytes: Uint8Array): Promise<ExtractedDocument> {
   const losses = lossList();
   const word = openWordPackage(openZip(bytes), losses);
   const { pictures, add } = collectPictures();
-  const convertImage = mammoth.images.imgElement(async (image) => ({ src: add(await image.readAsBuffer()) }));
+  const convertImage = mammoth.images.imgElement(async (image) => {
+    // No browser shows the metafiles of Windows.
+    const src = /[/-][ew]mf$/.test(image.contentType ?? '') ? '' : add(await image.readAsBuffer());
+    return { src };
+  });
   const html = await convert(word.files, headingStyles(word.styles()), convertImage, losses);
   const document = toMarkdown(html);
   losses.losses.push(...document.losses);

@@ -206,7 +206,7 @@ script:alert(1)">js2</a><iframe src="javascript:alert(1)"></iframe><form><input 
   assert.equal(
     markdown,
     '# Head\n\nOne **two** [three](b.html#c).\\\nFour\n\nFive\n\n- a\n- b\n\n```js\nx < y\n  z\n```\n\n' +
-      '| h | i |\n| - | - |\n| 1 | 2 |\n\nleft\n\nright\n\n![X](pics/x.png)![](//x.example/y.png) jsjs2\n',
+      '| h | i |\n| - | - |\n| 1 | 2 |\n\nleft\n\nright\n\n![X](pics/x.png)bytes![](//x.example/y.png) jsjs2\n',
   );
 });
 

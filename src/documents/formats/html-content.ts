@@ -1,7 +1,7 @@
 import type { Element, Root } from 'hast';
 import { type Children, findElement, newElement, newText, textOf, visit } from './html/elements.ts';
 import type { LossList } from './loss-list.ts';
-import type { LossKind } from './losses.ts';
+import { countCharacters, type LossKind } from './losses.ts';
 
 /** Elements that are not part of the readable text, and what their text is a loss of. */
 const CHROME: ReadonlyMap<string, LossKind> = new Map([
@@ -17,6 +17,9 @@ const CHROME: ReadonlyMap<string, LossKind> = new Map([
 function eachAs(kind: LossKind, names: string): [string, LossKind][] {
   return names.split(' ').map((name) => [name, kind]);
 }
+
+/** Emphasis of nothing is nothing; the writer of Markdown would take the square of a row of them. */
+const EMPHASIS = new Set('b big del em i mark s small strike strong u'.split(' '));
 
 /** Navigation, and parts that repeat on every page of a site, by role (WAI-ARIA landmarks). */
 const CHROME_ROLES = new Set(['navigation', 'search', 'banner', 'contentinfo', 'menu', 'menubar', 'toolbar']);
@@ -72,8 +75,10 @@ function removeFrom(parent: Root | Element, isOutermost: boolean, losses: LossLi
     if (loss === undefined) {
       // A list of commands is a list.
       if (child.tagName === 'menu') child.tagName = 'ul';
+      // A summary may have headings in it.
+      if (child.tagName === 'summary') child.tagName = 'div';
       removeFrom(child, false, losses);
-      return [child];
+      return EMPHASIS.has(child.tagName) && child.children.length === 0 ? [] : [child];
     }
     if (isCheckbox(child)) return items && i === 0 ? [child] : [newText(child.properties.checked ? '☑ ' : '☐ ')];
     const picture = child.tagName === 'svg' ? pictureIn(child) : undefined;
@@ -134,6 +139,16 @@ export function visibleText(node: Children[number] | Root): string {
   if (node.type === 'element' && WITHOUT_TEXT.has(node.tagName)) return '';
   if (node.type === 'element' && node.content) return visibleText(node.content);
   return node.children.map((child) => (child.type === 'doctype' ? '' : visibleText(child))).join(' ');
+}
+
+/** The characters of an element's text nodes, white space not counted; scripts and styles have none. */
+export function countText(node: Children[number] | Root): number {
+  if (node.type === 'text') return countCharacters(node.value);
+  if (!('children' in node) || (node.type === 'element' && WITHOUT_TEXT.has(node.tagName))) return 0;
+  if (node.type === 'element' && node.content) return countText(node.content);
+  let count = 0;
+  for (const child of node.children) if (child.type !== 'doctype') count += countText(child);
+  return count;
 }
 
 function hasWords(node: Root | Element): boolean {

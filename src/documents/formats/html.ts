@@ -5,16 +5,16 @@ import rehypeRemark from 'rehype-remark';
 import { unified } from 'unified';
 import { assertDepth, catchOverflow } from '../../markdown/parse-markdown.ts';
 import { oneLine, TITLE_MAX } from '../../markdown/plain-text.ts';
-import { findElement, textOf } from './html/elements.ts';
+import { dropPositions, findElement, separateBlocksInHeadings, textOf } from './html/elements.ts';
 import { pageHandlers } from './html/handlers.ts';
 import { markReferences, openTargets } from './html/link-targets.ts';
 import { convertMathematics } from './html/mathematics.ts';
 import { findReferences, type References } from './html/references.ts';
 import { bracketReadings, raiseScripts } from './html/scripts.ts';
 import { prepareTables } from './html/tables.ts';
-import { mainContent, removeChrome, visibleText } from './html-content.ts';
+import { countText, mainContent, removeChrome } from './html-content.ts';
 import { type LossList, lossList } from './loss-list.ts';
-import { countCharacters, type Loss } from './losses.ts';
+import type { Loss } from './losses.ts';
 import { markdownWriter } from './markdown-writer.ts';
 
 const parser = unified().use(rehypeParse).freeze();
@@ -62,7 +62,7 @@ export function openHtmlParts(references: References, pictureAt?: PictureAt) {
         const title = textOf(findElement(document, 'title')) || textOf(findElement(document, 'h1'));
         const base = URL.parse(String(findElement(document, 'base')?.properties.href));
         const lang = findElement(document, 'html')?.properties.lang;
-        const file_characters = countCharacters(visibleText(findElement(document, 'body') ?? document));
+        const file_characters = countText(findElement(document, 'body') ?? document);
         const tree = treeOf(document, path, references, pictureAt !== undefined, losses);
         rewriteAddresses(tree, base, pictureAt && ((address) => pictureAt(address, path)), losses);
         splitParagraphs(tree);
@@ -81,18 +81,20 @@ export function openHtmlParts(references: References, pictureAt?: PictureAt) {
 
 function treeOf(document: Root, path: string, references: References, isData: boolean, losses: LossList): Markdown {
   const content = mainContent(document, losses);
+  dropPositions(content);
   convertMathematics(content, losses);
   markReferences(content, path, references);
   removeChrome(content, losses);
   raiseScripts(content);
   bracketReadings(content);
+  separateBlocksInHeadings(content);
   prepareTables(content, isData);
   return converter.runSync(content);
 }
 
 /**
  * Resolves addresses against <base>. Links to other schemes than the web's are unwrapped, and pictures from elsewhere
- * (data URLs included) are dropped. Rendering is safe without this; such addresses are of no use.
+ * (data URLs included) become their alternative texts. Rendering is safe without this; such addresses are of no use.
  */
 function rewriteAddresses(
   node: MarkdownNodes,
@@ -112,7 +114,7 @@ function rewriteAddresses(
     if (child.url !== '') return [child];
     if (child.type === 'link') return child.children;
     losses.addThing('picture', child.alt ?? '');
-    return [];
+    return child.alt ? [{ type: 'text', value: child.alt }] : [];
   });
   node.children = kept as typeof node.children;
 }

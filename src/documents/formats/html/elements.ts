@@ -44,3 +44,23 @@ export function newElement(tagName: string, properties: Element['properties'], c
 export function newText(value: string): Children[number] {
   return { type: 'text', value };
 }
+
+/** Removes the places in the file, which nothing reads and which the converter would copy with each node. */
+export function dropPositions(node: Root | Element): void {
+  for (const child of node.children) {
+    child.position = undefined;
+    if (child.type === 'element') dropPositions(child);
+  }
+}
+
+/** A block in a heading is a line of it, and its words are not those before it. */
+export function separateBlocksInHeadings(content: Root): void {
+  visit(content, (heading) => {
+    if (!/^h[1-6]$/.test(heading.tagName)) return;
+    visit(heading, (block) => {
+      if (!/^(?:div|p|section|ul|ol|li)$/.test(block.tagName)) return;
+      block.tagName = 'span';
+      block.children = [newText(' '), ...block.children, newText(' ')];
+    });
+  });
+}

@@ -1,7 +1,7 @@
 import type { Element, Root } from 'hast';
 import type { Root as Markdown, Nodes as MarkdownNodes } from 'mdast';
 import { headingAnchor, ID_PREFIX, uniqueId } from '../../../markdown/safe-addresses.ts';
-import { type Children, newElement, rolesOf, visit } from './elements.ts';
+import { type Children, newElement, rolesOf, textOf, visit } from './elements.ts';
 import { placeOf, type References } from './references.ts';
 
 /** Properties of elements, between here and the Markdown. */
@@ -21,6 +21,7 @@ export const NOTE_ELEMENT = 'x-note';
 export function markReferences(content: Root, path: string, { targets, notes }: References): void {
   if (targets.size === 0 && notes.size === 0) return;
   const wanted = new Map<Element, number[]>();
+  const linked = new Set<number>();
   const bodies = new Map<Element, string>();
   const seen = new Set<string>();
   visit(content, (element) => {
@@ -34,35 +35,47 @@ export function markReferences(content: Root, path: string, { targets, notes }: 
       if (target !== undefined) wanted.set(element, [...(wanted.get(element) ?? []), target]);
       if (label !== undefined) bodies.set(element, label);
     }
-    if (tagName === 'a' && properties.href !== undefined) markLink(element, path, { targets, notes });
+    const used = tagName === 'a' && properties.href !== undefined && markLink(element, path, { targets, notes });
+    if (typeof used === 'number') linked.add(used);
   });
+  // Of one part all links are known; those to places in others are in other parts.
+  if (path === '')
+    for (const [element, numbers] of wanted)
+      wanted.set(
+        element,
+        numbers.filter((no) => linked.has(no)),
+      );
   const start = targets.get(path);
   placeTargets(content, wanted, start === undefined ? [] : [start]);
   moveNotes(content, bodies);
 }
 
-function markLink(link: Element, path: string, { targets, notes }: References): void {
+/** Marks a link; returns the number of its target. */
+function markLink(link: Element, path: string, { targets, notes }: References): number | undefined {
   const place = placeOf(path, String(link.properties.href));
-  if (place === undefined) return;
+  if (place === undefined) return undefined;
   const label = notes.get(place);
   const target = targets.get(place);
   if (label !== undefined) link.properties[NOTE] = label;
   else if (target !== undefined) link.properties.href = `#target-${target}.`;
+  // Of a symbol beside a heading nothing is left.
+  return label === undefined && !/^\s*[¶#§]?\s*$/.test(textOf(link)) ? target : undefined;
 }
 
-/** A target is the heading that its first text is in, else an empty element in front of that text. */
+/** A target is the heading that it is or begins with, else an empty element in front of its first text. */
 function placeTargets(content: Root, wanted: ReadonlyMap<Element, number[]>, start: number[]): void {
   let pending = start;
   const walk = (parent: Root | Element, heading: Element | undefined): void => {
     const children: Children = [];
     for (const child of parent.children as Children) {
-      if (child.type === 'element') pending = pending.concat(wanted.get(child) ?? []);
-      const isShown =
-        child.type === 'text'
-          ? child.value.trim() !== ''
-          : child.type === 'element' && /^(?:img|hr|pre)$/.test(child.tagName);
-      if (isShown && pending.length > 0) {
-        if (heading) heading.properties[TARGETS] = [...((heading.properties[TARGETS] as number[]) ?? []), ...pending];
+      if (child.type === 'element') {
+        const targets = wanted.get(child) ?? [];
+        const first = targets.length > 0 ? headingOf(child) : undefined;
+        if (first) addTargets(first, targets);
+        else pending = pending.concat(targets);
+      }
+      if (pending.length > 0 && isShown(child)) {
+        if (heading) addTargets(heading, pending);
         else children.push(newElement('a', { [TARGETS]: pending }, []));
         pending = [];
       }
@@ -73,6 +86,30 @@ function placeTargets(content: Root, wanted: ReadonlyMap<Element, number[]>, sta
   };
   walk(content, undefined);
   if (pending.length > 0) content.children.push(newElement('a', { [TARGETS]: pending }, []));
+}
+
+function isShown(node: Children[number]): boolean {
+  if (node.type === 'text') return node.value.trim() !== '';
+  return node.type === 'element' && /^(?:img|hr|pre)$/.test(node.tagName);
+}
+
+function addTargets(heading: Element, targets: readonly number[]): void {
+  heading.properties[TARGETS] = [...((heading.properties[TARGETS] as number[] | undefined) ?? []), ...targets];
+}
+
+/** How many elements a section has at most before its heading: a symbol, a link to itself. */
+const BEFORE_HEADING_MAX = 6;
+
+/** The heading that a section begins with. */
+function headingOf(section: Element): Element | undefined {
+  const open: Children = [section];
+  for (let i = 0; i <= BEFORE_HEADING_MAX; i += 1) {
+    const node = open.shift();
+    if (node?.type !== 'element' || /^(?:p|li|td)$/.test(node.tagName)) return undefined;
+    if (/^h[1-6]$/.test(node.tagName)) return node;
+    open.unshift(...node.children.filter((child) => child.type === 'element').slice(0, BEFORE_HEADING_MAX));
+  }
+  return undefined;
 }
 
 /** Moves notes to the end and removes what leads back from them. */

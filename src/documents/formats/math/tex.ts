@@ -217,13 +217,19 @@ const ALPHABETS = [
 
 /** Joins pieces; a command is separated from a letter that follows. */
 export function join(pieces: readonly string[]): string {
-  let tex = '';
+  const joined: string[] = [];
+  let last = '';
   for (const piece of pieces) {
     if (piece === '') continue;
-    tex += /\\[a-zA-Z]+$/.test(tex) && /^[a-zA-Z]/.test(piece) ? ` ${piece}` : piece;
+    // Only the end is looked at, so that a long formula takes no more than its length.
+    const isCommand = /\\[a-zA-Z]+$/.test(last.slice(-COMMAND_MAX));
+    joined.push(isCommand && /^[a-zA-Z]/.test(piece) ? ` ${piece}` : piece);
+    last = piece;
   }
-  return tex;
+  return joined.join('');
 }
+
+const COMMAND_MAX = 30;
 
 /** The symbols of a text of mathematics: operators, letters and digits. */
 export function symbols(text: string): string {

@@ -169,7 +169,7 @@ const CLOSERS: Record<string, (part: Part, element: Open) => void> = {
       .splice(at)
       .join('')
       .match(/<w:r .*?<\/w:r>/gs);
-    written.push(...(equations ?? []));
+    written.push((equations ?? []).join(''));
   },
   Choice: (part, element) => endBranch(part, 'choice', element),
   Fallback: (part, element) => endBranch(part, 'fallback', element),
@@ -192,7 +192,7 @@ const CLOSERS: Record<string, (part: Part, element: Open) => void> = {
     if (ruby?.name === 'ruby') ruby.reading = written.splice(at);
   },
   ruby({ written, prefix: w }, { reading }) {
-    if (reading) written.push(`<${w}:t>(</${w}:t>`, ...reading, `<${w}:t>)</${w}:t>`);
+    if (reading) written.push(`<${w}:t>(</${w}:t>${reading.join('')}<${w}:t>)</${w}:t>`);
   },
 };
 
