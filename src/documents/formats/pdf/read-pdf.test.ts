@@ -204,6 +204,10 @@ test('a damaged PDF gives what it has, and a loss for each page that cannot be r
   const beginning = pdf.subarray(9, text.indexOf('8 0 obj'));
   const cut = await read(Buffer.concat([Buffer.from('%PDF-1.7\ntrailer\n<</Root 1 0 R>>\n'), beginning]));
   assert.equal(cut.markdown, 'Page one.\n\nPage two.\n');
+  const forWeb =
+    '%PDF-1.7\n1000 0 obj\n<</Linearized 1/L 9999999>>\nendobj\ntrailer\n<</Root 1 0 R>>\nstartxref\n0\n%%EOF\n';
+  const cutForWeb = await read(Buffer.concat([Buffer.from(forWeb), beginning]));
+  assert.deepEqual(cutForWeb.losses.at(-1), 'damaged_part 3 the end of the file is missing: ');
   const links = pdfOfPages([show('Its links are damaged.', 50, 700)], '', ['/Annots 6 0 R']).toString('latin1');
   const noLinks = await read(
     Buffer.from(links.replace(/xref.*/s, '6 0 obj\n[ ) ]\nendobj\ntrailer\n<</Root 1 0 R>>\n%%EOF'), 'latin1'),

@@ -78,9 +78,14 @@ function lossesOf(pages: readonly PdfPage[], bytes: Uint8Array): Loss[] {
   );
 }
 
-/** Whether the mark at the end of a PDF is missing: what can be found of it is read. */
+/**
+ * Whether the end of a PDF is missing: what can be found of it is read. One that is made for the web has a mark of its end
+ * near its beginning, and says how long it is.
+ */
 function isCutOff(bytes: Uint8Array): boolean {
-  return !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('%%EOF', -END_BYTES);
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const [, length = '0'] = /\/Linearized\b[^>]*\/L\s+(\d+)/.exec(file.toString('latin1', 0, 1_024)) ?? [];
+  return Number(length) > file.length || !file.includes('%%EOF', -END_BYTES);
 }
 
 function withoutText(losses: readonly Loss[]): ExtractError {
