@@ -17,6 +17,7 @@ import { sources } from './sources/feature.ts';
 import { transfer } from './transfer/feature.ts';
 import { uploads } from './uploads/feature.ts';
 import { usage } from './usage/feature.ts';
+import { verification } from './verification/feature.ts';
 import { widgets } from './widgets/feature.ts';
 import { wikis } from './wikis/feature.ts';
 import { workspaces } from './workspaces/feature.ts';
@@ -40,6 +41,7 @@ const FEATURES: readonly Feature[] = [
   jobs,
   ingest,
   sources,
+  verification,
   pages,
   revisions,
   attachments,

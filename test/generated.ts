@@ -7,6 +7,7 @@ import { sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { describeApi } from '../src/http/openapi/document.ts';
 import { type AnyJob, isRecordJob } from '../src/jobs/define-job.ts';
+import { extractorVersions } from './extractor-outputs.ts';
 
 /** The generated files that are committed and compared: their paths and texts. */
 export async function generatedFiles(query: Query): Promise<Record<string, string>> {
@@ -15,6 +16,7 @@ export async function generatedFiles(query: Query): Promise<Record<string, strin
     'access.txt': accessTable(ENDPOINTS),
     'schema.sql': await schemaText(query),
     'src/jobs/README.md': await jobsReadme(),
+    'src/documents/extractor-versions.json': await extractorVersions(),
   };
 }
 

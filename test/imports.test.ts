@@ -30,6 +30,7 @@ const LAYERS = [
   'sources',
   'uploads',
   'ingest',
+  'verification',
   'transfer',
   // The organization.
   'workspaces',

@@ -1,9 +1,13 @@
+import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import { openStore } from '../providers/storage/open-storage.ts';
 import { readS3Url } from '../providers/storage/s3-place.ts';
+import { openDocumentReader } from '../sandbox/document-reader.ts';
+import { openSandbox } from '../sandbox/sandbox.ts';
 import { printFailedJobs, retryJob } from './jobs.ts';
 import { printKey } from './key.ts';
+import { openReport, openReportKey } from './verification-report.ts';
 import { verifySources } from './verify.ts';
 import { UsageError, withDatabase } from './with-database.ts';
 import { runWorkspaceCommand, WORKSPACE_USAGE } from './workspace.ts';
@@ -11,7 +15,9 @@ import { runWorkspaceCommand, WORKSPACE_USAGE } from './workspace.ts';
 const USAGE = `Usage:
   ibid key --email ADDRESS [--name NAME]                        a personal API key of that user, created if new
   ibid key --email ADDRESS --workspace WORKSPACE_ID [--name NAME]   a key that is bound to a workspace of that user
-  ibid verify [--wiki WIKI_ID]                                  whether every page still shows what its sources say
+  ibid verify [--wiki WIKI_ID]                                  whether every page still shows what its files say
+  ibid verify --report FILE [--wiki WIKI_ID]                    the same, with a signed record of it in FILE
+  ibid verify --public-key                                      the key that checks the signature of such a record
   ibid jobs                                                     background jobs that failed for good, with their errors
   ibid jobs retry JOB_ID                                        one of them again, with all its attempts
 ${WORKSPACE_USAGE}
@@ -29,6 +35,8 @@ async function main(): Promise<void> {
       workspace: { type: 'string' },
       name: { type: 'string', default: 'ibid key' },
       wiki: { type: 'string', default: '' },
+      report: { type: 'string' },
+      'public-key': { type: 'boolean' },
       help: { type: 'boolean' },
     },
   });
@@ -44,12 +52,8 @@ async function main(): Promise<void> {
     return withDatabase(config, ({ query }) => retryJob(query, job_id, print));
   }
   if (positionals.join(' ') === 'verify') {
-    const { STORAGE_URL, DATA_DIR } = config;
-    const { blobs, close } = await openStore(STORAGE_URL === undefined ? undefined : readS3Url(STORAGE_URL), DATA_DIR);
-    await withDatabase(config, async (db) => {
-      if (!(await verifySources(db, blobs, values.wiki, print))) process.exitCode = 1;
-    });
-    close();
+    if (values['public-key']) return print((await openReportKey(config.DATA_DIR)).public_key.trimEnd());
+    if (!(await verifyAll(config, values, print))) process.exitCode = 1;
     return;
   }
   if (positionals.join(' ') !== 'key')
@@ -57,6 +61,32 @@ async function main(): Promise<void> {
   const { email, workspace, name } = values;
   if (email === undefined) throw new UsageError(`say whose key it is: --email ADDRESS.\n\n${USAGE}`);
   await withDatabase(config, (db) => printKey(db, { email, name, workspace_id: workspace ?? null }));
+}
+
+/** Verifies sources with processes of its own; returns whether all match. */
+async function verifyAll(
+  config: Config,
+  { wiki: wiki_id, report: file }: { wiki: string; report?: string },
+  print: (line: string) => void,
+): Promise<boolean> {
+  const { STORAGE_URL, DATA_DIR } = config;
+  const { blobs, close } = await openStore(STORAGE_URL === undefined ? undefined : readS3Url(STORAGE_URL), DATA_DIR);
+  const sandbox = openSandbox({ processes: 2 });
+  const reader = openDocumentReader();
+  let isSound = false;
+  try {
+    const readers = { blobs, readerOf: reader.of, sandboxOf: sandbox.of };
+    const report = openReport(wiki_id);
+    await withDatabase(config, async (db) => {
+      isSound = await verifySources(db, readers, wiki_id, print, file === undefined ? undefined : report.add);
+    });
+    if (file !== undefined) await writeFile(file, report.signed(await openReportKey(DATA_DIR)));
+  } finally {
+    await sandbox.close();
+    await reader.close();
+    close();
+  }
+  return isSound;
 }
 
 main().catch((error: unknown) => {

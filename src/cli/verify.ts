@@ -1,62 +1,88 @@
 import type { OwnerDb } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
+import { raw, sql } from '../db/sql.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
-import { type CitationRow, citationColumns } from '../sources/cited-blocks.ts';
-import { verifyFile, verifyPages } from '../sources/verification.ts';
+import type { DocumentReader } from '../sandbox/document-reader.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import {
+  type CheckedPage,
+  type CheckedSource,
+  type CitingPage,
+  checkSource,
+  NO_BOUNDS,
+  type StoredSource,
+} from '../verification/check-source.ts';
+import { citingPages, storedSourceColumns } from '../verification/stored-sources.ts';
 
-/** Number of sources verified together; their texts are held in memory. */
-const BATCH_SIZE = 20;
+/** Number of sources verified together; their texts and files are held in memory. */
+const BATCH_SIZE = 4;
 
-interface SourceRow {
-  wiki_id: string;
-  source_id: string;
-  filename: string;
-  sha256: string;
-  text: string;
-  pages: CitationRow[];
+/** Where files are read again, for a workspace. */
+export interface Readers {
+  blobs: Pick<Blobs, 'stream' | 'read'>;
+  readerOf: (workspace_id: string) => DocumentReader;
+  sandboxOf: (workspace_id: string) => Sandbox;
 }
 
+type SourceRow = StoredSource & { workspace_id: string };
+
 /**
- * Recomputes the hash of every stored file and of every block that pages show of it, in one wiki, or in all where
- * `wiki_id` is "". Pages with a block that cannot be verified become stale. Prints each source that does not match, and
- * one line at the end; returns whether everything matches.
+ * Verifies every source from its stored file on, in one wiki, or in all where `wiki_id` is "". Pages with a block that cannot
+ * be verified become stale. Prints a line for each finding, and one at the end; returns whether there is no finding.
+ * `onChecked` gets each source with what was found, in order.
  */
 export async function verifySources(
   { query }: Pick<OwnerDb, 'query'>,
-  blobs: Pick<Blobs, 'stream'>,
+  readers: Readers,
   wiki_id: string,
   print: (line: string) => void,
+  onChecked: (source: StoredSource, checked: CheckedSource, pages: readonly CheckedPage[]) => void = () => undefined,
 ): Promise<boolean> {
-  const sums = { sources: 0, citations: 0, verified: 0, damaged: 0 };
-  const last = { wiki_id: '', source_id: '' };
-  for (;;) {
+  const sums = { sources: 0, citations: 0, verified: 0, edited: 0, damaged: 0 };
+  for (let last = { wiki_id: '', source_id: '' }; ; ) {
     const sources = await query<SourceRow>(sql`
-      select s.wiki_id, s.source_id, s.filename, s.sha256, t.text, coalesce((
-        select json_agg(l) from (
-          select ${citationColumns} from page_sources c where c.wiki_id = s.wiki_id and c.source_id = s.source_id
-        ) l), '[]') as pages
+      select ${storedSourceColumns}, w.workspace_id
       from sources s join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id
+      join wikis w on w.wiki_id = s.wiki_id
       where (s.wiki_id, s.source_id) > (${last.wiki_id}, ${last.source_id}) and ${wiki_id} in ('', s.wiki_id)
       order by s.wiki_id, s.source_id limit ${BATCH_SIZE}`);
-    for (const source of sources) {
-      const file = await verifyFile(blobs, source.sha256);
-      const { citations, verified, stale_pages } = verifyPages(source.pages, source.text);
+    const checked = await Promise.all(sources.map((source) => checkOne(query, readers, source)));
+    for (const [i, source] of sources.entries()) {
+      const { found, pages } = checked[i] as { found: CheckedSource; pages: CheckedPage[] };
+      onChecked(source, found, pages);
       sums.sources += 1;
-      sums.citations += citations;
-      sums.verified += verified;
-      Object.assign(last, source);
-      if (file === 'intact' && verified === citations) continue;
+      sums.citations += found.citations;
+      sums.verified += found.verified;
+      sums.edited += found.edited;
+      if (found.findings.length === 0 && found.stale_pages.length === 0) continue;
       sums.damaged += 1;
-      print(
-        `${source.wiki_id} ${source.source_id} ${source.filename}: the file is ${file}; ${citations - verified} of ${citations} blocks do not match`,
-      );
+      report(source, found, print);
       await query(sql`
-        update pages set stale = true where wiki_id = ${source.wiki_id} and page_id = any (${stale_pages}::text[])`);
+        update pages set stale = true
+        where wiki_id = ${source.wiki_id} and page_id = any (${found.stale_pages}::text[])`);
     }
+    last = sources.at(-1) ?? last;
     if (sources.length < BATCH_SIZE) break;
   }
   print(
-    `${sums.sources} sources, ${sums.citations} blocks of pages: ${sums.verified} verified, ${sums.damaged} sources do not match`,
+    `${sums.sources} sources, ${sums.citations} blocks of pages: ${sums.verified} verified, ${sums.edited} edited since, ${sums.damaged} sources do not match`,
   );
   return sums.damaged === 0;
+}
+
+async function checkOne(query: OwnerDb['query'], { blobs, readerOf, sandboxOf }: Readers, source: SourceRow) {
+  const tools = { blobs, reader: readerOf(source.workspace_id), sandbox: sandboxOf(source.workspace_id) };
+  const stored = citingPages((statement) => query<CitingPage>(statement), source, raw('true'));
+  const pages: CheckedPage[] = [];
+  const found = await checkSource(tools, source, stored, NO_BOUNDS, (page) => pages.push(page));
+  return { found, pages };
+}
+
+function report(
+  { wiki_id, source_id, filename }: StoredSource,
+  { file, citations, verified, edited, findings }: CheckedSource,
+  print: (line: string) => void,
+): void {
+  const where = `${wiki_id} ${source_id} ${filename}`;
+  print(`${where}: the file is ${file}; ${citations - verified - edited} of ${citations} blocks do not match`);
+  for (const { kind, page_id, message } of findings) print(`${where}: ${kind} ${page_id && `${page_id} `}(${message})`);
 }

@@ -4,7 +4,8 @@ import type { OpenIdSignIn } from '../providers/identity/openid-sign-in.ts';
 import type { Mail } from '../providers/mail/mail.ts';
 import type { Payments, Plan } from '../providers/payments/payments.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
-import type { RenderPage } from '../sandbox/sandbox.ts';
+import type { DocumentReader } from '../sandbox/document-reader.ts';
+import type { RenderPage, WithinShares } from '../sandbox/sandbox.ts';
 
 /** What an endpoint may use besides the database. */
 export interface Services {
@@ -19,6 +20,10 @@ export interface Services {
   widgetTokens: WidgetTokens;
   /** Renders Markdown outside this process, within limits. */
   renderPage: RenderPage;
+  /** Compiles and renders outside this process for a request, within the shares of its workspace. */
+  withinShares: WithinShares;
+  /** Reads documents (PDF, Word, EPUB) outside this process. */
+  readerOf: (workspace_id: string) => DocumentReader;
   /** Notifies of job changes. */
   jobChanges: JobChanges;
   /** Tells the worker of this process that jobs were enqueued, so that it does not wait for its next poll. */

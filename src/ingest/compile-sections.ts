@@ -13,7 +13,7 @@ import { planSections, type SectionPlans } from './plan-sections.ts';
 type Page = Extract<CompileOutput, { ok: true }>;
 
 /** A block as its page shows it. */
-interface ShownBlock extends CitedPlace {
+export interface ShownBlock extends CitedPlace {
   text: string;
 }
 
@@ -94,13 +94,13 @@ export async function compileSections(
 }
 
 /** The head of a table as the part before shows it, if a page begins with the same: the source says it once. */
-function repeatedHead(page: Page, before: readonly ShownBlock[] = []): ShownBlock | undefined {
+export function repeatedHead(page: Page, before: readonly ShownBlock[] = []): ShownBlock | undefined {
   const [first, second] = blocksOf(page, 0);
   if (second?.start !== (first?.end ?? 0) + 1) return undefined;
   return before.find(({ text, lines }) => text === first?.text && lines?.first_line === first.lines?.first_line);
 }
 
-function blocksOf({ text, citations }: Page, at: number): ShownBlock[] {
+export function blocksOf({ text, citations }: Page, at: number): ShownBlock[] {
   return placesOf(citations).map((place) => ({
     ...place,
     start: at + place.start,

@@ -2,6 +2,7 @@ import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { citationsOf } from '../documents/cite-blocks.ts';
+import { extractorVersion } from '../documents/extractor-versions.ts';
 import { needsReview } from '../documents/formats/losses.ts';
 import { givenLinks, pageMeant } from '../pages/write-text.ts';
 import { pendingBatch } from '../search/index/pending.ts';
@@ -94,6 +95,7 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
       losses: result.losses,
       losses_to_review: result.losses.filter(needsReview).length,
       file_characters: result.file_characters,
+      extractor_version: extractorVersion(result.kind),
     }),
     source_id: newId('source'),
   }));
@@ -101,13 +103,13 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
     with given as (
       select distinct on (sha256) * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (file_no int, source_id text,
         title text, filename text, content_type text, byte_size bigint, sha256 text, language text, text text, losses jsonb,
-        losses_to_review int, file_characters int)
+        losses_to_review int, file_characters int, extractor_version int)
       order by sha256, file_no
     ), made as (
       insert into sources (wiki_id, source_id, upload_id, title, filename, content_type, byte_size, sha256, language,
-        losses, loss_count, losses_to_review, file_characters)
+        losses, loss_count, losses_to_review, file_characters, extractor_version)
       select ${write.wiki_id}, source_id, ${write.upload_id}, title, filename, content_type, byte_size, sha256, language,
-        losses, jsonb_array_length(losses), losses_to_review, file_characters
+        losses, jsonb_array_length(losses), losses_to_review, file_characters, extractor_version
       from given order by file_no
       on conflict (wiki_id, sha256) do nothing
       returning source_id, sha256
@@ -120,10 +122,10 @@ async function writeSources(query: Query, write: UploadWrite, compiled: readonly
       where t.wiki_id = s.wiki_id and t.source_id = s.source_id and t.text <> g.text
     ), losses_read as (
       update sources s set losses = g.losses, loss_count = jsonb_array_length(g.losses),
-        losses_to_review = g.losses_to_review, file_characters = g.file_characters
+        losses_to_review = g.losses_to_review, file_characters = g.file_characters, extractor_version = g.extractor_version
       from given g
       where s.wiki_id = ${write.wiki_id} and s.sha256 = g.sha256 and s.content_type = g.content_type
-        and (s.losses <> g.losses or s.file_characters <> g.file_characters)
+        and (s.losses <> g.losses or s.file_characters <> g.file_characters or s.extractor_version <> g.extractor_version)
     )
     select source_id, sha256 from made`);
   const found = await query<{ source_id: string; sha256: string; content_type: string }>(sql`

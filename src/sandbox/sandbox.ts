@@ -43,11 +43,22 @@ export interface Sandbox {
  */
 export type RenderPage = (page: PageInput, requester: Requester, signal?: AbortSignal) => Promise<RenderedPage>;
 
+/**
+ * Runs work that compiles and renders for a request that waits for it, as a preview does. `bytes` is the size of what it is
+ * about. Errors: 429 as for RenderPage.
+ */
+export type WithinShares = <T>(
+  requester: Requester,
+  bytes: number,
+  work: (sandbox: Sandbox) => Promise<T>,
+) => Promise<T>;
+
 export interface SandboxPool {
   /** For the files of a workspace's uploads and imports, which wait in turns with those of other workspaces. */
   of(workspace_id: string): Sandbox;
   /** For the requests of all workspaces. */
   renderPage: RenderPage;
+  withinShares: WithinShares;
   stats: RenderingStats;
   /** Ends the processes; pending and running work fails. */
   close(): Promise<void>;
@@ -150,19 +161,22 @@ export function openSandbox(options: SandboxOptions = {}): SandboxPool {
     }
   }
 
-  function compileOf(task: Task, work: Extract<Work, { file: unknown }>): Promise<Result> {
+  function compileOf(
+    task: Task,
+    work: Extract<Work, { file: unknown }>,
+    { assertTimeLeft, onDone }: Accounting,
+  ): Promise<Result> {
     return pool.withProcess(
       task,
-      (lease) => attempt(lease, work),
-      (cost) => stats.record('upload', cost),
+      async (lease) => {
+        assertTimeLeft?.();
+        return attempt(lease, work);
+      },
+      onDone,
     );
   }
 
-  async function renderIn(
-    task: Task,
-    page: PageInput,
-    { assertTimeLeft, onDone }: { assertTimeLeft?: () => void; onDone: (cost: Cost) => void },
-  ): Promise<RenderedPage> {
+  async function renderIn(task: Task, page: PageInput, { assertTimeLeft, onDone }: Accounting): Promise<RenderedPage> {
     const result = await pool.withProcess(
       task,
       async (lease) => {
@@ -176,29 +190,40 @@ export function openSandbox(options: SandboxOptions = {}): SandboxPool {
     return plainPage(page.markdown, typeof result === 'string' ? result : 'failed');
   }
 
-  return {
-    stats,
-    of: (workspace_id) => ({
-      async compileOrSplit(file, pages, titles = NO_TITLES) {
-        const task = { owner: workspace_id, context: file.wiki_id, rank: 0 };
-        const result = await stats.waiting(
-          'upload',
-          compileOf(task, { file, isOnePage: false, surroundings: { pages, titles } }),
-        );
-        return outputOf(result);
-      },
+  function sandboxOf(workspace_id: string, kind: 'upload' | 'preview', accounting: Accounting): Sandbox {
+    const taskFor = ({ wiki_id }: { wiki_id: string }): Task => {
+      return { owner: workspace_id, context: wiki_id, rank: kind === 'upload' ? 0 : RANKS[kind] };
+    };
+    const compileIn = async (file: CompileInput, isOnePage: boolean, surroundings: Surroundings) => {
+      const work = { file, isOnePage, surroundings };
+      return outputOf(await stats.waiting(kind, compileOf(taskFor(file), work, accounting)));
+    };
+    return {
+      compileOrSplit: (file, pages, titles = NO_TITLES) => compileIn(file, false, { pages, titles }),
       async compile(file, pages, titles = NO_TITLES) {
-        const task = { owner: workspace_id, context: file.wiki_id, rank: 0 };
-        const output = outputOf(
-          await stats.waiting('upload', compileOf(task, { file, isOnePage: true, surroundings: { pages, titles } })),
-        );
+        const output = await compileIn(file, true, { pages, titles });
         return 'parts' in output ? UNREADABLE : output;
       },
-      render(page) {
-        const task = { owner: workspace_id, context: page.wiki_id, rank: 0 };
-        return stats.waiting('upload', renderIn(task, page, { onDone: (cost) => stats.record('upload', cost) }));
-      },
-    }),
+      render: (page) => stats.waiting(kind, renderIn(taskFor(page), page, accounting)),
+    };
+  }
+
+  return {
+    stats,
+    of: (workspace_id) => sandboxOf(workspace_id, 'upload', { onDone: (cost) => stats.record('upload', cost) }),
+    async withinShares(requester, bytes, work) {
+      const { assertTimeLeft, leave } = limits.enter(requester, bytes);
+      let usedMs = 0;
+      const onDone = (cost: Cost) => {
+        usedMs += cost.usedMs;
+        stats.record('preview', cost);
+      };
+      try {
+        return await work(sandboxOf(requester.workspace_id, 'preview', { assertTimeLeft, onDone }));
+      } finally {
+        leave(usedMs);
+      }
+    },
     async renderPage(page, requester, signal) {
       const { kind, workspace_id } = requester;
       const entry = limits.enter(requester, Buffer.byteLength(page.markdown));
@@ -218,6 +243,13 @@ export function openSandbox(options: SandboxOptions = {}): SandboxPool {
     },
     close: pool.close,
   };
+}
+
+/** Whom the time of some work counts for. */
+interface Accounting {
+  /** Called when its turn has come. Errors: 429 if there is no time left for it. */
+  assertTimeLeft?: () => void;
+  onDone: (cost: Cost) => void;
 }
 
 /** The result of some work, or the reason to show it as plain text. */

@@ -20,6 +20,7 @@ import { openJobChanges } from '../jobs/job-changes.ts';
 import type { Mail } from '../providers/mail/mail.ts';
 import { builtInPayments } from '../providers/payments/payments.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
+import { openDocumentReader } from '../sandbox/document-reader.ts';
 import type { RenderingStats } from '../sandbox/rendering-stats.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { offerWelcomeLink } from '../session/welcome-link.ts';
@@ -64,7 +65,11 @@ export async function startApi(
     onError: (err) => log.error({ err }, 'a page could not be rendered and is shown as plain text'),
   });
   onStop(() => renderer.close());
-  const services = await openServices(started, renderer.renderPage);
+  // Its processes start when a document is verified for the first time.
+  const reader = openDocumentReader({ processes: 1 });
+  onStop(() => reader.close());
+  const { renderPage, withinShares } = renderer;
+  const services = await openServices(started, { renderPage, withinShares, readerOf: reader.of });
   const app = makeApp(started, hooks.services?.(services) ?? services);
   onStop(() => app.close());
   const address = await listen(app, config);
@@ -81,7 +86,7 @@ export async function startApi(
 /** What endpoints may need besides the database. */
 async function openServices(
   { config, log, db, postgres, blobs, mail, external, wakeWorker }: Started,
-  renderPage: Services['renderPage'],
+  reading: Pick<Services, 'renderPage' | 'withinShares' | 'readerOf'>,
 ): Promise<Services> {
   const { query } = db.in(SERVICE);
   return {
@@ -92,7 +97,7 @@ async function openServices(
     payments: builtInPayments(),
     plans: external.plans,
     widgetTokens: await openWidgetTokens(query),
-    renderPage,
+    ...reading,
     jobChanges: openJobChanges(query, (err) => log.warn({ err }, 'jobs could not be watched')),
     wakeWorker,
     diskIsFull: () => postgres?.diskIsFull() ?? false,

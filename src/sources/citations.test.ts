@@ -13,6 +13,8 @@ import { docxOf, wordParagraph } from '../../test/zip.ts';
 import { verifySources } from '../cli/verify.ts';
 import { sql } from '../db/sql.ts';
 import { openFolderBlobs } from '../providers/storage/folder-blobs.ts';
+import { openDocumentReader } from '../sandbox/document-reader.ts';
+import { openSandbox } from '../sandbox/sandbox.ts';
 import type { Citation } from './schema.ts';
 
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-citations-'));
@@ -86,13 +88,12 @@ test('every block of every document leads to its place in the source, and its ha
       `${page.title} must show all of it`,
     );
     const { body: verification } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/verification`);
-    assert.deepEqual(verification, {
-      source_id,
-      file: 'intact',
-      citations: citations.length,
-      verified: citations.length,
-      stale_pages: [],
-    });
+    const { file, text: read, verified, edited, findings, stale_pages } = verification;
+    assert.deepEqual(
+      { file, read, verified, edited, findings, stale_pages },
+      { file: 'intact', read: 'unchanged', verified: citations.length, edited: 0, findings: [], stale_pages: [] },
+      page.title,
+    );
     blocks += citations.length;
   }
   t.diagnostic(`${pages.length} pages, ${blocks} blocks, all verified`);
@@ -173,10 +174,13 @@ test('a text of a source that is altered fails exactly the citations of it', asy
   await world.db.query(sql`update source_texts set text = replace(text, 'Two', 'Too') where source_id = ${a ?? ''}`);
   const pages = await all<{ page_id: string; path: string }>(owner, 'pages');
   const pageA = pages.find(({ path }) => path === 'a')?.page_id;
-  const of = async (source_id = '') =>
-    (await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/verification`)).body;
-  assert.deepEqual(await of(a), { source_id: a, file: 'intact', citations: 3, verified: 2, stale_pages: [pageA] });
-  assert.deepEqual(await of(b), { source_id: b, file: 'intact', citations: 2, verified: 2, stale_pages: [] });
+  const of = async (source_id = '') => {
+    const { body } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/verification`);
+    const { file, text, citations, verified, stale_pages } = body;
+    return { file, text, citations, verified, stale_pages };
+  };
+  assert.deepEqual(await of(a), { file: 'intact', text: 'altered', citations: 3, verified: 2, stale_pages: [pageA] });
+  assert.deepEqual(await of(b), { file: 'intact', text: 'unchanged', citations: 2, verified: 2, stale_pages: [] });
   const citations = await all<Citation>(owner, `pages/${pageA}/citations`);
   assert.deepEqual(
     citations.map(({ quote, verified }) => [quote, verified]),
@@ -191,15 +195,18 @@ test('a text of a source that is altered fails exactly the citations of it', asy
 test('the operator verifies all sources at once, and pages that do not verify are stale', async () => {
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n', 'c.md': '# C\n' });
+  const [sandbox, reader] = [openSandbox(), openDocumentReader()];
+  after(() => Promise.all([sandbox.close(), reader.close()]));
   const blobs = await openFolderBlobs(join(DATA_DIR, 'blobs'));
+  const readers = { blobs, readerOf: reader.of, sandboxOf: sandbox.of };
   const verify = async () => {
     const lines: string[] = [];
-    const isSound = await verifySources(world.db, blobs, owner.wiki_id, (line) => lines.push(line));
+    const isSound = await verifySources(world.db, readers, owner.wiki_id, (line) => lines.push(line));
     return { isSound, lines };
   };
   assert.deepEqual(await verify(), {
     isSound: true,
-    lines: ['3 sources, 5 blocks of pages: 5 verified, 0 sources do not match'],
+    lines: ['3 sources, 5 blocks of pages: 5 verified, 0 edited since, 0 sources do not match'],
   });
   const [, b, c] = await all<{ source_id: string; sha256: string }>(owner, 'sources');
   await world.db.query(sql`update source_texts set text = 'B\nToo.' where source_id = ${b?.source_id ?? ''}`);
@@ -208,7 +215,8 @@ test('the operator verifies all sources at once, and pages that do not verify ar
   const { isSound, lines } = await verify();
   assert.equal(isSound, false);
   assert.match(lines[0] ?? '', /b\.md: the file is intact; 1 of 2 blocks do not match$/);
-  assert.match(lines[1] ?? '', /c\.md: the file is altered; 0 of 1 blocks do not match$/);
+  assert.match(lines[1] ?? '', /b\.md: text_altered \(the text is not what the file says\)$/);
+  assert.match(lines[2] ?? '', /c\.md: the file is altered; 0 of 1 blocks do not match$/);
   const pages = await all<{ path: string; stale: boolean }>(owner, 'pages');
   assert.deepEqual(
     pages.map(({ path, stale }) => [path, stale]),

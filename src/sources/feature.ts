@@ -8,7 +8,6 @@ import { listCitations } from './list-citations.ts';
 import { listLosses } from './list-losses.ts';
 import { listSources } from './list-sources.ts';
 import { searchSources } from './search-sources.ts';
-import { verifySource } from './verify-source.ts';
 
 export const sources: Feature = {
   endpoints: [
@@ -19,7 +18,6 @@ export const sources: Feature = {
     getSourceText,
     getSourceContent,
     getCoverage,
-    verifySource,
     deleteSource,
     listCitations,
   ],

@@ -34,6 +34,7 @@ export interface ShownBlock {
 
 /** The blocks of a page, to be compared with. */
 export interface ShownPage {
+  text: string;
   blocks: readonly PageBlock[];
   /** The places of the blocks by the SHA-256 of their forms. */
   byForm: ReadonlyMap<string, readonly number[]>;
@@ -48,6 +49,7 @@ export function readShownPage(html: string): ShownPage {
   const placesBy = (keyOf: (form: string) => string) => Map.groupBy(blocks.keys(), (i) => keyOf(blocks[i]?.form ?? ''));
   let byWords: Map<string, number[]> | undefined;
   return {
+    text,
     blocks,
     byForm: placesBy((form) => hash('sha256', form)),
     byWords: () => (byWords ??= placesBy(plainForm)),

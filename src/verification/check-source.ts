@@ -1,0 +1,185 @@
+import { createHash, hash } from 'node:crypto';
+import { extractorVersion } from '../documents/extractor-versions.ts';
+import type { Blobs } from '../providers/storage/blobs.ts';
+import { type CitationRow, citedBlocks } from '../sources/cited-blocks.ts';
+import { checkPage, checkPlaces, type StoredPage } from './check-page.ts';
+import { type Finding, finding } from './findings.ts';
+import { type Reading, type ReadingTools, rereadFile, type StoredFile } from './reread-file.ts';
+
+/** A source as it is stored. */
+export interface StoredSource extends StoredFile {
+  title: string;
+  /** The type that was found when the file was read. */
+  detected_type: string;
+  language: string;
+  text: string;
+  extractor_version: number;
+}
+
+/** A page of a source with what was compiled of it. */
+export type CitingPage = StoredPage & CitationRow;
+
+/** A page as it was checked, for a report. */
+export interface CheckedPage {
+  page_id: string;
+  revision: number;
+  html_sha256: string;
+  markdown_sha256: string;
+  /** The blocks that were compiled of the source: [start, end) in its text, and whether the page says them unchanged. */
+  blocks: { start: number; end: number; sha256: string; form_sha256: string; verified: boolean }[];
+}
+
+/** How much is read again for one source. */
+export interface VerificationBounds {
+  /** Files that are larger are not read again. */
+  bytes: number;
+  /** Documents in more parts are not read again. */
+  parts: number;
+  /** Pages that are rendered again; the others are only compared with what was compiled. */
+  pages: number;
+}
+
+export const NO_BOUNDS: VerificationBounds = {
+  bytes: Number.POSITIVE_INFINITY,
+  parts: Number.POSITIVE_INFINITY,
+  pages: Number.POSITIVE_INFINITY,
+};
+
+export interface CheckedSource {
+  file: 'intact' | 'altered' | 'missing';
+  /** Whether the text is what the file says when it is read now; not_read: the file is beyond the bounds, or not intact. */
+  text: 'unchanged' | 'altered' | 'read_otherwise' | 'not_read';
+  /** The version that would read the file now; 0 where it was not read. */
+  current_extractor_version: number;
+  citations: number;
+  /** Those whose quote has its hash, and that a page says unchanged. */
+  verified: number;
+  /** Those that people have edited or removed. */
+  edited: number;
+  rendered_pages: number;
+  stale_pages: string[];
+  findings: Finding[];
+}
+
+/**
+ * Verifies a source from its file on: the bytes, the text that is read of them, the places and hashes of the blocks, and
+ * what its pages show. `pages` come in portions. Errors: those of the store but for a missing file.
+ */
+export async function checkSource(
+  tools: ReadingTools,
+  source: StoredSource,
+  pages: AsyncIterable<readonly CitingPage[]>,
+  bounds: VerificationBounds,
+  onPage: (page: CheckedPage) => void = () => undefined,
+): Promise<CheckedSource> {
+  const file = await checkFile(tools.blobs, source);
+  const reading: Reading | undefined =
+    file === 'intact' && source.byte_size <= bounds.bytes ? await rereadFile(tools, source, bounds.parts) : undefined;
+  const text = textOf(source, reading);
+  const checked: CheckedSource = {
+    file,
+    text,
+    current_extractor_version: reading?.ok ? extractorVersion(reading.kind) : 0,
+    citations: 0,
+    verified: 0,
+    edited: 0,
+    rendered_pages: 0,
+    stale_pages: [],
+    findings: [...fileFindings(file, reading), ...textFindings(source, text, reading)],
+  };
+  for await (const portion of pages) {
+    for (const page of portion) {
+      const placed = text === 'unchanged' || text === 'altered' ? checkPlaces(page, reading as Reading) : [];
+      checked.findings.push(...placed);
+      onPage(await addPage(checked, tools, source, page, bounds));
+    }
+  }
+  return checked;
+}
+
+async function addPage(
+  checked: CheckedSource,
+  { sandbox }: ReadingTools,
+  { wiki_id, text, extractor_version }: StoredSource,
+  page: CitingPage,
+  bounds: VerificationBounds,
+): Promise<CheckedPage> {
+  const { markdown, html, page_id, revision } = page;
+  // Another version may show the same Markdown in another way, until the file is uploaded again.
+  const isOfNow = page.origin === 'authored' || [0, extractor_version].includes(checked.current_extractor_version);
+  const isRendered = isOfNow && checked.rendered_pages < bounds.pages;
+  const input = { wiki_id, markdown, page_path: 'page', pagesByTarget: new Map<string, string>() };
+  const rendered = isRendered ? await sandbox.render(input) : undefined;
+  if (isRendered) checked.rendered_pages += 1;
+  const cited = citedBlocks(page, text);
+  const { findings, unchanged } = checkPage(page, cited, rendered);
+  checked.findings.push(...findings);
+  checked.citations += cited.length;
+  const blocks = cited.map(({ start, end, sha256, form_sha256, source_matches }, i) => {
+    return { start, end, sha256, form_sha256, verified: source_matches && unchanged[i] === true };
+  });
+  checked.verified += blocks.filter(({ verified }) => verified).length;
+  if (findings.every(({ kind }) => kind === 'page_text_altered')) {
+    checked.edited += unchanged.filter((isUnchanged) => !isUnchanged).length;
+  }
+  if (cited.some(({ source_matches }) => !source_matches)) checked.stale_pages.push(page_id);
+  return { page_id, revision, html_sha256: hash('sha256', html), markdown_sha256: hash('sha256', markdown), blocks };
+}
+
+async function checkFile(
+  blobs: Pick<Blobs, 'stream'>,
+  { sha256, byte_size }: StoredSource,
+): Promise<CheckedSource['file']> {
+  const bytes = createHash('sha256');
+  let length = 0;
+  try {
+    for await (const chunk of await blobs.stream(sha256)) {
+      bytes.update(chunk);
+      length += chunk.length;
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return 'missing';
+  }
+  return bytes.digest('hex') === sha256 && length === Number(byte_size) ? 'intact' : 'altered';
+}
+
+function fileFindings(file: CheckedSource['file'], reading: Reading | undefined): Finding[] {
+  if (file === 'missing') return [finding('file_missing', 'the stored file is gone')];
+  if (file === 'altered') return [finding('file_altered', 'the stored file is not the one that was uploaded')];
+  if (reading && !reading.ok && reading.code !== 'too_many_parts') {
+    return [
+      finding('file_unreadable', `the file could be read when it was uploaded, and cannot now: ${reading.message}`),
+    ];
+  }
+  return [];
+}
+
+function textOf({ text, extractor_version }: StoredSource, reading: Reading | undefined): CheckedSource['text'] {
+  if (!reading?.ok) return 'not_read';
+  if (reading.text === text) return 'unchanged';
+  return extractor_version === extractorVersion(reading.kind) ? 'altered' : 'read_otherwise';
+}
+
+function textFindings(
+  { title, detected_type, language, extractor_version }: StoredSource,
+  text: CheckedSource['text'],
+  reading: Reading | undefined,
+): Finding[] {
+  if (!reading?.ok) return [];
+  const now = extractorVersion(reading.kind);
+  if (text === 'read_otherwise') {
+    const message = `version ${extractor_version} of the extractor read the file, and version ${now} reads another text: upload it again`;
+    return [finding('read_otherwise', message)];
+  }
+  const findings = text === 'altered' ? [finding('text_altered', 'the text is not what the file says')] : [];
+  if (extractor_version > now) {
+    findings.push(finding('record_altered', `version ${extractor_version} of the extractor does not exist`));
+  }
+  const isSame =
+    extractor_version !== now || !reading.isOnePage || (title === reading.title && language === reading.language);
+  if (!isSame || detected_type !== reading.content_type) {
+    findings.push(finding('record_altered', 'the title, the language or the type is not that of the file'));
+  }
+  return findings;
+}

@@ -1,0 +1,28 @@
+/** What verification may find; more may be added. */
+export const FINDING_KINDS = [
+  'file_missing',
+  'file_altered',
+  'file_unreadable',
+  'read_otherwise',
+  'record_altered',
+  'text_altered',
+  'citations_altered',
+  'html_altered',
+  'markdown_altered',
+  'page_altered',
+  'outline_altered',
+  'page_text_altered',
+] as const;
+export type FindingKind = (typeof FINDING_KINDS)[number];
+
+/** Something that is not as it was compiled. `page_id` is "" where it is about the source. */
+export interface Finding {
+  kind: FindingKind;
+  page_id: string;
+  /** A sentence for people. */
+  message: string;
+}
+
+export function finding(kind: FindingKind, message: string, page_id = ''): Finding {
+  return { kind, page_id, message };
+}

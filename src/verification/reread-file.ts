@@ -1,0 +1,121 @@
+import { buffer } from 'node:stream/consumers';
+import { type CitedPlace, placesOf } from '../documents/cite-blocks.ts';
+import { TEXT_MAX } from '../documents/formats/extract.ts';
+import { isDocument, type Kind } from '../documents/formats/file-type.ts';
+import { blocksOf, repeatedHead, type ShownBlock } from '../ingest/compile-sections.ts';
+import type { Blobs } from '../providers/storage/blobs.ts';
+import type { DocumentReader } from '../sandbox/document-reader.ts';
+import type { CompileOutput, Sandbox, SplitOutput } from '../sandbox/sandbox.ts';
+
+export interface ReadingTools {
+  blobs: Pick<Blobs, 'stream' | 'read'>;
+  reader: DocumentReader;
+  sandbox: Sandbox;
+}
+
+/** A stored file. `content_type` is what the upload declared. */
+export interface StoredFile {
+  wiki_id: string;
+  source_id: string;
+  filename: string;
+  content_type: string;
+  byte_size: number;
+  sha256: string;
+}
+
+/** What a file says when it is read now. */
+export interface ReadAgain {
+  ok: true;
+  kind: Kind;
+  content_type: string;
+  title: string;
+  language: string;
+  /** The text of the source. */
+  text: string;
+  /** Its blocks, in order, with their places in the text. */
+  places: CitedPlace[];
+  /** Whether its page has all of the blocks: a long document has a page for each part. */
+  isOnePage: boolean;
+}
+
+export type Reading = ReadAgain | { ok: false; code: string; message: string };
+
+/** The path of the page does not matter to what the file says: only links depend on it. */
+const PAGE_PATH = 'page';
+const NO_PAGES: ReadonlyMap<string, string> = new Map();
+
+/**
+ * Reads a stored file again, as an upload reads it, in the same confined processes: its text, its blocks and their hashes.
+ * A document in more than `partsMax` parts is not read. Errors: those of the store, ENOENT where the file is gone.
+ */
+export async function rereadFile(
+  { blobs, reader, sandbox }: ReadingTools,
+  file: StoredFile,
+  partsMax: number,
+): Promise<Reading> {
+  const { wiki_id, source_id, filename, content_type, byte_size, sha256 } = file;
+  const isLong = byte_size > TEXT_MAX;
+  const bytes = isLong ? await buffer(await blobs.stream(sha256, { start: 0, end: 4_095 })) : await blobs.read(sha256);
+  const input = { wiki_id, filename, content_type, bytes, page_path: PAGE_PATH };
+  let result: CompileOutput | SplitOutput;
+  if (isDocument(bytes)) {
+    const read = await reader.read({ owner: source_id, byte_size, open: () => blobs.stream(sha256) });
+    if (!read.ok) return read;
+    result = await sandbox.compileOrSplit({ ...input, bytes: new Uint8Array(), document: read.document }, NO_PAGES);
+  } else if (isLong) {
+    return { ok: false, code: 'too_large', message: 'the file is larger than a text can be' };
+  } else {
+    result = await sandbox.compileOrSplit(input, NO_PAGES);
+  }
+  if (!result.ok) return result;
+  if ('parts' in result) return rereadParts(sandbox, file, result, partsMax);
+  const { kind, title, language, source_text: text, citations } = result;
+  const places = placesOf(citations);
+  return { ok: true, kind, content_type: result.content_type, title, language, text, places, isOnePage: true };
+}
+
+/** The text of a document in parts is that of its parts, in order, as compileSections puts it together. */
+async function rereadParts(
+  sandbox: Sandbox,
+  { wiki_id, filename, content_type }: StoredFile,
+  { ok, parts, ...read }: SplitOutput,
+  partsMax: number,
+): Promise<Reading> {
+  if (parts.length > partsMax)
+    return { ok: false, code: 'too_many_parts', message: `the file has ${parts.length} parts` };
+  const texts: string[] = [];
+  const all: ShownBlock[][] = [];
+  let title = '';
+  let language = '';
+  let length = 0;
+  for (const [i, { markdown, block_pages, lines, repeatsHead, title: name }] of parts.entries()) {
+    const document = { ...read, title: i === 0 ? read.title : name, markdown, block_pages, lines };
+    const input = { wiki_id, filename, content_type, bytes: new Uint8Array(), page_path: PAGE_PATH, document };
+    const own = markdown === '' ? undefined : await sandbox.compile(input, NO_PAGES);
+    if (own && !own.ok) return own;
+    if (i === 0) {
+      title = own?.title ?? read.title;
+      language = own?.language ?? read.language;
+    }
+    const head = own && repeatsHead ? repeatedHead(own, all[i - 1]) : undefined;
+    const from = head ? head.text.length + 1 : 0;
+    const blocks = own ? blocksOf(own, length - from) : [];
+    all.push(head ? [head, ...blocks.slice(1)] : blocks);
+    if (!own || own.text === '') continue;
+    const text = own.text.slice(from);
+    texts.push(text);
+    length += text.length + 1;
+  }
+  const { kind } = read;
+  const text = texts.join('\n');
+  return {
+    ok: true,
+    kind,
+    content_type: read.content_type,
+    title,
+    language,
+    text,
+    places: all.flat(),
+    isOnePage: false,
+  };
+}

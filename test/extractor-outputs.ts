@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { compileOrSplit } from '../src/documents/compile-file.ts';
+import { readDocument } from '../src/documents/formats/document.ts';
+import { NO_NAMES } from '../src/documents/links/title-names.ts';
+import { pdfOf } from './pdf.ts';
+import { docxOf, wordParagraph, zipOf } from './zip.ts';
+
+const VERSIONS = new URL('../src/documents/extractor-versions.json', import.meta.url);
+
+const MARKDOWN = `---
+title: Guide
+---
+# The *guide*
+
+A paragraph with **bold**, \`code\`, [a link](b.md), H<sub>2</sub>O and ~~struck~~ text[^1],
+on two lines.\\
+And a third.
+
+- one
+  - below
+- [x] done
+
+1. first
+2. second
+
+> quoted
+> twice
+
+> [!NOTE]
+> An alert with ==a mark==, %%a comment%% and a #tag ^block
+
+:::tip
+A box
+:::
+
+!!! warning
+    Another
+
+| a | b |
+| - | - |
+| 1 |   |
+
+    indented
+      code
+
+\`\`\`js
+const a = 1;
+
+a();
+\`\`\`
+
+$$x^2$$ and $y$, [[Wiki link]], ![a picture](a.png)
+
+<details><summary>More</summary>Hidden</details>
+
+[^1]: A note.
+`;
+
+const HTML = `<!doctype html><html lang="en"><head><title>Shop</title></head><body><nav>Menu</nav><main>
+<h1>Shop</h1><p>Text <b>bold</b> x<sup>2</sup> &amp; more<br>line</p><ul><li>one<li>two<ol><li>three</ol></ul>
+<table><tr><th>a<th>b<tr><td>1<td>2</table><pre>code
+  here</pre><dl><dt>Term<dd>Meaning</dl><blockquote><p>Quote</p></blockquote><figure><img alt="it" src="a.png">
+<figcaption>Caption</figcaption></figure></main><aside>Beside</aside><footer>Foot</footer></body></html>`;
+
+const XHTML = (body: string) => `<html xmlns="http://www.w3.org/1999/xhtml"><body>${body}</body></html>`;
+
+const EPUB = zipOf([
+  ['mimetype', 'application/epub+zip'],
+  [
+    'META-INF/container.xml',
+    '<?xml version="1.0"?><container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="content.opf" media-type="application/oebps-package+xml"/></rootfiles></container>',
+  ],
+  [
+    'content.opf',
+    '<package xmlns="http://www.idpf.org/2007/opf" version="3.0"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>A book</dc:title></metadata><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/><item id="b" href="b.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>',
+  ],
+  ['a.xhtml', XHTML('<h1>One</h1><p>Text, <a href="b.xhtml#x">more</a>, 10<sup>6</sup>.</p><ul><li>item</li></ul>')],
+  ['b.xhtml', XHTML('<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre>')],
+]);
+
+const PDF = pdfOf([
+  [
+    ['A title', 50, 760, 20],
+    ['A paragraph of two lines that is', 50, 720],
+    ['set in ten points.', 50, 708],
+    ['Part', 50, 660],
+    ['Length', 150, 660],
+    ['Pipe', 50, 646],
+    ['10', 150, 646],
+    ['Lid', 50, 632],
+    ['12', 150, 632],
+    ['1', 290, 30],
+  ],
+  [
+    ['A second heading', 50, 760, 16],
+    ['- an item', 50, 720],
+    ['- another item', 50, 706],
+    ['2', 290, 30],
+  ],
+]);
+
+/** Small documents of each kind, with what is easily read in another way. */
+const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffer])[]> = {
+  markdown: [['guide.md', Buffer.from(MARKDOWN)]],
+  text: [['notes.txt', Buffer.from('Notes\n=====\n\nA line\nand another.\n\n  indented\n\n* item\n* item\n')]],
+  html: [['shop.html', Buffer.from(HTML)]],
+  csv: [['data.csv', Buffer.from('a,b,c\n1,"two, three",4\n5,,"6\n7"\n')]],
+  pdf: [
+    ['two.pdf', PDF],
+    ['example.pdf', readFileSync(new URL('../docs/example.pdf', import.meta.url))],
+  ],
+  docx: [
+    [
+      'letter.docx',
+      docxOf(
+        `${wordParagraph('A title', 'Heading1')}${wordParagraph('Text of it')}<w:p><w:r><w:t>x</w:t></w:r><w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>2</w:t></w:r></w:p><w:tbl><w:tr><w:tc>${wordParagraph('1')}</w:tc><w:tc>${wordParagraph('2')}</w:tc></w:tr></w:tbl>`,
+      ),
+    ],
+  ],
+  epub: [['book.epub', EPUB]],
+};
+
+/** The SHA-256 of what is read of the documents of a kind: their texts, the places and forms of their blocks, and how they are shown. */
+async function outputOf(samples: (typeof SAMPLES)[string]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const [filename, bytes] of samples) {
+    const isText = /\.(?:md|txt|html|csv)$/.test(filename);
+    const input = {
+      wiki_id: '',
+      page_path: 'page',
+      filename,
+      content_type: '',
+      bytes: isText ? bytes : Buffer.alloc(0),
+    };
+    const document = isText ? {} : { document: await readDocument(bytes) };
+    const read = compileOrSplit({ ...input, ...document }, new Map(), () => undefined, NO_NAMES);
+    if ('parts' in read) throw new Error(`${filename} must be one page`);
+    hash.update(JSON.stringify([read.source_text, read.citations, read.title, read.html]));
+  }
+  return hash.digest('hex');
+}
+
+/** The text of extractor-versions.json: the versions that are there, raised where the output is another one. */
+export async function extractorVersions(): Promise<string> {
+  const known: Record<string, { version: number; output: string }> = JSON.parse(readFileSync(VERSIONS, 'utf8'));
+  const versions: typeof known = {};
+  for (const [kind, samples] of Object.entries(SAMPLES)) {
+    const output = await outputOf(samples);
+    const { version = 0, output: before } = known[kind] ?? {};
+    versions[kind] = { version: before === output ? version : version + 1, output };
+  }
+  return `${JSON.stringify(versions, null, 2)}\n`;
+}
