@@ -1662,6 +1662,7 @@ create table upload_files (
   attempts         smallint  not null default 0,
   is_attachment    boolean   not null default false,
   begun_by         text,
+  renamed_from     text      not null default ''::text,
   PRIMARY KEY (wiki_id, upload_id, file_no),
   CHECK (((received >= 0) AND (received <= byte_size))),
   CHECK ((kind = ANY (ARRAY['file'::text, 'folder'::text, 'archive'::text, 'section'::text]))),
@@ -1676,6 +1677,7 @@ CREATE INDEX upload_files_by_path ON upload_files USING btree (wiki_id, upload_i
 CREATE INDEX upload_files_by_sha256 ON upload_files USING btree (sha256);
 CREATE INDEX upload_files_failed ON upload_files USING btree (wiki_id, upload_id) WHERE ((kind = 'file'::text) AND (status = 'failed'::text) AND (sha256 <> ''::text));
 CREATE INDEX upload_files_pages_of_sections ON upload_files USING btree (wiki_id, page_id) WHERE (section_of IS NOT NULL);
+CREATE INDEX upload_files_renamed ON upload_files USING btree (wiki_id, renamed_from) WHERE (renamed_from <> ''::text);
 CREATE INDEX upload_files_sections ON upload_files USING btree (wiki_id, upload_id, section_of) WHERE (section_of IS NOT NULL);
 CREATE UNIQUE INDEX upload_files_by_id ON upload_files USING btree (wiki_id, upload_id, file_id);
 CREATE TRIGGER usage_on_delete AFTER DELETE ON upload_files REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();
@@ -1716,6 +1718,8 @@ create table uploads (
   updated_at    timestamp with time zone  not null default now(),
   finished_at   timestamp with time zone,
   created_by    text                      collate "C" not null,
+  is_sync       boolean                   not null default false,
+  sync_root     text,
   PRIMARY KEY (wiki_id, upload_id),
   CHECK (((finished_at IS NULL) = (status = ANY (ARRAY['uploading'::text, 'queued'::text])))),
   CHECK ((status = ANY (ARRAY['uploading'::text, 'queued'::text, 'completed'::text, 'failed'::text]))),

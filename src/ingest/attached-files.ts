@@ -184,7 +184,7 @@ export async function leftOut(
   compile: (file: PendingFile) => Promise<CompiledUploadFile[]>,
 ): Promise<CompiledUploadFile[]> {
   const left = await query<PendingFile>(sql`
-    select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of, attempts
+    select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of, attempts, renamed_from
     from upload_files
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and is_attachment and status = 'pending' order by file_no`);
   if (left.length === 0) return [];

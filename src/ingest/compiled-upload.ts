@@ -15,6 +15,8 @@ export interface PendingFile {
   page_id: string;
   /** How often the service ended while it was being worked on. */
   attempts: number;
+  /** The name that it had before, if its page moves with it; else "". */
+  renamed_from: string;
   /** Of a section the file_no of its file; else null. */
   section_of: number | null;
 }

@@ -35,13 +35,14 @@ const NAMED = 5;
 
 /**
  * Ends an upload whose files have all been worked on, or that was given up with `error`, with its audit record.
- * `lost_sections`: pages of parts of documents that are in them no more.
+ * `lost_sections`: pages of parts of documents that are in them no more. `gone`: pages of files that a sync has no more.
  */
 export async function endUpload(
   query: Query,
   upload: { wiki_id: string; upload_id: string },
   error: string,
   lost_sections: number,
+  gone: { count: number; paths: readonly string[] },
 ) {
   const { wiki_id, upload_id } = upload;
   if (error !== '') {
@@ -83,6 +84,7 @@ export async function endUpload(
     conflicts,
     left.map(({ filename }) => filename),
     incomplete,
+    gone,
   );
   const problem =
     status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
@@ -118,6 +120,7 @@ function summarize(
   conflicts: Conflict[],
   left: string[],
   incomplete: Incomplete,
+  gone: { count: number; paths: readonly string[] },
 ): string {
   const parts = [
     count(counts.new_sources, 'new source'),
@@ -128,6 +131,7 @@ function summarize(
     counts.kept_pages > 0 && `${count(counts.kept_pages, 'page')} left as people edited them (now stale)`,
     counts.lost_sections > 0 &&
       `${count(counts.lost_sections, 'page')} of sections that are no longer there (now stale)`,
+    gone.count > 0 && `${count(gone.count, 'page')} of files that are gone (now stale)`,
     counts.attached > 0 && `${count(counts.attached, 'file')} attached to pages that show them`,
     counts.left_out > 0 && `${count(counts.left_out, 'picture')} that no text shows left out`,
     incomplete.to_review > 0 && `${count(incomplete.to_review, 'file')} not read completely`,
@@ -142,7 +146,7 @@ function summarize(
   const list = namedOf('Failed', named, counts.failed);
   const losses = incomplete.named.map(({ filename, losses }) => `${filename} (${lossesInWords(losses)})`);
   const unread = namedOf('Not read completely', losses, incomplete.to_review);
-  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${conflictsNamed(conflicts, counts.kept_pages)}`;
+  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${namedOf('Gone; keep or delete', gone.paths.slice(0, NAMED), gone.count)}${conflictsNamed(conflicts, counts.kept_pages)}`;
 }
 
 /** The sources of an upload's files whose text does not have everything of the file, and archives not taken as a whole. */

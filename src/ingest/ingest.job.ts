@@ -21,6 +21,7 @@ import { mergeEdits } from './merge-edits.ts';
 import { markOrphanedSections } from './orphaned-sections.ts';
 import { openSectionPlans } from './plan-sections.ts';
 import { planUpload } from './plan-upload.ts';
+import { markGone } from './sync-folder.ts';
 import { type FilesAround, skipUnchanged } from './unchanged-files.ts';
 import { unpackArchives } from './unpack-archives.ts';
 import { insertSections, writeFiles } from './write-files.ts';
@@ -137,7 +138,7 @@ function pendingFiles(query: Query, job: ClaimedJob): Promise<PendingFile[]> {
   // Parents first: a page is written after the page that it lies under. A file is read again for the sections of it that are
   // not written yet. Those that may have ended the service come after the others.
   return query<PendingFile>(sql`
-    select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of, attempts
+    select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of, attempts, renamed_from
     from upload_files f
     where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and kind in ('file', 'folder') and not is_attachment and (status = 'pending' or exists (
       select from upload_files s
@@ -176,6 +177,7 @@ async function finish(query: Query, job: ClaimedJob, error: string): Promise<voi
   await lockJob(query, job);
   const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
   const lost = await markOrphanedSections(query, upload);
-  const end = await endUpload(query, upload, error, lost);
+  const gone = error === '' ? await markGone(query, upload) : { count: 0, paths: [] };
+  const end = await endUpload(query, upload, error, lost, gone);
   await endJob(query, job, end);
 }

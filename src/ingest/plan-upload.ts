@@ -4,11 +4,13 @@ import { sql } from '../db/sql.ts';
 import { planPaths } from '../documents/file-paths.ts';
 import { EARLIER_UPLOAD_PREFIX } from '../documents/links/relink.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
+import { goneFiles, isNotRenamed, noteSyncRoot, renamedFiles } from './sync-folder.ts';
 
 interface FileRow {
   file_no: number;
   kind: 'file' | 'folder';
   filename: string;
+  sha256: string;
   page_path: string;
 }
 
@@ -25,6 +27,7 @@ interface Placed {
   filename: string;
   page_path: string;
   page_id: string;
+  renamed_from?: string;
 }
 
 /**
@@ -34,7 +37,7 @@ interface Placed {
  */
 export async function planUpload(query: Query, job: ClaimedJob): Promise<ReadonlyMap<string, string>> {
   const files = await query<FileRow>(sql`
-    select file_no, kind, filename, page_path from upload_files
+    select file_no, kind, filename, sha256, page_path from upload_files
     where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and ${isPlanned} order by file_no`);
   if (files.some((file) => file.page_path === '')) await place(query, job, files);
   const placed = await query<FileRow>(sql`
@@ -50,6 +53,7 @@ export async function planUpload(query: Query, job: ClaimedJob): Promise<Readonl
     select distinct on (f.filename) f.filename, p.path
     from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind in ('file', 'folder') and not f.is_attachment and p.trashed_at is null
+      and ${isNotRenamed}
     order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
   for (const { filename, path } of earlier) if (!pages.has(filename)) pages.set(EARLIER_UPLOAD_PREFIX + filename, path);
   return pages;
@@ -62,11 +66,13 @@ const EARLIER_MAX = 50_000;
 const isPlanned = sql`(kind in ('file', 'folder') and not is_attachment and not (status = 'failed' and page_path = ''))`;
 
 async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<void> {
+  const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
+  await noteSyncRoot(query, upload);
   const earlier = await query<{ filename: string; page_id: string; path: string }>(sql`
     select distinct on (f.filename) f.filename, p.page_id, p.path
     from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind = 'file' and not f.is_attachment and p.origin = 'compiled' and p.trashed_at is null
-      and f.filename = any (${files.map((file) => file.filename)}::text[])
+      and f.filename = any (${files.map((file) => file.filename)}::text[]) and ${isNotRenamed}
     order by f.filename, f.upload_id desc`);
   const pageOf = new Map(earlier.map((page) => [page.filename, page]));
 
@@ -75,29 +81,46 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<v
   const fresh = files.filter(({ filename }, i) => isRepeat[i] || !pageOf.has(filename));
   const filenames = fresh.map((file) => file.filename);
   const { plan, pageAt } = await planFresh(query, job.wiki_id, filenames);
+  const renamed = renamedFiles(await goneFiles(query, upload), fresh);
   const freshAt = new Map(fresh.map((file, at) => [file, at]));
   const placed: Placed[] = [];
   for (const [i, file] of files.entries()) {
     const known = isRepeat[i] ? undefined : pageOf.get(file.filename);
     const page_path = known?.path ?? plan.files[freshAt.get(file) ?? -1] ?? '';
-    placed.push({ ...file, page_path, page_id: known?.page_id ?? pageAt.get(page_path)?.page_id ?? '' });
+    const taken = known ?? pageAt.get(page_path);
+    // A file of another name takes its page along, unless there is a page where it is now.
+    const before = taken ? undefined : renamed.get(file.filename);
+    const renamed_from = before?.filename ?? '';
+    placed.push({ ...file, page_path, page_id: (taken ?? before)?.page_id ?? '', renamed_from });
   }
   const [used] = await query<{ file_no: number }>(sql`
     select max(file_no) as file_no from upload_files where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id}`);
   let file_no = (used?.file_no ?? -1) + 1;
   for (const [page_path, filename] of plan.folders) {
-    if (!pageAt.get(page_path)) placed.push({ file_no: file_no++, kind: 'folder', filename, page_path, page_id: '' });
+    if (pageAt.get(page_path)) continue;
+    const before = renamed.get(filename);
+    placed.push({
+      file_no: file_no++,
+      kind: 'folder',
+      filename,
+      page_path,
+      page_id: before?.page_id ?? '',
+      renamed_from: before?.filename ?? '',
+    });
   }
   // Parents get their ids first, so that the order of ids is the order in which the pages are written.
   const depth = (path: string) => path.split('/').length;
   const ordered = placed.sort((a, b) => depth(a.page_path) - depth(b.page_path) || a.file_no - b.file_no);
   for (const row of ordered) row.page_id ||= newId('page');
   await query(sql`
-    insert into upload_files (wiki_id, upload_id, file_no, kind, filename, content_type, byte_size, sha256, page_path, page_id)
-    select ${job.wiki_id}, ${job.upload_id}, file_no, kind, filename, '', 0, '', page_path, page_id
+    insert into upload_files
+      (wiki_id, upload_id, file_no, kind, filename, content_type, byte_size, sha256, page_path, page_id, renamed_from)
+    select ${job.wiki_id}, ${job.upload_id}, file_no, kind, filename, '', 0, '', page_path, page_id, coalesce(renamed_from, '')
     from jsonb_to_recordset(${JSON.stringify(ordered)}::jsonb)
-      as placed (file_no int, kind text, filename text, page_path text, page_id text)
-    on conflict (wiki_id, upload_id, file_no) do update set page_path = excluded.page_path, page_id = excluded.page_id`);
+      as placed (file_no int, kind text, filename text, page_path text, page_id text,
+        renamed_from text)
+    on conflict (wiki_id, upload_id, file_no) do update set page_path = excluded.page_path, page_id = excluded.page_id,
+      renamed_from = excluded.renamed_from`);
 }
 
 /**

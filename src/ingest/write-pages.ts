@@ -10,6 +10,7 @@ import type { CompiledUploadFile, ExistingPage, Merges, PendingFile, UploadWrite
 import { readExistingPages } from './existing-pages.ts';
 import { isSame } from './merge-edits.ts';
 import { placePages } from './page-placement.ts';
+import { isRenamed, movePage } from './sync-folder.ts';
 
 /** What became of the page of a file. */
 export interface WrittenPage {
@@ -76,6 +77,13 @@ export async function writePages(
   if (edited.length > 0) await writeBases(query, wiki_id, edited);
   await writeTextsOfSame(query, wiki_id, written, edited);
   if (rows.length > 0) await writeRows(query, write, rows);
+  // Pages that are new lie where they move to, or come along with the page above.
+  for (const each of compiled) {
+    if (!isRenamed(each.file, present.get(each.file.page_id))) continue;
+    const place = await placePages(query, write, [each]);
+    const { page_path, page_id } = each.file;
+    await movePage(query, write, page_path, { ...place(page_path, page_id), page_id });
+  }
   return written;
 }
 

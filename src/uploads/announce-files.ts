@@ -9,7 +9,7 @@ import type { Limits } from '../http/services.ts';
 import { toStorageError } from '../http/to-api-error.ts';
 import { fileTooLarge, tooManyFiles, uploadTooLarge } from '../http/upload-limits.ts';
 import { fileRow, newUpload } from './new-upload.ts';
-import { Upload, uploadColumns } from './schema.ts';
+import { Upload, UploadMode, uploadColumns } from './schema.ts';
 
 /** The files of an upload whose bytes will come by tus. */
 export const AnnouncedFiles = Type.Object({
@@ -24,6 +24,7 @@ export const AnnouncedFiles = Type.Object({
     }),
     { minItems: 1, maxItems: 10_000 },
   ),
+  mode: Type.Optional(UploadMode),
 });
 export type AnnouncedFiles = Static<typeof AnnouncedFiles>;
 
@@ -48,7 +49,8 @@ const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 /** Makes an upload that waits for the bytes of these files. Errors: 413 past a limit. */
 export async function announceFiles(
   wiki_id: string,
-  { files }: AnnouncedFiles,
+  { files, mode: announced }: AnnouncedFiles,
+  mode: UploadMode | undefined,
   {
     services,
     one,
@@ -69,7 +71,7 @@ export async function announceFiles(
     await keepEmpty(services.blobs);
   }
   const upload = await one<Upload>({
-    ...newUpload(upload_id, 'uploading', rows),
+    ...newUpload(upload_id, 'uploading', rows, announced ?? mode),
     result: sql`select ${uploadColumns} from upload u`,
   });
   const folder = `${services.publicUrl}/v1/wikis/${wiki_id}/uploads/${upload_id}/files`;

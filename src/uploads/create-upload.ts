@@ -20,6 +20,14 @@ export const createUpload = endpoint({
   event: 'upload.created',
   limit: 'uploads',
   params: WikiParams,
+  query: Type.Object({
+    mode: Type.Optional(
+      Type.Enum(['add', 'sync'], {
+        description:
+          'sync: the upload has all files of its folder. Files that have another name now keep their pages, which move with them; pages of files that are gone become stale and are named in the summary.',
+      }),
+    ),
+  }),
   consumes: 'multipart',
   body: AnnouncedFiles,
   status: 201,
@@ -37,15 +45,15 @@ export const createUpload = endpoint({
     },
   },
   run: async (context) => {
-    const { params, body, files, one, later } = context;
-    if (files.length === 0) return announceFiles(params.wiki_id, body, context);
+    const { params, query, body, files, one, later } = context;
+    if (files.length === 0) return announceFiles(params.wiki_id, body, query.mode, context);
     const rows = files.map(({ filename, content_type, blob: { byte_size, sha256 } }, file_no) =>
       fileRow({ filename, content_type, byte_size, received: byte_size, sha256, expected_sha256: '' }, file_no),
     );
     const { wiki_id } = params;
     const upload_id = newId('upload');
     const made = await one<Upload>({
-      ...newUpload(upload_id, 'queued', rows),
+      ...newUpload(upload_id, 'queued', rows, query.mode),
       job: later(jobRecord, { wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
       result: sql`select ${uploadColumns} from upload u`,
     });

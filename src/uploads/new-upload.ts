@@ -1,6 +1,7 @@
 import { cleanFilename } from '../core/filename.ts';
 import { newId } from '../core/ids.ts';
 import { type Sql, sql } from '../db/sql.ts';
+import type { UploadMode } from './schema.ts';
 
 /** A file as the client named it, whose bytes are there already or were announced. */
 interface NewFile {
@@ -31,11 +32,12 @@ export function newUpload(
   upload_id: string,
   status: 'queued' | 'uploading',
   rows: readonly ReturnType<typeof fileRow>[],
+  mode: UploadMode = 'add',
 ): { upload: Sql; files: Sql } {
   return {
     upload: sql`
-      insert into uploads (wiki_id, upload_id, status, created_by)
-      select access.wiki_id, ${upload_id}, ${status}, access.user_id from access
+      insert into uploads (wiki_id, upload_id, status, created_by, is_sync)
+      select access.wiki_id, ${upload_id}, ${status}, access.user_id, ${mode === 'sync'} from access
       returning *`,
     // The column promised_sha256 keeps its name: processes of the previous release write it while this one migrates.
     files: sql`

@@ -2,6 +2,10 @@ import { type Static, Type } from 'typebox';
 import { Id, Record, Text, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
 
+/** add: files beside those that the wiki has. sync: all files of a folder, so that its others are gone. */
+export const UploadMode = Type.Enum(['add', 'sync']);
+export type UploadMode = Static<typeof UploadMode>;
+
 export const Upload = Record({
   upload_id: Id,
   wiki_id: Id,

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { patch } from '../../test/resumable.ts';
+import { openWorld, waitForUpload } from '../../test/world.ts';
+import { zipOf } from '../../test/zip.ts';
+
+const world = await openWorld();
+const owner = await world.owner();
+
+type Files = Record<string, string>;
+
+async function newWiki() {
+  const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Folders' });
+  const at = `/v1/wikis/${body.wiki_id}`;
+  const page = async (path: string) => (await owner.get(`${at}/pages/path/${path}`)).body;
+  const send = async (query: string, files: Files) => {
+    const form = new FormData();
+    for (const [name, content] of Object.entries(files)) form.append('files', new Blob([content]), name);
+    const made = await owner.send('POST', `${at}/uploads${query}`, { body: form });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    return (await waitForUpload(owner, body.wiki_id, made.body.upload_id)).body;
+  };
+  return {
+    wiki_id: body.wiki_id as string,
+    at,
+    page,
+    add: (files: Files) => send('', files),
+    sync: (files: Files) => send('?mode=sync', files),
+    pages: async () => (await owner.get(`${at}/pages?limit=500`)).body as { path: string; stale: boolean }[],
+    stale: async () =>
+      (await owner.get(`${at}/pages?limit=500`)).body
+        .filter(({ stale }: { stale: boolean }) => stale)
+        .map(({ path }: { path: string }) => path)
+        .sort(),
+  };
+}
+
+const DOCS: Files = {
+  'docs/a.md': '# A\n\nSee [b](b.md).\n',
+  'docs/b.md': '# B\n\nWhat b says.\n',
+  'docs/deep/c.md': '# C\n\nWhat c says.\n',
+};
+
+/** The files without some, and with others. */
+function changed(files: Files, without: string[], more: Files = {}): Files {
+  return { ...Object.fromEntries(Object.entries(files).filter(([name]) => !without.includes(name))), ...more };
+}
+
+test('the page of a file that is gone from a folder is stale and named, and that of one that comes back is not', async () => {
+  const wiki = await newWiki();
+  await wiki.sync(DOCS);
+  const gone = await wiki.sync(changed(DOCS, ['docs/b.md', 'docs/deep/c.md']));
+  assert.match(
+    gone.summary,
+    /, 3 pages of files that are gone \(now stale\)\. Gone; keep or delete: docs\/b; docs\/deep; docs\/deep\/c\.$/,
+  );
+  assert.deepEqual(await wiki.stale(), ['docs/b', 'docs/deep', 'docs/deep/c']);
+  const again = await wiki.sync(changed(DOCS, ['docs/b.md', 'docs/deep/c.md']));
+  assert.doesNotMatch(again.summary, /gone/, 'it is said once');
+  await wiki.sync(DOCS);
+  assert.deepEqual(await wiki.stale(), ['docs/deep']);
+});
+
+test('what people decided to keep is not asked for again', async () => {
+  const wiki = await newWiki();
+  await wiki.sync(DOCS);
+  const without = changed(DOCS, ['docs/b.md']);
+  await wiki.sync(without);
+  const { page_id, revision } = await wiki.page('docs/b');
+  await owner.patch(`${wiki.at}/pages/${page_id}`, { base_revision: revision, markdown: '# B\n\nIt is ours now.\n' });
+  await wiki.sync(without);
+  assert.deepEqual(await wiki.stale(), []);
+});
+
+test('a file of another name takes its page along, with its history and links, and the old path leads to it', async () => {
+  const wiki = await newWiki();
+  await wiki.sync(DOCS);
+  const { page_id, revision } = await wiki.page('docs/b');
+  await owner.patch(`${wiki.at}/pages/${page_id}`, {
+    base_revision: revision,
+    markdown: '# B\n\nWhat b says, by hand.\n',
+  });
+  const { body: guide } = await owner.post(`${wiki.at}/pages`, { title: 'Guide', markdown: '[b](docs/b)\n' });
+  const moved = changed(DOCS, ['docs/b.md'], { 'docs/new/name.md': DOCS['docs/b.md'] ?? '' });
+  const { summary } = await wiki.sync(moved);
+  assert.doesNotMatch(summary, /gone/);
+  const page = await wiki.page('docs/new/name');
+  assert.deepEqual([page.page_id, page.revision, page.stale], [page_id, 2, false]);
+  assert.match(page.markdown, /by hand/);
+  assert.equal((await wiki.page('docs/b')).path, 'docs/new/name', 'the old path');
+  assert.match((await owner.get(`${wiki.at}/pages/${guide.page_id}`)).body.html, /href="docs\/new\/name"/);
+  assert.deepEqual(await wiki.stale(), []);
+
+  const back = await wiki.sync({ ...moved, 'docs/b.md': '# Another b\n' });
+  assert.match(back.summary, /1 new page/);
+  assert.equal((await wiki.page('docs/new/name')).page_id, page_id, 'the old name is another page');
+  assert.notEqual((await wiki.page('docs/b')).page_id, page_id);
+});
+
+test('a folder of another name takes all its pages along', async () => {
+  const wiki = await newWiki();
+  const files = (folder: string): Files => ({
+    [`docs/${folder}/README.md`]: '# The folder\n',
+    [`docs/${folder}/one.md`]: '# One\n',
+    [`docs/${folder}/deep/two.md`]: '# Two\n',
+    'docs/index.md': '# Docs\n',
+  });
+  await wiki.sync(files('old'));
+  const ids = await Promise.all(
+    ['docs/old', 'docs/old/one', 'docs/old/deep/two'].map(async (path) => (await wiki.page(path)).page_id),
+  );
+  await wiki.sync({ ...files('new'), 'docs/new/one.md': '# One, changed\n' });
+  const now = await Promise.all(
+    ['docs/new', 'docs/new/one', 'docs/new/deep/two'].map(async (path) => (await wiki.page(path)).page_id),
+  );
+  assert.deepEqual(now, ids);
+  const live = (await wiki.pages()).filter(({ stale }) => !stale).map(({ path }) => path);
+  assert.deepEqual(live.sort(), ['docs', 'docs/new', 'docs/new/deep', 'docs/new/deep/two', 'docs/new/one']);
+});
+
+test('two files of the same bytes are not guessed at: one is gone, the others are new', async () => {
+  const wiki = await newWiki();
+  await wiki.sync({ 'd/a.md': '# Same\n', 'd/b.md': '# Same\n', 'd/c.md': '# C\n' });
+  const { summary } = await wiki.sync({ 'd/x.md': '# Same\n', 'd/c.md': '# C\n' });
+  assert.match(summary, /1 new page, 2 pages of files that are gone/);
+});
+
+test('only files of the same folder are gone, and without a sync none is', async () => {
+  const wiki = await newWiki();
+  await wiki.add({ ...DOCS, 'other/x.md': '# X\n', 'root.md': '# Root\n' });
+  await wiki.add({ 'docs/a.md': '# A\n' });
+  assert.deepEqual(await wiki.stale(), []);
+  await wiki.sync({ 'docs/a.md': '# A\n', 'docs/b.md': DOCS['docs/b.md'] ?? '' });
+  assert.deepEqual(await wiki.stale(), ['docs/deep', 'docs/deep/c']);
+  await wiki.sync({ 'top.md': '# Top\n', 'more/y.md': '# Y\n' });
+  await wiki.sync({ 'top.md': '# Top\n' });
+  assert.deepEqual(
+    await wiki.stale(),
+    ['docs/deep', 'docs/deep/c', 'more', 'more/y'],
+    'a sync of no single folder knows the files of such syncs',
+  );
+});
+
+test("another wiki's pages and those that people wrote are left alone", async () => {
+  const [ours, theirs] = [await newWiki(), await newWiki()];
+  await theirs.sync(DOCS);
+  await ours.sync(DOCS);
+  const { body } = await owner.post(`${ours.at}/pages`, { title: 'Docs of people', markdown: '' });
+  await ours.sync({ 'docs/a.md': '# A\n' });
+  assert.deepEqual(await theirs.stale(), []);
+  assert.equal((await owner.get(`${ours.at}/pages/${body.page_id}`)).body.stale, false);
+});
+
+test('an upload that fails, or an archive that cannot be opened, makes nothing stale', async () => {
+  const wiki = await newWiki();
+  await wiki.sync(DOCS);
+  const failed = await wiki.sync({ 'docs/empty.md': '' });
+  assert.equal(failed.status, 'failed');
+  const form = new FormData();
+  form.append('files', new Blob(['# A\n']), 'docs/a.md');
+  form.append('files', new Blob([new Uint8Array(zipOf([['b.md', '# B']]).subarray(0, 40))]), 'docs/rest.zip');
+  const { body } = await owner.send('POST', `${wiki.at}/uploads?mode=sync`, { body: form });
+  await waitForUpload(owner, wiki.wiki_id, body.upload_id);
+  assert.deepEqual(await wiki.stale(), []);
+});
+
+test('an announced upload can be a sync, and another mode is refused', async () => {
+  const wiki = await newWiki();
+  await wiki.sync(DOCS);
+  const { body, status } = await owner.post(`${wiki.at}/uploads`, {
+    mode: 'sync',
+    files: [{ filename: 'docs/a.md', byte_size: 4 }],
+  });
+  assert.equal(status, 201);
+  await patch(owner, new URL(body.files[0].upload_url).pathname, 0, Buffer.from('# A\n'));
+  await owner.post(`${wiki.at}/uploads/${body.upload.upload_id}/complete`);
+  await waitForUpload(owner, wiki.wiki_id, body.upload.upload_id);
+  assert.deepEqual(await wiki.stale(), ['docs/b', 'docs/deep', 'docs/deep/c']);
+  const other = await owner.send('POST', `${wiki.at}/uploads?mode=mirror`, { body: new FormData() });
+  assert.equal(other.status, 422);
+});
