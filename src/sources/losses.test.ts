@@ -90,3 +90,15 @@ test('the summary of an upload, the list of sources, the source and the page say
     /id="losses".*Not in the text.*The text has \d\d(?:\.\d)? % of the characters.*1 text beyond a limit.*the last rows.*of a long file/s,
   );
 });
+
+test('what of an HTML file is navigation is listed, and is nothing that a person must look at', async () => {
+  const owner = await world.owner();
+  const { body: upload } = await world.upload(owner, owner.wiki_id, {
+    'a.html': '<main><h1>Losses</h1><p>What is read.</p></main><nav>A menu, which is not</nav>',
+  });
+  assert.match(upload.summary, /1 file read without what stands around the text/);
+  const { coverage, incomplete } = await sourceOf(owner);
+  assert.deepEqual([incomplete[0].losses, incomplete[0].losses_to_review], [1, 0]);
+  const [{ kind, count, excerpt }] = coverage.losses;
+  assert.deepEqual({ kind, count, excerpt }, { kind: 'navigation', count: 1, excerpt: 'A menu, which is not' });
+});

@@ -4,7 +4,7 @@ import { decodeHtml, decodeText } from './decode.ts';
 import { ExtractError } from './extract-error.ts';
 import { type DocumentKind, fileKind, type Kind, type TextKind } from './file-type.ts';
 import { htmlToMarkdown } from './html.ts';
-import { type Loss, lostText } from './losses.ts';
+import { countCharacters, type Loss, lostText } from './losses.ts';
 import { textAsCode, textToMarkdown } from './text.ts';
 
 export interface UploadedFile {
@@ -105,7 +105,9 @@ export function extract(file: UploadedFile): Extracted {
   const text = decodeText(file.bytes, file.content_type);
   const plain = { kind, title: '', language: '', content_type };
   if (kind === 'markdown') return checkDocument({ ...plain, markdown: text });
-  if (kind === 'text') return checkDocument({ ...plain, ...textToMarkdown(text) });
+  if (kind === 'text') {
+    return checkDocument({ ...plain, ...textToMarkdown(text), file_characters: countCharacters(text) });
+  }
   const { rest, ...table } = csvToMarkdown(text);
   const losses = rest.length > REST_MAX ? [lostText('cut_text', rest.slice(REST_MAX), 'the last rows')] : [];
   return checkDocument({ ...plain, ...table, rest: rest.slice(0, REST_MAX), losses });
