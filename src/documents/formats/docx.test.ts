@@ -4,6 +4,8 @@ import { docxOf, wordParagraph } from '../../../test/zip.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
 import { readDocx } from './docx.ts';
 import type { Loss } from './losses.ts';
+import { ommlToTex } from './word/omml.ts';
+import { parseXmlPiece } from './word/xml-tree.ts';
 
 const MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"';
 const WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
@@ -278,4 +280,17 @@ test('deep nesting of what is rewritten neither overflows nor takes the square o
       await read(nested(name, depth)).catch((error) => assert.match(error.message, /damaged|nested too deep/));
     }
   }
+});
+
+test('a long equation takes time in proportion to its length', () => {
+  const cost = (length: number) => {
+    const math = parseXmlPiece(equation(symbol('x').repeat(length)));
+    const before = process.cpuUsage();
+    ommlToTex(math);
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  cost(20_000);
+  const [once, tenfold] = [cost(20_000), cost(200_000)];
+  assert.ok(tenfold < 40 * once, `ten times the length takes ${Math.round(tenfold / once)} times the CPU`);
 });
