@@ -74,6 +74,8 @@ export interface ExistingPage {
   base_markdown: string;
   /** Whether that is in page_bases, and not in a revision. */
   has_base: boolean;
+  /** The SHA-256 of its text, in hexadecimal digits. */
+  text_hash: string;
   /** Whether its source has the bytes of the file, no other file has rewritten the page since, and all links of the file lead to their pages already. */
   is_same_file: boolean;
 }

@@ -136,6 +136,23 @@ test('pages that another version compiled are made again', async () => {
   assert.deepEqual(await wiki.upload({ 'a.md': '# A\n' }), []);
 });
 
+test('a page of which another version showed another text is a new revision, so that its citations are found', async () => {
+  const wiki = await newWiki();
+  const files = { 'a.md': '# A\n\n> [!NOTE]\n> Said.\n' };
+  await wiki.upload(files);
+  const { page_id } = await wiki.page('a');
+  const here = sql`wiki_id = ${wiki.wiki_id} and page_id = ${page_id}`;
+  await world.db.query(sql`update compiled_files set digest = 'of another version' where ${here}`);
+  await world.db.query(sql`update page_texts set text = 'A\n[!NOTE] Said.' where ${here}`);
+  await world.db.query(sql`
+    update revisions set html = '<h1>A</h1><blockquote><p>[!NOTE] Said.</p></blockquote>' where ${here}`);
+  await wiki.upload(files);
+  const page = await wiki.page('a');
+  assert.equal(page.revision, 2);
+  assert.match(page.html, /callout note/);
+  assert.equal((await wiki.citations('a')).length, 2);
+});
+
 test('a wiki skips nothing by what another one has', async () => {
   const [ours, theirs] = [await newWiki(), await newWiki()];
   await theirs.upload(FILES);

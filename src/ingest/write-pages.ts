@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { IndexedText } from '../analysis/document-terms.ts';
 import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
@@ -75,7 +76,6 @@ export async function writePages(
     });
   }
   if (edited.length > 0) await writeBases(query, wiki_id, edited);
-  await writeTextsOfSame(query, wiki_id, written, edited);
   if (rows.length > 0) await writeRows(query, write, rows);
   // Pages that are new lie where they move to, or come along with the page above.
   for (const each of compiled) {
@@ -87,22 +87,6 @@ export async function writePages(
   return written;
 }
 
-/** An earlier release may have read another text off the same Markdown, in which the blocks of now are not found. */
-async function writeTextsOfSame(
-  query: Query,
-  wiki_id: string,
-  written: readonly WrittenPage[],
-  edited: readonly EditedPage[],
-): Promise<void> {
-  const isEdited = new Set(edited.map(({ before }) => before.page_id));
-  const same = written.filter(({ change, page_id }) => change === 'same' && !isEdited.has(page_id));
-  if (same.length === 0) return;
-  await query(sql`
-    update page_texts t set text = g.text
-    from unnest(${same.map(({ page_id }) => page_id)}::text[], ${same.map(({ page }) => page.text)}::text[]) g (page_id, text)
-    where t.wiki_id = ${wiki_id} and t.page_id = g.page_id and t.text <> g.text`);
-}
-
 /** What becomes of a page, and what it then shows. */
 function changeFrom(
   before: ExistingPage | undefined,
@@ -110,7 +94,9 @@ function changeFrom(
   merges: Merges,
 ): { change: WrittenPage['change']; page: SentFile } {
   if (!before) return { change: 'new', page: ours };
-  if (isSame(before, ours)) return { change: 'same', page: ours };
+  // An earlier release may have shown another text of the same file, in which the blocks of now are not found.
+  const isShownSame = before.is_edited || before.text_hash === hash('sha256', ours.text);
+  if (isSame(before, ours)) return { change: isShownSame ? 'same' : 'updated', page: ours };
   if (!before.is_edited) return { change: 'updated', page: ours };
   const { present, page } = merges.of.get(before.page_id) ?? {};
   const isMeanwhile = present?.revision !== before.revision || present.path !== before.path;

@@ -1,6 +1,7 @@
 import type { Element, ElementContent } from 'hast';
-import type { Code, Image, Node, Paragraph } from 'mdast';
+import type { Blockquote, Code, Image, Node, Paragraph, Text } from 'mdast';
 import { defaultHandlers, type Handlers, type State } from 'mdast-util-to-hast';
+import { calloutOf, markedText } from './dialects.ts';
 import { highlighter } from './highlight.ts';
 import type { InlineMath, MathBlock } from './math-syntax.ts';
 import { headingAnchor } from './safe-addresses.ts';
@@ -14,6 +15,11 @@ import { relativeAddress, type Wiki } from './wiki-links.ts';
 export function elementHandlers(wiki: Wiki): Handlers {
   const highlight = highlighter();
   return {
+    blockquote(state: State, node: Blockquote): Element {
+      const callout = calloutOf(state, node);
+      return callout ? withPosition(node, callout) : defaultHandlers.blockquote(state, node);
+    },
+    text: (_state: State, node: Text): ElementContent[] => markedText(node),
     code(state: State, node: Code): Element {
       const language = node.lang?.toLowerCase() ?? '';
       const fences = node.data?.isFenced ? 1 : 0;

@@ -5,6 +5,7 @@ import { toHtml } from 'hast-util-to-html';
 import type { Root as Markdown } from 'mdast';
 import { toHast } from 'mdast-util-to-hast';
 import { VFile } from 'vfile';
+import { CALLOUT_CLASS } from './dialects.ts';
 import { CODE_CLASS } from './highlight.ts';
 import { elementHandlers } from './page-elements.ts';
 import { assertDepth } from './parse-markdown.ts';
@@ -37,13 +38,16 @@ const SCHEMA: Schema = {
       ['ariaDescribedBy', new RegExp(`^${ID_PREFIX}`)],
     ],
     code: [['className', /^language-./, 'math-inline', 'math-display']],
-    details: ['open'],
+    blockquote: [['className', CALLOUT_CLASS]],
+    details: ['open', ['className', CALLOUT_CLASS]],
     h2: [['className', 'sr-only']],
     img: ['src', 'alt', 'width', 'height', ['loading', 'lazy'], ['referrerPolicy', 'no-referrer']],
     input: [['type', 'checkbox'], ['disabled', true], 'checked'],
     li: [['className', 'task-list-item']],
     ol: ['start', ['className', 'contains-task-list']],
+    p: [['className', 'callout-title']],
     pre: [['className', 'math', 'mermaid']],
+    summary: [['className', 'callout-title']],
     section: ['dataFootnotes', ['className', 'footnotes']],
     span: [['className', CODE_CLASS]],
     td: ['colSpan', 'rowSpan'],

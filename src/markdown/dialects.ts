@@ -1,0 +1,120 @@
+import type { Element, ElementContent, Text as Words } from 'hast';
+import type { Blockquote, PhrasingContent, Text } from 'mdast';
+import type { State } from 'mdast-util-to-hast';
+import { lineEndsIn } from './plain-text.ts';
+
+/** What callouts look like, and the words that choose it: GitHub's, and those of Obsidian, MkDocs and Docusaurus. */
+const KINDS: Record<string, readonly string[]> = {
+  note: ['note', 'info', 'abstract', 'summary', 'tldr', 'todo', 'example', 'quote', 'cite', 'seealso'],
+  tip: ['tip', 'hint', 'success', 'check', 'done'],
+  important: ['important', 'question', 'help', 'faq'],
+  warning: ['warning', 'attention'],
+  caution: ['caution', 'danger', 'error', 'failure', 'fail', 'missing', 'bug'],
+};
+
+const kindOf = new Map(Object.entries(KINDS).flatMap(([kind, words]) => words.map((word) => [word, kind])));
+
+/** The classes of callouts. */
+export const CALLOUT_CLASS = new RegExp(`^callout(?:-title)?$|^(?:${Object.keys(KINDS).join('|')})$`);
+
+/** `[!NOTE]`, or `[!info]-` for one that is folded and `[!info]+` for one that can be. */
+const HEAD = /^\[!([a-z][a-z-]{0,30})\]([+-]?)(?=\s|$)[ \t]*/i;
+
+/**
+ * A quote that is a callout: with its title, and its kind as a class; one that can be folded as <details>. Undefined for
+ * another quote.
+ */
+export function calloutOf(state: State, node: Blockquote): Element | undefined {
+  const [first, ...rest] = node.children;
+  const head = first?.type === 'paragraph' ? first.children[0] : undefined;
+  if (first?.type !== 'paragraph' || head?.type !== 'text') return undefined;
+  const [written, word = '', fold] = HEAD.exec(head.value) ?? [];
+  const kind = kindOf.get(word.toLowerCase()) ?? (word === '' ? undefined : 'note');
+  if (written === undefined || kind === undefined) return undefined;
+  const { title, text } = splitLine([shortened(head, written.length), ...first.children.slice(1)]);
+  const name = word.charAt(0).toUpperCase() + word.slice(1).toLowerCase().replaceAll('-', ' ');
+  const words: ElementContent[] = title.length > 0 ? phrasing(state, title) : [{ type: 'text', value: name }];
+  const body = [...(text.length > 0 ? [{ ...first, children: text }] : []), ...rest];
+  const content = state.wrap(state.all({ ...node, children: body }), true) as ElementContent[];
+  const isFolding = fold === '-' || fold === '+';
+  const titleElement: Element = {
+    type: 'element',
+    tagName: isFolding ? 'summary' : 'p',
+    properties: { className: ['callout-title'] },
+    children: words,
+  };
+  if (first.position) {
+    const { start } = first.position;
+    titleElement.position = { start, end: start };
+  }
+  return {
+    type: 'element',
+    tagName: isFolding ? 'details' : 'blockquote',
+    properties: { className: ['callout', kind], ...(fold === '+' && { open: true }) },
+    children: [{ type: 'text', value: '\n' }, titleElement, ...content],
+  };
+}
+
+function phrasing(state: State, children: PhrasingContent[]): ElementContent[] {
+  return state.all({ type: 'paragraph', children }) as ElementContent[];
+}
+
+/** The content of the first line, and that of the others. */
+function splitLine(content: readonly PhrasingContent[]): { title: PhrasingContent[]; text: PhrasingContent[] } {
+  for (const [i, node] of content.entries()) {
+    if (node.type === 'break') return { title: content.slice(0, i), text: content.slice(i + 1) };
+    const at = node.type === 'text' ? node.value.indexOf('\n') : -1;
+    if (node.type !== 'text' || at < 0) continue;
+    const title = [...content.slice(0, i), { ...node, value: node.value.slice(0, at) }];
+    return {
+      title: title.filter((each) => each.type !== 'text' || each.value.trim() !== ''),
+      text: [shortened(node, at + 1), ...content.slice(i + 1)],
+    };
+  }
+  return { title: content.filter((each) => each.type !== 'text' || each.value !== ''), text: [] };
+}
+
+/** A text without its beginning; its position starts on the line of what is left. */
+function shortened(node: Text, from: number): Text {
+  const { value, position } = node;
+  const lines = value.slice(0, from).split('\n').length - 1;
+  const start = position && { ...position.start, line: position.start.line + lines };
+  return { ...node, value: value.slice(from), ...(position && start && { position: { ...position, start } }) };
+}
+
+/** `==highlighted==` and `%%a comment%%`, as Obsidian has them: between words, not within. */
+const MARKED =
+  /(?<![\p{L}\p{N}=])==(?=[^\s=])([^=\n]*[^\s=])==(?![\p{L}\p{N}=])|(?<![\p{L}\p{N}%])%%(?!%)([^%]*)%%(?![\p{L}\p{N}%])/gu;
+
+/** What a text shows: highlights are marked, and comments are left out. Spaces at line ends are not shown. */
+export function markedText(node: Text): ElementContent[] {
+  const text = { ...node, value: node.value.replace(/[ \t]*(\r?\n|\r)[ \t]*/g, '$1') };
+  const { value } = text;
+  if (!value.includes('==') && !value.includes('%%')) return [piece(text, 0, value.length)];
+  const pieces: ElementContent[] = [];
+  let from = 0;
+  for (const match of value.matchAll(MARKED)) {
+    const [whole, highlighted] = match;
+    if (match.index > from) pieces.push(piece(text, from, match.index));
+    from = match.index + whole.length;
+    if (highlighted === undefined) continue;
+    const words = piece(text, match.index + 2, from - 2);
+    const { position } = words;
+    pieces.push({ type: 'element', tagName: 'mark', properties: {}, children: [words], ...(position && { position }) });
+  }
+  if (from < value.length || pieces.length === 0) pieces.push(piece(text, from, value.length));
+  return pieces;
+}
+
+/** A part of a text, with the lines that it stands on. */
+function piece({ value, position }: Text, start: number, end: number): Words {
+  const words = value.slice(start, end);
+  if (!position) return { type: 'text', value: words };
+  const line = position.start.line + lineEndsIn(value.slice(0, start));
+  const last = line + lineEndsIn(words);
+  return {
+    type: 'text',
+    value: words,
+    position: { start: { ...position.start, line }, end: { ...position.end, line: last } },
+  };
+}
