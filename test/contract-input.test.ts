@@ -576,7 +576,7 @@ for (const endpoint of WITH_QUERY) {
       const dead = await send(withQuery(await bare(endpoint, a, never), query), endpoint);
       assert.equal(dead.status, forDead(endpoint, 400));
     }
-    const good = await bare(endpoint, await fresh(endpoint, owner));
+    const good = validRequest(endpoint, await fresh(endpoint, owner), await tokenFor(endpoint, owner));
     for (const query of ['', '&', '&&', '=', '=x', 'x', 'x=%26%3D', '?', '#', 'a=b=c']) {
       assert.equal((await send(withQuery(good, query), endpoint)).status, success(endpoint), `"${query}" is harmless`);
     }
