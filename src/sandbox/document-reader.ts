@@ -13,7 +13,7 @@ import {
 import type { ProcessFailure } from './confined-process.ts';
 import type { Frame } from './frames.ts';
 import { FileCharacters, Losses } from './loss-messages.ts';
-import { PACKAGES, PACKAGES_TARGET } from './packages.ts';
+import { CHARACTER_MAPS } from './packages.ts';
 import { openProcessPool } from './process-pool.ts';
 
 export type ReadDocument = { ok: true; document: ExtractedDocument } | { ok: false; code: string; message: string };
@@ -157,8 +157,7 @@ export function openDocumentReader(options: ReaderOptions = {}): DocumentReaderP
     idleMs,
     program: {
       name: 'document',
-      // Data of the parsers.
-      folders: [...new Set([PACKAGES, PACKAGES_TARGET])],
+      folders: [CHARACTER_MAPS.slice(0, -1)],
       memoryMb,
       maxOutputBytes,
       cpuTimeSeconds: 2_600,
