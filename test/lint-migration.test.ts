@@ -26,6 +26,11 @@ test('no migration blocks requests for long', () => {
   assert.ok(migrations.some(({ name }) => name >= FIRST));
 });
 
+test('each migration has a number of its own', () => {
+  const numbers = listMigrations().map(({ name }) => name.slice(0, 3));
+  assert.deepEqual(numbers, [...new Set(numbers)]);
+});
+
 const REFUSED: [string, RegExp][] = [
   ['create index pages_x on pages (title)', /kind concurrently/],
   ['create unique index if not exists pages_x\n  on only public.pages using btree (title)', /kind concurrently/],

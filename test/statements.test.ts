@@ -68,6 +68,9 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/wikis/:wiki_id/imports': 3,
   // Which file the bytes are of, and when they are durable that they count; what is a whole file is tracked between.
   'PATCH /v1/wikis/:wiki_id/uploads/:upload_id/files/:file_id': 2,
+  // The source's text; of its pages, twenty at a time, what they were made from and what they show.
+  'GET /v1/wikis/:wiki_id/sources/:source_id/coverage': 2,
+  'GET /v1/wikis/:wiki_id/sources/:source_id/verification': 2,
   // The titles that were begun; their pages, as far as they may be seen.
   'GET /v1/wikis/:wiki_id/suggest': 2,
   // The old revision, the page, the write.
