@@ -125,6 +125,10 @@ async function runRequest(fuzzed: FuzzedRequest, request: RawRequest): Promise<v
 async function removeCreated(): Promise<void> {
   const { workspace_id } = a;
   const kept = [owner, stranger, inactive, ...Object.values(roles)].map(({ user_id }) => user_id);
+  // A case may have made a new member the owner.
+  await world.db.query(sql`
+    update memberships set role = 'owner', status = 'active'
+    where workspace_id = ${workspace_id} and user_id = ${owner.user_id}`);
   await world.db.query(sql`
     delete from memberships where workspace_id = ${workspace_id} and membership_id <> ${a.membership_id}
       and not (user_id = any (${kept}::text[]))`);
