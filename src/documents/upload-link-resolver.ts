@@ -1,6 +1,6 @@
 import type { WikiLinkTo } from '../markdown/plain-text.ts';
 import type { Wiki } from '../markdown/wiki-links.ts';
-import { ATTACHMENT_PREFIX, EARLIER_UPLOAD_PREFIX } from './links/relink.ts';
+import { ATTACHMENT_PREFIX, EARLIER_UPLOAD_PREFIX } from './links/find-file.ts';
 
 /** File names by their keys; the shortest path comes first, as the nearest to the root. */
 const named = new WeakMap<ReadonlyMap<string, string>, ReadonlyMap<string, string>>();

@@ -5,7 +5,7 @@ import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { ExtractError } from '../documents/formats/extract-error.ts';
 import { fileKind, isDocument } from '../documents/formats/file-type.ts';
-import { ATTACHMENT_PREFIX, EARLIER_UPLOAD_PREFIX } from '../documents/links/relink.ts';
+import { ATTACHMENT_PREFIX, EARLIER_UPLOAD_PREFIX } from '../documents/links/find-file.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';
 import { type Blobs, mapAtOnce } from '../providers/storage/blobs.ts';

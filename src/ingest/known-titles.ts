@@ -3,7 +3,7 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { titleFromFilename } from '../documents/formats/extract.ts';
 import { isMarkdownName, isTitledName } from '../documents/formats/file-type.ts';
-import { EARLIER_UPLOAD_PREFIX } from '../documents/links/relink.ts';
+import { EARLIER_UPLOAD_PREFIX } from '../documents/links/find-file.ts';
 import type { KnownTitle } from '../documents/links/title-names.ts';
 import { TITLE_BYTES, titleOfBeginning } from '../documents/links/title-of-beginning.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';

@@ -2,7 +2,7 @@ import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { planPaths } from '../documents/file-paths.ts';
-import { EARLIER_UPLOAD_PREFIX } from '../documents/links/relink.ts';
+import { EARLIER_UPLOAD_PREFIX } from '../documents/links/find-file.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { goneFiles, isNotRenamed, noteSyncRoot, renamedFiles } from './sync-folder.ts';
 

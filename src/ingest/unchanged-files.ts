@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { ATTACHMENT_PREFIX, pageOfReference } from '../documents/links/relink.ts';
+import { ATTACHMENT_PREFIX, pageOfReference } from '../documents/links/find-file.ts';
 import { uploadLinkResolver } from '../documents/upload-link-resolver.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';

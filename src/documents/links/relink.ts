@@ -1,30 +1,17 @@
 import type { Html, Image, Link, Node, Root } from 'mdast';
 import { visit } from '../../markdown/parse-markdown.ts';
 import type { WikiLink } from '../../markdown/wiki-link-syntax.ts';
-import { relativeAddress } from '../../markdown/wiki-links.ts';
-import type { CompileInput } from '../compile-input.ts';
 import { fragmentId } from '../split/anchors.ts';
 import { applyEdits, type Edit } from './edit-text.ts';
-
-/** The prefix of the references that files map to which are not pages, followed by the id of the attachment. */
-export const ATTACHMENT_PREFIX = 'attachment:';
-
-/** The prefix of files of an earlier upload: names do not begin with it. */
-export const EARLIER_UPLOAD_PREFIX = '/';
-
-/** The prefix of references that are wiki links. */
-const WIKI_REFERENCE = '[[';
-
-interface Target {
-  /** The name in the upload: a file, or a folder without a file as its page; "" for another page of the same file. */
-  filename: string;
-  address: string;
-  /** The new fragment if it has changed, with its #. */
-  fragment?: string;
-}
-
-/** The file of a text, and the path of its page. */
-type Linking = Pick<CompileInput, 'filename' | 'page_path' | 'fragments'>;
+import {
+  ATTACHMENT_PREFIX,
+  findAttached,
+  findTarget,
+  type Linking,
+  localPath,
+  type Target,
+  WIKI_REFERENCE,
+} from './find-file.ts';
 
 /**
  * Rewrites relative links between uploaded files to links to their pages: relative addresses from this page's path,
@@ -133,63 +120,6 @@ function findFragment(url: string, { fragments }: Linking): Target | undefined {
   return { filename: '', address, fragment: `#${fragment}` };
 }
 
-/** The path of an address that may be that of a file, without ? and #; undefined for an address elsewhere. */
-function localPath(url: string): string | undefined {
-  const path = /^[^?#]*/.exec(url)?.[0].replaceAll('\\', '/') ?? '';
-  return path === '' || path.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(path) ? undefined : path;
-}
-
-function findTarget(url: string, file: Linking, pages: ReadonlyMap<string, string>): Target | undefined {
-  const path = localPath(url);
-  if (path === undefined) return undefined;
-  // A name may contain a literal percent sign, so the address is tried as written first.
-  for (const candidate of new Set([path, decoded(path)])) {
-    const name = resolveName(file.filename, candidate);
-    const filename = findFile(name, pages) ?? findFile(EARLIER_UPLOAD_PREFIX + name, pages);
-    const page = filename === undefined ? undefined : pages.get(filename);
-    if (filename !== undefined && page !== undefined) {
-      if (page.startsWith(ATTACHMENT_PREFIX)) return { filename, address: page, fragment: '' };
-      return { filename, address: relativeAddress(file.page_path, page) };
-    }
-  }
-  return undefined;
-}
-
-/**
- * The file that a wiki link names and that is no page: `[[plan.zip]]` is the file of that name in any folder, and
- * `[[Folder/plan.zip]]` restricts it, as in Obsidian.
- */
-function findAttached(target: string, file: Linking, pages: ReadonlyMap<string, string>): string | undefined {
-  if (!/\.\w+$/.test(target)) return undefined;
-  const beside = findTarget(target.replaceAll('?', '%3F'), file, pages);
-  if (beside?.address.startsWith(ATTACHMENT_PREFIX)) return beside.filename;
-  let names = attachedNames.get(pages);
-  if (!names) attachedNames.set(pages, (names = attachedNamesOf(pages)));
-  return names.get(normalizeName(target.replace(/^\/+/, '')));
-}
-
-const attachedNames = new WeakMap<ReadonlyMap<string, string>, ReadonlyMap<string, string>>();
-
-/** Links rarely name more than a few folders, and every suffix of a path takes memory. */
-const NAMED_FOLDERS = 3;
-
-/** Files that are no pages by the ends of their paths; those of this upload come first, and then the nearest to the root. */
-function attachedNamesOf(pages: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  const isEarlier = (filename: string) => filename.startsWith(EARLIER_UPLOAD_PREFIX);
-  const depth = (filename: string) => filename.split('/').length;
-  const files = [...pages].filter(([, page]) => page.startsWith(ATTACHMENT_PREFIX)).map(([filename]) => filename);
-  files.sort((a, b) => Number(isEarlier(a)) - Number(isEarlier(b)) || depth(a) - depth(b));
-  const names = new Map<string, string>();
-  for (const filename of files) {
-    const segments = normalizeName(filename).replace(/^\//, '').split('/');
-    for (let from = segments.length - 1; from >= Math.max(0, segments.length - 1 - NAMED_FOLDERS); from -= 1) {
-      const name = segments.slice(from).join('/');
-      if (!names.has(name)) names.set(name, filename);
-    }
-  }
-  return names;
-}
-
 /** Makes a wiki link a picture or a link of Markdown, in the tree, and answers the edit of the text. */
 function attach(node: WikiLink, address: string): Edit {
   const { isEmbed, size, target, text } = node;
@@ -204,56 +134,4 @@ function attach(node: WikiLink, address: string): Edit {
   Object.assign(node, made);
   const words = (isEmbed ? alt : text || target).replace(/[\\[\]*_`~<>|&$!=^%#]/g, '\\$&');
   return { start, end, text: `${isEmbed ? '!' : ''}[${words}](${address})` };
-}
-
-/** Where a reference of a text leads to: what `pages` has for the file; undefined where there is none. */
-export function pageOfReference(
-  reference: string,
-  file: Pick<Linking, 'filename' | 'page_path'>,
-  pages: ReadonlyMap<string, string>,
-): string | undefined {
-  const filename = reference.startsWith(WIKI_REFERENCE)
-    ? findAttached(reference.slice(WIKI_REFERENCE.length), file, pages)
-    : findTarget(reference, file, pages)?.filename;
-  return filename === undefined ? undefined : pages.get(filename);
-}
-
-/** The file name that an address refers to from a file; a leading slash refers to the root of the upload. */
-function resolveName(filename: string, address: string): string {
-  const segments = address.startsWith('/') ? [] : filename.split('/').slice(0, -1);
-  for (const segment of address.split('/')) {
-    if (segment === '..') segments.pop();
-    else if (segment !== '.' && segment !== '') segments.push(segment);
-  }
-  return segments.join('/');
-}
-
-const normalizedNames = new WeakMap<ReadonlyMap<string, string>, Map<string, string | undefined>>();
-
-/** The file of that name; else the only one that differs only in case or Unicode normalization (macOS). */
-function findFile(name: string, pages: ReadonlyMap<string, string>): string | undefined {
-  if (pages.has(name)) return name === '' ? undefined : name;
-  let loose = normalizedNames.get(pages);
-  if (!loose) {
-    loose = new Map();
-    for (const filename of pages.keys()) {
-      const key = normalizeName(filename);
-      loose.set(key, loose.has(key) ? undefined : filename);
-    }
-    normalizedNames.set(pages, loose);
-  }
-  return loose.get(normalizeName(name));
-}
-
-function normalizeName(name: string): string {
-  return name.normalize('NFC').toLowerCase();
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // An invalid percent-encoding is kept as text.
-    return text;
-  }
 }
