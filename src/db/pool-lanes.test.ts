@@ -98,7 +98,7 @@ for (const lane of ['reads', 'writes'] as const) {
     assert.equal(others.length, 4, 'who used little has the whole share');
     others.forEach(lanes.leave);
     pass(2_001);
-    assert.ok(!(lanes.enter(lane, 'heavy') instanceof Promise), 'nobody else is there');
+    assert.ok(!(lanes.enter(lane, 'heavy') instanceof Promise), 'no other tenant is active');
   });
 }
 

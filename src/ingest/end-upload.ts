@@ -4,7 +4,6 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { lossesInWords } from '../documents/formats/loss-words.ts';
 import type { Loss } from '../documents/formats/losses.ts';
-
 import { givenUp, hasFailedBytes } from '../uploads/upload-file.ts';
 import { NOT_SHOWN } from './attached-files.ts';
 

@@ -104,7 +104,7 @@ test('a page that was moved, is stale, or lost its source or a picture is made a
   assert.deepEqual(await wiki.upload(FILES), ['a.md']);
 });
 
-test('what people wrote stays, and a page in the trash is made anew', async () => {
+test('what people wrote stays, and a new page is made for one in the trash', async () => {
   const wiki = await newWiki();
   await wiki.upload(FILES);
   const b = await wiki.page('docs/b');

@@ -5,9 +5,9 @@ import { ATTACHMENT_PREFIX, pageOfReference } from '../documents/links/find-file
 import { uploadLinkResolver } from '../documents/upload-link-resolver.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';
+import { programVersion } from '../sandbox/program-version.ts';
 import type { AttachedFile } from './attached-files.ts';
 import type { CompiledUploadFile, UploadWrite } from './compiled-upload.ts';
-import { compilerVersion } from './compiler-version.ts';
 
 /** A page with more references is made again each time. */
 const REFERENCES_MAX = 5_000;
@@ -48,7 +48,7 @@ function dependencies(
     if (shown) attached.push(shown);
     return ATTACHMENT_PREFIX + (shown?.sha256 ?? '');
   });
-  const all = [compilerVersion(), filename, content_type, sha256, page_path, refers_to, targets];
+  const all = [programVersion(), filename, content_type, sha256, page_path, refers_to, targets];
   return { digest: hash('sha256', JSON.stringify(all)), attached };
 }
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { bundlesIn } from './bundled-programs.ts';
+import { bundledProgram, bundlesIn } from './bundled-programs.ts';
+import { PROGRAM_FOLDERS } from './program-version.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'ibid-bundles-'));
 after(() => rm(folder, { recursive: true }));
@@ -29,4 +31,14 @@ test('where packages are read-only the bundles are in a temporary folder', async
   const file = await bundlesIn(join(fileURLToPath(import.meta.url), 'cache'))('rendering');
   assert.ok(file.startsWith(tmpdir()), file);
   await access(file);
+});
+
+test('the version of the programs is that of all sources that they are made of', async () => {
+  const folder = dirname(await bundledProgram('rendering'));
+  const files = (await readdir(folder)).map((name) => readFileSync(join(folder, name), 'utf8'));
+  const sources = files.flatMap((text) =>
+    [...text.matchAll(/^\/\/ (?:.*\/)?src\/([^\n]+\.ts)$/gm)].map(([, path = '']) => path),
+  );
+  assert.ok(sources.includes('sandbox/rendering.process.ts') && sources.includes('sandbox/document.process.ts'));
+  assert.deepEqual([...new Set(sources.map((path) => path.split('/', 1)[0]))].sort(), [...PROGRAM_FOLDERS].sort());
 });

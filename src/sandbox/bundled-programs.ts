@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { access, chmod, mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { PACKAGES_TARGET } from './packages.ts';
+import { PACKAGES } from './packages.ts';
+import { programVersion } from './program-version.ts';
 
-const SOURCE = fileURLToPath(new URL('..', import.meta.url));
 const BUILD = fileURLToPath(new URL('./bundle-programs.ts', import.meta.url));
 /** Bundles of other versions are deleted when nothing has used them for this time. */
 const KEPT_MS = 7 * 86_400_000;
@@ -21,7 +21,7 @@ export type ProgramName = 'rendering' | 'document';
  * files instead of 700 and strips no types. Bundles are kept among the packages, or in a temporary folder where these are
  * read-only. Throws if neither can be written.
  */
-export const bundledProgram = bundlesIn(join(PACKAGES_TARGET, '.cache', 'ibid'));
+export const bundledProgram = bundlesIn(join(PACKAGES, '.cache', 'ibid'));
 
 /** `bundledProgram` with another folder for all versions. */
 export function bundlesIn(cache: string): (name: ProgramName) => Promise<string> {
@@ -38,7 +38,7 @@ export function bundlesIn(cache: string): (name: ProgramName) => Promise<string>
 }
 
 async function makeBundles(cache: string): Promise<string> {
-  const version = versionOfSources();
+  const version = versionOfBundles();
   const made = join(cache, version);
   if (await isThere(made)) {
     const now = new Date();
@@ -86,12 +86,7 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** A hash of everything that the bundles are made from: our sources, where they are, and the pinned packages. */
-function versionOfSources(): string {
-  const hash = createHash('sha256').update(SOURCE).update(process.version);
-  const files = readdirSync(SOURCE, { encoding: 'utf8', recursive: true });
-  const sources = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts')).sort();
-  for (const file of sources) hash.update(file).update(readFileSync(join(SOURCE, file)));
-  hash.update(readFileSync(join(SOURCE, '..', 'package-lock.json')));
-  return hash.digest('hex').slice(0, 32);
+/** Where the sources are is part of it, because the bundle contains the places of packages. */
+function versionOfBundles(): string {
+  return createHash('sha256').update(programVersion()).update(BUILD).update(process.version).digest('hex').slice(0, 32);
 }

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { bundledProgram, type ProgramName } from './bundled-programs.ts';
 import { confinedCommand, type Program } from './confined-command.ts';
 import { type Frame, frameHead, framesOf } from './frames.ts';
-import { PACKAGES_TARGET } from './packages.ts';
+import { PACKAGES } from './packages.ts';
 import { cpuTimeMs, residentMemoryMb } from './process-usage.ts';
 
 export interface ConfinedProgram extends Omit<Program, 'file'> {
@@ -56,7 +56,7 @@ export async function startConfinedProcess(program: ConfinedProgram): Promise<Co
   const [command, ...args] = await confinedCommand({ ...program, file, folders });
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH },
-    cwd: PACKAGES_TARGET,
+    cwd: PACKAGES,
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const { stdin, stdout, pid } = child as ChildProcess & { stdin: Writable; stdout: Readable };

@@ -217,7 +217,7 @@ test('a file that is altered or gone is found, and its text is not believed', as
   assert.deepEqual((await verificationOf(DOSE)).findings, []);
 });
 
-test('what a person edits is counted and no finding, and where nobody did so it is one', async () => {
+test('what a person edits is counted and no finding, and where no one did so it is one', async () => {
   const [{ page_id } = { page_id: '' }] = await world.db.query<{ page_id: string }>(
     sql`select page_id from page_sources where ${ofWeaving}`,
   );

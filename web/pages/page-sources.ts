@@ -107,8 +107,7 @@ function quoteOf({ quote, changes }: Citation): Content {
 function stateOf({ verified, source_matches, shown }: Citation): Content {
   if (verified) return html`<p class="verified">Verified: the source says this</p>`;
   if (!source_matches) return html`<p class="altered">The source has changed: this is what it says now</p>`;
-  if (shown === 'removed')
-    return html`<p class="altered">No longer on the page: people removed it or wrote it anew</p>`;
+  if (shown === 'removed') return html`<p class="altered">No longer on the page: people removed or rewrote it</p>`;
   return html`<p class="altered">Edited since: the source does not say what the page says now</p>`;
 }
 
