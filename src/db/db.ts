@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { openKnownTenants } from './known-tenants.ts';
+import type { PoolLane } from './lane-limits.ts';
 import { CONNECTIONS, type DbOptions, inTransaction, onConnection, openPool, sendOne } from './pool.ts';
-import { type LaneUsage, openPoolLanes, type PoolLane, type Slot } from './pool-lanes.ts';
+import { type LaneUsage, openPoolLanes, type Slot } from './pool-lanes.ts';
 import {
   type ContextOptions,
   PREPARE_CONTEXT,

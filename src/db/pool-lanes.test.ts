@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openPoolLanes, type PoolLane, type Slot } from './pool-lanes.ts';
+import type { PoolLane } from './lane-limits.ts';
+import { openPoolLanes, type Slot } from './pool-lanes.ts';
 import { openTopSpenders } from './top-spenders.ts';
 
 /** Takes slots until one has to wait, and answers those that it got. */

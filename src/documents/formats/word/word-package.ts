@@ -2,7 +2,8 @@ import { posix } from 'node:path';
 import { ExtractError } from '../extract-error.ts';
 import type { LossList } from '../loss-list.ts';
 import type { ZipEntry } from '../zip.ts';
-import { countWordCharacters, rewriteWordPart, textOfXml } from './word-parts.ts';
+import { rewriteWordPart } from './word-parts.ts';
+import { countWordCharacters, textOfXml } from './word-text.ts';
 import { attributesOf, xmlTokens } from './xml-tree.ts';
 
 /** The limit of one part, in bytes; the unpacked size of all is limited before. */
