@@ -14,6 +14,7 @@ const LAYERS = [
   'analysis',
   'markdown',
   'documents',
+  'programs',
   'sandbox',
   'db',
   'providers',

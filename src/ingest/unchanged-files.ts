@@ -5,7 +5,7 @@ import { ATTACHMENT_PREFIX, pageOfReference } from '../documents/links/find-file
 import { uploadLinkResolver } from '../documents/upload-link-resolver.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';
-import { programVersion } from '../sandbox/program-version.ts';
+import { programVersion } from '../programs/program-version.ts';
 import type { AttachedFile } from './attached-files.ts';
 import type { CompiledUploadFile, UploadWrite } from './compiled-upload.ts';
 

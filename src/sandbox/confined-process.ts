@@ -2,14 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { bundledProgram, type ProgramName } from './bundled-programs.ts';
+import { bundledProgram } from '../programs/bundled-programs.ts';
+import { PACKAGES } from '../programs/packages.ts';
+import type { ProgramName } from '../programs/programs.ts';
 import { confinedCommand, type Program } from './confined-command.ts';
 import { type Frame, frameHead, framesOf } from './frames.ts';
-import { PACKAGES } from './packages.ts';
 import { cpuTimeMs, residentMemoryMb } from './process-usage.ts';
 
 export interface ConfinedProgram extends Omit<Program, 'file'> {
-  name: ProgramName;
+  name: ProgramName<'confined'>;
   /** Added to the nice value: 0 for requests that a user waits for, 15 for uploads. */
   nice: number;
   /** The maximum output for one request. */

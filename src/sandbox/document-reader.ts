@@ -10,10 +10,10 @@ import {
   type LeftOut,
   NAME_MAX,
 } from '../documents/formats/unpack.ts';
+import { CHARACTER_MAPS } from '../programs/packages.ts';
 import type { ProcessFailure } from './confined-process.ts';
 import type { Frame } from './frames.ts';
 import { FileCharacters, Losses } from './loss-messages.ts';
-import { CHARACTER_MAPS } from './packages.ts';
 import { openProcessPool } from './process-pool.ts';
 
 export type ReadDocument = { ok: true; document: ExtractedDocument } | { ok: false; code: string; message: string };

@@ -4,8 +4,8 @@ import type { Config } from '../config.ts';
 import { StartError } from '../core/start-error.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { openRequestStats } from '../http/load/request-stats.ts';
-import { openLogMail, openSmtpMail } from '../providers/mail/mail.ts';
-import { bundledProgram } from '../sandbox/bundled-programs.ts';
+import { bundledProgram } from '../programs/bundled-programs.ts';
+import { type Mail, openLogMail } from '../providers/mail/mail.ts';
 import { openRenderingStats } from '../sandbox/rendering-stats.ts';
 import { openFiles } from './data-dir.ts';
 import { readExternalConfig } from './external-config.ts';
@@ -40,12 +40,14 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
   const programs = bundledProgram('rendering').catch((err: unknown) => {
     throw new StartError(`the programs that render pages could not be bundled: ${String(err)}`);
   });
+  // It is awaited below, and may fail before.
+  programs.catch(() => undefined);
   try {
     const external = readExternalConfig(config, log);
     const { db, postgres } = await openDatabase(config, external.plans, log, hooks, onStop);
     await programs;
     const blobs = trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query);
-    const mail = config.SMTP_URL ? openSmtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log);
+    const mail = config.SMTP_URL ? await smtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log);
     const { HOST: host, METRICS_PORT: port } = config;
     const rendering = openRenderingStats();
     const requests = openRequestStats();
@@ -74,4 +76,10 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     await stop().catch((err: unknown) => log.error({ err }, 'stopping after a failed start was not orderly'));
     throw error;
   }
+}
+
+/** Its library is loaded only where there is a mail server. */
+async function smtpMail(url: string, from: string): Promise<Mail> {
+  const { openSmtpMail } = await import('../providers/mail/smtp-mail.ts');
+  return openSmtpMail(url, from);
 }

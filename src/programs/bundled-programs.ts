@@ -7,38 +7,47 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { PACKAGES } from './packages.ts';
-import { programVersion } from './program-version.ts';
+import { versionOfSources } from './program-version.ts';
+import { PROGRAMS, type ProgramName, type ProgramSet } from './programs.ts';
 
 const BUILD = fileURLToPath(new URL('./bundle-programs.ts', import.meta.url));
 /** Bundles of other versions are deleted when nothing has used them for this time. */
 const KEPT_MS = 7 * 86_400_000;
-
-export type ProgramName = 'rendering' | 'document';
+const CACHE = join(PACKAGES, '.cache', 'ibid');
 
 /**
- * The path of the bundle of `src/sandbox/<name>.process.ts`: plain JavaScript with the packages that it uses, made once for
- * each version of the sources. A process starts in a quarter of the CPU time and takes half the memory, as it loads some
- * files instead of 700 and strips no types. Bundles are kept among the packages, or in a temporary folder where these are
- * read-only. Throws if neither can be written.
+ * The path of the bundle of a program that runs in a confined process: plain JavaScript with the packages that it uses,
+ * made once for each version of the sources. A process starts in a quarter of the CPU time and takes half the memory, as it
+ * loads some files instead of 700 and strips no types. Bundles are kept among the packages, or in a temporary folder where
+ * these are read-only. Throws if neither can be written.
  */
-export const bundledProgram = bundlesIn(join(PACKAGES, '.cache', 'ibid'));
+export const bundledProgram = bundlesIn('confined', CACHE);
 
-/** `bundledProgram` with another folder for all versions. */
-export function bundlesIn(cache: string): (name: ProgramName) => Promise<string> {
+/**
+ * The path of the bundle of the service or of the `ibid` command, made like those of `bundledProgram`. Throws where nothing
+ * can be written among the packages: it finds them from there.
+ */
+export const bundledService = bundlesIn('service', CACHE);
+
+/** `bundledProgram` of a set, with another folder for all versions. */
+export function bundlesIn<Set extends ProgramSet>(
+  set: Set,
+  cache: string,
+): (name: ProgramName<Set>) => Promise<string> {
   let folder: Promise<string> | undefined;
   return async (name) => {
-    const fileIn = (path: string) => join(path, `${name}.process.mjs`);
-    folder ??= makeBundles(cache);
+    const fileIn = (path: string) => join(path, `${name}.mjs`);
+    folder ??= makeBundles(set, cache);
     const made = await folder.catch(() => undefined);
     if (made !== undefined && (await isThere(fileIn(made)))) return fileIn(made);
     // It was deleted meanwhile, or could not be made.
-    folder = makeBundles(cache);
+    folder = makeBundles(set, cache);
     return fileIn(await folder);
   };
 }
 
-async function makeBundles(cache: string): Promise<string> {
-  const version = versionOfBundles();
+async function makeBundles(set: ProgramSet, cache: string): Promise<string> {
+  const version = versionOfBundles(set);
   const made = join(cache, version);
   if (await isThere(made)) {
     const now = new Date();
@@ -46,8 +55,11 @@ async function makeBundles(cache: string): Promise<string> {
     await utimes(made, now, now).catch(() => undefined);
     return made;
   }
-  const building = await newFolder(cache, version);
-  await promisify(execFile)(process.execPath, ['--no-warnings', BUILD, building]);
+  const building = await newFolder(set, cache, version);
+  await promisify(execFile)(process.execPath, ['--no-warnings', BUILD, set, building]).catch(async (error: unknown) => {
+    await rm(building, { recursive: true });
+    throw error;
+  });
   // The service may run as another user than the one who started it first.
   await chmod(building, 0o755);
   if (!building.startsWith(cache)) return building;
@@ -60,11 +72,12 @@ async function makeBundles(cache: string): Promise<string> {
   return made;
 }
 
-async function newFolder(cache: string, version: string): Promise<string> {
+async function newFolder(set: ProgramSet, cache: string, version: string): Promise<string> {
   try {
     await mkdir(cache, { recursive: true });
     return await mkdtemp(join(cache, `${version}-`));
-  } catch {
+  } catch (error) {
+    if (set === 'service') throw error;
     const made = await mkdtemp(join(tmpdir(), 'ibid-programs-'));
     process.once('exit', () => rmSync(made, { recursive: true, force: true }));
     return made;
@@ -86,7 +99,8 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Where the sources are is part of it, because the bundle contains the places of packages. */
-function versionOfBundles(): string {
-  return createHash('sha256').update(programVersion()).update(BUILD).update(process.version).digest('hex').slice(0, 32);
+/** Where the sources are is part of it, because the bundle contains the places of packages and of files beside sources. */
+function versionOfBundles(set: ProgramSet): string {
+  const sources = versionOfSources([...PROGRAMS[set].folders, 'src/programs']);
+  return createHash('sha256').update(sources).update(BUILD).update(process.version).digest('hex').slice(0, 32);
 }

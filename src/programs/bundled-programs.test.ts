@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { bundledProgram, bundlesIn } from './bundled-programs.ts';
-import { PROGRAM_FOLDERS } from './program-version.ts';
+import { PROGRAMS } from './programs.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'ibid-bundles-'));
 after(() => rm(folder, { recursive: true }));
@@ -17,7 +17,7 @@ test('processes that start together make the bundles once; those that were delet
   await utimes(unused, new Date(0), new Date(0));
   await mkdir(join(folder, 'used'));
   // Two services have a function each.
-  const services = [bundlesIn(folder), bundlesIn(folder)];
+  const services = [bundlesIn('confined', folder), bundlesIn('confined', folder)];
   const files = await Promise.all(services.map((bundled) => bundled('rendering')));
   assert.equal(files[0], files[1]);
   const made = dirname(files[0] ?? '');
@@ -28,7 +28,7 @@ test('processes that start together make the bundles once; those that were delet
 
 test('where packages are read-only the bundles are in a temporary folder', async () => {
   // A folder cannot be made in a file.
-  const file = await bundlesIn(join(fileURLToPath(import.meta.url), 'cache'))('rendering');
+  const file = await bundlesIn('confined', join(fileURLToPath(import.meta.url), 'cache'))('rendering');
   assert.ok(file.startsWith(tmpdir()), file);
   await access(file);
 });
@@ -40,5 +40,12 @@ test('the version of the programs is that of all sources that they are made of',
     [...text.matchAll(/^\/\/ (?:.*\/)?src\/([^\n]+\.ts)$/gm)].map(([, path = '']) => path),
   );
   assert.ok(sources.includes('sandbox/rendering.process.ts') && sources.includes('sandbox/document.process.ts'));
-  assert.deepEqual([...new Set(sources.map((path) => path.split('/', 1)[0]))].sort(), [...PROGRAM_FOLDERS].sort());
+  const folders = new Set(sources.map((path) => `src/${path.split('/', 1)[0]}`));
+  assert.deepEqual([...folders].sort(), [...PROGRAMS.confined.folders].sort());
+});
+
+test('the service is not bundled where its packages could not be found from the bundle', async () => {
+  await assert.rejects(bundlesIn('service', join(fileURLToPath(import.meta.url), 'cache'))('service'), {
+    code: 'ENOTDIR',
+  });
 });
