@@ -3,9 +3,11 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { completeness } from '../src/documents/compile-file.ts';
-import { readDocument } from '../src/documents/formats/document.ts';
-import { type Extracted, extract } from '../src/documents/formats/extract.ts';
 import { ExtractError } from '../src/documents/formats/extract-error.ts';
+import type { Extracted } from '../src/documents/formats/extracted.ts';
+import { isDocument } from '../src/documents/formats/file-type.ts';
+import { readDocument } from '../src/documents/formats/read-document.ts';
+import { extract } from '../src/documents/formats/read-text.ts';
 import { isLong, split } from '../src/documents/split/split-document.ts';
 import { renderMarkdown } from '../src/markdown/render.ts';
 
@@ -74,10 +76,8 @@ function textOfOther(file: string, format: string): string | undefined {
 }
 
 async function ours(file: string) {
-  const bytes = readFileSync(file);
-  const extracted: Extracted = file.endsWith('.html')
-    ? extract({ filename: file, content_type: '', bytes })
-    : await readDocument(bytes);
+  const uploaded = { filename: file, content_type: '', bytes: readFileSync(file) };
+  const extracted: Extracted = isDocument(uploaded) ? await readDocument(uploaded) : extract(uploaded);
   const parts = isLong(extracted) ? split(extracted, '').map(({ markdown }) => markdown) : [extracted.markdown];
   const text = parts.map((markdown) => renderMarkdown(markdown).text).join('\n');
   return { text, losses: completeness(extracted, text).losses };

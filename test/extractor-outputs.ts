@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { compileOrSplit } from '../src/documents/compile-file.ts';
-import { readDocument } from '../src/documents/formats/document.ts';
+import { isDocument } from '../src/documents/formats/file-type.ts';
+import { readDocument } from '../src/documents/formats/read-document.ts';
 import { NO_NAMES } from '../src/documents/links/title-names.ts';
 import { pdfOf } from './pdf.ts';
 import { docxOf, wordParagraph, zipOf } from './zip.ts';
@@ -125,7 +126,7 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
 async function outputOf(samples: (typeof SAMPLES)[string]): Promise<string> {
   const hash = createHash('sha256');
   for (const [filename, bytes] of samples) {
-    const isText = /\.(?:md|txt|html|csv)$/.test(filename);
+    const isText = !isDocument({ filename, content_type: '', bytes });
     const input = {
       wiki_id: '',
       page_path: 'page',
@@ -133,7 +134,7 @@ async function outputOf(samples: (typeof SAMPLES)[string]): Promise<string> {
       content_type: '',
       bytes: isText ? bytes : Buffer.alloc(0),
     };
-    const document = isText ? {} : { document: await readDocument(bytes) };
+    const document = isText ? {} : { document: await readDocument({ filename, content_type: '', bytes }) };
     const read = compileOrSplit({ ...input, ...document }, new Map(), () => undefined, NO_NAMES);
     if ('parts' in read) throw new Error(`${filename} must be one page`);
     hash.update(JSON.stringify([read.source_text, read.citations, read.title, read.html]));

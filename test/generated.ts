@@ -4,6 +4,7 @@ import { type Permission, ROLES, type RoleEntry, WIDGETS } from '../src/access/r
 import { ENDPOINTS, JOBS } from '../src/app.ts';
 import { type Query, SERVICE_ROLE } from '../src/db/db.ts';
 import { sql } from '../src/db/sql.ts';
+import { FORMATS } from '../src/documents/formats/formats.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { describeApi } from '../src/http/openapi/document.ts';
 import { type AnyJob, isRecordJob } from '../src/jobs/define-job.ts';
@@ -16,6 +17,7 @@ export async function generatedFiles(query: Query): Promise<Record<string, strin
     'access.txt': accessTable(ENDPOINTS),
     'schema.sql': await schemaText(query),
     'src/jobs/README.md': await jobsReadme(),
+    'src/documents/formats/README.md': await formatsReadme(),
     'src/documents/extractor-versions.json': await extractorVersions(),
   };
 }
@@ -29,6 +31,16 @@ function permissionOf(access: Access): Permission | '' {
 async function jobsReadme(): Promise<string> {
   const text = await readFile(new URL('../src/jobs/README.md', import.meta.url), 'utf8');
   return text.replace(/(?:^\| `.*\n)+/m, JOBS.map((job) => `${jobRow(job)}\n`).join(''));
+}
+
+/** The README of the formats with the table of all formats. */
+async function formatsReadme(): Promise<string> {
+  const text = await readFile(new URL('../src/documents/formats/README.md', import.meta.url), 'utf8');
+  const rows = FORMATS.map(({ name, extensions, folder, counted_in, listed_as_lost }) => {
+    const names = extensions.map((extension) => `.${extension}`).join(' ');
+    return `| ${[name, names, folder, counted_in, listed_as_lost].join(' | ')} |\n`;
+  });
+  return text.replace(/(?<=\| format \|.*\n\|[-|]+\n)(?:\|.*\n)+/, rows.join(''));
 }
 
 function jobRow(job: AnyJob): string {

@@ -65,7 +65,7 @@ const FILES_MAX = 25;
 
 /**
  * What a page of the web application imports besides the API: reading a cookie, error messages, amounts, escaping HTML,
- * merging texts, names of what a file has and its text does not.
+ * merging texts, names of what a file has and its text does not, the formats that are read.
  */
 const WEB_IMPORTS = [
   '../src/http/browser-cookie.ts',
@@ -75,6 +75,7 @@ const WEB_IMPORTS = [
   '../src/core/escape-html.ts',
   '../src/markdown/merge-texts.ts',
   '../src/documents/formats/loss-words.ts',
+  '../src/documents/formats/formats.ts',
 ];
 
 interface Import {

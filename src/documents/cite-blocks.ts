@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Rendered } from '../markdown/plain-text.ts';
-import type { Extracted, PageRange } from './formats/extract.ts';
+import type { Extracted, PageRange } from './formats/extracted.ts';
 import { hasLines, type LineRange, linesOfBlock } from './source-lines.ts';
 
 /**

@@ -10,14 +10,13 @@ import {
   checkDocument,
   checkPage,
   type Extracted,
-  extract,
-  extractAsPlainText,
   MARKDOWN_MAX,
   titleFromFilename,
   type UploadedFile,
-} from './formats/extract.ts';
+} from './formats/extracted.ts';
 import { boundLosses, type Loss, unaccounted } from './formats/losses.ts';
-import { LINES_OF_CODE, textAsCode } from './formats/text.ts';
+import { extract, extractAsPlainText } from './formats/read-text.ts';
+import { LINES_OF_CODE, textAsCode } from './formats/text/text.ts';
 import { editText } from './links/edit-text.ts';
 import { relink } from './links/relink.ts';
 import { linkTitles } from './links/title-links.ts';

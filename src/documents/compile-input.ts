@@ -1,4 +1,4 @@
-import type { Extracted, UploadedFile } from './formats/extract.ts';
+import type { Extracted, UploadedFile } from './formats/extracted.ts';
 
 export interface CompileInput extends UploadedFile {
   wiki_id: string;

@@ -1,5 +1,5 @@
 import versions from './extractor-versions.json' with { type: 'json' };
-import type { Kind } from './formats/file-type.ts';
+import type { Kind } from './formats/kinds.ts';
 
 /**
  * The version of what reads files of a kind: it is raised with everything that may read another text off a file, or show it in another way. `npm run

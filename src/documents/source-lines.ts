@@ -1,4 +1,4 @@
-import type { Kind } from './formats/file-type.ts';
+import type { Kind } from './formats/kinds.ts';
 
 /** Lines of a file as editors count them, from 1, inclusive; 0 for content that is not from the file. */
 export interface LineRange {

@@ -4,7 +4,8 @@ import { newId } from '../core/ids.ts';
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { ExtractError } from '../documents/formats/extract-error.ts';
-import { fileKind, isDocument } from '../documents/formats/file-type.ts';
+import { fileKind, isDocument, isZip } from '../documents/formats/file-type.ts';
+import { formatByName } from '../documents/formats/formats.ts';
 import { ATTACHMENT_PREFIX, EARLIER_UPLOAD_PREFIX } from '../documents/links/find-file.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';
@@ -23,8 +24,7 @@ export interface AttachedFile {
   placeholder: string;
 }
 
-/** Texts, which are not opened to find out what they are, and archives that are no documents. */
-const TEXT_NAME = /\.(?:md|markdown|mdown|mkd|mdx|html?|xhtml|txt|csv|tsv|pdf|do[ct][xm]|epub)$/i;
+/** Archives that are no documents. */
 const ARCHIVE_NAME =
   /\.(?:zip|jar|xls[xmb]|xlt[xm]|pp[ts][xm]|pot[xm]|od[tspgf]|pages|key|numbers|vsdx|kmz|3mf|sketch)$/i;
 
@@ -43,7 +43,8 @@ export async function findAttachedFiles(
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status = 'pending' and page_path = ''
       and not is_attachment
     order by file_no`);
-  const unnamed = files.filter(({ filename }) => !TEXT_NAME.test(filename));
+  // Files of formats that are read are not opened to find out what they are.
+  const unnamed = files.filter(({ filename }) => formatByName(filename) === undefined);
   for (let from = 0; from < unnamed.length; from += BATCH) {
     const types = await mapAtOnce(unnamed.slice(from, from + BATCH), async (file) => ({
       file_no: file.file_no,
@@ -82,7 +83,8 @@ async function typeOfAttached(blobs: Blobs, { filename, content_type, sha256 }: 
 
 function canBePage(file: { filename: string; content_type: string; bytes: Buffer }): boolean {
   const { bytes, filename } = file;
-  if (isDocument(bytes)) return bytes[0] !== 0x50 || !ARCHIVE_NAME.test(filename);
+  if (isZip(bytes)) return !ARCHIVE_NAME.test(filename);
+  if (isDocument(file)) return true;
   try {
     // Of all texts only UTF-16 has NULs, which says so in its first bytes or is HTML.
     const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(bytes.toString('latin1', 0, 2));

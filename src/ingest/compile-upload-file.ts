@@ -1,8 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import type { Logger } from 'pino';
 import type { Query } from '../db/db.ts';
-import { TEXT_MAX, titleFromFilename } from '../documents/formats/extract.ts';
+import { titleFromFilename } from '../documents/formats/extracted.ts';
 import { isDocument } from '../documents/formats/file-type.ts';
+import { TEXT_MAX } from '../documents/formats/read-text.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
 import type { CompileOutput, Sandbox, SplitOutput } from '../sandbox/sandbox.ts';
@@ -81,7 +82,7 @@ export function fileCompiler(
     try {
       // A file that is too large for a text is not held as a whole to find out that it is one.
       const bytes = byte_size <= TEXT_MAX ? await blobs.read(sha256) : await beginning(sha256);
-      if (isDocument(bytes)) return await readDocument(file);
+      if (isDocument({ filename, content_type, bytes })) return await readDocument(file);
       if (byte_size > TEXT_MAX) return { result: TOO_LARGE, pictures: [] };
       const result = await sandbox.compileOrSplit({ wiki_id, filename, content_type, bytes, page_path }, pages, titles);
       return { result, pictures: [] };
@@ -99,7 +100,8 @@ export function fileCompiler(
 
   async function readDocument(file: PendingFile): Promise<Read> {
     const { filename, content_type, page_path, page_id, byte_size, sha256 } = file;
-    const read = await reader.read({ owner: upload_id, byte_size, open: () => blobs.stream(sha256) });
+    const open = () => blobs.stream(sha256);
+    const read = await reader.read({ owner: upload_id, filename, content_type, byte_size, open });
     if (!read.ok) return { result: read, pictures: [] };
     const { document, pictures } = await placePictures(query, blobs, { wiki_id, page_id }, read.document);
     const input = { wiki_id, filename, content_type, bytes: new Uint8Array(), page_path, document };

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { titleFromFilename } from '../documents/formats/extract.ts';
+import { titleFromFilename } from '../documents/formats/extracted.ts';
 import { isMarkdownName, isTitledName } from '../documents/formats/file-type.ts';
 import { EARLIER_UPLOAD_PREFIX } from '../documents/links/find-file.ts';
 import type { KnownTitle } from '../documents/links/title-names.ts';

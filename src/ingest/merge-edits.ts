@@ -1,5 +1,5 @@
 import type { Query } from '../db/db.ts';
-import { MARKDOWN_MAX } from '../documents/formats/extract.ts';
+import { MARKDOWN_MAX } from '../documents/formats/extracted.ts';
 import { uploadLinkResolver } from '../documents/upload-link-resolver.ts';
 import { mergeTexts } from '../markdown/merge-texts.ts';
 import { folderOf } from '../markdown/page-links.ts';

@@ -12,7 +12,7 @@ import {
   pdfOfContents,
   pixelImage,
 } from '../../test/pdf.ts';
-import type { ExtractedDocument } from '../documents/formats/extract.ts';
+import type { ExtractedDocument } from '../documents/formats/extracted.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
 
 const reader = openDocumentReader();
@@ -22,9 +22,13 @@ const COLORS = pixelImage(120, 90, (x, y) => [2 * x, 2 * y, 100]);
 const PHOTO = jpegImage(120, 90);
 
 async function read(bytes: Buffer, by = reader): Promise<ExtractedDocument> {
-  const answer = await by
-    .of('')
-    .read({ owner: 'upload', byte_size: bytes.length, open: async () => Readable.from([bytes]) });
+  const answer = await by.of('').read({
+    owner: 'upload',
+    filename: '',
+    content_type: '',
+    byte_size: bytes.length,
+    open: async () => Readable.from([bytes]),
+  });
   assert.ok(answer.ok, JSON.stringify(answer));
   return answer.document;
 }

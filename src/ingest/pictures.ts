@@ -3,7 +3,7 @@ import { SNIFFED_BYTES, sniffType } from '../attachments/sniff-type.ts';
 import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import type { Extracted } from '../documents/formats/extract.ts';
+import type { Extracted } from '../documents/formats/extracted.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 
 /** A picture of a document, or a file of the upload, that is stored and becomes an attachment of its page when that is written. */

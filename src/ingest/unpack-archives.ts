@@ -2,8 +2,8 @@ import { buffer } from 'node:stream/consumers';
 import { cleanFilename } from '../core/filename.ts';
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { isDocument } from '../documents/formats/file-type.ts';
-import type { LeftOut } from '../documents/formats/unpack.ts';
+import { isZip } from '../documents/formats/file-type.ts';
+import type { LeftOut } from '../documents/formats/zip/unpack.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';
 import type { UnpackedFile } from '../sandbox/document-reader.ts';
@@ -60,7 +60,7 @@ export async function unpackArchives(
 
   async function isPacked({ sha256 }: Candidate): Promise<boolean> {
     const start = await buffer(await blobs.stream(sha256, { start: 0, end: 7 }));
-    return isDocument(start) && start.subarray(0, 2).toString('latin1') === 'PK';
+    return isZip(start);
   }
 
   async function unpackArchive({ file_no, filename, byte_size, sha256 }: Candidate): Promise<void> {

@@ -9,13 +9,21 @@ import { promisify } from 'node:util';
 import { pdfOf, pdfOfContents, pdfOfPages } from '../../test/pdf.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
 import { canUnshare, confinedCommand } from './confined-command.ts';
-import { type Document, type DocumentReaderPool, openDocumentReader, type ReadDocument } from './document-reader.ts';
+import {
+  type DocumentReaderPool,
+  type NamedDocument,
+  openDocumentReader,
+  type ReadDocument,
+} from './document-reader.ts';
 
 const reader = openDocumentReader();
 after(() => reader.close());
 
+const UNNAMED = { filename: '', content_type: '' };
+
 function read(bytes: Buffer, by: DocumentReaderPool = reader, owner = 'upload'): Promise<ReadDocument> {
-  return by.of(owner).read({ owner, byte_size: bytes.length, open: async () => Readable.from([bytes]) });
+  const open = async () => Readable.from([bytes]);
+  return by.of(owner).read({ ...UNNAMED, owner, byte_size: bytes.length, open });
 }
 
 async function refusal(bytes: Buffer, by: DocumentReaderPool = reader): Promise<string> {
@@ -268,8 +276,9 @@ test("if a document's bytes cannot be read, the caller gets the error and the ne
       throw new Error('the store is away');
     };
     const open = async (bytes: Iterable<Buffer> | AsyncIterable<Buffer>) => Readable.from(bytes);
-    const document = { owner: 'upload', byte_size: whole.length };
-    for (const ask of [one.of('').read, (document: Document) => one.of('').unpack(document, async () => undefined)]) {
+    const document = { ...UNNAMED, owner: 'upload', byte_size: whole.length };
+    const unpack = (document: NamedDocument) => one.of('').unpack(document, async () => undefined);
+    for (const ask of [one.of('').read, unpack]) {
       await assert.rejects(ask({ ...document, open: () => open(broken()) }), /the store is away/);
       await assertGoesOn(one);
       await assert.rejects(ask({ ...document, open: () => open([whole.subarray(0, 100)]) }), { code: 'ENOENT' });

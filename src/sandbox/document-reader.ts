@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { ExtractedDocument } from '../documents/formats/extract.ts';
+import type { ExtractedDocument } from '../documents/formats/extracted.ts';
+import { DOCUMENT_KINDS } from '../documents/formats/kinds.ts';
 import {
   archiveTooLarge,
   BYTES_MAX,
@@ -9,7 +10,7 @@ import {
   LEFT_OUT_NAMED,
   type LeftOut,
   NAME_MAX,
-} from '../documents/formats/unpack.ts';
+} from '../documents/formats/zip/unpack.ts';
 import { CHARACTER_MAPS } from '../programs/packages.ts';
 import type { ProcessFailure } from './confined-process.ts';
 import type { Frame } from './frames.ts';
@@ -23,6 +24,13 @@ export interface Document {
   owner: string;
   byte_size: number;
   open(): Promise<Readable>;
+}
+
+/** A document by what it was uploaded as, which tells formats without a signature apart. */
+export interface NamedDocument extends Document {
+  filename: string;
+  /** As declared; it may name the encoding. */
+  content_type: string;
 }
 
 /** A file from an archive, or why it cannot be read. `name` is as in the archive. */
@@ -39,12 +47,12 @@ export type Unpacked =
 /** Reads documents for one workspace, in its turn. */
 export interface DocumentReader {
   /**
-   * Reads a PDF, a Word document or an EPUB book in a separate process. Only documents of one upload (`owner`) share a
+   * Reads a document of any format that `isDocument` knows in a separate process. Only documents of one upload (`owner`) share a
    * process, so a hostile document can at most change the results of other documents of the same upload. Never throws
    * for the content of a document; throws the errors of `open` and its stream, and if the reader is closed or no
    * process can be started.
    */
-  read(document: Document): Promise<ReadDocument>;
+  read(document: NamedDocument): Promise<ReadDocument>;
   /**
    * Passes the files of a ZIP archive to `take` in order, in batches, and waits for each call. Returns "document" if
    * the file is a document instead, and "broken" with the reason if the rest cannot be unpacked. Throws as `read` does,
@@ -65,7 +73,7 @@ export const ReadResponse = Type.Union([
   Type.Object({
     ok: Type.Literal(true),
     document: Type.Object({
-      kind: Type.Enum(['pdf', 'docx', 'epub']),
+      kind: Type.Enum([...DOCUMENT_KINDS]),
       markdown: Type.String(),
       title: Type.String(),
       language: Type.String(),
@@ -170,11 +178,12 @@ export function openDocumentReader(options: ReaderOptions = {}): DocumentReaderP
   });
 
   const of = (workspace_id: string): DocumentReader => ({
-    read({ owner, byte_size, open }) {
+    read({ owner, filename, content_type, byte_size, open }) {
       return withProcess({ owner: workspace_id, context: owner, rank: 0 }, async (lease) => {
         const process = await lease.process();
         const body = { byte_size, chunks: await open() };
-        const text = parseReadResponse(await process.ask({ task: 'read' }, body, cpuTimeLimitMs));
+        const task = { task: 'read', filename, content_type };
+        const text = parseReadResponse(await process.ask(task, body, cpuTimeLimitMs));
         if (!text.isSound) await lease.discard();
         if (!text.hasMore) return text.answer;
         const { isSound, hasMore, answer } = parseReadResponse(await process.next(cpuTimeLimitMs));

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { readDocument } from '../documents/formats/document.ts';
-import type { ExtractedDocument } from '../documents/formats/extract.ts';
 import { ExtractError } from '../documents/formats/extract-error.ts';
+import type { ExtractedDocument, UploadedFile } from '../documents/formats/extracted.ts';
 import { boundLosses } from '../documents/formats/losses.ts';
-import { filesIn, type PackedFile } from '../documents/formats/unpack.ts';
+import { readDocument } from '../documents/formats/read-document.ts';
+import { filesIn, type PackedFile } from '../documents/formats/zip/unpack.ts';
 import type { ReadResponse, UnpackResponse } from './document-reader.ts';
 import { frameOf, framesOf } from './frames.ts';
 import { disableNetwork } from './no-network.ts';
@@ -11,6 +11,8 @@ import { disableNetwork } from './no-network.ts';
 /** The limits of one batch: for small files a frame costs more than its content. */
 const MAX_BATCH_FILES = 100;
 const MAX_BATCH_BYTES = 2 ** 20;
+
+type Request = { task: 'read'; filename: string; content_type: string } | { task: 'unpack' };
 
 /**
  * Reads or unpacks one file after the other from stdin and writes responses to stdout. The parent process sets its
@@ -21,9 +23,9 @@ disableNetwork();
 Reflect.deleteProperty(globalThis, 'DecompressionStream');
 await write(frameOf({ ready: true }));
 for await (const { header, body } of framesOf(process.stdin, 2 ** 31)) {
-  const { task } = header as { task: 'read' | 'unpack' };
+  const request = header as Request;
   try {
-    if (task === 'read') await read(body);
+    if (request.task === 'read') await read({ ...request, bytes: body });
     else await unpack(body);
   } catch (error) {
     if (!(error instanceof ExtractError)) throw error;
@@ -32,8 +34,8 @@ for await (const { header, body } of framesOf(process.stdin, 2 ** 31)) {
 }
 
 /** Responds with the document first and then with its pictures: if these exceed a limit, the text has been sent. */
-async function read(bytes: Uint8Array): Promise<void> {
-  const document = await readDocument(bytes);
+async function read(file: UploadedFile): Promise<void> {
+  const document = await readDocument(file);
   await write(responseOf(document));
   if (document.readPictures) await write(responseOf(await document.readPictures()));
 }

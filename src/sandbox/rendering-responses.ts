@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { CompiledFile, SplitFile } from '../documents/compile-file.ts';
+import { KINDS } from '../documents/formats/kinds.ts';
 import type { RenderedPage } from '../markdown/render.ts';
 import type { Frame } from './frames.ts';
 import { FileCharacters, Losses } from './loss-messages.ts';
@@ -38,7 +39,7 @@ const RENDERED = {
   language: Type.String(),
   plain_reason: Type.Enum(['', 'too_complex', 'too_slow', 'out_of_memory', 'failed']),
 };
-const Kind = Type.Enum(['markdown', 'text', 'html', 'csv', 'pdf', 'docx', 'epub']);
+const Kind = Type.Enum([...KINDS]);
 const Counts = Type.Array(Count);
 const ContentType = Type.String({ maxLength: 255 });
 

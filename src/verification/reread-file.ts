@@ -1,7 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import { type CitedPlace, placesOf } from '../documents/cite-blocks.ts';
-import { TEXT_MAX } from '../documents/formats/extract.ts';
-import { isDocument, type Kind } from '../documents/formats/file-type.ts';
+import { isDocument } from '../documents/formats/file-type.ts';
+import type { Kind } from '../documents/formats/kinds.ts';
+import { TEXT_MAX } from '../documents/formats/read-text.ts';
 import { blocksOf, repeatedHead, type ShownBlock } from '../ingest/compile-sections.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
@@ -58,8 +59,9 @@ export async function rereadFile(
   const bytes = isLong ? await buffer(await blobs.stream(sha256, { start: 0, end: 4_095 })) : await blobs.read(sha256);
   const input = { wiki_id, filename, content_type, bytes, page_path: PAGE_PATH };
   let result: CompileOutput | SplitOutput;
-  if (isDocument(bytes)) {
-    const read = await reader.read({ owner: source_id, byte_size, open: () => blobs.stream(sha256) });
+  if (isDocument(input)) {
+    const open = () => blobs.stream(sha256);
+    const read = await reader.read({ owner: source_id, filename, content_type, byte_size, open });
     if (!read.ok) return read;
     result = await sandbox.compileOrSplit({ ...input, bytes: new Uint8Array(), document: read.document }, NO_PAGES);
   } else if (isLong) {

@@ -1,3 +1,4 @@
+import { READABLE } from '../../src/documents/formats/formats.ts';
 import type { Upload } from '../../src/uploads/schema.ts';
 import { problemForForm } from '../api.ts';
 import { type Content, html } from '../html.ts';
@@ -21,7 +22,7 @@ async function renderForm(
       title: 'Upload',
       tree: renderTree(context, branches),
       main: html`<article><h1>${isFirst ? 'Upload a folder' : 'Upload files'}</h1>
-        <p>${isFirst ? html`Your workspace <strong>${context.workspace.name}</strong> is ready. ` : ''}Markdown, text, HTML, PDF, Word, EPUB and CSV become pages; folders and ZIP archives become the tree; links between files become links between pages. Uploading the same files again updates the pages.</p>
+        <p>${isFirst ? html`Your workspace <strong>${context.workspace.name}</strong> is ready. ` : ''}${READABLE} become pages; folders and ZIP archives become the tree; links between files become links between pages. Uploading the same files again updates the pages.</p>
         ${note}
         <ibid-upload data-wiki="${context.wiki.wiki_id}" data-to="${context.actionUrl('uploads')}" data-root="${context.pageUrl()}">
         <form method="post" action="${context.actionUrl('upload')}" enctype="multipart/form-data" class="drop">

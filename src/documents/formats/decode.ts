@@ -159,7 +159,7 @@ function asText(text: string): string {
 }
 
 function notText(): ExtractError {
-  return new ExtractError('not_text', 'the file is not text (it holds NUL bytes); upload Markdown, plain text or HTML');
+  return new ExtractError('not_text', 'the file is not text (it holds NUL bytes)');
 }
 
 /** The offset of the first byte that is invalid UTF-8. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Picture } from './extract.ts';
+import type { Picture } from './extracted.ts';
 
 /** The total size of a document's pictures in bytes; further ones are omitted. */
 const MAX_PICTURE_BYTES = 32 * 2 ** 20;

@@ -1,10 +1,21 @@
 import { ExtractError } from './extract-error.ts';
+import type { UploadedFile } from './extracted.ts';
+import {
+  type DocumentFormat,
+  extensionOf,
+  FORMATS,
+  type Format,
+  formatByName,
+  formatByType,
+  formatOf,
+  isDocumentFormat,
+  READABLE,
+} from './formats.ts';
+import type { Kind } from './kinds.ts';
 import { unreadableFile } from './unreadable.ts';
 
-/** The readable formats: texts are read here, the others in a separate process. */
-export type TextKind = 'markdown' | 'text' | 'html' | 'csv';
-export type DocumentKind = 'pdf' | 'docx' | 'epub';
-export type Kind = TextKind | DocumentKind;
+/** How much of a file says what it is, in bytes. */
+const EXAMINED = 1_024;
 
 /** The signatures of files that are not text, in Latin-1, and the names of their formats. */
 const SIGNATURES: readonly [start: string, name: string][] = [
@@ -27,54 +38,72 @@ const SIGNATURES: readonly [start: string, name: string][] = [
 /** Signatures that a text may begin with; they only count if there is also a byte that text does not have. */
 const AMBIGUOUS = new Set(['RIFF', 'ID3', 'OggS', 'MZ']);
 
-/** The signatures of PDF and ZIP archives: Word documents, EPUB books, archives. */
-const DOCUMENTS = ['%PDF-', 'PK\x03\x04', 'PK\x05\x06'];
+/** How a ZIP archive begins: Word documents, EPUB books, archives. */
+const ZIP = ['PK\x03\x04', 'PK\x05\x06'];
 
-const MARKDOWN = /\.(?:md|markdown|mdown|mkd|mdx)$/i;
-const HTML = /\.(?:html?|xhtml)$/i;
+type Beginning = Pick<UploadedFile, 'filename' | 'content_type' | 'bytes'>;
 
 /** Whether the file name has an extension of Markdown. */
 export function isMarkdownName(filename: string): boolean {
-  return MARKDOWN.test(filename);
+  return formatByName(filename)?.kind === 'markdown';
 }
 
 /** Whether the file name is of a format that has a title of its own, so that the name is not needed. */
 export function isTitledName(filename: string): boolean {
-  return MARKDOWN.test(filename) || HTML.test(filename);
+  return isMarkdownName(filename) || formatByName(filename)?.kind === 'html';
 }
 
-/** Whether a file is one for `readDocument`, from its first bytes. */
-export function isDocument(start: Uint8Array): boolean {
-  const letters = Buffer.from(start.subarray(0, 8)).toString('latin1');
-  return DOCUMENTS.some((known) => letters.startsWith(known));
+/** Whether a file begins as ZIP archives do. */
+export function isZip(start: Uint8Array): boolean {
+  return ZIP.some((signature) => lettersOf(start, 4) === signature);
+}
+
+/** The format that a file is of by its signature. */
+export function formatBySignature(start: Uint8Array): DocumentFormat | undefined {
+  const letters = lettersOf(start, 8);
+  return FORMATS.filter(isDocumentFormat).find(({ signature = '\0' }) => letters.startsWith(signature));
+}
+
+/** Whether a file is one for `readDocument`, from its first bytes and its name. */
+export function isDocument(file: Beginning): boolean {
+  return (
+    isZip(file.bytes) ||
+    formatBySignature(file.bytes) !== undefined ||
+    isDocumentFormat(formatOf(kindOfText(file, lettersOf(file.bytes, EXAMINED))))
+  );
 }
 
 /**
- * Detects the kind of a text. The content decides; name and declared type only choose between kinds of text, and the
- * default is plain text. Throws an ExtractError (unsupported_type).
+ * Detects the kind of a file that is no ZIP archive and has no signature of a format. The content decides; name and
+ * declared type only choose between kinds of text, and the default is plain text. Throws an ExtractError
+ * (unsupported_type).
  */
-export function fileKind(file: { filename: string; content_type: string; bytes: Uint8Array }): TextKind {
-  const { filename, content_type } = file;
-  const start = Buffer.from(file.bytes.subarray(0, 1_024)).toString('latin1');
+export function fileKind(file: Beginning): Kind {
   const unreadable = unreadableFile(file.bytes);
   if (unreadable) throw unreadable;
+  const start = lettersOf(file.bytes, EXAMINED);
   const type = typeByContent(start);
-  if (type) {
-    throw new ExtractError(
-      'unsupported_type',
-      `${type} cannot be read yet; upload Markdown, plain text, HTML, PDF, Word or CSV`,
-    );
-  }
+  if (type)
+    throw new ExtractError('unsupported_type', `${type} cannot be read yet; upload what can be read: ${READABLE}`);
+  return kindOfText(file, start);
+}
+
+function kindOfText({ filename, content_type }: Beginning, start: string): Kind {
   // UTF-16 reads as letters with NULs between them; no other text contains NUL.
   const letters = start.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '');
   if (/^\s*(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype html|html)[\s>]/is.test(letters)) return 'html';
-  if (MARKDOWN.test(filename)) return 'markdown';
-  if (HTML.test(filename)) return 'html';
-  if (/\.(?:csv|tsv)$/i.test(filename)) return 'csv';
-  if (/\.[a-z0-9]{1,8}$/i.test(filename)) return 'text';
-  if (/^text\/(?:x-)?markdown\b/i.test(content_type)) return 'markdown';
-  if (/^text\/(?:csv|tab-separated-values)\b/i.test(content_type)) return 'csv';
-  return /^(?:text\/html|application\/xhtml\+xml)\b/i.test(content_type) ? 'html' : 'text';
+  const extension = extensionOf(filename);
+  const format = extension === '' ? formatByType(content_type) : formatByName(filename);
+  // A format that has a signature or entry would have been known by it.
+  return format && isText(format) ? format.kind : 'text';
+}
+
+function isText(format: Format): boolean {
+  return !isDocumentFormat(format) || (format.signature ?? format.entry) === undefined;
+}
+
+function lettersOf(bytes: Uint8Array, most: number): string {
+  return Buffer.from(bytes.subarray(0, most)).toString('latin1');
 }
 
 function typeByContent(start: string): string | undefined {

@@ -1,10 +1,10 @@
 import { TooComplexError } from '../../markdown/parse-markdown.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
 import { decodeHtml, decodeText } from '../formats/decode.ts';
-import { titleFromFilename, type UploadedFile } from '../formats/extract.ts';
 import { ExtractError } from '../formats/extract-error.ts';
+import { titleFromFilename, type UploadedFile } from '../formats/extracted.ts';
 import { fileKind, isDocument } from '../formats/file-type.ts';
-import { htmlToMarkdown } from '../formats/html.ts';
+import { htmlToMarkdown } from '../formats/html/html.ts';
 import type { KnownTitle } from './title-names.ts';
 
 /** How much of a file is read for its title, in bytes; most have it in the first hundred. */
@@ -17,10 +17,10 @@ export const TITLE_BYTES = 16_384;
  */
 export function titleOfBeginning(file: UploadedFile): Pick<KnownTitle, 'title' | 'is_filename'> {
   const byName = { title: titleFromFilename(file.filename), is_filename: true };
-  if (isDocument(file.bytes)) return byName;
+  if (isDocument(file)) return byName;
   try {
     const kind = fileKind(file);
-    if (kind === 'text' || kind === 'csv') return byName;
+    if (kind !== 'html' && kind !== 'markdown') return byName;
     const text = wholeLines(file, kind);
     const title = kind === 'html' ? titleOfHtml(text) : titleOfMarkdown(text);
     if (title !== undefined) return { title, is_filename: false };

@@ -5,7 +5,7 @@ import type { Node, Parent } from 'mdast';
 import { parseMarkdown } from '../../markdown/parse-markdown.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
 import { ID_PREFIX } from '../../markdown/safe-addresses.ts';
-import { textToMarkdown } from '../formats/text.ts';
+import { textToMarkdown } from '../formats/text/text.ts';
 import { linesOfBlock } from '../source-lines.ts';
 import { blocksOf } from './blocks.ts';
 import { type Part, split } from './split-document.ts';

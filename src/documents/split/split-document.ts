@@ -1,7 +1,7 @@
 import { MAX_INDEXED_CHARACTERS } from '../../analysis/document-terms.ts';
 import { numberedSlug, slugFrom } from '../../core/slug.ts';
 import { TITLE_MAX } from '../../markdown/plain-text.ts';
-import type { Extracted, PageRange } from '../formats/extract.ts';
+import type { Extracted, PageRange } from '../formats/extracted.ts';
 import type { LineRun } from '../source-lines.ts';
 import { type FragmentLink, fragmentLinks } from './anchors.ts';
 import { type Block, blocksOf } from './blocks.ts';

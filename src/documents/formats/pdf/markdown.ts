@@ -1,5 +1,5 @@
 import type { BlockContent, PhrasingContent, Root } from 'mdast';
-import type { PageRange } from '../extract.ts';
+import type { PageRange } from '../extracted.ts';
 import { markdownWriter } from '../markdown-writer.ts';
 import { type PdfBlock, readItem } from './blocks.ts';
 import { type Run, wordsOf } from './lines.ts';

@@ -1,6 +1,6 @@
 import { AnnotationMode, type PDFDocumentProxy, type PDFPageProxy } from 'unpdf/pdfjs';
 import { collectPictures } from '../document-pictures.ts';
-import type { Picture } from '../extract.ts';
+import type { Picture } from '../extracted.ts';
 import { turnBox } from './frames.ts';
 import { imagePages } from './image-pages.ts';
 import { jpegsIn } from './jpegs.ts';

@@ -1,6 +1,6 @@
 import type { PDFDocumentProxy } from 'unpdf/pdfjs';
-import type { ExtractedDocument } from '../extract.ts';
 import { ExtractError } from '../extract-error.ts';
+import type { ExtractedDocument } from '../extracted.ts';
 import type { Loss } from '../losses.ts';
 import { blocksOf } from './flow.ts';
 import { holdsImages, imagePages } from './image-pages.ts';

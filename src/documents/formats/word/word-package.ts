@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { ExtractError } from '../extract-error.ts';
 import type { LossList } from '../loss-list.ts';
-import type { ZipEntry } from '../zip.ts';
+import type { ZipEntry } from '../zip/zip.ts';
 import { rewriteWordPart } from './word-parts.ts';
 import { countWordCharacters, textOfXml } from './word-text.ts';
 import { attributesOf, xmlTokens } from './xml-tree.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { renderMarkdown } from '../../markdown/render.ts';
+import { renderMarkdown } from '../../../markdown/render.ts';
 import { htmlToMarkdown } from './html.ts';
 
 const markdownOf = (html: string) => htmlToMarkdown(html).markdown.trimEnd();

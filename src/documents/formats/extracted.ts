@@ -1,11 +1,7 @@
 import type { LineRun } from '../source-lines.ts';
-import { csvToMarkdown } from './csv.ts';
-import { decodeHtml, decodeText } from './decode.ts';
 import { ExtractError } from './extract-error.ts';
-import { type DocumentKind, fileKind, type Kind, type TextKind } from './file-type.ts';
-import { htmlToMarkdown } from './html.ts';
-import { countCharacters, type Loss, lostText } from './losses.ts';
-import { textAsCode, textToMarkdown } from './text.ts';
+import type { DocumentKind, Kind } from './kinds.ts';
+import type { Loss } from './losses.ts';
 
 export interface UploadedFile {
   filename: string;
@@ -71,56 +67,6 @@ export const MARKDOWN_MAX = 1.5 * 2 ** 20;
 /** The limit of a document that is split into pages, in bytes of UTF-8: a bible has half as much. */
 const DOCUMENT_MAX = 8 * 2 ** 20;
 
-/** Most of an HTML file is not text; UTF-16 takes two bytes where UTF-8 takes one. */
-const FILE_MAX: Record<TextKind, number> = {
-  html: 8 * 2 ** 20,
-  markdown: 2 * DOCUMENT_MAX,
-  text: 2 * DOCUMENT_MAX,
-  csv: 16 * 2 ** 20,
-};
-
-const CONTENT_TYPES: Record<TextKind, string> = {
-  html: 'text/html',
-  markdown: 'text/markdown',
-  text: 'text/plain',
-  csv: 'text/csv',
-};
-
-/** The largest text file that is read, in bytes. */
-export const TEXT_MAX = Math.max(...Object.values(FILE_MAX));
-
-/** The limit of text that a page omits, in UTF-16 units. It is kept for search; the limit is that of a page. */
-const REST_MAX = 1_000_000;
-
-/**
- * Converts a text file to Markdown. Deterministic for bytes, name and type. Throws an ExtractError if the file is not
- * text or too long, and a TooComplexError for HTML that is nested too deep.
- */
-export function extract(file: UploadedFile): Extracted {
-  const kind = checkKind(file);
-  const content_type = CONTENT_TYPES[kind];
-  if (kind === 'html') {
-    return checkDocument({ kind, content_type, ...htmlToMarkdown(decodeHtml(file.bytes, file.content_type)) });
-  }
-  const text = decodeText(file.bytes, file.content_type);
-  const plain = { kind, title: '', language: '', content_type };
-  if (kind === 'markdown') return checkDocument({ ...plain, markdown: text });
-  if (kind === 'text') {
-    return checkDocument({ ...plain, ...textToMarkdown(text), file_characters: countCharacters(text) });
-  }
-  const { rest, ...table } = csvToMarkdown(text);
-  const losses = rest.length > REST_MAX ? [lostText('cut_text', rest.slice(REST_MAX), 'the last rows')] : [];
-  return checkDocument({ ...plain, ...table, rest: rest.slice(0, REST_MAX), losses });
-}
-
-/** The unchanged text of a file of any kind, and Markdown that shows it. Throws an ExtractError. */
-export function extractAsPlainText(file: UploadedFile): Extracted & { text: string } {
-  const kind = checkKind(file);
-  const text = kind === 'html' ? decodeHtml(file.bytes, file.content_type) : decodeText(file.bytes, file.content_type);
-  const markdown = kind === 'markdown' ? text : textAsCode(text);
-  return { ...checkDocument({ kind, markdown, title: '', language: '', content_type: CONTENT_TYPES[kind] }), text };
-}
-
 /** `guides/first-steps.md` becomes "first steps". */
 export function titleFromFilename(filename: string): string {
   const name = filename.slice(filename.lastIndexOf('/') + 1);
@@ -129,13 +75,6 @@ export function titleFromFilename(filename: string): string {
     .replace(/[-_\s]+/g, ' ')
     .trim();
   return words || name;
-}
-
-function checkKind(file: UploadedFile): TextKind {
-  if (file.bytes.length === 0) throw new ExtractError('empty_file', 'the file is empty; upload one with text in it');
-  const kind = fileKind(file);
-  if (file.bytes.length > FILE_MAX[kind]) throw tooLarge();
-  return kind;
 }
 
 /** Throws an ExtractError if there is nothing to show, or more than the limit of a document. */
@@ -157,7 +96,8 @@ export function checkPage(extracted: Extracted): Extracted {
   );
 }
 
-function tooLarge(): ExtractError {
+/** Of a text that is longer than a document can be. */
+export function tooLarge(): ExtractError {
   return new ExtractError(
     'too_large',
     'the text is longer than a document can be (8 MiB); split it into several files',

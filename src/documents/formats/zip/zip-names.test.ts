@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { zipOf } from '../../../test/zip.ts';
+import { zipOf } from '../../../../test/zip.ts';
 import { openZip } from './zip.ts';
 
 function namesIn(...files: [name: string | Uint8Array, extra?: Uint8Array][]): string[] {

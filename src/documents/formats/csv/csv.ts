@@ -1,14 +1,18 @@
 import type { Root, TableRow } from 'mdast';
-import { lineEndsIn } from '../../markdown/plain-text.ts';
-import { addRun, type LineRun } from '../source-lines.ts';
-import { ExtractError } from './extract-error.ts';
-import { markdownWriter } from './markdown-writer.ts';
+import { lineEndsIn } from '../../../markdown/plain-text.ts';
+import { addRun, type LineRun } from '../../source-lines.ts';
+import { ExtractError } from '../extract-error.ts';
+import { type Loss, lostText } from '../losses.ts';
+import { markdownWriter } from '../markdown-writer.ts';
 
 /** The number of rows that a page shows; the file has the rest. */
 const ROWS_MAX = 1_000;
 const COLUMNS_MAX = 100;
 const SHOWN_MAX = 512 * 1024;
 const CELL_MAX = 2_000;
+
+/** The limit of text that a page omits, in UTF-16 units. It is kept for search; the limit is that of a page. */
+const REST_MAX = 1_000_000;
 
 const writer = markdownWriter({ tablePipeAlign: false });
 
@@ -49,7 +53,7 @@ export function csvToMarkdown(text: string): Table {
   });
   return {
     markdown: writer.stringify(root),
-    rest: rest.join('\n'),
+    ...boundRest(rest.join('\n')),
     lines: linesOf(records.slice(0, shown)),
     file_characters: countCells(text, separator),
   };
@@ -58,8 +62,14 @@ export function csvToMarkdown(text: string): Table {
 interface Table {
   markdown: string;
   rest: string;
+  losses: Loss[];
   lines: LineRun[];
   file_characters: number;
+}
+
+function boundRest(rest: string): Pick<Table, 'rest' | 'losses'> {
+  const losses = rest.length > REST_MAX ? [lostText('cut_text', rest.slice(REST_MAX), 'the last rows')] : [];
+  return { rest: rest.slice(0, REST_MAX), losses };
 }
 
 /** What of a row of the table is beyond its last column, or beyond what a cell shows. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { zipOf } from '../../../test/zip.ts';
-import { renderMarkdown } from '../../markdown/render.ts';
+import { zipOf } from '../../../../test/zip.ts';
+import { renderMarkdown } from '../../../markdown/render.ts';
+import { openZip } from '../zip/zip.ts';
 import { readEpub } from './epub.ts';
-import { openZip } from './zip.ts';
 
 const OPS = 'xmlns:epub="http://www.idpf.org/2007/ops"';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { docxOf, wordParagraph } from '../../../test/zip.ts';
-import { renderMarkdown } from '../../markdown/render.ts';
+import { docxOf, wordParagraph } from '../../../../test/zip.ts';
+import { renderMarkdown } from '../../../markdown/render.ts';
+import type { Loss } from '../losses.ts';
 import { readDocx } from './docx.ts';
-import type { Loss } from './losses.ts';
-import { ommlToTex } from './word/omml.ts';
-import { parseXmlPiece } from './word/xml-tree.ts';
+import { ommlToTex } from './omml.ts';
+import { parseXmlPiece } from './xml-tree.ts';
 
 const MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"';
 const WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';

@@ -1,16 +1,16 @@
 import mammoth from 'mammoth';
-import { TooComplexError } from '../../markdown/parse-markdown.ts';
-import { oneLine, TITLE_MAX } from '../../markdown/plain-text.ts';
-import { collectPictures } from './document-pictures.ts';
-import type { ExtractedDocument } from './extract.ts';
-import { ExtractError } from './extract-error.ts';
-import { htmlToMarkdown } from './html.ts';
-import { type LossList, lossList } from './loss-list.ts';
-import { openWordPackage } from './word/word-package.ts';
-import { MATH_STYLES } from './word/word-parts.ts';
-import { headingStyles } from './word/word-styles.ts';
-import { decodeXml } from './word/xml-tree.ts';
-import { openZip } from './zip.ts';
+import { TooComplexError } from '../../../markdown/parse-markdown.ts';
+import { oneLine, TITLE_MAX } from '../../../markdown/plain-text.ts';
+import { collectPictures } from '../document-pictures.ts';
+import { ExtractError } from '../extract-error.ts';
+import type { ExtractedDocument } from '../extracted.ts';
+import { htmlToMarkdown } from '../html/html.ts';
+import { type LossList, lossList } from '../loss-list.ts';
+import { openZip } from '../zip/zip.ts';
+import { openWordPackage } from './word-package.ts';
+import { MATH_STYLES } from './word-parts.ts';
+import { headingStyles } from './word-styles.ts';
+import { decodeXml } from './xml-tree.ts';
 
 type Files = ReturnType<typeof openWordPackage>['files'];
 

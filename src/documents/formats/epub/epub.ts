@@ -2,16 +2,16 @@ import { posix } from 'node:path';
 import type { Element, Nodes, Root } from 'hast';
 import rehypeParse from 'rehype-parse';
 import { unified } from 'unified';
-import { TooComplexError } from '../../markdown/parse-markdown.ts';
-import { decodeHtml } from './decode.ts';
-import { collectPictures } from './document-pictures.ts';
-import type { ExtractedDocument } from './extract.ts';
-import { ExtractError } from './extract-error.ts';
-import { findReferences, type PartText } from './html/references.ts';
-import { openHtmlParts } from './html.ts';
-import { lossList } from './loss-list.ts';
-import type { Loss } from './losses.ts';
-import type { ZipEntry } from './zip.ts';
+import { TooComplexError } from '../../../markdown/parse-markdown.ts';
+import { decodeHtml } from '../decode.ts';
+import { collectPictures } from '../document-pictures.ts';
+import { ExtractError } from '../extract-error.ts';
+import type { ExtractedDocument } from '../extracted.ts';
+import { openHtmlParts } from '../html/html.ts';
+import { findReferences, type PartText } from '../html/references.ts';
+import { lossList } from '../loss-list.ts';
+import type { Loss } from '../losses.ts';
+import type { ZipEntry } from '../zip/zip.ts';
 
 /** The size limit of one file in a book; a chapter is rarely longer than a tenth of it. */
 const CHAPTER_MAX = 8 * 2 ** 20;

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { renderMarkdown } from '../../markdown/render.ts';
-import { type Extracted, extract, extractAsPlainText, titleFromFilename } from './extract.ts';
 import { ExtractError } from './extract-error.ts';
+import { type Extracted, titleFromFilename } from './extracted.ts';
+import { READABLE } from './formats.ts';
+import { extract, extractAsPlainText } from './read-text.ts';
 
 function read(content: string | Uint8Array, filename = '', content_type = ''): Extracted {
   return extract({ filename, content_type, bytes: typeof content === 'string' ? Buffer.from(content) : content });
@@ -71,7 +73,7 @@ test('a file of another program is refused with what it is and what to do', () =
 });
 
 test('a file that cannot be read is refused with its type and what to do', () => {
-  const advice = 'cannot be read yet; upload Markdown, plain text, HTML, PDF, Word or CSV$';
+  const advice = `cannot be read yet; upload what can be read: ${READABLE.replace(/[()]/g, '.')}$`;
   const files: [latin1: string, filename: string, name: string][] = [
     ['\x89PNG\r\n\x1a\n\0', 'a.pdf', 'pictures'],
     ['\xff\xd8\xff\xe0', 'a.md', 'pictures'],
@@ -85,7 +87,7 @@ test('a file that cannot be read is refused with its type and what to do', () =>
   for (const [latin1, filename, name] of files) {
     assertRefused(bytes(latin1), filename, 'unsupported_type', new RegExp(`^${name} ${advice}`));
   }
-  assertRefused(bytes('abc\0def'), 'a.md', 'not_text', /not text .* upload Markdown/);
+  assertRefused(bytes('abc\0def'), 'a.md', 'not_text', /not text .* upload what can be read: Markdown, /);
   assertRefused(bytes('\x80\x81\0\xff'), 'a.bin', 'not_text', /not text/);
   assertRefused('', 'a.md', 'empty_file', /empty/);
   assertRefused(' \r\n\t\n', 'a.txt', 'empty_file', /no text/);

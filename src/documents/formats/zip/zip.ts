@@ -1,5 +1,5 @@
 import { inflateRawSync } from 'node:zlib';
-import { ExtractError } from './extract-error.ts';
+import { ExtractError } from '../extract-error.ts';
 import { namesOf, type RawName } from './zip-names.ts';
 
 export interface ZipEntry {
@@ -71,6 +71,12 @@ export function openZip(bytes: Uint8Array, onLink: (name: string) => void = () =
     if (isLink) onLink(name);
     return isLink ? [] : [{ name, ...entry }];
   });
+}
+
+/** Throws an ExtractError if an entry is damaged, or all of them unpack to more than `max` bytes. */
+export function assertUnpacks(entries: readonly ZipEntry[], max: number): void {
+  let left = max;
+  for (const entry of entries) left -= entry.read(left).length;
 }
 
 function readEntry(

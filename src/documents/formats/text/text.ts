@@ -1,7 +1,7 @@
 import type { Code, Paragraph, PhrasingContent, Root } from 'mdast';
-import { lineEndsIn } from '../../markdown/plain-text.ts';
-import { addRun, type LineRun } from '../source-lines.ts';
-import { markdownWriter } from './markdown-writer.ts';
+import { lineEndsIn } from '../../../markdown/plain-text.ts';
+import { addRun, type LineRun } from '../../source-lines.ts';
+import { markdownWriter } from '../markdown-writer.ts';
 
 const writer = markdownWriter();
 

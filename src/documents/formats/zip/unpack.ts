@@ -1,4 +1,4 @@
-import { ExtractError } from './extract-error.ts';
+import { ExtractError } from '../extract-error.ts';
 import { openZip, type ZipEntry } from './zip.ts';
 
 /** The limit of one unpacked file of an archive, in bytes. */

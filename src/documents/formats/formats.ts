@@ -1,0 +1,167 @@
+import type { ExtractedDocument, UploadedFile } from './extracted.ts';
+import type { DocumentKind, Kind, TextKind } from './kinds.ts';
+import { assertUnpacks, type ZipEntry } from './zip/zip.ts';
+
+interface Described {
+  /** As messages call its files. */
+  name: string;
+  /** Without the dot; the usual one first. */
+  extensions: readonly string[];
+  /** The one that a source has first, then others that a client may declare. */
+  media_types: readonly [string, ...string[]];
+  /** For the README: where its code is, what its characters are counted in, and what is listed as lost. */
+  folder: string;
+  counted_in: string;
+  listed_as_lost: string;
+}
+
+/** A format whose files are text: `read-text.ts` converts them, in the process that renders. */
+export interface TextFormat extends Described {
+  kind: TextKind;
+  /** Larger files are refused. */
+  bytes_max: number;
+}
+
+/** A file for `read`. `entries`: what it holds, if it is packed as ZIP. */
+export interface DocumentFile extends UploadedFile {
+  entries: readonly ZipEntry[];
+}
+
+/** A format that is parsed in a process without network and files, which has its parser loaded when it is needed. */
+export interface DocumentFormat extends Described {
+  kind: DocumentKind;
+  /** How its files begin, in Latin-1, whatever they are called. Without one the name or the declared type decides. */
+  signature?: string;
+  /** For files that are packed as ZIP: the entry that no other format has. */
+  entry?: string;
+  /** Throws an ExtractError. */
+  read(file: DocumentFile): Promise<ExtractedDocument>;
+}
+
+export type Format = TextFormat | DocumentFormat;
+
+/** The limit of the unpacked size of a Word document; real ones have a few megabytes of text. */
+const MAX_UNPACKED_BYTES = 256 * 2 ** 20;
+
+/** The limits of files: most of an HTML file is not text; UTF-16 takes two bytes where UTF-8 takes one. */
+const MIB = 2 ** 20;
+
+/** Every format that is read: what is not in this list does not exist. The table of the README is made of it. */
+export const FORMATS: readonly Format[] = [
+  {
+    kind: 'markdown',
+    name: 'Markdown',
+    extensions: ['md', 'markdown', 'mdown', 'mkd', 'mdx'],
+    media_types: ['text/markdown', 'text/x-markdown'],
+    folder: 'as it is',
+    counted_in: 'not counted',
+    listed_as_lost:
+      "nothing; comments, scripts and front matter, which a page does not show, are in the page's Markdown",
+    bytes_max: 16 * MIB,
+  },
+  {
+    kind: 'text',
+    name: 'plain text',
+    extensions: ['txt'],
+    media_types: ['text/plain'],
+    folder: '`text/`',
+    counted_in: 'the text',
+    listed_as_lost: 'nothing',
+    bytes_max: 16 * MIB,
+  },
+  {
+    kind: 'html',
+    name: 'HTML',
+    extensions: ['html', 'htm', 'xhtml'],
+    media_types: ['text/html', 'application/xhtml+xml'],
+    folder: '`html/`',
+    counted_in: 'text nodes',
+    listed_as_lost: 'navigation, scripts, hidden elements, forms',
+    bytes_max: 8 * MIB,
+  },
+  {
+    kind: 'csv',
+    name: 'CSV',
+    extensions: ['csv', 'tsv'],
+    media_types: ['text/csv', 'text/tab-separated-values'],
+    folder: '`csv/`',
+    counted_in: 'cells, by a second reader',
+    listed_as_lost: "rows beyond a million characters; what a table does not show is in the source's text",
+    bytes_max: 16 * MIB,
+  },
+  {
+    kind: 'pdf',
+    name: 'PDF',
+    extensions: ['pdf'],
+    media_types: ['application/pdf'],
+    signature: '%PDF-',
+    folder: '`pdf/`',
+    counted_in: "PDF.js' text items",
+    listed_as_lost:
+      "pages without text or unreadable, fonts without Unicode, repeated lines, printer's marks, pictures",
+    read: async ({ bytes }) => (await import('./pdf/read-pdf.ts')).readPdf(bytes),
+  },
+  {
+    kind: 'docx',
+    name: 'Word (.docx)',
+    extensions: ['docx', 'docm', 'dotx', 'dotm'],
+    media_types: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+    entry: 'word/document.xml',
+    folder: '`word/`',
+    counted_in: '`w:t`',
+    listed_as_lost: 'comments, deletions, hidden text, embedded objects, headers, equations that are not converted',
+    read: async ({ bytes, entries }) => {
+      assertUnpacks(entries, MAX_UNPACKED_BYTES);
+      return (await import('./word/docx.ts')).readDocx(bytes);
+    },
+  },
+  {
+    kind: 'epub',
+    name: 'EPUB',
+    extensions: ['epub'],
+    media_types: ['application/epub+zip'],
+    entry: 'META-INF/container.xml',
+    folder: '`epub/`',
+    counted_in: 'text nodes of the chapters',
+    listed_as_lost: 'chapters that cannot be read, beyond a limit or hidden',
+    read: async ({ entries }) => (await import('./epub/epub.ts')).readEpub(entries),
+  },
+];
+
+/** The formats in words: "Markdown, plain text, … and EPUB". */
+export const READABLE = `${FORMATS.slice(0, -1)
+  .map(({ name }) => name)
+  .join(', ')} and ${FORMATS.at(-1)?.name}`;
+
+const BY_KIND: ReadonlyMap<Kind, Format> = new Map(FORMATS.map((format) => [format.kind, format]));
+const BY_EXTENSION: ReadonlyMap<string, Format> = new Map(
+  FORMATS.flatMap((format) => format.extensions.map((extension) => [extension, format] as const)),
+);
+const BY_TYPE: ReadonlyMap<string, Format> = new Map(
+  FORMATS.flatMap((format) => format.media_types.map((type) => [type, format] as const)),
+);
+
+/** The format of a kind. */
+export function formatOf(kind: Kind): Format {
+  return BY_KIND.get(kind) as Format;
+}
+
+/** Whether files of a format are read in a process of their own. */
+export function isDocumentFormat(format: Format): format is DocumentFormat {
+  return 'read' in format;
+}
+
+/** The format of files with the extension of this name; undefined for names of no format. */
+export function formatByName(filename: string): Format | undefined {
+  return BY_EXTENSION.get(extensionOf(filename));
+}
+
+/** The format of a declared media type, its parameters left aside. */
+export function formatByType(contentType: string): Format | undefined {
+  return BY_TYPE.get((contentType.split(';', 1)[0] ?? '').trim().toLowerCase());
+}
+
+/** In lower case, without the dot; "" for a name without one. */
+export function extensionOf(filename: string): string {
+  return /\.([a-z0-9]{1,8})$/i.exec(filename)?.[1]?.toLowerCase() ?? '';
+}
