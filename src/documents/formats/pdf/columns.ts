@@ -6,6 +6,17 @@ const PROSE_LINES = 5;
 /** How far the lines of a column are indented at most, as a share of its width. */
 const INDENT = 0.15;
 
+/** The minimum number of lines in a column of short ones, such as an index or a reference card. */
+const SHORT_LINES = 10;
+/** The lines of a table change sides with every row, and stand beside each other. */
+const CHANGES = 0.1;
+const APART = 0.15;
+/** Few lines, such as titles, cross the space between columns. */
+const CROSSING = 0.1;
+
+/** A title is larger than what follows. */
+const TITLE = 1.2;
+
 /**
  * The lines in reading order: columns of prose from left to right, between lines that span them. Short pieces beside
  * each other are cells of a table and stay in their rows.
@@ -24,13 +35,22 @@ export function inReadingOrder(lines: readonly Line[]): Line[][] {
     band = [];
     spanning = [];
   };
-  for (const row of rowsDown(lines)) {
-    const spans = row.some((line) => line.x < gutter && line.right > gutter + 1);
+  const rows = rowsDown(lines);
+  for (const [i, row] of rows.entries()) {
+    const spans = row.some((line) => line.x < gutter && line.right > gutter + 1) || (i === 0 && isTitle(rows));
     if (spans ? band.length > 0 : spanning.length > 0) end();
     (spans ? spanning : band).push(...row);
   }
   end();
   return columns.filter((column) => column.length > 0);
+}
+
+/** Whether the first row stands above all columns, as a title in the middle of three does. */
+function isTitle([first = [], second = []]: readonly Line[][]): boolean {
+  const [title] = first;
+  const [line] = second;
+  if (!title || !line || first.length > 1) return false;
+  return title.size > TITLE * line.size && title.y - line.y > 1.5 * title.size;
 }
 
 /** From top to bottom, and from left to right in a row. */
@@ -69,8 +89,10 @@ function findGutter(lines: readonly Line[]): number | undefined {
     const behind = lines.filter((line) => line.x >= at && line.x < at + INDENT * (right - at));
     const prose = Math.min(proseOf(before, at - left), proseOf(behind, right - at));
     const crossing = lines.filter((line) => line.x < at && line.right > at + 1).length;
-    if (prose < PROSE_LINES || crossing >= 4 * prose) continue;
-    const score = prose - 2 * crossing;
+    const isProse = prose >= PROSE_LINES && crossing < 4 * prose;
+    const columns = isProse ? prose : independentLines(lines, at);
+    if (columns === 0) continue;
+    const score = columns - 2 * crossing;
     if (score > (best?.score ?? Number.NEGATIVE_INFINITY)) best = { at, score };
   }
   return best?.at;
@@ -79,4 +101,28 @@ function findGutter(lines: readonly Line[]): number | undefined {
 /** The number of lines that are about as wide as the column. */
 function proseOf(column: readonly Line[], width: number): number {
   return column.filter((line) => line.right - line.x > 0.6 * width && line.words.length > 15).length;
+}
+
+/**
+ * The number of lines beside each other, on the shorter side, if they are columns although their lines are short: the PDF
+ * writes one side after the other, and lines do not stand beside lines as cells do. 0 if they are not.
+ */
+function independentLines(lines: readonly Line[], at: number): number {
+  const sides = lines.filter((line) => line.right <= at + 1 || line.x >= at);
+  const behind = sides.filter((line) => line.x >= at);
+  const before = sides.filter((line) => line.x < at);
+  const count = Math.min(before.length, behind.length);
+  if (count < SHORT_LINES || lines.length - sides.length > CROSSING * count) return 0;
+  const inOrder = sides.sort((a, b) => a.order - b.order);
+  const changes = inOrder.filter((line, i) => i > 0 && line.x >= at !== (inOrder[i - 1] as Line).x >= at).length;
+  if (changes > Math.max(1, CHANGES * count)) return 0;
+  return Math.min(shareApart(before, behind), shareApart(behind, before)) >= APART ? count : 0;
+}
+
+/** The share of lines that have none of the others beside them, of those that are as high as any of the others. */
+function shareApart(lines: readonly Line[], others: readonly Line[]): number {
+  const heights = others.map(({ y }) => y).sort((a, b) => a - b);
+  const near = lines.filter(({ y, size }) => y > (heights[0] ?? 0) - size && y < (heights.at(-1) ?? 0) + size);
+  const apart = near.filter(({ y, size }) => !heights.some((height) => Math.abs(height - y) <= 0.25 * size));
+  return near.length === 0 ? 0 : apart.length / near.length;
 }

@@ -31,6 +31,8 @@ export interface Line {
   right: number;
   y: number;
   size: number;
+  /** Its number in the order in which the PDF writes the lines of its page. */
+  order: number;
   element?: TaggedElement | undefined;
   /** Whether a tagged PDF says that it is none of the document's text. */
   isArtifact?: boolean;
@@ -65,7 +67,7 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
       continue;
     }
     const { x, y, size } = text;
-    line = { runs: [], words: '', x, right: end, y, size, parts: [text], hasRtl: text.rtl };
+    line = { runs: [], words: '', x, right: end, y, size, order: lines.length, parts: [text], hasRtl: text.rtl };
     lines.push(line);
   }
   return lines.map(({ parts, hasRtl, ...each }) => {

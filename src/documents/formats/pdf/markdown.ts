@@ -110,7 +110,7 @@ function headingLevels(blocks: readonly PdfBlock[]): ReadonlyMap<number, Level> 
   const letters = new Map<number, number>();
   const sizeOf = ({ size }: PdfBlock) => Math.round(2 * size);
   for (const block of blocks) {
-    const length = block.runs.reduce((sum, { text }) => sum + text.length, 0);
+    const length = [...block.rows.flat(), block.runs].flat().reduce((sum, { text }) => sum + text.length, 0);
     letters.set(sizeOf(block), (letters.get(sizeOf(block)) ?? 0) + length);
   }
   const usual = [...letters].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { pdfOf, pdfOfObjects, pdfOfPages } from '../../../../test/pdf.ts';
+import { type PdfLine, pdfOf, pdfOfObjects, pdfOfPages } from '../../../../test/pdf.ts';
 import { readPdf } from './read-pdf.ts';
 
 /** An element of a structure tree: its role and its children; numbers are the pieces of the page's contents. */
@@ -142,6 +142,35 @@ test('two columns of references are read one after the other, and an entry is on
     Array.from({ length: 16 }, (_, i) => i + 1),
   );
   assert.equal(markdown.split('\n\n').length, 16, markdown);
+});
+
+test('three columns of short lines, as on a reference card, are read one after the other; rows of a table are not', async () => {
+  const entries = (column: number) =>
+    Array.from({ length: 14 }, (_, i): PdfLine[] => {
+      const y = 700 - 13 * i - 6 * Math.floor(i / (3 + column));
+      return [
+        [`command ${column}-${i}`, 40 + 180 * column, y],
+        [`does ${column}-${i}`, 130 + 180 * column, y],
+      ];
+    }).flat();
+  const title: PdfLine = ['Reference card of everything', 230, 760, 16];
+  const { markdown } = await readPdf(pdfOf([[title, ...entries(0), ...entries(1), ...entries(2)]]));
+  const order = [...markdown.matchAll(/(?:command|does) (\d-\d+)/g)].map(([, entry]) => entry);
+  const inOrder = [0, 1, 2].flatMap((column) => Array.from({ length: 14 }, (_, i) => `${column}-${i}`));
+  assert.deepEqual(
+    order,
+    inOrder.flatMap((entry) => [entry, entry]),
+  );
+  assert.match(markdown, /^# Reference card/);
+  // The same cells, written row by row, are rows.
+  const rows = Array.from({ length: 14 }, (_, row) =>
+    [0, 1, 2, 3].map((column): PdfLine => [`cell ${row}-${column}`, 40 + 130 * column, 700 - 13 * row]),
+  );
+  const table = await readPdf(pdfOf([rows.flat()]));
+  assert.ok(table.markdown.includes('| cell 9-0 | cell 9-1 | cell 9-2 | cell 9-3 |'), table.markdown);
+  // And so they are, written column by column, where each stands beside others.
+  const turned = await readPdf(pdfOf([[0, 1, 2, 3].flatMap((column) => rows.map((row) => row[column] as PdfLine))]));
+  assert.equal(turned.markdown, table.markdown);
 });
 
 /** RC4 as PDF uses it with keys of 40 bits: version 1, revision 2. */
