@@ -35,6 +35,11 @@ function count(value: string): number {
   return Number(value);
 }
 
+function niceValue(value: string): number {
+  if (!/^1?\d$/.test(value)) throw new Error('a nice value from 0 to 19');
+  return Number(value);
+}
+
 const UNITS = { s: 1, min: 60, h: 3600 };
 
 /** A number of requests in a time: 600/min, 20/h, 5/10s; a plain number uses the default's time unit. */
@@ -111,6 +116,12 @@ export const OPTIONS = {
     'all',
     oneOf('all', 'web', 'worker'),
   ),
+  WORKER_IDLE_SECONDS: option(
+    'With ROLE=all: after this time without uploads, exports and imports the process that works on them ends.',
+    '30',
+    count,
+  ),
+  WORKER_NICE: option('How much lower the CPU priority of that process is, as a nice value.', '5', niceValue),
   LOG_LEVEL: option('How much is logged.', 'info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')),
   METRICS_PORT: option('A port of its own for /metrics (Prometheus); empty: none.', '', (value) =>
     value === '' ? undefined : port(value),
@@ -155,7 +166,7 @@ export const OPTIONS = {
     '',
     networks,
   ),
-  DATABASE_CONNECTIONS: option('The most connections to the database.', '10', count),
+  DATABASE_CONNECTIONS: option('The most connections of a process to the database.', '10', count),
 };
 
 type Options = typeof OPTIONS;

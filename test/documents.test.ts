@@ -33,7 +33,7 @@ test('options and metrics that the documents for operators name exist', () => {
   const unknown = ['README.md', ...DOCUMENTS.filter((path) => path.startsWith('docs/operations/'))].flatMap((path) => {
     const text = textOf(path);
     const options = [
-      ...text.matchAll(/`(RATE_LIMIT\w*|MAX_\w+|DATABASE_\w+|SMTP_\w+|OIDC_\w+|\w+_PORT|WORKSPACE_\w+)/g),
+      ...text.matchAll(/`(RATE_LIMIT\w*|MAX_\w+|DATABASE_\w+|SMTP_\w+|OIDC_\w+|\w+_PORT|WORKSPACE_\w+|WORKER_\w+)/g),
     ];
     const metrics = [...text.matchAll(/`ibid_(?:database_)?(\w+)/g)];
     return [

@@ -54,6 +54,11 @@ export async function claimJob(
   return undefined;
 }
 
+/** Whether there is a public job that a worker could claim. */
+export async function hasJobToClaim(query: Query, kinds: readonly string[]): Promise<boolean> {
+  return (await query(sql`select 1 from jobs_to_claim(${kinds}::text[], false) limit 1`)).length > 0;
+}
+
 /** Another worker has just started another job of the wiki. */
 function noneIfStarted(error: { code?: string; constraint?: string }): [] {
   if (error.code === '23505' && error.constraint === 'jobs_started') return [];

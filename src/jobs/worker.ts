@@ -13,7 +13,7 @@ import {
   type ServicesOf,
 } from './define-job.ts';
 import { startHeartbeat } from './heartbeat.ts';
-import { claimJob } from './record-queue.ts';
+import { claimJob, hasJobToClaim } from './record-queue.ts';
 import { runBackgroundJob } from './run-background-job.ts';
 import { runRecordJob } from './run-record-job.ts';
 import { openSlots } from './slots.ts';
@@ -23,10 +23,22 @@ import type { Attempt } from './workers.ts';
 const POLL_MS = 1_000;
 
 export interface Worker {
+  worker_id: string;
+  /** For how long no public job has run here, in milliseconds. */
+  idleMs(): number;
   /** Tells the worker about new jobs, so that it does not wait for the next poll. */
   wake(): void;
   /** Lets the current step of each job end, puts unfinished jobs back and stops. */
   stop(): Promise<void>;
+}
+
+/** A process of its own for jobs, started when there is a public job. */
+export interface WorkerProcess {
+  /** Whether it claims jobs now, public and background ones. */
+  isRunning(): boolean;
+  /** Starts it, unless it runs or has just failed. */
+  start(): void;
+  wake(): void;
 }
 
 interface WorkerOptions {
@@ -37,6 +49,8 @@ interface WorkerOptions {
   services: ServicesOf;
   log: Logger;
   onAttempt: OnAttempt | undefined;
+  /** Runs the public jobs, and while it runs the background jobs too; undefined: this process does. */
+  process?: WorkerProcess | undefined;
 }
 
 /** Runs jobs until it is stopped. No failure ends it. */
@@ -55,7 +69,12 @@ export function startWorker(options: WorkerOptions): Worker {
 
   const done = loop();
   return {
-    wake: wakeSignal.ring,
+    worker_id: runner.worker_id,
+    idleMs: runner.idleMs,
+    wake() {
+      wakeSignal.ring();
+      options.process?.wake();
+    },
     async stop() {
       stopping.abort();
       wakeSignal.ring();
@@ -69,7 +88,9 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
   const { db, jobs, services, log } = options;
   const worker_id = randomUUID();
   const { query } = db.in(SERVICE);
+  const recordKinds = jobs.filter(isRecordJob).map(({ name }) => name);
   const records = new Map<ClaimedJob, AbortController>();
+  let lastRecordAt = performance.now();
   const unrecorded = new Set<Attempt>();
   const slots = openSlots(options.slots, {
     onFree,
@@ -115,15 +136,29 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
     const end = runRecordJob(definition, { db: own, job, services, log, stopping, lost: controller.signal });
     slots.fill(
       definition.lane,
-      report(definition, job, end).finally(() => records.delete(job)),
+      report(definition, job, end).finally(() => {
+        records.delete(job);
+        lastRecordAt = performance.now();
+      }),
     );
     return true;
   }
 
+  /** While the other process runs it claims all jobs, so that this one answers requests and nothing else. */
+  async function claimBeside(other: WorkerProcess): Promise<boolean> {
+    if (other.isRunning()) return false;
+    if (await claimBackground()) return true;
+    if (await hasJobToClaim(query, recordKinds)) other.start();
+    return false;
+  }
+
   return {
+    worker_id,
+    idleMs: () => (records.size > 0 ? 0 : performance.now() - lastRecordAt),
     /** Whether there was a job and a slot for it. */
     async claimOne(): Promise<boolean> {
       try {
+        if (options.process) return await claimBeside(options.process);
         return (await claimBackground()) || (await claimRecord(false)) || (await claimRecord(true));
       } catch (err) {
         log.warn({ err }, 'the worker could not claim a job; it tries again');

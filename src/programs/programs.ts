@@ -1,8 +1,8 @@
 /** Programs that are bundled together: their entry files in `src`, and the folders that they are made of. */
 export const PROGRAMS = {
-  /** The service and the `ibid` command. */
+  /** The service, its process for jobs, and the `ibid` command. */
   service: {
-    entries: { service: 'service/run-service.ts', cli: 'cli/ibid.ts' },
+    entries: { service: 'service/run-service.ts', worker: 'service/run-worker.ts', cli: 'cli/ibid.ts' },
     folders: ['src', 'web'],
   },
   /** What runs in confined processes, which can read this bundle and nothing else. */

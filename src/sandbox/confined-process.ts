@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { getPriority, setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { bundledProgram } from '../programs/bundled-programs.ts';
@@ -7,6 +6,7 @@ import { PACKAGES } from '../programs/packages.ts';
 import type { ProgramName } from '../programs/programs.ts';
 import { confinedCommand, type Program } from './confined-command.ts';
 import { type Frame, frameHead, framesOf } from './frames.ts';
+import { lowerPriority } from './priority.ts';
 import { cpuTimeMs, residentMemoryMb } from './process-usage.ts';
 
 export interface ConfinedProgram extends Omit<Program, 'file'> {
@@ -133,7 +133,7 @@ export async function startConfinedProcess(program: ConfinedProgram): Promise<Co
     throw new Error(`no confined process could be started (${ready}): ${command} ${args.join(' ')}`);
   }
   // Starting is quick at normal priority, and a request may wait for it.
-  lowerPriority(pid, program.nice);
+  if (pid !== undefined) lowerPriority(pid, program.nice);
   return {
     end,
     usedMs: measure,
@@ -150,11 +150,6 @@ export async function startConfinedProcess(program: ConfinedProgram): Promise<Co
 }
 
 async function sendNothing(): Promise<void> {}
-
-function lowerPriority(pid: number | undefined, nice: number): void {
-  if (pid === undefined || nice === 0) return;
-  setPriority(pid, Math.min(getPriority() + nice, 19));
-}
 
 function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => stream.once('drain', () => resolve()));

@@ -4,7 +4,7 @@ export const RENDERING_KINDS = ['save', 'preview', 'upload'] as const;
 export type RenderingKind = (typeof RENDERING_KINDS)[number];
 
 /** What rendering of one kind cost since the start of this process. */
-interface Spending {
+export interface Spending {
   /** Texts that wait or are rendered now. */
   pending: number;
   rendered: number;
@@ -19,11 +19,14 @@ export interface RenderingStats {
   /** Counts work as pending until it has ended. */
   waiting<T>(kind: RenderingKind, work: Promise<T>): Promise<T>;
   record(kind: RenderingKind, cost: Cost): void;
+  /** Adds what another process has spent since it last told, and takes over what is pending there. */
+  addOfProcess(kind: RenderingKind, now: Spending, last: Spending): void;
 }
 
+export const NOTHING_SPENT: Readonly<Spending> = { pending: 0, rendered: 0, waitSeconds: 0, cpuSeconds: 0 };
+
 export function openRenderingStats(): RenderingStats {
-  const none = (): Spending => ({ pending: 0, rendered: 0, waitSeconds: 0, cpuSeconds: 0 });
-  const spending = { save: none(), preview: none(), upload: none() };
+  const spending = { save: { ...NOTHING_SPENT }, preview: { ...NOTHING_SPENT }, upload: { ...NOTHING_SPENT } };
   return {
     spending,
     async waiting(kind, work) {
@@ -38,6 +41,11 @@ export function openRenderingStats(): RenderingStats {
       spending[kind].rendered += 1;
       spending[kind].waitSeconds += waitedMs / 1_000;
       spending[kind].cpuSeconds += usedMs / 1_000;
+    },
+    addOfProcess(kind, now, last) {
+      for (const field of ['pending', 'rendered', 'waitSeconds', 'cpuSeconds'] as const) {
+        spending[kind][field] += now[field] - last[field];
+      }
     },
   };
 }

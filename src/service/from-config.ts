@@ -1,7 +1,9 @@
+import { type Logger, type LoggerOptions, stdTimeFunctions } from 'pino';
 import type { Rates } from '../access/rate-limit-policies.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../core/start-error.ts';
 import type { Limits } from '../http/services.ts';
+import { type Mail, openLogMail } from '../providers/mail/mail.ts';
 
 export function limitsOf(config: Config): Limits {
   return {
@@ -33,6 +35,17 @@ export function ratesOf(config: Config): Rates | undefined {
 
 export function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
   return PUBLIC_URL ?? `http://${HOST}:${PORT}`;
+}
+
+export function logOptions({ LOG_LEVEL }: Config): LoggerOptions {
+  return { level: LOG_LEVEL, base: undefined, timestamp: stdTimeFunctions.isoTime };
+}
+
+/** The library for SMTP is loaded only where there is a mail server. */
+export async function openMail({ SMTP_URL, MAIL_FROM }: Config, log: Logger): Promise<Mail> {
+  if (!SMTP_URL) return openLogMail(log);
+  const { openSmtpMail } = await import('../providers/mail/smtp-mail.ts');
+  return openSmtpMail(SMTP_URL, MAIL_FROM);
 }
 
 /** Runs a reader of options and turns its error into a StartError. */

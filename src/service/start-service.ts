@@ -5,15 +5,17 @@ import { StartError } from '../core/start-error.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { openRequestStats } from '../http/load/request-stats.ts';
 import { bundledProgram } from '../programs/bundled-programs.ts';
-import { type Mail, openLogMail } from '../providers/mail/mail.ts';
 import { openRenderingStats } from '../sandbox/rendering-stats.ts';
 import { openFiles } from './data-dir.ts';
 import { readExternalConfig } from './external-config.ts';
-import type { OnStop, ServiceHooks } from './hooks.ts';
+import { openMail } from './from-config.ts';
+import type { ServiceHooks } from './hooks.ts';
 import { openDatabase } from './open-database.ts';
 import { serveMetrics } from './serve-metrics.ts';
 import { startApi } from './start-api.ts';
-import { startWorkers } from './start-workers.ts';
+import { startJobSchedule, startWorkers } from './start-workers.ts';
+import { stopInReverse } from './stop-in-reverse.ts';
+import { superviseWorker } from './supervised-worker.ts';
 
 export interface Service {
   /** The address of the API, for example http://127.0.0.1:8080; "" for a worker. */
@@ -28,14 +30,7 @@ export interface Service {
 
 /** Starts everything that the configuration names. Errors: StartError, whose message says what to do. */
 export async function startService(config: Config, log: Logger, hooks: ServiceHooks = {}): Promise<Service> {
-  const stops: (() => Promise<unknown>)[] = [];
-  const onStop: OnStop = (end) => void stops.push(end);
-  const stop = async () => {
-    const failures: unknown[] = [];
-    // If one part fails to stop, its dependencies are stopped nevertheless.
-    for (const end of stops.splice(0).reverse()) await end().catch((error: unknown) => failures.push(error));
-    if (failures.length > 0) throw failures[0];
-  };
+  const { onStop, stop } = stopInReverse();
   // On the first start of a version they are made meanwhile.
   const programs = bundledProgram('rendering').catch((err: unknown) => {
     throw new StartError(`the programs that render pages could not be bundled: ${String(err)}`);
@@ -47,28 +42,20 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     const { db, postgres } = await openDatabase(config, external.plans, log, hooks, onStop);
     await programs;
     const blobs = trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query);
-    const mail = config.SMTP_URL ? await smtpMail(config.SMTP_URL, config.MAIL_FROM) : openLogMail(log);
+    const mail = await openMail(config, log);
     const { HOST: host, METRICS_PORT: port } = config;
     const rendering = openRenderingStats();
     const requests = openRequestStats();
     const onAttempt =
       port === undefined ? undefined : await serveMetrics({ host, port, db, rendering, requests, log }, onStop);
-    const worker =
-      config.ROLE === 'web'
-        ? undefined
-        : startWorkers({ config, db, blobs, mail, log, rendering, onAttempt }, hooks, onStop);
-    const started = {
-      config,
-      log,
-      db,
-      postgres,
-      blobs,
-      mail,
-      external,
-      rendering,
-      requests,
-      wakeWorker: () => worker?.wake(),
-    };
+    const parts = { config, db, blobs, mail, log, rendering, onAttempt };
+    const process =
+      config.ROLE === 'all' && hooks.forkWorker
+        ? superviseWorker({ ...parts, connection: postgres?.connection, fork: hooks.forkWorker }, onStop)
+        : undefined;
+    const worker = config.ROLE === 'web' ? undefined : startWorkers({ ...parts, process }, hooks, onStop);
+    if (worker) startJobSchedule(parts, worker, onStop);
+    const started = { ...parts, postgres, external, requests, wakeWorker: () => worker?.wake() };
     const api = config.ROLE === 'worker' ? undefined : await startApi(started, hooks, onStop);
     return { address: api?.address ?? '', welcome: api?.welcome, postgresPid: () => postgres?.pid, stop };
   } catch (error) {
@@ -76,10 +63,4 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     await stop().catch((err: unknown) => log.error({ err }, 'stopping after a failed start was not orderly'));
     throw error;
   }
-}
-
-/** Its library is loaded only where there is a mail server. */
-async function smtpMail(url: string, from: string): Promise<Mail> {
-  const { openSmtpMail } = await import('../providers/mail/smtp-mail.ts');
-  return openSmtpMail(url, from);
 }

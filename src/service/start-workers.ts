@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { ServiceDb } from '../db/db.ts';
 import { type JobServices, LANES, type OnAttempt } from '../jobs/define-job.ts';
 import { startSchedule } from '../jobs/schedule.ts';
-import { startWorker, type Worker } from '../jobs/worker.ts';
+import { startWorker, type Worker, type WorkerProcess } from '../jobs/worker.ts';
 import type { Mail } from '../providers/mail/mail.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
@@ -16,21 +16,21 @@ import type { OnStop, ServiceHooks } from './hooks.ts';
 /** For the files of uploads and imports. */
 const RENDERING_PROCESSES = 2;
 
-/** Starts the worker and the schedule. */
-export function startWorkers(
-  needs: {
-    config: Config;
-    db: ServiceDb;
-    blobs: Blobs;
-    mail: Mail;
-    log: Logger;
-    rendering: RenderingStats;
-    onAttempt: OnAttempt | undefined;
-  },
-  hooks: Pick<ServiceHooks, 'jobServices'>,
-  onStop: OnStop,
-): Worker {
-  const { config, db, blobs, mail, log, rendering, onAttempt } = needs;
+interface WorkerNeeds {
+  config: Config;
+  db: ServiceDb;
+  blobs: Blobs;
+  mail: Mail;
+  log: Logger;
+  rendering: RenderingStats;
+  onAttempt: OnAttempt | undefined;
+  /** The process for public jobs, if they have one. */
+  process?: WorkerProcess | undefined;
+}
+
+/** Starts the worker of this process. */
+export function startWorkers(needs: WorkerNeeds, hooks: Pick<ServiceHooks, 'jobServices'>, onStop: OnStop): Worker {
+  const { config, db, blobs, mail, log, rendering, onAttempt, process } = needs;
   // Page reads have a higher CPU priority than uploads.
   const sandbox = openSandbox({
     processes: RENDERING_PROCESSES,
@@ -47,11 +47,15 @@ export function startWorkers(
     return hooks.jobServices?.(own) ?? own;
   };
   const slots = { ...LANES, uploads: uploadSlots(config) };
-  const worker = startWorker({ db, jobs: JOBS, slots, services, log, onAttempt });
+  const worker = startWorker({ db, jobs: JOBS, slots, services, log, onAttempt, process });
   onStop(() => worker.stop());
+  return worker;
+}
+
+/** Starts what enqueues scheduled jobs and wakes this worker. */
+export function startJobSchedule({ db, log }: Pick<WorkerNeeds, 'db' | 'log'>, worker: Worker, onStop: OnStop): void {
   const schedule = startSchedule({ db, jobs: JOBS, log, onEnqueued: worker.wake });
   onStop(() => schedule.stop());
-  return worker;
 }
 
 /** Each may be writing, or reading the snapshot of an export; requests need a connection too. */

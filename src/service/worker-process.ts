@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import type { Logger } from 'pino';
+import { trackBlobs } from '../blobs/tracked-blobs.ts';
+import type { Config } from '../config.ts';
+import { openServiceDb } from '../db/db.ts';
+import { SERVICE } from '../db/request-context.ts';
+import { lowerPriority } from '../sandbox/priority.ts';
+import { openRenderingStats } from '../sandbox/rendering-stats.ts';
+import { openFiles } from './data-dir.ts';
+import { openMail } from './from-config.ts';
+import type { OnStop } from './hooks.ts';
+import { startWorkers } from './start-workers.ts';
+import { stopInReverse } from './stop-in-reverse.ts';
+import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts';
+
+/** The worker needs few connections, however many requests may have. */
+const CONNECTIONS_MAX = 10;
+
+/**
+ * Works on jobs in a process that the service has started (`superviseWorker`), with the database that it prepared.
+ * `idle` resolves when there was no public job for WORKER_IDLE_SECONDS.
+ */
+export async function startWorkerProcess(
+  config: Config,
+  log: Logger,
+): Promise<{ idle: Promise<void>; stop(): Promise<void> }> {
+  const { onStop, stop } = stopInReverse();
+  const begin = (await once(process, 'message')) as [ToWorker];
+  if (begin[0].kind !== 'begin') throw new Error('the service did not say which database it uses');
+  const db = openServiceDb({
+    connection: begin[0].connection ?? { connectionString: config.DATABASE_URL },
+    connections: Math.min(config.DATABASE_CONNECTIONS, CONNECTIONS_MAX),
+    onConnectionLost: (err) => log.warn({ err }, 'a connection to the database was lost'),
+  });
+  onStop(() => db.close());
+  const rendering = openRenderingStats();
+  const report = () => tell({ kind: 'report', spent: rendering.spending.upload });
+  onStop(async () => report());
+  const worker = startWorkers(
+    {
+      config,
+      db,
+      blobs: trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query),
+      mail: await openMail(config, log),
+      log,
+      rendering,
+      onAttempt: (name, outcome, seconds) => tell({ kind: 'attempt', name, outcome, seconds }),
+    },
+    {},
+    onStop,
+  );
+  process.on('message', (message: ToWorker) => {
+    if (message.kind === 'wake') worker.wake();
+  });
+  // Starting is quick at normal priority, and an upload waits for it.
+  lowerPriority(process.pid, config.WORKER_NICE);
+  tell({ kind: 'ready', worker_id: worker.worker_id });
+  const reports = setInterval(report, REPORT_MS);
+  onStop(async () => clearInterval(reports));
+  return { idle: whenIdle(worker.idleMs, 1_000 * config.WORKER_IDLE_SECONDS, onStop), stop };
+}
+
+function whenIdle(idleMs: () => number, limitMs: number, onStop: OnStop): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (idleMs() >= limitMs) resolve();
+    }, 500);
+    onStop(async () => clearInterval(timer));
+  });
+}
+
+function tell(message: FromWorker): void {
+  // Without a service this process ends anyway.
+  process.send?.(message, () => undefined);
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { sql } from '../src/db/sql.ts';
+import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
+import { until } from './until.ts';
+import { makeDatabase, type Owner, waitForUpload } from './world.ts';
+
+const isLinux = process.platform === 'linux';
+const NICE = 3;
+const FILES = 150;
+const DATABASE_URL = await makeDatabase();
+const metricsPort = await freePort();
+const env = {
+  DATABASE_URL,
+  DATA_DIR: join(await makeFolder(), 'data'),
+  PORT: String(await freePort()),
+  METRICS_PORT: String(metricsPort),
+  WORKER_IDLE_SECONDS: '1',
+  WORKER_NICE: String(NICE),
+};
+const service = spawnService(env);
+await service.ready;
+const world = worldOfProcess(`http://127.0.0.1:${env.PORT}`, DATABASE_URL);
+cleanUp(() => world.db.close());
+const owner = await world.owner();
+
+/** The processes that a service has started for jobs. */
+function workersOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => isWorkerOf(Number(name), pid))
+    .map(Number);
+}
+
+function isWorkerOf(pid: number, parent: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const isChild = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent;
+    return isChild && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('--worker-process');
+  } catch {
+    // It has ended since it was listed.
+    return false;
+  }
+}
+
+const isThere = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+async function sendFiles(to: Owner, files: number): Promise<string> {
+  const form = new FormData();
+  for (let i = 0; i < files; i += 1) {
+    form.append('files', new Blob([`# Page ${i}\n\n${'*Words* of it. '.repeat(30)}\n`]), `${i}.md`);
+  }
+  const made = await to.send('POST', `/v1/wikis/${to.wiki_id}/uploads`, { body: form });
+  assert.equal(made.status, 201);
+  return made.body.upload_id;
+}
+
+/** Uploads files and waits until a worker process works on them. */
+async function startLongUpload(to: Owner): Promise<{ upload_id: string; worker: number }> {
+  const upload_id = await sendFiles(to, FILES);
+  const job = async () => (await to.get(`/v1/wikis/${to.wiki_id}/jobs?upload_id=${upload_id}`)).body[0];
+  await until('the upload is in work', job, ({ status }) => status === 'running');
+  const [worker = 0] = workersOf(service.pid);
+  return { upload_id, worker };
+}
+
+const only = { skip: !isLinux && 'processes are found in /proc' };
+
+test('requests and what is done in the background start no process for jobs', only, async () => {
+  const { wiki_id, workspace_id } = owner;
+  const made = await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Quiet', markdown: 'Some heather.\n' });
+  assert.equal(made.status, 201);
+  const invited = await owner.post(`/v1/workspaces/${workspace_id}/members/invite`, {
+    email: 'guest@example.com',
+    role: 'viewer',
+  });
+  assert.equal(invited.status, 200, JSON.stringify(invited.body));
+  await until(
+    'the invitation was sent',
+    () => world.db.query(sql`select name from background_jobs where name = 'send-invitation-mail'`),
+    (jobs) => jobs.length === 0,
+  );
+  assert.match(service.stdout(), /guest@example\.com/, 'mail goes to the log');
+  assert.deepEqual(workersOf(service.pid), []);
+});
+
+test('an upload is done by a process of lower priority, which ends when it is idle', only, async () => {
+  const { upload_id, worker } = await startLongUpload(owner);
+  for (const thread of readdirSync(`/proc/${worker}/task`)) {
+    assert.equal(getPriority(Number(thread)), getPriority() + NICE, `of thread ${thread}`);
+  }
+  const { body } = await waitForUpload(owner, owner.wiki_id, upload_id);
+  assert.equal(body.status, 'completed');
+  await until(
+    'the process has ended',
+    () => workersOf(service.pid),
+    (pids) => pids.length === 0,
+  );
+  const metrics = await until(
+    'the metrics of the service tell what it has done',
+    async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(),
+    (text) => /^ibid_rendering_pending\{kind="upload"\} 0$/m.test(text),
+  );
+  assert.match(metrics, /^ibid_job_seconds_count\{name="ingest",outcome="succeeded"\} 1$/m);
+  assert.match(metrics, /^ibid_rendering_texts_total\{kind="upload"\} 150$/m);
+});
+
+test('when the process is killed another one goes on at once, and the service lives', only, async () => {
+  const other = await world.owner();
+  const { upload_id, worker } = await startLongUpload(other);
+  process.kill(worker, 'SIGKILL');
+  const { body } = await waitForUpload(other, other.wiki_id, upload_id);
+  assert.equal(body.status, 'completed', JSON.stringify(body));
+  const [job] = await world.db.query<{ attempt: number }>(sql`
+    select attempt from jobs where upload_id = ${upload_id}`);
+  assert.equal(job?.attempt, 2, 'The kill must come while the job runs; give it more files.');
+  assert.ok(!service.isOver());
+  assert.match(service.stdout(), /the worker process ended unexpectedly/);
+});
+
+test('when the service is killed the process ends too', only, async () => {
+  const third = await world.owner();
+  const { worker } = await startLongUpload(third);
+  service.kill('SIGKILL');
+  await service.ended;
+  await until(
+    'the process has ended',
+    () => isThere(worker),
+    (is) => !is,
+  );
+});
