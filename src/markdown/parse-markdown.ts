@@ -3,8 +3,8 @@ import remarkFrontmatter from 'remark-frontmatter';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { type Data, type Processor, unified } from 'unified';
-import { expectEmails, limitEmailSearch } from './email-syntax.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
+import { expectSyntax, neededSyntax, onlyNeeded } from './needed-syntax.ts';
 import { hasCostlyParagraph } from './parse-cost.ts';
 import { wikiLinkFromMarkdown, wikiLinkSyntax } from './wiki-link-syntax.ts';
 
@@ -34,13 +34,10 @@ const MAX_FOOTNOTE_REFERENCES = 5_000;
 /** One tilde is literal: `H~2~O` is chemistry in the Markdown of Pandoc, and GFM only allows it to mean a deletion. */
 const GFM = { singleTilde: false };
 
-const parser = unified().use(remarkParse).use(remarkGfm, GFM).use(extendSyntax).freeze();
-const frontMatterParser = unified()
-  .use(remarkParse)
-  .use(remarkGfm, GFM)
-  .use(remarkFrontmatter)
-  .use(extendSyntax)
-  .freeze();
+type Parser = Processor<Root>;
+
+/** The parsers for the constructs that texts may contain: a text has one of a few dozen combinations. */
+const parsers = new Map<string, Parser>();
 
 /** If the first line of dashes is a thematic break, the front matter parser would not find a list or quote after it. */
 const FRONT_MATTER = /^---[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?---[ \t]*(?:[\r\n]|$)/;
@@ -53,8 +50,10 @@ const FRONT_MATTER = /^---[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?---[ \t]*(?:[\r\n
 export function parseMarkdown(markdown: string): Root {
   assertFewMarkers(markdown);
   if (hasCostlyParagraph(markdown)) throw new TooComplexError('a paragraph with too many brackets or emphasis marks');
-  expectEmails(markdown);
-  const tree = catchOverflow(() => (FRONT_MATTER.test(markdown) ? frontMatterParser : parser).parse(markdown));
+  const needed = neededSyntax(markdown);
+  expectSyntax(markdown, needed);
+  const parser = parserFor(needed, FRONT_MATTER.test(markdown));
+  const tree = catchOverflow(() => linkAddresses(parser.parse(markdown)));
   assertSize(tree, markdown.length);
   return tree;
 }
@@ -130,20 +129,60 @@ export function visit(node: Nodes, each: (node: Nodes) => void): void {
   if ('children' in node) for (const child of node.children) visit(child, each);
 }
 
+function parserFor(needed: ReadonlySet<string>, hasFrontMatter: boolean): Parser {
+  const key = [...needed, hasFrontMatter].join();
+  const known = parsers.get(key);
+  if (known) return known;
+  const base = unified().use(remarkParse).use(remarkGfm, GFM).use(extendSyntax, needed);
+  const parser: Parser = (hasFrontMatter ? base.use(remarkFrontmatter) : base).freeze();
+  parsers.set(key, parser);
+  return parser;
+}
+
 /** Adds mathematics, wiki links, and the source ranges of destinations, which syntax trees lack. */
-function extendSyntax(this: Processor): void {
+function extendSyntax(this: Processor, needed: ReadonlySet<string>): void {
   const data = this.data();
-  data.micromarkExtensions = [...(data.micromarkExtensions ?? []).map(limitEmailSearch), mathSyntax, wikiLinkSyntax];
-  (data.fromMarkdownExtensions ??= []).push(mathFromMarkdown, wikiLinkFromMarkdown, {
-    exit: {
-      resourceDestinationString: keepDestination,
-      definitionDestinationString: keepDestination,
-      codeFencedFenceSequence: keepFence,
+  const syntax = [...(data.micromarkExtensions ?? []), mathSyntax, wikiLinkSyntax];
+  data.micromarkExtensions = syntax.map((extension) => onlyNeeded(extension, needed));
+  data.fromMarkdownExtensions = [
+    ...(data.fromMarkdownExtensions ?? []).flat().map(withoutTransforms),
+    mathFromMarkdown,
+    wikiLinkFromMarkdown,
+    {
+      exit: {
+        resourceDestinationString: keepDestination,
+        definitionDestinationString: keepDestination,
+        codeFencedFenceSequence: keepFence,
+      },
     },
-  });
+  ];
 }
 
 type Extension = Exclude<NonNullable<Data['fromMarkdownExtensions']>[number], unknown[]>;
+
+function withoutTransforms({ transforms: _, ...extension }: Extension): Extension {
+  return extension;
+}
+
+/** What GitHub's extensions do to a finished tree: they make links of addresses that only character references complete. */
+const TRANSFORMS = (unified().use(remarkGfm, GFM).freeze().data().fromMarkdownExtensions ?? [])
+  .flat()
+  .flatMap(({ transforms }) => transforms ?? []);
+
+/** Without this, an address that is written as one is a link already. */
+const ADDRESS = /https?:\/\/|www\.|@/i;
+
+/** Calls them only for a text with an address that is no link, because they search each text four times. */
+function linkAddresses(tree: Root): Root {
+  if (hasAddress(tree)) for (const transform of TRANSFORMS) transform(tree);
+  return tree;
+}
+
+function hasAddress(node: Nodes): boolean {
+  if (node.type === 'text') return ADDRESS.test(node.value);
+  if (node.type === 'link' || node.type === 'linkReference' || !('children' in node)) return false;
+  return node.children.some(hasAddress);
+}
 type Handle = NonNullable<NonNullable<Extension['exit']>[string]>;
 
 function keepFence(this: ThisParameterType<Handle>): undefined {

@@ -1,0 +1,132 @@
+import type { Construct, Extension } from 'micromark-util-types';
+
+/**
+ * What a text must contain for a construct to begin in it, by the name of the construct. Character references do not
+ * count: the parser decodes them afterwards.
+ */
+const NEEDS: Record<string, RegExp> = {
+  emailAutolink: /@/,
+  wwwAutolink: /www\./i,
+  protocolAutolink: /https?:\/\//i,
+  strikethrough: /~/,
+  tasklistCheck: /\[[\sx]\]/i,
+  gfmFootnoteDefinition: /\[\^/,
+  gfmFootnoteCall: /\[\^/,
+  gfmPotentialFootnoteCall: /\[\^/,
+  table: /^[ \t>]*(?=[|:-])(?=[|: \t-]*[|:])(?=[|: \t]*-)[|: \t-]*$/m,
+  mathText: /\$/,
+  mathFlow: /\$/,
+  wikiLink: /\[\[/,
+};
+
+/** The names of the constructs that a text may contain: all others can be left out of a parser of it, with the same result. */
+export function neededSyntax(markdown: string): ReadonlySet<string> {
+  return new Set(Object.keys(NEEDS).filter((name) => NEEDS[name]?.test(markdown)));
+}
+
+/** Where the constructs of the text that is parsed next may begin. */
+let places = placesIn('', new Set());
+
+interface Places {
+  /** The ranges of lines that contain an @, in UTF-16 units, in order. */
+  emails: readonly (readonly [start: number, end: number])[];
+  addresses: ReadonlySet<number>;
+  /** The numbers of the lines of tables. */
+  tables: ReadonlySet<number>;
+}
+
+/**
+ * Sets the text that is parsed next. GitHub's syntax tries addresses at each word and a table at each line, which takes
+ * half of the time to parse prose.
+ */
+export function expectSyntax(markdown: string, needed: ReadonlySet<string>): void {
+  places = placesIn(markdown, needed);
+}
+
+/** The extension without what is not needed, and with the rest tried only where it can begin; the result is the same. */
+export function onlyNeeded(extension: Extension, needed: ReadonlySet<string>): Extension {
+  const { insideSpan, attentionMarkers, ...records } = extension;
+  const kept: Extension = needed.has('strikethrough') ? { insideSpan, attentionMarkers } : {};
+  for (const [content, record] of Object.entries(records)) {
+    const entries = Object.entries(record as Record<string, Construct | Construct[]>).flatMap(([code, constructs]) => {
+      const left = [constructs].flat().filter(({ name = '' }) => needed.has(name));
+      return left.length === 0 ? [] : [[code, left.map(guarded)]];
+    });
+    Object.assign(kept, { [content]: Object.fromEntries(entries) });
+  }
+  return kept;
+}
+
+function guarded(construct: Construct): Construct {
+  const { name, previous, tokenize } = construct;
+  if (name === 'emailAutolink' || name === 'wwwAutolink' || name === 'protocolAutolink') {
+    const isExpected = name === 'emailAutolink' ? isInEmailLine : (offset: number) => places.addresses.has(offset);
+    return {
+      ...construct,
+      previous(code) {
+        return (previous?.call(this, code) ?? true) && isExpected(this.now().offset);
+      },
+    };
+  }
+  if (name !== 'table') return construct;
+  return {
+    ...construct,
+    tokenize(effects, ok, nok) {
+      return places.tables.has(this.now().line) ? tokenize.call(this, effects, ok, nok) : nok;
+    },
+  };
+}
+
+function placesIn(markdown: string, needed: ReadonlySet<string>): Places {
+  // The parser does not count it.
+  const skipped = markdown.startsWith('\ufeff') ? 1 : 0;
+  const addresses = new Set<number>();
+  if (needed.has('wwwAutolink') || needed.has('protocolAutolink')) {
+    for (const { index } of markdown.matchAll(/https?:\/\/|www\./gi)) addresses.add(index - skipped);
+  }
+  return {
+    emails: needed.has('emailAutolink') ? linesWithAt(markdown, skipped) : [],
+    addresses,
+    tables: needed.has('table') ? linesOfTables(markdown) : new Set(),
+  };
+}
+
+function linesWithAt(markdown: string, skipped: number): [number, number][] {
+  const found: [number, number][] = [];
+  for (let at = markdown.indexOf('@'); at >= 0; ) {
+    const start = markdown.lastIndexOf('\n', at);
+    const next = markdown.indexOf('\n', at);
+    const end = next < 0 ? markdown.length : next;
+    found.push([start - skipped, end - skipped]);
+    at = markdown.indexOf('@', end);
+  }
+  return found;
+}
+
+function isInEmailLine(offset: number): boolean {
+  const { emails } = places;
+  let [low, high] = [0, emails.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((emails[middle]?.[1] ?? 0) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return offset >= (emails[low]?.[0] ?? Number.POSITIVE_INFINITY);
+}
+
+/** The lines before one of dashes and bars, and those after it up to an empty one. */
+function linesOfTables(markdown: string): Set<number> {
+  const isDelimiter = NEEDS.table ?? /$^/;
+  const lines = markdown.split(/\r\n|\r|\n/);
+  const found = new Set<number>();
+  let isTable = false;
+  for (const [i, line] of lines.entries()) {
+    if (isDelimiter.test(line)) isTable = true;
+    else if (/^[ \t>]*$/.test(line)) isTable = false;
+    // Lines are counted from 1, so that `i` is the one before.
+    if (!isTable) continue;
+    found.add(i);
+    found.add(i + 1);
+  }
+  return found;
+}
