@@ -29,6 +29,15 @@ const GROWTHS: Growth[] = [
     },
   },
   {
+    table: 'pages',
+    where: `${IN_WIKI} and t.gone_file is not null`,
+    differ: {
+      page_id: `'page_gone$word' || n6`,
+      slug: `'gone-$word-' || n`,
+      path: `t.parent_path || '/gone-$word-' || n`,
+    },
+  },
+  {
     table: 'page_links',
     where: `${IN_WIKI} and t.to_page_id = $page_id`,
     differ: { from_page_id: `'page_$word' || n6` },

@@ -4,7 +4,7 @@ import { ENDPOINTS } from '../src/app.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { type Ids, nameOf, propertiesOf } from './requests.ts';
 import { signedInClient } from './signed-in.ts';
-import { addLosses, type Tenants } from './tenants.ts';
+import { addGoneFile, addLosses, type Tenants } from './tenants.ts';
 
 /** Lists without a cursor, each with the reason. */
 export const BY_OFFSET_ALONE: Record<string, string> = {
@@ -54,7 +54,8 @@ export async function fillLists(tenants: Tenants): Promise<Ids> {
     await post(`${workspace}/api-keys`, { name: `key ${i}` });
     await post('/v1/me/api-keys', { name: `key ${i}` });
     await signedInClient(world, owner.user_id);
-    await post(`${wiki}/pages`, { title: `Child ${i}`, markdown: '[[File 0]]', parent_page_id: page_id });
+    const child = { title: `Child ${i}`, markdown: '[[File 0]] [[Missing]]', parent_page_id: page_id };
+    await addGoneFile(world.db, (await post(`${wiki}/pages`, child)).page_id, `gone${i}.md`);
     const trashed = await post(`${wiki}/pages`, { title: `Trashed ${i}`, markdown: '' });
     await client.send('DELETE', `${wiki}/pages/${trashed.page_id}`);
     const { body: page } = await client.get(`${wiki}/pages/${page_id}`);

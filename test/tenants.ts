@@ -178,7 +178,8 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
   assert.ok(row, 'an upload must make a page with a source');
   const pages = `/v1/wikis/${wiki_id}/pages`;
   const child = { title: word, markdown: `See [it](nothing-yet).\n`, parent_page_id: row.page_id };
-  await owner.post(pages, child);
+  const { body: left } = await owner.post(pages, child);
+  await addGoneFile(world.db, left.page_id, `${word}/gone.md`);
   const { body: deleted } = await owner.post(pages, child);
   await owner.patch(`${pages}/${deleted.page_id}`, { slug: 'moved' });
   await owner.send('DELETE', `${pages}/${deleted.page_id}`);
@@ -229,6 +230,11 @@ export async function addLosses(db: Db, wiki_id: string, word: string): Promise<
     update sources set losses = ${losses}::jsonb, loss_count = 1, losses_to_review = 1 where wiki_id = ${wiki_id}`);
 }
 
+/** Says of a page that its file is gone. */
+export async function addGoneFile(db: Db, page_id: string, filename: string): Promise<void> {
+  await db.query(sql`update pages set stale = true, gone_file = ${filename} where page_id = ${page_id}`);
+}
+
 /** Exports a wiki and returns the id of the finished export. */
 async function exportWiki(owner: Owner, wiki_id: string): Promise<string> {
   const { body } = await owner.post(`/v1/wikis/${wiki_id}/exports`);
@@ -258,7 +264,7 @@ function changesState({ method, path }: Endpoint): boolean {
   return (
     method === 'DELETE' ||
     (method === 'PATCH' && path.includes('/pages/')) ||
-    path.endsWith('/restore') ||
+    /\/(restore|keep)$/.test(path) ||
     /\/(complete|cancel|retry)$/.test(path) ||
     (method === 'PATCH' && path.includes('/files/')) ||
     /\/(revoke|transfer|lookup|accept)$/.test(path)
@@ -318,9 +324,9 @@ async function freshPage(db: Db, { wiki_id, revision }: Ids, owner: Actor, endpo
   await db.query(sql`
     with page as (
       insert into pages (wiki_id, page_id, path, slug, title, origin, revision, word_count, created_by, updated_by, trashed_at,
-        trashed_with)
+        trashed_with, gone_file)
       select ${wiki_id}, id, s, s, 'Fresh', 'authored', 1, 1, ${owner.user_id}, ${owner.user_id},
-        case when ${isTrashed} then now() end, case when ${isTrashed} then id end
+        case when ${isTrashed} then now() end, case when ${isTrashed} then id end, ${endpoint.path.endsWith('/keep') ? 'fresh.md' : null}::text
       from (select ${page_id}::text as id, ${page_id.replace('_', '-')}::text as s) given
       returning *
     )

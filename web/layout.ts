@@ -61,7 +61,11 @@ function treePanel(context: WikiContext, tree: Content): Html {
       ${tree}
       <ul class="tree-more">
         ${context.can('sources:read') && html`<li><a href="${context.actionUrl('sources')}">${icon('source')} Sources</a></li>`}
-        ${context.can('pages:write') && html`<li><a href="${context.actionUrl('trash')}">${icon('trash')} Trash</a></li>`}
+        ${
+          context.can('pages:write') &&
+          html`<li><a href="${context.actionUrl('trash')}">${icon('trash')} Trash</a></li>
+        <li><a href="${context.actionUrl('gone')}">${icon('source')} Files that are gone</a></li>`
+        }
         ${context.can('wikis:export') && html`<li><a href="${context.actionUrl('transfer')}">${icon('upload')} Export and import</a></li>`}
       </ul>
     </details>

@@ -4,7 +4,7 @@ import { sha256 } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { until } from '../test/until.ts';
-import { type Answer, openWorld } from '../test/world.ts';
+import { type Answer, openWorld, waitForUpload } from '../test/world.ts';
 import { ROUTES } from './routes.ts';
 
 const world = await openWorld();
@@ -79,6 +79,7 @@ const PAGES = [
   `/-/new?title=${encodeURIComponent(HOSTILE)}&parent=${page.page_id}`,
   '/-/edit/page',
   '/-/trash',
+  '/-/gone',
   '/-/upload',
   '/-/upload?first',
   '/-/uploads',
@@ -170,7 +171,7 @@ test('a user who can only read is offered no other action, and refused it', asyn
   const viewer = await world.member(workspace.workspace_id, 'viewer');
   const theirs = await browserOf(viewer.user_id);
   const { body } = await theirs.open('/hostile/w/page');
-  for (const action of ['edit', 'new', 'upload', 'trash']) assert.ok(!body.includes(`/-/${action}`), action);
+  for (const action of ['edit', 'new', 'upload', 'trash', 'gone']) assert.ok(!body.includes(`/-/${action}`), action);
   const refused = await theirs.submit('/hostile/w/-/edit/page', {
     title: 'x',
     markdown: 'x',
@@ -214,6 +215,43 @@ test('a deleted page says so, and can be restored', async () => {
   assert.match(missing.body, /is in the trash/);
   const restored = await me.submit('/hostile/w/-/trash', { page_id: gone.page_id });
   assert.deepEqual([restored.status, restored.headers.get('location')], [303, '/hostile/w/gone']);
+});
+
+test('pages whose files are gone are kept or deleted after a question, by those who may write', async () => {
+  const files = { 'sync/a.md': '# Sync A\n', 'sync/b.md': '# Sync B\n', 'sync/c.md': '# Sync C\n' };
+  const send = async (names: string[]) => {
+    const form = new FormData();
+    form.append('mode', 'sync');
+    for (const name of names) form.append('files', new Blob([files[name as keyof typeof files]]), name);
+    const headers = { accept: 'text/html', cookie: me.cookie, 'sec-fetch-site': 'same-origin' };
+    const sent = await world.anonymous.send('POST', '/hostile/w/-/upload', { headers, body: form, redirect: 'manual' });
+    const result = String(sent.headers.get('location'));
+    await waitForUpload(owner, wiki.wiki_id, result.split('/').at(-1) ?? '');
+    return result;
+  };
+  assert.match((await me.open('/hostile/w/-/upload')).body, /name="mode" value="sync"> Keep in sync with this folder/);
+  await send(Object.keys(files));
+  const result = await send(['sync/a.md']);
+  const address = '/hostile/w/-/gone';
+  assert.match((await me.open(result)).body, /href="\/hostile\/w\/-\/gone">Keep or delete their pages/);
+  assert.match((await me.open('/hostile/w/sync/b')).body, /sync\/b\.md, is gone from its folder/);
+  const idOf = async (path: string) => (await owner.get(`${api}/pages/path/${path}`)).body.page_id as string;
+  const [b, c] = [await idOf('sync/b'), await idOf('sync/c')];
+  const question = await me.submit(address, { do: 'delete', page_id: c });
+  assert.match(question.body, /Delete 1 page\?/);
+  assert.doesNotMatch(question.body, /Sync B/);
+  assert.equal((await owner.get(`${api}/pages/${c}`)).status, 200, 'nothing is done before the answer');
+  assert.equal((await me.submit(address, { do: 'delete', page_id: c, confirmed: 'yes' })).status, 303);
+  assert.equal((await me.submit(address, { do: 'delete', page_id: c, confirmed: 'yes' })).status, 303, 'done already');
+  assert.equal((await me.submit(address, { do: 'keep', page_id: b, confirmed: 'yes' })).status, 303);
+  assert.match((await me.open(address)).body, /No page waits for a decision/);
+  assert.equal((await owner.get(`${api}/pages/${c}`)).status, 404);
+  assert.equal((await owner.get(`${api}/pages/${b}`)).body.stale, false);
+
+  const viewer = await browserOf((await world.member(workspace.workspace_id, 'viewer')).user_id);
+  assert.doesNotMatch((await viewer.open(result)).body, /-\/gone/);
+  assert.equal((await viewer.open(address)).status, 403);
+  assert.equal((await viewer.submit(address, { do: 'keep', page_id: b, confirmed: 'yes' })).status, 403);
 });
 
 test('an old revision can be restored', async () => {

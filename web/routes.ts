@@ -1,4 +1,5 @@
 import { diagramFrame } from './pages/diagram.ts';
+import { decideGone, gone } from './pages/gone.ts';
 import { history, restoreRevision } from './pages/history.ts';
 import { begin, beginWorkspace, chooseTheme, home, workspace } from './pages/home.ts';
 import { acceptInvitation, invitation } from './pages/invitation.ts';
@@ -61,6 +62,8 @@ export const ROUTES: readonly WebRoute[] = [
   movePageToTrash,
   trash,
   restoreFromTrash,
+  gone,
+  decideGone,
   // uploading, exporting and importing
   upload,
   sendUpload,

@@ -144,6 +144,8 @@ test('each new file is sent without asking first, and a refusal is shown in the 
 }, async () => {
   const { page } = await openUploader();
   const methods: string[] = [];
+  const announced = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/uploads'));
+  await page.getByLabel('Keep in sync with this folder').check();
   const message = 'The files of this workspace would be too many.';
   await page.route('**/files/file_*', async (route) => {
     methods.push(route.request().method());
@@ -153,6 +155,7 @@ test('each new file is sent without asking first, and a refusal is shown in the 
   await panel(page).getByRole('alert').waitFor();
   assert.equal(await panel(page).getByRole('alert').textContent(), `${message} (request req_1)`);
   assert.deepEqual([...new Set(methods)], ['PATCH']);
+  assert.equal((await announced).postDataJSON().mode, 'sync', 'what was chosen is in the announcement');
   assert.equal(await panel(page).getByRole('status').textContent(), 'Stopped');
 });
 

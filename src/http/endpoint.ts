@@ -32,6 +32,8 @@ export interface Context<Params, Query, Body> extends AuthorizedDb {
   header(name: string): string | undefined;
   /** The files of an endpoint that consumes `multipart`, already durable. */
   files: readonly ReceivedFile[];
+  /** The other fields of such a body, as the client sent them: not validated. */
+  fields: Readonly<Record<string, string>>;
   /** The body of an endpoint that consumes `bytes`. */
   bytes: Readable;
   /** The id of the workspace that an endpoint with `createsWorkspace` may create; else "". */

@@ -14,6 +14,15 @@ export interface ReceivedFile {
   blob: ReceivedBlob;
 }
 
+/** A multipart body: its files, and its other fields by their names. */
+export interface ReceivedForm {
+  files: readonly ReceivedFile[];
+  fields: Readonly<Record<string, string>>;
+}
+
+/** Of a request without a multipart body. */
+export const NO_FORM: ReceivedForm = { files: [], fields: {} };
+
 interface ReceivingLimits extends Limits {
   /** What the workspace stores already. */
   storage: StorageUse;
@@ -34,10 +43,10 @@ export async function receiveFiles(
   headers: IncomingHttpHeaders,
   blobs: Blobs,
   limits: ReceivingLimits,
-): Promise<ReceivedFile[]> {
+): Promise<ReceivedForm> {
   const receiving: Promise<ReceivedFile>[] = [];
   try {
-    await parse(stream, headers, limits, (filename, content_type, file) => {
+    const fields = await parse(stream, headers, limits, (filename, content_type, file) => {
       const received = blobs.receive(file).then((blob) => ({ filename, content_type, blob }));
       receiving.push(received);
       return received;
@@ -51,7 +60,7 @@ export async function receiveFiles(
     }
     await limits.beforeKeeping(files.reduce((sum, { blob }) => sum + blob.byte_size, 0));
     await forEachConcurrently(files, 8, (file) => file.blob.keep());
-    return files;
+    return { files, fields };
   } catch (error) {
     await Promise.all(
       receiving.map(async (received) => {
@@ -69,8 +78,9 @@ function parse(
   headers: IncomingHttpHeaders,
   limits: ReceivingLimits,
   onFile: (filename: string, contentType: string, file: Readable) => Promise<unknown>,
-): Promise<void> {
+): Promise<Record<string, string>> {
   return new Promise((resolve, reject) => {
+    const fields: Record<string, string> = Object.create(null);
     let busboy: InstanceType<typeof Busboy>;
     try {
       busboy = new Busboy({
@@ -109,11 +119,14 @@ function parse(
       // If the file cannot be stored, nothing consumes it, and the parser would wait forever.
       onFile(filename, contentType, file).catch(fail);
     });
+    busboy.on('field', (name, value) => {
+      fields[name] = value;
+    });
     busboy.on('filesLimit', () => fail(tooManyFiles(limits)));
     busboy.on('error', (cause) =>
       fail(new ApiError('invalid_request', 'The body is not valid multipart/form-data.', { cause })),
     );
-    busboy.on('finish', resolve);
+    busboy.on('finish', () => resolve(fields));
     let bytes = 0;
     stream.on('data', (chunk: Buffer) => {
       bytes += chunk.length;

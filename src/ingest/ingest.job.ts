@@ -21,7 +21,7 @@ import { mergeEdits } from './merge-edits.ts';
 import { markOrphanedSections } from './orphaned-sections.ts';
 import { openSectionPlans } from './plan-sections.ts';
 import { planUpload } from './plan-upload.ts';
-import { markGone } from './sync-folder.ts';
+import { markGone, noteReturnedFolders } from './sync-folder.ts';
 import { type FilesAround, skipUnchanged } from './unchanged-files.ts';
 import { unpackArchives } from './unpack-archives.ts';
 import { insertSections, writeFiles } from './write-files.ts';
@@ -177,6 +177,7 @@ async function finish(query: Query, job: ClaimedJob, error: string): Promise<voi
   await lockJob(query, job);
   const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
   const lost = await markOrphanedSections(query, upload);
+  await noteReturnedFolders(query, upload);
   const gone = error === '' ? await markGone(query, upload) : { count: 0, paths: [] };
   const end = await endUpload(query, upload, error, lost, gone);
   await endJob(query, job, end);

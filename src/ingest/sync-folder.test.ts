@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { patch } from '../../test/resumable.ts';
 import { openWorld, waitForUpload } from '../../test/world.ts';
 import { zipOf } from '../../test/zip.ts';
+import { sql } from '../db/sql.ts';
 
 const world = await openWorld();
 const owner = await world.owner();
@@ -58,7 +59,7 @@ test('the page of a file that is gone from a folder is stale and named, and that
   const again = await wiki.sync(changed(DOCS, ['docs/b.md', 'docs/deep/c.md']));
   assert.doesNotMatch(again.summary, /gone/, 'it is said once');
   await wiki.sync(DOCS);
-  assert.deepEqual(await wiki.stale(), ['docs/deep']);
+  assert.deepEqual(await wiki.stale(), []);
 });
 
 test('what people decided to keep is not asked for again', async () => {
@@ -70,6 +71,61 @@ test('what people decided to keep is not asked for again', async () => {
   await owner.patch(`${wiki.at}/pages/${page_id}`, { base_revision: revision, markdown: '# B\n\nIt is ours now.\n' });
   await wiki.sync(without);
   assert.deepEqual(await wiki.stale(), []);
+});
+
+test('pages whose files are gone are listed until each was kept, deleted, rewritten, or its file is back', async () => {
+  const wiki = await newWiki();
+  const listed = async () =>
+    (await owner.get(`${wiki.at}/pages/gone`)).body.map(
+      ({ path, filename, pages_below }: { path: string; filename: string; pages_below: number }) =>
+        `${path} ${filename} ${pages_below}`,
+    );
+  const files = { ...DOCS, 'docs/e.md': '# E\n', 'docs/f.md': '# F\n' };
+  await wiki.sync(files);
+  await wiki.sync({ 'docs/a.md': '# A\n' });
+  assert.deepEqual((await listed()).sort(), [
+    'docs/b docs/b.md 0',
+    'docs/deep docs/deep/ 1',
+    'docs/deep/c docs/deep/c.md 0',
+    'docs/e docs/e.md 0',
+    'docs/f docs/f.md 0',
+  ]);
+  const [b, e, f] = await Promise.all(['docs/b', 'docs/e', 'docs/f'].map((path) => wiki.page(path)));
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  assert.equal((await viewer.get(`${wiki.at}/pages/gone`)).status, 403);
+  assert.equal((await viewer.post(`${wiki.at}/pages/${b.page_id}/keep`)).status, 403);
+  const kept = await owner.post(`${wiki.at}/pages/${b.page_id}/keep`);
+  assert.deepEqual([kept.status, kept.body.stale, kept.body.revision], [200, false, b.revision]);
+  assert.equal((await owner.post(`${wiki.at}/pages/${b.page_id}/keep`)).status, 404, 'it is decided');
+  const [record] = await world.db.query(sql`
+    select actor_id, before, after from audit_events where type = 'page.kept' and target_id = ${b.page_id}`);
+  assert.deepEqual(record, {
+    actor_id: owner.user_id,
+    before: { stale: true, gone_file: 'docs/b.md' },
+    after: { stale: false, gone_file: '' },
+  });
+  await owner.send('DELETE', `${wiki.at}/pages/${e.page_id}`);
+  await owner.patch(`${wiki.at}/pages/${f.page_id}`, { base_revision: f.revision, markdown: 'Ours now.' });
+  assert.equal((await listed()).length, 2);
+  await wiki.sync({ 'docs/a.md': '# A\n', 'docs/deep/c.md': DOCS['docs/deep/c.md'] ?? '' });
+  assert.deepEqual(await listed(), []);
+  assert.deepEqual(await wiki.stale(), []);
+});
+
+test('the mode can be a field of the form, and another one is refused', async () => {
+  const wiki = await newWiki();
+  await wiki.sync(DOCS);
+  const formOf = (mode: string) => {
+    const form = new FormData();
+    form.append('mode', mode);
+    form.append('files', new Blob(['# A\n']), 'docs/a.md');
+    return form;
+  };
+  const refused = await owner.send('POST', `${wiki.at}/uploads`, { body: formOf('mirror') });
+  assert.deepEqual([refused.status, refused.body.error], [400, 'invalid_request']);
+  const { body } = await owner.send('POST', `${wiki.at}/uploads`, { body: formOf('sync') });
+  await waitForUpload(owner, wiki.wiki_id, body.upload_id);
+  assert.deepEqual(await wiki.stale(), ['docs/b', 'docs/deep', 'docs/deep/c']);
 });
 
 test('a file of another name takes its page along, with its history and links, and the old path leads to it', async () => {

@@ -194,14 +194,34 @@ export async function markGone(
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and not is_attachment`);
   const gone = files?.is_whole ? await goneFiles(query, { wiki_id, upload_id }) : [];
   if (gone.length === 0) return { count: 0, paths: [] };
-  const ids = gone.map(({ page_id }) => page_id);
+  const given = gone.map(({ page_id, kind, filename }) => ({
+    page_id,
+    gone_file: kind === 'folder' ? `${filename}/` : filename,
+  }));
+  // A page that waits for a decision already was counted when its file was gone.
   const marked = await query<{ path: string }>(sql`
-    update pages p set stale = true
-    where p.wiki_id = ${wiki_id} and p.trashed_at is null and not p.stale and (p.page_id = any (${ids}::text[]) or p.page_id in (
-      select s.page_id from compiled_files c
+    with given as materialized (
+      select page_id, gone_file from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g (page_id text, gone_file text)
+    ), gone as materialized (
+      select page_id, gone_file from given
+      union
+      select s.page_id, g.gone_file from given g
+      join compiled_files c on c.wiki_id = ${wiki_id} and c.page_id = g.page_id
       join upload_files s on s.wiki_id = c.wiki_id and s.upload_id = c.upload_id and s.section_of = c.file_no
-      where c.wiki_id = ${wiki_id} and c.page_id = any (${ids}::text[])))
+    )
+    update pages p set stale = true, gone_file = g.gone_file from gone g
+    where p.wiki_id = ${wiki_id} and p.page_id = g.page_id and p.trashed_at is null and not (p.stale and p.gone_file is not null)
     returning case when p.status = 'draft' then '' else p.path end as path`);
   const paths = marked.map(({ path }) => path).filter((path) => path !== '');
   return { count: marked.length, paths: paths.sort() };
+}
+
+/** A folder that was gone is back with the first file in it; its page waits for no decision any more. */
+export async function noteReturnedFolders(query: Query, { wiki_id, upload_id }: UploadId): Promise<void> {
+  await query(sql`
+    update pages p set stale = false, gone_file = null
+    where p.wiki_id = ${wiki_id} and p.gone_file like '%/' and exists (
+      select from upload_files f
+      where f.wiki_id = p.wiki_id and f.upload_id = ${upload_id} and f.kind = 'file' and f.status = 'done'
+        and starts_with(f.filename, p.gone_file))`);
 }

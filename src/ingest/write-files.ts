@@ -179,7 +179,7 @@ async function writePageSources(
         decode(hashes, 'hex'), form_blocks, decode(form_hashes, 'hex')
       from given
     )
-    update pages p set source_count = 1, stale = false from given g where p.wiki_id = ${write.wiki_id} and p.page_id = g.page_id`);
+    update pages p set source_count = 1, stale = false, gone_file = null from given g where p.wiki_id = ${write.wiki_id} and p.page_id = g.page_id`);
 }
 
 async function writePictures(

@@ -137,7 +137,7 @@ async function writeBases(query: Query, wiki_id: string, edited: readonly Edited
     with forgotten as (
       delete from page_bases where wiki_id = ${wiki_id} and page_id = any (${known}::text[])
     ), marked as (
-      update pages set stale = true where wiki_id = ${wiki_id} and page_id = any (${stale}::text[])
+      update pages set stale = true, gone_file = null where wiki_id = ${wiki_id} and page_id = any (${stale}::text[])
     )
     insert into page_bases (wiki_id, page_id, title, markdown, waiting_title, waiting_markdown)
     select ${wiki_id}, page_id, title, markdown, waiting_title, waiting_markdown
@@ -170,7 +170,7 @@ async function writeRows(query: Query, { wiki_id, creator }: UploadWrite, rows: 
       from given where revision = 1
     ), updated as (
       update pages p set title = g.title, description = g.description, revision = g.revision, word_count = g.word_count,
-        stale = false, updated_at = now(), updated_by = ${creator}
+        stale = false, gone_file = null, updated_at = now(), updated_by = ${creator}
       from given g where p.wiki_id = ${wiki_id} and p.page_id = g.page_id and g.revision > 1
     ), revised as (
       insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by, origin, folder)

@@ -4,6 +4,8 @@ import { editPage } from './edit-page.ts';
 import { getPage } from './get-page.ts';
 import { getPageByPath } from './get-page-by-path.ts';
 import { getTree } from './get-tree.ts';
+import { keepPage } from './gone/keep-page.ts';
+import { listGonePages } from './gone/list-gone-pages.ts';
 import { listBacklinks } from './list-backlinks.ts';
 import { listBranches } from './list-branches.ts';
 import { listChildren } from './list-children.ts';
@@ -32,6 +34,8 @@ export const pages: Feature = {
     getTree,
     listBranches,
     listTrash,
+    listGonePages,
+    keepPage,
     listBacklinks,
   ],
   jobs: [purgeTrash],

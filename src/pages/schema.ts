@@ -61,6 +61,22 @@ export const TrashedPage = Record({
 });
 export type TrashedPage = Static<typeof TrashedPage>;
 
+/** A page whose file a sync of its folder had no more. */
+export const GonePage = Record({
+  page_id: Id,
+  wiki_id: Id,
+  path: Type.String({ description: 'The slugs from the root, joined by "/".' }),
+  title: Type.String(),
+  filename: Type.String({ description: 'The file that is gone; of a page of a folder its name with a / behind it.' }),
+  pages_below: Type.Integer({
+    description:
+      'How many pages below it would go to the trash with it, 1,000 at most; they may have files, or people may have written them.',
+  }),
+  revision: Type.Integer(),
+  updated_at: Timestamp,
+});
+export type GonePage = Static<typeof GonePage>;
+
 export const OutlineEntry = Record({ level: Type.Integer(), text: Type.String(), anchor: Type.String() });
 
 export const FullPage = Record({

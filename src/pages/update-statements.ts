@@ -111,7 +111,8 @@ export function updateCtes(
         position = coalesce(${position ?? null}::int, p.position), revision = p.revision + ${isRevision ? 1 : 0},
         description = coalesce(${text?.rendered.description ?? null}::text, p.description),
         word_count = coalesce(${text?.rendered.word_count ?? null}::int, p.word_count),
-        stale = p.stale and not ${text !== undefined}, updated_at = now(), updated_by = a.user_id
+        stale = p.stale and not ${text !== undefined},
+        gone_file = case when ${text === undefined} then p.gone_file end, updated_at = now(), updated_by = a.user_id
       from before, access a
       where p.wiki_id = a.wiki_id and p.page_id = before.page_id
       returning p.*`,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
+import { ApiError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { pickFields, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
@@ -15,7 +16,7 @@ export const createUpload = endpoint({
   path: '/v1/wikis/:wiki_id/uploads',
   summary: 'Upload files',
   description:
-    'As a form each field with a file name is a file; a name may hold folders ("guide/setup.md"). A job makes sources and pages of them. As JSON the files are announced: their bytes come by tus 1.0, in any number of requests, and then the upload is completed.',
+    'As a form each field with a file name is a file; a name may hold folders ("guide/setup.md"). A field `mode` is as the parameter. A job makes sources and pages of them. As JSON the files are announced: their bytes come by tus 1.0, in any number of requests, and then the upload is completed.',
   access: onWiki('uploads:create'),
   event: 'upload.created',
   limit: 'uploads',
@@ -45,15 +46,18 @@ export const createUpload = endpoint({
     },
   },
   run: async (context) => {
-    const { params, query, body, files, one, later } = context;
+    const { params, query, body, files, fields, one, later, refuse } = context;
     if (files.length === 0) return announceFiles(params.wiki_id, body, query.mode, context);
+    const mode = query.mode ?? fields.mode ?? 'add';
+    if (mode !== 'add' && mode !== 'sync')
+      return refuse(new ApiError('invalid_request', 'The mode is "add" or "sync".'));
     const rows = files.map(({ filename, content_type, blob: { byte_size, sha256 } }, file_no) =>
       fileRow({ filename, content_type, byte_size, received: byte_size, sha256, expected_sha256: '' }, file_no),
     );
     const { wiki_id } = params;
     const upload_id = newId('upload');
     const made = await one<Upload>({
-      ...newUpload(upload_id, 'queued', rows, query.mode),
+      ...newUpload(upload_id, 'queued', rows, mode),
       job: later(jobRecord, { wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
       result: sql`select ${uploadColumns} from upload u`,
     });

@@ -1,4 +1,4 @@
-import type { FullPage } from '../../src/pages/schema.ts';
+import type { FullPage, GonePage } from '../../src/pages/schema.ts';
 import type { Citation } from '../../src/sources/schema.ts';
 import type { Api } from '../api.ts';
 import { type Block, type Part, splitIntoParts } from '../blocks.ts';
@@ -148,6 +148,12 @@ function countsOf(blocks: readonly Citation[]): string[] {
 
 /** Why a page is stale: the sources that have changed, with links. Errors: Problem. */
 export async function stalenessReason(api: Api, context: WikiContext, page: FullPage): Promise<Content> {
+  if (context.can('pages:write')) {
+    const [waiting] = await api.get<GonePage[]>(`${context.api}/pages/gone?limit=1&from=${page.page_id}`);
+    if (waiting?.page_id === page.page_id) {
+      return html`The file of this page, ${waiting.filename}, is gone from its folder. <a href="${context.actionUrl('gone')}">Keep or delete the page</a>`;
+    }
+  }
   if (page.citations.length === 0) return 'The source that this page was made from was deleted.';
   const cited = await loadCitations(api, `${context.api}/pages/${page.page_id}`, STALENESS_CITATIONS_MAX);
   const names = (sources: readonly { source_id: string; filename: string; title: string }[]) => {
@@ -159,5 +165,7 @@ export async function stalenessReason(api: Api, context: WikiContext, page: Full
   const changed = cited.filter(({ source_matches }) => !source_matches);
   const seeLink = html`<a href="${pageSourcesUrl(context, page.path)}">See which passages</a>`;
   if (changed.length > 0) return html`The sources of this page have changed: ${names(changed)}. ${seeLink}`;
+  if (!context.can('pages:write'))
+    return 'What this page was made from has changed, or is gone: it may be out of date.';
   return html`The sources of this page have changed where people have edited the page: ${names(page.citations)}. Edit the page to resolve this.`;
 }

@@ -31,6 +31,7 @@ async function renderForm(
           <label class="button main pick">Choose a folder<input type="file" name="files" multiple webkitdirectory></label>
           <label class="button pick">Choose files<input type="file" name="files" multiple></label>
           </div>
+          <p><label><input type="checkbox" name="mode" value="sync"> Keep in sync with this folder</label><br><span class="small">The wiki follows the folder: files that were renamed keep their pages, and pages whose files are gone are listed for you to keep or delete.</span></p>
           <noscript><p><button class="button main">Upload the chosen files</button></p></noscript>
         </form>
         </ibid-upload>

@@ -1,4 +1,5 @@
 import type { Job } from '../../src/jobs/schema.ts';
+import type { GonePage } from '../../src/pages/schema.ts';
 import type { FileOfUpload, Upload } from '../../src/uploads/schema.ts';
 import { problemForForm } from '../api.ts';
 import { type Content, html } from '../html.ts';
@@ -62,12 +63,13 @@ async function renderUpload(
   const id = encodeURIComponent(visit.params.upload_id ?? '');
   const api = `${context.api}/uploads/${id}`;
   const address = context.actionUrl('uploads', visit.params.upload_id ?? '');
-  const [it, branches, jobs, failed, files] = await Promise.all([
+  const [it, branches, jobs, failed, files, waiting] = await Promise.all([
     visit.api.get<Upload>(api),
     loadBranches(visit.api, context),
     visit.api.get<Job[]>(`${context.api}/jobs?upload_id=${id}&limit=500`),
     readPart<FileOfUpload>(visit, `${api}/files?status=failed&limit=${PAGE_SIZE}`, { name: 'failed', address }),
     readPart<FileOfUpload>(visit, `${api}/files?limit=${PAGE_SIZE}`, { name: 'files', address }),
+    context.can('pages:write') ? visit.api.get<GonePage[]>(`${context.api}/pages/gone?limit=1`) : [],
   ]);
   const job = jobs.at(-1);
   const isRunning = it.status === 'queued' && job !== undefined;
@@ -84,6 +86,7 @@ async function renderUpload(
         ${isRunning && jobSteps(context, job)}
         ${it.status === 'uploading' && html`<p>Not all bytes have arrived yet. In the browser that was sending them, <a href="${context.actionUrl('upload')}">choose the same files again</a> to continue.</p>`}
         ${it.summary !== '' && html`<p>${it.summary}</p>`}
+        ${it.status === 'completed' && waiting.length > 0 && html`<p class="note">Files that pages were made from are gone from their folder. <a href="${context.actionUrl('gone')}">Keep or delete their pages</a></p>`}
         ${it.error !== '' && html`<p class="note bad">${errorText(it.error)}</p>`}
         <p class="small">Uploaded ${time(it.created_at)}.</p>
         ${actions(context, it, jobs.length > 0)}

@@ -2,7 +2,7 @@ import { notFound } from '../../core/errors.ts';
 import { sha256 } from '../../core/secrets.ts';
 import { sql } from '../../db/sql.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { type ReceivedFile, receiveFiles } from '../multipart.ts';
+import { NO_FORM, type ReceivedForm, receiveFiles } from '../multipart.ts';
 import type { Services } from '../services.ts';
 import { isNearLimit, refuseStorage, type StorageUse, storageOf } from '../upload-limits.ts';
 import type { AcceptedRequest } from './accepted-request.ts';
@@ -13,9 +13,9 @@ export async function receiveUpload(
   endpoint: Endpoint,
   { blobs, limits }: Services,
   { request, input, openGuard }: AcceptedRequest,
-): Promise<ReceivedFile[]> {
+): Promise<ReceivedForm> {
   const stream = streamOf(request);
-  if (endpoint.consumes !== 'multipart' || !stream) return [];
+  if (endpoint.consumes !== 'multipart' || !stream) return NO_FORM;
   const target = endpoint.receives?.(input.params) ?? sql`select 1`;
   const guard = openGuard();
   const findStorage = async () => {
@@ -38,8 +38,11 @@ export async function receiveUpload(
   });
 }
 
-/** SHA-256 of the request's content: its files by name and content, or its JSON. */
-export function fingerprintOf({ request }: AcceptedRequest, files: readonly ReceivedFile[]): Buffer {
-  const sent = streamOf(request) ? files.map(({ filename, blob }) => [filename, blob.sha256]) : [request.body];
+/** SHA-256 of the request's content: its files by name and content, and its fields; or its JSON. */
+export function fingerprintOf({ request }: AcceptedRequest, { files, fields }: ReceivedForm): Buffer {
+  const named = Object.entries(fields);
+  const sent = streamOf(request)
+    ? [...files.map(({ filename, blob }) => [filename, blob.sha256]), ...(named.length > 0 ? [named] : [])]
+    : [request.body];
   return sha256(JSON.stringify(sent));
 }

@@ -4,6 +4,7 @@ import { requireCaller } from '../../access/guard.ts';
 import { readIdempotencyKey } from '../../access/idempotency.ts';
 import { ApiError, forbidden, unauthorized } from '../../core/errors.ts';
 import { type Endpoint, isIdempotent } from '../endpoint.ts';
+import { NO_FORM } from '../multipart.ts';
 import { acceptRequest } from './accepted-request.ts';
 import { fingerprintOf, receiveUpload } from './files.ts';
 import { type Input, inputReader } from './input.ts';
@@ -48,13 +49,13 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
         .openGuard()
         .refuse(new ApiError('storage_unavailable', 'The disk of the service is nearly full. Try again later.'));
     }
-    const files = endpoint.consumes === 'multipart' ? await receiveUpload(endpoint, services, accepted) : [];
+    const form = endpoint.consumes === 'multipart' ? await receiveUpload(endpoint, services, accepted) : NO_FORM;
 
     const key = takesKey ? readIdempotencyKey(request.headers) : undefined;
-    if (key === undefined) return send(accepted, reply, await run(endpoint, needs, accepted, files));
+    if (key === undefined) return send(accepted, reply, await run(endpoint, needs, accepted, form));
     const { method, url: path } = request;
-    const repeated = { key, method, path, fingerprint: fingerprintOf(accepted, files) };
-    const { body, isReplayed } = await runOnce(endpoint, needs, accepted, files, repeated);
+    const repeated = { key, method, path, fingerprint: fingerprintOf(accepted, form) };
+    const { body, isReplayed } = await runOnce(endpoint, needs, accepted, form, repeated);
     if (isReplayed) reply.header('idempotency-replayed', 'true');
     return send(accepted, reply, body);
   };

@@ -5,7 +5,7 @@ import { findAnswer, type IdempotentRequest } from '../../access/idempotency.ts'
 import { ApiError } from '../../core/errors.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ListPage } from '../list-paging.ts';
-import type { ReceivedFile } from '../multipart.ts';
+import type { ReceivedForm } from '../multipart.ts';
 import type { AcceptedRequest } from './accepted-request.ts';
 import { streamOf } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
@@ -18,7 +18,7 @@ export async function run(
   endpoint: Endpoint,
   { services, log }: HandlerNeeds,
   { request, credential, input, new_workspace_id = '', abandoned, openGuard }: AcceptedRequest,
-  files: readonly ReceivedFile[],
+  form: ReceivedForm,
   answering?: AnswerTransaction,
 ): Promise<unknown> {
   const db = openGuard(answering);
@@ -31,7 +31,7 @@ export async function run(
     // Undefined where the endpoint is no list, which then fails at its first call.
     paging: paging as ListPage,
     body: request.body,
-    files,
+    ...form,
     bytes: streamOf(request) ?? Readable.from([]),
     header: (name) => headerOf(request, name),
     credential,
@@ -64,14 +64,14 @@ export async function runOnce(
   endpoint: Endpoint,
   needs: HandlerNeeds,
   accepted: AcceptedRequest,
-  files: readonly ReceivedFile[],
+  form: ReceivedForm,
   repeated: IdempotentRequest,
 ): Promise<Answer> {
   const { id, answer } = await findAnswer(accepted.openGuard(), repeated);
   if (answer) return { ...answer, isReplayed: true };
   const answering = openAnswerTransaction(accepted.db, id, repeated);
   try {
-    return { body: await run(endpoint, needs, accepted, files, answering), isReplayed: false };
+    return { body: await run(endpoint, needs, accepted, form, answering), isReplayed: false };
   } catch (error) {
     await answering.rollback();
     const { answer } = await findAnswer(accepted.openGuard(), repeated).catch((refusal: unknown) => {

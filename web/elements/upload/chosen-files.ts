@@ -4,6 +4,9 @@ export interface ChosenFile {
   file: File;
 }
 
+/** sync: the files are all of their folder. */
+export type UploadMode = 'add' | 'sync';
+
 /** Files of a folder that are left out: hidden files, installed packages and system files. */
 const IGNORED = /(?:^|\/)(?:\.[^/]+|node_modules|__MACOSX|Thumbs\.db)(?:\/|$)/;
 

@@ -1,5 +1,5 @@
 import { callApi, listAll } from '../call-api.ts';
-import type { ChosenFile } from './chosen-files.ts';
+import type { ChosenFile, UploadMode } from './chosen-files.ts';
 
 /** An announced file, and how many of its bytes the service has. */
 export interface PendingFile {
@@ -24,12 +24,19 @@ export function uploadUrl({ wiki_id, upload_id }: PendingUpload): string {
   return `/v1/wikis/${wiki_id}/uploads/${upload_id}`;
 }
 
-/** Announces files to the API, and stores what is needed to resume after a reload. Errors: ApiError. */
-export async function announceUpload(wiki_id: string, chosen: readonly ChosenFile[]): Promise<PendingUpload> {
+/** Announces files to the API as an upload of this mode, and stores what is needed to resume after a reload. Errors: ApiError. */
+export async function announceUpload(
+  wiki_id: string,
+  chosen: readonly ChosenFile[],
+  mode: UploadMode,
+): Promise<PendingUpload> {
   const reply = await callApi<{ upload: { upload_id: string }; files: { file_id: string }[] }>(
     'POST',
     `/v1/wikis/${wiki_id}/uploads`,
-    { files: chosen.map(({ name, file }) => ({ filename: name, byte_size: file.size, content_type: file.type })) },
+    {
+      files: chosen.map(({ name, file }) => ({ filename: name, byte_size: file.size, content_type: file.type })),
+      mode,
+    },
   );
   const files = chosen.map(({ name, file }, i) => ({
     file_id: reply.files[i]?.file_id ?? '',

@@ -1,4 +1,4 @@
-import { type ChosenFile, filesOfDrop, filesOfInput } from './chosen-files.ts';
+import { type ChosenFile, filesOfDrop, filesOfInput, type UploadMode } from './chosen-files.ts';
 import { listPendingUploads } from './pending-upload.ts';
 import { openNewUpload, openPendingUpload, type UploadPanel } from './upload-panel.ts';
 
@@ -20,7 +20,13 @@ class UploadForm extends HTMLElement {
   upload(chosen: readonly ChosenFile[]): void {
     if (this.#panels.some((panel) => panel.resume(chosen))) return;
     const { wiki = '', to = '' } = this.dataset;
-    this.#panels.push(openNewUpload(prependContainer(this), wiki, to, chosen));
+    this.#panels.push(openNewUpload(prependContainer(this), wiki, to, chosen, this.#modeOf(chosen)));
+  }
+
+  /** Files that were chosen one by one are not all of a folder. */
+  #modeOf(chosen: readonly ChosenFile[]): UploadMode {
+    const isSync = this.querySelector<HTMLInputElement>('input[name=mode]')?.checked ?? false;
+    return isSync && chosen.every(({ name }) => name.includes('/')) ? 'sync' : 'add';
   }
 
   async #showPending(): Promise<void> {
@@ -79,7 +85,7 @@ class DropAnywhere extends HTMLElement {
     for (const pending of await listPendingUploads(wiki).catch(() => [])) {
       if (openPendingUpload(container, uploadsUrl, pending).resume(chosen)) return;
     }
-    openNewUpload(container, wiki, uploadsUrl, chosen);
+    openNewUpload(container, wiki, uploadsUrl, chosen, 'add');
   }
 }
 

@@ -1,0 +1,105 @@
+import type { GonePage } from '../../src/pages/schema.ts';
+import { Problem } from '../api.ts';
+import { type Content, html } from '../html.ts';
+import { renderInWiki, time } from '../layout.ts';
+import { partLinks, readPart } from '../paging.ts';
+import { loadBranches, renderTree } from '../tree.ts';
+import type { Visit, WebResponse, WebRoute } from '../visit.ts';
+import { loadWikiContext, type WikiContext } from '../wiki-context.ts';
+
+const SHOWN = 100;
+
+/** What a person can decide about the page of a file that is gone. */
+const DECISIONS = { keep: 'Keep', delete: 'Delete' } as const;
+type Decision = keyof typeof DECISIONS;
+
+/** The pages whose files a sync of their folder had no more. Chosen ones are shown again before anything is done. */
+export const gone: WebRoute = {
+  method: 'GET',
+  path: '/:workspace/:wiki/-/gone',
+  handle: async (visit) => renderGone(visit, await loadWikiContext(visit)),
+};
+
+export const decideGone: WebRoute = {
+  method: 'POST',
+  path: '/:workspace/:wiki/-/gone',
+  handle: async (visit) => {
+    const context = await loadWikiContext(visit);
+    const decision = visit.form.get('do') ?? '';
+    const page_ids = [...new Set(visit.form.getAll('page_id'))].slice(0, SHOWN);
+    if (!isDecision(decision))
+      throw new Problem(400, { message: 'The form is incomplete.', request_id: visit.request.id });
+    if (visit.form.get('confirmed') !== 'yes') return renderGone(visit, context, { decision, page_ids });
+    for (const page_id of page_ids) await decide(visit, context, decision, page_id);
+    return { redirect: context.actionUrl('gone') };
+  },
+};
+
+function isDecision(word: string): word is Decision {
+  return Object.hasOwn(DECISIONS, word);
+}
+
+/** Someone else may have decided since, and a page goes to the trash with the one above it. */
+async function decide({ api }: Visit, context: WikiContext, decision: Decision, page_id: string): Promise<void> {
+  const address = `${context.api}/pages/${encodeURIComponent(page_id)}`;
+  try {
+    await (decision === 'keep' ? api.post(`${address}/keep`) : api.delete(address));
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 404) throw error;
+  }
+}
+
+/** The list, or what of it was `chosen` with the question whether to go on. */
+async function renderGone(
+  visit: Visit,
+  context: WikiContext,
+  chosen?: { decision: Decision; page_ids: readonly string[] },
+): Promise<WebResponse> {
+  const [branches, part] = await Promise.all([
+    loadBranches(visit.api, context),
+    readPart<GonePage>(visit, `${context.api}/pages/gone?limit=${SHOWN}`),
+  ]);
+  const asked = part.records.filter(({ page_id }) => chosen?.page_ids.includes(page_id));
+  return {
+    page: renderInWiki(visit, context, {
+      title: 'Files that are gone',
+      tree: renderTree(context, branches),
+      main: html`<article><h1>Files that are gone</h1>
+        ${
+          chosen && asked.length > 0
+            ? question(context, chosen.decision, asked)
+            : html`<p>A sync of their folder did not have the files of these pages any more. The pages stay, marked as stale, until you keep or delete them, or the files come back.</p>
+              ${chosen && html`<p class="note" role="status">Choose the pages first.</p>`}
+              ${part.records.length === 0 ? html`<p class="empty">${part.isFirst ? 'No page waits for a decision.' : 'There is nothing more.'}</p>` : choices(context, part.records)}
+              ${partLinks(part)}`
+        }</article>`,
+    }),
+  };
+}
+
+function choices(context: WikiContext, pages: readonly GonePage[]): Content {
+  return html`<form method="post">
+    <ul class="list">${pages.map((it) => html`<li><label><input type="checkbox" name="page_id" value="${it.page_id}"> <strong>${it.title}</strong></label> <a href="${context.pageUrl(it.path)}">${it.path}</a>${facts(it)}</li>`)}</ul>
+    <p class="row-of-buttons"><button class="button" name="do" value="keep">Keep the chosen pages</button><button class="button bad" name="do" value="delete">Delete the chosen pages</button></p></form>`;
+}
+
+function facts({ filename, pages_below, updated_at }: GonePage): Content {
+  return html`<p class="small">${filename} is gone · changed ${time(updated_at)}${pages_below > 0 && ` · ${countOf(pages_below)} below`}</p>`;
+}
+
+function question(context: WikiContext, decision: Decision, pages: readonly GonePage[]): Content {
+  const consequence =
+    decision === 'keep'
+      ? 'They stay as they are, without the mark. No later sync asks for them again; a file of the same name is theirs again.'
+      : 'They go to the trash with all pages below them, and can be restored from there for 30 days.';
+  return html`<form method="post" action="${context.actionUrl('gone')}">
+    <p><strong>${DECISIONS[decision]} ${countOf(pages.length)}?</strong> ${consequence}</p>
+    <ul class="list">${pages.map((it) => html`<li><input type="hidden" name="page_id" value="${it.page_id}"><strong>${it.title}</strong> ${it.path}${facts(it)}</li>`)}</ul>
+    <input type="hidden" name="confirmed" value="yes">
+    <p class="row-of-buttons"><button class="button ${decision === 'delete' ? 'bad' : 'main'}" name="do" value="${decision}">${DECISIONS[decision]} ${countOf(pages.length)}</button>
+    <a class="button quiet" href="${context.actionUrl('gone')}">Cancel</a></p></form>`;
+}
+
+function countOf(pages: number): string {
+  return pages === 1 ? '1 page' : `${pages >= 1_000 ? '1,000 or more' : pages} pages`;
+}
