@@ -47,6 +47,14 @@ function shown({ markdown, pictures = [] }: ExtractedDocument): string {
   return pictures.reduce((text, { name }, i) => text.replaceAll(`attachment:${name}`, `picture ${i + 1}`), markdown);
 }
 
+/** `ornament small 1-2: 3` */
+function pictureLosses({ losses = [] }: ExtractedDocument): string[] {
+  const ofPictures = losses.filter(({ kind }) => kind === 'picture' || kind === 'ornament');
+  return ofPictures.map(
+    ({ kind, place, first_page, last_page, count }) => `${kind} ${place} ${first_page}-${last_page}: ${count}`,
+  );
+}
+
 /** Size, type of colours, and pixels of a PNG whose rows are written as differences to the one above. */
 function readPng(png: Uint8Array) {
   const file = Buffer.from(png);
@@ -178,25 +186,25 @@ test('what is painted in one colour, is half transparent, or has one bit a pixel
   assert.deepEqual([clear?.colors, clear?.pixels[3], clear?.pixels.length], [6, 128, 120 * 90 * 4]);
 });
 
-test('what shows a reader nothing is left out: ornaments, backgrounds of text, parts of drawings, what every page repeats', async () => {
+test('what shows a reader nothing is left out and listed: ornaments, backgrounds of text, parts of drawings, what every page repeats', async () => {
   const images = { Photo: PHOTO, Colors: COLORS, Tiny: pixelImage(16, 16, () => [1, 2, 3]) };
   const text = Array.from(
     { length: 30 },
     (_, i) => [`A line of text that is number ${i} of its page.`, 50, 700 - 12 * i] as const,
   );
-  const nothing: [why: string, pages: number, pictures: PdfPicture[]][] = [
-    ['too few pixels', 1, [['Tiny', 50, 100, 200, 200]]],
-    ['painted too small', 1, [['Photo', 50, 100, 20, 20]]],
-    ['off the page', 1, [['Photo', 700, 100, 200, 200]]],
-    ['a scan under its text', 1, [['Photo', 0, 0, 595, 842]]],
+  const nothing: [listed: string, pages: number, pictures: PdfPicture[]][] = [
+    ['ornament small 1-1: 1', 1, [['Tiny', 50, 100, 200, 200]]],
+    ['ornament small 1-1: 1', 1, [['Photo', 50, 100, 20, 20]]],
+    ['ornament outside of the page 1-1: 1', 1, [['Photo', 700, 100, 200, 200]]],
+    ['ornament behind text 1-1: 1', 1, [['Photo', 0, 0, 595, 842]]],
     [
-      'parts of a drawing',
+      'picture part of a drawing 1-1: 60',
       1,
       Array.from({ length: 60 }, (_, i) => [i % 2 ? 'Photo' : 'Colors', 50 + 8 * i, 50, 60, 60]),
     ],
-    ['the sign of a company on every page', 4, [['Photo', 450, 750, 90, 60]]],
+    ['ornament on many pages 1-4: 4', 4, [['Photo', 450, 750, 90, 60]]],
   ];
-  for (const [why, pages, pictures] of nothing) {
+  for (const [listed, pages, pictures] of nothing) {
     const document = await read(
       pdfOf(
         Array.from({ length: pages }, () => text),
@@ -204,13 +212,14 @@ test('what shows a reader nothing is left out: ornaments, backgrounds of text, p
         images,
       ),
     );
-    assert.deepEqual([document.pictures?.length, document.markdown.includes('![')], [0, false], why);
+    assert.deepEqual([document.pictures?.length, document.markdown.includes('![')], [0, false], listed);
+    assert.deepEqual(pictureLosses(document), [listed]);
   }
   const scan = await read(pdfOf([text, []], [[], [['Photo', 0, 0, 595, 842]]], images));
   assert.match(shown(scan), /!\[\]\(picture 1\)\n$/, 'a page that is nothing but a picture shows it');
 });
 
-test('a picture that cannot be unpacked, or unpacks to more than there is room for, is left out, and the text stays', async () => {
+test('a picture that cannot be unpacked, or unpacks to more than there is room for, is left out and listed, and the text stays', async () => {
   const zeros = (width: number, height: number): PdfImage => ({
     ...pixelImage(0, 0, () => [0, 0, 0]),
     dictionary: `/Width ${width}/Height ${height}/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/FlateDecode`,
@@ -274,6 +283,7 @@ test('a picture that cannot be unpacked, or unpacks to more than there is room f
       document.pictures?.some(({ bytes }) => PHOTO.stream.length === bytes.length),
       `the picture beside one ${name} is shown`,
     );
+    assert.equal(pictureLosses(document).length, 1, `one ${name} is listed: ${pictureLosses(document)}`);
   }
 });
 
@@ -301,8 +311,10 @@ test('a document whose pictures break the bounds of the process has its text', a
   for (const [options, shown] of bounds) {
     const bounded = openDocumentReader({ processes: 1, ...options });
     try {
-      const { markdown, pictures } = await read(pdf(shown), bounded);
+      const document = await read(pdf(shown), bounded);
+      const { markdown, pictures } = document;
       assert.deepEqual([markdown, pictures?.length], ['The text.\n', 0], JSON.stringify(options));
+      assert.equal(pictureLosses(document).length, 1, JSON.stringify(options));
     } finally {
       await bounded.close();
     }

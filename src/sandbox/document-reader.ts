@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { ExtractedDocument } from '../documents/formats/extracted.ts';
 import { DOCUMENT_KINDS } from '../documents/formats/kinds.ts';
+import { lostText } from '../documents/formats/losses.ts';
 import {
   archiveTooLarge,
   BYTES_MAX,
@@ -189,7 +190,7 @@ export function openDocumentReader(options: ReaderOptions = {}): DocumentReaderP
         const { isSound, hasMore, answer } = parseReadResponse(await process.next(cpuTimeLimitMs));
         // If the pictures exceed a limit, the document still has its text. No third frame is valid.
         if (!isSound || hasMore) await lease.discard();
-        return answer.ok ? answer : text.answer;
+        return answer.ok ? answer : withoutPictures(text.answer);
       });
     },
     unpack({ owner, byte_size, open }, take) {
@@ -233,6 +234,14 @@ function parseReadResponse(answer: Frame | ProcessFailure): {
     bytes: body.subarray(at, (at += byte_size)),
   }));
   return { isSound: true, hasMore: header.has_more, answer: { ok: true, document: { ...header.document, pictures } } };
+}
+
+/** The document as it was read before its pictures exceeded a limit. */
+function withoutPictures(answer: ReadDocument): ReadDocument {
+  if (!answer.ok) return answer;
+  const { losses = [] } = answer.document;
+  const lost = lostText('picture', '', 'all pictures: reading them takes more than a document may');
+  return { ok: true, document: { ...answer.document, losses: [...losses, lost] } };
 }
 
 type UnpackProgress = { files: UnpackedFile[] } | { isSound: boolean; answer: Unpacked };

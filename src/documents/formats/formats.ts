@@ -98,7 +98,7 @@ export const FORMATS: readonly Format[] = [
     folder: '`pdf/`',
     counted_in: "PDF.js' text items",
     listed_as_lost:
-      "pages without text or unreadable, fonts without Unicode, repeated lines, printer's marks, pictures",
+      "pages without text or unreadable, fonts without Unicode, repeated lines, printer's marks, pictures, ornaments",
     read: async ({ bytes }) => (await import('./pdf/read-pdf.ts')).readPdf(bytes),
   },
   {

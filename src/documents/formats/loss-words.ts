@@ -5,6 +5,7 @@ const WORDS: Record<LossKind, readonly [one: string, several: string]> = {
   page_without_text: ['page without text', 'pages without text'],
   page_unreadable: ['page that cannot be read', 'pages that cannot be read'],
   picture: ['picture', 'pictures'],
+  ornament: ['ornament', 'ornaments'],
   unreadable_text: ['text in a font without Unicode', 'texts in fonts without Unicode'],
   repeated_line: ['header, footer or page number', 'headers, footers and page numbers'],
   printers_mark: ["printer's mark", "printer's marks"],

@@ -3,6 +3,7 @@
  * page_without_text: a page that shows something but has no text (a scan, a drawing). page_unreadable: a damaged page.
  * picture: one that is not shown on the page. unreadable_text: text whose font does not say which characters it shows.
  * repeated_line: headers, footers and page numbers. printers_mark: crop marks and what stands beside them.
+ * ornament: a picture that decorates: a small one, one behind text, one that is on many pages.
  * equation: one that could not be converted. comment: a remark of an author. hidden_text: text that the file hides.
  * tracked_change: a deletion that was not accepted. embedded_object: a chart, a diagram, another file.
  * form_field: a form's value. navigation: menus, site headers and footers of a web page. script: code and styles.
@@ -14,6 +15,7 @@ export const LOSS_KINDS = [
   'page_without_text',
   'page_unreadable',
   'picture',
+  'ornament',
   'unreadable_text',
   'repeated_line',
   'printers_mark',
@@ -51,6 +53,7 @@ export interface Loss {
 
 /** What is left out of every file of a format, without anything that a reader would look for. */
 const ORDINARY: ReadonlySet<LossKind> = new Set<LossKind>([
+  'ornament',
   'repeated_line',
   'printers_mark',
   'navigation',

@@ -1,8 +1,8 @@
-import { areIdeographs } from './characters.ts';
 import { rowsOf } from './columns.ts';
-import type { Box } from './frames.ts';
-import { addRun, boxOf, type Line, type Run, wordsOf } from './lines.ts';
 import { type Bookmark, titleKey } from './outline.ts';
+import { areIdeographs } from './page/characters.ts';
+import type { Box } from './page/frames.ts';
+import { addRun, boxOf, type Line, type Run, wordsOf } from './page/lines.ts';
 
 /** A block of a document, before font sizes are mapped to heading levels. */
 export interface PdfBlock {
@@ -16,6 +16,8 @@ export interface PdfBlock {
   isFull: boolean;
   /** The level of a heading that is known as one; 0 for what is known as none; undefined if its size decides. */
   level?: number;
+  /** The numbers of the targets of links that it is. */
+  targets?: number[];
   /** For a table of a tagged PDF: its number on the page. */
   table?: number;
   /** Where it is on the pages, in reading order: several places if it continues in another column. */

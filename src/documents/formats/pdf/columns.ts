@@ -1,4 +1,4 @@
-import type { Line } from './lines.ts';
+import type { Line } from './page/lines.ts';
 
 /** The minimum number of long lines in a column. */
 const PROSE_LINES = 5;

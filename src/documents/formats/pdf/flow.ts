@@ -1,8 +1,8 @@
 import { blocksOfColumn, type Hyphenated, joinRuns, type PdfBlock, type Place } from './blocks.ts';
 import { inReadingOrder, rowsDown } from './columns.ts';
-import { turnBox } from './frames.ts';
 import type { Outline } from './outline.ts';
-import type { PdfPage } from './page.ts';
+import { turnBox } from './page/frames.ts';
+import type { PdfPage } from './page/page.ts';
 import { taggedBlocks } from './tagged-blocks.ts';
 
 /** The blocks of pages, in reading order: that of the structure tree where a page has one. */

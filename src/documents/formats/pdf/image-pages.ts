@@ -13,40 +13,27 @@ const UNPAINTED_ENTRIES = /\/(?:Kids|Annots|B|Thumb|Dests?|Metadata)\s*(?:\[[^\]
 const PAGE = /\/Type\s*\/Page\b/;
 const REFERENCE = /\b(\d+)\s+\d+\s+R\b/g;
 
-/** Which pictures count, and how many of them a page may have of its own. */
-interface PictureFilter {
-  isWanted(width: number, height: number): boolean;
-  most: number;
+/** A picture object; sizes in pixels, NaN if they are not known. */
+export interface ImageObject {
+  object: number;
+  width: number;
+  height: number;
 }
 
 /**
- * The pages (by object number) that may show wanted pictures: references lead from them to at least one, and to no more
- * than `most`. The library only knows after it has processed the whole page, which takes as long as reading its text.
- * Returns all pages if the objects cannot be parsed, for example in an encrypted PDF.
+ * The pictures that pages (by object number) may show: those to which references lead from them. The library only knows
+ * after it has processed the whole page, which takes as long as reading its text. Undefined if the objects cannot be
+ * parsed, for example in an encrypted PDF.
  */
-export function imagePages(
-  bytes: Uint8Array,
-  pages: readonly number[],
-  { isWanted, most }: PictureFilter,
-): Set<number> {
+export function imagesOfPages(bytes: Uint8Array, pages: readonly number[]): ImageObject[][] | undefined {
   const objects = objectsOf(bufferOf(bytes));
-  if (!objects) return new Set(pages);
-  const images = new Map<number, boolean>();
-  for (const [number, text] of objects) {
-    if (IMAGE.test(text)) images.set(number, isWanted(entry(text, 'Width'), entry(text, 'Height')));
+  if (!objects) return undefined;
+  const images = new Map<number, ImageObject>();
+  for (const [object, text] of objects) {
+    if (IMAGE.test(text)) images.set(object, { object, width: entry(text, 'Width'), height: entry(text, 'Height') });
   }
   const withoutImages = new Set<number>();
-  const reached = pages.map((page) => imagesFrom(page, objects, images, withoutImages));
-  const counts = new Map<number, number>();
-  for (const numbers of reached) for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1);
-  return new Set(
-    pages.filter((_, i) => {
-      const wanted = (reached[i] ?? []).filter((number) => images.get(number));
-      // Pictures that all pages share tell nothing about one page.
-      const own = wanted.filter((number) => counts.get(number) === 1);
-      return wanted.length > 0 && own.length <= most;
-    }),
-  );
+  return pages.map((page) => imagesFrom(page, objects, images, withoutImages));
 }
 
 /** Whether a PDF contains picture objects; inline images do not count. */
@@ -72,14 +59,15 @@ function entry(dictionary: string, name: string): number {
 function imagesFrom(
   page: number,
   objects: ReadonlyMap<number, string>,
-  images: ReadonlyMap<number, boolean>,
+  images: ReadonlyMap<number, ImageObject>,
   without: Set<number>,
-): number[] {
-  const found: number[] = [];
+): ImageObject[] {
+  const found: ImageObject[] = [];
   const seen = new Set([page]);
   for (const number of seen) {
-    if (images.has(number)) {
-      found.push(number);
+    const image = images.get(number);
+    if (image) {
+      found.push(image);
       continue;
     }
     const object = objects.get(number) ?? '';

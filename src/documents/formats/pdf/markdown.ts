@@ -1,8 +1,9 @@
-import type { BlockContent, PhrasingContent, Root } from 'mdast';
+import type { BlockContent, Html, PhrasingContent, Root } from 'mdast';
 import type { PageRange } from '../extracted.ts';
+import { openTargets } from '../html/link-targets.ts';
 import { markdownWriter } from '../markdown-writer.ts';
 import { type PdfBlock, readItem } from './blocks.ts';
-import { type Run, wordsOf } from './lines.ts';
+import { type Run, wordsOf } from './page/lines.ts';
 
 const writer = markdownWriter({ tablePipeAlign: false });
 
@@ -10,6 +11,7 @@ const writer = markdownWriter({ tablePipeAlign: false });
 export function writeBlocks(blocks: readonly PdfBlock[]): { markdown: string; block_pages: PageRange[] } {
   const levels = headingLevels(blocks);
   const block_pages: PageRange[] = [];
+  const links = openTargets();
   let markdown = '';
   for (let i = 0; i < blocks.length; i += 1) {
     const block = blocks[i] as PdfBlock;
@@ -29,6 +31,7 @@ export function writeBlocks(blocks: readonly PdfBlock[]): { markdown: string; bl
     }
     const node = nodeOf(items, level);
     const root: Root = { type: 'root', children: [node] };
+    links.place(root);
     const text = writer.stringify(root).trimEnd();
     if (text === '') continue;
     if (markdown !== '') markdown += '\n\n';
@@ -36,7 +39,7 @@ export function writeBlocks(blocks: readonly PdfBlock[]): { markdown: string; bl
     block_pages.push({ first_page: pages[0] ?? 1, last_page: Math.max(...pages) });
     markdown += text;
   }
-  return { markdown: markdown === '' ? '' : `${markdown}\n`, block_pages };
+  return { markdown: markdown === '' ? '' : `${links.resolve(markdown)}\n`, block_pages };
 }
 
 function nodeOf(items: readonly PdfBlock[], level: Level | undefined): BlockContent {
@@ -45,28 +48,39 @@ function nodeOf(items: readonly PdfBlock[], level: Level | undefined): BlockCont
   if (block.kind === 'table') {
     return {
       type: 'table',
-      children: block.rows.map((row) => ({
+      children: block.rows.map((row, i) => ({
         type: 'tableRow',
-        children: row.map((runs) => ({ type: 'tableCell', children: phrasing(runs) })),
+        children: row.map((runs, k) => ({
+          type: 'tableCell',
+          children: [...(i + k === 0 ? targetIn(block) : []), ...phrasing(runs)],
+        })),
       })),
     };
   }
   if (block.kind === 'picture')
     return { type: 'paragraph', children: [{ type: 'image', url: block.runs[0]?.url ?? '' }] };
-  if (level !== undefined) return { type: 'heading', depth: level, children: phrasing(block.runs) };
-  if (block.kind === 'text') return { type: 'paragraph', children: phrasing(block.runs) };
-  const read = items.map(({ runs }) => readItem(runs));
+  if (level !== undefined) {
+    const { targets } = block;
+    return { type: 'heading', depth: level, children: phrasing(block.runs), ...(targets && { data: { targets } }) };
+  }
+  if (block.kind === 'text') return { type: 'paragraph', children: [...targetIn(block), ...phrasing(block.runs)] };
+  const read = items.map((item) => ({ ...readItem(item.runs), target: targetIn(item) }));
   return {
     type: 'list',
     ordered: read[0]?.ordered ?? false,
     start: read[0]?.start ?? 1,
     spread: false,
-    children: read.map(({ runs }) => ({
+    children: read.map(({ runs, target }) => ({
       type: 'listItem',
       spread: false,
-      children: [{ type: 'paragraph', children: phrasing(runs) }],
+      children: [{ type: 'paragraph', children: [...target, ...phrasing(runs)] }],
     })),
   };
+}
+
+/** The element that links to a block lead to. */
+function targetIn({ targets }: PdfBlock): Html[] {
+  return targets ? [{ type: 'html', value: '', data: { targets } }] : [];
 }
 
 function phrasing(runs: readonly Run[]): PhrasingContent[] {

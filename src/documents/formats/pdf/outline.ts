@@ -1,4 +1,5 @@
 import type { PDFDocumentProxy } from 'unpdf/pdfjs';
+import type { Destination } from './page/annotations.ts';
 
 /** The bookmarks of a document that lead to a page, by the number of the page. */
 export type Outline = ReadonlyMap<number, readonly Bookmark[]>;
@@ -14,9 +15,16 @@ export interface Bookmark {
 const BOOKMARKS_MAX = 3_000;
 const LEVELS = 6;
 
+/** A place on a page (counted from 1), in points; without coordinates where the whole page is shown. */
+export interface Target {
+  page: number;
+  x: number | undefined;
+  y: number | undefined;
+}
+
 interface OutlineItem {
   title: string;
-  dest: string | unknown[] | null;
+  dest: Destination | null;
   items: OutlineItem[];
 }
 
@@ -28,7 +36,7 @@ export async function readOutline(document: PDFDocumentProxy): Promise<Outline> 
   for (let i = 0; i < left.length && i < BOOKMARKS_MAX; i += 1) {
     const { item, level } = left[i] as (typeof left)[number];
     if (level < LEVELS) for (const child of item.items) left.push({ item: child, level: level + 1 });
-    const page = await pageOf(document, item.dest);
+    const page = item.dest === null ? undefined : (await targetOf(document, item.dest))?.page;
     const key = titleKey(item.title);
     if (page === undefined || key === '') continue;
     const bookmarks = outline.get(page) ?? [];
@@ -38,16 +46,26 @@ export async function readOutline(document: PDFDocumentProxy): Promise<Outline> 
   return outline;
 }
 
-async function pageOf(document: PDFDocumentProxy, dest: OutlineItem['dest']): Promise<number | undefined> {
+/** The place to which a destination leads; undefined if there is none. */
+export async function targetOf(document: PDFDocumentProxy, destination: Destination): Promise<Target | undefined> {
   try {
-    const [page] = (typeof dest === 'string' ? await document.getDestination(dest) : dest) ?? [];
-    if (typeof page === 'number') return page + 1;
-    if (page === null || typeof page !== 'object') return undefined;
-    return (await document.getPageIndex(page as Parameters<PDFDocumentProxy['getPageIndex']>[0])) + 1;
+    const found = typeof destination === 'string' ? await document.getDestination(destination) : destination;
+    const [page, fit, ...numbers] = (found ?? []) as [unknown, { name?: string } | undefined, ...unknown[]];
+    const number = typeof page === 'number' ? page + 1 : await pageNumber(document, page);
+    if (number === undefined) return undefined;
+    const [first, second] = numbers.map((each) => (typeof each === 'number' ? each : undefined));
+    if (fit?.name === 'XYZ') return { page: number, x: first, y: second };
+    if (fit?.name === 'FitH' || fit?.name === 'FitBH') return { page: number, x: undefined, y: first };
+    return { page: number, x: undefined, y: undefined };
   } catch {
-    // A bookmark that leads nowhere is no heading.
+    // What leads nowhere is no heading and no link.
     return undefined;
   }
+}
+
+async function pageNumber(document: PDFDocumentProxy, page: unknown): Promise<number | undefined> {
+  if (page === null || typeof page !== 'object') return undefined;
+  return (await document.getPageIndex(page as Parameters<PDFDocumentProxy['getPageIndex']>[0])) + 1;
 }
 
 /** The letters and digits of a title: bookmarks and headings differ in spaces and signs, and in numbers before them. */

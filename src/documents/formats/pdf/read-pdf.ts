@@ -3,14 +3,16 @@ import { ExtractError } from '../extract-error.ts';
 import type { ExtractedDocument } from '../extracted.ts';
 import type { Loss } from '../losses.ts';
 import { blocksOf } from './flow.ts';
-import { holdsImages, imagePages } from './image-pages.ts';
+import { holdsImages, imagesOfPages } from './image-pages.ts';
+import { withTargets } from './link-targets.ts';
 import { writeBlocks } from './markdown.ts';
 import { openPdf, unreadable } from './open-pdf.ts';
-import { readOutline } from './outline.ts';
-import { lossOn, type PdfPage, readPage, unreadPage } from './page.ts';
+import { readOutline, type Target, targetOf } from './outline.ts';
+import { collectDestinations, type Destinations } from './page/annotations.ts';
+import { lossOn, type PdfPage, readPage, unreadPage } from './page/page.ts';
+import { unreadableFonts } from './page/readable-fonts.ts';
 import { insertPictures } from './picture-places.ts';
 import { extractPictures } from './pictures.ts';
-import { unreadableFonts } from './readable-fonts.ts';
 import { removeRepeatedLines } from './repeated-lines.ts';
 
 /** The page limit: a book of this length takes half a minute. */
@@ -20,8 +22,8 @@ const PAGES_MAX = 2_000;
 const END_BYTES = 4_096;
 
 /**
- * Reads a PDF in reading order: headings by font size, paragraphs joined from lines, lists, simple tables and links to
- * the web, values of forms, without headers and footers. `losses` says what is left out. `block_pages` has the pages of each block. `readPictures` returns the same with
+ * Reads a PDF in reading order: headings by font size, paragraphs joined from lines, lists, simple tables, links to
+ * the web and within the document, values of forms, without headers and footers. `losses` says what is left out. `block_pages` has the pages of each block. `readPictures` returns the same with
  * the pictures between the blocks. Throws an ExtractError if it is protected, damaged or without text.
  */
 export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
@@ -32,9 +34,10 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
       `the PDF has more than ${PAGES_MAX.toLocaleString('en')} pages; split it, and upload its parts`,
     );
   }
-  const all = await readPages(document);
+  const { pages: all, destinations } = await readPages(document);
   const { pages, losses: repeated } = removeRepeatedLines(all);
-  const blocks = blocksOf(pages, await readOutline(document));
+  const targets = await targetsOf(document, destinations);
+  const blocks = withTargets(blocksOf(pages, await readOutline(document)), pages, targets);
   const written = writeBlocks(blocks);
   const losses = [...lossesOf(all, bytes), ...repeated];
   if (isCutOff(bytes))
@@ -47,15 +50,18 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   return {
     ...read,
     async readPictures() {
-      const { pictures, placed } = await extractPictures(document, bytes, pages);
-      return placed.length === 0 ? read : { ...read, ...writeBlocks(insertPictures(blocks, placed)), pictures };
+      const { pictures, placed, omitted } = await extractPictures(document, bytes, pages);
+      const complete = { ...read, losses: [...losses, ...omitted] };
+      if (placed.length === 0) return complete;
+      return { ...complete, ...writeBlocks(insertPictures(blocks, placed)), pictures };
     },
   };
 }
 
-async function readPages(document: PDFDocumentProxy): Promise<PdfPage[]> {
+async function readPages(document: PDFDocumentProxy) {
   const { Marked: isTagged = false } = ((await document.getMarkInfo().catch(() => null)) ?? {}) as { Marked?: boolean };
-  const options = { unreadableOn: unreadableFonts(), isTagged };
+  const destinations = collectDestinations();
+  const options = { unreadableOn: unreadableFonts(), isTagged, destinations };
   const pages: PdfPage[] = [];
   for (let number = 1; number <= document.numPages; number += 1) {
     try {
@@ -65,14 +71,25 @@ async function readPages(document: PDFDocumentProxy): Promise<PdfPage[]> {
       pages.push(unreadPage(number));
     }
   }
-  return pages;
+  return { pages, destinations };
+}
+
+/** Where the links within the document lead, by their address. */
+async function targetsOf(document: PDFDocumentProxy, { byAddress }: Destinations): Promise<Map<string, Target>> {
+  const targets = new Map<string, Target>();
+  for (const [address, destination] of byAddress) {
+    const target = await targetOf(document, destination);
+    if (target) targets.set(address, target);
+  }
+  return targets;
 }
 
 /** What pages lack by themselves, in their order; one that shows a picture and no text lacks that. */
 function lossesOf(pages: readonly PdfPage[], bytes: Uint8Array): Loss[] {
   const isEmpty = ({ losses, characters }: PdfPage) => characters === 0 && losses.length === 0;
   const empty = pages.filter(isEmpty).map(({ object }) => object);
-  const shown = imagePages(bytes, empty, { isWanted: () => true, most: Number.POSITIVE_INFINITY });
+  const images = imagesOfPages(bytes, empty);
+  const shown = new Set(empty.filter((_, i) => !images || (images[i]?.length ?? 0) > 0));
   return pages.flatMap((page, i) =>
     isEmpty(page) && shown.has(page.object) ? [lossOn(i + 1, { kind: 'page_without_text' })] : page.losses,
   );

@@ -1,8 +1,8 @@
 import { countCharacters, type Loss } from '../losses.ts';
 import { overlaps } from './blocks.ts';
 import { rowsDown } from './columns.ts';
-import type { Line } from './lines.ts';
-import { lossOn, type PdfPage } from './page.ts';
+import type { Line } from './page/lines.ts';
+import { lossOn, type PdfPage } from './page/page.ts';
 
 /** Headers and footers are within this share of the page's height from its edges, among the outermost rows. */
 const EDGE = 0.12;

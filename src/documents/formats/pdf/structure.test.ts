@@ -173,6 +173,39 @@ test('three columns of short lines, as on a reference card, are read one after t
   assert.equal(turned.markdown, table.markdown);
 });
 
+test('links to places of the same PDF lead to the heading or paragraph that stands there', async () => {
+  const link = (at: string, to: string) => `<</Type/Annot/Subtype/Link/Rect[${at}]/${to}>>`;
+  const first = [
+    'BT /F1 12 Tf 50 700 Td (See the details of all and more here. . . . 2) Tj ET',
+    'BT /F1 12 Tf 50 650 Td (Nowhere) Tj ET BT /F1 12 Tf 50 600 Td (This page) Tj ET',
+  ].join(' ');
+  const second = [
+    'BT /F1 20 Tf 50 780 Td (Details) Tj ET BT /F1 12 Tf 50 700 Td (A paragraph of many words.) Tj ET',
+    'BT /F1 12 Tf 50 600 Td (Another paragraph of many words.) Tj ET',
+  ].join(' ');
+  const annotations = [
+    // The words of a link are a part of its text.
+    link('70 696 128 712', 'Dest/details'),
+    link('266 696 300 712', 'A<</S/GoTo/D[5 0 R/XYZ 50 615 null]>>'),
+    link('50 646 110 662', 'Dest/missing'),
+    link('50 596 110 612', 'Dest[3 0 R/Fit]'),
+  ];
+  const { markdown } = await readPdf(
+    pdfOfPages([first, second], '', [`/Annots[${annotations.join('')}]`], '/Dests<</details[5 0 R/XYZ 50 800 null]>>'),
+  );
+  assert.equal(
+    markdown,
+    [
+      '<a id="place-3"></a>See [the details](#details) of all and more here. . . . [2](#place-1)',
+      'Nowhere',
+      '[This page](#place-3)',
+      '# Details',
+      'A paragraph of many words.',
+      '<a id="place-1"></a>Another paragraph of many words.\n',
+    ].join('\n\n'),
+  );
+});
+
 /** RC4 as PDF uses it with keys of 40 bits: version 1, revision 2. */
 function rc4(key: Uint8Array, data: Uint8Array): Buffer {
   const state = Array.from({ length: 256 }, (_, i) => i);

@@ -1,6 +1,6 @@
 import { type Hyphenated, joinRuns, type PdfBlock, type Place } from './blocks.ts';
-import { boxOf, type Line, type Run } from './lines.ts';
-import type { TaggedElement } from './tags.ts';
+import { boxOf, type Line, type Run } from './page/lines.ts';
+import type { TaggedElement } from './page/tags.ts';
 
 /** A block ends at the edge of the text if its last line is within this share of the width from it. */
 const NEAR_EDGE = 0.12;

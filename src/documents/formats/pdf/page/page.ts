@@ -1,6 +1,6 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs';
-import { countCharacters, type Loss } from '../losses.ts';
-import { type Annotations, readAnnotations } from './annotations.ts';
+import { countCharacters, type Loss } from '../../losses.ts';
+import { type Annotations, type Destinations, readAnnotations } from './annotations.ts';
 import { normalizeText } from './characters.ts';
 import { angleOf, type Box, turnBox, turnPoint } from './frames.ts';
 import { boxOf, type Line, linesOf, type PlacedText } from './lines.ts';
@@ -65,17 +65,23 @@ interface TextItem {
   fontName: string;
 }
 
+interface PageOptions {
+  unreadableOn: UnreadableFonts;
+  isTagged: boolean;
+  destinations: Destinations;
+}
+
 /** Throws what the library throws for a damaged page. */
 export async function readPage(
   page: PDFPageProxy,
-  { unreadableOn, isTagged }: { unreadableOn: UnreadableFonts; isTagged: boolean },
+  { unreadableOn, isTagged, destinations }: PageOptions,
 ): Promise<PdfPage> {
   const [x = 0, bottom = 0, right = 0, top = 0] = page.view;
   const view = { x, right, bottom, top };
   const { items, styles } = await page.getTextContent({ disableNormalization: false, includeMarkedContent: isTagged });
   const tags = isTagged ? await tagsOf(page, items) : undefined;
   const texts = items.filter((item): item is TextItem & typeof item => 'str' in item && item.str.trim() !== '');
-  const annotations = await readAnnotations(page).catch(() => damagedAnnotations(page.pageNumber));
+  const annotations = await readAnnotations(page, destinations).catch(() => damagedAnnotations(page.pageNumber));
   const unreadable = await unreadableOn(page, texts);
   const lost = { count: 0, excerpt: '' };
   const angles = new Map<number, { texts: PlacedText[]; characters: number }>();
@@ -96,10 +102,10 @@ export async function readPage(
     angles.set(angle, group);
     group.characters += length;
     const isVertical = styles[item.fontName]?.vertical ?? false;
-    group.texts.push({
-      ...placedText(item, normal.text, angle, annotations, isVertical),
-      element: tags?.byItem.get(item),
-    });
+    const element = tags?.byItem.get(item);
+    for (const text of placedTexts(item, normal.text, angle, annotations, isVertical)) {
+      group.texts.push({ ...text, element });
+    }
   }
   for (const field of annotations.fields) {
     const length = countCharacters(field.text);
@@ -151,19 +157,49 @@ function damagedAnnotations(number: number): Annotations {
   return { links: [], fields: [], losses: [loss] };
 }
 
-function placedText(
+/** A text and its links: one that is only a part of it divides it between words. */
+function placedTexts(
   { str, dir, transform, width, height }: TextItem,
   text: string,
   angle: number,
   { links }: Annotations,
   isVertical: boolean,
-): PlacedText {
+): PlacedText[] {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = transform;
   const size = isVertical ? width || Math.hypot(a, b) : Math.hypot(c, d) || height;
   const length = isVertical ? height : width;
   const [x, y] = turnPoint(e, f, angle);
-  const url = links.length === 0 ? '' : linkAt(x + length / 2, y + size / 3, angle, links);
-  return { text, x, y, width: length, size, url, rtl: dir === 'rtl' && /\p{L}/u.test(str) };
+  const whole = { text, x, y, width: length, size, url: '', rtl: dir === 'rtl' && /\p{L}/u.test(str) };
+  const [left, bottom] = turnPoint(x, y + size / 3, (360 - angle) % 360);
+  const [right, top] = turnPoint(x + length, y + size / 3, (360 - angle) % 360);
+  const box = { x: Math.min(left, right), right: Math.max(left, right), bottom, top };
+  const near = links.filter((area) => area.x < box.right && area.right > box.x && meets(area, box));
+  if (near.length === 0) return [whole];
+  const urlAt = (share: number) => linkAt(x + share * length, y + size / 3, angle, near);
+  const url = urlAt(0.5);
+  const isWhole = url !== '' && urlAt(0.05) === url && urlAt(0.95) === url;
+  return isWhole || isVertical || whole.rtl ? [{ ...whole, url }] : partsOf(whole, urlAt);
+}
+
+/** The words of a text in the order of their links; where they stand is known by their share of the characters. */
+function partsOf(whole: PlacedText, urlAt: (share: number) => string): PlacedText[] {
+  const { text, x, width } = whole;
+  const parts: PlacedText[] = [];
+  for (const { 0: word, index } of text.matchAll(/\s*\S+\s*/g)) {
+    const isLeader = /^[\s.·…]+$/.test(word);
+    const url = isLeader ? '' : urlAt((index + word.length / 2) / text.length);
+    const length = (word.length / text.length) * width;
+    const last = parts.at(-1);
+    if (last?.url === url) {
+      last.text += word;
+      last.width += length;
+    } else parts.push({ ...whole, text: word, x: x + (index / text.length) * width, width: length, url });
+  }
+  return parts;
+}
+
+function meets(area: Box, { bottom, top }: Box): boolean {
+  return area.bottom < Math.max(bottom, top) + 1 && area.top > Math.min(bottom, top) - 1;
 }
 
 function linkAt(u: number, v: number, angle: number, links: Annotations['links']): string {

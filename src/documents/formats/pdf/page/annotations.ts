@@ -1,9 +1,40 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs';
-import { countCharacters, type Loss } from '../losses.ts';
+import { countCharacters, type Loss } from '../../losses.ts';
 import type { Box } from './frames.ts';
 
 export interface LinkArea extends Box {
+  /** For a place of the document what `Destinations` gives it. */
   url: string;
+}
+
+/** Where a bookmark or a link leads: a name, or a page and what of it is shown. */
+export type Destination = string | readonly unknown[];
+
+/** The places of a document that its links lead to; the address of one is `#target-<number>.` until it is known. */
+export interface Destinations {
+  addressOf(destination: Destination): string;
+  byAddress: ReadonlyMap<string, Destination>;
+}
+
+/** The limit of different places that links lead to. */
+const DESTINATIONS_MAX = 5_000;
+
+export function collectDestinations(): Destinations {
+  const addresses = new Map<string, string>();
+  const byAddress = new Map<string, Destination>();
+  return {
+    byAddress,
+    addressOf(destination) {
+      const key = JSON.stringify(destination);
+      const known = addresses.get(key);
+      if (known !== undefined) return known;
+      if (byAddress.size >= DESTINATIONS_MAX) return '';
+      const address = `#target-${byAddress.size}.`;
+      addresses.set(key, address);
+      byAddress.set(address, destination);
+      return address;
+    },
+  };
 }
 
 /** A value that stands in a field of a form, or a note that is written on the page. */
@@ -22,6 +53,7 @@ export interface Annotations {
 interface Annotation {
   subtype?: string;
   url?: string;
+  dest?: Destination | null;
   rect?: number[];
   annotationFlags?: number;
   fieldType?: string;
@@ -42,8 +74,8 @@ const NOT_SHOWN = 2 | 32;
 /** The limit of annotations of a page that are read. */
 const ANNOTATIONS_MAX = 5_000;
 
-/** What stands on a page besides its contents: links to the web, values of forms; comments are losses. */
-export async function readAnnotations(page: PDFPageProxy): Promise<Annotations> {
+/** What stands on a page besides its contents: links to the web and within the document, values of forms; comments are losses. */
+export async function readAnnotations(page: PDFPageProxy, destinations: Destinations): Promise<Annotations> {
   const found: Annotations = { links: [], fields: [], losses: [] };
   const annotations = (await page.getAnnotations()) as Annotation[];
   for (const annotation of annotations.slice(0, ANNOTATIONS_MAX)) {
@@ -51,7 +83,8 @@ export async function readAnnotations(page: PDFPageProxy): Promise<Annotations> 
     const box = { x, right, bottom, top };
     if (((annotation.annotationFlags ?? 0) & NOT_SHOWN) !== 0) continue;
     if (annotation.subtype === 'Link') {
-      if (/^(?:https?|mailto):/i.test(annotation.url ?? '')) found.links.push({ ...box, url: annotation.url ?? '' });
+      const url = addressOf(annotation, destinations);
+      if (url !== '') found.links.push({ ...box, url });
     } else if (annotation.subtype === 'Widget' || annotation.subtype === 'FreeText') {
       found.fields.push(...fieldTexts(annotation, box));
     } else {
@@ -60,6 +93,11 @@ export async function readAnnotations(page: PDFPageProxy): Promise<Annotations> 
     }
   }
   return found;
+}
+
+function addressOf({ url = '', dest }: Annotation, destinations: Destinations): string {
+  if (/^(?:https?|mailto):/i.test(url)) return url;
+  return dest ? destinations.addressOf(dest) : '';
 }
 
 /** The lines of a field, from the top of its box; none if it is empty. */
