@@ -2,20 +2,19 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ENDPOINTS } from '../src/app.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
-import { type Ids, nameOf, propertiesOf } from './requests.ts';
+import { mergePending } from '../src/search/index/merge-pending.ts';
+import { type Ids, propertiesOf } from './requests.ts';
 import { signedInClient } from './signed-in.ts';
 import { addGoneFile, addLosses, type Tenants } from './tenants.ts';
 
-/** Lists without a cursor, each with the reason. */
-export const BY_OFFSET_ALONE: Record<string, string> = {
-  'GET /v1/wikis/:wiki_id/pages/search': 'by rank, which is not a column and changes with every page that is written',
-  'GET /v1/wikis/:wiki_id/sources/search': 'by rank, as the search of pages',
-};
-
 /** Every list that is answered in parts. What has a limit alone (suggestions) never goes on. */
-export const LISTS: readonly Endpoint[] = ENDPOINTS.filter(
-  (endpoint) => 'offset' in propertiesOf(endpoint.query) && !(nameOf(endpoint) in BY_OFFSET_ALONE),
-);
+export const LISTS: readonly Endpoint[] = ENDPOINTS.filter((endpoint) => 'offset' in propertiesOf(endpoint.query));
+
+/** What a list has to be asked for besides its part. */
+export const NEEDED: Record<string, Record<string, string>> = {
+  'GET /v1/wikis/:wiki_id/pages/search': { query: 'paragraph' },
+  'GET /v1/wikis/:wiki_id/sources/search': { query: 'paragraph' },
+};
 
 /** Queries that change which records a list has or their order, besides none. */
 export const QUERIES: Record<string, string[]> = {
@@ -23,6 +22,8 @@ export const QUERIES: Record<string, string[]> = {
   'GET /v1/wikis/:wiki_id/uploads/:upload_id/files': ['status=done'],
   'GET /v1/wikis/:wiki_id/jobs': ['status=completed'],
   'GET /v1/wikis/:wiki_id/pages': ['status=published'],
+  'GET /v1/wikis/:wiki_id/pages/search': ['sort=title', 'sort=updated', 'status=published'],
+  'GET /v1/wikis/:wiki_id/sources/search': ['sort=created', 'path=file'],
   'GET /v1/workspaces/:workspace_id/audit-events': ['type=page.created', 'after=2020-01-01T00:00:00Z'],
   'GET /v1/workspaces/:workspace_id/invitations': ['state=pending'],
 };
@@ -67,5 +68,7 @@ export async function fillLists(tenants: Tenants): Promise<Ids> {
     assert.equal(attached.status, 201, JSON.stringify(attached.body));
   }
   await addLosses(world.db, a.wiki_id, 'of a file');
+  // Scores change when what is written is merged.
+  for (const kind of ['page', 'source'] as const) while ((await mergePending(world.db, a.wiki_id, kind, 'wait')) > 0);
   return { ...a, page_id, upload_id: upload.upload_id };
 }

@@ -1,7 +1,7 @@
 import { camelCaseParts, isUnspaced, termOf, tokenize } from './tokenize.ts';
 
-/** Text after this many characters is not indexed. */
-export const MAX_INDEXED_CHARACTERS = 250_000;
+/** Text after this many characters is not indexed: more than a page can have, as its Markdown has 1.5 MiB at most. */
+export const MAX_INDEXED_CHARACTERS = 1_600_000;
 
 /** The prefix of unstemmed title words in the index, which are used for suggestions while a query is typed. */
 export const TITLE_WORD_PREFIX = '^';

@@ -38,6 +38,8 @@ export interface Context<Params, Query, Body> extends AuthorizedDb {
   bytes: Readable;
   /** The id of the workspace that an endpoint with `createsWorkspace` may create; else "". */
   new_workspace_id: string;
+  /** Headers of the answer to a GET: `replyHeaders` of the endpoint. */
+  setHeaders(headers: Record<string, string>): void;
   /** A signal that is aborted when the client goes away before it is answered, and when the request has taken too long. */
   abandoned(): AbortSignal;
   services: Services;
@@ -100,6 +102,8 @@ interface EndpointDefinition<
   bodyLimit?: 'markdown';
   /** Headers of every answer, including refusals. */
   responseHeaders?: Record<string, string>;
+  /** Headers that `run` may set, with their descriptions. */
+  replyHeaders?: Record<string, string>;
   /** Headers of a successful answer. */
   headers?: (reply: Static<Reply>) => Record<string, string>;
   /** The target of the files, as a statement that returns a row if it exists; it runs before a byte is read. */

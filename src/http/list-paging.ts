@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor, nextLink } from '../core/paging.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { isStorable } from './body.ts';
 
-type KeyType = 'text' | 'integer';
+type KeyType = 'text' | 'integer' | 'number';
 
 /** What a list is ordered by, so that it can go on behind any of its records ("keyset pagination", the "seek method"). */
 export interface ListOrder<Query, Reply> {
@@ -98,6 +98,7 @@ export function listPaging({ path, paging }: { path: string; paging?: ListOrder<
 
 function isKey(value: unknown, type: KeyType | undefined): boolean {
   if (type === 'text') return typeof value === 'string' && isStorable(value);
+  if (type === 'number') return typeof value === 'number' && Number.isFinite(value);
   // As large as a column of four bytes may be; a comparison with more is an error of the database.
   return Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31;
 }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { nextOf } from '../../test/list-all.ts';
 import { until } from '../../test/until.ts';
-import { type Client, corpus, openWorld } from '../../test/world.ts';
+import { type Answer, type Client, corpus, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 import { mergePending } from '../search/index/merge-pending.ts';
 
@@ -12,7 +13,12 @@ const RUNS = Number(process.env.SEARCH_RUNS ?? 100);
 const PAGES = RUNS > 1_000 ? 600 : 100;
 const naughty: string[] = createRequire(import.meta.url)('big-list-of-naughty-strings');
 
-const world = await openWorld();
+/** The longest list of values that a statement was sent. */
+let longestList = 0;
+const observe = (_: string, values: readonly unknown[]) => {
+  for (const value of values) if (Array.isArray(value)) longestList = Math.max(longestList, value.length);
+};
+const world = await openWorld({}, { observe });
 
 async function newWiki() {
   const owner = await world.owner();
@@ -73,7 +79,7 @@ test('a word whose postings are cached is found where it is now, and only there'
   for (const title of ['Page 7', 'Page 1400']) {
     const word = title.replace(' ', '').toLowerCase();
     const page_id = owner.wiki_id + title.slice(5);
-    const isFoundBy = async (query: string) => (await titles(`${query} ${word}`))[0] === title;
+    const isFoundBy = async (query: string) => (await titles(`${word} ${query}`))[0] === title;
     const found = async () => [await isFoundBy('"common"'), await isFoundBy('-common')];
     assert.deepEqual(await found(), [true, false]);
     assert.deepEqual(await found(), [true, false], 'from what was kept');
@@ -87,6 +93,22 @@ test('a word whose postings are cached is found where it is now, and only there'
   }
   const stranger = await world.owner();
   assert.equal((await stranger.get(`${wiki}/pages/search?query=common`)).status, 403);
+
+  // All pages have one score, nearly, and each part is as cheap as the first.
+  const walked: string[] = [];
+  longestList = 0;
+  for (let path: string | undefined = `${wiki}/pages/search?query=common&limit=100`; path !== undefined; ) {
+    const { headers, body }: Answer = await owner.get(path);
+    walked.push(...body.map(({ page_id }: { page_id: string }) => page_id));
+    path = nextOf(headers.get('link') ?? undefined);
+  }
+  assert.deepEqual([walked.length, new Set(walked).size], [1_500, 1_500]);
+  const far = (await owner.get(`${wiki}/pages/search?query=common&limit=100&offset=1400`)).body;
+  assert.deepEqual(
+    far.map(({ page_id }: { page_id: string }) => page_id),
+    walked.slice(1_400),
+  );
+  assert.ok(longestList <= 200, `a statement was sent ${longestList} candidates`);
 });
 
 test('eight editors of one wiki never block each other, while the index is folded, and all they wrote is found', async () => {
@@ -209,6 +231,99 @@ test('limit and offset count what the asker may see, however many better pages a
     );
   const all = [...(await page(0)), ...(await page(2)), ...(await page(4)), ...(await page(6))];
   assert.deepEqual(all.toSorted(), ['Other 0', 'Other 1', 'Other 2', 'Other 3', 'Other 4']);
+});
+
+test('a query that is too long is cut at a word, and the answer says where', async () => {
+  const { owner, wiki, create } = await newWiki();
+  await create('Short', 'begins');
+  await create('Late', 'ends');
+  const long = `begins ${'filler '.repeat(400)}ends`;
+  for (const what of ['pages/search', 'sources/search', 'suggest']) {
+    const answer = await owner.get(`${wiki}/${what}?query=${encodeURIComponent(long)}`);
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    assert.equal(Number(answer.headers.get('ibid-query-cut')), long.lastIndexOf(' ', 1_024));
+    const whole = await owner.get(`${wiki}/${what}?query=begins`);
+    assert.equal(whole.headers.get('ibid-query-cut'), null);
+    if (what === 'pages/search')
+      assert.deepEqual(
+        answer.body,
+        whole.body.map((hit: object) => ({ ...hit, score: answer.body[0].score })),
+      );
+  }
+});
+
+test('the whole of a long text is searched, and the passage is from where the words are', async () => {
+  const { owner, wiki, create } = await newWiki();
+  const filler = 'Nothing to see in this paragraph, go on to the next one.\n\n'.repeat(2_200);
+  const markdown = `# Begin\n\n${filler}## Middle\n\nThe platypus lays eggs.\n\n${filler}${filler}## End\n\nThe quokka smiles at people.\n`;
+  await create('Animals', markdown);
+  const hitOf = async (query: string) => {
+    const [hit] = (await owner.get(`${wiki}/pages/search?query=${encodeURIComponent(query)}`)).body;
+    return hit && { heading: hit.heading, snippet: hit.snippet };
+  };
+  assert.ok(markdown.indexOf('platypus') > 100_000 && markdown.indexOf('quokka') > 250_000);
+  for (const [query, heading, shown] of [
+    ['platypus', 'Middle', 'The <mark>platypus</mark> lays eggs.'],
+    ['quokka', 'End', 'The <mark>quokka</mark> smiles at people.'],
+    ['"smiles at people"', 'End', '<mark>smiles</mark> <mark>at</mark> <mark>people</mark>.'],
+  ] as const) {
+    const hit = await hitOf(query);
+    assert.equal(hit?.heading, heading, query);
+    assert.ok(hit.snippet.includes(shown), hit.snippet);
+  }
+  assert.match((await hitOf('animals')).snippet, /^Begin/, 'a title alone shows how the text begins');
+});
+
+test('parameters narrow a search as the operators of their names do, and show nothing that is hidden', async () => {
+  const { owner, wiki, create } = await newWiki();
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  const stranger = await world.owner();
+  const folder = await create('Folder', 'apples');
+  await create('Below', 'apples', { parent_page_id: folder.page_id });
+  await create('Hidden', 'apples', { status: 'draft' });
+  const old = await create('Old', 'apples');
+  assert.equal(
+    (await owner.patch(`${wiki}/pages/${old.page_id}`, { status: 'archived', base_revision: 1 })).status,
+    200,
+  );
+  const titles = async (parameters: string, by: Client = owner) => {
+    const { status, body } = await by.get(`${wiki}/pages/search?query=${parameters}`);
+    assert.equal(status, 200, JSON.stringify(body));
+    return body.map(({ title }: { title: string }) => title).toSorted();
+  };
+  for (const folded of [false, true]) {
+    assert.deepEqual(await titles(`apples&in=${folder.page_id}`), ['Below', 'Folder'], `${folded}`);
+    assert.deepEqual(await titles('apples&in=folder&title=below'), ['Below']);
+    assert.deepEqual(await titles('apples&path=low'), ['Below']);
+    assert.deepEqual(await titles('apples&status=draft'), ['Hidden']);
+    assert.deepEqual(await titles('apples&status=draft', viewer), []);
+    assert.deepEqual(await titles('status:draft', viewer), []);
+    assert.deepEqual(await titles('apples&status=archived'), ['Old']);
+    assert.deepEqual(await titles('apples&author=me'), ['Below', 'Folder', 'Hidden']);
+    assert.deepEqual(await titles('apples&author=me', viewer), []);
+    assert.deepEqual(await titles(`apples&author=${owner.user_id}`, viewer), ['Below', 'Folder']);
+    assert.deepEqual(await titles(`apples&author=${stranger.user_id}`), []);
+    assert.deepEqual(await titles(`apples&in=${stranger.wiki_id}`), []);
+    assert.deepEqual(await titles('apples&updated=%3E2020&created=2020..*'), ['Below', 'Folder', 'Hidden']);
+    assert.deepEqual(await titles('apples&updated=%3C2020-01-01'), []);
+    while ((await mergePending(world.db, owner.wiki_id, 'page', 'wait')) > 0);
+  }
+  // A key that may not read the list of members learns no names from a search.
+  const [{ email }] = (await world.db.query<{ email: string }>(
+    sql`select email from users where user_id = ${owner.user_id}`,
+  )) as [{ email: string }];
+  assert.deepEqual(await titles(`apples&author=${encodeURIComponent(email)}`), ['Below', 'Folder', 'Hidden']);
+  const { body: key } = await owner.post('/v1/me/api-keys', { name: 'reads pages', permissions: ['pages:read'] });
+  const reader = world.as(key.secret);
+  assert.deepEqual(await titles('apples', reader), ['Below', 'Folder']);
+  assert.deepEqual(await titles(`apples&author=${encodeURIComponent(email)}`, reader), []);
+  assert.equal((await owner.get(`${wiki}/pages/search?query=apples&updated=yesterday`)).status, 422);
+  const order = async (sort: string) =>
+    (await owner.get(`${wiki}/pages/search?query=apples&sort=${sort}`)).body.map(
+      ({ title }: { title: string }) => title,
+    );
+  assert.deepEqual(await order('title'), ['Below', 'Folder', 'Hidden']);
+  assert.deepEqual(await order('created'), ['Hidden', 'Below', 'Folder']);
 });
 
 test('what was written before there was an index is indexed by a job, while what is written since is found', async () => {

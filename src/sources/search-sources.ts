@@ -1,18 +1,31 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
+import { namedPeople } from '../access/people.ts';
 import { WikiParams } from '../core/records.ts';
-import { raw, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { lineEndsIn } from '../markdown/plain-text.ts';
-import { parseQuery, SearchQuery } from '../search/query/parse-query.ts';
+import { conditionsOf, type FilterConditions, isInTime } from '../search/query/filter-conditions.ts';
+import { findPassages, MAX_MORE_CHARACTERS, PASSAGE_CHARACTERS } from '../search/query/passages.ts';
 import { scoreWithTitle, searchIndex } from '../search/query/search.ts';
-import { bestPassage, PASSAGE_CHARACTERS } from '../search/query/snippet.ts';
+import {
+  behindOf,
+  CUT_HEADER,
+  cutHeader,
+  pageOfHits,
+  readSearch,
+  SEARCH_ORDER,
+  SearchQuery,
+  sortColumns,
+  sortOf,
+} from '../search/query/search-parameters.ts';
 import type { CitationRow } from './cited-blocks.ts';
 import { exampleSource, type Source, SourceHit, sourceColumns } from './schema.ts';
 
 interface HitRow extends Source {
   score: number;
   text: string;
+  text_length: number;
   /** Where the blocks of a source that has pages or lines begin, by the pages of the wiki that show them; null for others. */
   blocks: PlacedBlocks[] | null;
 }
@@ -22,7 +35,7 @@ export const searchSources = endpoint({
   path: '/v1/wikis/:wiki_id/sources/search',
   summary: 'Search sources',
   description:
-    'Best first: sources that hold any of the words, all of the phrases and none of the excluded words. `locator` is the ' +
+    'Best first: sources that contain any of the words and meet what narrows the search. `locator` is the ' +
     'page of the passage (`page:3`) where the source has pages, the line of the file (`line:12`) where it has lines, else ' +
     "where the passage begins in the source's text (`offset:1204`).",
   access: onWiki('sources:read'),
@@ -30,37 +43,69 @@ export const searchSources = endpoint({
   limit: 'search',
   params: WikiParams,
   query: SearchQuery,
+  paging: SEARCH_ORDER,
+  replyHeaders: CUT_HEADER,
   reply: Type.Array(SourceHit),
   example: {
     reply: [{ ...exampleSource, score: 0.72, snippet: 'How to <mark>install</mark> Acme.', locator: 'line:3' }],
   },
-  run: async ({ params: { wiki_id }, query, many }) => {
-    const parsed = parseQuery(query.query);
-    const { rows, terms } = await searchIndex<HitRow>(many, { wiki_id, kind: 'source' }, parsed, query, {
-      isVisible: raw('true'),
-      steps: {
-        hits: sql`
-            select ${sourceColumns}, ${scoreWithTitle(sql`s.title`, parsed.text)} as score
-            from candidates c join sources s on s.wiki_id = ${wiki_id} and s.source_id = c.id
-            order by score desc, s.source_id limit ${query.limit} offset ${query.offset}`,
-        result: sql`
-            select h.*, left(t.text, ${PASSAGE_CHARACTERS}) as text,
-              (select json_agg(json_build_object('starts', c.starts, 'first_pages', c.first_pages,
-                'first_lines', c.first_lines, 'last_lines', c.last_lines))
-                from page_sources c
-                where c.wiki_id = ${wiki_id} and c.source_id = h.source_id and c.starts[1] < ${PASSAGE_CHARACTERS}
-                  and (c.first_pages <> '{}' or c.first_lines <> '{}')) as blocks
-            from hits h
-            join source_texts t on t.wiki_id = ${wiki_id} and t.source_id = h.source_id
-            order by h.score desc, h.source_id`,
-      },
-    });
-    return rows.map(({ text, blocks, ...source }) => {
-      const { snippet, offset } = bestPassage(text, terms);
-      return { ...source, snippet, locator: locatorOf(blocks ?? [], text, offset) };
-    });
+  run: async ({ params: { wiki_id }, query, paging, many, setHeaders }) => {
+    setHeaders(cutHeader(query.query));
+    const parsed = readSearch(query);
+    const sort = sortOf(query, parsed);
+    const isFound = sql`true ${conditionsOf(parsed.filters, CONDITIONS)}`;
+    const shown = { isFound, isFiltered: parsed.filters.length > 0, isHidden: raw('false') };
+    const score = scoreWithTitle(sql`s.title`, parsed.text);
+    const part = { ...query, behind: behindOf(paging, sort), isByRank: sort === 'relevance' };
+    const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'source' }, parsed, part, shown, (offset) => ({
+      hits: sql`
+        select * from (
+          select ${sourceColumns}, ${score} as score, ${sortColumns(sort, 's', score)}
+          from candidates c join sources s on s.wiki_id = ${wiki_id} and s.source_id = c.id
+          where ${isFound}) h
+        ${pageOfHits(paging, sort, query.limit, offset)}`,
+      result: sql`
+        select h.*, left(t.text, ${PASSAGE_CHARACTERS}) as text, length(t.text) as text_length,
+          ${blocksOf(wiki_id, sql`h.source_id`, PASSAGE_CHARACTERS)} as blocks
+        from hits h
+        join source_texts t on t.wiki_id = ${wiki_id} and t.source_id = h.source_id
+        ${pageOfHits({ ...paging, seekClause: raw('') }, sort, query.limit, 0)}`,
+    }));
+    const found = await findPassages(
+      hits,
+      ({ source_id }) => source_id,
+      (ids) =>
+        many(sql`
+          select r.id, r.text, ${blocksOf(wiki_id, sql`r.id`, MAX_MORE_CHARACTERS)} as blocks from (
+            select t.source_id as id, t.text, sum(length(t.text)) over (order by t.source_id) as characters
+            from source_texts t where t.wiki_id = ${wiki_id} and t.source_id = any (${ids}::text[])) r
+          where r.characters - length(r.text) < ${MAX_MORE_CHARACTERS}`),
+    );
+    return found.map(({ text, blocks, offset, ...source }) => ({
+      ...source,
+      locator: locatorOf(blocks ?? [], text, offset),
+    }));
   },
 });
+
+const CONDITIONS: FilterConditions = {
+  path: ({ value }) => sql`position(${value.toLowerCase()} in lower(s.filename)) > 0`,
+  author: ({ value }) => sql`s.upload_id in (
+    select u.upload_id from uploads u where u.wiki_id = s.wiki_id and u.created_by in (${namedPeople(value)}))`,
+  created: (filter) => isInTime(raw('s.created_at'), filter),
+  updated: (filter) => isInTime(raw('s.updated_at'), filter),
+  type: ({ value }) => raw(String(value === 'source')),
+};
+
+/** Where the blocks of a source begin that pages of the wiki show, of those that show one in its first `most` characters. */
+function blocksOf(wiki_id: string, source_id: Sql, most: number): Sql {
+  return sql`(
+    select json_agg(json_build_object('starts', c.starts, 'first_pages', c.first_pages, 'first_lines', c.first_lines,
+      'last_lines', c.last_lines))
+    from page_sources c
+    where c.wiki_id = ${wiki_id} and c.source_id = ${source_id} and c.starts[1] < ${most}
+      and (c.first_pages <> '{}' or c.first_lines <> '{}'))`;
+}
 
 type PlacedBlocks = Pick<CitationRow, 'starts' | 'first_pages' | 'first_lines' | 'last_lines'>;
 

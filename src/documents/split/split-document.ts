@@ -1,4 +1,3 @@
-import { MAX_INDEXED_CHARACTERS } from '../../analysis/document-terms.ts';
 import { numberedSlug, slugFrom } from '../../core/slug.ts';
 import { TITLE_MAX } from '../../markdown/plain-text.ts';
 import type { Extracted, PageRange } from '../formats/extracted.ts';
@@ -10,10 +9,9 @@ import { joinBlocks, splitLongBlocks } from './pieces.ts';
 import { type LongPart, withReferences } from './references.ts';
 
 /**
- * Documents with more Markdown than this, in UTF-16 units, are split. Search indexes every word of pages up to this
- * length. It is a sixth of the limit of a page, 40,000 English words: a thesis stays one page, a book does not.
+ * Documents with more Markdown than this, in UTF-16 units, are split. It is a sixth of the limit of a page, 40,000 English words: a thesis stays one page, a book does not.
  */
-const LONG_DOCUMENT = MAX_INDEXED_CHARACTERS;
+const LONG_DOCUMENT = 250_000;
 
 /** Lengths of Markdown, in UTF-16 units. */
 interface Lengths {

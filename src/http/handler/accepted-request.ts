@@ -17,6 +17,7 @@ export interface AcceptedRequest {
   credential: Credential;
   input: Input;
   new_workspace_id: string | undefined;
+  setHeaders(headers: Record<string, string>): void;
   /** A signal that is aborted when the client goes away before it is answered, and when the request has taken too long. */
   abandoned(): AbortSignal;
   /** The database in the context of the request. */
@@ -51,6 +52,7 @@ export function acceptRequest(
     credential,
     input,
     new_workspace_id,
+    setHeaders: (headers) => void reply.headers(headers),
     abandoned: budget.abandoned,
     db: contextDb,
     openGuard: (answering) =>

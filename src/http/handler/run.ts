@@ -17,7 +17,7 @@ import type { HandlerNeeds } from './needs.ts';
 export async function run(
   endpoint: Endpoint,
   { services, log }: HandlerNeeds,
-  { request, credential, input, new_workspace_id = '', abandoned, openGuard }: AcceptedRequest,
+  { request, credential, input, new_workspace_id = '', setHeaders, abandoned, openGuard }: AcceptedRequest,
   form: ReceivedForm,
   answering?: AnswerTransaction,
 ): Promise<unknown> {
@@ -38,6 +38,7 @@ export async function run(
     origin: { address: request.ip, user_agent: userAgent(request) },
     if_match: request.headers['if-match'],
     services,
+    setHeaders,
     abandoned,
     new_workspace_id,
   });

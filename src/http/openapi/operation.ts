@@ -51,7 +51,11 @@ export function operation(endpoint: Endpoint) {
 /** The successful responses by status. */
 function success(endpoint: Endpoint) {
   const isList = endpoint.query?.properties?.offset !== undefined;
-  const headers = refs({ ...RATE_LIMIT_HEADERS, ...(isList && LINK_HEADER) });
+  const own = Object.entries(endpoint.replyHeaders ?? {}).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ]);
+  const headers = { ...refs({ ...RATE_LIMIT_HEADERS, ...(isList && LINK_HEADER) }), ...Object.fromEntries(own) };
   if (endpoint.reply === Bytes) {
     const content = { '*/*': { schema: Bytes, example: 'The bytes of the file.' } };
     return {

@@ -50,34 +50,17 @@ export function findTerms(text: string, terms: ReadonlySet<string>): Match[] {
   return [...found.values()].sort((a, b) => a.start - b.start);
 }
 
-/** Whether the text contains the terms of `phrase` next to each other. */
-export function containsPhrase(text: string, phrase: readonly string[]): boolean {
-  const longest = phrase.reduce((one, other) => (other.length > one.length ? other : one));
-  const before = phrase.indexOf(longest);
-  const folded = foldInPlace(text);
-  const beginning = isUnspaced(longest) ? longest : stemPrefix(longest);
-  const span = 80 * phrase.length;
-  for (let at = folded.indexOf(beginning); at >= 0; at = folded.indexOf(beginning, at + 1)) {
-    const from = Math.max(0, at - 80 * before);
-    const terms = [...tokenize(text.slice(from, from + 2 * span))].map(({ term }) => term);
-    for (let i = 0; i + phrase.length <= terms.length; i += 1) {
-      if (phrase.every((term, k) => terms[i + k] === term)) return true;
-    }
-  }
-  return false;
-}
-
 /**
  * A common prefix of all words with this stem: the stem's last letter may differ from the word's ("happi" of "happy").
  */
-function stemPrefix(term: string): string {
+export function stemPrefix(term: string): string {
   return /^[a-z]{4,}$/.test(term) ? term.slice(0, -1) : term;
 }
 
 const foldedCharacters = new Map<string, string>();
 
 /** Folds each character by itself, so that offsets stay the same. */
-function foldInPlace(text: string): string {
+export function foldInPlace(text: string): string {
   const lower = text.toLowerCase();
   const same = lower.length === text.length ? lower : text;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the range of ASCII

@@ -22,8 +22,8 @@ export interface PendingDocument {
 export interface RankingQuery {
   /** The terms that contribute to scores, with their weights. */
   terms: ReadonlyMap<string, number>;
-  /** Terms that a document must contain. */
-  required: readonly string[];
+  /** Lists of terms: a document must contain all terms of one. No list: it need not contain any. */
+  required: readonly (readonly string[])[];
   /** Lists of terms: a document that contains all terms of one is excluded. */
   excluded: readonly (readonly string[])[];
 }
@@ -40,11 +40,20 @@ function inverseDocumentFrequency(documents: number, all: number): number {
   return Math.log(1 + (Math.max(all, documents) - documents + 0.5) / (documents + 0.5));
 }
 
+/** Which documents may be ranked, where that is not all. */
+export interface Cut {
+  /** Only what comes behind this document. */
+  behind?: { score: number; document_no: number } | undefined;
+  /** Whether a document may be shown; `document_no` is -1 for a pending one that has none yet. */
+  isShown?: ((document_no: number, document_id: string) => boolean) | undefined;
+}
+
 /** The `most` best documents, best first; `isAll` if there are no others. */
 export function rank(
   { index, terms, pending }: IndexData,
   wanted: RankingQuery,
   most: number,
+  { behind, isShown }: Cut = {},
 ): { best: Candidate[]; isAll: boolean } {
   const scores = emptyScores(index.next_no);
   const weights = new Map<string, number>();
@@ -56,8 +65,9 @@ export function rank(
   }
   const exclude = (no: number) => (scores[no] = 0);
   if (wanted.required.length > 0) {
-    const held = countTermsHeld(terms, wanted.required, index.next_no);
-    for (let no = 0; no < scores.length; no += 1) if (held[no] !== wanted.required.length) exclude(no);
+    const held = wanted.required.map((list) => countTermsHeld(terms, list, index.next_no));
+    const holds = (no: number) => held.some((counts, i) => counts[no] === wanted.required[i]?.length);
+    for (let no = 0; no < scores.length; no += 1) if (!holds(no)) exclude(no);
   }
   for (const word of wanted.excluded) {
     const held = countTermsHeld(terms, word, index.next_no);
@@ -66,8 +76,15 @@ export function rank(
   const candidates: Candidate[] = [];
   for (const document of pending) {
     if (document.document_no >= 0) scores[document.document_no] = 0;
+    if (isShown?.(document.document_no, document.document_id) === false) continue;
     const score = document.terms ? scoreOf(document.terms, index, weights, wanted) : 0;
-    if (score > 0) candidates.push({ document_no: -1, document_id: document.document_id, score });
+    if (score > 0 && score <= (behind?.score ?? score))
+      candidates.push({ document_no: -1, document_id: document.document_id, score });
+  }
+  for (let no = 0; isShown && no < scores.length; no += 1) if (!isShown(no, '')) exclude(no);
+  for (let no = 0; behind && no < scores.length; no += 1) {
+    const score = scores[no] as number;
+    if (score > behind.score || (score === behind.score && no <= behind.document_no)) exclude(no);
   }
   const { numbers, count } = bestOf(scores, most);
   for (const document_no of numbers) {
@@ -104,7 +121,7 @@ function scoreOf(
 ): number {
   const terms = readTerms(document);
   const holds = (term: string) => terms.title.has(term) || terms.body.has(term);
-  if (!required.every(holds)) return 0;
+  if (required.length > 0 && !required.some((list) => list.every(holds))) return 0;
   if (excluded.some((word) => word.every(holds))) return 0;
   const impacts = impactsOf(terms, pivots);
   let score = 0;

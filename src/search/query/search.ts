@@ -1,16 +1,20 @@
 import type { Statements } from '../../access/guard.ts';
 import { termOf } from '../../analysis/tokenize.ts';
-import { type Sql, sql } from '../../db/sql.ts';
+import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import { candidatesCte } from './candidates.ts';
 import { suggestWords } from './correct-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
-import { type IndexData, type RankingQuery, rank } from './rank.ts';
+import { type Candidate, type Cut, type IndexData, type RankingQuery, rank } from './rank.ts';
 import { readIndex } from './read-index.ts';
-import { verifyCandidates } from './verify-phrases.ts';
+import { readShown, type Shown } from './shown-documents.ts';
+import { hasConditions, verifyCandidates } from './verify-phrases.ts';
 
 /** Additional candidates, to replace those that the caller may not see. */
 const SPARE_CANDIDATES = 32;
+
+/** A list that begins farther behind is cut before the database is asked, which would read all that are before. */
+const NEAR_OFFSET = 500;
 
 /**
  * The maximum number of candidates whose phrases and titles are verified; a query with more hits returns the best of
@@ -18,42 +22,151 @@ const SPARE_CANDIDATES = 32;
  */
 const MAX_VERIFIED = 500;
 
+/** How many of the best hits rank higher for a phrase that they need not contain, and by what. */
+const MAX_BOOSTED = 50;
+const PHRASE_BOOST = 1.3;
+
+/** Of more hits than this, the best are ordered by a date or by title. */
+const MAX_SORTED = 10_000;
+
 /** How many terms are looked for in the texts of the hits: more than people ask for, and each costs a search of each text. */
 const MAX_MARKED = 32;
 
 /** The weight of a completion of the query's last word, relative to a word as typed. */
 const COMPLETION_WEIGHT = 0.5;
 
+export interface Wanted {
+  /** How many hits, with those before them. */
+  most: number;
+  offset: number;
+  /** The hit that the list goes on behind. */
+  behind?: Cut['behind'];
+  isByRank: boolean;
+}
+
+/** Candidates for a search: a CTE with id, score and no, of which the caller may not see some. */
+export interface Attempt {
+  candidates: Sql;
+  /** How many of the hits that are asked for are left out at the beginning already. */
+  skipped: number;
+  /** Whether there are no other candidates. */
+  isAll: boolean;
+}
+
 export interface Hits<Row> {
   rows: Row[];
-  /** The terms to mark in passages. */
+  /** The terms and phrases to mark in passages. */
   terms: ReadonlySet<string>;
+  phrases: string[][];
 }
 
 /**
  * Searches an index: reads and ranks postings, then runs the statement of `show`, which returns the visible rows of the
- * CTE `candidates` (id and score), best first, with limit and offset. Two statements; more for unknown words, for
- * phrases, and if many of the best candidates are hidden from the caller.
+ * CTE `candidates` (id, score, no), in order. Two statements; more for unknown words, for phrases, for filters that few of
+ * the best candidates meet, and if many of these are hidden from the caller.
  */
 export async function searchIndex<Row>(
   many: Statements['many'],
   index: Index,
   query: ParsedQuery,
-  { limit, offset }: { limit: number; offset: number },
-  show: { steps: Record<string, Sql>; isVisible: Sql },
+  {
+    limit,
+    offset,
+    behind,
+    isByRank = true,
+  }: { limit: number; offset: number; behind?: Cut['behind']; isByRank?: boolean },
+  shown: Shown,
+  show: (offset: number) => Record<string, Sql>,
 ): Promise<Hits<Row>> {
-  const { data, ranking } = await resolveQuery(many, index, query);
-  const terms = termsToMark(data, ranking);
-  const isChecked = query.phrases.length > 0 || query.titles.length > 0;
-  const all = data.index.next_no + data.pending.length + 1;
-  for (const most of [isChecked ? MAX_VERIFIED : limit + offset + SPARE_CANDIDATES, all]) {
-    const ranked = rank(data, ranking, most);
-    const best = isChecked ? await verifyCandidates(many, index, ranked.best, query, show.isVisible) : ranked.best;
-    if (best.length === 0) return { rows: [], terms };
-    const rows = await many<Row>({ candidates: candidatesCte(index, best), ...show.steps });
-    if (rows.length >= limit || ranked.isAll || isChecked || most === all) return { rows, terms };
+  const resolved = await resolveQuery(many, index, query);
+  const phrases = query.phrases.map((phrase) => phrase.map(termOf));
+  const marked = { terms: termsToMark(resolved.data, resolved.ranking), phrases };
+  let rows: Row[] = [];
+  const wanted = { most: limit + offset, offset, behind, isByRank };
+  for await (const { candidates, skipped, isAll } of attempts(many, index, query, resolved, wanted, shown)) {
+    rows = await many<Row>({ candidates, ...show(offset - skipped) });
+    if (isAll || rows.length >= limit) break;
   }
-  return { rows: [], terms };
+  return { rows, ...marked };
+}
+
+/** Candidates for a search, more each time. A caller that has enough of them stops. */
+export async function* attempts(
+  many: Statements['many'],
+  index: Index,
+  query: ParsedQuery,
+  { data, ranking }: ResolvedQuery,
+  wanted: Wanted,
+  shown: Shown,
+): AsyncGenerator<Attempt> {
+  const toAttempt = (best: readonly Candidate[], isAll: boolean, skipped = 0): Attempt => ({
+    candidates: candidatesCte(index, best),
+    skipped,
+    isAll,
+  });
+  if (ranking.terms.size === 0) {
+    if (shown.isFiltered) yield { candidates: allCte(index, shown), skipped: 0, isAll: true };
+    return;
+  }
+  const isShown = () => readShown(many, index, shown);
+  if (hasConditions(query)) {
+    const best = await bestVerified(many, index, query, { data, ranking }, wanted, shown);
+    if (best.length > 0) yield toAttempt(best, true);
+    return;
+  }
+  if (!wanted.isByRank) {
+    const { best } = rank(data, ranking, MAX_SORTED, shown.isFiltered ? { isShown: await isShown() } : {});
+    if (best.length > 0) yield toAttempt(best, true);
+    return;
+  }
+  const { most, offset, behind } = wanted;
+  if (offset <= NEAR_OFFSET) {
+    const { best, isAll } = rank(data, ranking, most + SPARE_CANDIDATES, { behind });
+    if (best.length === 0) return;
+    yield toAttempt(best, isAll);
+    if (isAll) return;
+  }
+  const { best } = rank(data, ranking, most, { behind, isShown: await isShown() });
+  if (best.length > offset) yield toAttempt(best.slice(offset), true, offset);
+}
+
+/** The candidates that meet the conditions of a query; where phrases need not be met, or leave nothing, they add to scores. */
+async function bestVerified(
+  many: Statements['many'],
+  index: Index,
+  query: ParsedQuery,
+  { data, ranking }: Pick<ResolvedQuery, 'data' | 'ranking'>,
+  { most, behind }: Wanted,
+  shown: Shown,
+): Promise<Candidate[]> {
+  const cut = shown.isFiltered ? { isShown: await readShown(many, index, shown) } : {};
+  const enough = behind ? MAX_VERIFIED : most;
+  const verify = (best: readonly Candidate[], conditions: typeof query, least = enough) =>
+    verifyCandidates(many, index, best, conditions, shown.isFound, least);
+  const isBonus = query.phrases.length > 0 && !query.arePhrasesRequired;
+  if (!isBonus) {
+    const found = await verify(rank(data, ranking, MAX_VERIFIED, cut).best, query);
+    if (found.length > 0 || query.phrases.length === 0 || !query.hasOtherWords) return found;
+  }
+  const withoutPhrases = { ...query, phrases: [] };
+  const { best } = rank(data, { ...ranking, required: requiredBy(withoutPhrases) }, MAX_VERIFIED, cut);
+  const others = hasConditions(withoutPhrases) ? await verify(best, withoutPhrases) : best;
+  // Where no document contains the phrases there is nothing to raise.
+  if (!isBonus) return others;
+  const first = others.slice(0, MAX_BOOSTED);
+  const keyOf = ({ document_no, document_id }: Candidate) => (document_no < 0 ? document_id : document_no);
+  const holding = new Set(
+    (await verify(first, { ...query, titles: [], excludedTitles: [], excludedPhrases: [] }, MAX_BOOSTED)).map(keyOf),
+  );
+  return others.map((each) => (holding.has(keyOf(each)) ? { ...each, score: each.score * PHRASE_BOOST } : each));
+}
+
+/** All documents that a search without words finds. */
+function allCte({ wiki_id, kind }: Index, { isFound }: Shown): Sql {
+  const d = kind === 'page' ? raw('p') : raw('s');
+  const id = raw(`${kind}_id`);
+  return sql`
+    select ${d}.${id} as id, 0::float8 as score, 0 as no from ${raw(`${kind}s`)} ${d} where ${d}.wiki_id = ${wiki_id} and ${isFound}`;
 }
 
 /** The terms that passages are chosen by and that are marked in them: the rarest, which say most. */
@@ -69,26 +182,36 @@ export function scoreWithTitle(title: Sql, query: string): Sql {
   return sql`case when lower(${title}) = lower(${query}) then c.score * 1.5 + 2 else c.score end`;
 }
 
-interface ResolvedQuery {
+export interface ResolvedQuery {
   data: IndexData;
   ranking: RankingQuery;
   /** Unknown words and their most likely corrections. */
   corrected: ReadonlyMap<string, string>;
 }
 
+/** What a document has to contain for its phrases and title terms, and by `+` and AND. */
+function requiredBy({ words, phrases, arePhrasesRequired, titles, required }: ParsedQuery): string[][] {
+  const searched = new Set(words.map(({ term }) => term));
+  // Stop words are not in the index of texts; phrases that contain them are verified in the text only.
+  const inPhrases = arePhrasesRequired
+    ? phrases
+        .flat()
+        .map(termOf)
+        .filter((term) => searched.has(term))
+    : [];
+  const always = [...new Set([...titles, ...inPhrases])];
+  if (required.length === 0) return always.length === 0 ? [] : [always];
+  return required.map((terms) => [...new Set([...always, ...terms])]);
+}
+
 /** Reads the index data for the words of a query and for the suggestions for unknown ones. */
-export async function resolveQuery(
-  many: Statements['many'],
-  index: Index,
-  { words, phrases, excluded, titles }: ParsedQuery,
-): Promise<ResolvedQuery> {
+export async function resolveQuery(many: Statements['many'], index: Index, query: ParsedQuery): Promise<ResolvedQuery> {
+  const { words, excluded } = query;
   // A repeated word does not count twice.
   const weights = new Map(words.map(({ term }) => [term, 1]));
-  const inPhrases = new Set(phrases.flat().map(termOf));
-  // Stop words are not in the index of texts; phrases that contain them are verified in the text only.
-  const required = [...new Set([...titles, ...[...inPhrases].filter((term) => weights.has(term))])];
-  const ranking: RankingQuery = { terms: weights, required, excluded };
-  const needed = [...new Set([...required, ...excluded.flat()])];
+  const required = requiredBy(query);
+  const ranking: RankingQuery = { terms: weights, required, excluded: excluded.map((term) => [term]) };
+  const needed = [...new Set([...required.flat(), ...excluded])];
   const data = await readIndex(many, index, [...weights.keys()], needed);
   if (weights.size === 0) return { data, ranking, corrected: new Map() };
   const isKnown = (term: string) =>

@@ -1,23 +1,49 @@
 import { escapeHtml } from '../../core/escape-html.ts';
+import { findPhrase } from './find-phrase.ts';
 import { findTerms, type Match } from './find-words.ts';
 
 /** The length of a passage in UTF-16 units, and how much of it may precede the first match. */
 const PASSAGE = 240;
 const BEFORE = 60;
 
-/** How much of a text is searched for a passage. */
-export const PASSAGE_CHARACTERS = 100_000;
-
 export interface Passage {
   /** The passage as safe HTML: escaped text, matches in `<mark>`. */
   snippet: string;
   /** The offset of the passage's first match in the text; 0 if only the title matched. */
   offset: number;
+  /** Whether the text has the words, and the phrases if there are any. */
+  isFound: boolean;
 }
 
-/** The passage with the most terms, the first of several. */
-export function bestPassage(text: string, terms: ReadonlySet<string>): Passage {
-  const matches = findTerms(text, terms);
+/** The passage that begins with a phrase, or else has the most terms; the first of several. */
+export function bestPassage(
+  text: string,
+  terms: ReadonlySet<string>,
+  phrases: readonly (readonly string[])[] = [],
+): Passage {
+  const held = phrases.flatMap((phrase) => findPhrase(text, phrase) ?? []);
+  const matches = withPhrases(findTerms(text, terms), held);
+  const best = held.length > 0 ? nearPhrase(matches, held) : densest(matches);
+  const offset = best[0]?.start ?? 0;
+  const start = wordStart(text, Math.max(0, offset - BEFORE), offset);
+  const end = wordEnd(text, Math.max(start + PASSAGE, best.at(-1)?.end ?? 0));
+  const isFound = phrases.length > 0 ? held.length > 0 : matches.length > 0;
+  return { snippet: markMatches(text, start, end, matches), offset, isFound };
+}
+
+/** The words of phrases are marked with the terms, stop words included. */
+function withPhrases(matches: readonly Match[], held: readonly Match[]): Match[] {
+  if (held.length === 0) return [...matches];
+  const byStart = new Map([...matches, ...held].map((match) => [match.start, match]));
+  return [...byStart.values()].sort((a, b) => a.start - b.start);
+}
+
+function nearPhrase(matches: readonly Match[], [first]: readonly Match[]): Match[] {
+  const from = first?.start ?? 0;
+  return matches.filter(({ start, end }) => start >= from && end - from <= PASSAGE - BEFORE);
+}
+
+function densest(matches: readonly Match[]): Match[] {
   let best: Match[] = [];
   let bestWorth = 0;
   let begin = 0;
@@ -27,10 +53,7 @@ export function bestPassage(text: string, terms: ReadonlySet<string>): Passage {
     const worth = new Set(inside.map(({ term }) => term)).size + inside.length / 100;
     if (worth > bestWorth) [best, bestWorth] = [inside, worth];
   }
-  const offset = best[0]?.start ?? 0;
-  const start = wordStart(text, Math.max(0, offset - BEFORE), offset);
-  const end = wordEnd(text, Math.max(start + PASSAGE, best.at(-1)?.end ?? 0));
-  return { snippet: markMatches(text, start, end, matches), offset };
+  return best;
 }
 
 /** The first start of a word from `from` to `to`. */

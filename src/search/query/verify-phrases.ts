@@ -1,50 +1,107 @@
 import type { Statements } from '../../access/guard.ts';
-import { MAX_INDEXED_CHARACTERS } from '../../analysis/document-terms.ts';
 import { termOf, tokenize } from '../../analysis/tokenize.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
-import { candidatesCte } from './candidates.ts';
-import { containsPhrase } from './find-words.ts';
+import { candidatesCte, PENDING_NO } from './candidates.ts';
+import { containsName, findPhrase } from './find-phrase.ts';
 import type { ParsedQuery } from './parse-query.ts';
 import type { Candidate } from './rank.ts';
 
+/** How many texts are read at first; each batch after it is this many times larger. */
+const FIRST_BATCH = 50;
+const GROWTH = 3;
 /** How much text is read to verify phrases, which limits the cost of a query. */
 const MAX_CHARACTERS_READ = 4_000_000;
 
+/** What has to be looked up in texts and titles, since the index does not tell it. */
+export interface TextConditions
+  extends Pick<ParsedQuery, 'phrases' | 'titles' | 'excludedPhrases' | 'excludedTitles'> {}
+
+export function hasConditions({ phrases, titles, excludedPhrases, excludedTitles }: TextConditions): boolean {
+  return [phrases, titles, excludedPhrases, excludedTitles].some((conditions) => conditions.length > 0);
+}
+
 /**
- * The candidates whose text contains the phrases and whose title contains the title terms. Candidates contain all words
- * already.
+ * The candidates that meet the conditions, best first: at least `enough` of them where the wiki has that many. Texts are read in batches,
+ * best candidates first, until there are enough or MAX_CHARACTERS_READ were read.
  */
 export async function verifyCandidates(
   many: Statements['many'],
   index: Index,
   candidates: readonly Candidate[],
-  { phrases, titles }: ParsedQuery,
-  isVisible: Sql,
+  conditions: TextConditions,
+  isFound: Sql,
+  enough: number,
 ): Promise<Candidate[]> {
-  if (candidates.length === 0) return [];
+  const meets = conditionOf(conditions);
+  const readsTexts = conditions.phrases.length + conditions.excludedPhrases.length > 0;
+  const verified: Candidate[] = [];
+  let characters = 0;
+  let size = readsTexts ? FIRST_BATCH : candidates.length;
+  for (
+    let at = 0;
+    at < candidates.length && characters < MAX_CHARACTERS_READ && verified.length < enough;
+    size *= GROWTH
+  ) {
+    const batch = candidates.slice(at, at + size);
+    at += batch.length;
+    for (const row of await readTexts(many, index, batch, readsTexts, isFound, MAX_CHARACTERS_READ - characters)) {
+      characters += row.text.length;
+      if (!meets(row)) continue;
+      verified.push({ document_id: row.id, document_no: row.no === PENDING_NO ? -1 : row.no, score: row.score });
+    }
+  }
+  return verified;
+}
+
+interface TextRow {
+  id: string;
+  no: number;
+  score: number;
+  title: string;
+  text: string;
+}
+
+function readTexts(
+  many: Statements['many'],
+  index: Index,
+  batch: readonly Candidate[],
+  readsTexts: boolean,
+  isFound: Sql,
+  mostCharacters: number,
+): Promise<TextRow[]> {
   const { wiki_id, kind } = index;
-  const id = raw(`p.${kind}_id`);
-  const rows = await many<{ id: string; score: number; title: string; text: string }>({
-    candidates: candidatesCte(index, candidates),
+  const d = raw(kind === 'page' ? 'p' : 's');
+  const id = raw(`${kind}_id`);
+  return many<TextRow>({
+    candidates: candidatesCte(index, batch),
     seen: sql`
-      select c.id, c.score, p.title, case when ${phrases.length > 0} then left(t.text, ${MAX_INDEXED_CHARACTERS}) else '' end as text
+      select c.id, c.no, c.score, ${d}.title, case when ${readsTexts} then t.text else '' end as text
       from candidates c
-      join ${raw(`${kind}s`)} p on p.wiki_id = ${wiki_id} and ${id} = c.id
-      join ${raw(`${kind}_texts`)} t on t.wiki_id = ${wiki_id} and t.${raw(`${kind}_id`)} = c.id
-      where ${isVisible}`,
+      join ${raw(`${kind}s`)} ${d} on ${d}.wiki_id = ${wiki_id} and ${d}.${id} = c.id
+      join ${raw(`${kind}_texts`)} t on t.wiki_id = ${wiki_id} and t.${id} = c.id
+      where ${isFound}`,
     result: sql`
       select * from (select s.*, sum(length(s.text)) over (order by s.score desc, s.id) as characters from seen s) r
-      where r.characters - length(r.text) < ${MAX_CHARACTERS_READ}`,
+      where r.characters - length(r.text) < ${mostCharacters} order by r.score desc, r.id`,
   });
+}
+
+/** Whether a text with its title meets the conditions. */
+export function conditionOf({ phrases, titles, excludedPhrases, excludedTitles }: TextConditions) {
   const wanted = phrases.map((phrase) => phrase.map(termOf));
-  return rows
-    .filter(({ title, text }) => {
-      const inTitle = new Set([...tokenize(title)].map(({ term }) => term));
-      return (
-        titles.every((term) => inTitle.has(term)) &&
-        wanted.every((phrase) => containsPhrase(text, phrase) || containsPhrase(title, phrase))
-      );
-    })
-    .map(({ id: document_id, score }) => ({ document_id, document_no: -1, score }));
+  const unwanted = excludedPhrases.map(({ words, literal }) => ({ terms: words.map(termOf), literal }));
+  return ({ title, text }: { title: string; text: string }): boolean => {
+    const inTitle = new Set([...tokenize(title)].map(({ term }) => term));
+    const isHeld = (phrase: string[]) =>
+      findPhrase(text, phrase) !== undefined || findPhrase(title, phrase) !== undefined;
+    return (
+      titles.every((term) => inTitle.has(term)) &&
+      !excludedTitles.some((terms) => terms.every((term) => inTitle.has(term))) &&
+      wanted.every(isHeld) &&
+      !unwanted.some(({ terms, literal }) =>
+        literal === undefined ? isHeld(terms) : containsName(text, literal) || containsName(title, literal),
+      )
+    );
+  };
 }

@@ -1,16 +1,18 @@
 import { Type } from 'typebox';
-import { onWiki } from '../access/access-rule.ts';
-import type { Statements } from '../access/guard.ts';
-import { tokenize } from '../analysis/tokenize.ts';
-import { WikiParams } from '../core/records.ts';
-import { sql } from '../db/sql.ts';
-import { endpoint } from '../http/endpoint.ts';
-import type { Index } from '../search/index/pending.ts';
-import { candidatesCte } from '../search/query/candidates.ts';
-import { completeTitles } from '../search/query/complete-titles.ts';
-import { parseQuery } from '../search/query/parse-query.ts';
-import { resolveQuery, searchIndex } from '../search/query/search.ts';
-import { IS_FOUND, Suggestion } from './schema.ts';
+import { onWiki } from '../../access/access-rule.ts';
+import type { Statements } from '../../access/guard.ts';
+import { tokenize } from '../../analysis/tokenize.ts';
+import { WikiParams } from '../../core/records.ts';
+import { sql } from '../../db/sql.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import type { Index } from '../../search/index/pending.ts';
+import { candidatesCte } from '../../search/query/candidates.ts';
+import { completeTitles } from '../../search/query/complete-titles.ts';
+import { parseQuery, readableQuery } from '../../search/query/parse-query.ts';
+import { resolveQuery, searchIndex } from '../../search/query/search.ts';
+import { CUT_HEADER, cutHeader } from '../../search/query/search-parameters.ts';
+import { IS_FOUND, Suggestion } from '../schema.ts';
+import { shownPages } from './page-filters.ts';
 
 /** Titles beyond those that are shown, in the place of those that are hidden from the caller. */
 const SPARE = 50;
@@ -27,14 +29,17 @@ export const suggestPages = endpoint({
   canWait: true,
   params: WikiParams,
   query: Type.Object({
-    query: Type.String({ minLength: 1, maxLength: 1_024, description: 'What was typed so far; any text.' }),
+    query: Type.String({ minLength: 1, maxLength: 16_384, description: 'What was typed so far; any text.' }),
     limit: Type.Integer({ minimum: 1, maximum: 50, default: 10, description: 'How many suggestions at most.' }),
   }),
+  replyHeaders: CUT_HEADER,
   reply: Type.Array(Suggestion),
   example: {
     reply: [{ kind: 'page', text: 'Setup', page_id: 'page_01jd8w3v6xf3e8h2k9m4n5p6s1', path: 'guide/setup' }],
   },
-  run: async ({ params: { wiki_id }, query: { query: text, limit }, many }) => {
+  run: async ({ params: { wiki_id }, query: { query: given, limit }, many, setHeaders }) => {
+    setHeaders(cutHeader(given));
+    const text = readableQuery(given);
     const index = { wiki_id, kind: 'page' } as const;
     const candidates = await completeTitles(many, index, text, limit + SPARE);
     const pages =
@@ -67,18 +72,10 @@ export const suggestPages = endpoint({
 
 /** Whether a search for a word finds a page: the words of the index are also those of pages that are hidden from the caller. */
 async function isFound(many: Statements['many'], index: Index, word: string): Promise<boolean> {
-  const page = sql`
-    select p.page_id from candidates c join pages p on p.wiki_id = ${index.wiki_id} and p.page_id = c.id
-    where ${IS_FOUND} limit 1`;
-  const { rows } = await searchIndex(
-    many,
-    index,
-    parseQuery(word),
-    { limit: 1, offset: 0 },
-    {
-      isVisible: IS_FOUND,
-      steps: { result: page },
-    },
-  );
+  const { rows } = await searchIndex(many, index, parseQuery(word), { limit: 1, offset: 0 }, shownPages([]), () => ({
+    result: sql`
+      select p.page_id from candidates c join pages p on p.wiki_id = ${index.wiki_id} and p.page_id = c.id
+      where ${IS_FOUND} limit 1`,
+  }));
   return rows.length > 0;
 }

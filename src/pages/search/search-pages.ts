@@ -1,0 +1,104 @@
+import { Type } from 'typebox';
+import { onWiki } from '../../access/access-rule.ts';
+import { WikiParams } from '../../core/records.ts';
+import { raw, sql } from '../../db/sql.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { findPassages, MAX_MORE_CHARACTERS, PASSAGE_CHARACTERS } from '../../search/query/passages.ts';
+import { scoreWithTitle, searchIndex } from '../../search/query/search.ts';
+import {
+  behindOf,
+  CUT_HEADER,
+  cutHeader,
+  pageOfHits,
+  readSearch,
+  SEARCH_ORDER,
+  SearchQuery,
+  sortColumns,
+  sortOf,
+} from '../../search/query/search-parameters.ts';
+import { headingAt } from '../../search/query/snippet.ts';
+import { examplePage, type Page, PageHit, pageColumns } from '../schema.ts';
+import { shownPages } from './page-filters.ts';
+
+interface HitRow extends Page {
+  score: number;
+  text: string;
+  text_length: number;
+  outline: { text: string; anchor: string; offset: number }[];
+}
+
+/** What narrows a search of pages beside what narrows every search. */
+export const PAGE_FILTERS = {
+  in: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_024,
+      description: 'The path or page_id of a page: it and what is below it.',
+    }),
+  ),
+  status: Type.Optional(
+    Type.Enum(['draft', 'published', 'archived'], { description: 'Only these; drafts for those who may write.' }),
+  ),
+};
+
+export const searchPages = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/pages/search',
+  summary: 'Search pages',
+  description:
+    'Best first: pages that contain any of the words and meet what narrows the search. A query without words, such as ' +
+    '`author:ada`, lists all pages that meet it, those first that were changed last.',
+  access: onWiki('pages:read'),
+  canWait: true,
+  limit: 'search',
+  params: WikiParams,
+  query: Type.Object({ ...SearchQuery.properties, ...PAGE_FILTERS }),
+  paging: SEARCH_ORDER,
+  replyHeaders: CUT_HEADER,
+  reply: Type.Array(PageHit),
+  example: {
+    reply: [
+      {
+        ...examplePage,
+        score: 0.72,
+        snippet: 'How to <mark>install</mark> Acme.',
+        heading: 'Setup',
+        anchor: 'h-setup',
+      },
+    ],
+  },
+  run: async ({ params: { wiki_id }, query, paging, many, setHeaders }) => {
+    setHeaders(cutHeader(query.query));
+    const parsed = readSearch(query);
+    const sort = sortOf(query, parsed);
+    const shown = shownPages(parsed.filters);
+    const score = scoreWithTitle(sql`p.title`, parsed.text);
+    const part = { ...query, behind: behindOf(paging, sort), isByRank: sort === 'relevance' };
+    const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'page' }, parsed, part, shown, (offset) => ({
+      hits: sql`
+        select * from (
+          select ${pageColumns}, ${score} as score, ${sortColumns(sort, 'p', score)}
+          from candidates c join pages p on p.wiki_id = ${wiki_id} and p.page_id = c.id
+          where ${shown.isFound}) h
+        ${pageOfHits(paging, sort, query.limit, offset)}`,
+      result: sql`
+        select h.*, left(t.text, ${PASSAGE_CHARACTERS}) as text, length(t.text) as text_length, r.outline
+        from hits h
+        join page_texts t on t.wiki_id = ${wiki_id} and t.page_id = h.page_id
+        join revisions r on r.wiki_id = ${wiki_id} and r.page_id = h.page_id and r.revision = h.revision
+        ${pageOfHits({ ...paging, seekClause: raw('') }, sort, query.limit, 0)}`,
+    }));
+    const found = await findPassages(
+      hits,
+      ({ page_id }) => page_id,
+      (ids) =>
+        many(sql`
+          select * from (
+            select t.page_id as id, t.text, sum(length(t.text)) over (order by t.page_id) as characters
+            from page_texts t join pages p on p.wiki_id = t.wiki_id and p.page_id = t.page_id
+            where t.wiki_id = ${wiki_id} and t.page_id = any (${ids}::text[]) and ${shown.isFound}) r
+          where r.characters - length(r.text) < ${MAX_MORE_CHARACTERS}`),
+    );
+    return found.map(({ outline, offset, ...page }) => ({ ...page, ...headingAt(outline, offset) }));
+  },
+});

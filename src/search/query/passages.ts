@@ -1,0 +1,35 @@
+import type { Hits } from './search.ts';
+import { bestPassage, type Passage } from './snippet.ts';
+
+/** How much of each text is searched for a passage at first. */
+export const PASSAGE_CHARACTERS = 100_000;
+/** How much more is read of long texts in which no passage was found so far, of all hits together. */
+export const MAX_MORE_CHARACTERS = 4_000_000;
+
+export interface HitText {
+  /** The first PASSAGE_CHARACTERS of it. */
+  text: string;
+  text_length: number;
+}
+
+/**
+ * The passage of each hit. Where the words are not in the first part of a long text, `readWhole` reads the whole of it:
+ * the texts that the hits' ids name, up to MAX_MORE_CHARACTERS, with what else depends on the place.
+ */
+export async function findPassages<Row extends HitText>(
+  { rows, terms, phrases }: Hits<Row>,
+  idOf: (row: Row) => string,
+  readWhole: (ids: string[]) => Promise<(Partial<Row> & { id: string })[]>,
+): Promise<(Row & Passage)[]> {
+  const first = rows.map((row) => ({ row, passage: bestPassage(row.text, terms, phrases) }));
+  const isMissed = ({ row, passage }: { row: Row; passage: Passage }) =>
+    !passage.isFound && row.text_length > row.text.length;
+  const missed = first.filter(isMissed).map(({ row }) => idOf(row));
+  const whole = new Map((missed.length > 0 ? await readWhole(missed) : []).map((row) => [row.id, row]));
+  return first.map(({ row, passage }) => {
+    const more = whole.get(idOf(row));
+    if (!more) return { ...row, ...passage };
+    const read = { ...row, ...more };
+    return { ...read, ...bestPassage(read.text, terms, phrases) };
+  });
+}

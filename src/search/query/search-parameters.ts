@@ -1,0 +1,96 @@
+import { type Static, type TProperties, Type } from 'typebox';
+import { PAGING } from '../../core/paging.ts';
+import { raw, type Sql, sql } from '../../db/sql.ts';
+import type { ListPage } from '../../http/list-paging.ts';
+import { PENDING_NO } from './candidates.ts';
+import { DATES, type Filter, readFilter } from './filters.ts';
+import { type ParsedQuery, parseQuery, QUERY_CHARACTERS, readableQuery } from './parse-query.ts';
+import type { Cut } from './rank.ts';
+
+const OptionalText = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 1_024, description }));
+const OptionalDates = (description: string) => Type.Optional(Type.String({ pattern: DATES, description }));
+
+/** What a search is asked for. Any text is a valid query. */
+export const SEARCHED = {
+  query: Type.String({
+    minLength: 1,
+    // As much as an address may have.
+    maxLength: 16_384,
+    description:
+      'Words, of which any may match. "…" is a phrase, -word excludes, +word and AND require; title:, in:, path:, author:, ' +
+      `created:, updated:, status: and type: narrow. See docs/search.md. Of a longer query the first ${QUERY_CHARACTERS} ` +
+      'characters are read.',
+  }),
+  title: OptionalText('Words that the title has to contain.'),
+  path: OptionalText('A part of the path; of a source, of its filename.'),
+  author: OptionalText('Who made it: the beginning of a name, an e-mail address, a user_id, or "me".'),
+  created: OptionalDates('When, in UTC: 2026, 2026-01, 2026-01-31, with <, <=, > or >= before, or 2026-01..2026-03.'),
+  updated: OptionalDates('When it was changed last, as `created`.'),
+} satisfies TProperties;
+
+const Order = Type.Enum(['relevance', 'updated', 'created', 'title'], {
+  description:
+    'By relevance unless stated. The newest first by `updated` and `created`. Of more than 10,000 hits the best are ordered.',
+});
+export type Sort = Static<typeof Order>;
+
+/** `query`, what narrows it, `sort` and the part of the list, of both searches. */
+export const SearchQuery = Type.Object({ ...SEARCHED, sort: Type.Optional(Order), ...PAGING });
+
+/** The columns that hits `h` are ordered by. */
+export const SEARCH_ORDER = {
+  keys: { 'h.sort_number': 'number', 'h.sort_text': 'text' },
+  isDescending: ({ sort }: { sort?: Sort }) => sort !== 'title',
+} as const;
+
+type Parameters = Partial<Record<'title' | Filter['field'], string>>;
+
+/** A query with its parameters, which mean the same as the operators of their names. */
+export function readSearch({ query, title, ...parameters }: { query: string } & Parameters): ParsedQuery {
+  const filters = (['in', 'path', 'author', 'created', 'updated', 'status'] as const).flatMap((field) => {
+    const value = parameters[field];
+    return value === undefined ? [] : (readFilter(field, value) ?? []);
+  });
+  return parseQuery(query, title, filters);
+}
+
+/** The header that says that a query was cut, and its description. */
+export const CUT_HEADER = {
+  'Ibid-Query-Cut': 'Only with a query that is too long: how many of its characters were read, in UTF-16 units.',
+};
+
+export function cutHeader(query: string): Record<string, string> {
+  const { length } = readableQuery(query);
+  return length === query.length ? {} : { 'Ibid-Query-Cut': String(length) };
+}
+
+/** Without words there is no rank: what was changed last is first. */
+export function sortOf({ sort = 'relevance' }: { sort?: Sort }, { words }: ParsedQuery): Sort {
+  return sort === 'relevance' && words.length === 0 ? 'updated' : sort;
+}
+
+/** The order of a document `d` of the candidates `c`: `sort_number` and `sort_text`. */
+export function sortColumns(sort: Sort, d: 'p' | 's', score: Sql): Sql {
+  const time = { updated: `${d}.updated_at`, created: `${d}.created_at` };
+  if (sort === 'relevance') {
+    return sql`${score} as sort_number, lpad((${PENDING_NO + 1} - c.no)::text, 10, '0') || c.id collate "C" as sort_text`;
+  }
+  // A cursor holds no more of a title.
+  if (sort === 'title')
+    return raw(`0::float8 as sort_number, (left(lower(${d}.title), 60) || ' ' || c.id) collate "C" as sort_text`);
+  return raw(`extract(epoch from ${time[sort]})::float8 as sort_number, c.id collate "C" as sort_text`);
+}
+
+/** The end of a statement that answers hits `h`. */
+export function pageOfHits({ seekClause }: ListPage, sort: Sort, limit: number, offset: number): Sql {
+  const direction = raw(sort === 'title' ? 'asc' : 'desc');
+  return sql`where true ${seekClause} order by h.sort_number ${direction}, h.sort_text ${direction} limit ${limit} offset ${offset}`;
+}
+
+/** The hit of a list by rank that it goes on behind. */
+export function behindOf({ after }: ListPage, sort: Sort): Cut['behind'] {
+  const [score, text] = after ?? [];
+  if (sort !== 'relevance' || typeof score !== 'number') return undefined;
+  return { score, document_no: PENDING_NO + 1 - Number(String(text).slice(0, 10)) };
+}
