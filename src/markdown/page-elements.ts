@@ -1,7 +1,7 @@
 import type { Element, ElementContent } from 'hast';
 import type { Blockquote, Code, Image, Node, Paragraph, Text } from 'mdast';
 import { defaultHandlers, type Handlers, type State } from 'mdast-util-to-hast';
-import { calloutOf, markedText } from './dialects.ts';
+import { calloutOf, markedText } from './dialects/callouts.ts';
 import { highlighter } from './highlight.ts';
 import type { InlineMath, MathBlock } from './math-syntax.ts';
 import { headingAnchor } from './safe-addresses.ts';

@@ -17,9 +17,9 @@ const PAGE = new URL('https://page.invalid/folder/page');
  * `rel="nofollow noopener noreferrer"`. References to attachments become addresses in the wiki. Addresses with other
  * schemes than those of the web are removed.
  */
-export function rewriteIdsAndAddresses(tree: Root, wiki_id = ''): void {
+export function rewriteIdsAndAddresses(trees: readonly Root[], wiki_id = ''): void {
   const elements: Element[] = [];
-  collect(tree, elements, false);
+  for (const tree of trees) collect(tree, elements, false);
   const ids = new Set<string>();
   const counts = new Map<string, number>();
   for (const element of elements) rewriteId(element, ids, counts);

@@ -131,3 +131,22 @@ test('harmless HTML in a text is kept, and tags that would swallow text do not',
   const { text } = renderMarkdown('before\n\n<style>p { color: red }</style>\n\n<script>alert(1)</script>\n\nafter');
   assert.equal(text, 'before\nafter');
 });
+
+test('a page is the same whether its HTML is parsed in parts or as a whole', () => {
+  const pieces =
+    '<p> </p> <div> </div> <a_id="x"> <a_name="y"></a> </a> <b> </b> <i> <br> <ul> <li> </ul> <details> <summary> </summary> </details> <!--c--> <img_src="a.png"> <svg> </svg> <form> </form> <h1> </h1> <x-part> <select> <button> <object_id="install"> </object> <hr> <sup>2</sup> <nobr> [l](b.md) #_install *em* `code` |a|b| |-|-| [^1] [^1]:_n'
+      .split(' ')
+      .map((piece) => piece.replace('_', ' '));
+  const spaces = [' ', '\n', '\n\n', '\n\n', '\n\n# ', '\n\n- ', '\n> '];
+  const text = fc
+    .array(fc.oneof(fc.constantFrom(...pieces), fc.constantFrom(...spaces)), { maxLength: 24 })
+    .map((all) => all.join(''));
+  fc.assert(
+    fc.property(text, (markdown) => {
+      // A cell outside of a table makes no element, but has the page parsed as a whole.
+      const whole = renderMarkdown(`Text<td></td>\n\n${markdown}`).html;
+      assert.equal(renderMarkdown(`Text\n\n${markdown}`).html, whole);
+    }),
+    { numRuns: 400 },
+  );
+});

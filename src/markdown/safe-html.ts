@@ -1,15 +1,12 @@
-import type { Element, Nodes, Root } from 'hast';
-import { raw } from 'hast-util-raw';
+import type { Nodes, Root } from 'hast';
 import { type Schema, sanitize } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
 import type { Root as Markdown } from 'mdast';
 import { toHast } from 'mdast-util-to-hast';
-import { VFile } from 'vfile';
-import { CALLOUT_CLASS } from './dialects.ts';
+import { CALLOUT_CLASS } from './dialects/callouts.ts';
 import { CODE_CLASS } from './highlight.ts';
+import { hasRawHtml, type Part, parseHtmlParts, parseRawHtml, partsOf } from './html-parts.ts';
 import { elementHandlers } from './page-elements.ts';
-import { assertDepth } from './parse-markdown.ts';
-import { lineEndsIn } from './plain-text.ts';
 import { ID_PREFIX, rewriteIdsAndAddresses } from './safe-addresses.ts';
 import { NO_WIKI, type Wiki } from './wiki-links.ts';
 
@@ -74,17 +71,46 @@ const SCHEMA: Schema = {
  * raw HTML that is nested too deep.
  */
 export function safeTree(markdown: Markdown, wiki: Wiki = NO_WIKI): Root {
-  const handlers = elementHandlers(wiki);
-  const tree = asRoot(toHast(markdown, { allowDangerousHtml: true, clobberPrefix: ID_PREFIX, handlers }));
+  const tree = hastOf(markdown, wiki);
   if (!hasRawHtml(tree)) return sanitizeTree(tree, wiki);
-  // Removing elements can leave a nesting that browsers do not keep, so the result is parsed once more.
+  const parts = partsOf(tree);
+  return (parts && safeParts(parts, wiki)) ?? safeWhole(markdown, wiki);
+}
+
+function hastOf(markdown: Markdown, wiki: Wiki): Root {
+  const handlers = elementHandlers(wiki);
+  return asRoot(toHast(markdown, { allowDangerousHtml: true, clobberPrefix: ID_PREFIX, handlers }));
+}
+
+/** Removing elements can leave a nesting that browsers do not keep, so the result is parsed once more. */
+function safeParts(parts: readonly Part[], wiki: Wiki): Root | undefined {
+  const parsed = parseHtmlParts(parts);
+  const again = parsed && parseHtmlParts(sanitizeParts(parsed, wiki));
+  return again && joined(sanitizeParts(again, wiki));
+}
+
+function safeWhole(markdown: Markdown, wiki: Wiki): Root {
+  const tree = hastOf(markdown, wiki);
+  hasRawHtml(tree);
   return sanitizeTree(parseRawHtml(sanitizeTree(parseRawHtml(tree), wiki)), wiki);
+}
+
+/** Sanitizes parts of a page: ids are unique in all of them. */
+function sanitizeParts(parts: readonly Part[], { wiki_id }: Pick<Wiki, 'wiki_id'>): Part[] {
+  rewriteIdsAndAddresses(
+    parts.map(({ tree }) => tree),
+    wiki_id,
+  );
+  return parts.map((part) => ({ ...part, tree: asRoot(sanitize(part.tree, SCHEMA)) }));
+}
+
+function joined(parts: readonly Part[]): Root {
+  return { type: 'root', children: parts.flatMap(({ tree }) => tree.children) };
 }
 
 /** Sanitizes a tree of HTML in place. A safe tree is unchanged. */
 export function sanitizeTree(tree: Root, { wiki_id }: Pick<Wiki, 'wiki_id'> = NO_WIKI): Root {
-  rewriteIdsAndAddresses(tree, wiki_id);
-  return asRoot(sanitize(tree, SCHEMA));
+  return joined(sanitizeParts([{ tree, isHtml: true }], { wiki_id }));
 }
 
 /** Writes a safe tree as a fragment of HTML that parses to the same tree; a literal carriage return would be lost. */
@@ -94,51 +120,4 @@ export function writeHtml(tree: Root): string {
 
 function asRoot(node: Nodes): Root {
   return node.type === 'root' ? node : { type: 'root', children: [node] as Root['children'] };
-}
-
-/** Positions are only kept if a file is given; its content does not matter. */
-const EMPTY_FILE = new VFile();
-
-/**
- * The tree that a browser would make of this one, with raw HTML parsed. Tags that would swallow the following text
- * (<title>, <xmp>, …) are shown as text, as GFM specifies.
- */
-function parseRawHtml(tree: Root): Root {
-  const result = asRoot(raw(tree, { tagfilter: true, file: EMPTY_FILE }));
-  assertDepth(result);
-  return result;
-}
-
-/** Whether the document contains raw HTML; most do not, and skip parsing it. */
-function hasRawHtml(node: Root | Element): boolean {
-  let found = false;
-  for (const child of node.children as ((typeof node.children)[number] | { type: 'raw'; value: string })[]) {
-    if (child.type === 'raw') {
-      child.value = removeScripts(child.value);
-      found = true;
-    } else if (child.type === 'element' && hasRawHtml(child)) {
-      found = true;
-    }
-  }
-  return found;
-}
-
-/**
- * Removes whole <script> and <style> elements from raw HTML, which would otherwise be shown as text. Safety does not
- * depend on this: the rest is escaped and sanitized.
- */
-function removeScripts(html: string): string {
-  const lower = html.toLowerCase();
-  let kept = '';
-  let from = 0;
-  for (const opening of lower.matchAll(/<(script|style)(?=[\s/>])/g)) {
-    if (opening.index < from) continue;
-    const closing = `</${opening[1]}>`;
-    const end = lower.indexOf(closing, opening.index);
-    if (end < 0) break;
-    // Keeps the line numbers of the following text.
-    kept += html.slice(from, opening.index) + '\n'.repeat(lineEndsIn(html.slice(opening.index, end)));
-    from = end + closing.length;
-  }
-  return kept + html.slice(from);
 }

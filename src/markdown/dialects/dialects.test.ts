@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { renderMarkdown } from './render.ts';
+import { renderMarkdown } from '../render.ts';
 
 const html = (markdown: string) => renderMarkdown(markdown).html;
 

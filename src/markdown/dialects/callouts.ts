@@ -1,7 +1,7 @@
 import type { Element, ElementContent, Text as Words } from 'hast';
 import type { Blockquote, PhrasingContent, Text } from 'mdast';
 import type { State } from 'mdast-util-to-hast';
-import { lineEndsIn } from './plain-text.ts';
+import { lineEndsIn } from '../plain-text.ts';
 
 /** What callouts look like, and the words that choose it: GitHub's, and those of Obsidian, MkDocs and Docusaurus. */
 const KINDS: Record<string, readonly string[]> = {
