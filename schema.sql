@@ -256,6 +256,14 @@ CREATE OR REPLACE FUNCTION public.deleted_wikis()
  SET search_path TO 'public', 'pg_temp'
 AS $function$ select k.wiki_id, k.workspace_id from wikis k where k.workspace_id is null $function$;
 
+-- Whether the first user has been created, which everybody is told.
+CREATE OR REPLACE FUNCTION public.has_users()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$select exists (select from users)$function$;
+
 -- Which of these ids any wiki of the service has a page or an attachment under.
 CREATE OR REPLACE FUNCTION public.ids_in_use(ids text[])
  RETURNS SETOF text
@@ -1665,6 +1673,7 @@ create table upload_files (
   is_attachment    boolean   not null default false,
   begun_by         text,
   renamed_from     text      not null default ''::text,
+  position         integer,
   PRIMARY KEY (wiki_id, upload_id, file_no),
   CHECK (((received >= 0) AND (received <= byte_size))),
   CHECK ((kind = ANY (ARRAY['file'::text, 'folder'::text, 'archive'::text, 'section'::text]))),

@@ -1,11 +1,15 @@
-import type { BrowserContext } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
 import { launchBrowser, PAGE_TIMEOUT_MS } from './browser.ts';
 import { signedInClient } from './signed-in.ts';
 import type { World } from './world.ts';
 
 /** A real browser that is signed in as this user, until the tests of the file have ended. */
-export async function openBrowserFor(world: World, user_id: string): Promise<BrowserContext> {
-  const context = await (await launchBrowser()).newContext({ reducedMotion: 'reduce' });
+export async function openBrowserFor(
+  world: World,
+  user_id: string,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await (await launchBrowser()).newContext({ reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(PAGE_TIMEOUT_MS);
   const { body } = await (await signedInClient(world, user_id)).post('/v1/auth/browser');
   await context.addCookies([{ name: 'ibid', value: body.browser_secret, url: world.address }]);

@@ -170,3 +170,75 @@ test('without scripts the page of results offers a corrected query', { skip }, a
   await page.waitForURL('**/-/search?query=weaving');
   assert.equal(await page.getByText('Did you mean').count(), 0);
 });
+
+/** A wiki whose tree is longer than any window; its last page is long as well. */
+async function openLongWiki(): Promise<string> {
+  const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Long', slug: 'long' });
+  const files: Record<string, string> = {};
+  for (let i = 1; i <= 80; i += 1) files[`page ${i}.md`] = `# Page ${i}\n\nA short text.`;
+  const parts = Array.from({ length: 60 }, (_, i) => `## Part ${i}\n\n${'Words. '.repeat(80)}`).join('\n\n');
+  files['page 80.md'] = `# Page 80\n\n${parts}`;
+  await world.upload(owner, body.wiki_id, files);
+  return `${root.slice(0, root.lastIndexOf('/'))}/long/page-80`;
+}
+
+test('a page opens at its beginning and finds itself in the tree; search opens by touch', { skip }, async (t) => {
+  const address = await openLongWiki();
+
+  await t.test('on a phone a tap on the search field opens the palette, ready to type', async () => {
+    const phone = await openBrowserFor(world, owner.user_id, { hasTouch: true, viewport: { width: 390, height: 844 } });
+    const { page, complaints } = await openWatched(phone);
+    await page.goto(address);
+    assert.equal(await page.evaluate('scrollY'), 0);
+    const heading = await page.getByRole('heading', { level: 1 }).boundingBox();
+    assert.ok(heading && heading.y < 400, `the text begins at ${heading?.y}`);
+    await page.getByRole('searchbox', { name: /^Search/ }).tap();
+    await page.getByRole('combobox', { name: 'Search this wiki' }).waitFor();
+    await page.keyboard.type('page 7');
+    await page
+      .locator('ibid-palette .title', { hasText: /^Page 7$/ })
+      .first()
+      .tap();
+    await page.waitForURL('**/page-7');
+    await phone.close();
+    assert.deepEqual(complaints, []);
+  });
+
+  await t.test('beside the text the tree is scrolled to the page, and nothing moves while scripts arrive', async () => {
+    const context = await openBrowserFor(world, owner.user_id, { viewport: { width: 1_440, height: 900 } });
+    const { page, complaints } = await openWatched(context);
+    await page.goto(address);
+    const titles = await page.locator('.tree .leaf').allTextContents();
+    assert.deepEqual(
+      titles,
+      Array.from({ length: 80 }, (_, i) => `Page ${i + 1}`),
+      'numbers are in order',
+    );
+    const current = page.locator('.tree [aria-current]');
+    await until(
+      'the tree shows the page',
+      () => current.boundingBox(),
+      (box) => box !== null && box.y > 0 && box.y < 900,
+    );
+    assert.equal(await page.evaluate('scrollY'), 0);
+    const here = page.locator('.outline a.here');
+    // A jump passes all headings in one step.
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    await until(
+      'the outline marks the last part',
+      () => here.textContent(),
+      (text) => text === 'Part 59',
+    );
+    const box = await here.boundingBox();
+    assert.ok(box && box.y < 900, 'the outline is scrolled to its mark');
+    const noScripts = await openBrowserFor(world, owner.user_id, { javaScriptEnabled: false });
+    const plain = await noScripts.newPage();
+    await plain.goto(address);
+    assert.ok(await plain.getByRole('link', { name: 'Page 1', exact: true }).isVisible());
+    await plain.setViewportSize({ width: 390, height: 844 });
+    assert.ok(await plain.getByRole('link', { name: 'Page 1', exact: true }).isHidden());
+    await plain.getByText('Pages', { exact: true }).click();
+    assert.ok(await plain.getByRole('link', { name: 'Page 1', exact: true }).isVisible());
+    assert.deepEqual(complaints, []);
+  });
+});

@@ -56,7 +56,7 @@ ${context.can('uploads:create') && html`<ibid-drop data-wiki="${wiki.wiki_id}" d
 
 function treePanel(context: WikiContext, tree: Content): Html {
   return html`<nav class="tree" aria-label="Pages">
-    <details class="tree-fold" open>
+    <details class="tree-fold">
       <summary>${icon('menu')} Pages</summary>
       ${tree}
       <ul class="tree-more">

@@ -17,6 +17,8 @@ export interface PendingFile {
   attempts: number;
   /** The name that it had before, if its page moves with it; else "". */
   renamed_from: string;
+  /** The position of its page, if that is new; null: its file_no. */
+  position: number | null;
   /** Of a section the file_no of its file; else null. */
   section_of: number | null;
 }

@@ -138,12 +138,12 @@ function pendingFiles(query: Query, job: ClaimedJob): Promise<PendingFile[]> {
   // Parents first: a page is written after the page that it lies under. A file is read again for the sections of it that are
   // not written yet. Those that may have ended the service come after the others.
   return query<PendingFile>(sql`
-    select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of, attempts, renamed_from
+    select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of, attempts, renamed_from, position
     from upload_files f
     where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and kind in ('file', 'folder') and not is_attachment and (status = 'pending' or exists (
       select from upload_files s
       where s.wiki_id = f.wiki_id and s.upload_id = f.upload_id and s.section_of = f.file_no and s.status = 'pending'))
-    order by length(page_path) - length(replace(page_path, '/', '')), attempts, file_no`);
+    order by length(page_path) - length(replace(page_path, '/', '')), attempts, coalesce(position, file_no)`);
 }
 
 /** A document that was divided may be many pages, in an order in which each comes behind the one it lies under. */

@@ -41,7 +41,7 @@ export async function planSections(
     names.push(parent < 0 ? file.filename : `${names[parent]}${parent === 0 ? '#' : '/'}${name}`);
   }
   const planned = await query<PendingFile>(sql`
-    select file_no, kind, filename, content_type, byte_size, sha256, page_path, page_id, status, section_of, attempts, renamed_from
+    select file_no, kind, filename, content_type, byte_size, sha256, page_path, page_id, status, section_of, attempts, renamed_from, position
     from upload_files
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and section_of = ${file.file_no}`);
   const rowOf = new Map(planned.map((row) => [row.filename, row]));
@@ -66,6 +66,7 @@ export async function planSections(
       page_id: newId('page'),
       attempts: 0,
       renamed_from: '',
+      position: null,
       ...known,
       kind: 'section',
       filename,

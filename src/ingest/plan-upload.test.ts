@@ -82,3 +82,15 @@ test('a name that many pages have is numbered behind the last of them, with few 
   assert.deepEqual(paths, ['note-402', 'note-403', 'x/note']);
   assert.ok(statements < 20, `${statements} statements`);
 });
+
+test('new pages are in the order of chapters, folders among files, however the files were listed', async () => {
+  await planned('set/10 End.md', 'set/9/b.md', 'set/9/a.md', 'set/README.md', 'set/1 Start.md');
+  const rows = await world.db.query<{ filename: string }>(sql`
+    select filename from upload_files
+    where wiki_id = ${wiki_id} and upload_id = (select max(upload_id) from uploads where wiki_id = ${wiki_id})
+    order by position`);
+  assert.deepEqual(
+    rows.map(({ filename }) => filename),
+    ['set/README.md', 'set/1 Start.md', 'set/9', 'set/9/a.md', 'set/9/b.md', 'set/10 End.md'],
+  );
+});

@@ -3,6 +3,7 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { planPaths } from '../documents/file-paths.ts';
 import { EARLIER_UPLOAD_PREFIX } from '../documents/links/find-file.ts';
+import { byReadingOrder } from '../documents/reading-order.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { goneFiles, isNotRenamed, noteSyncRoot, renamedFiles } from './sync-folder.ts';
 
@@ -28,6 +29,7 @@ interface Placed {
   page_path: string;
   page_id: string;
   renamed_from?: string;
+  position?: number;
 }
 
 /**
@@ -108,19 +110,23 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<v
       renamed_from: before?.filename ?? '',
     });
   }
+  const inReadingOrder = placed.toSorted((a, b) => byReadingOrder(a.filename, b.filename) || a.file_no - b.file_no);
+  for (const [position, row] of inReadingOrder.entries()) row.position = position;
   // Parents get their ids first, so that the order of ids is the order in which the pages are written.
   const depth = (path: string) => path.split('/').length;
-  const ordered = placed.sort((a, b) => depth(a.page_path) - depth(b.page_path) || a.file_no - b.file_no);
+  const ordered = placed.sort(
+    (a, b) => depth(a.page_path) - depth(b.page_path) || (a.position ?? 0) - (b.position ?? 0),
+  );
   for (const row of ordered) row.page_id ||= newId('page');
   await query(sql`
     insert into upload_files
-      (wiki_id, upload_id, file_no, kind, filename, content_type, byte_size, sha256, page_path, page_id, renamed_from)
-    select ${job.wiki_id}, ${job.upload_id}, file_no, kind, filename, '', 0, '', page_path, page_id, coalesce(renamed_from, '')
+      (wiki_id, upload_id, file_no, kind, filename, content_type, byte_size, sha256, page_path, page_id, renamed_from, position)
+    select ${job.wiki_id}, ${job.upload_id}, file_no, kind, filename, '', 0, '', page_path, page_id, coalesce(renamed_from, ''), position
     from jsonb_to_recordset(${JSON.stringify(ordered)}::jsonb)
       as placed (file_no int, kind text, filename text, page_path text, page_id text,
-        renamed_from text)
+        renamed_from text, position int)
     on conflict (wiki_id, upload_id, file_no) do update set page_path = excluded.page_path, page_id = excluded.page_id,
-      renamed_from = excluded.renamed_from`);
+      renamed_from = excluded.renamed_from, position = excluded.position`);
 }
 
 /**

@@ -62,7 +62,7 @@ export async function writePages(
       ...place,
       page_id,
       folder: folderOf(file.page_path),
-      position: file.file_no,
+      position: file.position ?? file.file_no,
       revision: (before?.revision ?? 0) + 1,
       origin: change === 'merged' ? ('authored' as const) : ('compiled' as const),
       title: page.title,

@@ -7,14 +7,24 @@ export function highlightCurrentHeading(): void {
   }
   if (links.size === 0) return;
   const headings = [...links.keys()];
-  const observer = new IntersectionObserver(
-    () => {
-      // The current heading is the last one in the upper third of the window or above.
-      const line = innerHeight / 3;
-      const current = headings.findLast((heading) => heading.getBoundingClientRect().top < line) ?? headings[0];
-      for (const [heading, link] of links) link.classList.toggle('here', heading === current);
-    },
-    { rootMargin: '0px 0px -66% 0px', threshold: [0, 1] },
-  );
-  for (const heading of headings) observer.observe(heading);
+  const panel = links.values().next().value?.closest<HTMLElement>('.outline');
+  let shown: Element | undefined;
+  let frame = 0;
+
+  function mark(): void {
+    frame = 0;
+    // The current heading is the last one in the upper third of the window or above.
+    const line = innerHeight / 3;
+    const current = headings.findLast((heading) => heading.getBoundingClientRect().top < line) ?? headings[0];
+    if (current === shown) return;
+    shown = current;
+    for (const [heading, link] of links) link.classList.toggle('here', heading === current);
+    const link = current && links.get(current);
+    // The outline scrolls along where it is longer than the window.
+    if (panel && link)
+      panel.scrollTop += link.getBoundingClientRect().top - panel.getBoundingClientRect().top - panel.clientHeight / 2;
+  }
+
+  addEventListener('scroll', () => (frame ||= requestAnimationFrame(mark)), { passive: true });
+  mark();
 }

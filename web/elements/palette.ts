@@ -49,7 +49,8 @@ export class Palette extends LitElement {
     super.connectedCallback();
     document.addEventListener('keydown', this.#onKey);
     for (const field of document.querySelectorAll<HTMLInputElement>('.find input')) {
-      field.addEventListener('pointerdown', this.#onField);
+      // Not at the pointer's way down: the click that follows would land outside of the dialog and close it.
+      field.addEventListener('click', this.#onField);
     }
   }
 
@@ -65,8 +66,7 @@ export class Palette extends LitElement {
     this.open();
   };
 
-  readonly #onField = (event: PointerEvent) => {
-    event.preventDefault();
+  readonly #onField = (event: MouseEvent) => {
     this.open((event.currentTarget as HTMLInputElement).value);
   };
 

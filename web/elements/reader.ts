@@ -9,9 +9,9 @@ document.documentElement.classList.add('scripted');
 highlightCurrentHeading();
 deleteSavedDraft();
 
-// On a narrow screen the tree is above the text, so it starts closed.
+// On a narrow screen the tree is above the text, so it starts closed. On a wide one it is always shown; see tree.css.
 const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');
-if (treeFold && matchMedia('(max-width: 52rem)').matches) treeFold.open = false;
+if (treeFold && !matchMedia('(max-width: 52rem)').matches) treeFold.open = true;
 
 // Menus close on a click outside and on Escape.
 const menu = document.querySelector<HTMLDetailsElement>('.menu');

@@ -82,5 +82,10 @@ function link(href: string, text: string, className = ''): HTMLAnchorElement {
   return anchor;
 }
 
-// Scrolls the tree to the current page.
-roots?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+// Scrolls the tree to the current page, and nothing but the tree: scrollIntoView() would scroll the window as well.
+const panel = roots?.closest<HTMLElement>('.tree');
+const here = roots?.querySelector('[aria-current]')?.getBoundingClientRect();
+if (panel && here && here.height > 0) {
+  const { top, bottom } = panel.getBoundingClientRect();
+  if (here.bottom > bottom || here.top < top) panel.scrollTop += here.top - (top + bottom) / 2;
+}
