@@ -37,8 +37,6 @@ const MORE_THAN_ONE: Record<string, number> = {
   // Reads the credential's permissions before it creates a key that has no more.
   'POST /v1/workspaces/:workspace_id/api-keys': 2,
   'POST /v1/me/api-keys': 2,
-  // Reads nothing from the database.
-  'GET /v1/auth/methods': 0,
   // begin, the lock on the links of the address, the link, the user and the session, commit.
   'POST /v1/auth/email/complete': 5,
   // Counts the guess, reads the hash, and writes the session after comparing it.

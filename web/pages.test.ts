@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sha256 } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
-import { signedInClient } from '../test/signed-in.ts';
+import { signedInClient, signInLink } from '../test/signed-in.ts';
 import { until } from '../test/until.ts';
 import { type Answer, openWorld, waitForUpload } from '../test/world.ts';
 import { ROUTES } from './routes.ts';
@@ -333,5 +333,52 @@ test('the files for browsers are small, cached for ever and served in one versio
     files[0]?.replace('style', 'nothing'),
   ]) {
     assert.equal((await owner.get(String(wrong))).status, 404, wrong);
+  }
+});
+
+test('a sign-in by mail leads where the browser wanted to go, and no link can choose that', async () => {
+  const form = { 'sec-fetch-site': 'same-origin' };
+  const wanted = '/invitations/accept?token=a%2Bb';
+  const asked = await visit(
+    'POST',
+    '/sign-in',
+    form,
+    new URLSearchParams({ email: 'mallory@example.com', next: wanted }),
+  );
+  assert.equal(asked.status, 200);
+  const cookie = (asked.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';
+  const open = async (headers: Record<string, string>, fields: Record<string, string> = {}) => {
+    const token = await signInLink(world, owner.user_id);
+    return visit('POST', '/sign-in/link', { ...form, ...headers }, new URLSearchParams({ token, ...fields }));
+  };
+  const signedIn = await open({ cookie });
+  assert.deepEqual([signedIn.status, signedIn.headers.get('location')], [303, wanted]);
+  assert.match(signedIn.headers.get('set-cookie') ?? '', /ibid_next=; [^,]*Max-Age=0/);
+  // In another browser, and with an address that is none of this service.
+  assert.equal((await open({}, { next: wanted })).headers.get('location'), '/');
+  for (const other of ['//evil.example', '%2F%2Fevil.example', '%', 'https://evil.example']) {
+    assert.equal((await open({ cookie: `ibid_next=${other}` })).headers.get('location'), '/', other);
+  }
+});
+
+test('where there is no user the sign-in page says where the first link is', async () => {
+  assert.doesNotMatch((await visit('GET', '/sign-in', {})).body, /There is no user yet/);
+  const empty = await openWorld();
+  const { body } = await empty.anonymous.send('GET', '/sign-in', { headers: { accept: 'text/html' } });
+  assert.match(body, /There is no user yet[^<]*log/);
+});
+
+test('the chosen theme is kept when the browser is closed', async () => {
+  const chosen = await me.submit('/theme', { theme: 'dark', next: '/' });
+  assert.match(chosen.headers.get('set-cookie') ?? '', /theme=dark;.* Max-Age=31536000/);
+});
+
+test('who may not write gets no editor', async () => {
+  const viewer = await browserOf((await world.member(workspace.workspace_id, 'viewer')).user_id);
+  for (const path of ['/hostile/w/-/edit/page', '/hostile/w/-/new']) {
+    const { status, body } = await viewer.open(path);
+    assert.equal(status, 403, path);
+    assert.match(body, /Your role in this workspace does not allow it/);
+    assert.doesNotMatch(body, /credential|<textarea/);
   }
 });

@@ -178,7 +178,8 @@ async function sendProblem(
     request.log.error({ err: error, request_id: request.id }, 'a page could not be shown');
   }
   const visit = visitOf(app, assets, options, request);
-  const cookies = problem.status === 401 ? [{ name: browserCookieName(options.publicUrl), value: '', seconds: 0 }] : [];
+  const cookies =
+    problem.status === 401 ? [{ name: browserCookieName(options.publicUrl), value: '', maxAgeSeconds: 0 }] : [];
   return send(reply, options, { ...problemPage(visit, problem), cookies });
 }
 

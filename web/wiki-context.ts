@@ -48,6 +48,12 @@ export function notFound({ request }: Visit, what: string): Problem {
   return new Problem(404, { error: 'not_found', message: `There is no such ${what}.`, request_id: request.id });
 }
 
+/** Errors: Problem 403 for a user whose role does not have the permission. */
+export function requirePermission(visit: Visit, context: WikiContext, permission: string): void {
+  if (context.can(permission)) return;
+  throw new Problem(403, { error: 'forbidden', message: 'You may not do that here.', request_id: visit.request.id });
+}
+
 /** The path of the page that the address names, without a slash at its end. */
 export function requestedPath({ params }: Visit): string {
   return (params['*'] ?? '').replace(/\/+$/, '');

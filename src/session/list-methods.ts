@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
-import { Record } from '../core/records.ts';
+import { Flag, Record } from '../core/records.ts';
+import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 
 export const listMethods = endpoint({
@@ -10,12 +11,13 @@ export const listMethods = endpoint({
   access: anyone(),
   reply: Record({
     methods: Type.Array(Type.String(), { description: 'Of email, password and openid those that are on.' }),
+    has_users: Flag,
   }),
-  example: { reply: { methods: ['email', 'password'] } },
-  run: async ({ services: { signIn } }) => {
+  example: { reply: { methods: ['email', 'password'], has_users: true } },
+  run: async ({ services: { signIn }, one }) => {
     const methods = ['email'];
     if (signIn.passwords) methods.push('password');
     if (signIn.openid) methods.push('openid');
-    return { methods };
+    return { methods, ...(await one<{ has_users: boolean }>(sql`select has_users()`)) };
   },
 });

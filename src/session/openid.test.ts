@@ -267,5 +267,8 @@ test('without an issuer there is nothing to begin: 403', async () => {
   ]) {
     assert.deepEqual([answer.status, answer.body.error], [403, 'forbidden']);
   }
-  assert.deepEqual((await world.anonymous.get('/v1/auth/methods')).body, { methods: ['email', 'openid'] });
+  assert.deepEqual((await world.anonymous.get('/v1/auth/methods')).body, {
+    methods: ['email', 'openid'],
+    has_users: true,
+  });
 });

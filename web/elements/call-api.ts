@@ -1,3 +1,9 @@
+/** What people are told instead of what the API tells programs. */
+const WORDS: Record<number, string> = {
+  401: 'You are not signed in any more. Sign in in another tab, then try again here: nothing that you wrote is lost.',
+  403: 'Your role does not allow this. Ask an owner or an admin of the workspace.',
+};
+
 /** An error reply of the API. */
 export class ApiError extends Error {
   readonly status: number;
@@ -69,5 +75,5 @@ export function parseErrorBody(text: string): { error?: string; message?: string
 /** The message of an error for users, with the id of the request for the operator. */
 export function errorMessage(problem: unknown): string {
   if (!(problem instanceof ApiError)) return String(problem);
-  return `${problem.message}${problem.request_id ? ` (request ${problem.request_id})` : ''}`;
+  return `${WORDS[problem.status] ?? problem.message}${problem.request_id ? ` (request ${problem.request_id})` : ''}`;
 }

@@ -1,7 +1,7 @@
 import type { Overview } from '../../src/workspaces/schema.ts';
 import { html } from '../html.ts';
 import { renderAlone } from '../layout.ts';
-import type { Visit, WebRoute } from '../visit.ts';
+import type { Cookie, Visit, WebRoute } from '../visit.ts';
 import { notFound } from '../wiki-context.ts';
 
 /** The address of the user's current wiki; of /begin for users without one. */
@@ -76,7 +76,7 @@ export const chooseTheme: WebRoute = {
   handle: async ({ form }) => {
     const value = form.get('theme') ?? 'auto';
     const known = value === 'light' || value === 'dark';
-    const cookie = { name: 'theme', value: known ? value : 'auto', seconds: known ? 31_536_000 : 0 };
+    const cookie: Cookie = { name: 'theme', value: known ? value : 'auto', maxAgeSeconds: known ? 31_536_000 : 0 };
     return { redirect: localUrl(form.get('next')), cookies: [cookie] };
   },
 };

@@ -13,6 +13,12 @@ const TITLES: Record<number, string> = {
   503: 'Temporarily unavailable',
 };
 
+/** Instead of what the API tells programs. */
+const WORDS: Record<number, string> = {
+  401: 'Sign in, and this opens again.',
+  403: 'Your role in this workspace does not allow it.',
+};
+
 const ADVICE: Record<number, string> = {
   403: 'Ask an owner or an admin of the workspace.',
   404: 'The address may be mistyped, the page may have been deleted, or you may not be a member there.',
@@ -27,7 +33,7 @@ export function problemPage(visit: Visit, { status, message, request_id }: Probl
     page: renderAlone(visit, {
       title: TITLES[status] ?? 'That did not work',
       main: html`<h1>${TITLES[status] ?? 'That did not work'}</h1>
-        <p>${message}</p>
+        <p>${WORDS[status] ?? message}</p>
         <p>${ADVICE[status] ?? 'Go back and try again.'}</p>
         <p><a class="button" href="/">To your wikis</a></p>
         <p class="small">Request <code>${request_id}</code></p>`,

@@ -1,6 +1,6 @@
 import { cookieOf } from '../../src/http/browser-cookie.ts';
 import type { Tokens } from '../../src/session/schema.ts';
-import { type Api, Problem } from '../api.ts';
+import { Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { problemNote, renderAlone } from '../layout.ts';
 import { themeForm } from '../user-menu.ts';
@@ -9,6 +9,10 @@ import { localUrl } from './home.ts';
 
 const SESSION_SECONDS = 90 * 86_400;
 const ATTEMPT_COOKIE = 'ibid_openid';
+/** Where to go after signing in by mail. It is kept in the browser that asked, so that no link of a mail can choose it. */
+const NEXT_COOKIE = 'ibid_next';
+/** How long the link of a mail is good. */
+const NEXT_SECONDS = 15 * 60;
 
 /** The cookie of a session. Its tokens stop working: from now on the cookie is the session's only credential. */
 export async function createSessionCookie(visit: Visit, { access_token }: Tokens): Promise<Cookie> {
@@ -16,10 +20,16 @@ export async function createSessionCookie(visit: Visit, { access_token }: Tokens
   return { name: visit.sessionCookie, value: browser_secret, maxAgeSeconds: SESSION_SECONDS };
 }
 
-function signInPage(visit: Visit, methods: readonly string[], next: string, note: Content = false): Content {
+interface Methods {
+  methods: readonly string[];
+  has_users: boolean;
+}
+
+function signInPage(visit: Visit, { methods, has_users }: Methods, next: string, note: Content = false): Content {
   const passwords = methods.includes('password');
   return html`<h1>Sign in</h1>
     ${note}
+    ${!has_users && html`<p class="note">There is no user yet. Open the link that the service printed when it started, in its log: it ends in <code>/welcome?token=…</code> and makes the first user.</p>`}
     ${
       methods.includes('openid') &&
       html`<p><a class="button main wide" href="/sign-in/openid?next=${encodeURIComponent(next)}">Sign in with your organization</a></p>
@@ -35,12 +45,8 @@ function signInPage(visit: Visit, methods: readonly string[], next: string, note
     ${themeForm(visit)}`;
 }
 
-async function listMethods(api: Api): Promise<string[]> {
-  return (await api.get<{ methods: string[] }>('/v1/auth/methods')).methods;
-}
-
 async function renderSignIn(visit: Visit, next: string, status = 200, note: Content = false): Promise<WebResponse> {
-  const main = signInPage(visit, await listMethods(visit.api), next, note);
+  const main = signInPage(visit, await visit.api.get<Methods>('/v1/auth/methods'), next, note);
   return { status, page: renderAlone(visit, { title: 'Sign in', main }) };
 }
 
@@ -57,7 +63,6 @@ export const signIn: WebRoute = {
         main: html`<h1>Sign in</h1><p>You opened the link in your mail.</p>
           <form method="post" action="/sign-in/link" class="stack">
             <input type="hidden" name="token" value="${token}">
-            <input type="hidden" name="next" value="${localUrl(visit.query.get('next'))}">
             <button class="button main wide" autofocus>Sign in</button>
           </form>`,
       }),
@@ -84,11 +89,12 @@ export const sendSignIn: WebRoute = {
       return renderSignIn(visit, next, error.status, problemNote(error));
     }
     return {
+      cookies: [{ name: NEXT_COOKIE, value: encodeURIComponent(next), maxAgeSeconds: NEXT_SECONDS }],
       page: renderAlone(visit, {
         title: 'Check your mail',
         main: html`<h1>Check your mail</h1>
           <p>If <strong>${email}</strong> can sign in here, a link is on its way. It works once, within 15 minutes.</p>
-          <p class="small">Nothing arrived? Look in the spam folder, or <a href="/sign-in">try again</a>. Where no mail server is set up, the link is in the log of the service.</p>`,
+          <p class="small">Nothing arrived? Look in the spam folder, or <a href="/sign-in?next=${encodeURIComponent(next)}">try again</a>. Where no mail server is set up, the link is in the log of the service.</p>`,
       }),
     };
   },
@@ -98,10 +104,11 @@ export const signInByLink: WebRoute = {
   method: 'POST',
   path: '/sign-in/link',
   handle: async (visit) => {
-    const next = localUrl(visit.form.get('next'));
+    const next = localUrl(decodePath(cookieOf(visit.request.raw, NEXT_COOKIE) ?? '/'));
+    const deletedNext: Cookie = { name: NEXT_COOKIE, value: '', maxAgeSeconds: 0 };
     try {
       const tokens = await visit.api.post<Tokens>('/v1/auth/email/complete', { token: visit.form.get('token') ?? '' });
-      return { redirect: next, cookies: [await createSessionCookie(visit, tokens)] };
+      return { redirect: next, cookies: [deletedNext, await createSessionCookie(visit, tokens)] };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return renderSignIn(visit, next, error.status, problemNote(error));
@@ -126,7 +133,7 @@ export const completeOpenId: WebRoute = {
   handle: async (visit) => {
     const [attempt = '', wanted = ''] = (cookieOf(visit.request.raw, ATTEMPT_COOKIE) ?? '').split('~');
     const next = localUrl(decodePath(wanted));
-    const deletedAttempt = { name: ATTEMPT_COOKIE, value: '', seconds: 0 };
+    const deletedAttempt: Cookie = { name: ATTEMPT_COOKIE, value: '', maxAgeSeconds: 0 };
     try {
       const callback_url = visit.publicUrl + visit.request.url;
       const tokens = await visit.api.post<Tokens>('/v1/auth/openid/complete', { attempt, callback_url });
@@ -151,7 +158,7 @@ export const signOut: WebRoute = {
   method: 'POST',
   path: '/sign-out',
   handle: async (visit) => {
-    const deletedSession = { name: visit.sessionCookie, value: '', seconds: 0 };
+    const deletedSession: Cookie = { name: visit.sessionCookie, value: '', maxAgeSeconds: 0 };
     try {
       await visit.api.post('/v1/auth/sign-out');
     } catch (error) {

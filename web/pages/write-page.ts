@@ -6,7 +6,7 @@ import { html } from '../html.ts';
 import { problemNote } from '../layout.ts';
 import { loadBranches, trailTo } from '../tree.ts';
 import type { Visit, WebRoute } from '../visit.ts';
-import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
+import { encodePath, loadWikiContext, requestedPath, requirePermission, type WikiContext } from '../wiki-context.ts';
 import { type Draft, draftFromForm, renderEditor } from './editor-form.ts';
 import { diffTable } from './history.ts';
 
@@ -51,6 +51,7 @@ export const editPage: WebRoute = {
   path: '/:workspace/:wiki/-/edit/*',
   handle: async (visit) => {
     const { context, page } = await loadPage(visit);
+    requirePermission(visit, context, 'pages:write');
     const branches = await loadBranches(visit.api, context, page.page_id);
     const { title, markdown, revision: base_revision, status, slug } = page;
     const parent = parentPath(page.path);
@@ -113,6 +114,7 @@ export const newPage: WebRoute = {
   path: '/:workspace/:wiki/-/new',
   handle: async (visit) => {
     const context = await loadWikiContext(visit);
+    requirePermission(visit, context, 'pages:write');
     const trailEnd = visit.query.get('parent') ?? '';
     const title = (visit.query.get('title') ?? '').slice(0, 255);
     const branches = await loadBranches(visit.api, context, trailEnd);
