@@ -1438,14 +1438,16 @@ grant delete, insert, select, update on schedules to ibid_service;
 
 -- What of each page and source is in search_postings, so that a change takes out exactly that. document_id: of a page or of a source.
 create table search_documents (
-  wiki_id      text     collate "C" not null,
-  kind         text     collate "C" not null,
-  document_no  integer  not null,
-  document_id  text     collate "C" not null,
-  title_terms  text     not null,
-  body_terms   text     not null,
-  pivot_title  real     not null,
-  pivot_body   real     not null,
+  wiki_id      text      collate "C" not null,
+  kind         text      collate "C" not null,
+  document_no  integer   not null,
+  document_id  text      collate "C" not null,
+  title_terms  text      not null,
+  body_terms   text      not null,
+  pivot_title  real      not null,
+  pivot_body   real      not null,
+  analysis     smallint  not null default 0,
+  body         bytea,
   PRIMARY KEY (wiki_id, kind, document_no) INCLUDE (document_id),
   UNIQUE (wiki_id, kind, document_id),
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
@@ -1465,6 +1467,8 @@ create table search_pending (
   body_terms   text,
   vocabulary   text,
   created_at   timestamp with time zone  not null default now(),
+  analysis     smallint                  not null default 0,
+  body         bytea,
   PRIMARY KEY (wiki_id, kind, document_id, version),
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );

@@ -1,4 +1,11 @@
-import { camelCaseParts, isUnspaced, termOf, tokenize } from './tokenize.ts';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { isUnspaced, tokenize } from './tokenize.ts';
+
+/**
+ * The version of everything that decides the terms of a document and their impacts. A change of it adds 1, and a migration
+ * marks all search_wikis as stale, so that each wiki is indexed once more.
+ */
+export const ANALYSIS = 1;
 
 /** Text after this many characters is not indexed: more than a page can have, as its Markdown has 1.5 MiB at most. */
 export const MAX_INDEXED_CHARACTERS = 1_600_000;
@@ -11,29 +18,42 @@ export const PREFIX_END = '\u{10ffff}';
 
 /** The index data of a text: words separated by spaces, so that SQL can search in them. */
 export interface IndexedText {
-  /** Each term with the number of its occurrences: " instal:2 acm:1 ". */
+  /** Each term with its number of occurrences, and behind "+" how often it only is beside others: " instal:2 acm:1+3 ". */
   terms: string;
   /** The unstemmed words, for corrections: " install installed acme ". */
   vocabulary: string;
 }
 
-/** Indexes all words of a title, stop words included, and the parts of camel-case names. */
+/**
+ * Terms that are beside words, as the parts of camel-case names, and stop words do not count for the length of a text. A
+ * count is the number of occurrences plus this for each such one, which is exact in binary.
+ */
+const BESIDE = 2 ** -10;
+const MAX_BESIDE = 2 ** 10 - 1;
+
+/** Indexes all words of a title, stop words included. */
 export function indexTitle(title: string): IndexedText {
   const counts = new Map<string, number>();
   const words = new Set<string>();
-  const add = (term: string) => counts.set(term, (counts.get(term) ?? 0) + 1);
   let position = 0;
-  for (const { word, term } of tokenize(title)) {
-    add(term);
-    addWord(words, word);
-    // The count of such a word is its position: suggestions prefer titles that begin with it.
+  // The count of such a word is its position: suggestions prefer titles that begin with it.
+  const addTyped = (word: string) => {
     const typed = TITLE_WORD_PREFIX + word;
     if (!counts.has(typed)) counts.set(typed, (position += 1));
+  };
+  const names: string[] = [];
+  for (const { word, term, isStopWord, extra } of tokenize(title)) {
+    addCount(counts, term, isStopWord ? BESIDE : 1);
+    addWord(words, word);
+    addTyped(word);
+    for (const one of extra) {
+      addCount(counts, one.term, BESIDE);
+      if (one.kind === 'part' || one.kind === 'joined') names.push(one.word);
+    }
   }
-  for (const part of camelCaseParts(title)) {
-    add(termOf(part));
-    addWord(words, part);
-    if (!counts.has(TITLE_WORD_PREFIX + part)) counts.set(TITLE_WORD_PREFIX + part, (position += 1));
+  for (const name of names) {
+    addWord(words, name);
+    addTyped(name);
   }
   return { terms: writeCounts(counts), vocabulary: writeWords(words) };
 }
@@ -41,12 +61,31 @@ export function indexTitle(title: string): IndexedText {
 export function indexBody(text: string): IndexedText {
   const counts = new Map<string, number>();
   const words = new Set<string>();
-  for (const { word, term, isStopWord } of tokenize(text.slice(0, MAX_INDEXED_CHARACTERS))) {
+  for (const { word, term, isStopWord, extra } of tokenize(text.slice(0, MAX_INDEXED_CHARACTERS))) {
+    for (const one of extra) {
+      addCount(counts, one.term, BESIDE);
+      if (one.kind === 'joined') addWord(words, one.word);
+    }
     if (isStopWord) continue;
-    counts.set(term, (counts.get(term) ?? 0) + 1);
+    addCount(counts, term, 1);
     addWord(words, word);
   }
   return { terms: writeCounts(counts), vocabulary: writeWords(words) };
+}
+
+function addCount(counts: Map<string, number>, term: string, more: number): void {
+  const count = counts.get(term) ?? 0;
+  if (more === 1 || besideOf(count) < MAX_BESIDE) counts.set(term, count + more);
+}
+
+/** How often a term is in a text as a word of its own. */
+export function occurrencesOf(count: number): number {
+  return Math.floor(count);
+}
+
+/** How often it is only beside other words. */
+export function besideOf(count: number): number {
+  return (count - Math.floor(count)) / BESIDE;
 }
 
 const WORD = /^[\p{L}\p{M}]{3,32}$/u;
@@ -57,7 +96,10 @@ function addWord(words: Set<string>, word: string): void {
 
 function writeCounts(counts: ReadonlyMap<string, number>): string {
   let text = ' ';
-  for (const [term, count] of counts) text += `${term}:${count} `;
+  for (const [term, count] of counts) {
+    const beside = besideOf(count);
+    text += `${term}:${occurrencesOf(count)}${beside > 0 ? `+${beside}` : ''} `;
+  }
   return text;
 }
 
@@ -69,9 +111,20 @@ export function readCounts(terms: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const entry of terms.split(' ')) {
     const colon = entry.lastIndexOf(':');
-    if (colon > 0) counts.set(entry.slice(0, colon), Number(entry.slice(colon + 1)));
+    if (colon <= 0) continue;
+    const [occurrences, beside] = entry.slice(colon + 1).split('+');
+    counts.set(entry.slice(0, colon), Number(occurrences) + (beside === undefined ? 0 : Number(beside) * BESIDE));
   }
   return counts;
+}
+
+/** The terms of a text as the index keeps them, in about half of the bytes. */
+export function packTerms(terms: string): Buffer {
+  return deflateRawSync(terms);
+}
+
+export function unpackTerms(bytes: Buffer): string {
+  return inflateRawSync(bytes).toString();
 }
 
 export function readWords(vocabulary: string): string[] {

@@ -4,10 +4,13 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { makeDatabase, openOwner } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
-import { indexTitle, readCounts } from './document-terms.ts';
+import { lengthOf } from '../search/index/impacts.ts';
+import { indexBody, indexTitle, readCounts } from './document-terms.ts';
+import { beginningOf } from './stem.ts';
 import { termOf, tokenize } from './tokenize.ts';
 
 const RUNS = Number(process.env.SEARCH_RUNS ?? 2_000);
+const terms = (text: string) => [...tokenize(text)].map(({ term }) => term);
 const words = (text: string) => [...tokenize(text)].map(({ word }) => word);
 
 test('case, width, accents and punctuation are ignored; marks that are part of a letter are kept', () => {
@@ -18,11 +21,76 @@ test('case, width, accents and punctuation are ignored; marks that are part of a
   assert.deepEqual(words('東京都 水 iPhone用'), ['東京', '京都', '水', 'iphone', '用']);
 });
 
-test('names in code are found by their parts in titles', () => {
-  const terms = [...readCounts(indexTitle('Get-ChildItem of the HTTPServer').terms).keys()];
-  for (const term of ['get', 'childitem', 'child', 'item', 'http', 'server', 'the', '^childitem']) {
-    assert.ok(terms.includes(term), `${term} of ${terms}`);
+test('what people leave out or write in another way when they search makes no difference', () => {
+  for (const [one, other] of [
+    ['Straße', 'strasse'],
+    ['œuvre', 'oeuvre'],
+    ['smørrebrød', 'smorrebrod'],
+    ['Łódź', 'lodz'],
+    ['đường', 'duong'],
+    ['ılık', 'ilik'],
+    ['كتـــاب', 'كتاب'],
+    ['٣٤', '34'],
+    ['१२', '12'],
+    ['ज़रूर', 'जरूर'],
+    ['Donau\u00addampf', 'donaudampf'],
+    ['zero\u200bwidth', 'zerowidth'],
+    ['リンゴ', 'りんご'],
+  ] as const) {
+    assert.deepEqual(terms(one), terms(other), `${one} and ${other}`);
   }
+});
+
+test('forms of a word have one term, by the script of the word', () => {
+  for (const forms of [
+    ['книга', 'книги', 'книгами'],
+    ['δρόμος', 'δρόμου'],
+    ['كتاب', 'الكتاب', 'والكتاب', 'كتابها'],
+    ['ספר', 'הספר', 'ספרים'],
+  ]) {
+    assert.equal(new Set(forms.flatMap(terms)).size, 1, `${forms}: ${forms.flatMap(terms)}`);
+  }
+  assert.equal(beginningOf(termOf('lehrerin')), beginningOf(termOf('lehrer')));
+  assert.notEqual(termOf('море'), termOf('моряк'));
+});
+
+test('names with signs, and words that are written as one or as two, have a term beside those of their parts', () => {
+  const joined = (text: string) => [...tokenize(text)].flatMap(({ extra }) => extra.map(({ term }) => term));
+  for (const [text, ...expected] of [
+    ['Wi-Fi', 'wifi'],
+    ["O'Brien", 'obrien'],
+    ['node.js', 'nodej'],
+    ['max_file_size', 'maxfiles'],
+    ['1,000,000', '1000000'],
+    ['192.168.0.1', '192.168.0.1'],
+    ['/etc/passwd', 'etcpasswd'],
+    ['AT&T', 'att'],
+    ['C# and C++', 'c#', 'c++'],
+    ['use .NET', '.net'],
+    ['getUserName', 'get', 'user', 'name'],
+    ['to be or not to be', 'to_be_or_not', 'be_or_not_to', 'or_not_to_be'],
+    ['phở', 'phở'],
+    ['one, two. three', ...[]],
+    ["l'homme", ...[]],
+  ] as [string, ...string[]][]) {
+    const found = joined(text);
+    for (const term of expected) assert.ok(found.includes(term), `${text}: ${found}`);
+    if (expected.length === 0) assert.deepEqual(found, [], text);
+  }
+  assert.deepEqual(words('🚀 up'), ['🚀', 'up']);
+  assert.deepEqual(words('👩🏽‍🚀'), ['👩🏽‍🚀']);
+});
+
+test('names in code are found by their parts', () => {
+  for (const index of [indexTitle, indexBody]) {
+    const found = [...readCounts(index('Get-ChildItem of the HTTPServer').terms).keys()];
+    for (const term of ['get', 'childitem', 'child', 'item', 'http', 'server']) {
+      assert.ok(found.includes(term), `${term} of ${found}`);
+    }
+  }
+  const inTitle = readCounts(indexTitle('Get-ChildItem of the HTTPServer').terms);
+  assert.ok(inTitle.has('the') && inTitle.has('^childitem'));
+  assert.equal(lengthOf(inTitle), 3, 'neither parts nor stop words make a title longer');
 });
 
 test("stems equal PostgreSQL's for at least 999 of 1000 English words", async () => {

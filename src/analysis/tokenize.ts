@@ -1,11 +1,21 @@
-import { stem } from 'porter2';
+import { foldCase, foldText, INVISIBLE } from './fold.ts';
+import { termOf } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
+
+export { foldText } from './fold.ts';
+export { termOf } from './stem.ts';
 
 /** Longer terms are cut: queries do not need more of a word, and index keys have to be short. */
 const MAX_TERM_LENGTH = 64;
 
-/** A run of letters, digits and combining marks; everything else, "_" and "-" included, separates words. */
-const RUN = /[\p{L}\p{N}\p{M}]+/gu;
+/** A picture: an emoji, with what joins and colours it, or a flag. */
+const PICTURE = String.raw`\p{Extended_Pictographic}(?:\ufe0f|[\u{1f3fb}-\u{1f3ff}]|\u200d\p{Extended_Pictographic})*|\p{RI}\p{RI}`;
+const LETTERS = String.raw`[\p{L}\p{N}\p{M}][\p{L}\p{N}\p{M}${INVISIBLE}]*`;
+/** A run of letters, digits and combining marks, or a picture; everything else, "_" and "-" included, separates words. */
+const RUN = new RegExp(`${LETTERS}|${PICTURE}`, 'gu');
+const LETTER_RUN = new RegExp(LETTERS, 'gu');
+const RUN_AT = new RegExp(`${LETTERS}|${PICTURE}`, 'uy');
+const IS_PICTURE = new RegExp(`^(?:${PICTURE})`, 'u');
 const ASCII = /^[\x20-\x7e\n\t]*$/;
 
 /** Scripts that are written without spaces are indexed by bigrams of characters. */
@@ -13,12 +23,11 @@ const UNSPACED =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 const UNSPACED_RUNS =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+|[^\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu;
-
-/**
- * Combining marks are removed only in scripts where they are variations of a letter; in Hangul, kana or Devanagari they
- * are part of it.
- */
-const MARKED_LETTER = /([\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Arabic}\p{sc=Hebrew}])\p{M}+/gu;
+/** A character of these is a word more often than not. */
+const WORD_CHARACTER = /[\p{sc=Han}\p{sc=Hangul}]/u;
+/** Of these ICU knows the words. */
+const SEGMENTED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
 /** A word of a text and its index term. */
 export interface Token {
@@ -29,53 +38,168 @@ export interface Token {
   /** The range of the word in the text in UTF-16 units, to mark it in passages. */
   start: number;
   end: number;
+  /** Whether the word by itself says nothing. Not in "AT&T". */
   isStopWord: boolean;
+  /** More terms that the word is found by, beside its own. */
+  extra: readonly ExtraTerm[];
 }
 
-const stems = new Map<string, string>();
-const MAX_CACHED_STEMS = 50_000;
-
-/** The Porter2 (Snowball English) stem of ASCII words; other words are not stemmed. */
-export function termOf(word: string): string {
-  let term = stems.get(word);
-  if (term === undefined) {
-    term = /^[a-z]+$/.test(word) ? stem(word) : word;
-    if (stems.size >= MAX_CACHED_STEMS) stems.clear();
-    stems.set(word, term);
-  }
-  return term;
+/**
+ * A term beside that of a word: its spelling with accents, the name that it begins ("wifi" of "wi-fi", "3.2.1", "c++"), a part of
+ * it ("user" of "getUserName"), a word or character of a script without spaces, or the last stop words.
+ */
+export interface ExtraTerm {
+  kind: 'accented' | 'joined' | 'part' | 'segment' | 'character' | 'stop words';
+  /** Without case and accents, unless it is the spelling with them. */
+  word: string;
+  term: string;
 }
 
-/** Removes case, width and accents: "Ｃａｆé" becomes "cafe". */
-export function foldText(text: string): string {
-  if (ASCII.test(text)) return text.toLowerCase();
-  return text.normalize('NFKC').toLowerCase().normalize('NFD').replace(MARKED_LETTER, '$1').normalize('NFC');
-}
+const NO_EXTRA: readonly ExtraTerm[] = [];
 
 /** The tokens of a text, in order. Pages, sources and queries all use this function. */
 export function* tokenize(text: string): Generator<Token> {
+  /** Words without space between them: each run with its tokens. */
+  let group: Token[][] = [];
+  let end = -1;
+  /** The words before, as long as they are stop words. */
+  let before: string[] = [];
   for (const { 0: run, index: start } of text.matchAll(RUN)) {
-    const end = start + run.length;
-    if (ASCII.test(run)) {
-      yield tokenOf(truncate(run.toLowerCase()), start, end);
-      continue;
+    if (group.length > 0 && (start !== end + 1 || !isConnector(text, end))) {
+      yield* joinGroup(group, text);
+      group = [];
     }
-    const folded = foldText(run);
-    // In scripts without spaces each token has its own range; elsewhere the range is the whole word with its accents.
-    const hasOwnRange = folded.length === run.length && UNSPACED.test(folded);
-    for (const { word, at } of wordsOf(folded)) {
-      if (hasOwnRange) yield tokenOf(word, start + at, start + at + word.length);
-      else yield tokenOf(word, start, end);
+    const tokens = tokensOf(run, start);
+    end = start + run.length;
+    before = addStopWords(before, tokens);
+    if (tokens.length > 0) group.push(tokens);
+  }
+  yield* joinGroup(group, text);
+}
+
+/** So many stop words in a row are a term, as none of them is by itself: "to be or not to be". */
+const STOP_WORDS_IN_A_ROW = 4;
+
+function addStopWords(before: readonly string[], tokens: readonly Token[]): string[] {
+  const [token] = tokens;
+  if (!token?.isStopWord || tokens.length > 1) return [];
+  const last = [...before, token.word].slice(-STOP_WORDS_IN_A_ROW);
+  if (last.length === STOP_WORDS_IN_A_ROW) addExtra(token, 'stop words', last.join('_'));
+  return last;
+}
+
+/** Whether the character joins the words on its two sides to one name. */
+function isConnector(text: string, at: number): boolean {
+  const character = text[at] as string;
+  if (character === ',') return /\d/.test(text[at - 1] ?? '') && /^\d{3}(?!\d)/.test(text.slice(at + 1, at + 5));
+  return "-_./\\'’&@+‐‑".includes(character);
+}
+
+/** Names of more parts are paths and addresses, of which the parts are looked for. */
+const MAX_JOINED_PARTS = 5;
+/** "l'homme" and "c'est" are two words. */
+const ELISION = /^(?:[cdjlmnst]|qu)$/;
+
+/** Adds to the first token of connected words what they are together. */
+function* joinGroup(group: readonly Token[][], text: string): Generator<Token> {
+  const [[first] = [], [second] = []] = group;
+  if (!first) return;
+  if (second && group.length <= MAX_JOINED_PARTS && !(group.length === 2 && ELISION.test(first.word))) {
+    const parts = group.flat();
+    if (parts.length === group.length && !isUnspaced(first.word)) {
+      addJoined(parts, text);
+      if (parts.every((token) => token.isStopWord)) first.isStopWord = false;
     }
+  }
+  addSymbols(first, group.at(-1)?.at(-1) as Token, text);
+  for (const tokens of group) yield* tokens;
+}
+
+function addJoined(group: readonly Token[], text: string): void {
+  const [first] = group as [Token];
+  let joined = first.word;
+  for (let i = 1; i < group.length; i += 1) {
+    const [one, other] = [group[i - 1] as Token, group[i] as Token];
+    // The numbers of a version or an address are not one number.
+    const isApart = text[one.end] !== ',' && /\d$/.test(one.word) && /^\d/.test(other.word);
+    joined += (isApart ? '.' : '') + other.word;
+  }
+  const term = termOf(truncate(joined));
+  if (!group.some((token) => token.term === term)) addExtra(first, 'joined', joined);
+}
+
+/** "C#", "C++" and ".NET" are names with their signs. */
+function addSymbols(first: Token, last: Token, text: string): void {
+  const signs = text[last.end] === '#' ? '#' : text.startsWith('++', last.end) ? '++' : '';
+  if (signs !== '' && !IN_WORD.test(text[last.end + signs.length] ?? '')) {
+    addExtra(last, 'joined', last.word + signs);
+  }
+  if (text[first.start - 1] === '.' && !/[^\s([{"'`]/u.test(text[first.start - 2] ?? '')) {
+    addExtra(first, 'joined', `.${first.word}`);
   }
 }
 
+const IN_WORD = /[\p{L}\p{N}]/u;
+
+function addExtra(token: Token, kind: ExtraTerm['kind'], word: string): void {
+  const cut = truncate(word);
+  token.extra = [...token.extra, { kind, word: cut, term: kind === 'joined' || kind === 'part' ? termOf(cut) : cut }];
+}
+
+function tokensOf(run: string, start: number): Token[] {
+  const end = start + run.length;
+  if (ASCII.test(run)) {
+    const token = tokenOf(truncate(run.toLowerCase()), start, end);
+    if (token.word !== run) addParts(token, run);
+    return [token];
+  }
+  if (IS_PICTURE.test(run)) return [tokenOf(truncate(run.replaceAll('\ufe0f', '')), start, end)];
+  const folded = foldText(run);
+  // In scripts without spaces each token has its own range; elsewhere the range is the whole word with its accents.
+  const hasOwnRange = folded.length === run.length && UNSPACED.test(folded);
+  const tokens: Token[] = [];
+  for (const { word, at, extra } of wordsOf(folded)) {
+    const token = hasOwnRange ? tokenOf(word, start + at, start + at + word.length) : tokenOf(word, start, end);
+    for (const [kind, more] of extra ?? []) addExtra(token, kind, more);
+    tokens.push(token);
+  }
+  if (tokens[0]) {
+    addParts(tokens[0], run);
+    addSpelling(tokens[0], run);
+  }
+  return tokens;
+}
+
 function tokenOf(word: string, start: number, end: number): Token {
-  return { word, term: termOf(word), start, end, isStopWord: STOP_WORDS.has(word) };
+  return { word, term: termOf(word), start, end, isStopWord: STOP_WORDS.has(word), extra: NO_EXTRA };
+}
+
+/** Longer words are found by their beginnings. */
+const MAX_ACCENTED = 6;
+const LATIN = /^[\p{sc=Latin}\p{M}]+$/u;
+
+/** Where accents tell words apart, as the tones of Vietnamese, the word as it is written ranks higher. */
+function addSpelling(token: Token, run: string): void {
+  if (token.word.length > MAX_ACCENTED) return;
+  const spelled = foldCase(run);
+  if (spelled !== token.word && LATIN.test(spelled)) addExtra(token, 'accented', spelled);
+}
+
+const CAMEL_CASE = /\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u;
+
+function addParts(token: Token, run: string): void {
+  if (!CAMEL_CASE.test(run)) return;
+  for (const part of camelCaseParts(run)) if (part !== token.word) addExtra(token, 'part', part);
+}
+
+interface Word {
+  word: string;
+  at: number;
+  extra?: [ExtraTerm['kind'], string][];
 }
 
 /** Folding may split a run ("½" becomes "1⁄2"). */
-function* wordsOf(folded: string): Generator<{ word: string; at: number }> {
+function* wordsOf(folded: string): Generator<Word> {
   for (const { 0: part, index } of folded.matchAll(RUN)) {
     if (!UNSPACED.test(part)) yield { word: truncate(part), at: index };
     else {
@@ -87,16 +211,35 @@ function* wordsOf(folded: string): Generator<{ word: string; at: number }> {
   }
 }
 
-function* bigramsOf(piece: string, start: number): Generator<{ word: string; at: number }> {
-  let before = '';
-  let at = start;
-  for (const character of piece) {
-    if (before !== '') {
-      yield { word: before + character, at };
-      at += before.length;
-    } else if (character.length === piece.length) yield { word: character, at };
-    before = character;
+/** The pairs of characters, each with the word that begins there. */
+function* bigramsOf(piece: string, start: number): Generator<Word> {
+  const characters = [...piece];
+  if (characters.length === 1) {
+    yield { word: piece, at: start };
+    return;
   }
+  const words = segmentsOf(piece);
+  let at = 0;
+  for (let i = 0; i + 1 < characters.length; i += 1) {
+    const [one, other] = [characters[i] as string, characters[i + 1] as string];
+    const extra: [ExtraTerm['kind'], string][] = [];
+    const word = words.get(at);
+    if (word !== undefined) extra.push(['segment', word]);
+    // Where a character begins a pair, it is found by the beginning of that.
+    if (i + 2 === characters.length && WORD_CHARACTER.test(other)) extra.push(['character', other]);
+    yield { word: one + other, at: start + at, extra };
+    at += one.length;
+  }
+}
+
+/** The words of three characters and more, by where they begin; shorter ones are pairs. */
+function segmentsOf(piece: string): Map<number, string> {
+  const words = new Map<number, string>();
+  if (piece.length < 3 || !SEGMENTED.test(piece)) return words;
+  for (const { segment, index } of segmenter.segment(piece)) {
+    if (segment.length > 2) words.set(index, truncate(segment));
+  }
+  return words;
 }
 
 function truncate(word: string): string {
@@ -107,10 +250,16 @@ function truncate(word: string): string {
 
 /** The parts of camel-case names: "child" and "item" of "Get-ChildItem". */
 export function* camelCaseParts(title: string): Generator<string> {
-  for (const [run] of title.matchAll(RUN)) {
+  for (const [run] of title.matchAll(LETTER_RUN)) {
     const parts = run.split(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
     if (parts.length > 1) for (const part of parts) yield truncate(foldText(part));
   }
+}
+
+/** The word or picture that begins at this place of a text, as written; '' if there is none. */
+export function runAt(text: string, at: number): string {
+  RUN_AT.lastIndex = at;
+  return RUN_AT.exec(text)?.[0] ?? '';
 }
 
 /** Whether the term is of a script without spaces, so that it may be part of a longer word. */

@@ -5,8 +5,9 @@ import fc from 'fast-check';
 import { nextOf } from '../../test/list-all.ts';
 import { until } from '../../test/until.ts';
 import { type Answer, type Client, corpus, openWorld } from '../../test/world.ts';
-import { sql } from '../db/sql.ts';
+import { raw, sql } from '../db/sql.ts';
 import { mergePending } from '../search/index/merge-pending.ts';
+import { mergeSearchIndex } from '../search/index/merge-search-index.job.ts';
 
 /** Queries of any characters, and edits by eight people; SEARCH_RUNS=100000 is the long form. */
 const RUNS = Number(process.env.SEARCH_RUNS ?? 100);
@@ -44,6 +45,23 @@ async function newWiki() {
   return { owner, wiki, create, edit, ask, titles, fold };
 }
 
+/** Makes pages directly in the tables, since making that many one by one takes long. `text`: an SQL expression of `title`. */
+async function fill(wiki_id: string, pages: number, text: string): Promise<void> {
+  const body = raw(text);
+  await world.db.query(sql`
+    with made as (
+      insert into pages (wiki_id, page_id, path, slug, title, origin, revision, word_count, created_by, updated_by)
+      select ${wiki_id}, ${wiki_id} || n, 'p' || n, 'p' || n, 'Page ' || n, 'authored', 1, 2, 'user_a', 'user_a'
+      from generate_series(1, ${pages}::int) n returning wiki_id, page_id, title
+    ), revised as (
+      insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by)
+      select wiki_id, page_id, 1, title, ${body}, '', '[]', 'user_a' from made
+    ), texts as (
+      insert into page_texts (wiki_id, page_id, text) select wiki_id, page_id, ${body} from made
+    )
+    insert into search_pending (wiki_id, kind, document_id, version) select wiki_id, 'page', page_id, 1 from made`);
+}
+
 test('an edited page is found by its new words and not by its removed ones in the next request, folded or not', async () => {
   const { create, edit, titles, fold } = await newWiki();
   const { page_id } = await create('Fruit', 'round0 apples');
@@ -62,19 +80,8 @@ test('an edited page is found by its new words and not by its removed ones in th
 
 test('a word whose postings are cached is found where it is now, and only there', async () => {
   const { owner, wiki, edit, titles, fold } = await newWiki();
-  // 1,366 postings are 4 KiB; straight into the tables, since making that many pages one by one takes long.
-  await world.db.query(sql`
-    with made as (
-      insert into pages (wiki_id, page_id, path, slug, title, origin, revision, word_count, created_by, updated_by)
-      select ${owner.wiki_id}, ${owner.wiki_id} || n, 'p' || n, 'p' || n, 'Page ' || n, 'authored', 1, 2, 'user_a', 'user_a'
-      from generate_series(1, 1500) n returning wiki_id, page_id, title
-    ), revised as (
-      insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by)
-      select wiki_id, page_id, 1, title, 'common ' || replace(title, ' ', ''), '', '[]', 'user_a' from made
-    ), texts as (
-      insert into page_texts (wiki_id, page_id, text) select wiki_id, page_id, 'common ' || replace(title, ' ', '') from made
-    )
-    insert into search_pending (wiki_id, kind, document_id, version) select wiki_id, 'page', page_id, 1 from made`);
+  // 1,366 postings are 4 KiB.
+  await fill(owner.wiki_id, 1_500, "'common ' || replace(title, ' ', '')");
   await fold();
   for (const title of ['Page 7', 'Page 1400']) {
     const word = title.replace(' ', '').toLowerCase();
@@ -186,12 +193,11 @@ test('words, phrases, exclusions, titles and typing errors find what they mean',
     assert.equal((await titles('the who'))[0], 'The Who', round);
     assert.deepEqual(await titles('title:guide'), ['Installation guide'], round);
     assert.deepEqual(await titles('title:engine'), [], round);
+    assert.deepEqual(await titles('instalation'), ['Installation guide'], `${round}: a typing error`);
+    assert.deepEqual(await titles('installa'), ['Installation guide'], `${round}: an unfinished last word`);
     await fold();
   }
-  // What corrects words knows those that are folded.
-  assert.deepEqual(await titles('instalation'), ['Installation guide']);
   assert.deepEqual(await titles('insatllation'), ['Installation guide']);
-  assert.deepEqual(await titles('installa'), ['Installation guide'], 'an unfinished last word is completed');
   assert.deepEqual(await ask('suggest', 'instolation gude'), [
     { kind: 'query', text: 'installation guide', page_id: '', path: '' },
   ]);
@@ -358,6 +364,19 @@ test('what was written before there was an index is indexed by a job, while what
   assert.deepEqual((await titles('written')).toSorted(), ['New page', 'Old page']);
   const [job] = jobs;
   assert.deepEqual([job?.status, job?.progress, job?.summary], ['completed', 100, '2 pages and sources reindexed.']);
+
+  // As after an upgrade to another analysis: what is stored has none of the terms that it finds, and is marked.
+  await create('Lehrerinnen', 'Nothing else');
+  await fold();
+  await world.db.query(sql`delete from search_postings where wiki_id = ${wiki_id} and term like '~%'`);
+  await world.db.query(sql`update search_documents set analysis = 0 where wiki_id = ${wiki_id}`);
+  assert.deepEqual(await titles('lehrersatz'), []);
+  await world.db.query(sql`update search_wikis set is_stale = true where wiki_id = ${wiki_id}`);
+  await until(
+    'its terms are found as they are now',
+    () => titles('lehrersatz'),
+    (seen) => seen.length > 0,
+  );
 });
 
 test('parts of Japanese texts find the pages that hold them', async (t) => {
@@ -423,4 +442,40 @@ test('one wrong letter in the longest word of a title still finds the page', asy
   }
   t.diagnostic(`${asked} titles with a wrong letter: ${((100 * found) / asked).toFixed(1)} % first or second`);
   assert.ok(found >= 0.7 * asked);
+});
+
+test('words that are left out take no place of those that are asked for, however frequent they are', async () => {
+  const { owner, titles, fold } = await newWiki();
+  // Each of the words is on one page less than the one that is asked for; together they are more than a search reads.
+  const common = Array.from({ length: 90 }, (_, i) => `common${i}`);
+  await fill(owner.wiki_id, 3_000, `'wanted ' || case title when 'Page 7' then '' else '${common.join(' ')}' end`);
+  await fold();
+  assert.deepEqual(await titles(`wanted ${common.map((word) => `-${word}`).join(' ')}`), ['Page 7']);
+  assert.equal(
+    (await titles(`wanted ${common.join(' ')}`)).length,
+    50,
+    'of a query of frequent words the rarest are read',
+  );
+});
+
+test('a large import is merged in batches, each in a turn of its own, so that other wikis are merged in between', async () => {
+  const { owner, fold } = await newWiki();
+  const { wiki_id } = owner;
+  // A job that was set aside keeps the schedule from adding another one: all that is merged is by the turns themselves.
+  await world.db.query(sql`
+    insert into background_jobs (name, lane, key, workspace_id, wiki_id, input, status, crashes)
+    values ('merge-search-index', 'index', ${wiki_id}, ${owner.workspace_id}, ${wiki_id}, '{}', 'failed', 3)`);
+  await fill(wiki_id, 1_200, `'some words of ' || title`);
+  let transactions = 0;
+  const transaction: typeof world.db.transaction = (work) => {
+    transactions += 1;
+    return world.db.transaction(work);
+  };
+  const { signal } = new AbortController();
+  await mergeSearchIndex.run({ db: { ...world.db, transaction }, target: { wiki_id }, signal } as never);
+  assert.equal(transactions, 2, 'one batch of pages, one of sources');
+  const pending = async () =>
+    (await world.db.query(sql`select document_id from search_pending where wiki_id = ${wiki_id}`)).length;
+  assert.ok((await until('the other turns have come', pending, (count) => count < 32)) < 32);
+  await fold();
 });

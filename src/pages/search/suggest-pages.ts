@@ -72,7 +72,9 @@ export const suggestPages = endpoint({
 
 /** Whether a search for a word finds a page: the words of the index are also those of pages that are hidden from the caller. */
 async function isFound(many: Statements['many'], index: Index, word: string): Promise<boolean> {
-  const { rows } = await searchIndex(many, index, parseQuery(word), { limit: 1, offset: 0 }, shownPages([]), () => ({
+  // Itself, as a phrase: what is merely like it says nothing about it.
+  const query = { ...parseQuery(word), phrases: [[word]], arePhrasesRequired: true, hasOtherWords: false };
+  const { rows } = await searchIndex(many, index, query, { limit: 1, offset: 0 }, shownPages([]), () => ({
     result: sql`
       select p.page_id from candidates c join pages p on p.wiki_id = ${index.wiki_id} and p.page_id = c.id
       where ${IS_FOUND} limit 1`,

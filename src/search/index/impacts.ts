@@ -1,4 +1,5 @@
-import { readCounts, TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
+import { besideOf, occurrencesOf, readCounts, TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
+import { beginningOf } from '../../analysis/stem.ts';
 
 /**
  * The average number of terms in titles and in texts of a wiki: the pivots of length normalization (Singhal, Buckley
@@ -15,6 +16,12 @@ export const FIRST_PIVOTS: Pivots = { pivot_title: 4, pivot_body: 150 };
 const K1 = 1.2;
 const B_TITLE = 0.75;
 const B_BODY = 0.6;
+
+/** The frequency of a term that is beside words, relative to that of a word. */
+const BESIDE_WEIGHT = 0.5;
+
+/** The weight of the title of a page without text, as of a folder: it is no answer, but leads to some. */
+const WITHOUT_TEXT = 0.5;
 
 /** An impact is stored in one byte: the maximum, 4.4, is 255. */
 const IMPACT_STEPS = 255 / (2 * (K1 + 1));
@@ -43,19 +50,37 @@ export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<s
   const impacts = new Map<string, number>();
   const titleNorm = lengthNorm(B_TITLE, lengthOf(title), pivots.pivot_title);
   const bodyNorm = lengthNorm(B_BODY, roundLength(lengthOf(body)), pivots.pivot_body);
+  const titleWeight = body.size === 0 ? WITHOUT_TEXT : 1;
+  const inTitle = withBeginnings(title);
+  const inBody = withBeginnings(body);
+  const impactOf = (term: string) =>
+    quantize(titleWeight * saturate(inTitle.get(term) ?? 0, titleNorm) + saturate(inBody.get(term) ?? 0, bodyNorm));
+  for (const term of inTitle.keys()) impacts.set(term, impactOf(term));
+  for (const term of inBody.keys()) if (!inTitle.has(term)) impacts.set(term, impactOf(term));
   for (const [term, count] of title) {
-    if (term.startsWith(TITLE_WORD_PREFIX))
-      impacts.set(term, Math.max(1, Math.round(255 / (1 + 0.25 * (count - 1) + 0.05 * title.size))));
-    else impacts.set(term, quantize(saturate(count, titleNorm) + saturate(body.get(term) ?? 0, bodyNorm)));
+    if (!term.startsWith(TITLE_WORD_PREFIX)) continue;
+    impacts.set(term, Math.max(1, Math.round(255 / (1 + 0.25 * (count - 1) + 0.05 * title.size))));
   }
-  for (const [term, count] of body) if (!title.has(term)) impacts.set(term, quantize(saturate(count, bodyNorm)));
   return impacts;
 }
 
-/** The number of terms, repeated ones included. */
+/** The frequencies of words, and those of their beginnings. */
+function withBeginnings(counts: ReadonlyMap<string, number>): Map<string, number> {
+  const frequencies = new Map<string, number>();
+  for (const [term, count] of counts) {
+    if (term.startsWith(TITLE_WORD_PREFIX)) continue;
+    const frequency = occurrencesOf(count) + BESIDE_WEIGHT * besideOf(count);
+    frequencies.set(term, frequency);
+    const beginning = beginningOf(term);
+    if (beginning !== undefined) frequencies.set(beginning, (frequencies.get(beginning) ?? 0) + frequency);
+  }
+  return frequencies;
+}
+
+/** The number of words that say something, repeated ones included. */
 export function lengthOf(counts: ReadonlyMap<string, number>): number {
   let length = 0;
-  for (const [term, count] of counts) if (!term.startsWith(TITLE_WORD_PREFIX)) length += count;
+  for (const [term, count] of counts) if (!term.startsWith(TITLE_WORD_PREFIX)) length += occurrencesOf(count);
   return length;
 }
 

@@ -1,17 +1,30 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { indexBody, indexTitle, readWords, reverseText } from '../../analysis/document-terms.ts';
+import {
+  ANALYSIS,
+  indexBody,
+  indexTitle,
+  packTerms,
+  readWords,
+  reverseText,
+  unpackTerms,
+} from '../../analysis/document-terms.ts';
 import type { Db, Query } from '../../db/db.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import { FIRST_PIVOTS, lengthOf, type Pivots, readTerms } from './impacts.ts';
-import { mergePostings, type StoredTerms } from './merge-postings.ts';
+import { type IndexedState, mergePostings, type StoredTerms } from './merge-postings.ts';
 import type { DocumentKind } from './pending.ts';
 
 /** The limits of one transaction. */
 const MAX_MERGED_DOCUMENTS = 500;
 const MAX_MERGED_CHARACTERS = 4_000_000;
 
-/** If an average changes by more than this factor, impacts are recomputed; below it the ranking hardly changes. */
-const MAX_PIVOT_DRIFT = 1.5;
+/**
+ * If an average changes by more than this factor, impacts are recomputed. In a large wiki that costs much, and averages
+ * that are wrong by less cost little.
+ */
+const MAX_PIVOT_DRIFT = 1.1;
+const MAX_PIVOT_DRIFT_LARGE = 1.5;
+const LARGE_INDEX_DOCUMENTS = 20_000;
 /**
  * With up to this many documents all impacts are recomputed at once: averages still vary a lot, and it costs little.
  */
@@ -33,19 +46,21 @@ interface Pending {
   /** Null: compute from the document's text. */
   title_terms: string | null;
   body_terms: string | null;
+  /** Instead of `body_terms`, where only the title was changed: as the index has them. */
+  body: Buffer | null;
   vocabulary: string | null;
   /** Null if the document was deleted. */
   title: string | null;
   text: string | null;
 }
 
-interface IndexedDocument extends StoredTerms, Pivots {
+interface IndexedDocument extends IndexedState {
   document_id: string;
   document_no: number;
 }
 
 /** The state of a document in the index after the merge. */
-interface TargetState extends Omit<IndexedDocument, keyof Pivots> {
+interface TargetState extends Omit<IndexedDocument, keyof Pivots | 'analysis'> {
   isDeleted: boolean;
   words: string[];
 }
@@ -79,7 +94,8 @@ export async function mergePending(
     }
     const totals = totalsOf(index, indexed, targets);
     const averages = averagesOf(totals);
-    const hasDrifted = exceedsDrift(averages, index);
+    const isLarge = totals.documents >= LARGE_INDEX_DOCUMENTS;
+    const hasDrifted = exceedsDrift(averages, index, isLarge ? MAX_PIVOT_DRIFT_LARGE : MAX_PIVOT_DRIFT);
     const isSmall = index.documents <= SMALL_INDEX_DOCUMENTS;
     const pivots = hasDrifted && isSmall ? averages : index;
     if (hasDrifted && isSmall) {
@@ -133,15 +149,21 @@ async function takePending(query: Query, wiki_id: string, kind: DocumentKind): P
   const [table, texts, id] = [raw(`${kind}s`), raw(`${kind}_texts`), raw(`${kind}_id`)];
   return query<Pending>(sql`
     with latest as (
-      select distinct on (document_id) * from search_pending where wiki_id = ${wiki_id} and kind = ${kind}
+      select distinct on (document_id) document_id, version, title_terms, vocabulary, analysis,
+        case when analysis = ${ANALYSIS} then body_terms end as body_terms,
+        case when analysis = ${ANALYSIS} then body end as body
+      from search_pending where wiki_id = ${wiki_id} and kind = ${kind}
       order by document_id, version desc limit ${MAX_MERGED_DOCUMENTS}
     ), sized as (
       select l.*, d.title, sum(coalesce(length(l.body_terms), 2000)) over (order by l.document_id) as characters
       from latest l left join ${table} d on d.wiki_id = ${wiki_id} and d.${id} = l.document_id
     )
-    select s.document_id, s.version, s.title_terms, s.body_terms, s.vocabulary, s.title,
-      case when s.body_terms is null then coalesce(t.text, '') end as text
+    select s.document_id, s.version, s.body_terms, s.body, s.title,
+      case when s.analysis = ${ANALYSIS} then s.title_terms end as title_terms,
+      case when s.analysis = ${ANALYSIS} then s.vocabulary end as vocabulary,
+      case when s.body_terms is null and s.body is null then coalesce(t.text, '') end as text
     from sized s left join ${texts} t on t.wiki_id = ${wiki_id} and t.${id} = s.document_id and s.body_terms is null
+      and s.body is null
     where s.characters - coalesce(length(s.body_terms), 2000) < ${MAX_MERGED_CHARACTERS}
     order by s.document_id`);
 }
@@ -157,7 +179,7 @@ function targetStateOf(pending: Pending, document_no: number): TargetState {
     document_no,
     isDeleted,
     title_terms: isDeleted ? '' : (head?.terms ?? pending.title_terms ?? ''),
-    body_terms: isDeleted ? '' : (body?.terms ?? pending.body_terms ?? ''),
+    body_terms: isDeleted ? '' : (body?.terms ?? pending.body_terms ?? (pending.body ? unpackTerms(pending.body) : '')),
     words: words.flatMap((some) => readWords(some ?? '')),
   };
 }
@@ -182,9 +204,9 @@ function averagesOf({ documents, title_terms, body_terms }: Totals): Pivots {
   return { pivot_title: Math.max(1, title_terms / documents), pivot_body: Math.max(1, body_terms / documents) };
 }
 
-function exceedsDrift(one: Pivots, other: Pivots): boolean {
+function exceedsDrift(one: Pivots, other: Pivots, most: number): boolean {
   const ratios = [one.pivot_title / other.pivot_title, one.pivot_body / other.pivot_body];
-  return ratios.some((ratio) => ratio > MAX_PIVOT_DRIFT || ratio < 1 / MAX_PIVOT_DRIFT);
+  return ratios.some((ratio) => ratio > most || ratio < 1 / most);
 }
 
 async function readIndexedDocuments(
@@ -193,9 +215,10 @@ async function readIndexedDocuments(
   kind: DocumentKind,
   which: Sql,
 ): Promise<IndexedDocument[]> {
-  return query<IndexedDocument>(sql`
-    select document_id, document_no, title_terms, body_terms, pivot_title, pivot_body from search_documents
+  const rows = await query<IndexedDocument & { body: Buffer | null }>(sql`
+    select document_id, document_no, title_terms, body_terms, body, pivot_title, pivot_body, analysis from search_documents
     where wiki_id = ${wiki_id} and kind = ${kind} and ${which}`);
+  return rows.map(({ body, ...row }) => ({ ...row, body_terms: body ? unpackTerms(body) : row.body_terms }));
 }
 
 async function writeDocuments(
@@ -209,13 +232,20 @@ async function writeDocuments(
   const existing = targets.filter(({ isDeleted }) => !isDeleted);
   await query(sql`
     delete from search_documents where wiki_id = ${wiki_id} and kind = ${kind} and document_id = any (${deleted}::text[])`);
+  const bodies = existing.map(({ body_terms }) => packTerms(body_terms));
+  // A single bytea is sent in binary; an array of them would be sent as text.
   await query(sql`
-    insert into search_documents (wiki_id, kind, document_no, document_id, title_terms, body_terms, pivot_title, pivot_body)
-    select ${wiki_id}, ${kind}, w.*, ${pivot_title}, ${pivot_body}
-    from unnest(${existing.map(({ document_no }) => document_no)}::int[], ${existing.map(({ document_id }) => document_id)}::text[],
-      ${existing.map(({ title_terms }) => title_terms)}::text[], ${existing.map(({ body_terms }) => body_terms)}::text[]) w
+    insert into search_documents (wiki_id, kind, document_no, document_id, title_terms, body_terms, body, pivot_title, pivot_body, analysis)
+    select ${wiki_id}, ${kind}, w.document_no, w.document_id, w.title_terms, '',
+      substring(${Buffer.concat(bodies)}::bytea from (w.ends - w.length + 1)::int for w.length), ${pivot_title}, ${pivot_body}, ${ANALYSIS}
+    from (
+      select g.*, sum(g.length) over (order by g.no) as ends
+      from unnest(${existing.map(({ document_no }) => document_no)}::int[], ${existing.map(({ document_id }) => document_id)}::text[],
+        ${existing.map(({ title_terms }) => title_terms)}::text[], ${bodies.map((body) => body.length)}::int[])
+        with ordinality g (document_no, document_id, title_terms, length, no)
+    ) w
     on conflict (wiki_id, kind, document_no) do update set title_terms = excluded.title_terms, body_terms = excluded.body_terms,
-      pivot_title = excluded.pivot_title, pivot_body = excluded.pivot_body`);
+      body = excluded.body, pivot_title = excluded.pivot_title, pivot_body = excluded.pivot_body, analysis = excluded.analysis`);
   const words = [...new Set(existing.flatMap((document) => document.words))];
   await query(sql`
     insert into search_words (wiki_id, kind, word, backwards)

@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { ANALYSIS } from '../../analysis/document-terms.ts';
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { impactsOf, type Pivots, readTerms } from './impacts.ts';
@@ -17,10 +18,16 @@ export interface StoredTerms {
   body_terms: string;
 }
 
+/** What is stored of a document in the index. */
+export interface IndexedState extends StoredTerms, Pivots {
+  /** The version of the analysis that the terms and impacts are of. */
+  analysis: number;
+}
+
 /** A document's previous state in the index (undefined if it is new) and its next state, with the current pivots. */
 export interface DocumentChange {
   document_no: number;
-  previous: (StoredTerms & Pivots) | undefined;
+  previous: IndexedState | undefined;
   next: StoredTerms;
 }
 
@@ -54,12 +61,19 @@ async function changesOf(documents: readonly DocumentChange[], pivots: Pivots): 
       if (noted) noted.push(posting(document_no, impact));
       else terms.set(term, [posting(document_no, impact)]);
     };
-    const was: ReadonlyMap<string, number> = previous ? impactsOf(readTerms(previous), previous) : new Map();
+    const was = previous ? indexedImpacts(previous) : new Map<string, number>();
     const is = impactsOf(readTerms(next), pivots);
     for (const [term, impact] of is) if (was.get(term) !== impact) note(term, impact);
     for (const term of was.keys()) if (!is.has(term)) note(term, 0);
   }
   return changes;
+}
+
+/** The impacts that search_postings has of a document. Those of another analysis are unknown: every one is written. */
+function indexedImpacts(previous: IndexedState): ReadonlyMap<string, number> {
+  const terms = readTerms(previous);
+  if (previous.analysis === ANALYSIS) return impactsOf(terms, previous);
+  return new Map([...terms.title.keys(), ...terms.body.keys()].map((term) => [term, Number.NaN]));
 }
 
 async function updateBlocks(

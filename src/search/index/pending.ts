@@ -1,4 +1,4 @@
-import { type IndexedText, indexTitle } from '../../analysis/document-terms.ts';
+import { ANALYSIS, type IndexedText, indexTitle } from '../../analysis/document-terms.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 
 export type DocumentKind = 'page' | 'source';
@@ -20,19 +20,21 @@ export function pendingCte(kind: DocumentKind, { title, body }: DocumentState, f
   const head = indexTitle(title);
   if (body) {
     return sql`
-      insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary)
-      select w.wiki_id, ${kind}, w.document_id, w.version, ${head.terms}, ${body.terms}, ${head.vocabulary + body.vocabulary}
+      insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary, analysis)
+      select w.wiki_id, ${kind}, w.document_id, w.version, ${head.terms}, ${body.terms}, ${head.vocabulary + body.vocabulary}, ${ANALYSIS}
       from (${from}) w
       ${ONE_ROW_PER_VERSION}`;
   }
   return sql`
-    insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary)
-    select w.wiki_id, ${kind}, w.document_id, w.version, ${head.terms}, coalesce(
-      (select p.body_terms from search_pending p
-        where p.wiki_id = w.wiki_id and p.kind = ${kind} and p.document_id = w.document_id order by p.version desc limit 1),
-      (select d.body_terms from search_documents d
-        where d.wiki_id = w.wiki_id and d.kind = ${kind} and d.document_id = w.document_id)), ${head.vocabulary}
-    from (${from}) w
+    insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, body, vocabulary, analysis)
+    select w.wiki_id, ${kind}, w.document_id, w.version, ${head.terms}, t.body_terms, t.body, ${head.vocabulary}, t.analysis
+    from (${from}) w left join lateral (
+      (select p.body_terms, p.body, p.analysis from search_pending p
+        where p.wiki_id = w.wiki_id and p.kind = ${kind} and p.document_id = w.document_id order by p.version desc limit 1)
+      union all
+      (select case when d.body is null then d.body_terms end, d.body, d.analysis from search_documents d
+        where d.wiki_id = w.wiki_id and d.kind = ${kind} and d.document_id = w.document_id)
+      limit 1) t on true
     ${ONE_ROW_PER_VERSION}`;
 }
 
@@ -63,20 +65,20 @@ export function pendingTerms(title: string, body: IndexedText) {
 /** As `pendingBatch`, for rows that the database has: `from` returns the columns of pendingTerms beside those of pendingCte. */
 export function pendingCopies(kind: DocumentKind, from: Sql): Sql {
   return sql`
-    insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary)
-    select w.wiki_id, ${kind}, w.document_id, w.version, w.title_terms, w.body_terms, w.vocabulary from (${from}) w
+    insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary, analysis)
+    select w.wiki_id, ${kind}, w.document_id, w.version, w.title_terms, w.body_terms, w.vocabulary, ${ANALYSIS} from (${from}) w
     ${ONE_ROW_PER_VERSION}`;
 }
 
 /** A reindex job may have queued the same version before. */
 const ONE_ROW_PER_VERSION = sql`
     on conflict (wiki_id, kind, document_id, version) do update
-    set title_terms = excluded.title_terms, body_terms = excluded.body_terms, vocabulary = excluded.vocabulary`;
+    set title_terms = excluded.title_terms, body_terms = excluded.body_terms, body = excluded.body, vocabulary = excluded.vocabulary, analysis = excluded.analysis`;
 
 /** The CTE that removes documents from the index that the statement deletes for good. `ids`: a query of one column. */
 export function dropPendingCte(kind: DocumentKind, wiki_id: string, ids: Sql): Sql {
   return sql`
-    insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary)
-    select ${wiki_id}, ${kind}, id, ${2 ** 31 - 1}, '', '', '' from (${ids}) gone (id)
+    insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary, analysis)
+    select ${wiki_id}, ${kind}, id, ${2 ** 31 - 1}, '', '', '', ${ANALYSIS} from (${ids}) gone (id)
     on conflict do nothing`;
 }

@@ -78,7 +78,8 @@ function queueNextBatch(
         where d.wiki_id = ${job.wiki_id} and ${id} > ${after} order by ${id} limit ${BATCH}
       ), queued as (
         insert into search_pending (wiki_id, kind, document_id, version)
-        select ${job.wiki_id}, ${kind}, id, version from next on conflict do nothing
+        select ${job.wiki_id}, ${kind}, id, version from next
+        on conflict (wiki_id, kind, document_id, version) do update set analysis = 0
       )
       select id from next order by id`);
     return rows.map((row) => row.id);

@@ -8,18 +8,29 @@ import type { Index } from '../index/pending.ts';
 const MAX_CORRECTED_WORDS = 4;
 const MAX_CANDIDATES = 1_000;
 
-/** Words of the wiki that may replace an unknown one: its completions, or else the most similar words. */
+/** How many pairs are looked for that begin with a character. */
+const MAX_PAIRS = 50;
+/** How many of the documents that wait to be merged are looked into for words. */
+const MAX_PENDING = 64;
+/** Shorter ones end and begin too many others. */
+const MIN_PART = 3;
+const MIN_ENDING = 5;
+
+/** Words of the wiki that may stand for one that it does not have. */
 export interface WordSuggestion {
   unknown: string;
-  /** completion: words of the wiki that begin with the unknown one. */
-  how: 'completion' | 'correction';
+  /**
+   * completion: words that begin with it. correction: the most similar ones. compound: words that end with it
+   * ("Grundverordnung" for "Verordnung"). parts: the two words that it is made of.
+   */
+  how: 'completion' | 'correction' | 'compound' | 'parts';
   words: string[];
 }
 
 /**
  * Suggests words of the wiki for unknown words. A typing error leaves the first or the second half of a word intact, so
  * both are looked up by the keys of search_words, and the results are compared by edit distance. `last` may be
- * incomplete.
+ * incomplete. Words that were written a moment ago are found too.
  */
 export async function suggestWords(
   many: Statements['many'],
@@ -28,28 +39,32 @@ export async function suggestWords(
   last: string,
 ): Promise<WordSuggestion[]> {
   const misspelled = unknown
-    .filter((word) => /^\p{L}[\p{L}\p{M}]*$/u.test(word) && !isUnspaced(word))
+    .filter((word) => /^\p{L}[\p{L}\p{M}]*$/u.test(word) && (!isUnspaced(word) || isCharacter(word)))
     .slice(0, MAX_CORRECTED_WORDS);
   if (misspelled.length === 0) return [];
-  const parts = misspelled.map((word) => {
-    const length = [...word].length;
-    const kept = length < 4 ? length : Math.max(2, Math.floor((length - 1) / 2));
-    const characters = [...word];
-    return {
-      word,
-      length,
-      from: characters.slice(0, kept).join(''),
-      end: reverseText(characters.slice(-kept).join('')),
-    };
-  });
+  const halves = misspelled.map(halvesOf);
+  const parts = misspelled.flatMap((word) => partsOf(word).flatMap(({ left, right }) => [left, right]));
   const rows = await many<{ unknown: string; how: string; word: string }>(sql`
+    with fresh as materialized (
+      select distinct v.word, reverse(v.word) as backwards from (
+        select p.vocabulary from search_pending p where p.wiki_id = ${wiki_id} and p.kind = ${kind} limit ${MAX_PENDING}
+      ) p cross join string_to_table(p.vocabulary, ' ') v (word) where v.word <> ''
+    )
     select u.word as unknown, found.how, found.word
-    from unnest(${misspelled}::text[], ${parts.map(({ length }) => length)}::int[], ${parts.map(({ from }) => from)}::text[],
-      ${parts.map(({ end }) => end)}::text[]) u (word, length, beginning, ending)
+    from unnest(${misspelled}::text[], ${halves.map(({ length }) => length)}::int[], ${halves.map(({ from }) => from)}::text[],
+      ${halves.map(({ end }) => end)}::text[], ${misspelled.map(reverseText)}::text[],
+      ${misspelled.map(isCharacter)}::boolean[]) u (word, length, beginning, ending, backwards, is_character)
     cross join lateral (
       (select 'completion' as how, w.word from search_words w
         where u.word = ${last} and u.length > 1 and w.wiki_id = ${wiki_id} and w.kind = ${kind}
           and w.word > u.word and w.word < u.word || ${PREFIX_END} limit 20)
+      union all
+      (select 'completion', f.word from fresh f
+        where u.word = ${last} and u.length > 1 and f.word > u.word and starts_with(f.word, u.word) limit 20)
+      union all
+      (select distinct 'completion', p.term from search_postings p
+        where u.is_character and p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term > u.word
+          and p.term < u.word || ${PREFIX_END} limit ${MAX_PAIRS})
       union all
       (select 'correction', w.word from search_words w
         where u.length > 3 and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.word >= u.beginning
@@ -58,14 +73,59 @@ export async function suggestWords(
       (select 'correction', w.word from search_words w
         where u.length > 3 and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.backwards >= u.ending
           and w.backwards < u.ending || ${PREFIX_END} and length(w.word) between u.length - 2 and u.length + 2 limit ${MAX_CANDIDATES})
-    ) found`);
+      union all
+      (select 'correction', f.word from fresh f
+        where u.length > 3 and (starts_with(f.word, u.beginning) or starts_with(f.backwards, u.ending))
+          and length(f.word) between u.length - 2 and u.length + 2 limit ${MAX_CANDIDATES})
+      union all
+      (select 'compound', w.word from search_words w
+        where u.length >= ${MIN_ENDING} and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.backwards > u.backwards
+          and w.backwards < u.backwards || ${PREFIX_END} limit 20)
+    ) found
+    union all
+    select '', 'parts', p.word from unnest(${[...new Set(parts)]}::text[]) p (word)
+    where exists (select from search_words w where w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.word = p.word)
+      or exists (select from fresh f where f.word = p.word)`);
+  const known = new Set(rows.filter(({ how }) => how === 'parts').map(({ word }) => word));
   return misspelled.flatMap((word): WordSuggestion[] => {
-    const own = rows.filter((row) => row.unknown === word);
-    const completions = own.filter(({ how }) => how === 'completion').map((row) => row.word);
+    const found = (how: string) => [
+      ...new Set(rows.filter((row) => row.unknown === word && row.how === how).map((row) => row.word)),
+    ];
+    const completions = found('completion');
     if (completions.length > 0) return [{ unknown: word, how: 'completion', words: completions }];
-    const words = nearestWords(word, new Set(own.map((row) => row.word)));
-    return words.length === 0 ? [] : [{ unknown: word, how: 'correction', words }];
+    const both = partsOf(word).find(({ left, right }) => known.has(left) && known.has(right));
+    const suggestions: WordSuggestion[] = [
+      { unknown: word, how: 'correction', words: nearestWords(word, new Set(found('correction'))) },
+      { unknown: word, how: 'compound', words: found('compound') },
+      { unknown: word, how: 'parts', words: both ? [both.left, both.right] : [] },
+    ];
+    return suggestions.filter(({ words }) => words.length > 0);
   });
+}
+
+/** Whether a word is one character of a script without spaces, where the index has pairs. */
+export function isCharacter(word: string): boolean {
+  return isUnspaced(word) && [...word].length === 1;
+}
+
+/** The beginning and the reversed end of a word, one of which a typing error leaves as it is. */
+function halvesOf(word: string) {
+  const characters = [...word];
+  const { length } = characters;
+  const kept = length < 4 ? length : Math.max(2, Math.floor((length - 1) / 2));
+  return { length, from: characters.slice(0, kept).join(''), end: reverseText(characters.slice(-kept).join('')) };
+}
+
+/** The ways to split a word in two, the most even first, with or without the "s" that joins two words in German. */
+function partsOf(word: string): { left: string; right: string }[] {
+  const ways: { left: string; right: string; difference: number }[] = [];
+  for (let at = MIN_PART; at <= word.length - MIN_PART; at += 1) {
+    const [left, right] = [word.slice(0, at), word.slice(at)];
+    const difference = Math.abs(left.length - right.length);
+    ways.push({ left, right, difference });
+    if (left.endsWith('s') && left.length > MIN_PART) ways.push({ left: left.slice(0, -1), right, difference });
+  }
+  return ways.sort((one, other) => one.difference - other.difference);
 }
 
 /** The words at the least edit distance: at most 1, or 2 for words of 8 characters and more. */

@@ -1,9 +1,8 @@
 import { foldText, isUnspaced, tokenize } from '../../analysis/tokenize.ts';
-import { foldInPlace, type Match, stemPrefix } from './find-words.ts';
+import { foldInPlace, type Match, placesOf, startOfWord, stemPrefix } from './find-words.ts';
 
 /** How far a word of a phrase may be from the next, in UTF-16 units. */
 const WORD_SPAN = 80;
-const LETTER = /[\p{L}\p{N}\p{M}]/u;
 
 /**
  * The first place of a text where the terms of `phrase` are next to each other, as its words. Looks around the places of
@@ -17,8 +16,9 @@ export function findPhrase(text: string, phrase: readonly string[]): Match[] | u
   const folded = foldInPlace(text);
   const isPair = isUnspaced(longest);
   const beginning = isPair ? longest : stemPrefix(longest);
-  for (let at = folded.indexOf(beginning); at >= 0; at = folded.indexOf(beginning, at + 1)) {
-    if (!isPair && at > 0 && LETTER.test(folded[at - 1] as string)) continue;
+  for (const place of placesOf(folded, beginning)) {
+    const at = isPair ? place : startOfWord(folded, place);
+    if (at === undefined) continue;
     const end = endOfTerms(text, at, behind);
     if (end === undefined) continue;
     const from = Math.max(0, at - WORD_SPAN * before);

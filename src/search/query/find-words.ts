@@ -1,4 +1,5 @@
-import { foldText, isUnspaced, termOf, tokenize } from '../../analysis/tokenize.ts';
+import { BEGINNING, beginningOf } from '../../analysis/stem.ts';
+import { foldText, isUnspaced, runAt, termOf, tokenize } from '../../analysis/tokenize.ts';
 
 /** An occurrence of a term in a text, in UTF-16 units. */
 export interface Match {
@@ -8,7 +9,10 @@ export interface Match {
 }
 
 const LETTER = /[\p{L}\p{N}\p{M}]/u;
-const RUN_AT = /[\p{L}\p{N}\p{M}]+/uy;
+/** Scripts that write articles and prepositions before a word, so that a stem may be inside of it. */
+const PREFIXED = /[\p{sc=Arabic}\p{sc=Hebrew}]/u;
+/** How many letters these are. */
+const MAX_PREFIX = 4;
 
 /** The number of occurrences of one term that are enough to choose a passage. */
 const MAX_MATCHES_PER_TERM = 50;
@@ -22,32 +26,55 @@ export function findTerms(text: string, terms: ReadonlySet<string>): Match[] {
   const folded = foldInPlace(text);
   const found = new Map<number, Match>();
   for (const term of terms) {
+    if (term.startsWith(BEGINNING)) continue;
     const unspaced = isUnspaced(term);
-    const beginning = unspaced ? term : stemPrefix(term);
     let places = 0;
-    for (
-      let at = folded.indexOf(beginning);
-      at >= 0 && places < MAX_MATCHES_PER_TERM;
-      at = folded.indexOf(beginning, at + 1)
-    ) {
+    for (const at of placesOf(folded, unspaced ? term : stemPrefix(term))) {
+      if (places >= MAX_MATCHES_PER_TERM) break;
       if (unspaced) {
         places += 1;
         found.set(at, { term, start: at, end: at + term.length });
-      } else if (at === 0 || !LETTER.test(folded[at - 1] as string)) {
-        RUN_AT.lastIndex = at;
-        const run = RUN_AT.exec(text)?.[0] ?? '';
-        if (termOf(foldText(run)) !== term) continue;
-        places += 1;
-        found.set(at, { term, start: at, end: at + run.length });
+        continue;
       }
+      const start = startOfWord(folded, at);
+      const run = start === undefined ? '' : runAt(text, start);
+      if (start === undefined || run === '' || termOf(foldText(run)) !== term) continue;
+      places += 1;
+      found.set(start, { term, start, end: start + run.length });
     }
   }
   if (found.size === 0) {
-    for (const { term, start, end } of tokenize(text.slice(0, MAX_FALLBACK_CHARACTERS))) {
-      if (terms.has(term)) found.set(start, { term, start, end });
+    for (const { term, start, end, extra } of tokenize(text.slice(0, MAX_FALLBACK_CHARACTERS))) {
+      const one = [term, ...extra.map((other) => other.term), beginningOf(term) ?? ''].find((other) =>
+        terms.has(other),
+      );
+      if (one !== undefined) found.set(start, { term: one, start, end });
     }
   }
   return [...found.values()].sort((a, b) => a.start - b.start);
+}
+
+/** Where a text that is folded letter by letter has the beginning of a word, in any spelling of it. */
+export function* placesOf(folded: string, beginning: string): Generator<number> {
+  const spellings = new Set([
+    beginning,
+    ...LIGATURES.map(([letter, letters]) => beginning.replaceAll(letters, letter)),
+  ]);
+  for (const spelling of spellings) {
+    for (let at = folded.indexOf(spelling); at >= 0; at = folded.indexOf(spelling, at + 1)) yield at;
+  }
+}
+
+/** Letters that are folded to two, and so keep their place in a text. */
+const LIGATURES = ['ß', 'œ', 'æ', 'þ'].map((letter) => [letter, foldText(letter)] as const);
+
+/** The start of the word with a stem at this place; undefined if the stem is further inside of it. */
+export function startOfWord(folded: string, at: number): number | undefined {
+  for (let start = at; start >= 0 && start >= at - MAX_PREFIX; start -= 1) {
+    if (start === 0 || !LETTER.test(folded[start - 1] as string)) return start;
+    if (!PREFIXED.test(folded[at] as string)) return undefined;
+  }
+  return undefined;
 }
 
 /**

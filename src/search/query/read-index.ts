@@ -1,4 +1,6 @@
 import type { Statements } from '../../access/guard.ts';
+import { unpackTerms } from '../../analysis/document-terms.ts';
+import { BEGINNING } from '../../analysis/stem.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { FIRST_PIVOTS } from '../index/impacts.ts';
 import type { Index } from '../index/pending.ts';
@@ -27,6 +29,7 @@ interface Row {
   document_no: number | null;
   title_terms: string | null;
   body_terms: string | null;
+  body: Buffer | null;
   next_no: number | null;
   documents: number | null;
   pivot_title: number | null;
@@ -35,7 +38,7 @@ interface Row {
 
 /**
  * Reads the index data of the terms by the keys of search_postings and search_pending. `needed` terms are read however
- * frequent they are.
+ * frequent they are, and take no place of others.
  */
 export async function readIndex(
   many: Statements['many'],
@@ -52,16 +55,17 @@ export async function readIndex(
       from search_postings p
       where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term = any (${all}::text[]) group by p.term`,
     chosen: sql`
-      select s.*, s.term = any (${needed}::text[])
+      select s.*, s.is_needed
         or (sum(s.bytes) over rarest - s.bytes < ${MAX_BYTES_READ} and row_number() over rarest <= ${MAX_TERMS_READ}) as is_read
-      from sized s window rarest as (order by s.bytes, s.term)`,
+      from (select *, term = any (${needed}::text[]) as is_needed from sized) s
+      window rarest as (partition by s.is_needed order by s.bytes, s.term)`,
     waiting: sql`
-      select distinct on (p.document_id) p.document_id, p.title_terms, p.body_terms,
-        exists (
-          select from unnest(${all.map((term) => ` ${term}:`)}::text[]) t
+      select distinct on (p.document_id) p.document_id, p.title_terms, p.body_terms, p.body, p.body is not null or exists (
+          select from unnest(${all.map(asWritten)}::text[]) t
           where position(t in p.body_terms) > 0 or position(t in p.title_terms) > 0) as holds
       from search_pending p
-      where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.body_terms is not null order by p.document_id, p.version desc`,
+      where p.wiki_id = ${wiki_id} and p.kind = ${kind}
+        and (p.body_terms is not null or p.body is not null) order by p.document_id, p.version desc`,
     result: sql`
       select c.term, c.bytes, c.blocks, c.version, c.is_read, case when c.is_read and c.version is distinct from k.version then (
           select string_agg(p.postings, '' order by p.chunk_no) from search_postings p
@@ -72,7 +76,7 @@ export async function readIndex(
         on k.term = c.term
       union all
       select ${NO_TERM}, w.document_id, coalesce(d.document_no, -1), case when w.holds then coalesce(w.title_terms, '') end,
-        case when w.holds then coalesce(w.body_terms, '') end, ${NO_INDEX}
+        case when w.holds then coalesce(w.body_terms, '') end, w.body, ${NO_INDEX}
       from waiting w
       left join search_documents d on d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_id = w.document_id
       union all
@@ -88,9 +92,15 @@ export async function readIndex(
   return toIndexData(rows);
 }
 
+/** How pending documents write a term; a beginning is that of a term. */
+function asWritten(term: string): string {
+  return term.startsWith(BEGINNING) ? ` ${term.slice(BEGINNING.length)}` : ` ${term}:`;
+}
+
 const NO_TERM: Sql = sql`
   null::text as term, null::int as bytes, null::int as blocks, null::text as version, null::boolean as is_read, null::bytea as postings`;
-const NO_DOCUMENT: Sql = sql`null::text as document_id, null::int as document_no, null::text as title_terms, null::text as body_terms`;
+const NO_DOCUMENT: Sql = sql`null::text as document_id, null::int as document_no, null::text as title_terms, null::text as body_terms,
+  null::bytea as body`;
 const NO_INDEX: Sql = sql`null::int as next_no, null::int as documents, null::real as pivot_title, null::real as pivot_body`;
 
 function toIndexData(rows: readonly Row[]): IndexData {
@@ -98,7 +108,8 @@ function toIndexData(rows: readonly Row[]): IndexData {
   const pending: PendingDocument[] = [];
   let index: IndexData['index'] = { ...FIRST_PIVOTS, next_no: 0, documents: 0 };
   for (const row of rows) {
-    const { term, document_id, title_terms, body_terms } = row;
+    const { term, document_id, title_terms } = row;
+    const body_terms = row.body ? unpackTerms(row.body) : row.body_terms;
     if (term !== null) {
       const documents = documentsIn(row.bytes ?? 0, row.blocks ?? 0);
       terms.set(term, { documents, postings: row.postings ?? undefined });

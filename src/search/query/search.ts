@@ -3,9 +3,10 @@ import { termOf } from '../../analysis/tokenize.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import { candidatesCte } from './candidates.ts';
-import { suggestWords } from './correct-words.ts';
+import { isCharacter, suggestWords, type WordSuggestion } from './correct-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
-import { type Candidate, type Cut, type IndexData, type RankingQuery, rank } from './rank.ts';
+import { weighTerms } from './query-terms.ts';
+import { type Candidate, type Cut, type IndexData, type PendingDocument, type RankingQuery, rank } from './rank.ts';
 import { readIndex } from './read-index.ts';
 import { readShown, type Shown } from './shown-documents.ts';
 import { hasConditions, verifyCandidates } from './verify-phrases.ts';
@@ -207,17 +208,15 @@ function requiredBy({ words, phrases, arePhrasesRequired, titles, required }: Pa
 /** Reads the index data for the words of a query and for the suggestions for unknown ones. */
 export async function resolveQuery(many: Statements['many'], index: Index, query: ParsedQuery): Promise<ResolvedQuery> {
   const { words, excluded } = query;
-  // A repeated word does not count twice.
-  const weights = new Map(words.map(({ term }) => [term, 1]));
+  const weights = weighTerms(words);
   const required = requiredBy(query);
   const ranking: RankingQuery = { terms: weights, required, excluded: excluded.map((term) => [term]) };
   const needed = [...new Set([...required.flat(), ...excluded])];
   const data = await readIndex(many, index, [...weights.keys()], needed);
   if (weights.size === 0) return { data, ranking, corrected: new Map() };
-  const isKnown = (term: string) =>
-    data.terms.has(term) ||
-    data.pending.some(({ terms }) => terms && ` ${terms.title_terms}${terms.body_terms}`.includes(` ${term}:`));
-  const unknown = [...new Map(words.filter(({ term }) => !isKnown(term)).map((token) => [token.word, token])).values()];
+  const isKnown = (term: string) => documentsWith(data, term) > 0;
+  const others = words.filter(({ word, term }) => !isKnown(term) || isCharacter(word));
+  const unknown = [...new Map(others.map((token) => [token.word, token])).values()];
   const suggestions = await suggestWords(
     many,
     index,
@@ -228,16 +227,36 @@ export async function resolveQuery(many: Statements['many'], index: Index, query
   const candidates = [...new Set(suggestions.flatMap((each) => each.words.map(termOf)))];
   // All terms are read again, so that all data is from one snapshot.
   const reread = await readIndex(many, index, [...weights.keys(), ...candidates], needed);
-  const documentsOf = (word: string) => reread.terms.get(termOf(word))?.documents ?? 0;
+  return { data: reread, ranking, corrected: addSuggestions(reread, weights, suggestions) };
+}
+
+/** The number of documents with a term, those that are not merged yet included. */
+function documentsWith({ terms, pending }: IndexData, term: string): number {
+  const holds = (document: PendingDocument) =>
+    document.terms && ` ${document.terms.title_terms}${document.terms.body_terms}`.includes(` ${term}:`);
+  return (terms.get(term)?.documents ?? 0) + pending.filter(holds).length;
+}
+
+/** Adds the terms of suggested words that are in the index, and returns what each unknown word was most likely meant to be. */
+function addSuggestions(
+  data: IndexData,
+  weights: Map<string, number>,
+  suggestions: readonly WordSuggestion[],
+): Map<string, string> {
   const corrected = new Map<string, string>();
-  for (const { unknown: word, how, words: others } of suggestions) {
+  for (const { unknown, how, words } of suggestions) {
     // Of several corrections the most frequent word is the most likely one.
-    const known = others.filter((other) => documentsOf(other) > 0).sort((a, b) => documentsOf(b) - documentsOf(a));
-    if (known[0] !== undefined) corrected.set(word, known[0]);
-    for (const other of how === 'correction' ? known.slice(0, 1) : known) {
-      const term = termOf(other);
-      if (!weights.has(term)) weights.set(term, how === 'correction' ? 1 : COMPLETION_WEIGHT);
+    const known = words
+      .map((word) => ({ word, documents: documentsWith(data, termOf(word)) }))
+      .filter(({ documents }) => documents > 0)
+      .sort((one, other) => other.documents - one.documents);
+    if (known[0] && how !== 'parts' && !isCharacter(unknown) && !corrected.has(unknown))
+      corrected.set(unknown, known[0].word);
+    for (const { word } of how === 'correction' ? known.slice(0, 1) : known) {
+      const term = termOf(word);
+      const isMeant = how === 'correction' || how === 'parts';
+      if (!weights.has(term)) weights.set(term, isMeant ? 1 : COMPLETION_WEIGHT);
     }
   }
-  return { data: reread, ranking, corrected };
+  return corrected;
 }

@@ -1,0 +1,50 @@
+const ASCII = /^[\x20-\x7e\n\t]*$/;
+
+/**
+ * Combining marks are removed only in scripts where they are variations of a letter; in Hangul, kana or Devanagari they
+ * are part of it.
+ */
+const MARKED_LETTER = /([\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Arabic}\p{sc=Hebrew}])\p{M}+/gu;
+
+/** Inside a word, but no part of it: soft hyphen, zero-width space and joiners, tatweel, and the nukta of Indic scripts. */
+export const INVISIBLE = '\u00ad\u200b-\u200d\u2060\ufeff\u0640';
+const IGNORED = new RegExp(`[${INVISIBLE}\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc]`, 'gu');
+
+/** Letters that are written in another way where a keyboard lacks them, or that Unicode does not decompose. */
+const SPELLINGS: Readonly<Record<string, string>> = {
+  ...{ ß: 'ss', œ: 'oe', æ: 'ae', ø: 'o', đ: 'd', ð: 'd', þ: 'th', ł: 'l', ı: 'i', ħ: 'h' },
+  // Alef with wasla, alef maksura, teh marbuta; Persian and Urdu forms of kaf, yeh and heh.
+  ...{ ٱ: 'ا', ى: 'ي', ة: 'ه', ک: 'ك', ی: 'ي', ہ: 'ه', ھ: 'ه' },
+};
+const SPELLED = new RegExp(`[${Object.keys(SPELLINGS).join('')}]`, 'gu');
+
+const KATAKANA = /[\u30a1-\u30f6]/gu;
+const KATAKANA_TO_HIRAGANA = 0x60;
+const DIGITS = /(?![0-9])\p{Nd}/gu;
+
+/**
+ * Removes what people leave out or write in another way when they search: case, width, accents, invisible characters,
+ * the difference of katakana and hiragana, and digits of other scripts. "Ｃａｆé" becomes "cafe", "٣" "3".
+ */
+export function foldText(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
+  const bare = foldCase(text).normalize('NFD').replace(MARKED_LETTER, '$1').normalize('NFD').replace(IGNORED, '');
+  return bare
+    .normalize('NFC')
+    .replace(SPELLED, (letter) => SPELLINGS[letter] ?? letter)
+    .replace(KATAKANA, (kana) => String.fromCharCode(kana.charCodeAt(0) - KATAKANA_TO_HIRAGANA))
+    .replace(DIGITS, digitValue);
+}
+
+/** Removes case and width, but no accents. */
+export function foldCase(text: string): string {
+  return text.normalize('NFKC').toLowerCase().normalize('NFC');
+}
+
+/** Unicode keeps the ten digits of a script next to each other, zero first. */
+function digitValue(digit: string): string {
+  const code = digit.codePointAt(0) as number;
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
+  return String(value);
+}

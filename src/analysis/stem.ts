@@ -1,0 +1,73 @@
+import { stem as porter2 } from 'porter2';
+
+const stems = new Map<string, string>();
+const MAX_CACHED_STEMS = 50_000;
+
+/**
+ * The index term of a folded word: what the forms of a word have in common, found by its script and without knowing its
+ * language. The same word has the same term in texts and queries; words that share a term are found by each other.
+ */
+export function termOf(word: string): string {
+  let term = stems.get(word);
+  if (term === undefined) {
+    term = stemOf(word);
+    if (stems.size >= MAX_CACHED_STEMS) stems.clear();
+    stems.set(word, term);
+  }
+  return term;
+}
+
+const LATIN = /^[a-z]+$/;
+const INFLECTED_AT_THE_END = /^[\p{sc=Cyrillic}\p{sc=Greek}]+$/u;
+const ARABIC = /^\p{sc=Arabic}+$/u;
+const HEBREW = /^\p{sc=Hebrew}+$/u;
+
+/** The letters that words of Cyrillic and Greek script are told apart by; endings come later, or are vowels. */
+const STEM_LETTERS = 5;
+const ENDING = /(?<=...)[аеиоуыэюяьіαεηιουω]+ς?$/u;
+
+function stemOf(word: string): string {
+  if (LATIN.test(word)) return porter2(word);
+  if (INFLECTED_AT_THE_END.test(word)) return word.slice(0, STEM_LETTERS).replace(ENDING, '');
+  if (ARABIC.test(word)) return stemArabic(word);
+  if (HEBREW.test(word)) return stemHebrew(word);
+  return word;
+}
+
+/**
+ * A light stem, as Larkey, Ballesteros and Connell (SIGIR 2002) describe it: without conjunction, article and the endings of
+ * number, gender and possession, as long as a root of letters is left.
+ */
+function stemArabic(word: string): string {
+  let stem = word;
+  if (stem.length > 3) stem = stem.replace(/^و(?=...)/u, '');
+  stem = stem.replace(/^(?:وال|بال|كال|فال|ال|لل)(?=..)/u, '');
+  for (let ending = 0; ending < 2; ending += 1) {
+    const shorter = stem.replace(/(?<=..)(?:ها|ان|ات|ون|ين|يه)$|(?<=...)[هي]$/u, '');
+    if (shorter === stem) break;
+    stem = shorter;
+  }
+  return stem;
+}
+
+/** Without the letters that Hebrew writes before a word (and, the, in, to, from, that, as) and the endings of the plural. */
+function stemHebrew(word: string): string {
+  return word
+    .replace(/^ו(?=...)/u, '')
+    .replace(/^[הבלמשכ](?=...)/u, '')
+    .replace(/(?<=..)(?:ים|ות)$/u, '');
+}
+
+const LONG_LATIN = /^[\p{sc=Latin}\p{M}]{6}/u;
+
+/** Separates the second terms from words, so that a word of six letters is not taken for the beginnings of others. */
+export const BEGINNING = '~';
+
+/**
+ * The beginning of a long word in Latin script: a second term of low weight by which forms find each other that Porter2,
+ * which knows English, does not join ("Lehrer", "Lehrerin"). It is derived from the term whenever postings are computed, and not stored.
+ */
+export function beginningOf(term: string): string | undefined {
+  if (term.length < 6 || !LONG_LATIN.test(term)) return undefined;
+  return BEGINNING + term.slice(0, 6);
+}

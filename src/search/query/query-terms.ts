@@ -1,0 +1,41 @@
+import { beginningOf } from '../../analysis/stem.ts';
+import type { ExtraTerm, Token } from '../../analysis/tokenize.ts';
+
+/**
+ * How much a repeated word of a query adds: the third saturation of BM25 (Robertson and Walker, TREC-3). A word that
+ * stands three times in a long question weighs 2.5 times as much as another.
+ */
+const K3 = 8;
+
+/** The weight of the beginning of a long word, by which its other forms are found. */
+const BEGINNING_WEIGHT = 0.2;
+
+const EXTRA_WEIGHTS: Readonly<Record<ExtraTerm['kind'], number>> = {
+  accented: 0.5,
+  joined: 1,
+  // Who asks for a name means the name, not its parts.
+  part: 0,
+  segment: 0.5,
+  // In a query only a character that stands alone is a word.
+  character: 0,
+  'stop words': 0,
+};
+
+/** The terms that a query's words are looked for by, with their weights. */
+export function weighTerms(words: readonly Token[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  const add = (term: string, count: number) => counts.set(term, (counts.get(term) ?? 0) + count);
+  // Where nothing else is asked for, the order of stop words says something: "to be or not to be".
+  const areStopWords = words.every(({ isStopWord }) => isStopWord);
+  for (const { term, extra } of words) {
+    add(term, 1);
+    const beginning = beginningOf(term);
+    if (beginning !== undefined) add(beginning, BEGINNING_WEIGHT);
+    for (const one of extra) {
+      const weight = areStopWords && one.kind === 'stop words' ? 1 : EXTRA_WEIGHTS[one.kind];
+      if (weight > 0) add(one.term, weight);
+    }
+  }
+  for (const [term, count] of counts) counts.set(term, ((K3 + 1) * count) / (K3 + count));
+  return counts;
+}
