@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { get, type IncomingMessage } from 'node:http';
 import { test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { sha256 } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
 import { signedInClient, signInLink } from '../test/signed-in.ts';
@@ -382,3 +384,32 @@ test('who may not write gets no editor', async () => {
     assert.doesNotMatch(body, /credential|<textarea/);
   }
 });
+
+test('pages are compressed, but for those that another site leads to', async () => {
+  const path = '/hostile/w/-/search?query=word';
+  const open = (headers: Record<string, string>) =>
+    request(new URL(path, world.address), { accept: 'text/html', cookie: me.cookie, ...headers });
+  const plain = await open({});
+  assert.equal(plain.headers['content-encoding'], undefined);
+  for (const site of ['cross-site', 'same-site']) {
+    const { headers } = await open({ 'sec-fetch-site': site, 'accept-encoding': 'gzip, br' });
+    assert.equal(headers['content-encoding'], undefined, site);
+  }
+  for (const [accepted, chosen, decode] of [
+    ['gzip, br', 'br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+  ] as const) {
+    const { headers, body } = await open({ 'sec-fetch-site': 'same-origin', 'accept-encoding': accepted });
+    assert.equal(headers['content-encoding'], chosen);
+    assert.ok(body.length < plain.body.length / 2, `${body.length} of ${plain.body.length} bytes`);
+    assert.deepEqual(decode(body), plain.body);
+  }
+});
+
+/** A request whose body is not decoded. */
+async function request(url: URL, headers: Record<string, string>) {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) =>
+    get(url, { headers }, resolve).on('error', reject),
+  );
+  return { headers: answer.headers, body: Buffer.concat(await answer.toArray()) };
+}

@@ -4,6 +4,7 @@ import { browserCookieName, cookieOf, isFromOurPages } from '../src/http/browser
 import { toApiError } from '../src/http/to-api-error.ts';
 import { apiFor, Problem } from './api.ts';
 import { type Assets, openAssets } from './assets.ts';
+import { compressed } from './compressed.ts';
 import { problemPage } from './pages/problem.ts';
 import { ROUTES } from './routes.ts';
 import type { Cookie, Visit, WebResponse, WebRoute } from './visit.ts';
@@ -130,7 +131,7 @@ function contentSecurityPolicy(framedBy = "'none'"): string {
   );
 }
 
-function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: WebResponse) {
+async function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: WebResponse) {
   reply.headers({
     'content-security-policy':
       'page' in shown
@@ -140,15 +141,16 @@ function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: WebResponse
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-    vary: 'accept, cookie',
+    vary: 'accept, accept-encoding, cookie, sec-fetch-site',
   });
   for (const cookie of shown.cookies ?? []) reply.header('set-cookie', cookieText(cookie, publicUrl));
   if ('redirect' in shown) return reply.redirect(shown.redirect, shown.status ?? 303);
+  const { body, encoding } = await compressed(shown.page.text, reply.request);
+  if (encoding) reply.header('content-encoding', encoding);
   return reply
     .code(shown.status ?? 200)
     .type('text/html; charset=utf-8')
-    .serializer(String)
-    .send(shown.page.text);
+    .send(body);
 }
 
 function cookieText({ name, value, maxAgeSeconds }: Cookie, publicUrl: string): string {

@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { chooseEncoding } from './assets.ts';
+
+/** Below this a page fits into the first packets of a connection anyway. */
+const SMALL = 2_048;
+/** Low levels: a page is made for one visit, and the time of a higher one is longer than that of the bytes it saves. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+const GZIP = { level: 4 };
+
+/**
+ * A page in the coding that the browser prefers. Pages that another site leads to are not compressed: it could choose parts
+ * of them, such as the words of a search, and learn the rest from their lengths (BREACH). Browsers say in Sec-Fetch-Site
+ * where a visit begins, and no script can change that; those that do not say it get the page as it is.
+ */
+export async function compressed(
+  text: string,
+  { headers }: Pick<IncomingMessage, 'headers'>,
+): Promise<{ body: Buffer; encoding: 'br' | 'gzip' | undefined }> {
+  const site = headers['sec-fetch-site'];
+  const isOwn = site === 'same-origin' || site === 'none';
+  const encoding = isOwn && text.length >= SMALL ? chooseEncoding(String(headers['accept-encoding'] ?? '')) : undefined;
+  if (encoding === undefined) return { body: Buffer.from(text), encoding };
+  const body = encoding === 'br' ? await promisify(brotliCompress)(text, BROTLI) : await promisify(gzip)(text, GZIP);
+  return { body, encoding };
+}
