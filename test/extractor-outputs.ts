@@ -101,6 +101,74 @@ const PDF = pdfOf([
   ],
 ]);
 
+const NOTEBOOK = {
+  nbformat: 4,
+  metadata: { language_info: { name: 'python' } },
+  cells: [
+    { cell_type: 'markdown', source: ['# Analysis\n', 'Of $x^2$.'] },
+    {
+      cell_type: 'code',
+      source: 'f(1)',
+      outputs: [
+        { output_type: 'stream', text: '\u001b[31mred\u001b[0m\n' },
+        {
+          output_type: 'execute_result',
+          data: { 'text/html': '<table><tr><th>a<tr><td>1</table>', 'text/plain': 'a\n1' },
+        },
+        { output_type: 'error', ename: 'Error', evalue: 'no', traceback: [] },
+      ],
+    },
+  ],
+};
+
+const MESSAGE = `From: =?utf-8?q?J=C3=BCrgen?= <j@example.com>
+To: b@example.com
+Subject: A message
+Date: Mon, 1 Jan 2024 10:00:00 +0100
+Content-Type: multipart/mixed; boundary=x
+
+--x
+Content-Type: text/html; charset=iso-8859-1
+Content-Transfer-Encoding: quoted-printable
+
+<p>Gr=FC=DFe</p><ul><li>one</ul>
+--x
+Content-Type: message/rfc822
+
+Subject: Inner
+
+Inner text,
+of two lines.
+--x--
+`;
+
+const ASCIIDOC = `= Guide
+
+A *word*, H~2~O, xref:b.adoc#c[more].footnote:[A note.]
+
+== Part
+
+NOTE: Careful.
+
+[source,js]
+----
+const a = 1;
+----
+
+|===
+|a |b
+
+|1 |2
+|===
+
+* one
+** two
+
+term:: meaning
+
+latexmath:[x^2]
+`;
+
 /** Small documents of each kind, with what is easily read in another way. */
 const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffer])[]> = {
   markdown: [['guide.md', Buffer.from(MARKDOWN)]],
@@ -120,6 +188,9 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     ],
   ],
   epub: [['book.epub', EPUB]],
+  ipynb: [['analysis.ipynb', Buffer.from(JSON.stringify(NOTEBOOK))]],
+  eml: [['message.eml', Buffer.from(MESSAGE.replaceAll('\n', '\r\n'))]],
+  asciidoc: [['guide.adoc', Buffer.from(ASCIIDOC)]],
 };
 
 /** The SHA-256 of what is read of the documents of a kind: their texts, the places and forms of their blocks, and how they are shown. */

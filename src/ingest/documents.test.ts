@@ -120,6 +120,32 @@ test('pictures of a PDF become attachments of its page that open, and its passag
   assert.deepEqual(after, attachments);
 });
 
+test('notebooks, messages and AsciiDoc are pages, with their pictures, and with links to each other', async () => {
+  const owner = await world.owner();
+  const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const output = { output_type: 'display_data', data: { 'image/png': pixel, 'text/plain': 'a plot' } };
+  const cells = [{ cell_type: 'code', source: 'plot()', outputs: [output] }];
+  await world.upload(owner, owner.wiki_id, {
+    'docs/guide.adoc':
+      '= Guide\n\nSee xref:sub/more.adoc#_a_part[more] and link:run.ipynb[it].\n\nimage::pic.png[Pic]\n',
+    'docs/sub/more.adoc': '= More\n\n== A part\n\ninclude::../guide.adoc[]\n',
+    'docs/run.ipynb': JSON.stringify({ nbformat: 4, metadata: { kernelspec: { language: 'R' } }, cells }),
+    'docs/mail.eml': 'From: a@example.com\r\nSubject: Hello\r\n\r\nA message.\r\n',
+    'docs/pic.png': Buffer.from(pixel, 'base64'),
+  });
+  const guide = await page(owner, 'docs/guide');
+  assert.match(
+    guide.markdown,
+    /See \[more\]\(sub\/more#a-part\) and \[it\]\(run\)\.\n\n!\[Pic\]\(attachment:attachment_\w+\)\n$/,
+  );
+  const more = await page(owner, 'docs/sub/more');
+  assert.match(more.markdown, /\[\.\.\/guide\.adoc\]\(\.\.\/guide\)/);
+  const run = await page(owner, 'docs/run');
+  assert.match(run.markdown, /^```R\nplot\(\)\n```\n\n!\[a plot\]\(attachment:attachment_\w+\)\n$/);
+  const mail = await page(owner, 'docs/mail');
+  assert.deepEqual([mail.title, mail.markdown.split('\n\n').at(-1)], ['Hello', 'A message.\n']);
+});
+
 test('a table of values is a table, of a large one its beginning, and all of it can be found', async () => {
   const owner = await world.owner();
   const rows = Array.from({ length: 3_000 }, (_, i) => `${i},"name, ${i}",zebra${i}\n`).join('');

@@ -126,6 +126,36 @@ export const FORMATS: readonly Format[] = [
     listed_as_lost: 'chapters that cannot be read, beyond a limit or hidden',
     read: async ({ entries }) => (await import('./epub/epub.ts')).readEpub(entries),
   },
+  {
+    kind: 'ipynb',
+    name: 'Jupyter notebooks',
+    extensions: ['ipynb'],
+    media_types: ['application/x-ipynb+json'],
+    folder: '`ipynb/`',
+    counted_in: 'not counted',
+    listed_as_lost: 'widgets and other outputs that only a program shows, pictures that no browser shows',
+    read: async (file) => (await import('./ipynb/read-notebook.ts')).readNotebook(file),
+  },
+  {
+    kind: 'eml',
+    name: 'e-mail (.eml)',
+    extensions: ['eml'],
+    media_types: ['message/rfc822'],
+    folder: '`eml/`',
+    counted_in: 'headers and texts as they are decoded',
+    listed_as_lost: 'attached files that are no pictures or messages, characters that cannot be decoded',
+    read: async (file) => (await import('./eml/read-message.ts')).readMessage(file),
+  },
+  {
+    kind: 'asciidoc',
+    name: 'AsciiDoc',
+    extensions: ['adoc', 'asciidoc', 'asc'],
+    media_types: ['text/asciidoc', 'text/x-asciidoc'],
+    folder: '`asciidoc/`',
+    counted_in: "text nodes of Asciidoctor's HTML",
+    listed_as_lost: 'files to include, comments, authors and revision',
+    read: async (file) => (await import('./asciidoc/read-asciidoc.ts')).readAsciiDoc(file),
+  },
 ];
 
 /** The formats in words: "Markdown, plain text, … and EPUB". */

@@ -38,12 +38,16 @@ export type PictureAt = (address: string, path: string) => string;
 /**
  * Converts HTML to Markdown: the content of its only <main>, else of <body>, without scripts, forms and navigation,
  * which are listed as losses. Throws a TooComplexError if it is nested too deep. For converted documents (Word, EPUB)
- * all tables are data, pictures have the addresses of `pictureAt`, and only links to the web and within the document are
- * kept.
+ * pictures have the addresses of `pictureAt`, and only links to the web and within the document are kept. `isData`: its
+ * tables are data, and none is for the layout.
  */
-export function htmlToMarkdown(html: string, pictureAt?: PictureAt): HtmlPart & { losses: Loss[] } {
+export function htmlToMarkdown(
+  html: string,
+  pictureAt?: PictureAt,
+  isData = pictureAt !== undefined,
+): HtmlPart & { losses: Loss[] } {
   const losses = lossList();
-  const parts = openHtmlParts(findReferences([{ path: '', html }]), pictureAt);
+  const parts = openHtmlParts(findReferences([{ path: '', html }]), pictureAt, isData);
   const part = parts.read({ path: '', html }, losses);
   return { ...part, markdown: parts.finish(part.markdown), losses: losses.losses };
 }
@@ -52,7 +56,7 @@ export function htmlToMarkdown(html: string, pictureAt?: PictureAt): HtmlPart & 
  * Converts the parts of one document in their order. `finish` gives the links between them their addresses, when all
  * parts have been read.
  */
-export function openHtmlParts(references: References, pictureAt?: PictureAt) {
+export function openHtmlParts(references: References, pictureAt?: PictureAt, isData = pictureAt !== undefined) {
   const { place, resolve } = openTargets();
   return {
     read({ path, html }: { path: string; html: string }, losses: LossList): HtmlPart {
@@ -63,7 +67,7 @@ export function openHtmlParts(references: References, pictureAt?: PictureAt) {
         const base = URL.parse(String(findElement(document, 'base')?.properties.href));
         const lang = findElement(document, 'html')?.properties.lang;
         const file_characters = countText(findElement(document, 'body') ?? document);
-        const tree = treeOf(document, path, references, pictureAt !== undefined, losses);
+        const tree = treeOf(document, path, references, isData, losses);
         rewriteAddresses(tree, base, pictureAt && ((address) => pictureAt(address, path)), losses);
         splitParagraphs(tree);
         place(tree);

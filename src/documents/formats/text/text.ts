@@ -1,6 +1,7 @@
 import type { Code, Paragraph, PhrasingContent, Root } from 'mdast';
 import { lineEndsIn } from '../../../markdown/plain-text.ts';
 import { addRun, type LineRun } from '../../source-lines.ts';
+import { fencedCode } from '../fenced-code.ts';
 import { markdownWriter } from '../markdown-writer.ts';
 
 const writer = markdownWriter();
@@ -60,9 +61,7 @@ export const LINES_OF_CODE: LineRun[] = [{ at: 2, line: 1, height: 1 }];
 
 /** The whole text as one code block. */
 export function textAsCode(text: string): string {
-  const longest = (text.match(/`+/g) ?? []).reduce((length, run) => Math.max(length, run.length), 2);
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}\n${text.replace(/\n*$/, '')}\n${fence}\n`;
+  return `${fencedCode(text)}\n`;
 }
 
 /** An indented first line starts a paragraph; two spaces after a full stop are a habit. */
