@@ -16,7 +16,7 @@ import {
 } from './formats/extracted.ts';
 import { boundLosses, type Loss, unaccounted } from './formats/losses.ts';
 import { extract, extractAsPlainText } from './formats/read-text.ts';
-import { LINES_OF_CODE, textAsCode } from './formats/text/text.ts';
+import { longTextToMarkdown } from './formats/text/text.ts';
 import { editText } from './links/edit-text.ts';
 import { relink } from './links/relink.ts';
 import { linkTitles } from './links/title-links.ts';
@@ -77,7 +77,7 @@ export function compileOrSplit(
 export function compileOrSplitAsPlainText(file: CompileInput, plain_reason: PlainReason): CompiledFile | SplitFile {
   const { text, kind, title, language, content_type, markdown, losses = [], file_characters } = readAsPlainText(file);
   if (!isLong({ kind, title, language, content_type, markdown })) return compileAsPlainText(file, plain_reason);
-  const parts = split({ markdown: textAsCode(text), lines: LINES_OF_CODE }, titleOf(file, title));
+  const parts = split(longTextToMarkdown(text), titleOf(file, title));
   return { kind, title, language, content_type, losses: boundLosses(losses), file_characters, parts };
 }
 

@@ -1,9 +1,7 @@
-import { buffer } from 'node:stream/consumers';
 import type { Logger } from 'pino';
 import type { Query } from '../db/db.ts';
 import { titleFromFilename } from '../documents/formats/extracted.ts';
 import { isDocument } from '../documents/formats/file-type.ts';
-import { TEXT_MAX } from '../documents/formats/read-text.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
 import type { CompileOutput, Sandbox, SplitOutput } from '../sandbox/sandbox.ts';
@@ -13,6 +11,7 @@ import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
 import { INTERRUPTED, isGivenUp } from './file-attempts.ts';
 import { type PlacedPicture, placePictures } from './pictures.ts';
 import type { SectionPlans } from './plan-sections.ts';
+import { readTextFile } from './read-text-file.ts';
 
 export interface CompilingNeeds {
   blobs: Blobs;
@@ -22,12 +21,6 @@ export interface CompilingNeeds {
   sandbox: Sandbox;
   log: Logger;
 }
-
-const TOO_LARGE = {
-  ok: false,
-  code: 'too_large',
-  message: `the file is larger than a text can be (${TEXT_MAX / 2 ** 20} MiB); split it into several files`,
-} as const;
 
 /** What a file is read to: one page, what several are made of, or why it is none. */
 interface Read {
@@ -77,14 +70,13 @@ export function fileCompiler(
   }
 
   async function readBytes(file: PendingFile): Promise<Read> {
-    const { filename, content_type, page_path, byte_size, sha256 } = file;
+    const { filename, content_type, page_path } = file;
     if (isGivenUp(file)) return { result: INTERRUPTED, pictures: [] };
     try {
-      // A file that is too large for a text is not held as a whole to find out that it is one.
-      const bytes = byte_size <= TEXT_MAX ? await blobs.read(sha256) : await beginning(sha256);
+      const { bytes, rest } = await readTextFile(blobs, file);
       if (isDocument({ filename, content_type, bytes })) return await readDocument(file);
-      if (byte_size > TEXT_MAX) return { result: TOO_LARGE, pictures: [] };
-      const result = await sandbox.compileOrSplit({ wiki_id, filename, content_type, bytes, page_path }, pages, titles);
+      const input = { wiki_id, filename, content_type, bytes, page_path, ...(rest && { rest }) };
+      const result = await sandbox.compileOrSplit(input, pages, titles);
       return { result, pictures: [] };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -92,10 +84,6 @@ export function fileCompiler(
       const message = 'the stored bytes are gone; upload the file again';
       return { result: { ok: false, code: 'bytes_missing', message }, pictures: [] };
     }
-  }
-
-  async function beginning(sha256: string): Promise<Uint8Array> {
-    return buffer(await blobs.stream(sha256, { start: 0, end: 4_095 }));
   }
 
   async function readDocument(file: PendingFile): Promise<Read> {

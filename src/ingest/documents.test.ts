@@ -149,13 +149,17 @@ test('notebooks, messages and AsciiDoc are pages, with their pictures, and with 
 test('a table of values is a table, of a large one its beginning, and all of it can be found', async () => {
   const owner = await world.owner();
   const rows = Array.from({ length: 3_000 }, (_, i) => `${i},"name, ${i}",zebra${i}\n`).join('');
+  const huge = `id,value\n${'1,"a value"\n'.repeat(1_500_000)}`;
   const { body: upload } = await world.upload(owner, owner.wiki_id, {
+    'huge.csv': huge,
     'small.csv': 'name;size\n"a ""b"" | c";1\n\n;2\n',
     'large.csv': `number,name,animal\n${rows}`,
     'broken.csv': 'a,b\n"never closed,1\n',
   });
   const small = await page(owner, 'small');
   assert.equal(small.markdown, '| name | size |\n| - | - |\n| a "b" \\| c | 1 |\n| | 2 |\n');
+  const shown = await page(owner, 'huge');
+  assert.match(shown.markdown, /This page shows the first 1,000 of about 1,500,000 rows; the file has them all\.\n$/);
   const large = await page(owner, 'large');
   assert.match(large.markdown, /\| 999 \| name, 999 \| zebra999 \|\n\nThis page shows the first 1,000 of 3,000 rows; /);
   const { body: hits } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/search?query=zebra2999`);

@@ -1,9 +1,8 @@
-import { buffer } from 'node:stream/consumers';
 import { type CitedPlace, placesOf } from '../documents/cite-blocks.ts';
 import { isDocument } from '../documents/formats/file-type.ts';
 import type { Kind } from '../documents/formats/kinds.ts';
-import { TEXT_MAX } from '../documents/formats/read-text.ts';
 import { blocksOf, repeatedHead, type ShownBlock } from '../ingest/compile-sections.ts';
+import { readTextFile } from '../ingest/read-text-file.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
 import type { CompileOutput, Sandbox, SplitOutput } from '../sandbox/sandbox.ts';
@@ -55,17 +54,14 @@ export async function rereadFile(
   partsMax: number,
 ): Promise<Reading> {
   const { wiki_id, source_id, filename, content_type, byte_size, sha256 } = file;
-  const isLong = byte_size > TEXT_MAX;
-  const bytes = isLong ? await buffer(await blobs.stream(sha256, { start: 0, end: 4_095 })) : await blobs.read(sha256);
-  const input = { wiki_id, filename, content_type, bytes, page_path: PAGE_PATH };
+  const { bytes, rest } = await readTextFile(blobs, file);
+  const input = { wiki_id, filename, content_type, bytes, page_path: PAGE_PATH, ...(rest && { rest }) };
   let result: CompileOutput | SplitOutput;
   if (isDocument(input)) {
     const open = () => blobs.stream(sha256);
     const read = await reader.read({ owner: source_id, filename, content_type, byte_size, open });
     if (!read.ok) return read;
     result = await sandbox.compileOrSplit({ ...input, bytes: new Uint8Array(), document: read.document }, NO_PAGES);
-  } else if (isLong) {
-    return { ok: false, code: 'too_large', message: 'the file is larger than a text can be' };
   } else {
     result = await sandbox.compileOrSplit(input, NO_PAGES);
   }

@@ -8,6 +8,14 @@ export interface UploadedFile {
   /** As declared by the client: a hint. */
   content_type: string;
   bytes: Uint8Array;
+  /** What follows `bytes` in a file that is too large to be read as a whole. */
+  rest?: RestOfFile;
+}
+
+/** The part of a file that is not read: its lines, and its characters, white space not counted. */
+export interface RestOfFile {
+  lines: number;
+  characters: number;
 }
 
 /** The content of a file as Markdown. */
@@ -65,7 +73,7 @@ export interface PageRange {
 export const MARKDOWN_MAX = 1.5 * 2 ** 20;
 
 /** The limit of a document that is split into pages, in bytes of UTF-8: a bible has half as much. */
-const DOCUMENT_MAX = 8 * 2 ** 20;
+export const DOCUMENT_MAX = 8 * 2 ** 20;
 
 /** `guides/first-steps.md` becomes "first steps". */
 export function titleFromFilename(filename: string): string {

@@ -18,8 +18,9 @@ interface Described {
 /** A format whose files are text: `read-text.ts` converts them, in the process that renders. */
 export interface TextFormat extends Described {
   kind: TextKind;
-  /** Larger files are refused. */
+  /** Of a larger file the beginning is read, `beginning` bytes. */
   bytes_max: number;
+  beginning: number;
 }
 
 /** A file for `read`. `entries`: what it holds, if it is packed as ZIP. */
@@ -56,8 +57,9 @@ export const FORMATS: readonly Format[] = [
     folder: 'as it is',
     counted_in: 'not counted',
     listed_as_lost:
-      "nothing; comments, scripts and front matter, which a page does not show, are in the page's Markdown",
+      "text beyond 8 MiB; comments, scripts and front matter, which a page does not show, are in the page's Markdown",
     bytes_max: 16 * MIB,
+    beginning: 16 * MIB,
   },
   {
     kind: 'text',
@@ -66,8 +68,9 @@ export const FORMATS: readonly Format[] = [
     media_types: ['text/plain'],
     folder: '`text/`',
     counted_in: 'the text',
-    listed_as_lost: 'nothing',
+    listed_as_lost: 'text beyond 8 MiB',
     bytes_max: 16 * MIB,
+    beginning: 16 * MIB,
   },
   {
     kind: 'html',
@@ -76,8 +79,10 @@ export const FORMATS: readonly Format[] = [
     media_types: ['text/html', 'application/xhtml+xml'],
     folder: '`html/`',
     counted_in: 'text nodes',
-    listed_as_lost: 'navigation, scripts, hidden elements, forms',
+    listed_as_lost: 'navigation, scripts, hidden elements, forms; of more than 8 MiB what follows the first 2',
     bytes_max: 8 * MIB,
+    // Pictures within it are not counted.
+    beginning: 2 * MIB,
   },
   {
     kind: 'csv',
@@ -86,8 +91,10 @@ export const FORMATS: readonly Format[] = [
     media_types: ['text/csv', 'text/tab-separated-values'],
     folder: '`csv/`',
     counted_in: 'cells, by a second reader',
-    listed_as_lost: "rows beyond a million characters; what a table does not show is in the source's text",
+    listed_as_lost:
+      "rows beyond a million characters, lines beyond 16 MiB; what a table does not show is in the source's text",
     bytes_max: 16 * MIB,
+    beginning: 4 * MIB,
   },
   {
     kind: 'pdf',

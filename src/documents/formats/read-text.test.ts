@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { renderMarkdown } from '../../markdown/render.ts';
+import { linesOfBlock } from '../source-lines.ts';
 import { ExtractError } from './extract-error.ts';
 import { type Extracted, titleFromFilename } from './extracted.ts';
 import { READABLE } from './formats.ts';
@@ -93,10 +94,39 @@ test('a file that cannot be read is refused with its type and what to do', () =>
   assertRefused(' \r\n\t\n', 'a.txt', 'empty_file', /no text/);
   assertRefused('\ufeff', 'a.md', 'empty_file', /no text/);
   assertRefused('<!doctype html><title>x</title><script>render()</script>', 'a.html', 'empty_file', /no text/);
-  assertRefused('x'.repeat(8 * 2 ** 20 + 1), 'a.md', 'too_large', /8 MiB.*split/);
-  assertRefused('é'.repeat(5 * 2 ** 20), 'a.md', 'too_large', /8 MiB/);
-  assertRefused(new Uint8Array(9 * 2 ** 20).fill(32), 'a.html', 'too_large', /8 MiB/);
   assert.equal(read('x'.repeat(1.5 * 2 ** 20), 'a.md').markdown.length, 1.5 * 2 ** 20);
+});
+
+test('of a text that is longer than a document can be the beginning is read, and the loss says where the rest is', () => {
+  const line = `${'é'.repeat(99)}\n`;
+  const text = line.repeat(50_000);
+  for (const filename of ['a.md', 'a.txt']) {
+    const { markdown, losses = [], file_characters } = read(text, filename);
+    assert.ok(Buffer.byteLength(markdown) <= 8 * 2 ** 20);
+    const shown = markdown.match(/é+\n/g)?.length ?? 0;
+    assert.ok(shown > 40_000, 'most of it is shown');
+    const place = `lines ${(shown + 1).toLocaleString('en')} to 50,000`;
+    assert.deepEqual(
+      losses.map(({ kind, characters, place }) => ({ kind, characters, place })),
+      [{ kind: 'cut_text', characters: 99 * (50_000 - shown), place }],
+    );
+    if (filename === 'a.txt') assert.equal(file_characters, 99 * 50_000);
+  }
+  const rest = { lines: 7, characters: 70 };
+  const { losses } = extract({ filename: 'a.txt', content_type: '', bytes: Buffer.from('a\nb\n'), rest });
+  assert.deepEqual(losses, [
+    { kind: 'cut_text', first_page: 0, last_page: 0, place: 'lines 3 to 9', count: 1, characters: 70, excerpt: '' },
+  ]);
+});
+
+test('a line that no page could hold is divided, and its pieces are from it', () => {
+  const words = `${'word '.repeat(20_000)}\n${'😀'.repeat(150_000)}\nlast`;
+  const { markdown, lines = [] } = read(words, 'a.txt');
+  const shown = markdown.split('\n').slice(1, -2);
+  assert.equal(shown.join(''), words.replaceAll('\n', ''));
+  assert.ok(shown.every((piece) => piece.length <= 50_000 && piece.isWellFormed()));
+  const lineOf = (at: number) => linesOfBlock({ first_line: at, last_line: at }, lines).first_line;
+  assert.deepEqual([2, 3, 4, 9, 10].map(lineOf), [1, 1, 2, 2, 3]);
 });
 
 test('text is UTF-8, or as its byte order mark says, and the first invalid byte is named', () => {

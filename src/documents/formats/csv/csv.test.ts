@@ -3,6 +3,19 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { csvToMarkdown } from './csv.ts';
 
+test('a table of very many rows is cut, and of the beginning of a larger one the rest is counted', () => {
+  const { markdown, rest } = csvToMarkdown('a,b\n'.repeat(200_001));
+  assert.match(markdown, /the first 1,000 of 200,000 rows; /);
+  assert.equal(rest.length, 4 * 199_000 - 1);
+  const behind = { lines: 1_000_000, characters: 5_000_000 };
+  const cut = csvToMarkdown('a,b\n1,2\n3,"4\n', behind);
+  assert.equal(
+    cut.markdown,
+    '| a | b |\n| - | - |\n| 1 | 2 |\n\nThis page shows the first 1 of about 1,000,001 rows; the file has them all.\n',
+  );
+  assert.throws(() => csvToMarkdown(`a,"b\n${'1,2\n'.repeat(500_000)}`, behind), /never closed/);
+});
+
 /** The cells of the table by row. */
 function cellsOf(text: string): string[][] {
   return csvToMarkdown(text)

@@ -2,6 +2,7 @@ import type { Root, TableRow } from 'mdast';
 import { lineEndsIn } from '../../../markdown/plain-text.ts';
 import { addRun, type LineRun } from '../../source-lines.ts';
 import { ExtractError } from '../extract-error.ts';
+import type { RestOfFile } from '../extracted.ts';
 import { type Loss, lostText } from '../losses.ts';
 import { markdownWriter } from '../markdown-writer.ts';
 
@@ -11,6 +12,9 @@ const COLUMNS_MAX = 100;
 const SHOWN_MAX = 512 * 1024;
 const CELL_MAX = 2_000;
 
+/** A row at the end of a beginning that is longer, in UTF-16 units, has a quote that is never closed. */
+const CUT_ROW_MAX = 2 ** 20;
+
 /** The limit of text that a page omits, in UTF-16 units. It is kept for search; the limit is that of a page. */
 const REST_MAX = 1_000_000;
 
@@ -19,13 +23,14 @@ const writer = markdownWriter({ tablePipeAlign: false });
 /**
  * Converts comma-separated values (RFC 4180; also separated by semicolons, tabs or bars) to a table; the first row is
  * the head. A long file is cut and the page says how many rows it has; `rest` is what the table omits as lines of text.
- * `lines` maps rows to lines of the file. Throws an ExtractError if a quote is never closed.
+ * `lines` maps rows to lines of the file. `behind`: what of the file follows the text, which may end within a row. Throws
+ * an ExtractError if a quote is never closed.
  */
-export function csvToMarkdown(text: string): Table {
+export function csvToMarkdown(text: string, behind?: RestOfFile): Table {
   const separator = separatorOf(text);
-  const records = readRecords(text, separator);
+  const records = readRecords(text, separator, behind !== undefined);
   const rows = records.map(({ row }) => row);
-  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
   const width = Math.min(columns, COLUMNS_MAX);
   let length = 0;
   let shown = 0;
@@ -41,7 +46,12 @@ export function csvToMarkdown(text: string): Table {
     children: [{ type: 'table', children: rows.slice(0, shown).map((row) => tableRow(row, width)) }],
   };
   const notes: string[] = [];
-  if (shown < rows.length) notes.push(`the first ${count(shown - 1)} of ${count(rows.length - 1)} rows`);
+  const { lines: further = 0 } = behind ?? {};
+  if (shown < rows.length + further) {
+    // A row may have several lines.
+    const of = `${further > 0 ? 'about ' : ''}${count(rows.length - 1 + further)}`;
+    notes.push(`the first ${count(shown - 1)} of ${of} rows`);
+  }
   if (width < columns) notes.push(`the first ${count(width)} of ${count(columns)} columns`);
   if (notes.length > 0) {
     const value = `This page shows ${notes.join(' and ')}; the file has them all.`;
@@ -145,7 +155,8 @@ interface CsvRecord {
   height: number;
 }
 
-function readRecords(text: string, separator: string): CsvRecord[] {
+/** `isCut`: the text is the beginning of a file, and may end within a cell. */
+function readRecords(text: string, separator: string, isCut: boolean): CsvRecord[] {
   const records: CsvRecord[] = [];
   let row: string[] = [];
   let start = 0;
@@ -155,6 +166,8 @@ function readRecords(text: string, separator: string): CsvRecord[] {
     let cell: string;
     if (text[at] === '"') {
       const end = closingQuote(text, at + 1);
+      if (end < 0 && isCut && text.length - start < CUT_ROW_MAX) return records;
+      if (end < 0) throw neverClosed();
       cell = text.slice(at + 1, end).replaceAll('""', '"');
       at = end + 1;
       // Text between a closing quote and the separator is malformed; it is kept.
@@ -182,14 +195,17 @@ function readRecords(text: string, separator: string): CsvRecord[] {
   return records;
 }
 
+/** The place of the quote that ends a cell; -1 if there is none. */
 function closingQuote(text: string, from: number): number {
   for (let at = from; ; at += 2) {
     at = text.indexOf('"', at);
-    if (at < 0) {
-      throw new ExtractError('unreadable', 'a quote in the CSV file is never closed; mend it and upload it again');
-    }
+    if (at < 0) return -1;
     if (text[at + 1] !== '"') return at;
   }
+}
+
+function neverClosed(): ExtractError {
+  return new ExtractError('unreadable', 'a quote in the CSV file is never closed; mend it and upload it again');
 }
 
 function endOfCell(text: string, from: number, separator: string): number {

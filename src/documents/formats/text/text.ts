@@ -20,7 +20,7 @@ const ADDRESS = /https?:\/\/[^\s<>"'`(){}[\]\\^|]*[^\s<>"'`(){}[\]\\^|.,;:!?*_~]
  * lines of the Markdown to lines of the text.
  */
 export function textToMarkdown(text: string): { markdown: string; lines: LineRun[] } {
-  if (text.length > PROSE_MAX) return { markdown: textAsCode(text), lines: LINES_OF_CODE };
+  if (text.length > PROSE_MAX) return longTextToMarkdown(text);
   const children: (Paragraph | Code)[] = [];
   const lines: LineRun[] = [];
   /** The line of the Markdown where the next block would start, after an empty line. */
@@ -56,8 +56,32 @@ export function textToMarkdown(text: string): { markdown: string; lines: LineRun
   }
 }
 
-/** The line mapping of a text as one code block: its first line is the second one. */
-export const LINES_OF_CODE: LineRun[] = [{ at: 2, line: 1, height: 1 }];
+/** A longer line is divided: no page could hold the longest ones. */
+const LINE_MAX = 50_000;
+
+/** A long text as one code block, in lines that a page can hold. */
+export function longTextToMarkdown(text: string): { markdown: string; lines: LineRun[] } {
+  const lines: LineRun[] = [];
+  const shown: string[] = [];
+  for (const [i, line] of text.replace(/\n*$/, '').split('\n').entries()) {
+    for (const piece of line.length <= LINE_MAX ? [line] : piecesOf(line)) {
+      // The first line is that of the fence.
+      addRun(lines, { at: shown.length + 2, line: i + 1, height: 1 });
+      shown.push(piece);
+    }
+  }
+  return { markdown: textAsCode(shown.join('\n')), lines };
+}
+
+function* piecesOf(line: string): Generator<string> {
+  for (let from = 0; from < line.length; ) {
+    const most = line.slice(from, from + LINE_MAX);
+    const space = from + LINE_MAX < line.length ? most.lastIndexOf(' ') : -1;
+    const piece = space > 0 ? most.slice(0, space + 1) : most.replace(/(?<=.)[\ud800-\udbff]$/s, '');
+    yield piece;
+    from += piece.length;
+  }
+}
 
 /** The whole text as one code block. */
 export function textAsCode(text: string): string {
