@@ -28,21 +28,31 @@ cleanUp(() => world.db.close());
 const owner = await world.owner();
 
 /** The processes that a service has started for jobs. */
-function workersOf(pid: number): number[] {
+const workersOf = (pid: number) => childrenOf(pid, '--worker-process');
+
+function childrenOf(pid: number, part: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .filter((name) => isWorkerOf(Number(name), pid))
+    .filter((name) => isChildOf(Number(name), pid, part))
     .map(Number);
 }
 
-function isWorkerOf(pid: number, parent: number): boolean {
+/** Whether it is a child of the process, with this in its command line. */
+function isChildOf(pid: number, parent: number, part: string): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const isChild = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent;
-    return isChild && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('--worker-process');
+    return isChild && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(part);
   } catch {
     // It has ended since it was listed.
     return false;
+  }
+}
+
+/** Asserts the priority of each thread, which Linux has by thread. */
+function assertNice(pid: number, nice: number): void {
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    assert.equal(getPriority(Number(thread)), Math.min(getPriority() + nice, 19), `of thread ${thread}`);
   }
 }
 
@@ -95,9 +105,19 @@ test('requests and what is done in the background start no process for jobs', on
 
 test('an upload is done by a process of lower priority, which ends when it is idle', only, async () => {
   const { upload_id, worker } = await startLongUpload(owner);
-  for (const thread of readdirSync(`/proc/${worker}/task`)) {
-    assert.equal(getPriority(Number(thread)), getPriority() + NICE, `of thread ${thread}`);
-  }
+  assertNice(worker, NICE);
+  const renderers = await until(
+    'files are compiled',
+    () => childrenOf(worker, 'rendering.mjs'),
+    (pids) => pids.length > 0,
+  );
+  await until(
+    'what compiles them has a lower priority than what renders pages, and that than requests',
+    () => getPriority(renderers[0]),
+    (nice) => nice === Math.min(getPriority() + 15, 19),
+  );
+  const [pages = 0] = childrenOf(service.pid, 'rendering.mjs');
+  assertNice(pages, 5);
   const { body } = await waitForUpload(owner, owner.wiki_id, upload_id);
   assert.equal(body.status, 'completed');
   await until(

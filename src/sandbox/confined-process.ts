@@ -11,7 +11,7 @@ import { cpuTimeMs, residentMemoryMb } from './process-usage.ts';
 
 export interface ConfinedProgram extends Omit<Program, 'file'> {
   name: ProgramName<'confined'>;
-  /** Added to the nice value: 0 for requests that a user waits for, 15 for uploads. */
+  /** Of `NICE`. */
   nice: number;
   /** The maximum output for one request. */
   maxOutputBytes: number;

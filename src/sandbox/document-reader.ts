@@ -16,6 +16,7 @@ import { CHARACTER_MAPS } from '../programs/packages.ts';
 import type { ProcessFailure } from './confined-process.ts';
 import type { Frame } from './frames.ts';
 import { FileCharacters, Losses } from './loss-messages.ts';
+import { NICE } from './priority.ts';
 import { openProcessPool } from './process-pool.ts';
 
 export type ReadDocument = { ok: true; document: ExtractedDocument } | { ok: false; code: string; message: string };
@@ -173,7 +174,7 @@ export function openDocumentReader(options: ReaderOptions = {}): DocumentReaderP
       // The process is too short-lived for TurboFan to pay off. Maglev, the compiler before it, is available from Node
       // 24 on.
       v8: NODE_MAJOR >= 24 ? ['--no-turbofan'] : [],
-      nice: 15,
+      nice: NICE.files,
       elapsedTimeFactor: 10,
     },
   });

@@ -3,13 +3,30 @@ import { getPriority, setPriority } from 'node:os';
 
 const LOWEST = 19;
 
+/** How much lower than that of requests the priority of a kind of work is, as a nice value. */
+export const NICE = {
+  /** Texts that a person waits for: nobody's text delays what others read. */
+  requests: 5,
+  /** Files of uploads and imports, and documents. */
+  files: 15,
+} as const;
+
+/** By how much the priority of this process is lower than that of requests. */
+let lowered = 0;
+
+/** Lowers the priority of this process; that of the processes that it starts is then still as `NICE` says. */
+export function lowerOwnPriority(nice: number): void {
+  lowerPriority(process.pid, nice);
+  lowered = nice;
+}
+
 /**
- * Lowers the CPU priority of a process to `nice` below that of this one. Linux gives each thread a priority of its own, and
+ * Lowers the CPU priority of a process to `nice` below that of requests. Linux gives each thread a priority of its own, and
  * those that collect garbage are there already; later ones take that of the main thread.
  */
 export function lowerPriority(pid: number, nice: number): void {
-  if (nice === 0) return;
-  const priority = Math.min(getPriority() + nice, LOWEST);
+  if (nice <= lowered) return;
+  const priority = Math.min(getPriority() + nice - lowered, LOWEST);
   for (const thread of threadsOf(pid)) {
     try {
       setPriority(thread, priority);

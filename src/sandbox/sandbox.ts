@@ -4,6 +4,7 @@ import type { KnownTitle } from '../documents/links/title-names.ts';
 import type { PlainReason } from '../markdown/plain-text.ts';
 import { type PageInput, plainPage, type RenderedPage } from '../markdown/render.ts';
 import type { ConfinedProcess, ProcessFailure } from './confined-process.ts';
+import { NICE } from './priority.ts';
 import { type Cost, type Lease, openProcessPool, type Task } from './process-pool.ts';
 import { openRenderingLimits, type Requester } from './rendering-limits.ts';
 import { requestOf, type Surroundings, type Work } from './rendering-messages.ts';
@@ -74,7 +75,7 @@ export interface SandboxOptions {
   renderMs?: number;
   memoryMb?: number;
   idleMs?: number;
-  /** Added to the nice value: 0 for requests that a user waits for. */
+  /** Of `NICE`. */
   nice?: number;
   /** A process is replaced after this many texts. */
   maxRequests?: number;
@@ -103,7 +104,7 @@ const RANKS = { save: 0, preview: 1 };
  */
 export function openSandbox(options: SandboxOptions = {}): SandboxPool {
   const { processes = 1, perWorkspace = processes, extractMs = 10_000, renderMs = 1_000 } = options;
-  const { memoryMb = 512, idleMs = 30_000, nice = 0, maxRequests = 5_000 } = options;
+  const { memoryMb = 512, idleMs = 30_000, nice = NICE.requests, maxRequests = 5_000 } = options;
   const onError = options.onError ?? ((error: Error) => process.emitWarning(error));
   const pool = openProcessPool({
     processes,

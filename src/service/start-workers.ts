@@ -8,6 +8,7 @@ import { startWorker, type Worker, type WorkerProcess } from '../jobs/worker.ts'
 import type { Mail } from '../providers/mail/mail.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
+import { NICE } from '../sandbox/priority.ts';
 import type { RenderingStats } from '../sandbox/rendering-stats.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { limitsOf, publicUrlOf } from './from-config.ts';
@@ -34,7 +35,7 @@ export function startWorkers(needs: WorkerNeeds, hooks: Pick<ServiceHooks, 'jobS
   // Page reads have a higher CPU priority than uploads.
   const sandbox = openSandbox({
     processes: RENDERING_PROCESSES,
-    nice: 15,
+    nice: NICE.files,
     stats: rendering,
     onError: (err) => log.error({ err }, 'a file could not be compiled and is shown as plain text'),
   });

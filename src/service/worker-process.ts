@@ -4,7 +4,7 @@ import { trackBlobs } from '../blobs/tracked-blobs.ts';
 import type { Config } from '../config.ts';
 import { openServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/request-context.ts';
-import { lowerPriority } from '../sandbox/priority.ts';
+import { lowerOwnPriority } from '../sandbox/priority.ts';
 import { openRenderingStats } from '../sandbox/rendering-stats.ts';
 import { openFiles } from './data-dir.ts';
 import { openMail } from './from-config.ts';
@@ -53,7 +53,7 @@ export async function startWorkerProcess(
     if (message.kind === 'wake') worker.wake();
   });
   // Starting is quick at normal priority, and an upload waits for it.
-  lowerPriority(process.pid, config.WORKER_NICE);
+  lowerOwnPriority(config.WORKER_NICE);
   tell({ kind: 'ready', worker_id: worker.worker_id });
   const reports = setInterval(report, REPORT_MS);
   onStop(async () => clearInterval(reports));
