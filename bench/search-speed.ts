@@ -24,8 +24,9 @@ function someQueries(): string[] {
 /** Prints what searches, suggestions and edits cost in a wiki with this number of pages of about 1,500 characters. */
 export async function measureSpeed(service: ServiceProcess, dataDir: string, api: Api, wiki_id: string, pages: number) {
   const began = performance.now();
-  await fill(dataDir, wiki_id, pages);
+  const sizes = await fill(dataDir, wiki_id, pages);
   console.log(`${pages} pages: indexed ${Math.round((1_000 * pages) / (performance.now() - began))} pages/s`);
+  console.log(`  on disk, relative to the texts of all wikis: ${sizes}`);
   const queries = someQueries();
   const paths = (what: string, texts: readonly string[]) =>
     texts.map((text) => `/v1/wikis/${wiki_id}/${what}query=${encodeURIComponent(text)}`);
@@ -75,8 +76,11 @@ async function printRound(service: ServiceProcess, api: Api, name: string, paths
   }
 }
 
-/** Writes directly into the tables; the service builds the index from them, as it does after an upgrade. */
-async function fill(dataDir: string, wiki_id: string, pages: number): Promise<void> {
+/**
+ * Writes directly into the tables; the service builds the index from them, as it does after an upgrade. Returns the sizes of
+ * the index.
+ */
+async function fill(dataDir: string, wiki_id: string, pages: number): Promise<string> {
   const connection = runningPostgres(dataDir);
   if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
   const database = new Client(connection);
@@ -86,6 +90,13 @@ async function fill(dataDir: string, wiki_id: string, pages: number): Promise<vo
       await fillBatch(database, wiki_id, from, Math.min(BATCH, pages - from));
     while ((await database.query('select from search_pending limit 1')).rowCount) await delay(50);
     await database.query('vacuum analyze');
+    const { rows } = await database.query<{ name: string; ratio: number }>(`
+      select c.relname as name, round(pg_total_relation_size(c.oid)::numeric / t.bytes, 2)::float as ratio
+      from pg_class c, (select sum(octet_length(text)) as bytes from page_texts) t
+      where c.relkind = 'r' and c.relname in ('search_postings', 'search_documents', 'search_words', 'search_pending')
+      order by 1`);
+    const total = rows.reduce((sum, { ratio }) => sum + ratio, 0);
+    return [...rows.map(({ name, ratio }) => `${name} ${ratio}`), `together ${total.toFixed(2)}`].join(', ');
   } finally {
     await database.end();
   }

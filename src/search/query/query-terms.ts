@@ -1,3 +1,4 @@
+import { TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
 import { beginningOf } from '../../analysis/stem.ts';
 import type { ExtraTerm, Token } from '../../analysis/tokenize.ts';
 
@@ -9,6 +10,13 @@ const K3 = 8;
 
 /** The weight of the beginning of a long word, by which its other forms are found. */
 const BEGINNING_WEIGHT = 0.2;
+
+/** The weight of a word as it is written in a title: "ListEntry" before "ListEntries". */
+const TITLE_WORD_WEIGHT = 0.1;
+
+/** In longer queries they would take the place of words among the terms that are read. */
+const MAX_WORDS_AS_WRITTEN = 12;
+const MAX_WORDS_WITH_BEGINNINGS = 40;
 
 const EXTRA_WEIGHTS: Readonly<Record<ExtraTerm['kind'], number>> = {
   accented: 0.5,
@@ -27,9 +35,10 @@ export function weighTerms(words: readonly Token[]): Map<string, number> {
   const add = (term: string, count: number) => counts.set(term, (counts.get(term) ?? 0) + count);
   // Where nothing else is asked for, the order of stop words says something: "to be or not to be".
   const areStopWords = words.every(({ isStopWord }) => isStopWord);
-  for (const { term, extra } of words) {
+  for (const { word, term, extra } of words) {
     add(term, 1);
-    const beginning = beginningOf(term);
+    if (words.length <= MAX_WORDS_AS_WRITTEN) add(TITLE_WORD_PREFIX + word, TITLE_WORD_WEIGHT);
+    const beginning = words.length <= MAX_WORDS_WITH_BEGINNINGS ? beginningOf(term) : undefined;
     if (beginning !== undefined) add(beginning, BEGINNING_WEIGHT);
     for (const one of extra) {
       const weight = areStopWords && one.kind === 'stop words' ? 1 : EXTRA_WEIGHTS[one.kind];

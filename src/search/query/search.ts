@@ -1,4 +1,5 @@
 import type { Statements } from '../../access/guard.ts';
+import { TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
 import { termOf } from '../../analysis/tokenize.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
@@ -172,7 +173,7 @@ function allCte({ wiki_id, kind }: Index, { isFound }: Shown): Sql {
 
 /** The terms that passages are chosen by and that are marked in them: the rarest, which say most. */
 function termsToMark({ terms }: IndexData, ranking: RankingQuery): ReadonlySet<string> {
-  const all = [...ranking.terms.keys()];
+  const all = [...ranking.terms.keys()].filter((term) => !term.startsWith(TITLE_WORD_PREFIX));
   if (all.length <= MAX_MARKED) return new Set(all);
   const documents = (term: string) => terms.get(term)?.documents ?? 0;
   return new Set(all.sort((one, other) => documents(one) - documents(other)).slice(0, MAX_MARKED));
