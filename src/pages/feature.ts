@@ -11,6 +11,7 @@ import { listBranches } from './list-branches.ts';
 import { listChildren } from './list-children.ts';
 import { listPages } from './list-pages.ts';
 import { previewPage } from './preview-page.ts';
+import { countHits } from './search/count-hits.ts';
 import { searchPages } from './search/search-pages.ts';
 import { suggestPages } from './search/suggest-pages.ts';
 import { listTrash } from './trash/list-trash.ts';
@@ -24,6 +25,7 @@ export const pages: Feature = {
     createPage,
     previewPage,
     searchPages,
+    countHits,
     suggestPages,
     getPage,
     getPageByPath,

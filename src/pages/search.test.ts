@@ -116,6 +116,8 @@ test('a word whose postings are cached is found where it is now, and only there'
     walked.slice(1_400),
   );
   assert.ok(longestList <= 200, `a statement was sent ${longestList} candidates`);
+  const { total, is_exact } = (await owner.get(`${wiki}/pages/search/facets?query=common`)).body;
+  assert.deepEqual([total, is_exact], [1_000, false]);
 });
 
 test('eight editors of one wiki never block each other, while the index is folded, and all they wrote is found', async () => {
@@ -314,6 +316,27 @@ test('parameters narrow a search as the operators of their names do, and show no
     assert.deepEqual(await titles('apples&updated=%3C2020-01-01'), []);
     while ((await mergePending(world.db, owner.wiki_id, 'page', 'wait')) > 0);
   }
+  const counts = async (parameters: string, by: Client = owner) =>
+    (await by.get(`${wiki}/pages/search/facets?query=${parameters}`)).body;
+  const all = await counts('apples');
+  assert.deepEqual(
+    [all.total, all.is_exact, all.authors[0].user_id, all.authors[0].count],
+    [3, true, owner.user_id, 3],
+  );
+  assert.deepEqual(all.folders, [
+    { path: 'folder', title: 'Folder', count: 2 },
+    { path: 'hidden', title: 'Hidden', count: 1 },
+  ]);
+  assert.deepEqual(all.statuses, [
+    { status: 'published', count: 2 },
+    { status: 'draft', count: 1 },
+  ]);
+  for (const query of ['apples', 'apples&author=me', 'author:me', 'apples&in=hidden', 'apples -"no such thing"']) {
+    const found = (await owner.get(`${wiki}/pages/search?query=${query}`)).body;
+    assert.deepEqual([query, (await counts(query)).total], [query, found.length]);
+  }
+  assert.deepEqual([(await counts('apples', viewer)).total, (await counts('apples', viewer)).statuses.length], [2, 1]);
+  assert.deepEqual((await counts('platypus')).total, 0);
   // A key that may not read the list of members learns no names from a search.
   const [{ email }] = (await world.db.query<{ email: string }>(
     sql`select email from users where user_id = ${owner.user_id}`,
@@ -322,6 +345,10 @@ test('parameters narrow a search as the operators of their names do, and show no
   const { body: key } = await owner.post('/v1/me/api-keys', { name: 'reads pages', permissions: ['pages:read'] });
   const reader = world.as(key.secret);
   assert.deepEqual(await titles('apples', reader), ['Below', 'Folder']);
+  assert.deepEqual(
+    [all.authors[0].display_name !== '', (await counts('apples', reader)).authors[0].display_name],
+    [true, ''],
+  );
   assert.deepEqual(await titles(`apples&author=${encodeURIComponent(email)}`, reader), []);
   assert.equal((await owner.get(`${wiki}/pages/search?query=apples&updated=yesterday`)).status, 422);
   const order = async (sort: string) =>

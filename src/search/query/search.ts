@@ -51,8 +51,10 @@ export interface Attempt {
   candidates: Sql;
   /** How many of the hits that are asked for are left out at the beginning already. */
   skipped: number;
-  /** Whether there are no other candidates. */
+  /** Whether there is no other attempt. */
   isAll: boolean;
+  /** Whether these are all candidates there are. */
+  isExact: boolean;
 }
 
 export interface Hits<Row> {
@@ -101,35 +103,37 @@ export async function* attempts(
   wanted: Wanted,
   shown: Shown,
 ): AsyncGenerator<Attempt> {
-  const toAttempt = (best: readonly Candidate[], isAll: boolean, skipped = 0): Attempt => ({
+  const toAttempt = (best: readonly Candidate[], isExact: boolean, isAll = true, skipped = 0): Attempt => ({
     candidates: candidatesCte(index, best),
     skipped,
     isAll,
+    isExact,
   });
   if (ranking.terms.size === 0) {
-    if (shown.isFiltered) yield { candidates: allCte(index, shown), skipped: 0, isAll: true };
+    if (shown.isFiltered) yield { candidates: allCte(index, shown), skipped: 0, isAll: true, isExact: true };
     return;
   }
   const isShown = () => readShown(many, index, shown);
   if (hasConditions(query)) {
     const best = await bestVerified(many, index, query, { data, ranking }, wanted, shown);
-    if (best.length > 0) yield toAttempt(best, true);
+    // Of as many candidates as are verified at most there may be more.
+    if (best.length > 0) yield toAttempt(best, rank(data, ranking, MAX_VERIFIED).isAll);
     return;
   }
   if (!wanted.isByRank) {
-    const { best } = rank(data, ranking, MAX_SORTED, shown.isFiltered ? { isShown: await isShown() } : {});
-    if (best.length > 0) yield toAttempt(best, true);
+    const { best, isAll } = rank(data, ranking, MAX_SORTED, shown.isFiltered ? { isShown: await isShown() } : {});
+    if (best.length > 0) yield toAttempt(best, isAll);
     return;
   }
   const { most, offset, behind } = wanted;
   if (offset <= NEAR_OFFSET) {
     const { best, isAll } = rank(data, ranking, most + SPARE_CANDIDATES, { behind });
     if (best.length === 0) return;
-    yield toAttempt(best, isAll);
+    yield toAttempt(best, isAll, isAll);
     if (isAll) return;
   }
-  const { best } = rank(data, ranking, most, { behind, isShown: await isShown() });
-  if (best.length > offset) yield toAttempt(best.slice(offset), true, offset);
+  const { best, isAll } = rank(data, ranking, most, { behind, isShown: await isShown() });
+  if (best.length > offset) yield toAttempt(best.slice(offset), isAll, true, offset);
 }
 
 /** The candidates that meet the conditions of a query; where phrases need not be met, or leave nothing, they add to scores. */
