@@ -242,3 +242,21 @@ test('a page opens at its beginning and finds itself in the tree; search opens b
     assert.deepEqual(complaints, []);
   });
 });
+
+test('without scripts the results are counted and narrowed, and it is said what can be typed', { skip }, async () => {
+  const context = await openBrowserFor(world, owner.user_id);
+  const page = await context.newPage();
+  await page.goto(`${root}/-/search?query=pasteboard`);
+  await page.getByText('3 pages', { exact: true }).waitFor();
+  await page.getByLabel('Below').selectOption('weaving');
+  await page.getByLabel('Changed').selectOption('Past week');
+  await page.getByRole('button', { name: 'Narrow' }).click();
+  await page.waitForURL('**/-/search?*in=weaving*');
+  await page.getByText('1 page', { exact: true }).waitFor();
+  assert.equal(await page.locator('.hit').count(), 1);
+  await page.getByLabel('In titles only').check();
+  await page.getByRole('button', { name: 'Narrow' }).click();
+  await page.getByText('No page contains these words').waitFor();
+  await page.locator('.find-help > summary').click();
+  await page.locator('.find-help').getByText('title:engine').waitFor();
+});

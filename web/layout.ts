@@ -1,6 +1,7 @@
 import { renderDocument } from './document.ts';
 import { type Content, type Html, html, nothing } from './html.ts';
 import { icon } from './icons.ts';
+import { searchHelp } from './search-help.ts';
 import { userMenu } from './user-menu.ts';
 import type { Visit } from './visit.ts';
 import type { WikiContext } from './wiki-context.ts';
@@ -36,6 +37,10 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
     ${icon('search')}
     <input id="find" name="query" type="search" placeholder="Search" autocomplete="off" value="${document.query ?? ''}" required maxlength="1024">
     <kbd aria-hidden="true">Ctrl K</kbd>
+    <details class="find-help">
+      <summary aria-label="What can be typed" title="What can be typed">?</summary>
+      <div class="menu-box">${searchHelp()}</div>
+    </details>
   </form>
   <nav class="do" aria-label="Actions">
     ${context.can('uploads:create') && html`<a class="button quiet" href="${context.actionUrl('upload')}" title="Upload files">${icon('upload')}<span>Upload</span></a>`}

@@ -37,6 +37,29 @@ export const PageHit = Record({
 });
 export type PageHit = Static<typeof PageHit>;
 
+/** Hits of a search are counted up to this number. */
+export const MAX_COUNTED = 1_000;
+
+const Count = Type.Integer({ description: 'How many of the counted hits.' });
+
+/** How many pages a search finds, and what it can be narrowed to. */
+export const HitCounts = Record({
+  total: Type.Integer({ description: `How many pages the search finds: exact up to ${MAX_COUNTED}.` }),
+  is_exact: Type.Boolean({ description: 'false: there are more.' }),
+  authors: Type.Array(
+    Record({
+      user_id: Type.String(),
+      display_name: Type.String({ default: '', description: '"" for who may not read the list of members.' }),
+      count: Count,
+    }),
+  ),
+  folders: Type.Array(
+    Record({ path: Type.String({ description: 'Of a page at the root.' }), title: Type.String(), count: Count }),
+  ),
+  statuses: Type.Array(Record({ status: Type.Enum(['draft', 'published', 'archived']), count: Count })),
+});
+export type HitCounts = Static<typeof HitCounts>;
+
 /** What a query that is being typed can be completed to. */
 export const Suggestion = Record({
   kind: Type.Enum(['page', 'query'], {

@@ -1,9 +1,11 @@
-import type { PageHit, Suggestion } from '../../src/pages/schema.ts';
+import type { HitCounts, PageHit, Suggestion } from '../../src/pages/schema.ts';
 import type { SourceHit } from '../../src/sources/schema.ts';
 import { type Content, fromApi, html } from '../html.ts';
 import { icon } from '../icons.ts';
 import { renderInWiki } from '../layout.ts';
 import { partLinks, readPart } from '../paging.ts';
+import { filterForm, parametersOf, readFilters, totalOf } from '../search-filters.ts';
+import { searchHelp } from '../search-help.ts';
 import { loadBranches, renderTree } from '../tree.ts';
 import type { WebRoute } from '../visit.ts';
 import { loadWikiContext } from '../wiki-context.ts';
@@ -18,14 +20,18 @@ export const search: WebRoute = {
     const words = (visit.query.get('query') ?? '').slice(0, 1_024);
     const hasQuery = words.trim() !== '';
     const isFirst = !visit.query.has('part');
-    const query = new URLSearchParams({ query: words, limit: String(PAGE_SIZE) });
-    const [branches, pages, sources, suggestions] = await Promise.all([
+    const filters = readFilters(visit.query);
+    const narrowed = parametersOf(words, filters, ['author', 'in', 'updated', 'status']);
+    const query = parametersOf(words, filters, ['author', 'in', 'updated', 'status', 'sort']);
+    query.set('limit', String(PAGE_SIZE));
+    const ofSources = parametersOf(words, filters, ['author', 'updated', 'sort']);
+    ofSources.set('limit', '5');
+    const [branches, pages, counts, sources, suggestions] = await Promise.all([
       loadBranches(visit.api, context),
       hasQuery ? readPart<PageHit>(visit, `${context.api}/pages/search?${query}`) : undefined,
-      hasQuery && isFirst && context.can('sources:read')
-        ? visit.api.get<SourceHit[]>(
-            `${context.api}/sources/search?${new URLSearchParams({ query: words, limit: '5' })}`,
-          )
+      hasQuery ? visit.api.get<HitCounts>(`${context.api}/pages/search/facets?${narrowed}`) : undefined,
+      hasQuery && isFirst && context.can('sources:read') && filters.in === '' && filters.status === ''
+        ? visit.api.get<SourceHit[]>(`${context.api}/sources/search?${ofSources}`)
         : [],
       hasQuery && isFirst
         ? visit.api.get<Suggestion[]>(`${context.api}/suggest?${new URLSearchParams({ query: words, limit: '1' })}`)
@@ -44,6 +50,9 @@ export const search: WebRoute = {
               ({ text }) =>
                 html`<p>Did you mean <a href="${context.actionUrl('search')}?${new URLSearchParams({ query: text }).toString()}">${text}</a>?</p>`,
             )}
+          ${hasQuery && filterForm({ words, filters, counts, mayWrite: context.can('pages:write'), action: context.actionUrl('search') })}
+          ${counts && hits.length > 0 && html`<p class="small" role="status">${totalOf(counts)}</p>`}
+          ${!hasQuery && searchHelp()}
           ${hasQuery && hits.length + sources.length === 0 && nothingFound(isFirst)}
           ${hits.map(
             (
@@ -67,5 +76,5 @@ export const search: WebRoute = {
 
 function nothingFound(isFirst: boolean): Content {
   if (!isFirst) return html`<p class="empty">No more pages.</p>`;
-  return html`<p class="empty">No page contains these words. Try fewer or other words. Words in quotes are searched for as a phrase, and <code>-word</code> leaves out pages with that word.</p>`;
+  return html`<p class="empty">No page contains these words. Try fewer or other words, or narrow less.</p>${searchHelp()}`;
 }

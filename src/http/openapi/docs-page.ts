@@ -33,7 +33,7 @@ ul { columns: 16rem; }
 <body>
 <h1>Ibid API</h1>
 <p>Send a credential with each request: <code>Authorization: Bearer &lt;API key or access token&gt;</code>.
-The machine-readable description is <a href="/openapi.json">openapi.json</a>.</p>
+The machine-readable description is <a href="/openapi.json">openapi.json</a>. What can be typed into a search is in docs/search.md.</p>
 <ul>${list.join('')}</ul>
 ${entries.join('\n')}
 </body>

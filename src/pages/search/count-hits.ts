@@ -1,37 +1,16 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { hasPermission, onWiki } from '../../access/access-rule.ts';
-import { Record, WikiParams } from '../../core/records.ts';
+import { WikiParams } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { attempts, resolveQuery } from '../../search/query/search.ts';
 import { CUT_HEADER, cutHeader, readSearch, SEARCHED } from '../../search/query/search-parameters.ts';
-import { IS_FOUND } from '../schema.ts';
+import { HitCounts, IS_FOUND, MAX_COUNTED } from '../schema.ts';
 import { shownPages } from './page-filters.ts';
 import { PAGE_FILTERS } from './search-pages.ts';
 
-/** Hits are counted up to this number. */
-const MAX_COUNTED = 1_000;
 /** How many authors and folders are named, those with the most hits first. */
 const MAX_NAMED = 20;
-
-const Count = Type.Integer({ description: 'How many of the counted hits.' });
-
-export const HitCounts = Record({
-  total: Type.Integer({ description: `How many pages the search finds: exact up to ${MAX_COUNTED}.` }),
-  is_exact: Type.Boolean({ description: 'false: there are more.' }),
-  authors: Type.Array(
-    Record({
-      user_id: Type.String(),
-      display_name: Type.String({ default: '', description: '"" for who may not read the list of members.' }),
-      count: Count,
-    }),
-  ),
-  folders: Type.Array(
-    Record({ path: Type.String({ description: 'Of a page at the root.' }), title: Type.String(), count: Count }),
-  ),
-  statuses: Type.Array(Record({ status: Type.Enum(['draft', 'published', 'archived']), count: Count })),
-});
-export type HitCounts = Static<typeof HitCounts>;
 
 const NONE: HitCounts = { total: 0, is_exact: true, authors: [], folders: [], statuses: [] };
 
