@@ -248,8 +248,8 @@ test('without scripts the results are counted and narrowed, and it is said what 
   const page = await context.newPage();
   await page.goto(`${root}/-/search?query=pasteboard`);
   await page.getByText('3 pages', { exact: true }).waitFor();
-  await page.getByLabel('Below').selectOption('weaving');
-  await page.getByLabel('Changed').selectOption('Past week');
+  await page.getByRole('combobox', { name: /^Below/ }).selectOption('weaving');
+  await page.getByRole('combobox', { name: /^Changed/ }).selectOption('Past week');
   await page.getByRole('button', { name: 'Narrow' }).click();
   await page.waitForURL('**/-/search?*in=weaving*');
   await page.getByText('1 page', { exact: true }).waitFor();

@@ -337,6 +337,12 @@ test('parameters narrow a search as the operators of their names do, and show no
   }
   assert.deepEqual([(await counts('apples', viewer)).total, (await counts('apples', viewer)).statuses.length], [2, 1]);
   assert.deepEqual((await counts('platypus')).total, 0);
+  // A statement is prepared once and kept, so there must not be one for each combination of filters.
+  const many = 'in:a path:b author:c status:draft -in:d created:2026 -updated:<2020 type:page'.split(' ');
+  await counts(encodeURIComponent('apples -in:nowhere'));
+  const before = new Set(world.statements).size;
+  for (let i = 0; i <= many.length; i += 1) await counts(encodeURIComponent(`apples -in:x ${many.slice(i).join(' ')}`));
+  assert.ok(new Set(world.statements).size <= before + 3, `${new Set(world.statements).size - before} statements`);
   // A key that may not read the list of members learns no names from a search.
   const [{ email }] = (await world.db.query<{ email: string }>(
     sql`select email from users where user_id = ${owner.user_id}`,

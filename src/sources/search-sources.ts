@@ -5,7 +5,7 @@ import { WikiParams } from '../core/records.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { lineEndsIn } from '../markdown/plain-text.ts';
-import { conditionsOf, type FilterConditions, isInTime } from '../search/query/filter-conditions.ts';
+import { conditionsOf, type FilterConditions } from '../search/query/filter-conditions.ts';
 import { findPassages, MAX_MORE_CHARACTERS, PASSAGE_CHARACTERS } from '../search/query/passages.ts';
 import { scoreWithTitle, searchIndex } from '../search/query/search.ts';
 import {
@@ -53,7 +53,7 @@ export const searchSources = endpoint({
     setHeaders(cutHeader(query.query));
     const parsed = readSearch(query);
     const sort = sortOf(query, parsed);
-    const isFound = sql`true ${conditionsOf(parsed.filters, CONDITIONS)}`;
+    const isFound = sql`true ${conditionsOf(parsed.filters, 's', CONDITIONS)}`;
     const shown = { isFound, isFiltered: parsed.filters.length > 0, isHidden: raw('false') };
     const score = scoreWithTitle(sql`s.title`, parsed.text);
     const part = { ...query, behind: behindOf(paging, sort), isByRank: sort === 'relevance' };
@@ -89,12 +89,12 @@ export const searchSources = endpoint({
 });
 
 const CONDITIONS: FilterConditions = {
-  path: ({ value }) => sql`position(${value.toLowerCase()} in lower(s.filename)) > 0`,
-  author: ({ value }) => sql`s.upload_id in (
-    select u.upload_id from uploads u where u.wiki_id = s.wiki_id and u.created_by in (${namedPeople(value)}))`,
-  created: (filter) => isInTime(raw('s.created_at'), filter),
-  updated: (filter) => isInTime(raw('s.updated_at'), filter),
-  type: ({ value }) => raw(String(value === 'source')),
+  path: (parts) => sql`exists (
+    select from unnest(${parts.map((part) => part.toLowerCase())}::text[]) w (part)
+    where position(w.part in lower(s.filename)) > 0)`,
+  author: (authors) => sql`s.upload_id in (
+    select u.upload_id from uploads u where u.wiki_id = s.wiki_id and u.created_by in (${namedPeople(authors)}))`,
+  type: (types) => sql`'source' = any (${types}::text[])`,
 };
 
 /** Where the blocks of a source begin that pages of the wiki show, of those that show one in its first `most` characters. */

@@ -1,26 +1,26 @@
 import { namedPeople } from '../../access/people.ts';
-import { raw, type Sql, sql } from '../../db/sql.ts';
-import { conditionsOf, type FilterConditions, isInTime } from '../../search/query/filter-conditions.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+import { conditionsOf, type FilterConditions } from '../../search/query/filter-conditions.ts';
 import type { Filter } from '../../search/query/filters.ts';
 import type { Shown } from '../../search/query/shown-documents.ts';
 import { IS_FOUND, isVisible } from '../schema.ts';
 
 const CONDITIONS: FilterConditions = {
-  in: ({ value }) => isBelow(value),
-  path: ({ value }) => sql`position(${pathOf(value)} in lower(p.path)) > 0`,
-  author: ({ value }) => sql`p.created_by in (${namedPeople(value)})`,
-  created: (filter) => isInTime(raw('p.created_at'), filter),
-  updated: (filter) => isInTime(raw('p.updated_at'), filter),
-  status: ({ value }) => sql`p.status = ${value}`,
-  type: ({ value }) => raw(String(value === 'page')),
+  in: isBelow,
+  path: (parts) => sql`exists (
+    select from unnest(${parts.map(pathOf)}::text[]) w (part) where position(w.part in lower(p.path)) > 0)`,
+  author: (authors) => sql`p.created_by in (${namedPeople(authors)})`,
+  status: (statuses) => sql`p.status = any (${statuses}::text[])`,
+  type: (types) => sql`'page' = any (${types}::text[])`,
 };
 
-/** The page that is named by its path or id, or a page below it. */
-function isBelow(page: string): Sql {
-  const path = /^page_[0-9a-z]{26}$/.test(page)
-    ? sql`(select above.path from pages above where above.wiki_id = (select a.wiki_id from access a) and above.page_id = ${page})`
-    : sql`${pathOf(page)}::text`;
-  return sql`lower(p.path) = ${path} or starts_with(lower(p.path), ${path} || '/')`;
+/** One of the pages that are named by path or id, or a page below one. */
+function isBelow(pages: string[]): Sql {
+  return sql`exists (
+    select from unnest(${pages.map(pathOf)}::text[] || array(
+      select lower(above.path) from pages above
+      where above.wiki_id = (select a.wiki_id from access a) and above.page_id = any (${pages}::text[]))) w (path)
+    where lower(p.path) = w.path or starts_with(lower(p.path), w.path || '/'))`;
 }
 
 function pathOf(value: string): string {
@@ -36,7 +36,7 @@ const IS_HIDDEN = sql`(p.trashed_at is not null or p.status <> 'published') and 
 export function shownPages(filters: readonly Filter[]): Shown {
   const asksForStatus = filters.some(({ field, isExcluded }) => field === 'status' && !isExcluded);
   return {
-    isFound: sql`${asksForStatus ? isVisible : IS_FOUND} ${conditionsOf(filters, CONDITIONS)}`,
+    isFound: sql`${asksForStatus ? isVisible : IS_FOUND} ${conditionsOf(filters, 'p', CONDITIONS)}`,
     isFiltered: filters.length > 0,
     isHidden: IS_HIDDEN,
   };

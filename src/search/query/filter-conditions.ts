@@ -1,30 +1,52 @@
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { Filter, FilterField } from './filters.ts';
 
-/** The condition of each filter on a document; a filter that a kind of document does not have finds nothing. */
-export type FilterConditions = Partial<Record<FilterField, (filter: Filter) => Sql>>;
+/**
+ * The condition of a field on a document: whether one of the values, a list, is met. A field that a kind of document does
+ * not have is met by none.
+ */
+export type FilterConditions = Partial<Record<Exclude<FilterField, 'created' | 'updated'>, (values: string[]) => Sql>>;
 
-/** Of several filters of these fields one has to be met; of others all. */
-const ANY_OF: ReadonlySet<FilterField> = new Set(['in', 'author', 'status', 'type']);
+const LISTED = ['in', 'path', 'author', 'status', 'type'] as const;
+const TIMES = ['created', 'updated'] as const;
 
-/** The condition of all filters, `and …`; empty without any. */
-export function conditionsOf(filters: readonly Filter[], conditions: FilterConditions): Sql {
-  const of = (filter: Filter) => conditions[filter.field]?.(filter) ?? raw('false');
+/**
+ * The condition of all filters on a document `d`, `and …`; empty without any. It has the same text whatever they are, since
+ * statements are prepared once and kept.
+ */
+export function conditionsOf(filters: readonly Filter[], d: 'p' | 's', conditions: FilterConditions): Sql {
+  if (filters.length === 0) return raw('');
+  const those = (field: FilterField, isExcluded: boolean) =>
+    filters.filter((filter) => filter.field === field && filter.isExcluded === isExcluded);
   let all = raw('');
-  const anyOf = new Map<FilterField, Sql>();
-  for (const filter of filters) {
-    const { field, isExcluded } = filter;
-    const before = anyOf.get(field);
-    if (isExcluded) all = sql`${all} and not coalesce((${of(filter)}), false)`;
-    else if (!ANY_OF.has(field)) all = sql`${all} and (${of(filter)})`;
-    else anyOf.set(field, before ? sql`${before} or ${of(filter)}` : of(filter));
+  for (const field of LISTED) {
+    const isMet = conditions[field] ?? (() => raw('false'));
+    const [wanted, unwanted] = [false, true].map((isExcluded) =>
+      those(field, isExcluded).map(({ value }) => value),
+    ) as [string[], string[]];
+    all = sql`${all} and (${wanted.length === 0} or ${isMet(wanted)}) and not coalesce(${isMet(unwanted)}, false)`;
   }
-  for (const condition of anyOf.values()) all = sql`${all} and (${condition})`;
+  for (const field of TIMES) {
+    const time = raw(`${d}.${field}_at`);
+    const [wanted, unwanted] = [those(field, false), those(field, true)];
+    const from = wanted.reduce(
+      (latest, filter) => (filter.from && filter.from > latest ? filter.from : latest),
+      new Date(0),
+    );
+    const before = wanted.reduce(
+      (first, filter) => (filter.before && filter.before < first ? filter.before : first),
+      new Date(Date.UTC(10_000, 0)),
+    );
+    all = sql`${all} and ${time} >= ${from.toISOString()}::timestamptz and ${time} < ${endOfTime(before)}::timestamptz
+      and not exists (
+        select from unnest(${unwanted.map((filter) => filter.from?.toISOString() ?? '-infinity')}::timestamptz[],
+          ${unwanted.map((filter) => endOfTime(filter.before))}::timestamptz[]) t (since, until)
+        where ${time} >= t.since and ${time} < t.until)`;
+  }
   return all;
 }
 
-/** Whether a time is in the range of a filter. */
-export function isInTime(column: Sql, { from, before }: Filter): Sql {
-  const since = from ? sql`${column} >= ${from.toISOString()}::timestamptz` : raw('true');
-  return before ? sql`${since} and ${column} < ${before.toISOString()}::timestamptz` : since;
+/** PostgreSQL does not read the years of more than four digits that JavaScript writes. */
+function endOfTime(before: Date | undefined): string {
+  return before === undefined || before.getUTCFullYear() > 9_999 ? 'infinity' : before.toISOString();
 }
