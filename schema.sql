@@ -1230,6 +1230,7 @@ create table page_links (
   places        integer[]  not null default '{}'::integer[],
   wanted_title  text       collate "C",
   wanted_path   text       collate "C",
+  line          integer    not null default 0,
   PRIMARY KEY (wiki_id, from_page_id, to_path),
   CHECK (((wanted_title IS NULL) = (wanted_path IS NULL))),
   FOREIGN KEY (wiki_id, from_page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
@@ -1238,6 +1239,7 @@ CREATE INDEX page_links_to ON page_links USING btree (wiki_id, to_page_id, from_
 CREATE INDEX page_links_wanted ON page_links USING btree (wiki_id, to_path);
 CREATE INDEX page_links_wanted_path ON page_links USING btree (wiki_id, wanted_path) WHERE (wanted_title IS NOT NULL);
 CREATE INDEX page_links_wanted_title ON page_links USING btree (wiki_id, wanted_title) WHERE (wanted_title IS NOT NULL);
+CREATE INDEX page_links_without_a_page ON page_links USING btree (wiki_id, from_page_id, to_path) WHERE (to_page_id IS NULL);
 grant delete, insert, select, update on page_links to ibid_service;
 alter table page_links enable row level security;
 create policy of_the_wiki on page_links for all

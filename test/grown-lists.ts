@@ -37,6 +37,7 @@ const GROWTHS: Growth[] = [
       path: `t.parent_path || '/gone-$word-' || n`,
     },
   },
+  { table: 'page_links', where: `${IN_WIKI} and t.to_page_id is null`, differ: { to_path: `'missing-$word-' || n6` } },
   {
     table: 'page_links',
     where: `${IN_WIKI} and t.to_page_id = $page_id`,

@@ -29,6 +29,8 @@ const BY_RANK = ['GET /v1/wikis/:wiki_id/pages/search', 'GET /v1/wikis/:wiki_id/
 const READ_WHOLE: Record<string, string> = {
   'GET /v1/wikis/:wiki_id/pages/:page_id/citations':
     'what a page still shows of a source is found by reading its text; a page has few sources',
+  'GET /v1/wikis/:wiki_id/broken-links':
+    'those that lead to pages in the trash are found by walking the trash, which is emptied after 30 days',
 };
 
 let sent: { text: string; values: readonly unknown[] }[] = [];

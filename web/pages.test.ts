@@ -82,6 +82,7 @@ const PAGES = [
   '/-/edit/page',
   '/-/trash',
   '/-/gone',
+  '/-/broken-links',
   '/-/upload',
   '/-/upload?first',
   '/-/uploads',
@@ -173,7 +174,8 @@ test('a user who can only read is offered no other action, and refused it', asyn
   const viewer = await world.member(workspace.workspace_id, 'viewer');
   const theirs = await browserOf(viewer.user_id);
   const { body } = await theirs.open('/hostile/w/page');
-  for (const action of ['edit', 'new', 'upload', 'trash', 'gone']) assert.ok(!body.includes(`/-/${action}`), action);
+  for (const action of ['edit', 'new', 'upload', 'trash', 'gone', 'broken-links'])
+    assert.ok(!body.includes(`/-/${action}`), action);
   const refused = await theirs.submit('/hostile/w/-/edit/page', {
     title: 'x',
     markdown: 'x',

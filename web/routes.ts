@@ -1,3 +1,4 @@
+import { brokenLinks } from './pages/broken-links.ts';
 import { diagramFrame } from './pages/diagram.ts';
 import { decideGone, gone } from './pages/gone.ts';
 import { history, restoreRevision } from './pages/history.ts';
@@ -64,6 +65,7 @@ export const ROUTES: readonly WebRoute[] = [
   restoreFromTrash,
   gone,
   decideGone,
+  brokenLinks,
   // uploading, exporting and importing
   upload,
   sendUpload,

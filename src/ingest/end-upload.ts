@@ -6,6 +6,7 @@ import { lossesInWords } from '../documents/formats/loss-words.ts';
 import type { Loss } from '../documents/formats/losses.ts';
 import { givenUp, hasFailedBytes } from '../uploads/upload-file.ts';
 import { NOT_SHOWN } from './attached-files.ts';
+import { type BrokenLinks, findBrokenLinks } from './broken-links.ts';
 
 interface Counts {
   files: number;
@@ -76,6 +77,7 @@ export async function endUpload(
     order by f.file_no limit ${NAMED}`);
   if (!counts) throw new Error('the files of an upload cannot be counted');
   const incomplete = await incompleteSources(query, upload);
+  const broken = await findBrokenLinks(query, upload, NAMED);
   const status = counts.usable > 0 ? 'completed' : 'failed';
   const summary = summarize(
     { ...counts, lost_sections },
@@ -84,6 +86,7 @@ export async function endUpload(
     left.map(({ filename }) => filename),
     incomplete,
     gone,
+    broken,
   );
   const problem =
     status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
@@ -120,6 +123,7 @@ function summarize(
   left: string[],
   incomplete: Incomplete,
   gone: { count: number; paths: readonly string[] },
+  broken: BrokenLinks,
 ): string {
   const parts = [
     count(counts.new_sources, 'new source'),
@@ -131,6 +135,7 @@ function summarize(
     counts.lost_sections > 0 &&
       `${count(counts.lost_sections, 'page')} of sections that are no longer there (now stale)`,
     gone.count > 0 && `${count(gone.count, 'page')} of files that are gone (now stale)`,
+    broken.count > 0 && `${count(broken.count, 'link')} to nothing in the wiki`,
     counts.attached > 0 && `${count(counts.attached, 'file')} attached to pages that show them`,
     counts.left_out > 0 && `${count(counts.left_out, 'picture')} that no text shows left out`,
     incomplete.to_review > 0 && `${count(incomplete.to_review, 'file')} not read completely`,
@@ -145,7 +150,7 @@ function summarize(
   const list = namedOf('Failed', named, counts.failed);
   const losses = incomplete.named.map(({ filename, losses }) => `${filename} (${lossesInWords(losses)})`);
   const unread = namedOf('Not read completely', losses, incomplete.to_review);
-  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${namedOf('Gone; keep or delete', gone.paths.slice(0, NAMED), gone.count)}${conflictsNamed(conflicts, counts.kept_pages)}`;
+  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${namedOf('Gone; keep or delete', gone.paths.slice(0, NAMED), gone.count)}${namedOf('Broken links', broken.named, broken.count)}${conflictsNamed(conflicts, counts.kept_pages)}`;
 }
 
 /** The sources of an upload's files whose text does not have everything of the file, and archives not taken as a whole. */

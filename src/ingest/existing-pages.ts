@@ -1,5 +1,7 @@
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+import { mayLead } from '../markdown/page-links.ts';
+import { canLead } from '../pages/schema.ts';
 import type { CompiledUploadFile, ExistingPage } from './compiled-upload.ts';
 
 /** `isLocked`: locks the wiki, so that the pages are not edited until the transaction ends. Missing pages are left out. */
@@ -21,7 +23,11 @@ export async function readExistingPages(
     return {
       page_id,
       sha256,
-      paths: page?.page_links.map(({ to_path }) => to_path).filter((to) => !named.has(to)) ?? [],
+      paths:
+        page?.page_links
+          .filter(mayLead)
+          .map(({ to_path }) => to_path)
+          .filter((to) => !named.has(to)) ?? [],
     };
   });
   // An author who rewrites a stale page has seen the pending text.
@@ -30,7 +36,7 @@ export async function readExistingPages(
       r.origin = 'authored' as is_edited, r.folder, b.page_id is not null as has_base,
       case when r.origin = 'authored' then r.markdown else '' end as markdown,
       coalesce(encode(sha256(convert_to(x.text, 'UTF8')), 'hex'), '') as text_hash,
-      exists (select from page_links l where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id) as has_links,
+      exists (select from page_links l where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and ${canLead(sql`l.to_path`)}) as has_links,
       case when b.waiting_markdown <> '' and not p.stale then b.waiting_markdown else coalesce(b.markdown, c.markdown, '') end
         as base_markdown,
       case when b.waiting_markdown <> '' and not p.stale then b.waiting_title else coalesce(b.title, c.title, '') end

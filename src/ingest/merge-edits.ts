@@ -2,7 +2,7 @@ import type { Query } from '../db/db.ts';
 import { MARKDOWN_MAX } from '../documents/formats/extracted.ts';
 import { uploadLinkResolver } from '../documents/upload-link-resolver.ts';
 import { mergeTexts } from '../markdown/merge-texts.ts';
-import { folderOf } from '../markdown/page-links.ts';
+import { folderOf, mayLead } from '../markdown/page-links.ts';
 import { possibleWikiTargets } from '../markdown/wiki-link-syntax.ts';
 import { knownTargets } from '../pages/wiki-targets.ts';
 import type { SentFile } from '../sandbox/rendering-responses.ts';
@@ -30,7 +30,7 @@ export async function mergeEdits(
 
   async function merged(present: ExistingPage, ours: SentFile, page_path: string) {
     // The addresses of a page that has moved since it was written start from elsewhere.
-    const isElsewhere = present.folder !== folderOf(page_path) && (present.has_links || ours.page_links.length > 0);
+    const isElsewhere = present.folder !== folderOf(page_path) && (present.has_links || ours.page_links.some(mayLead));
     const title = mergeTitles(present.base_title, present.title, ours.title);
     if (isElsewhere || title === undefined) return undefined;
     const { text, conflicts } = mergeTexts(present.base_markdown, present.markdown, ours.markdown);

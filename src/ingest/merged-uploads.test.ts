@@ -42,7 +42,10 @@ test('a file that changed is merged with what people wrote into its page, and ci
   await wiki.upload({ 'guide.md': GUIDE });
   await wiki.edit('guide', { markdown: GUIDE.replace('At the end.', 'At the end, by hand.') });
   const summary = await wiki.upload({ 'guide.md': GUIDE.replace('First', 'See [[Other]] first') });
-  assert.match(summary, /1 page merged with what people wrote\.$/);
+  assert.match(
+    summary,
+    /1 page merged with what people wrote, 1 link to nothing in the wiki\. Broken links: guide\.md → \[\[Other\]\]\.$/,
+  );
   const page = await wiki.page('guide');
   const text = '# Guide\n\nSee [[Other]] first of all.\n\nIn the middle.\n\nAt the end, by hand.\n';
   assert.deepEqual(
@@ -198,7 +201,10 @@ test('a file that is uploaded again by itself links to those that came before it
   await wiki.upload({ 'a/one.md': text, 'a/two.md': '# Two\n', 'a/sub/three.md': '# Three\n' });
   const compiled = '# One\n\nSee [two](two#at), [three](sub/three) and [none](none.md).\n';
   assert.equal((await wiki.page('a/one')).markdown, compiled);
-  assert.match(await wiki.upload({ 'a/one.md': `${text}\nMore.\n` }), /1 page updated\.$/);
+  assert.match(
+    await wiki.upload({ 'a/one.md': `${text}\nMore.\n` }),
+    /1 page updated, 1 link to nothing in the wiki\. Broken links: a\/one\.md:3 → none\.md\.$/,
+  );
   assert.equal((await wiki.page('a/one')).markdown, `${compiled}\nMore.\n`);
   await wiki.edit('a/two', { slug: 'second' });
   await wiki.edit('a/one', { markdown: `By hand.\n\n${(await wiki.page('a/one')).markdown}` });

@@ -222,12 +222,12 @@ async function writeLinks(query: Query, { wiki_id, upload_id }: UploadWrite, pag
   await query(sql`
     delete from page_links where wiki_id = ${wiki_id} and from_page_id = any (${rows.map((row) => row.page_id)}::text[])`);
   await query(sql`
-    insert into page_links (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path)
+    insert into page_links (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path, line)
     select ${wiki_id}, g.page_id, l.to_path, coalesce(
       (select f.page_id from upload_files f
         where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_path = l.to_path and f.page_path <> ''
         order by f.file_no limit 1),
-      ${pageMeant(wiki_id)}), l.places, l.wanted_title, l.wanted_path
+      ${pageMeant(wiki_id)}), l.places, l.wanted_title, l.wanted_path, l.line
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, links jsonb)
     cross join lateral ${givenLinks(sql`g.links`)} l`);
 }

@@ -1,15 +1,20 @@
 import type { Root } from 'mdast';
-import { visit } from './parse-markdown.ts';
+import { lineOf, visit } from './parse-markdown.ts';
 import type { WikiLinkTo } from './plain-text.ts';
 import { pathOfTarget, relativeAddress } from './wiki-links.ts';
 
 /** The maximum length of a page's path, which the database enforces too. */
 export const PATH_MAX = 1_024;
 
-/** A path of the wiki that a page links to. */
+/** What a page links to in the wiki. */
 export interface PageLink {
-  /** For a wiki link to a missing page: `[[target]]` as written, which cannot be a path. */
+  /**
+   * A path. For a wiki link to a missing page `[[target]]` as written, and for an address that no page can have `<address>`,
+   * which cannot be paths.
+   */
   to_path: string;
+  /** The line of the Markdown in which it is first written, from 1; 0 if that is not known. */
+  line: number;
   /** For such a link: the title and the path that the missing page may have. */
   wanted_title?: string;
   wanted_path?: string;
@@ -21,7 +26,7 @@ export interface PageLink {
 }
 
 /** A link whose written address is no longer the path of its page. */
-export interface MovedLink extends PageLink {
+export interface MovedLink extends Pick<PageLink, 'to_path' | 'places'> {
   /** The current path of the page. */
   path: string;
 }
@@ -34,33 +39,67 @@ const LINKS_MAX = 2_000;
 /** A wiki link to a missing page, as `page-elements.ts` and our serializer write it. */
 const MISSING = /<a class="wiki missing" data-target="([^"]*)"(?: data-fragment="(#[^"]*)")?>/g;
 
+const COMMENT = /<!--[\s\S]*?(?:-->|$)/g;
+
+/** The address of a picture in handwritten HTML. */
+const SRC = /<img(?:\s+[\w:-]+(?:="[^"]*")?)*?\s+src="([^"]*)"/gi;
+
 /** `<a …href="` and the address, in HTML as our serializer writes it and in most handwritten HTML. */
 const HREF = /(<a(?:\s+[\w:-]+(?:="[^"]*")?)*?\s+href=")([^"]*)"/gi;
 
-/** The pages that a document links to by relative addresses, each path once. `page_path`: the path of the document. */
+/**
+ * The pages that a document links to by relative addresses, each path once, and the addresses of links and pictures that
+ * lead to nothing. `page_path`: the path of the document.
+ */
 export function linksOf(tree: Root, markdown: string, page_path: string): PageLink[] {
   const folder = folderOf(page_path);
-  const links = new Map<string, number[]>();
+  const links = new Map<string, PageLink>();
 
-  function add(url: string, place: number[]): void {
-    const to_path = pathOf(url, folder);
+  function add(to_path: string | undefined, line: number, place: readonly number[] = []): void {
     if (to_path === undefined) return;
-    const places = links.get(to_path);
-    if (places) places.push(...place);
-    else if (links.size < LINKS_MAX) links.set(to_path, place);
+    const link = links.get(to_path);
+    if (link) link.places.push(...place);
+    else if (links.size < LINKS_MAX) links.set(to_path, { to_path, places: [...place], line });
   }
 
   visit(tree, (node) => {
-    if (node.type === 'html') for (const [, , url = ''] of node.value.matchAll(HREF)) add(url, []);
+    const line = lineOf(node);
+    if (node.type === 'html') {
+      const text = node.value.replace(COMMENT, (comment) => comment.replace(/[^\n]/g, ' '));
+      const lineAt = (at: number) => line + text.slice(0, at).split('\n').length - 1;
+      for (const { 2: url = '', index } of text.matchAll(HREF)) add(pathOf(url, folder) ?? deadKey(url), lineAt(index));
+      for (const { 1: url = '', index } of text.matchAll(SRC)) add(deadKey(url), lineAt(index));
+    }
+    if (node.type === 'image') add(deadKey(node.url), line);
     if (node.type !== 'link' && node.type !== 'definition') return;
     const [start, end] = node.data?.destination ?? [];
+    const path = pathOf(node.url, folder);
+    if (path === undefined) add(deadKey(node.url), line);
     if (start === undefined || end === undefined) return;
     const address = addressOf(node.url);
     // An address with escapes is not rewritten.
     const isUnescaped = markdown.slice(start, end).startsWith(address);
-    add(node.url, isUnescaped ? [start, start + address.length] : []);
+    add(path, line, isUnescaped ? [start, start + address.length] : []);
   });
-  return [...links].map(([to_path, places]) => ({ to_path, places }));
+  return [...links.values()];
+}
+
+/** Whether a link may lead to a page, now or later: its address is no `<address>`. */
+export function mayLead({ to_path }: Pick<PageLink, 'to_path'>): boolean {
+  return !to_path.startsWith(DEAD);
+}
+
+/** What the keys of addresses begin with that no page can have. */
+export const DEAD = '<';
+
+/** Longer addresses are cut off: they are keys of an index. */
+const ADDRESS_MAX = 500;
+
+/** The key of an address of the wiki that no page can have; undefined for one that leads elsewhere, or to a folder. */
+function deadKey(url: string): string | undefined {
+  const address = addressOf(url);
+  if (/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2}|(?:\.{1,2}(?:\/|$))*$)/i.test(address)) return undefined;
+  return `${DEAD}${address.slice(0, ADDRESS_MAX)}>`;
 }
 
 /**
@@ -103,11 +142,11 @@ export function withCurrentLinks<T extends { path: string; markdown: string; htm
 /** Adds the wiki links; they have no places in the Markdown. */
 export function withWikiLinks(links: readonly PageLink[], wikiLinks: readonly WikiLinkTo[]): PageLink[] {
   const all = new Map(links.map((link) => [link.to_path, link]));
-  for (const { target, path } of wikiLinks) {
+  for (const { target, path, line } of wikiLinks) {
     const to_path = path === '' ? missingTargetKey(target) : path;
     if (all.has(to_path) || all.size >= LINKS_MAX) continue;
     const wanted = path === '' && { wanted_title: target, wanted_path: pathOfTarget(target) };
-    all.set(to_path, { to_path, places: [], ...wanted });
+    all.set(to_path, { to_path, places: [], line, ...wanted });
   }
   return [...all.values()];
 }
@@ -129,11 +168,11 @@ function addressOf(url: string): string {
 function pathOf(url: string, folder: string): string | undefined {
   const address = addressOf(url);
   // Schemes, absolute addresses and file names cannot be paths of pages.
-  if (!/^(?:\.{1,2}\/)*[a-z0-9-]+(?:\/[a-z0-9-]+)*$/.test(address)) return undefined;
+  if (!/^(?:\.{1,2}\/)*[a-z0-9-]+(?:\/[a-z0-9-]+)*\/?$/.test(address)) return undefined;
   const segments = folder === '' ? [] : folder.split('/');
   for (const segment of address.split('/')) {
     if (segment === '..' && segments.pop() === undefined) return undefined;
-    if (segment !== '.' && segment !== '..') segments.push(segment);
+    if (segment !== '.' && segment !== '..' && segment !== '') segments.push(segment);
   }
   const path = segments.join('/');
   return path.length <= PATH_MAX ? path : undefined;

@@ -198,3 +198,8 @@ function keepDestination(this: ThisParameterType<Handle>, token: Parameters<Hand
     node.data = { ...node.data, destination: [token.start.offset, token.end.offset] };
   }
 }
+
+/** The line in which a node of a tree begins, from 1; 0 for one that is not in the text. */
+export function lineOf(node: object): number {
+  return (node as { position?: { start: { line: number } } }).position?.start.line ?? 0;
+}

@@ -43,6 +43,8 @@ export interface WikiLinkTo {
   target: string;
   /** The path of the target page; "" if it is missing. */
   path: string;
+  /** The line of the first one, from 1; 0 if that is not known. */
+  line: number;
 }
 
 export interface OutlineEntry {

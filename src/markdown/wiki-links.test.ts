@@ -28,9 +28,9 @@ test('a wiki link leads to the named page, and to the heading there', () => {
     assert.ok(html.includes(link), `${link} must be in ${html}`);
   }
   assert.deepEqual(wiki_links, [
-    { target: 'Home', path: 'home' },
-    { target: 'Set up', path: 'guide/set-up' },
-    { target: 'Tools', path: 'guide/tools/all' },
+    { target: 'Home', path: 'home', line: 1 },
+    { target: 'Set up', path: 'guide/set-up', line: 1 },
+    { target: 'Tools', path: 'guide/tools/all', line: 1 },
   ]);
   assert.ok(text.startsWith('Home, Set up, the tools,'));
   const there = renderMarkdown('# Über uns & co.').outline[0]?.anchor;
@@ -42,8 +42,8 @@ test('a link to a missing page is marked, has no address, and is listed with the
   assert.match(html, /<a class="wiki missing" data-target="Nowhere">Nowhere<\/a>/);
   assert.match(html, /<a class="wiki missing" data-target="Nowhere" data-fragment="#h-x">again<\/a>/);
   assert.deepEqual(wiki_links, [
-    { target: 'Nowhere', path: '' },
-    { target: 'constructor', path: '' },
+    { target: 'Nowhere', path: '', line: 1 },
+    { target: 'constructor', path: '', line: 1 },
   ]);
 });
 
@@ -62,8 +62,8 @@ test('an embedded page is a link to it, and the size behind the bar of an embedd
   );
   assert.match(html, /data-target="plan\.png">plan\.png<\/a> !<a class="wiki"/);
   assert.deepEqual(wiki_links, [
-    { target: 'Home', path: 'home' },
-    { target: 'plan.png', path: '' },
+    { target: 'Home', path: 'home', line: 1 },
+    { target: 'plan.png', path: '', line: 1 },
   ]);
   assert.match(render('![The plan|300x200](https://x.example/p.png)').html, /alt="The plan" width="300" height="200"/);
 });

@@ -1,6 +1,6 @@
 import type { Root } from 'mdast';
 import { slugFrom } from '../core/slug.ts';
-import { visit } from './parse-markdown.ts';
+import { lineOf, visit } from './parse-markdown.ts';
 import type { WikiLinkTo } from './plain-text.ts';
 
 /** The data about the wiki that rendering a page needs. */
@@ -18,12 +18,13 @@ export const NO_WIKI: Wiki = { wiki_id: '', page_path: '', findPage: () => undef
 
 /** The targets of wiki links in a document, each once, in the order of the text. */
 export function wikiLinksOf(tree: Root, wiki: Wiki): WikiLinkTo[] {
-  const paths = new Map<string, string>();
+  const links = new Map<string, WikiLinkTo>();
   visit(tree, (node) => {
-    if (node.type !== 'wikiLink' || node.target === '' || paths.has(node.target)) return;
-    paths.set(node.target, wiki.findPage(node.target)?.path ?? '');
+    if (node.type !== 'wikiLink' || node.target === '' || links.has(node.target)) return;
+    const { target } = node;
+    links.set(target, { target, path: wiki.findPage(target)?.path ?? '', line: lineOf(node) });
   });
-  return [...paths].map(([target, path]) => ({ target, path }));
+  return [...links.values()];
 }
 
 /** The path that `[[Guide/Set up]]` names, if it is a path: guide/set-up. */

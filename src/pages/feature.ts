@@ -8,6 +8,7 @@ import { keepPage } from './gone/keep-page.ts';
 import { listGonePages } from './gone/list-gone-pages.ts';
 import { listBacklinks } from './list-backlinks.ts';
 import { listBranches } from './list-branches.ts';
+import { listBrokenLinks } from './list-broken-links.ts';
 import { listChildren } from './list-children.ts';
 import { listPages } from './list-pages.ts';
 import { previewPage } from './preview-page.ts';
@@ -39,6 +40,7 @@ export const pages: Feature = {
     listGonePages,
     keepPage,
     listBacklinks,
+    listBrokenLinks,
   ],
   jobs: [purgeTrash],
 };

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { hasPermission } from '../access/access-rule.ts';
 import { Flag, Id, Record, Text, Timestamp } from '../core/records.ts';
-import { type Sql, sql } from '../db/sql.ts';
-import { type MovedLink, withCurrentLinks } from '../markdown/page-links.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
+import { DEAD, type MovedLink, withCurrentLinks } from '../markdown/page-links.ts';
 
 const pageProperties = {
   page_id: Id,
@@ -100,6 +100,19 @@ export const GonePage = Record({
 });
 export type GonePage = Static<typeof GonePage>;
 
+/** A link of a page that leads to nothing in the wiki. */
+export const BrokenLink = Record({
+  page_id: Id,
+  path: Type.String({ description: 'Of the page that the link is on.' }),
+  title: Type.String(),
+  target: Type.String({
+    description: 'A path of the wiki; `[[target]]` of a wiki link; or the address as written, if no page can have it.',
+  }),
+  line: Type.Integer({ description: "The line of the page's Markdown, from 1; 0 if it is not known." }),
+  filename: Type.String({ description: 'The file that the page was made from; "" if there is none.' }),
+});
+export type BrokenLink = Static<typeof BrokenLink>;
+
 export const OutlineEntry = Record({ level: Type.Integer(), text: Type.String(), anchor: Type.String() });
 
 export const FullPage = Record({
@@ -155,7 +168,13 @@ export const citedSources: Sql = sql`coalesce((
   from page_sources c join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id
   where c.wiki_id = p.wiki_id and c.page_id = p.page_id), '[]')`;
 
-const linksOfPage = sql`(select k.* from page_links k where k.wiki_id = p.wiki_id and k.from_page_id = p.page_id)`;
+/** Whether what a link is written as can be the path or the name of a page. */
+export function canLead(to_path: Sql): Sql {
+  return sql`not starts_with(${to_path}, '${raw(DEAD)}')`;
+}
+
+const linksOfPage = sql`(
+  select k.* from page_links k where k.wiki_id = p.wiki_id and k.from_page_id = p.page_id and ${canLead(sql`k.to_path`)})`;
 
 /** Of a page `p` and its present revision `r`, which of its links are shown otherwise than they are written. */
 export const movedLinksOfPage: Sql = movedLinks(linksOfPage, sql`r.folder`);

@@ -2,6 +2,7 @@ import { type Sql, sql } from '../db/sql.ts';
 import type { RenderedPage } from '../markdown/render.ts';
 import { moveCtes, shiftSiblings, subtree } from './place-page.ts';
 import {
+  canLead,
   citedSources,
   type FullPage,
   type FullPageRow,
@@ -131,6 +132,6 @@ export function updateCtes(
 
 function allLinksAreKnown(wiki_id: string, page_id: string): Sql {
   return sql`not exists (
-    select from resolved r where r.to_page_id is null and not exists (
+    select from resolved r where r.to_page_id is null and ${canLead(sql`r.to_path`)} and not exists (
       select from page_links l where l.wiki_id = ${wiki_id} and l.from_page_id = ${page_id} and l.to_path = r.to_path))`;
 }

@@ -9,8 +9,9 @@ const WRITTEN = raw('select e.wiki_id, e.page_id as document_id, e.revision as v
 /** Links from their JSON, as rows that pages can be looked up by. */
 export function givenLinks(json: Sql): Sql {
   return sql`(
-    select to_path, lower(wanted_title) as wanted_title, wanted_path, coalesce(wanted_path, to_path) as path, places
-    from jsonb_to_recordset(${json}) as g (to_path text, wanted_title text, wanted_path text, places int[]) offset 0)`;
+    select to_path, lower(wanted_title) as wanted_title, wanted_path, coalesce(wanted_path, to_path) as path, places,
+      coalesce(line, 0) as line
+    from jsonb_to_recordset(${json}) as g (to_path text, wanted_title text, wanted_path text, places int[], line int) offset 0)`;
 }
 
 /**
@@ -18,7 +19,7 @@ export function givenLinks(json: Sql): Sql {
  */
 export function resolvedLinks(wiki_id: string, links: readonly PageLink[]): Sql {
   return sql`
-    select l.to_path, l.wanted_title, l.wanted_path, l.places, ${pageMeant(wiki_id)} as to_page_id
+    select l.to_path, l.wanted_title, l.wanted_path, l.places, l.line, ${pageMeant(wiki_id)} as to_page_id
     from ${givenLinks(sql`${JSON.stringify(links)}::jsonb`)} l`;
 }
 
@@ -56,10 +57,10 @@ export function textCtes(
         and not exists (select from resolved r where r.to_path = l.to_path)`,
     // The missing page may have been created just now.
     linked: sql`
-      insert into page_links as l (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path)
-      select e.wiki_id, e.page_id, r.to_path, r.to_page_id, r.places, r.wanted_title, r.wanted_path from edited e, resolved r
+      insert into page_links as l (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path, line)
+      select e.wiki_id, e.page_id, r.to_path, r.to_page_id, r.places, r.wanted_title, r.wanted_path, r.line from edited e, resolved r
       on conflict (wiki_id, from_page_id, to_path)
-      do update set to_page_id = coalesce(excluded.to_page_id, l.to_page_id), places = excluded.places`,
+      do update set to_page_id = coalesce(excluded.to_page_id, l.to_page_id), places = excluded.places, line = excluded.line`,
   };
 }
 

@@ -19,6 +19,7 @@ const Links = Type.Array(
     wanted_title: Type.Optional(Type.String()),
     wanted_path: Type.Optional(Type.String()),
     places: Type.Array(Count),
+    line: Count,
   }),
 );
 const RENDERED = {
@@ -93,7 +94,7 @@ const FileMessage = Type.Object({
 const PageMessage = Type.Object({
   ...RENDERED,
   links: Links,
-  wiki_links: Type.Array(Type.Object({ target: Type.String(), path: Type.String() })),
+  wiki_links: Type.Array(Type.Object({ target: Type.String(), path: Type.String(), line: Count })),
 });
 
 /**

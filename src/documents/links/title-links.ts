@@ -1,5 +1,5 @@
 import type { Link, Nodes, PhrasingContent, Root, Text } from 'mdast';
-import { visit } from '../../markdown/parse-markdown.ts';
+import { lineOf, visit } from '../../markdown/parse-markdown.ts';
 import { relativeAddress } from '../../markdown/wiki-links.ts';
 import type { Edit } from './edit-text.ts';
 import { mentionsIn, type TitleNames } from './title-names.ts';
@@ -50,7 +50,7 @@ export function linkTitles(
       left -= url.length + '[]()'.length;
       if (left < 0) break;
       const words: Text = { type: 'text', value: node.value.slice(start, end) };
-      const link: Link = { type: 'link', url, children: [words] };
+      const link: Link = { type: 'link', url, children: [words], position: lineOfPlace(markdown, node, first) };
       if (start > from) pieces.push({ type: 'text', value: node.value.slice(from, start) });
       pieces.push(link);
       from = end;
@@ -135,4 +135,11 @@ function marks(markdown: string, from: number, step: 1 | -1): string {
   let length = 0;
   while (mark !== undefined && markdown.charAt(first + step * length) === mark) length += 1;
   return mark?.repeat(length) ?? '';
+}
+
+/** The line of a place in a text, as a position: the link that will be there is not in the text that was parsed. */
+function lineOfPlace(markdown: string, node: Text, place: number): NonNullable<Link['position']> {
+  const from = node.position?.start.offset ?? place;
+  const line = lineOf(node) + markdown.slice(from, place).split('\n').length - 1;
+  return { start: { line, column: 1 }, end: { line, column: 1 } };
 }

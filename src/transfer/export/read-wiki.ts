@@ -1,6 +1,7 @@
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { withCurrentLinks } from '../../markdown/page-links.ts';
+import { canLead } from '../../pages/schema.ts';
 import type { ArchivedAttachment, ArchivedPage, ArchivedPerson, ArchivedRevision, Manifest } from './archive-format.ts';
 
 /**
@@ -74,7 +75,7 @@ export async function* readPages(query: Query, wiki_id: string): AsyncGenerator<
           left join lateral (
             select t.page_id, t.path, t.trashed_at from pages t
             where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id offset 0) t on t.trashed_at is null
-          where l.wiki_id = ${wiki_id} and l.from_page_id = p.page_id
+          where l.wiki_id = ${wiki_id} and l.from_page_id = p.page_id and ${canLead(sql`l.to_path`)}
             and (t.path <> l.to_path or r.folder <> coalesce(p.parent_path, ''))) as links
       from p cross join lateral (
         select r.markdown, r.folder from revisions r

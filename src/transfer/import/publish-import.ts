@@ -84,10 +84,10 @@ async function publishRevisions(query: Query, { wiki_id, job_id }: ClaimedJob): 
     ),
   );
   await query(sql`
-    insert into page_links (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path)
-    select l.wiki_id, l.page_id, g.to_path, g.to_page_id, g.places, lower(g.wanted_title), g.wanted_path
+    insert into page_links (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path, line)
+    select l.wiki_id, l.page_id, g.to_path, g.to_page_id, g.places, lower(g.wanted_title), g.wanted_path, coalesce(g.line, 0)
     from (select s.wiki_id, s.page_id, s.links from ${present}) l, jsonb_to_recordset(l.links)
-      as g (to_path text, to_page_id text, places int[], wanted_title text, wanted_path text)`);
+      as g (to_path text, to_page_id text, places int[], wanted_title text, wanted_path text, line int)`);
 }
 
 async function publishAttachments(query: Query, { wiki_id, job_id }: ClaimedJob): Promise<void> {

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openWorld } from '../../test/world.ts';
+
+const world = await openWorld();
+const owner = await world.owner();
+
+/** A wiki of its own, and its broken links as `path:line target`. */
+async function newWiki() {
+  const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Links' });
+  const at = `/v1/wikis/${body.wiki_id}`;
+  return {
+    at,
+    upload: async (files: Record<string, string>) => (await world.upload(owner, body.wiki_id, files)).body,
+    broken: async () =>
+      (await owner.get(`${at}/broken-links`)).body
+        .map(({ path, line, target }: { path: string; line: number; target: string }) => `${path}:${line} ${target}`)
+        .sort() as string[],
+  };
+}
+
+const A = [
+  '---\ntitle: A\n---\n',
+  '# A\n',
+  '[b](b.md) [here](#a) [out](https://x.example/y.md) [mail](mailto:x@x.example) [up](..) [api](/v1/overview)\n',
+  '[gone](missing.md) [again](missing.md#x)\n',
+  '> [abs](/powershell/x) and [later](later)\n',
+  '![](no.png) [[Nobody]] [[B]] `[code](code.md)`\n',
+  '<!-- <a href="comment.md">x</a> -->\n<a href="html.md">x</a>\n',
+].join('\n');
+const BROKEN_OF_A = [
+  'd/a:13 [[Nobody]]',
+  'd/a:13 no.png',
+  'd/a:16 html.md',
+  'd/a:9 missing.md',
+  'd/a:11 /powershell/x',
+  'd/a:11 d/later',
+].sort();
+
+test('links that lead to nothing are listed and named with file and line; all others are not', async () => {
+  const wiki = await newWiki();
+  const { summary } = await wiki.upload({ 'd/a.md': A, 'd/b.md': '# B\n\n[a](a.md)\n' });
+  assert.deepEqual(await wiki.broken(), BROKEN_OF_A);
+  assert.match(summary, /, 6 links to nothing in the wiki\. Broken links: d\/a\.md:9 → missing\.md; d\/a\.md:11 → /);
+  assert.match(summary, /; and 1 more\.$/);
+  const { body } = await owner.get(`${wiki.at}/broken-links?limit=1`);
+  assert.equal(body[0].filename, 'd/a.md');
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  assert.equal((await viewer.get(`${wiki.at}/broken-links`)).status, 403);
+});
+
+test('a link is broken for as long as its page is not there, whatever becomes of the page', async () => {
+  const wiki = await newWiki();
+  const links = '[x](later) [[Other]]';
+  const { body: from } = await owner.post(`${wiki.at}/pages`, { title: 'From', markdown: links });
+  const both = ['from:1 [[Other]]', 'from:1 later'];
+  assert.deepEqual(await wiki.broken(), both);
+  const { body: later } = await owner.post(`${wiki.at}/pages`, { title: 'Later', markdown: '' });
+  await wiki.upload({ 'other.md': '# Other\n' });
+  assert.deepEqual(await wiki.broken(), []);
+  await owner.patch(`${wiki.at}/pages/${later.page_id}`, { slug: 'renamed' });
+  assert.deepEqual(await wiki.broken(), [], 'it follows its page');
+  await owner.send('DELETE', `${wiki.at}/pages/${later.page_id}`);
+  assert.deepEqual(await wiki.broken(), ['from:1 later']);
+  await owner.post(`${wiki.at}/pages/${later.page_id}/restore`);
+  assert.deepEqual(await wiki.broken(), []);
+  const edit = { markdown: `${links}\n\n[gone](gone.md)`, base_revision: 1 };
+  assert.equal((await owner.patch(`${wiki.at}/pages/${from.page_id}`, edit)).status, 200);
+  assert.deepEqual(await wiki.broken(), ['from:3 gone.md']);
+  await owner.send('DELETE', `${wiki.at}/pages/${from.page_id}`);
+  assert.deepEqual(await wiki.broken(), [], 'a page in the trash has no links');
+});
+
+test('a link to a file that could not be read is broken until the file can', async () => {
+  const wiki = await newWiki();
+  const a = '# A\n\n[b](b.pdf)\n';
+  const { summary } = await wiki.upload({ 'd/a.md': a, 'd/b.pdf': '%PDF-1.4 nothing' });
+  assert.match(summary, /1 link to nothing in the wiki/);
+  assert.equal((await wiki.broken()).length, 1);
+  await owner.post(`${wiki.at}/pages`, {
+    title: 'B',
+    slug: 'b',
+    parent_page_id: (await owner.get(`${wiki.at}/pages/path/d`)).body.page_id,
+    markdown: '',
+  });
+  assert.deepEqual(await wiki.broken(), []);
+});
