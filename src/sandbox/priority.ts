@@ -5,7 +5,7 @@ const LOWEST = 19;
 
 /** How much lower than that of requests the priority of a kind of work is, as a nice value. */
 export const NICE = {
-  /** Texts that a person waits for: nobody's text delays what others read. */
+  /** Texts that a person waits for; the reads of others come first. */
   requests: 5,
   /** Files of uploads and imports, and documents. */
   files: 15,
