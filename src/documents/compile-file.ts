@@ -14,7 +14,7 @@ import {
   titleFromFilename,
   type UploadedFile,
 } from './formats/extracted.ts';
-import { boundLosses, type Loss, unaccounted } from './formats/losses.ts';
+import { boundLosses, countCharacters, type Loss, unaccounted } from './formats/losses.ts';
 import { extract, extractAsPlainText } from './formats/read-text.ts';
 import { longTextToMarkdown } from './formats/text/text.ts';
 import { editText } from './links/edit-text.ts';
@@ -181,8 +181,16 @@ function finished(
     // HTML has its title in the head; its first heading is often that of the site.
     title: titleOf(file, title || rendered.title),
     language: rendered.language || language,
-    ...completeness({ losses, file_characters }, source_text),
+    ...completeness(
+      { losses, file_characters: kind === 'markdown' ? charactersOf(source_text, losses) : file_characters },
+      source_text,
+    ),
   };
+}
+
+/** Of Markdown, most characters of a file may be markup: its text is what a page shows, and what is listed as lost. */
+function charactersOf(source_text: string, losses: readonly Loss[] = []): number {
+  return losses.reduce((sum, { characters }) => sum + characters, countCharacters(source_text));
 }
 
 /** The losses of a file and the count of its characters as they are stored, by the whole text that was read of it. */

@@ -4,7 +4,7 @@ import { defaultHandlers, type Handlers, type State } from 'mdast-util-to-hast';
 import { calloutOf, markedText } from './dialects/callouts.ts';
 import { highlighter } from './highlight.ts';
 import type { InlineMath, MathBlock } from './math-syntax.ts';
-import { headingAnchor } from './safe-addresses.ts';
+import { anchorOf, headingAnchor } from './safe-addresses.ts';
 import type { WikiLink } from './wiki-link-syntax.ts';
 import { relativeAddress, type Wiki } from './wiki-links.ts';
 
@@ -68,7 +68,7 @@ function withPosition({ position }: Node, made: Element, lines = 0): Element {
 }
 
 function wikiLink({ target, heading, text: shown }: WikiLink, { page_path, findPage }: Wiki): Element {
-  const fragment = heading === '' ? '' : `#${encodeURIComponent(headingAnchor(heading).toWellFormed())}`;
+  const fragment = heading === '' ? '' : `#${encodeURIComponent(anchorOfPlace(heading).toWellFormed())}`;
   if (target === '') return element('a', { className: ['wiki'], href: fragment }, [text(shown)]);
   const page = findPage(target);
   // A missing page gives an element without an address. The web application offers to create the page, and
@@ -79,6 +79,11 @@ function wikiLink({ target, heading, text: shown }: WikiLink, { page_path, findP
   }
   const href = relativeAddress(page_path, page.path) + fragment;
   return element('a', { className: ['wiki'], href }, [text(shown)]);
+}
+
+/** The id of a heading, or of a block for `^id`. */
+function anchorOfPlace(place: string): string {
+  return place.startsWith('^') ? anchorOf(place) : headingAnchor(place);
 }
 
 function mathBlock(value: string): Element {

@@ -3,6 +3,10 @@ import remarkFrontmatter from 'remark-frontmatter';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { type Data, type Processor, unified } from 'unified';
+import { takeBlockIds } from './dialects/block-ids.ts';
+import { placeBoxes } from './dialects/boxes.ts';
+import { isKind } from './dialects/callouts.ts';
+import { maskDialects } from './dialects/mask.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { expectSyntax, neededSyntax, onlyNeeded } from './needed-syntax.ts';
 import { hasCostlyParagraph } from './parse-cost.ts';
@@ -40,7 +44,7 @@ type Parser = Processor<Root>;
 const parsers = new Map<string, Parser>();
 
 /** If the first line of dashes is a thematic break, the front matter parser would not find a list or quote after it. */
-const FRONT_MATTER = /^---[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?---[ \t]*(?:[\r\n]|$)/;
+const FRONT_MATTER = /^(---|\+\+\+)[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?\1[ \t]*(?:[\r\n]|$)/;
 
 /**
  * Parses GitHub-flavoured Markdown with front matter, mathematics and wiki links. Links, images and definitions have
@@ -50,6 +54,14 @@ const FRONT_MATTER = /^---[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?---[ \t]*(?:[\r\n
 export function parseMarkdown(markdown: string): Root {
   assertFewMarkers(markdown);
   if (hasCostlyParagraph(markdown)) throw new TooComplexError('a paragraph with too many brackets or emphasis marks');
+  const { markdown: masked, boxes } = maskDialects(markdown, isKind);
+  const read = treeOf(masked);
+  const tree = placeBoxes(read, boxes) ? read : treeOf(markdown);
+  takeBlockIds(tree);
+  return tree;
+}
+
+function treeOf(markdown: string): Root {
   const needed = neededSyntax(markdown);
   expectSyntax(markdown, needed);
   const parser = parserFor(needed, FRONT_MATTER.test(markdown));
@@ -134,7 +146,7 @@ function parserFor(needed: ReadonlySet<string>, hasFrontMatter: boolean): Parser
   const known = parsers.get(key);
   if (known) return known;
   const base = unified().use(remarkParse).use(remarkGfm, GFM).use(extendSyntax, needed);
-  const parser: Parser = (hasFrontMatter ? base.use(remarkFrontmatter) : base).freeze();
+  const parser: Parser = (hasFrontMatter ? base.use(remarkFrontmatter, ['yaml', 'toml']) : base).freeze();
   parsers.set(key, parser);
   return parser;
 }

@@ -54,10 +54,10 @@ export const FORMATS: readonly Format[] = [
     name: 'Markdown',
     extensions: ['md', 'markdown', 'mdown', 'mkd', 'mdx'],
     media_types: ['text/markdown', 'text/x-markdown'],
-    folder: 'as it is',
-    counted_in: 'not counted',
+    folder: '`markdown/`',
+    counted_in: "the page's text and what is listed as lost",
     listed_as_lost:
-      "text beyond 8 MiB; comments, scripts and front matter, which a page does not show, are in the page's Markdown",
+      'text beyond 8 MiB, comments, unused front matter, code of MDX, scripts, frames and pictures in HTML, embedded pages',
     bytes_max: 16 * MIB,
     beginning: 16 * MIB,
   },

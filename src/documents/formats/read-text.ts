@@ -7,13 +7,14 @@ import { formatOf, isDocumentFormat, READABLE, type TextFormat } from './formats
 import { htmlToMarkdown } from './html/html.ts';
 import type { TextKind } from './kinds.ts';
 import { countCharacters } from './losses.ts';
+import { markdownLosses } from './markdown/markdown-losses.ts';
 import { type CutText, cutText } from './text/cut-text.ts';
 import { textAsCode, textToMarkdown } from './text/text.ts';
 
 type Converted = Partial<Extracted> & { markdown: string };
 
 const TO_MARKDOWN: Record<TextKind, (text: string, rest?: RestOfFile) => Converted> = {
-  markdown: (text) => ({ markdown: text }),
+  markdown: (text) => ({ markdown: text, losses: markdownLosses(text) }),
   text: (text) => ({ ...textToMarkdown(text), file_characters: countCharacters(text) }),
   html: (text) => htmlToMarkdown(text),
   csv: csvToMarkdown,

@@ -53,7 +53,7 @@ function titleOfHtml(html: string): string | undefined {
   return /<h[1-6][\s>]/i.test(html) ? '' : undefined;
 }
 
-const FRONT_MATTER = /^---[ \t]*\n(?:[\s\S]*?\n)?---[ \t]*(?:\n|$)/;
+const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\n(?:[\s\S]*?\n)?\1[ \t]*(?:\n|$)/;
 
 /** What contains headings that do not count (code, comments), or is one: a line of #, an underlined line, HTML. */
 const HEADING =
@@ -61,11 +61,11 @@ const HEADING =
 
 function titleOfMarkdown(text: string): string | undefined {
   const front = FRONT_MATTER.exec(text)?.[0] ?? '';
-  const field = /^title:.*$/m.exec(front)?.[0] ?? '';
-  const title = oneTitle(`---\n${field}\n---\n`);
+  const [fence, line] = front.startsWith('+++') ? ['+++', /^title[ \t]*=.*$/m] : ['---', /^title:.*$/m];
+  const title = oneTitle(`${fence}\n${line.exec(front)?.[0] ?? ''}\n${fence}\n`);
   if (title !== '') return title;
-  for (const { 1: fence, 2: heading } of text.slice(front.length).matchAll(HEADING)) {
-    if (fence !== undefined || heading === undefined) continue;
+  for (const { 1: code, 2: heading } of text.slice(front.length).matchAll(HEADING)) {
+    if (code !== undefined || heading === undefined) continue;
     if (heading.length > HEADING_MAX) return '';
     const said = oneTitle(heading);
     if (said !== '') return said;

@@ -1,4 +1,4 @@
-const FRONT_MATTER = /^---[ \t]*\n(?:[\s\S]{0,20000}?\n)?---[ \t]*(?:\n|$)/;
+const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\n(?:[\s\S]{0,20000}?\n)?\1[ \t]*(?:\n|$)/;
 
 /** Returns for each line whether it belongs to a block that was open before it. */
 export function openBlocks(markdown: string): (line: string, wasEmpty: boolean) => boolean {

@@ -115,7 +115,7 @@ function sectionsOf(
   whole: Whole,
 ): { lead: Block[]; sections: Section[] } {
   const { lengths } = whole;
-  let from = isSection || blocks[0]?.type === 'yaml' ? 1 : 0;
+  let from = isSection || blocks[0]?.type === 'yaml' || blocks[0]?.type === 'toml' ? 1 : 0;
   let headings = headingsOf(blocks, from);
   // A single heading above all others, with little text before it, is the title of the document.
   for (;;) {

@@ -25,6 +25,11 @@ const HEAD = /^\[!([a-z][a-z-]{0,30})\]([+-]?)(?=\s|$)[ \t]*/i;
  * another quote.
  */
 export function calloutOf(state: State, node: Blockquote): Element | undefined {
+  const { box } = node.data ?? {};
+  if (box) {
+    const title: ElementContent[] = [{ type: 'text', value: box.title || nameOf(box.word) }];
+    return callout(state, node, { kind: kindOf.get(box.word) ?? 'note', fold: box.fold, title, body: node.children });
+  }
   const [first, ...rest] = node.children;
   const head = first?.type === 'paragraph' ? first.children[0] : undefined;
   if (first?.type !== 'paragraph' || head?.type !== 'text') return undefined;
@@ -32,19 +37,35 @@ export function calloutOf(state: State, node: Blockquote): Element | undefined {
   const kind = kindOf.get(word.toLowerCase()) ?? (word === '' ? undefined : 'note');
   if (written === undefined || kind === undefined) return undefined;
   const { title, text } = splitLine([shortened(head, written.length), ...first.children.slice(1)]);
-  const name = word.charAt(0).toUpperCase() + word.slice(1).toLowerCase().replaceAll('-', ' ');
-  const words: ElementContent[] = title.length > 0 ? phrasing(state, title) : [{ type: 'text', value: name }];
+  const words: ElementContent[] = title.length > 0 ? phrasing(state, title) : [{ type: 'text', value: nameOf(word) }];
   const body = [...(text.length > 0 ? [{ ...first, children: text }] : []), ...rest];
+  return callout(state, node, { kind, fold, title: words, body });
+}
+
+/** Whether a word says what a box is, where other words may mean something else. */
+export function isKind(word: string): boolean {
+  return kindOf.has(word) || word === 'details';
+}
+
+function nameOf(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1).toLowerCase().replaceAll('-', ' ');
+}
+
+function callout(
+  state: State,
+  node: Blockquote,
+  { kind, fold, title, body }: { kind: string; fold?: string; title: ElementContent[]; body: Blockquote['children'] },
+): Element {
   const content = state.wrap(state.all({ ...node, children: body }), true) as ElementContent[];
   const isFolding = fold === '-' || fold === '+';
   const titleElement: Element = {
     type: 'element',
     tagName: isFolding ? 'summary' : 'p',
     properties: { className: ['callout-title'] },
-    children: words,
+    children: title,
   };
-  if (first.position) {
-    const { start } = first.position;
+  if (node.position) {
+    const { start } = node.position;
     titleElement.position = { start, end: start };
   }
   return {

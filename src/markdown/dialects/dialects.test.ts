@@ -67,3 +67,110 @@ test('highlights are marked and comments are left out, between words and not in 
   assert.match(html('for %%i in (*) do echo %%i'), /for %%i in \(\*\) do echo %%i/);
   assert.match(html('`%%b%%`'), /%%b%%/);
 });
+
+test('comments of several blocks, and with markup in them, are left out; a page keeps its lines', () => {
+  const { text, blocks } = renderMarkdown(
+    'One.\n\n%%\nhidden *a*\n\n- hidden b\n%%\n\nTwo %%see [c](d.md) `x`%% three.\n',
+  );
+  assert.equal(text, 'One.\nTwo three.');
+  assert.deepEqual(
+    blocks.map(({ first_line }) => first_line),
+    [1, 9],
+  );
+  for (const kept of ['```\n%%\na\n%%\n```', '%% Section A\n\ntext', '%%\nno end', 'for %%i in (a) do %%i'])
+    assert.match(renderMarkdown(kept).text, /a|text|no end/, kept);
+});
+
+test('boxes of Docusaurus between colons are callouts, with lists and other boxes in them', () => {
+  assert.equal(
+    html(':::tip My *title*\nText\n\n- a\n- b\n:::\n\nAfter'),
+    '<blockquote class="callout tip">\n<p class="callout-title">My *title*</p>\n<p>Text</p>\n<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n</blockquote>\n<p>After</p>',
+  );
+  assert.match(html(':::note\na\n:::'), /callout note">\n<p class="callout-title">Note<\/p>\n<p>a<\/p>/);
+  assert.match(html('::::info[Outer]\n:::danger\ninner\n:::\n::::'), /Outer[\s\S]*callout caution[\s\S]*inner/);
+  assert.match(html('::: {.warning}\nhot\n:::'), /callout warning/);
+  assert.match(html(':::details More\nhidden\n:::'), /<details class="callout note">\n<summary[^>]*>More</);
+  for (const other of [
+    ':::note',
+    ':::',
+    ':::row:::\ntext\n:::',
+    '`:::note`',
+    '```\n:::note\na\n:::\n```',
+    '::: columns\na\n:::',
+  ])
+    assert.doesNotMatch(html(other), /callout/, other);
+});
+
+test('boxes of MkDocs with indented content are callouts, and can be folded', () => {
+  assert.equal(
+    html('Before\n\n!!! warning "Hot *x*"\n\n    Text `a`\n\n    - item\n\n!!! note\n    second\nAfter'),
+    '<p>Before</p>\n<blockquote class="callout warning">\n<p class="callout-title">Hot *x*</p>\n<p>Text <code>a</code></p>\n<ul>\n<li>item</li>\n</ul>\n</blockquote>\n' +
+      '<blockquote class="callout note">\n<p class="callout-title">Note</p>\n<p>second\nAfter</p>\n</blockquote>',
+  );
+  assert.match(
+    html('??? note\n    folded'),
+    /<details class="callout note">\n<summary class="callout-title">Note<\/summary>\n<p>folded/,
+  );
+  assert.match(
+    html('???+ tip "T"\n    open\n\n    ```js\n    a\n    ```'),
+    /<details class="callout tip" open>[\s\S]*language-js/,
+  );
+  const { text, blocks } = renderMarkdown('# A\n\n!!! note\n    one\n\n    two\n');
+  assert.equal(text, 'A\nNote\none\ntwo');
+  assert.deepEqual(
+    blocks.map(({ first_line, last_line }) => [first_line, last_line]),
+    [
+      [1, 1],
+      [3, 6],
+    ],
+  );
+  for (const other of ['!!! note', '!!! note\ntext', 'Stop!!! note\n    a', '    !!! note'])
+    assert.doesNotMatch(html(other), /callout/, other);
+});
+
+test('MDX is shown without its code: imports, exports and tags of components; values in braces stay', () => {
+  const { text } = renderMarkdown(
+    "---\ntitle: T\n---\nimport Tabs from '@theme/Tabs';\nimport {\n  a,\n} from 'b';\n\nexport const x = {\n  y: 1,\n};\n\n# Head {x}\n\n<Tabs groupId={'a'} values={[\n  {label: '>'},\n]}>\n<TabItem value=\"one\">\n\nShown **one** <Icon name={`a`} /> <A.B c={1}>in</A.B> {props.b}\n\n</TabItem>\n</Tabs>\n",
+  );
+  assert.equal(text, 'Head {x}\nShown one in {props.b}');
+  for (const [kept, words] of [
+    ['import is a word from "trade"', /import is/],
+    ['Text\nimport a from "b"', /import a/],
+    ['```js\nimport a from "b"\n```', /import a/],
+    ['`<Foo a={b} />`', /<Foo a=\{b\} \/>/],
+    ['export is not a statement', /export is/],
+    ['a <b={c', /a <b=\{c/],
+    ['instance <WebAssembly.Instance>', /<WebAssembly\.Instance>/],
+    ['\\<Foo a={b}>', /<Foo a=\{b\}>/],
+  ] as const)
+    assert.match(renderMarkdown(kept).text, words, kept);
+});
+
+test('ids of blocks are anchors that links lead to, and no text', () => {
+  const { html: made, text } = renderMarkdown(
+    'A claim. ^claim-1\n\n- item ^i2x\n\n| a |\n| - |\n| 1 |\n\n^tab1\n\n[[#^claim-1]] [[#^i2x]] [[#^tab1]]\n',
+  );
+  assert.doesNotMatch(text.replace(/#\^[\w-]+/g, ''), /\^/);
+  assert.match(made, /<p id="h-\^claim-1">A claim\.<\/p>/);
+  assert.match(made, /<li id="h-\^i2x">item<\/li>/);
+  for (const id of ['claim-1', 'i2x', 'tab1']) {
+    assert.ok(made.includes(`id="h-^${id}"`), id);
+    assert.ok(made.includes(`href="#h-%5E${id}"`), id);
+  }
+  for (const kept of ['10 ^6', 'x^ab', 'a ^b', '`a ^abc`', 'a ^ab c'])
+    assert.match(renderMarkdown(kept).text, /\^/, kept);
+});
+
+test('links and front matter of Hugo are read; other shortcodes stay as they are', () => {
+  const {
+    html: made,
+    title,
+    text,
+  } = renderMarkdown(
+    '+++\ntitle = "The \\"page\\""\n[params]\ntitle = "no"\n+++\n\nSee [it]({{< ref "guide.md#top" >}}) and [that]({{% relref "/a/b" %}}). {{< youtube x >}} {{ variable }}\n',
+  );
+  assert.equal(title, 'The "page"');
+  assert.match(made, /<a href="guide\.md#h-top">it<\/a>/);
+  assert.match(made, /<a href="\/a\/b">that<\/a>/);
+  assert.equal(text, 'See it and that. {{< youtube x >}} {{ variable }}');
+});

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compileFile } from '../../compile-file.ts';
+import { needsReview } from '../losses.ts';
+
+function compiled(markdown: string) {
+  const file = { wiki_id: '', page_path: 'a', filename: 'a.md', content_type: '', bytes: Buffer.from(markdown) };
+  return compileFile(file, new Map());
+}
+
+test('a Markdown file says what its page does not show: each with its kind, its line and how it begins', () => {
+  const { losses, file_characters, source_text } = compiled(
+    '---\ntitle: T\ntags:\n  - a\nslug: /x\n---\nimport A from "a";\n\n# Head\n\nText <!-- note --> %%a *comment*%% more.\n\n' +
+      '<script>alert(1)</script>\n\n<iframe src="x"></iframe>\n\n![[Other page#Part]] ![[picture.png]]\n\n' +
+      '- ```html\n  <!-- shown --> <script>\n  ```\n\n`<!-- shown -->`\n\n<Card title={x} />\n',
+  );
+  assert.deepEqual(
+    losses.map(({ kind, place, excerpt }) => [kind, place, excerpt]),
+    [
+      ['metadata', 'line 3', 'tags: - a'],
+      ['metadata', 'line 5', 'slug: /x'],
+      ['script', 'line 7', 'import A from "a";'],
+      ['comment', 'line 11', '<!-- note -->'],
+      ['comment', 'line 11', '%%a *comment*%%'],
+      ['script', 'line 13', '<script>alert(1)</script>'],
+      ['embedded_object', 'line 15', '<iframe src="x"></iframe>'],
+      ['embedded_object', 'line 17', 'Other page#Part'],
+      ['script', 'line 25', '<Card title={x} />'],
+    ],
+  );
+  const lost = losses.reduce((sum, { characters }) => sum + characters, 0);
+  assert.equal(file_characters, source_text.replace(/\s/g, '').length + lost);
+  assert.deepEqual([...new Set(losses.filter(needsReview).map(({ kind }) => kind))], ['comment', 'embedded_object']);
+});
+
+test('what a page shows is no loss: code that shows a comment, used front matter, embedded files', () => {
+  const shown =
+    '---\ntitle: T\n---\n\n# A\n\n*Text* `<!-- a -->` ![[a.pdf]]\n\n~~~\n%%a%%\nimport a from "b"\n<script>\n~~~\n';
+  assert.deepEqual(compiled(shown).losses, []);
+});

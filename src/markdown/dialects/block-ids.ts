@@ -1,0 +1,28 @@
+import type { Nodes, Parents } from 'mdast';
+
+/** `^id` at the end of a block, as Obsidian has it; with a letter, because `10 ^6` is a number. */
+const BLOCK_ID = /(?:^|[ \t\n])\^(?=[\d-]*[a-z])([a-z\d-]{2,64})[ \t]*$/i;
+
+/** Takes the ids off the ends of blocks, and gives them to their elements: `[[page#^id]]` leads there. In place. */
+export function takeBlockIds(parent: Parents): void {
+  for (const node of parent.children as Nodes[]) {
+    if (node.type !== 'paragraph' && node.type !== 'heading') {
+      if ('children' in node && node.type !== 'table') takeBlockIds(node);
+      continue;
+    }
+    const last = node.children.at(-1);
+    const [written = '', id] = (last?.type === 'text' && BLOCK_ID.exec(last.value)) || [];
+    if (last?.type !== 'text' || id === undefined) continue;
+    last.value = last.value.slice(0, -written.length);
+    if (last.value === '') node.children.pop();
+    const isAlone = node.children.length === 0;
+    if (node.type === 'heading') {
+      // It has the id that its words give it, too.
+      node.children.push({ type: 'emphasis', children: [], data: { hName: 'a', hProperties: { id: `^${id}` } } });
+      continue;
+    }
+    // The paragraph of an item may have no element of its own. One that is empty names the block before it.
+    const owner = parent.type === 'listItem' && !isAlone ? parent : node;
+    owner.data = { ...owner.data, ...(isAlone && { hName: 'a' }), hProperties: { id: `^${id}` } };
+  }
+}

@@ -1,0 +1,76 @@
+import type { Blockquote, List, Node, Nodes, Paragraph, RootContent } from 'mdast';
+import type { Box } from './mask.ts';
+
+declare module 'mdast' {
+  interface BlockquoteData {
+    /** For a box that is not written as a quote. */
+    box?: Box;
+  }
+}
+
+/**
+ * Makes quotes of the boxes that `maskDialects` found, in place. False if the tree has not what it expected: then the
+ * text is read without them.
+ */
+export function placeBoxes(parent: Nodes, boxes: ReadonlyMap<number, Box>): boolean {
+  if (boxes.size === 0 || !('children' in parent)) return true;
+  const children = parent.children as RootContent[];
+  const made: RootContent[] = [];
+  for (let i = 0; i < children.length; i += 1) {
+    const child = children[i] as RootContent;
+    const box = child.type === 'thematicBreak' ? boxes.get(child.position?.start.line ?? 0) : undefined;
+    if (child.type === 'list') made.push(...withoutItems(child, boxes));
+    else if (box && box.closes > 0) {
+      let end = i + 1;
+      while (end < children.length && !isAt(children[end] as RootContent, box.closes)) end += 1;
+      if (end === children.length) return false;
+      made.push(quote(box, child, children.slice(i + 1, end)));
+      i = end;
+    } else made.push(child);
+  }
+  children.splice(0, children.length, ...made);
+  return children.every((child) => placeBoxes(child as Nodes, boxes));
+}
+
+function isAt({ type, position }: Node, line: number): boolean {
+  return type === 'thematicBreak' && position?.start.line === line;
+}
+
+function quote(box: Box, { position }: Node, children: RootContent[]): Blockquote {
+  const last: Node | undefined = children.at(-1);
+  const end = last?.position?.end ?? position?.end;
+  return {
+    type: 'blockquote',
+    data: { box },
+    children: children as Blockquote['children'],
+    ...(position && end && { position: { start: position.start, end } }),
+  };
+}
+
+/** A list whose items may be boxes, as these and the lists between them. */
+function withoutItems(list: List, boxes: ReadonlyMap<number, Box>): RootContent[] {
+  const made: RootContent[] = [];
+  for (const item of list.children) {
+    const box = boxes.get(item.position?.start.line ?? 0);
+    const last = made.at(-1);
+    if (box?.closes === 0) made.push(quote(box, item, withoutMark(item.children)));
+    else if (last?.type === 'list') last.children.push(item);
+    else made.push({ ...list, children: [item] });
+  }
+  return made;
+}
+
+/** Without the letters that stand for the head of the box. */
+function withoutMark([first, ...rest]: List['children'][number]['children']): RootContent[] {
+  const head = first?.type === 'paragraph' ? first.children[0] : undefined;
+  if (first?.type !== 'paragraph' || head?.type !== 'text') return first ? [first, ...rest] : rest;
+  const value = head.value.replace(/^x+(?:\n\s*|$)/, '');
+  const children = [...(value === '' ? [] : [{ ...head, value, ...nextLine(head) }]), ...first.children.slice(1)];
+  const left: Paragraph = { ...first, children };
+  return children.length === 0 ? rest : [left, ...rest];
+}
+
+function nextLine({ position }: Pick<Paragraph, 'position'>): Pick<Paragraph, 'position'> {
+  if (!position || position.start.line === position.end.line) return {};
+  return { position: { ...position, start: { ...position.start, line: position.start.line + 1 } } };
+}

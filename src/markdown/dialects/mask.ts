@@ -1,0 +1,285 @@
+/** What the text of a dialect has and its page does not. Offsets are UTF-16 units of the text. */
+export interface Hidden {
+  what: 'comment' | 'code';
+  start: number;
+  end: number;
+}
+
+/** A box that is written between `:::` or under `!!!`, by the line of its head, counted from 1. */
+export interface Box {
+  word: string;
+  title: string;
+  fold: '' | '-' | '+';
+  /** The line of the closing `:::`; 0 where the content is indented. */
+  closes: number;
+}
+
+export interface Masked {
+  markdown: string;
+  boxes: ReadonlyMap<number, Box>;
+  hidden: Hidden[];
+}
+
+interface Line {
+  start: number;
+  text: string;
+}
+
+interface Edit {
+  start: number;
+  text: string;
+}
+
+const HAS_DIALECT = /%%|:::|!!!|\?\?\?|\{\{[<%]\s*(?:rel)?ref\s|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>/m;
+const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]*?\n)?\1[ \t]*(?:\r?\n|$)/;
+const FENCE = /^[ \t]*(?:(?:[-+*>]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})/;
+
+/**
+ * The text with what CommonMark would misread in other words, of the same length and with the same lines, so that every
+ * place in the tree is one in the text: comments and code of MDX are blank, heads of boxes are blocks of their own. The
+ * content of code is not changed. Linear in the length of the text.
+ */
+export function maskDialects(markdown: string, isBox: (word: string) => boolean): Masked {
+  if (!HAS_DIALECT.test(markdown)) return { markdown, boxes: new Map(), hidden: [] };
+  const scan = new Scan(isBox);
+  scan.readLines(linesOf(markdown), FRONT_MATTER.exec(markdown)?.[0].length ?? 0);
+  for (const [start, end] of scan.prose) scan.readProse(markdown.slice(start, end), start);
+  return { markdown: applied(markdown, scan.edits), boxes: scan.boxes, hidden: scan.hidden };
+}
+
+function linesOf(markdown: string): Line[] {
+  const lines: Line[] = [];
+  for (let start = 0; start < markdown.length; ) {
+    const next = markdown.indexOf('\n', start);
+    const end = next < 0 ? markdown.length : next;
+    lines.push({ start, text: markdown.slice(start, end) });
+    start = end + 1;
+  }
+  return lines;
+}
+
+function applied(markdown: string, edits: Edit[]): string {
+  let masked = '';
+  let from = 0;
+  for (const { start, text } of edits.sort((a, b) => a.start - b.start)) {
+    if (start < from) continue;
+    masked += markdown.slice(from, start) + text;
+    from = start + text.length;
+  }
+  return masked + markdown.slice(from);
+}
+
+function blank(text: string): string {
+  return text.replace(/[^\r\n]/g, ' ');
+}
+
+/** A letter for each: an empty line would end the paragraph. */
+function filled(text: string): string {
+  return text.replace(/[^\r\n]/g, 'x');
+}
+
+/** `:::note Title`, `:::note[Title]`, `::: {.note}`, or `:::` alone. */
+const COLONS = /^([ \t]*)(:{3,})[ \t]*(?:\{[ \t]*\.([\w-]+)[^}]*\}|([a-z][\w-]*))?(?:\[([^\]]*)\])?[ \t]*([^:]*?)\s*$/i;
+/** `!!! note "Title"`, or `??? note` for one that is folded and `???+ note` for one that can be. */
+const INDENTED = /^( *)(!!!|\?\?\?\+?) +([a-z][\w-]*)((?: +[\w-]+)*)(?: +"([^"]*)")?\s*$/i;
+const IMPORT =
+  /^import\s+(?:(?:[\w$]+|\{[^}'"]*\}|\*\s+as\s+[\w$]+)(?:\s*,\s*(?:\{[^}'"]*\}|\*\s+as\s+[\w$]+))?\s*\sfrom\s+)?['"][^'"]+['"];?\s*$/;
+const IMPORT_OF_LINES = /^import\s+(?:\w+,\s*)?\{[^}'"]*$/;
+const EXPORT = /^export\s+(?:const|let|var|function|default|async|class)\b.*[=({]/;
+
+/** A statement or a comment of more lines is a text. */
+const LINES_MAX = 1_000;
+
+class Scan {
+  readonly edits: Edit[] = [];
+  readonly boxes = new Map<number, Box>();
+  readonly hidden: Hidden[] = [];
+  /** Ranges of lines outside of code. */
+  readonly prose: [start: number, end: number][] = [];
+  private readonly isBox: (word: string) => boolean;
+  /** How many letters may be read for ends of tags, so that nested ones take linear time. */
+  private letters = 0;
+  /** The names of closing tags: `<Some.Type>` without one is text. */
+  private closed: ReadonlySet<string> = new Set();
+  private open: { line: number; colons: number; edit: Edit; box: Box }[] = [];
+
+  constructor(isBox: (word: string) => boolean) {
+    this.isBox = isBox;
+  }
+
+  readLines(lines: readonly Line[], from: number): void {
+    this.letters = 1_000_000;
+    let fence = '';
+    let lastComment = lines.length;
+    for (let i = 0; i < lines.length; i += 1) {
+      const { start, text } = lines[i] as Line;
+      if (start < from) continue;
+      const marker = FENCE.exec(text)?.[1] ?? '';
+      if (fence !== '') {
+        if (marker.startsWith(fence)) fence = '';
+        continue;
+      }
+      if (marker !== '') {
+        fence = marker;
+        continue;
+      }
+      const until = this.statementAt(lines, i) ?? (i < lastComment ? commentAt(lines, i) : undefined);
+      if (until === 0) lastComment = i;
+      if (until) {
+        i = this.hide(lines, i, until, text.startsWith('%%') ? 'comment' : 'code');
+      } else if (!this.readColons(text, i + 1, start) && !this.readIndented(lines, i)) {
+        this.addProse(start, start + text.length + 1);
+      }
+    }
+  }
+
+  private addProse(start: number, end: number): void {
+    const last = this.prose.at(-1);
+    if (last && last[1] === start) last[1] = end;
+    else this.prose.push([start, end]);
+  }
+
+  /** Blanks lines [from, until); returns the last one. */
+  private hide(lines: readonly Line[], from: number, until: number, what: Hidden['what']): number {
+    for (const { start, text } of lines.slice(from, until)) this.edits.push({ start, text: blank(text) });
+    const last = lines[until - 1] as Line;
+    this.hidden.push({ what, start: (lines[from] as Line).start, end: last.start + last.text.length });
+    return until - 1;
+  }
+
+  /** The line after a statement of MDX that begins a block; undefined for other text. */
+  private statementAt(lines: readonly Line[], from: number): number | undefined {
+    const { text, start } = lines[from] as Line;
+    if (!/^(?:im|ex)port\s/.test(text)) return undefined;
+    const before = lines[from - 1];
+    const isBlock =
+      !before || before.text.trim() === '' || this.hidden.at(-1)?.end === start - 1 || isFence(before.text);
+    if (!isBlock) return undefined;
+    if (IMPORT.test(text)) return from + 1;
+    const isImport = IMPORT_OF_LINES.test(text);
+    if (!isImport && !EXPORT.test(text)) return undefined;
+    for (let i = from; i < Math.min(lines.length, from + LINES_MAX); i += 1) {
+      const line = lines[i]?.text ?? '';
+      if (line.trim() === '') return undefined;
+      if (isImport ? /\}\s*from\s+['"][^'"]+['"];?\s*$/.test(line) : (lines[i + 1]?.text ?? '').trim() === '')
+        return i + 1;
+    }
+    return undefined;
+  }
+
+  private readColons(text: string, line: number, start: number): boolean {
+    if (!text.includes(':::')) return false;
+    const [, indent = '', colons = '', inBraces = '', bare = '', bracketed, rest = ''] = COLONS.exec(text) ?? [];
+    if (colons === '') return false;
+    const word = (inBraces || bare).toLowerCase();
+    const edit = { start, text: `${indent}***`.padEnd(text.length) };
+    if (word !== '' && this.isBox(word)) {
+      const fold = word === 'details' ? '-' : '';
+      this.open.push({ line, colons: colons.length, edit, box: { word, title: bracketed ?? rest, fold, closes: 0 } });
+      return true;
+    }
+    if (word !== '' || bracketed !== undefined || rest !== '') return false;
+    const at = this.open.findLastIndex((each) => each.colons === colons.length);
+    const opening = this.open[at];
+    if (!opening) return false;
+    this.open.length = at;
+    this.boxes.set(opening.line, { ...opening.box, closes: line });
+    this.edits.push(opening.edit, edit);
+    return true;
+  }
+
+  /** As an item of a list, whose content is indented by four spaces too. */
+  private readIndented(lines: readonly Line[], at: number): boolean {
+    const { text, start } = lines[at] as Line;
+    if (!/^ *[!?]{3}/.test(text)) return false;
+    const [, indent = '', sign = '', word = '', , title = ''] = INDENTED.exec(text) ?? [];
+    if (sign === '') return false;
+    const next = lines[at + 1]?.text.trim() === '' ? lines[at + 2] : lines[at + 1];
+    if (!next?.text.startsWith(`${indent}    `)) return false;
+    const fold = sign === '!!!' ? '' : sign === '???' ? '-' : '+';
+    this.boxes.set(at + 1, { word: word.toLowerCase(), title, fold, closes: 0 });
+    this.edits.push({ start, text: `${indent}+   `.padEnd(text.length, 'x') });
+    return true;
+  }
+
+  /** Comments, tags of components and links of Hugo in text that has no fenced code. */
+  readProse(text: string, offset: number): void {
+    this.closed = new Set([...text.matchAll(/<\/([\w.]+)>/g)].map(([, name = '']) => name));
+    for (const match of text.matchAll(IN_PROSE)) {
+      const [whole, comment, ref, tag] = match;
+      const start = offset + match.index;
+      if (comment !== undefined) {
+        this.edits.push({ start: start + 2, text: filled(comment) });
+        this.hidden.push({ what: 'comment', start, end: start + whole.length });
+      } else if (ref !== undefined) {
+        const at = whole.indexOf(ref, whole.search(/ref\s/) + 3);
+        this.edits.push({ start: start + 2, text: `${' '.repeat(at - 2)}${ref}`.padEnd(whole.length - 3) });
+      } else if (tag !== undefined) {
+        this.readTag(text, match.index, tag, offset);
+      }
+    }
+  }
+
+  private readTag(text: string, at: number, name: string, offset: number): void {
+    const from = at + text.slice(at).indexOf(name) + name.length;
+    const tag = this.letters < 0 ? undefined : tagEnd(text, from);
+    this.letters -= tag ? tag.end - from : TAG_MAX;
+    const isComponent = /^[A-Z].*[a-z.]/.test(name) && !/^(?:br|hr|img|wbr|input)$/i.test(name);
+    if (name.includes('.') && !tag?.isEmpty && !this.closed.has(name)) return;
+    if (!tag || !(isComponent || tag.hasBraces)) return;
+    const whole = text.slice(at, tag.end);
+    const start = offset + at;
+    const attributes = text.slice(from, tag.end - (tag.isEmpty ? 2 : 1));
+    if (!whole.startsWith('</')) this.hidden.push({ what: 'code', start, end: start + whole.length });
+    if (isComponent && tag.isEmpty && whole.length >= 7) {
+      this.edits.push({ start, text: `<!--${filled(whole.slice(4, -3))}-->` });
+    } else if (tag.hasBraces || name.includes('.')) {
+      const written = whole.slice(0, from - at).replaceAll('.', '-');
+      this.edits.push({ start, text: written + filled(attributes).replace(/^x/, ' ') + (tag.isEmpty ? '/>' : '>') });
+    }
+  }
+}
+
+function isFence(line: string): boolean {
+  return /^(?:---|\+\+\+)\s*$/.test(line);
+}
+
+/** Code in a line, `%%a comment%%`, `]({{< ref "page" >}})` and the beginning of a tag. */
+const IN_PROSE =
+  /`+[^`\n]*`+|(?<![\p{L}\p{N}%])%%(?!%)((?:(?!%%|\n[ \t]*\n)[\s\S]){1,5000})%%(?![\p{L}\p{N}%])|\]\(\s*\{\{[<%]\s*(?:rel)?ref\s+"?([^"\s}]+)"?\s*[>%]\}\}\s*\)|(?<!\\)<\/?([a-z][\w.-]*)(?=[\s/>])/giu;
+
+const TAG_MAX = 2_000;
+
+/** The end of a tag as JSX has it: `>` may stand in quotes and in braces. Undefined if it has none. */
+function tagEnd(text: string, from: number): { end: number; isEmpty: boolean; hasBraces: boolean } | undefined {
+  let depth = 0;
+  let quote = '';
+  let hasBraces = false;
+  for (let at = from; at < Math.min(text.length, from + TAG_MAX); at += 1) {
+    const letter = text.charAt(at);
+    if (quote !== '') {
+      if (letter === quote) quote = '';
+    } else if (letter === '"' || (letter === "'" && depth === 0)) quote = letter;
+    else if (letter === '{') {
+      depth += 1;
+      hasBraces = true;
+    } else if (letter === '}') depth -= 1;
+    else if (letter === '<' && depth === 0) return undefined;
+    else if (letter === '>' && depth <= 0) return { end: at + 1, isEmpty: text.charAt(at - 1) === '/', hasBraces };
+  }
+  return undefined;
+}
+
+/** The line after the comment that begins a line and ends one; 0 if it has no end, undefined where there is none. */
+function commentAt(lines: readonly Line[], from: number): number | undefined {
+  const first = (lines[from] as Line).text.trimEnd();
+  if (!first.startsWith('%%') || first.startsWith('%%%')) return undefined;
+  if (first.length > 3 && first.indexOf('%%', 2) === first.length - 2) return from + 1;
+  if (first.indexOf('%%', 2) >= 0) return undefined;
+  for (let i = from + 1; i < Math.min(lines.length, from + LINES_MAX); i += 1) {
+    const line = (lines[i] as Line).text.trimEnd();
+    const at = line.indexOf('%%');
+    if (at >= 0) return at === line.length - 2 ? i + 1 : undefined;
+  }
+  return 0;
+}
