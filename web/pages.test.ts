@@ -207,8 +207,28 @@ test('without scripts concurrent edits are merged, and neither text is lost', as
   assert.equal((await edit(text, '2')).status, 303);
   const both = await edit(base.replace('one', 'won'), '1');
   assert.match(both.body, /&lt;&lt;&lt;&lt;&lt;&lt;&lt; yours\nwon\n=======\nONE\n&gt;/);
+  const [, withMarks = ''] = /<textarea[^>]*>\n([^<]*)<\/textarea>/.exec(both.body) ?? [];
+  const published = await edit(withMarks.replaceAll('&lt;', '<').replaceAll('&gt;', '>'), '3');
+  assert.equal(published.status, 409, 'marks of a conflict are not shown to readers');
+  assert.match(published.body, /still has marks of two versions, first in line 1\b/);
   const saved = (await owner.get(`${api}/pages/path/together`)).body;
   assert.deepEqual([saved.revision, saved.markdown], [3, text], 'a conflict writes nothing');
+});
+
+test('a page that is renamed has no second title in its text', async () => {
+  const rename = async (markdown: string, title: string) => {
+    const { body } = await owner.post(`${api}/pages`, { title: 'Old name', slug: 'renamed', markdown });
+    const fields = { title, markdown, base_revision: '1', status: 'published' };
+    assert.equal((await me.submit('/hostile/w/-/edit/renamed', fields)).status, 303);
+    const saved = (await owner.get(`${api}/pages/${body.page_id}`)).body;
+    await owner.send('DELETE', `${api}/pages/${body.page_id}`);
+    return [saved.title, saved.markdown];
+  };
+  assert.deepEqual(await rename('# Old name\n\ntext', 'New *name*'), ['New *name*', '# New \\*name\\*\n\ntext']);
+  assert.deepEqual(await rename('---\na: b\n---\n# Old name #', 'New'), ['New', '---\na: b\n---\n# New #']);
+  for (const other of ['# Another\n\n# Old name', 'text\n\n# Old name', '## Old name', '# Old names']) {
+    assert.deepEqual(await rename(other, 'New'), ['New', other]);
+  }
 });
 
 test('a deleted page says so, and can be restored', async () => {

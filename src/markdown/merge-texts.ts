@@ -44,6 +44,12 @@ export function mergeTexts(base: string, mine: string, theirs: string): Merge {
   return { text: merged.flat().join('\n'), conflicts };
 }
 
+/** The number of the first line of a text that is a mark of `mergeTexts`; undefined where there is none. */
+export function conflictMarkLine(text: string): number | undefined {
+  const at = text.split('\n').findIndex((line) => line === MARKS.mine || line === MARKS.theirs);
+  return at < 0 ? undefined : at + 1;
+}
+
 function changesOf(base: string[], text: string[]): Change[] {
   return changedLines(base, text).changes.map(({ from: [start, end], to }) => ({
     start,

@@ -1,4 +1,4 @@
-import { mergeTexts } from '../../src/markdown/merge-texts.ts';
+import { conflictMarkLine, mergeTexts } from '../../src/markdown/merge-texts.ts';
 import type { FullPage } from '../../src/pages/schema.ts';
 import type { FullRevision, RevisionDiff } from '../../src/revisions/schema.ts';
 import { Problem, problemForForm } from '../api.ts';
@@ -14,6 +14,22 @@ async function loadPage(visit: Visit) {
   const context = await loadWikiContext(visit);
   const page = await visit.api.get<FullPage>(`${context.api}/pages/path/${encodePath(requestedPath(visit))}`);
   return { context, page };
+}
+
+/** A page whose text begins with its title as a heading has one title: the heading is renamed with the page. */
+function renameHeading(markdown: string, was: string, title: string): string {
+  if (title.trim() === was) return markdown;
+  return markdown.replace(/^(\s*#[ \t]+)(.+?)([ \t]*#*[ \t]*)$/m, (heading, mark, text, end, at) =>
+    // Only at the text's beginning, behind what a front matter may hold.
+    text === was && /^(?:---\n.*?\n---\n)?\s*$/s.test(markdown.slice(0, at))
+      ? mark + escapeMarks(title.trim()) + end
+      : heading,
+  );
+}
+
+/** A text that Markdown shows as it is. */
+function escapeMarks(text: string): string {
+  return text.replace(/[\\`*_[\]<>&$~|]/g, '\\$&');
 }
 
 /** The path of a page's parent. */
@@ -66,7 +82,14 @@ export const saveEdit: WebRoute = {
   handle: async (visit) => {
     const { context, page } = await loadPage(visit);
     const draft = draftFromForm(visit);
-    const { title, markdown, base_revision, status } = draft;
+    const { title, base_revision, status } = draft;
+    const marked = conflictMarkLine(draft.markdown);
+    if (marked !== undefined) {
+      const branches = await loadBranches(visit.api, context, page.page_id);
+      const note = html`<div class="note bad" role="alert"><p>Nothing was saved: the text still has marks of two versions, first in line ${marked}. Keep what is right between <code>&lt;&lt;&lt;&lt;&lt;&lt;&lt;</code> and <code>&gt;&gt;&gt;&gt;&gt;&gt;&gt;</code>, remove the marks, and save again.</p></div>`;
+      return renderEditor(visit, context, { draft, page, branches, trailEnd: page.page_id, status: 409, note });
+    }
+    const markdown = renameHeading(draft.markdown, page.title, title);
     try {
       const position = await requestedPosition(visit, context, draft, false);
       const update = { title, markdown, base_revision, status, ...position };
