@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
@@ -106,7 +107,17 @@ function parse(
       coming?.destroy(error);
       reject(error);
     };
-    busboy.on('file', (_field, file, filename, _encoding, contentType) => {
+    // The parser keeps the type of a part and drops the charset that its header names.
+    let header = '';
+    const { parser } = (busboy as unknown as { _parser: { parser: EventEmitter } })._parser;
+    parser.prependListener('part', (part: EventEmitter) => {
+      part.prependListener('header', (headers: Record<string, string[] | undefined>) => {
+        header = headers['content-type']?.[0] ?? '';
+      });
+    });
+    busboy.on('file', (_field, file, filename, _encoding, type) => {
+      const charset = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(header)?.[1];
+      const contentType = charset === undefined ? type : `${type}; charset=${charset}`;
       if (filename === undefined || filename === '') {
         file.resume();
         return;

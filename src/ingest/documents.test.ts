@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { jpegImage, pdfOf, pixelImage } from '../../test/pdf.ts';
-import { type Owner, openWorld } from '../../test/world.ts';
-import { docxOf, wordParagraph } from '../../test/zip.ts';
+import { type Owner, openWorld, waitForUpload } from '../../test/world.ts';
+import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
 import { sql } from '../db/sql.ts';
 import type { Citation } from '../sources/schema.ts';
 
@@ -144,6 +144,31 @@ test('notebooks, messages and AsciiDoc are pages, with their pictures, and with 
   assert.match(run.markdown, /^```R\nplot\(\)\n```\n\n!\[a plot\]\(attachment:attachment_\w+\)\n$/);
   const mail = await page(owner, 'docs/mail');
   assert.deepEqual([mail.title, mail.markdown.split('\n\n').at(-1)], ['Hello', 'A message.\n']);
+});
+
+test('a text is read in the encoding that its type or the upload names, also within a ZIP, and never in a guessed one', async () => {
+  const owner = await world.owner();
+  const text = Buffer.from('93fa967b8cea0a', 'hex');
+  const send = async (type: string, name: string, bytes: Buffer, encoding?: string) => {
+    const form = new FormData();
+    form.append('files', new Blob([new Uint8Array(bytes)], { type }), name);
+    if (encoding !== undefined) form.append('encoding', encoding);
+    const answer = await owner.send('POST', `/v1/wikis/${owner.wiki_id}/uploads`, { body: form });
+    if (answer.status === 201) await waitForUpload(owner, owner.wiki_id, answer.body.upload_id);
+    return answer;
+  };
+  const type = 'text/plain; charset=shift_jis';
+  await send(type, 'typed.txt', text);
+  await send('text/markdown; charset=Shift_JIS', 'typed.md', text);
+  await send('text/csv; charset=shift_jis', 'typed-table.csv', text);
+  await send('', 'named.txt', text, 'shift_jis');
+  await send('application/zip', 'packed.zip', zipOf([['inside.txt', text]]), 'shift_jis');
+  for (const path of ['typed', 'named', 'inside', 'typed-table']) {
+    assert.match((await page(owner, path)).markdown, /日本語/, path);
+  }
+  const guessed = await send('text/plain', 'guessed.txt', text);
+  assert.match((await errors(guessed.body.upload_id)).get('guessed.txt') ?? '', /^bad_encoding: .*name its encoding/);
+  assert.equal((await send('', 'a.txt', text, 'klingon')).status, 400);
 });
 
 test('a table of values is a table, of a large one its beginning, and all of it can be found', async () => {

@@ -112,8 +112,13 @@ export async function unpackArchives(
         where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and file_no = ${file_no}
       )
       insert into upload_files (wiki_id, upload_id, file_no, filename, content_type, byte_size, sha256, status, error)
-      select ${job.wiki_id}, ${job.upload_id}, last.file_no + g.n, g.filename, '', g.byte_size, g.sha256, g.status, g.error
-      from (select max(file_no) as file_no from upload_files where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id}) last,
+      select ${job.wiki_id}, ${job.upload_id}, last.file_no + g.n, g.filename, last.type, g.byte_size, g.sha256, g.status, g.error
+      from (
+          select max(file_no) as file_no,
+            -- The encoding that the archive was announced with is that of the texts in it.
+            coalesce('text/plain' || max(substring(content_type from ';.*charset=.*')) filter (where file_no = ${file_no}), '') as type
+          from upload_files where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id}
+        ) last,
         rows from (jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
           as (filename text, byte_size bigint, sha256 text, status text, error text))
           with ordinality as g (filename, byte_size, sha256, status, error, n)`);

@@ -16,7 +16,7 @@ export const createUpload = endpoint({
   path: '/v1/wikis/:wiki_id/uploads',
   summary: 'Upload files',
   description:
-    'As a form each field with a file name is a file; a name may hold folders ("guide/setup.md"). A field `mode` is as the parameter. A job makes sources and pages of them. As JSON the files are announced: their bytes come by tus 1.0, in any number of requests, and then the upload is completed.',
+    'As a form each field with a file name is a file; a name may hold folders ("guide/setup.md"). The charset of its Content-Type, or the field `encoding` for all files, is how a text is read that is not UTF-8 and does not say its encoding; for a ZIP, the texts in it. A field `mode` is as the parameter. A job makes sources and pages of them. As JSON the files are announced: their bytes come by tus 1.0, in any number of requests, and then the upload is completed.',
   access: onWiki('uploads:create'),
   event: 'upload.created',
   limit: 'uploads',
@@ -51,8 +51,22 @@ export const createUpload = endpoint({
     const mode = query.mode ?? fields.mode ?? 'add';
     if (mode !== 'add' && mode !== 'sync')
       return refuse(new ApiError('invalid_request', 'The mode is "add" or "sync".'));
-    const rows = files.map(({ filename, content_type, blob: { byte_size, sha256 } }, file_no) =>
-      fileRow({ filename, content_type, byte_size, received: byte_size, sha256, expected_sha256: '' }, file_no),
+    const { encoding = '' } = fields;
+    if (encoding !== '' && !isEncoding(encoding)) {
+      return refuse(new ApiError('invalid_request', 'The encoding is a name of the Encoding Standard: "shift_jis".'));
+    }
+    const rows = files.map(({ filename, content_type: type, blob: { byte_size, sha256 } }, file_no) =>
+      fileRow(
+        {
+          filename,
+          content_type: withEncoding(type, encoding),
+          byte_size,
+          received: byte_size,
+          sha256,
+          expected_sha256: '',
+        },
+        file_no,
+      ),
     );
     const { wiki_id } = params;
     const upload_id = newId('upload');
@@ -64,3 +78,16 @@ export const createUpload = endpoint({
     return pickFields(Upload, made);
   },
 });
+
+function isEncoding(label: string): boolean {
+  try {
+    return new TextDecoder(label).encoding !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** A type that names no charset itself with that of the upload. */
+function withEncoding(type: string, encoding: string): string {
+  return encoding === '' || /charset\s*=/i.test(type) ? type : `${type.slice(0, 200)}; charset=${encoding}`;
+}

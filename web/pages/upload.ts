@@ -8,6 +8,19 @@ import { loadBranches, renderTree } from '../tree.ts';
 import type { Visit, WebResponse, WebRoute } from '../visit.ts';
 import { loadWikiContext, type WikiContext } from '../wiki-context.ts';
 
+/** Encodings that files are often in which do not say so, by their names in the Encoding Standard. */
+const ENCODINGS = [
+  ['', 'as the files say'],
+  ['windows-1252', 'Western (Windows-1252)'],
+  ['windows-1250', 'Central European (Windows-1250)'],
+  ['windows-1251', 'Cyrillic (Windows-1251)'],
+  ['shift_jis', 'Japanese (Shift-JIS)'],
+  ['euc-jp', 'Japanese (EUC-JP)'],
+  ['gb18030', 'Chinese (GB18030)'],
+  ['big5', 'Chinese (Big5)'],
+  ['euc-kr', 'Korean (EUC-KR)'],
+] as const;
+
 async function renderForm(
   visit: Visit,
   context: WikiContext,
@@ -32,6 +45,7 @@ async function renderForm(
           <label class="button pick">Choose files<input type="file" name="files" multiple></label>
           </div>
           <p><label><input type="checkbox" name="mode" value="sync"> Keep in sync with this folder</label><br><span class="small">The wiki follows the folder: files that were renamed keep their pages, and pages whose files are gone are listed for you to keep or delete.</span></p>
+          <p><label>Encoding of texts that are not UTF-8 <select name="encoding">${ENCODINGS.map(([label, name]) => html`<option value="${label}">${name}</option>`)}</select></label></p>
           <noscript><p><button class="button main">Upload the chosen files</button></p></noscript>
         </form>
         </ibid-upload>

@@ -17,7 +17,7 @@ export function decodeText(bytes: Uint8Array, contentType = ''): string {
   const byte = (bytes[at] ?? 0).toString(16).toUpperCase().padStart(2, '0');
   throw new ExtractError(
     'bad_encoding',
-    `the file is not UTF-8 text (byte 0x${byte} at offset ${at}) and names no other encoding; save it as UTF-8 and upload it again, or announce it with its encoding, as "text/plain; charset=windows-1252"`,
+    `the file is not UTF-8 text (byte 0x${byte} at offset ${at}) and names no other encoding; save it as UTF-8 and upload it again, or name its encoding (in the form, as the field "encoding", or in its type: "text/plain; charset=windows-1252")`,
   );
 }
 

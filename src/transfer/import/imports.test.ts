@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { exported, imported, newWiki, PNG, send, unzipped, zipped } from '../../../test/archives.ts';
 import { runScheduled } from '../../../test/jobs.ts';
 import { makeDatabase, type Owner, openWorld } from '../../../test/world.ts';
+import { zipOf } from '../../../test/zip.ts';
 import { sql } from '../../db/sql.ts';
 import { removeDeletedWiki } from '../../wikis/remove-deleted-wiki.job.ts';
 
@@ -158,6 +159,18 @@ test('a folder of notes that was never ours becomes a tree of pages, with links 
     'what is there stays',
   );
   assert.equal((await owner.get(`/v1/wikis/${wiki_id}/pages/path/home-2`)).status, 200);
+});
+
+test('names in an archive that say no encoding are read as those of uploads are', async () => {
+  // "日本語.md" and "テスト.md" in Shift-JIS, without the flag of UTF-8.
+  const names = ['\x93\xfa\x96\x7b\x8c\xea.md', '\x83\x65\x83\x58\x83\x67.md'].map((name) =>
+    Buffer.from(name, 'latin1'),
+  );
+  const wiki = await newWiki(owner);
+  const job = await imported(owner, wiki, zipOf(names.map((name) => [name, 'Text\n'])));
+  assert.equal(job.status, 'completed', job.error_message);
+  const { body: pages } = await owner.get(`/v1/wikis/${wiki}/pages`);
+  assert.deepEqual(pages.map(({ title }: { title: string }) => title).sort(), ['テスト', '日本語']);
 });
 
 test('an archive of a wiki goes into no wiki that has pages, and what is there stays', async () => {

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
+import { namesOf, type RawName } from '../../documents/formats/zip/zip-names.ts';
 import { ArchiveError, invalid } from './archive-error.ts';
 
 /** The files of a ZIP, by their names, all of which were looked at before the first one is read. */
@@ -51,8 +52,8 @@ export async function openArchive(stream: Readable, limits: ArchiveLimits): Prom
       has: (name) => entries.has(name),
       crc32: (name) => entryOf(name).crc32,
       size: (name) => entryOf(name).uncompressedSize,
-      read: (name, max) => readWhole(zip, entryOf(name), max),
-      chunks: (name) => unpack(zip, entryOf(name)),
+      read: (name, max) => readWhole(zip, entryOf(name), name, max),
+      chunks: (name) => unpack(zip, entryOf(name), name),
       close: () => zip.close(),
     };
   } catch (error) {
@@ -67,8 +68,8 @@ async function opened(stream: Readable): Promise<ZipFile> {
   try {
     const path = join(folder, 'archive.zip');
     await pipeline(stream, createWriteStream(path, { mode: 0o600 }));
-    // Names are refused here rather than mended.
-    const options = { lazyEntries: true, autoClose: false, strictFileNames: true };
+    // Names are decoded as those of uploads are, and refused here rather than mended.
+    const options = { lazyEntries: true, autoClose: false, decodeStrings: false };
     return await yauzl.openPromise(path, options).catch((error: unknown) => {
       throw broken(error);
     });
@@ -79,25 +80,36 @@ async function opened(stream: Readable): Promise<ZipFile> {
 
 async function readEntries(zip: ZipFile, limits: ArchiveLimits): Promise<Map<string, Entry>> {
   if (zip.entryCount > limits.entries) throw tooLarge(`The archive has more than ${limits.entries} files`);
-  const entries = new Map<string, Entry>();
+  const found: Entry[] = [];
   let bytes = 0;
   try {
     for await (const entry of zip.eachEntry()) {
-      refuseHostile(entry);
       bytes += entry.uncompressedSize;
       if (bytes > limits.bytes) throw tooLarge(`The archive unpacks to more than ${limits.bytes} bytes`);
-      if (entry.fileName.endsWith('/')) continue;
-      if (entries.has(entry.fileName)) throw invalid(`The archive has two files named ${shown(entry.fileName)}.`);
-      entries.set(entry.fileName, entry);
+      found.push(entry);
     }
   } catch (error) {
     throw broken(error);
   }
+  // The names of one archive are decoded together: they were written by one system.
+  const names = namesOf(found.map(rawNameOf));
+  const entries = new Map<string, Entry>();
+  for (const [i, entry] of found.entries()) {
+    const name = names[i] ?? '';
+    refuseHostile(entry, name);
+    if (name.endsWith('/')) continue;
+    if (entries.has(name)) throw invalid(`The archive has two files named ${shown(name)}.`);
+    entries.set(name, entry);
+  }
   return entries;
 }
 
-function refuseHostile(entry: Entry): void {
-  const { fileName: name, compressedSize, uncompressedSize, compressionMethod } = entry;
+function rawNameOf({ fileNameRaw, extraFieldRaw, generalPurposeBitFlag }: Entry): RawName {
+  return { bytes: fileNameRaw, isDeclaredUtf8: (generalPurposeBitFlag & 0x800) !== 0, extra: extraFieldRaw };
+}
+
+function refuseHostile(entry: Entry, name: string): void {
+  const { compressedSize, uncompressedSize, compressionMethod } = entry;
   if (/[\0\\]|^\/|^[a-zA-Z]:|(^|\/)\.\.(\/|$)/.test(name))
     throw invalid(`The archive has a file ${shown(name)}, whose name leads out of it.`);
   if (name === '' || name.length > NAME_MAX || !name.isWellFormed())
@@ -114,7 +126,7 @@ function refuseHostile(entry: Entry): void {
 }
 
 /** Of another length than it says, an entry fails by itself. */
-async function* unpack(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
+async function* unpack(zip: ZipFile, entry: Entry, name: string): AsyncGenerator<Buffer> {
   let sum = 0;
   try {
     for await (const chunk of await zip.openReadStreamPromise(entry)) {
@@ -124,13 +136,13 @@ async function* unpack(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   } catch (error) {
     throw broken(error);
   }
-  if (sum !== entry.crc32) throw invalid(`${shown(entry.fileName)} is broken: its checksum is another one.`);
+  if (sum !== entry.crc32) throw invalid(`${shown(name)} is broken: its checksum is another one.`);
 }
 
-async function readWhole(zip: ZipFile, entry: Entry, max: number): Promise<Buffer> {
-  if (entry.uncompressedSize > max) throw tooLarge(`${shown(entry.fileName)} is longer than ${max} bytes`);
+async function readWhole(zip: ZipFile, entry: Entry, name: string, max: number): Promise<Buffer> {
+  if (entry.uncompressedSize > max) throw tooLarge(`${shown(name)} is longer than ${max} bytes`);
   const chunks: Buffer[] = [];
-  for await (const chunk of unpack(zip, entry)) chunks.push(chunk);
+  for await (const chunk of unpack(zip, entry, name)) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 

@@ -7,6 +7,12 @@ export interface ChosenFile {
 /** sync: the files are all of their folder. */
 export type UploadMode = 'add' | 'sync';
 
+/** `encoding`: what texts are in that are not UTF-8 and do not say what they are in; "" if that is unknown. */
+export interface UploadOptions {
+  mode: UploadMode;
+  encoding: string;
+}
+
 /** Files of a folder that are left out: hidden files, installed packages and system files. */
 const IGNORED = /(?:^|\/)(?:\.[^/]+|node_modules|__MACOSX|Thumbs\.db)(?:\/|$)/;
 

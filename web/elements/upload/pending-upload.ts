@@ -1,5 +1,5 @@
 import { callApi, listAll } from '../call-api.ts';
-import type { ChosenFile, UploadMode } from './chosen-files.ts';
+import type { ChosenFile, UploadOptions } from './chosen-files.ts';
 
 /** An announced file, and how many of its bytes the service has. */
 export interface PendingFile {
@@ -24,17 +24,25 @@ export function uploadUrl({ wiki_id, upload_id }: PendingUpload): string {
   return `/v1/wikis/${wiki_id}/uploads/${upload_id}`;
 }
 
-/** Announces files to the API as an upload of this mode, and stores what is needed to resume after a reload. Errors: ApiError. */
+function typeOf({ type }: File, encoding: string): string {
+  return encoding === '' ? type : `${type || 'text/plain'}; charset=${encoding}`;
+}
+
+/** Announces files to the API as an upload, and stores what is needed to resume after a reload. Errors: ApiError. */
 export async function announceUpload(
   wiki_id: string,
   chosen: readonly ChosenFile[],
-  mode: UploadMode,
+  { mode, encoding }: UploadOptions,
 ): Promise<PendingUpload> {
   const reply = await callApi<{ upload: { upload_id: string }; files: { file_id: string }[] }>(
     'POST',
     `/v1/wikis/${wiki_id}/uploads`,
     {
-      files: chosen.map(({ name, file }) => ({ filename: name, byte_size: file.size, content_type: file.type })),
+      files: chosen.map(({ name, file }) => ({
+        filename: name,
+        byte_size: file.size,
+        content_type: typeOf(file, encoding),
+      })),
       mode,
     },
   );

@@ -1,6 +1,6 @@
 import { html, nothing, render } from 'lit';
 import { ApiError, callApi, errorMessage } from '../call-api.ts';
-import type { ChosenFile, UploadMode } from './chosen-files.ts';
+import type { ChosenFile, UploadOptions } from './chosen-files.ts';
 import {
   announceUpload,
   type PendingFile,
@@ -46,9 +46,9 @@ export function openNewUpload(
   wiki_id: string,
   uploadsUrl: string,
   chosen: readonly ChosenFile[],
-  mode: UploadMode,
+  options: UploadOptions,
 ): UploadPanel {
-  if (chosen.length > 0) return openPanel(container, uploadsUrl, () => announceUpload(wiki_id, chosen, mode));
+  if (chosen.length > 0) return openPanel(container, uploadsUrl, () => announceUpload(wiki_id, chosen, options));
   render(
     html`<p class="handing" role="status">There is nothing to upload: the folder is empty, or contains only hidden files.</p>`,
     container,

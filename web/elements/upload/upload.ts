@@ -1,4 +1,4 @@
-import { type ChosenFile, filesOfDrop, filesOfInput, type UploadMode } from './chosen-files.ts';
+import { type ChosenFile, filesOfDrop, filesOfInput, type UploadMode, type UploadOptions } from './chosen-files.ts';
 import { listPendingUploads } from './pending-upload.ts';
 import { openNewUpload, openPendingUpload, type UploadPanel } from './upload-panel.ts';
 
@@ -20,10 +20,15 @@ class UploadForm extends HTMLElement {
   upload(chosen: readonly ChosenFile[]): void {
     if (this.#panels.some((panel) => panel.resume(chosen))) return;
     const { wiki = '', to = '' } = this.dataset;
-    this.#panels.push(openNewUpload(prependContainer(this), wiki, to, chosen, this.#modeOf(chosen)));
+    this.#panels.push(openNewUpload(prependContainer(this), wiki, to, chosen, this.#optionsOf(chosen)));
   }
 
   /** Files that were chosen one by one are not all of a folder. */
+  #optionsOf(chosen: readonly ChosenFile[]): UploadOptions {
+    const encoding = this.querySelector<HTMLSelectElement>('select[name=encoding]')?.value ?? '';
+    return { mode: this.#modeOf(chosen), encoding };
+  }
+
   #modeOf(chosen: readonly ChosenFile[]): UploadMode {
     const isSync = this.querySelector<HTMLInputElement>('input[name=mode]')?.checked ?? false;
     return isSync && chosen.every(({ name }) => name.includes('/')) ? 'sync' : 'add';
@@ -85,7 +90,7 @@ class DropAnywhere extends HTMLElement {
     for (const pending of await listPendingUploads(wiki).catch(() => [])) {
       if (openPendingUpload(container, uploadsUrl, pending).resume(chosen)) return;
     }
-    openNewUpload(container, wiki, uploadsUrl, chosen, 'add');
+    openNewUpload(container, wiki, uploadsUrl, chosen, { mode: 'add', encoding: '' });
   }
 }
 
