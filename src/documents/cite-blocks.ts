@@ -24,7 +24,14 @@ export interface Citations {
   /** The blocks (their indexes) whose form (block-form.ts) is not their text, and the hashes of these forms as in `hashes`. */
   form_blocks: number[];
   form_hashes: string;
+  /**
+   * Where the blocks are on the pages of a PDF: rectangles, six integers each: the block's index, then as in PageRange.
+   */
+  boxes: number[];
 }
+
+/** The limit of `boxes`, in integers. */
+export const BOXES_MAX = 6 * 20_000;
 
 /** The place of a block in the text of the source. */
 export interface CitedPlace {
@@ -32,6 +39,8 @@ export interface CitedPlace {
   end: number;
   /** Undefined if the source has no pages. */
   pages: PageRange | undefined;
+  /** As in PageRange, one behind the other; empty if the source has no pages. */
+  boxes: readonly number[];
   /** Undefined if the file has no lines. */
   lines: LineRange | undefined;
   /** 64 hexadecimal digits. */
@@ -42,14 +51,33 @@ export interface CitedPlace {
 
 export function placesOf(citations: Citations): CitedPlace[] {
   const { starts, ends, first_pages, last_pages, first_lines, last_lines, hashes } = citations;
+  const boxes = boxesByBlock(citations.boxes);
   const forms = new Map(citations.form_blocks.map((block, i) => [block, hashAt(citations.form_hashes, i)]));
   return starts.map((start, i) => {
     const [first_page, last_page] = [first_pages[i], last_pages[i]];
     const [first_line, last_line] = [first_lines[i], last_lines[i]];
     const pages = first_page === undefined || last_page === undefined ? undefined : { first_page, last_page };
     const lines = first_line === undefined || last_line === undefined ? undefined : { first_line, last_line };
-    return { start, end: ends[i] ?? start, pages, lines, hash: hashAt(hashes, i), form_hash: forms.get(i) ?? '' };
+    return {
+      start,
+      end: ends[i] ?? start,
+      pages,
+      boxes: boxes.get(i) ?? [],
+      lines,
+      hash: hashAt(hashes, i),
+      form_hash: forms.get(i) ?? '',
+    };
   });
+}
+
+/** The rectangles of each block that has any, five integers each. */
+export function boxesByBlock(boxes: readonly number[]): Map<number, number[]> {
+  const byBlock = new Map<number, number[]>();
+  for (let i = 0; i < boxes.length; i += 6) {
+    const block = boxes[i] ?? 0;
+    byBlock.set(block, [...(byBlock.get(block) ?? []), ...boxes.slice(i + 1, i + 6)]);
+  }
+  return byBlock;
 }
 
 /** The number `i` of concatenated SHA-256 hashes in hexadecimal. */
@@ -69,6 +97,12 @@ export function citationsOf(places: readonly CitedPlace[]): Citations {
     hashes: places.map((place) => place.hash).join(''),
     form_blocks: places.flatMap(({ form_hash }, i) => (form_hash === '' ? [] : i)),
     form_hashes: places.map((place) => place.form_hash).join(''),
+    boxes: places
+      .flatMap(({ boxes }, block) =>
+        Array.from({ length: boxes.length / 5 }, (_, i) => [block, ...boxes.slice(5 * i, 5 * i + 5)]),
+      )
+      .slice(0, BOXES_MAX / 6)
+      .flat(),
   };
 }
 
@@ -84,13 +118,15 @@ export function citeBlocks(
   // Pictures may follow the last text and are not cited. If there are more blocks than page ranges, the ranges are of
   // other blocks.
   const isWhole = (blocks.at(-1)?.part ?? 0) < block_pages.length;
+  const within = boxesWithin(blocks, isWhole ? block_pages : []);
   return citationsOf(
-    blocks.map((block) => {
+    blocks.map((block, i) => {
       const words = text.slice(block.start, block.end);
       return {
         start: block.start,
         end: block.end,
         pages: block_pages.length === 0 ? undefined : ((isWhole ? block_pages[block.part] : undefined) ?? all),
+        boxes: within[i] ?? [],
         lines: hasLines(kind) ? linesOfBlock(block, lines) : undefined,
         hash: hash('sha256', words),
         form_hash: block.form === words ? '' : hash('sha256', block.form),
@@ -98,3 +134,22 @@ export function citeBlocks(
     }),
   );
 }
+
+/**
+ * Where each block is on its pages: that of its item or row if the list or table has as many as there are blocks, else that of
+ * the whole.
+ */
+function boxesWithin(blocks: Rendered['blocks'], block_pages: readonly PageRange[]): (readonly number[])[] {
+  const counts = new Map<number, number>();
+  for (const { part } of blocks) counts.set(part, (counts.get(part) ?? 0) + 1);
+  let [part, item] = [-1, 0];
+  return blocks.map((block) => {
+    item = block.part === part ? item + 1 : 0;
+    part = block.part;
+    const { boxes = [] } = block_pages[part] ?? {};
+    return boxes.length === counts.get(part) ? (boxes[item] ?? []) : boxes.slice(0, WHOLE_MAX).flat();
+  });
+}
+
+/** The limit of rectangles of a whole list or table. */
+const WHOLE_MAX = 8;

@@ -13,6 +13,7 @@ import {
   NAME_MAX,
 } from '../documents/formats/zip/unpack.ts';
 import { CHARACTER_MAPS } from '../programs/packages.ts';
+import { Boxes } from './box-messages.ts';
 import type { ProcessFailure } from './confined-process.ts';
 import type { Frame } from './frames.ts';
 import { FileCharacters, Losses } from './loss-messages.ts';
@@ -81,7 +82,11 @@ export const ReadResponse = Type.Union([
       language: Type.String(),
       content_type: Type.String({ maxLength: 255 }),
       block_pages: Type.Array(
-        Type.Object({ first_page: Type.Integer({ minimum: 1 }), last_page: Type.Integer({ minimum: 1 }) }),
+        Type.Object({
+          first_page: Type.Integer({ minimum: 1 }),
+          last_page: Type.Integer({ minimum: 1 }),
+          boxes: Type.Optional(Boxes),
+        }),
       ),
       losses: Losses,
       file_characters: Type.Optional(FileCharacters),

@@ -1,8 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { BOXES_MAX } from '../documents/cite-blocks.ts';
 import type { CompiledFile, SplitFile } from '../documents/compile-file.ts';
 import { KINDS } from '../documents/formats/kinds.ts';
 import type { RenderedPage } from '../markdown/render.ts';
+import { Boxes, Coordinate } from './box-messages.ts';
 import type { Frame } from './frames.ts';
 import { FileCharacters, Losses } from './loss-messages.ts';
 import { textReader } from './text-table.ts';
@@ -57,7 +59,7 @@ const SplitMessage = Type.Object({
       name: Type.String(),
       title: Type.String(),
       markdown: Text,
-      block_pages: Type.Array(Type.Object({ first_page: Count, last_page: Count })),
+      block_pages: Type.Array(Type.Object({ first_page: Count, last_page: Count, boxes: Type.Optional(Boxes) })),
       repeatsHead: Type.Boolean(),
       lines: Type.Array(Type.Object({ at: Count, line: Count, height: Count })),
       links: Type.Array(Type.Object({ fragment: Type.String(), part: Count, anchor: Type.String() })),
@@ -86,6 +88,7 @@ const FileMessage = Type.Object({
     hashes: Text,
     form_blocks: Counts,
     form_hashes: Text,
+    boxes: Type.Array(Coordinate, { maxItems: BOXES_MAX }),
   }),
   losses: Losses,
   file_characters: FileCharacters,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { getDocument } from 'unpdf/pdfjs';
 import { listAll } from '../../test/list-all.ts';
-import { pdfOf } from '../../test/pdf.ts';
+import { pdfOf, pdfOfPages } from '../../test/pdf.ts';
 import { type Owner, openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph } from '../../test/zip.ts';
 import { verifySources } from '../cli/verify.ts';
@@ -128,6 +128,44 @@ test('what a block of a PDF says stands on the page of the PDF that it names', a
   t.diagnostic(`${words.found} of ${words.all} words of four letters or more stand on their page`);
   // A word that is broken over two columns or pages does not stand in one piece in the file.
   assert.ok(words.all > 0 && words.found > 0.995 * words.all, `only ${words.found} of ${words.all} words were found`);
+});
+
+test('a citation of a PDF says where on its pages the block is, also on a page that is turned or cropped', async () => {
+  const owner = await world.owner();
+  const at = (text: string, x: number, y: number) => `BT /F1 10 Tf ${x} ${y} Td (${text}) Tj ET`;
+  const upright = [
+    at('A first paragraph.', 50, 700),
+    at('- apple', 50, 600),
+    at('- pear', 50, 560),
+    ...[0, 1, 2].flatMap((row) => [at(`name ${row}`, 50, 500 - 20 * row), at(`value ${row}`, 250, 500 - 20 * row)]),
+  ].join(' ');
+  const turned = 'BT /F1 10 Tf 0 1 -1 0 200 100 Tm (Text of a page that is turned.) Tj ET';
+  const pdf = pdfOfPages([upright, at('Cropped.', 120, 700), turned], '', [
+    '',
+    '/CropBox[100 100 400 800]',
+    '/Rotate 90',
+  ]);
+  await world.upload(owner, owner.wiki_id, { 'places.pdf': pdf, 'a.md': 'No pages.' });
+  const pages = await all<{ page_id: string; title: string }>(owner, 'pages');
+  const cited = (
+    await Promise.all(pages.map(({ page_id }) => all<Citation>(owner, `pages/${page_id}/citations`)))
+  ).flat();
+  const boxesOf = (quote: string) => cited.find((each) => each.quote === quote)?.boxes;
+  assert.equal(boxesOf('No pages.'), null);
+  /** A text of 10 points whose line is at this distance from the top: what is above and below it. */
+  const expected: [quote: string, page: number, left: number, top: number, bottom: number][] = [
+    ['A first paragraph.', 1, 50, 132, 145],
+    ['apple', 1, 50, 232, 245],
+    ['pear', 1, 50, 272, 285],
+    ['name 1 value 1', 1, 50, 352, 365],
+    ['Cropped.', 2, 20, 90, 103],
+    ['Text of a page that is turned.', 3, 100, 190, 203],
+  ];
+  for (const [quote, page, left, top, bottom] of expected) {
+    const [box, ...more] = boxesOf(quote) ?? [];
+    assert.deepEqual({ ...box, right: 0 }, { page, left, top, right: 0, bottom }, quote);
+    assert.ok((box?.right ?? 0) > left + 15 && (box?.right ?? 0) < left + 300 && more.length === 0, quote);
+  }
 });
 
 test('a search of sources names the page of the PDF on which the passage stands', async () => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Sql, sql } from '../db/sql.ts';
-import { hashAt } from '../documents/cite-blocks.ts';
+import { boxesByBlock, hashAt } from '../documents/cite-blocks.ts';
 
 /** What a page shows of one source, as it was compiled; lists of the same length, a block each. */
 export interface CitationRow {
@@ -17,6 +17,8 @@ export interface CitationRow {
   /** As in Citations; null where the page was compiled before forms were kept. */
   form_blocks: number[] | null;
   form_hashes: string;
+  /** As in Citations; null where they are not known. */
+  boxes: number[] | null;
 }
 
 /** A block of a page, and the place in the source's text (UTF-16 units) that it shows. */
@@ -30,6 +32,8 @@ export interface CitedBlock {
   /** 0 where the file has no lines, or the block is not from it. */
   first_line: number;
   last_line: number;
+  /** Rectangles on its pages; null where they are not known. */
+  boxes: CitedBox[] | null;
   sha256: string;
   quote: string;
   /** Of its form; "" where the page was compiled before forms were kept. */
@@ -38,10 +42,19 @@ export interface CitedBlock {
   source_matches: boolean;
 }
 
+/** A rectangle in points from the upper left corner of the page as it is shown. */
+export interface CitedBox {
+  page: number;
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
 /** The columns of a CitationRow from a row `c` of page_sources. */
 export const citationColumns: Sql = sql`
   c.page_id, c.source_id, c.starts, c.ends, c.first_pages, c.last_pages, c.first_lines, c.last_lines,
-  encode(c.hashes, 'hex') as hashes, c.form_blocks, encode(c.form_hashes, 'hex') as form_hashes`;
+  encode(c.hashes, 'hex') as hashes, c.form_blocks, encode(c.form_hashes, 'hex') as form_hashes, c.boxes`;
 
 /**
  * The blocks that a page was compiled to from a source, each with its hash computed again. `passage` is the source's text from
@@ -49,6 +62,7 @@ export const citationColumns: Sql = sql`
  */
 export function citedBlocks(row: CitationRow, passage: string, from = 0): CitedBlock[] {
   const forms = new Map(row.form_blocks?.map((block, i) => [block, hashAt(row.form_hashes, i)]));
+  const boxes = boxesByBlock(row.boxes ?? []);
   return row.starts.map((start, i) => {
     const end = row.ends[i] ?? start;
     const sha256 = hashAt(row.hashes, i);
@@ -57,7 +71,16 @@ export function citedBlocks(row: CitationRow, passage: string, from = 0): CitedB
     const pages = { first_page: row.first_pages[i] ?? 0, last_page: row.last_pages[i] ?? 0 };
     const lines = { first_line: row.first_lines[i] ?? 0, last_line: row.last_lines[i] ?? 0 };
     const source_matches = hash('sha256', quote) === sha256;
-    return { block: i, start, end, ...pages, ...lines, sha256, quote, form_sha256, source_matches };
+    const places = { boxes: boxesOf(boxes.get(i)) };
+    return { block: i, start, end, ...pages, ...lines, ...places, sha256, quote, form_sha256, source_matches };
+  });
+}
+
+function boxesOf(numbers: readonly number[] | undefined): CitedBox[] | null {
+  if (!numbers) return null;
+  return Array.from({ length: numbers.length / 5 }, (_, i) => {
+    const [page = 0, left = 0, top = 0, right = 0, bottom = 0] = numbers.slice(5 * i);
+    return { page, left, top, right, bottom };
   });
 }
 

@@ -36,6 +36,7 @@ export const listCitations = endpoint({
         end: 26,
         first_page: 0,
         last_page: 0,
+        boxes: null,
         first_line: 3,
         last_line: 3,
         quote: 'How to install Acme.',

@@ -53,6 +53,24 @@ export const Citation = Record({
   end: Type.Integer({ description: 'Where it ends there.' }),
   first_page: Type.Integer({ description: 'The page of the source, counted from 1; 0 where it has none.' }),
   last_page: Type.Integer(),
+  boxes: Type.Union(
+    [
+      Type.Array(
+        Record({
+          page: Type.Integer({ description: 'The page of the PDF, counted from 1.' }),
+          left: Type.Integer(),
+          top: Type.Integer(),
+          right: Type.Integer(),
+          bottom: Type.Integer(),
+        }),
+      ),
+      Type.Null(),
+    ],
+    {
+      description:
+        'Where it is on the pages of a PDF: rectangles in points (1/72 inch) from the upper left corner of the page as it is shown (its crop box, turned). Null where that is not known.',
+    },
+  ),
   first_line: Type.Integer({
     description: 'The line of the uploaded file (Markdown, text, CSV), counted from 1; 0 where that is not known.',
   }),

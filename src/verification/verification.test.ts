@@ -81,7 +81,7 @@ const PUT_BACK = {
   page_sources: (rows: string) => sql`
     update page_sources t set starts = g.starts, ends = g.ends, first_pages = g.first_pages, last_pages = g.last_pages,
       first_lines = g.first_lines, last_lines = g.last_lines, hashes = g.hashes, form_blocks = g.form_blocks,
-      form_hashes = g.form_hashes
+      form_hashes = g.form_hashes, boxes = g.boxes
     from json_populate_recordset(null::page_sources, ${rows}::json) g
     where t.page_id = g.page_id and t.source_id = g.source_id`,
   revisions: (rows: string) => sql`
@@ -149,6 +149,7 @@ const TAMPERED: readonly (readonly [what: string, source_id: string, expected: s
   ['a line', DOSE, ['citations_altered'], sql`update page_sources set first_lines[2] = 1 where ${ofDose}`],
   ['a last line', DOSE, ['citations_altered'], sql`update page_sources set last_lines[2] = 9 where ${ofDose}`],
   ['a page', WEAVING, ['citations_altered'], sql`update page_sources set first_pages[2] = 2 where ${ofWeaving}`],
+  ['a box', WEAVING, ['citations_altered'], sql`update page_sources set boxes[3] = 1 where ${ofWeaving}`],
   ['a last page', WEAVING, ['citations_altered'], sql`update page_sources set last_pages[2] = 2 where ${ofWeaving}`],
   [
     'a hash',

@@ -67,6 +67,11 @@ export interface Picture {
 export interface PageRange {
   first_page: number;
   last_page: number;
+  /**
+   * Where the paragraph is, or each item of a list and row of a table: rectangles, five integers each: page, left, top,
+   * right, bottom, in points from the upper left corner of the page as it is shown.
+   */
+  boxes?: number[][];
 }
 
 /** The limit of a page's Markdown, in bytes of UTF-8. */

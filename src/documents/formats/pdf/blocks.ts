@@ -18,6 +18,8 @@ export interface PdfBlock {
   level?: number;
   /** The numbers of the targets of links that it is. */
   targets?: number[];
+  /** For a table: where its rows are; else undefined. */
+  row_places?: Place[];
   /** For a table of a tagged PDF: its number on the page. */
   table?: number;
   /** Where it is on the pages, in reading order: several places if it continues in another column. */
@@ -81,7 +83,8 @@ export function blocksOfColumn(
       const cells = rows.slice(i, i + table).map((row) => row.map(({ runs }) => trimmed(runs)));
       const size = rows[i]?.[0]?.size ?? 0;
       const places = [placeOf(rows.slice(i, i + table).flat(), page)];
-      blocks.push({ kind: 'table', runs: [], rows: cells, size, isFull: false, places });
+      const row_places = rows.slice(i, i + table).map((row) => placeOf(row, page));
+      blocks.push({ kind: 'table', runs: [], rows: cells, size, isFull: false, places, row_places });
       i += table - 1;
       before = undefined;
       continue;

@@ -28,7 +28,8 @@ export function blocksOf(pages: readonly PdfPage[], outline: Outline): PdfBlock[
     for (const { angle, lines } of page.turned) {
       for (const block of blocksOfColumn(rowsDown(lines).flat(), i + 1, hyphenated)) {
         const places = block.places.map((place) => turnedPlace(place, angle, page.angle));
-        blocks.push({ ...block, isFull: false, places });
+        const row_places = block.row_places?.map((place) => turnedPlace(place, angle, page.angle));
+        blocks.push({ ...block, isFull: false, places, ...(row_places && { row_places }) });
       }
     }
   }

@@ -4,11 +4,15 @@ import { openTargets } from '../html/link-targets.ts';
 import { markdownWriter } from '../markdown-writer.ts';
 import { type PdfBlock, readItem } from './blocks.ts';
 import { type Run, wordsOf } from './page/lines.ts';
+import type { BoxesOf } from './shown-boxes.ts';
 
 const writer = markdownWriter({ tablePipeAlign: false });
 
-/** Writes the blocks as Markdown, with the pages of each top-level block. */
-export function writeBlocks(blocks: readonly PdfBlock[]): { markdown: string; block_pages: PageRange[] } {
+/** Writes the blocks as Markdown, with the pages of each top-level block and where it is on them. */
+export function writeBlocks(
+  blocks: readonly PdfBlock[],
+  boxesOf: BoxesOf,
+): { markdown: string; block_pages: PageRange[] } {
   const levels = headingLevels(blocks);
   const block_pages: PageRange[] = [];
   const links = openTargets();
@@ -36,7 +40,10 @@ export function writeBlocks(blocks: readonly PdfBlock[]): { markdown: string; bl
     if (text === '') continue;
     if (markdown !== '') markdown += '\n\n';
     const pages = items.flatMap(({ places }) => places.map(({ page }) => page));
-    block_pages.push({ first_page: pages[0] ?? 1, last_page: Math.max(...pages) });
+    const boxes = block.row_places
+      ? block.row_places.map((place) => boxesOf(block, [place]))
+      : items.map((item) => boxesOf(item));
+    block_pages.push({ first_page: pages[0] ?? 1, last_page: Math.max(...pages), boxes });
     markdown += text;
   }
   return { markdown: markdown === '' ? '' : `${links.resolve(markdown)}\n`, block_pages };

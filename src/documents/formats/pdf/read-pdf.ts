@@ -14,6 +14,7 @@ import { unreadableFonts } from './page/readable-fonts.ts';
 import { insertPictures } from './picture-places.ts';
 import { extractPictures } from './pictures.ts';
 import { removeRepeatedLines } from './repeated-lines.ts';
+import { shownBoxes } from './shown-boxes.ts';
 
 /** The page limit: a book of this length takes half a minute. */
 const PAGES_MAX = 2_000;
@@ -23,7 +24,7 @@ const END_BYTES = 4_096;
 
 /**
  * Reads a PDF in reading order: headings by font size, paragraphs joined from lines, lists, simple tables, links to
- * the web and within the document, values of forms, without headers and footers. `losses` says what is left out. `block_pages` has the pages of each block. `readPictures` returns the same with
+ * the web and within the document, values of forms, without headers and footers. `losses` says what is left out. `block_pages` has the pages of each block, and its places on them. `readPictures` returns the same with
  * the pictures between the blocks. Throws an ExtractError if it is protected, damaged or without text.
  */
 export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
@@ -38,7 +39,8 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   const { pages, losses: repeated } = removeRepeatedLines(all);
   const targets = await targetsOf(document, destinations);
   const blocks = withTargets(blocksOf(pages, await readOutline(document)), pages, targets);
-  const written = writeBlocks(blocks);
+  const boxesOf = shownBoxes(pages);
+  const written = writeBlocks(blocks, boxesOf);
   const losses = [...lossesOf(all, bytes), ...repeated];
   if (isCutOff(bytes))
     losses.push(lossOn(pages.length, { kind: 'damaged_part', place: 'the end of the file is missing' }));
@@ -53,7 +55,7 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
       const { pictures, placed, omitted } = await extractPictures(document, bytes, pages);
       const complete = { ...read, losses: [...losses, ...omitted] };
       if (placed.length === 0) return complete;
-      return { ...complete, ...writeBlocks(insertPictures(blocks, placed)), pictures };
+      return { ...complete, ...writeBlocks(insertPictures(blocks, placed), boxesOf), pictures };
     },
   };
 }

@@ -45,7 +45,10 @@ export function taggedBlocks(
   }
   for (const block of blocks) {
     const cells = block.table === undefined ? undefined : tables.get(block.table);
-    if (cells) block.rows = rowsOfCells(cells);
+    if (!cells) continue;
+    block.rows = rowsOfCells(cells);
+    block.row_places = placesOfRows(cells);
+    block.places = [around(block.row_places)];
   }
   return blocks;
 }
@@ -65,6 +68,23 @@ function tableBlock(
 ): PdfBlock {
   tables.set(table, cells);
   return { kind: 'table', runs: [], rows: [], size, isFull: false, places: [place], table };
+}
+
+function placesOfRows(cells: readonly TableCell[]): Place[] {
+  const rows = new Map<number, Place[]>();
+  for (const { element, place } of cells) rows.set(element.row, [...(rows.get(element.row) ?? []), place]);
+  return [...rows.values()].map(around);
+}
+
+/** The rectangle around places of a page. */
+function around(places: readonly Place[]): Place {
+  return {
+    page: places[0]?.page ?? 0,
+    x: Math.min(...places.map(({ x }) => x)),
+    right: Math.max(...places.map(({ right }) => right)),
+    top: Math.max(...places.map(({ top }) => top)),
+    bottom: Math.min(...places.map(({ bottom }) => bottom)),
+  };
 }
 
 function joined(lines: readonly Line[], hyphenated: Hyphenated): Run[] {

@@ -15,6 +15,9 @@ export interface PdfPage {
   /** The angle of most of its text: lines and box are in the frame in which it runs from left to right. */
   angle: number;
   box: Box;
+  /** What of the page is shown, in its own coordinates, and how far it is turned for that, clockwise in degrees. */
+  view: Box;
+  rotate: number;
   lines: Line[];
   /** The elements of a tagged PDF, in their order; none if too little of the page is tagged. */
   elements: readonly TaggedElement[];
@@ -37,6 +40,8 @@ export function unreadPage(number: number): PdfPage {
     object: 0,
     angle: 0,
     box,
+    view: box,
+    rotate: 0,
     lines: [],
     elements: [],
     turned: [],
@@ -135,6 +140,8 @@ export async function readPage(
     object: page.ref?.num ?? 0,
     angle,
     box: turnBox(view, angle),
+    view,
+    rotate: page.rotate,
     lines,
     elements: tags?.elements ?? [],
     turned,
