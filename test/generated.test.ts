@@ -10,7 +10,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { describeApi } from '../src/http/openapi/document.ts';
 import { operationId } from '../src/http/openapi/operation.ts';
 import { generatedFiles } from './generated.ts';
-import { makeDatabase } from './world.ts';
+import { makeEmptyDatabase } from './world.ts';
 
 interface Media {
   schema: object;
@@ -31,7 +31,7 @@ interface Operation {
   responses: Record<string, Reply>;
 }
 
-const db = openDb({ connection: { connectionString: await makeDatabase() }, connections: 1 });
+const db = openDb({ connection: { connectionString: await makeEmptyDatabase() }, connections: 1 });
 after(() => db.close());
 await migrate(db);
 

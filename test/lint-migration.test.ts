@@ -4,7 +4,7 @@ import { openDb } from '../src/db/db.ts';
 import { listMigrations, migrate } from '../src/db/migrate.ts';
 import { sql } from '../src/db/sql.ts';
 import { BIG_TABLES, lintMigration, SMALL_TABLES } from './lint-migration.ts';
-import { makeDatabase } from './world.ts';
+import { makeEmptyDatabase } from './world.ts';
 
 /** Earlier migrations were released before these rules. */
 const FIRST = '034';
@@ -138,7 +138,7 @@ test('a column becomes not null only after a check of it was validated', () => {
 });
 
 test('each table is listed as big or small', async () => {
-  const db = openDb({ connection: { connectionString: await makeDatabase() }, connections: 1 });
+  const db = openDb({ connection: { connectionString: await makeEmptyDatabase() }, connections: 1 });
   await migrate(db);
   const tables = await db.query<{ name: string }>(sql`
     select relname::text as name from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`);

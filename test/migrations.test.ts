@@ -4,7 +4,7 @@ import { listMigrations, migrate } from '../src/db/migrate.ts';
 import { sql } from '../src/db/sql.ts';
 import { fillTables, openMigrator, underLoad } from './migration-load.ts';
 import { until } from './until.ts';
-import { makeDatabase, openOwner } from './world.ts';
+import { makeEmptyDatabase, openOwner } from './world.ts';
 
 /** Earlier migrations were released before these rules. */
 const FIRST = '034';
@@ -12,7 +12,7 @@ const FIRST = '034';
 /** A request that waits longer than this for a migration is detected. */
 const NOTICED_MS = 1_000;
 
-const database = await makeDatabase();
+const database = await makeEmptyDatabase();
 const observer = openOwner(database);
 const ran: string[] = [];
 const migrator = openMigrator(database, (text) => ran.push(text));

@@ -202,11 +202,20 @@ function makeClient(address: string, token: string | undefined, user_id: string)
 }
 
 /** A new database for this test file; on the run's server, or on one started for this file. */
-export async function makeDatabase(): Promise<string> {
+export function makeDatabase(): Promise<string> {
+  return copyDatabase(process.env.IBID_TEST_TEMPLATE || 'template0');
+}
+
+/** A new database without a table. */
+export function makeEmptyDatabase(): Promise<string> {
+  return copyDatabase('template0');
+}
+
+async function copyDatabase(template: string): Promise<string> {
   const shared = process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL;
   const server = new URL(shared || (await startOwnPostgres()));
   const name = `ibid_test_${randomUUID().replaceAll('-', '')}`;
-  await administer(server, `create database ${name} encoding 'UTF8' template template0`);
+  await administer(server, `create database ${name} encoding 'UTF8' template ${template}`);
   // A server of this file alone is removed with all its databases.
   if (shared) after(() => dropDatabase(server, name));
   const address = new URL(server);

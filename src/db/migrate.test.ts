@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { until } from '../../test/until.ts';
-import { makeDatabase } from '../../test/world.ts';
+import { makeEmptyDatabase } from '../../test/world.ts';
 import { type OwnerDb, openDb } from './db.ts';
 import { migrate } from './migrate.ts';
 import { sql } from './sql.ts';
@@ -16,7 +16,7 @@ interface Migrator {
 
 /** A fresh database and migrators for it, each with one connection and a statement timeout of 100 ms. */
 async function openTest() {
-  const connection = { connectionString: await makeDatabase() };
+  const connection = { connectionString: await makeEmptyDatabase() };
   const observer = openDb({ connection, connections: 2 });
   after(() => observer.close());
   return {
