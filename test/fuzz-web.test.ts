@@ -252,6 +252,7 @@ test('every target of a form is found in a page, or is one that a page offers on
     '/sign-in',
     '/sign-in/link',
     '/:workspace/:wiki/-/uploads/:upload_id',
+    '/:workspace/:wiki/-/gone',
   ];
   const missing = ROUTES.filter(({ method }) => method === 'POST')
     .map(({ path }) => path)

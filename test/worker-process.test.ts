@@ -4,6 +4,7 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
+import { skipUnless } from './needs.ts';
 import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
 import { until } from './until.ts';
 import { makeDatabase, type Owner, waitForUpload } from './world.ts';
@@ -83,7 +84,7 @@ async function startLongUpload(to: Owner): Promise<{ upload_id: string; worker: 
   return { upload_id, worker };
 }
 
-const only = { skip: !isLinux && 'processes are found in /proc' };
+const only = { skip: skipUnless(isLinux, 'Run these tests on Linux: they find processes in /proc.') };
 
 test('requests and what is done in the background start no process for jobs', only, async () => {
   const { wiki_id, workspace_id } = owner;

@@ -412,6 +412,37 @@ test('what was written before there was an index is indexed by a job, while what
   );
 });
 
+test('averages that have changed by more than a tenth are weighed anew', async () => {
+  const { owner, create, fold, titles } = await newWiki();
+  await create('Long', 'word '.repeat(300));
+  await fold();
+  // As in a wiki that has grown, whose texts are longer than the first ones were.
+  await world.db.query(sql`
+    update search_wikis set documents = 1000, body_terms = 300000, title_terms = 1000, pivot_body = 280, pivot_title = 1
+    where wiki_id = ${owner.wiki_id} and kind = 'page'`);
+  const write = async (title: string) => {
+    await create(title, 'word '.repeat(300));
+    await fold();
+  };
+  const state = async () => {
+    const [row] = await world.db.query<{ is_stale: boolean; pivot_body: number }>(sql`
+      select is_stale, pivot_body from search_wikis where wiki_id = ${owner.wiki_id} and kind = 'page'`);
+    return row;
+  };
+  await write('Within a tenth');
+  assert.deepEqual(await state(), { is_stale: false, pivot_body: 280 });
+  await world.db.query(sql`
+    update search_wikis set pivot_body = 200 where wiki_id = ${owner.wiki_id} and kind = 'page'`);
+  await write('Beyond');
+  const after = await until(
+    'the index is computed again',
+    state,
+    (seen) => seen?.pivot_body !== 200 && !seen?.is_stale,
+  );
+  assert.ok(after && after.pivot_body > 250 && after.pivot_body < 350, `${after?.pivot_body}`);
+  assert.deepEqual((await titles('word')).toSorted(), ['Beyond', 'Long', 'Within a tenth']);
+});
+
 test('parts of Japanese texts find the pages that hold them', async (t) => {
   const files = await corpus('tldr/ja');
   const { owner, wiki, fold } = await newWiki();

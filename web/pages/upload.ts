@@ -45,7 +45,7 @@ async function renderForm(
           <label class="button pick">Choose files<input type="file" name="files" multiple></label>
           </div>
           <p><label><input type="checkbox" name="mode" value="sync"> Keep in sync with this folder</label><br><span class="small">The wiki follows the folder: files that were renamed keep their pages, and pages whose files are gone are listed for you to keep or delete.</span></p>
-          <p><label>Encoding of texts that are not UTF-8 <select name="encoding">${ENCODINGS.map(([label, name]) => html`<option value="${label}">${name}</option>`)}</select></label></p>
+          <details class="small"><summary>Texts in another encoding than UTF-8</summary><p><label>Encoding <select name="encoding">${ENCODINGS.map(([label, name]) => html`<option value="${label}">${name}</option>`)}</select></label></p></details>
           <noscript><p><button class="button main">Upload the chosen files</button></p></noscript>
         </form>
         </ibid-upload>

@@ -11,6 +11,7 @@ const WORDS: Record<LossKind, readonly [one: string, several: string]> = {
   printers_mark: ["printer's mark", "printer's marks"],
   equation: ['equation', 'equations'],
   comment: ['comment', 'comments'],
+  markup_comment: ['comment in the source', 'comments in the source'],
   hidden_text: ['hidden text', 'hidden texts'],
   tracked_change: ['deletion that was not accepted', 'deletions that were not accepted'],
   embedded_object: ['embedded object', 'embedded objects'],

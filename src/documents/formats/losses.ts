@@ -4,7 +4,8 @@
  * picture: one that is not shown on the page. unreadable_text: text whose font does not say which characters it shows.
  * repeated_line: headers, footers and page numbers. printers_mark: crop marks and what stands beside them.
  * ornament: a picture that decorates: a small one, one behind text, one that is on many pages.
- * equation: one that could not be converted. comment: a remark of an author. hidden_text: text that the file hides.
+ * equation: one that could not be converted. comment: a remark of an author. markup_comment: one in the source of a text,
+ * which no reader is meant to see. hidden_text: text that the file hides.
  * tracked_change: a deletion that was not accepted. embedded_object: a chart, a diagram, another file.
  * form_field: a form's value. navigation: menus, site headers and footers of a web page. script: code and styles.
  * metadata: what is about the file. cut_text: text beyond a limit. decoding: characters that could not be decoded.
@@ -21,6 +22,7 @@ export const LOSS_KINDS = [
   'printers_mark',
   'equation',
   'comment',
+  'markup_comment',
   'hidden_text',
   'tracked_change',
   'embedded_object',
@@ -56,6 +58,7 @@ const ORDINARY: ReadonlySet<LossKind> = new Set<LossKind>([
   'ornament',
   'repeated_line',
   'printers_mark',
+  'markup_comment',
   'navigation',
   'script',
   'metadata',

@@ -9,7 +9,8 @@ import type { Cut } from './rank.ts';
 
 const OptionalText = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 1_024, description }));
-const OptionalDates = (description: string) => Type.Optional(Type.String({ pattern: DATES, description }));
+const OptionalDates = (description: string) =>
+  Type.Optional(Type.String({ pattern: DATES, maxLength: 30, description }));
 
 /** What a search is asked for. Any text is a valid query. */
 export const SEARCHED = {

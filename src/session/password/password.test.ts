@@ -251,5 +251,5 @@ test('where passwords are off, everything about them is 403, and those that were
     assert.deepEqual([status, body.error], [403, 'forbidden']);
     assert.match(body.message, /PASSWORD_SIGN_IN/);
   }
-  assert.deepEqual((await off.anonymous.get('/v1/auth/methods')).body, { methods: ['email'], has_users: false });
+  assert.deepEqual((await off.anonymous.get('/v1/auth/methods')).body, { methods: ['email'], has_users: true });
 });

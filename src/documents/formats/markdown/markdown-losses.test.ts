@@ -20,8 +20,8 @@ test('a Markdown file says what its page does not show: each with its kind, its 
       ['metadata', 'line 3', 'tags: - a'],
       ['metadata', 'line 5', 'slug: /x'],
       ['script', 'line 7', 'import A from "a";'],
-      ['comment', 'line 11', '<!-- note -->'],
-      ['comment', 'line 11', '%%a *comment*%%'],
+      ['markup_comment', 'line 11', '<!-- note -->'],
+      ['markup_comment', 'line 11', '%%a *comment*%%'],
       ['script', 'line 13', '<script>alert(1)</script>'],
       ['embedded_object', 'line 15', '<iframe src="x"></iframe>'],
       ['embedded_object', 'line 17', 'Other page#Part'],
@@ -30,7 +30,7 @@ test('a Markdown file says what its page does not show: each with its kind, its 
   );
   const lost = losses.reduce((sum, { characters }) => sum + characters, 0);
   assert.equal(file_characters, source_text.replace(/\s/g, '').length + lost);
-  assert.deepEqual([...new Set(losses.filter(needsReview).map(({ kind }) => kind))], ['comment', 'embedded_object']);
+  assert.deepEqual([...new Set(losses.filter(needsReview).map(({ kind }) => kind))], ['embedded_object']);
 });
 
 test('what a page shows is no loss: code that shows a comment, used front matter, embedded files', () => {

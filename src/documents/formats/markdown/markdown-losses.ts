@@ -21,7 +21,7 @@ export function markdownLosses(markdown: string): Loss[] {
   found.push(...fieldsOf(front));
   const { hidden } = maskDialects(markdown, isKind);
   for (const { what, start, end } of hidden) {
-    found.push({ start, kind: what === 'code' ? 'script' : 'comment', text: markdown.slice(start, end) });
+    found.push({ start, kind: what === 'code' ? 'script' : 'markup_comment', text: markdown.slice(start, end) });
   }
   const without = new Set<string>();
   const endOf = (from: number, closing: string) => {
@@ -43,7 +43,7 @@ export function markdownLosses(markdown: string): Loss[] {
     } else {
       const end = endOf(inside, comment ? '-->' : `</${element?.toLowerCase()}>`);
       if (end === undefined) continue;
-      const kind = comment ? 'comment' : /script|style/i.test(element ?? '') ? 'script' : 'embedded_object';
+      const kind = comment ? 'markup_comment' : /script|style/i.test(element ?? '') ? 'script' : 'embedded_object';
       found.push({ start, kind, text: markdown.slice(start, end) });
       from = end;
     }
