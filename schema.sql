@@ -1787,6 +1787,7 @@ create table wikis (
   created_by    text                      collate "C" not null,
   created_at    timestamp with time zone  not null default now(),
   deleted_from  text                      collate "C",
+  site_root     text,
   PRIMARY KEY (wiki_id),
   FOREIGN KEY (created_by) REFERENCES users(user_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE

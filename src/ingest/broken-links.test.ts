@@ -85,3 +85,38 @@ test('a link to a file that could not be read is broken until the file can', asy
   });
   assert.deepEqual(await wiki.broken(), []);
 });
+
+test('absolute links begin at the root of the folder, or at that of the site if the wiki says where it is', async () => {
+  const wiki = await newWiki();
+  const files = {
+    'repo/a.md': '# A\n\n[1](/repo/deep/b.md) [2](/deep/b.md) [3](/deep/b#x) [4](/Site/deep/b) [5](/site/nothing)\n',
+    'repo/deep/b.md': '# B\n\n[a](/site/a) [top](/site/)\n',
+  };
+  const linked = async (path: string) => {
+    const { markdown } = (await owner.get(`${wiki.at}/pages/path/${path}`)).body;
+    return [...markdown.matchAll(/\]\(([^)]*)\)/g)].map((match) => match[1]);
+  };
+  await wiki.upload(files);
+  assert.deepEqual(await linked('repo/a'), ['deep/b', 'deep/b', 'deep/b#x', '/Site/deep/b', '/site/nothing']);
+  assert.deepEqual(await wiki.broken(), [
+    'repo/a:3 /Site/deep/b',
+    'repo/a:3 /site/nothing',
+    'repo/deep/b:3 /site/',
+    'repo/deep/b:3 /site/a',
+  ]);
+  const set = (site_root: unknown) => owner.patch(`${wiki.at}/settings`, { site_root });
+  assert.deepEqual((await owner.get(`${wiki.at}/settings`)).body, { site_root: null });
+  assert.deepEqual((await set('/site')).body, { site_root: '/site/' });
+  assert.deepEqual(await linked('repo/deep/b'), ['/site/a', '/site/'], 'pages stay as they are');
+  await wiki.upload(files);
+  assert.deepEqual(await linked('repo/a'), ['deep/b', 'deep/b', 'deep/b#x', 'deep/b', '/site/nothing']);
+  assert.deepEqual(await linked('repo/deep/b'), ['../a', '../../repo']);
+  assert.deepEqual(await wiki.broken(), ['repo/a:3 /site/nothing']);
+
+  for (const wrong of ['site', '//site/', '/a/../b/', '/a?b/', 'https://x.example/', `/${'x'.repeat(300)}/`]) {
+    assert.equal((await set(wrong)).status, 400, wrong);
+  }
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  assert.equal((await viewer.patch(`${wiki.at}/settings`, { site_root: null })).status, 403);
+  assert.deepEqual((await set('')).body, { site_root: null });
+});

@@ -27,7 +27,7 @@ export async function compileSections(
   upload: { wiki_id: string; upload_id: string },
   file: PendingFile,
   { ok, parts, losses, file_characters, ...read }: SplitOutput,
-  { pages, titles }: Surroundings,
+  { pages, titles, site_root }: Surroundings,
 ): Promise<CompiledUploadFile[]> {
   const rows = [file, ...(await planSections(query, plans, upload, file, parts))];
   const pathOf = (i: number) => rows[i]?.page_path ?? '';
@@ -48,6 +48,7 @@ export async function compileSections(
       document: { ...read, title: i === 0 ? read.title : title, markdown, block_pages, lines },
       fragments: new Map(fragments),
       document_path: file.page_path,
+      site_root,
     };
     return sandbox.compile(input, pages, titles);
   };
@@ -144,4 +145,6 @@ function withLinks(markdown: string, links: readonly string[]): string {
 export interface Surroundings {
   pages: ReadonlyMap<string, string>;
   titles: readonly KnownTitle[];
+  /** Where absolute links begin: see CompileInput. */
+  site_root: string | null;
 }

@@ -41,9 +41,14 @@ export function fileCompiler(
     pages,
     titles,
     attached,
+    site_root,
     plans,
     stopping,
-  }: Surroundings & { attached: ReadonlyMap<string, AttachedFile>; plans: SectionPlans; stopping: AbortSignal },
+  }: Surroundings & {
+    attached: ReadonlyMap<string, AttachedFile>;
+    plans: SectionPlans;
+    stopping: AbortSignal;
+  },
 ): (file: PendingFile) => Promise<CompiledUploadFile[]> {
   const { wiki_id, upload_id } = upload;
   return async (file) => {
@@ -54,7 +59,7 @@ export function fileCompiler(
     const { result, pictures } = await readBytes(file);
     const compiled =
       'parts' in result
-        ? await compileSections({ query, sandbox, plans, stopping }, upload, file, result, { pages, titles })
+        ? await compileSections({ query, sandbox, plans, stopping }, upload, file, result, { pages, titles, site_root })
         : [{ file, result, page: result.ok ? result : undefined, pictures: [] }];
     const made = await Promise.all(compiled.map((each) => (each.file === file ? ofFile(each, pictures) : each)));
     return Promise.all(made.map((each) => withShownFiles(query, wiki_id, attached, each)));
@@ -75,7 +80,7 @@ export function fileCompiler(
     try {
       const { bytes, rest } = await readTextFile(blobs, file);
       if (isDocument({ filename, content_type, bytes })) return await readDocument(file);
-      const input = { wiki_id, filename, content_type, bytes, page_path, ...(rest && { rest }) };
+      const input = { wiki_id, filename, content_type, bytes, page_path, site_root, ...(rest && { rest }) };
       const result = await sandbox.compileOrSplit(input, pages, titles);
       return { result, pictures: [] };
     } catch (error) {
@@ -92,7 +97,7 @@ export function fileCompiler(
     const read = await reader.read({ owner: upload_id, filename, content_type, byte_size, open });
     if (!read.ok) return { result: read, pictures: [] };
     const { document, pictures } = await placePictures(query, blobs, { wiki_id, page_id }, read.document);
-    const input = { wiki_id, filename, content_type, bytes: new Uint8Array(), page_path, document };
+    const input = { wiki_id, filename, content_type, bytes: new Uint8Array(), page_path, site_root, document };
     return { result: await sandbox.compileOrSplit(input, pages, titles), pictures };
   }
 

@@ -28,6 +28,7 @@ export async function readExistingPages(
           .filter(mayLead)
           .map(({ to_path }) => to_path)
           .filter((to) => !named.has(to)) ?? [],
+      dead: page?.page_links.filter((link) => !mayLead(link)).map(({ to_path }) => to_path) ?? [],
     };
   });
   // An author who rewrites a stale page has seen the pending text.
@@ -51,9 +52,11 @@ export async function readExistingPages(
         and not exists (
           select from pages t join page_links l on l.wiki_id = t.wiki_id and l.to_page_id = t.page_id
           where t.wiki_id = p.wiki_id and t.path = u.path and t.trashed_at is null and l.from_page_id = p.page_id)
-      ) as is_same_file
+      ) and (r.origin = 'authored' or not exists (
+        select from page_links l
+        where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and not ${canLead(sql`l.to_path`)} and not g.dead @> to_jsonb(l.to_path))) as is_same_file
     from pages p
-    join jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as g (page_id text, sha256 text, paths jsonb) on g.page_id = p.page_id
+    join jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as g (page_id text, sha256 text, paths jsonb, dead jsonb) on g.page_id = p.page_id
     join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
     left join page_texts x on x.wiki_id = p.wiki_id and x.page_id = p.page_id
     left join page_bases b on b.wiki_id = p.wiki_id and b.page_id = p.page_id

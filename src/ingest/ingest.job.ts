@@ -56,7 +56,8 @@ export const ingestJob = defineRecordJob({
     const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
     const attached = await attachedFiles(db.query, upload);
     const pages = withAttachedFiles(planned, attached);
-    const around = { wiki_id: job.wiki_id, pages, attached };
+    const site_root = await siteRoot(db.query, job);
+    const around = { wiki_id: job.wiki_id, pages, attached, site_root };
     await skipUnchanged(db, job, around);
     const plans = await openSectionPlans(db.query, upload);
     await giveUpSections(db.query, job);
@@ -67,7 +68,14 @@ export const ingestJob = defineRecordJob({
       pending,
       pages,
     );
-    const compile = fileCompiler(services, db.query, upload, { pages, titles, attached, plans, stopping: signal });
+    const compile = fileCompiler(services, db.query, upload, {
+      pages,
+      titles,
+      attached,
+      site_root,
+      plans,
+      stopping: signal,
+    });
     const write = (batch: readonly CompiledUploadFile[]) => mergeAndWrite(db, services.sandbox, job, around, batch);
     const begun: number[] = [];
     try {
@@ -90,6 +98,11 @@ export const ingestJob = defineRecordJob({
   },
   onFailure: finish,
 });
+
+async function siteRoot(query: Query, { wiki_id }: ClaimedJob): Promise<string | null> {
+  const [wiki] = await query<{ site_root: string | null }>(sql`select site_root from wikis where wiki_id = ${wiki_id}`);
+  return wiki?.site_root ?? null;
+}
 
 /** While one batch is written, the next one is compiled. What was begun is written when it returns. */
 async function writeInBatches(

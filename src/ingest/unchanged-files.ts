@@ -20,6 +20,8 @@ export interface FilesAround {
   wiki_id: string;
   pages: ReadonlyMap<string, string>;
   attached: ReadonlyMap<string, AttachedFile>;
+  /** Where absolute links begin: see CompileInput. */
+  site_root: string | null;
 }
 
 interface FileOfPage {
@@ -40,7 +42,7 @@ function dependencies(
   const byPlaceholder = byPlaceholderOf(around.attached);
   const { findPage } = uploadLinkResolver({ wiki_id: around.wiki_id, page_path }, around.pages);
   const targets = refers_to.map((reference) => {
-    const target = pageOfReference(reference, file, around.pages) ?? '';
+    const target = pageOfReference(reference, { ...file, site_root: around.site_root }, around.pages) ?? '';
     if (!target.startsWith(ATTACHMENT_PREFIX)) {
       return target === '' && reference.startsWith('[[') ? (findPage(reference.slice(2))?.path ?? '') : target;
     }

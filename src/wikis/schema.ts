@@ -24,6 +24,19 @@ export function toOrganizationWiki({ workspace_id: organization_id, ...wiki }: W
 /** The columns of Wiki from a wiki `w`. */
 export const wikiColumns: Sql = sql`w.wiki_id, w.workspace_id, w.slug, w.title, w.description`;
 
+export const WikiSettings = Record({
+  site_root: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'The path of a site at which the root of an uploaded folder is: with "/powershell/" a link to /powershell/setup/windows in a file leads to setup/windows.md of the folder. Null if absolute links begin at the root of the folder. Counts when a file is uploaded; later changes alter no page.',
+  }),
+});
+
+export type WikiSettings = Static<typeof WikiSettings>;
+
+export const settingsColumns: Sql = sql`w.site_root`;
+
+export const exampleSettings: WikiSettings = { site_root: '/powershell/' };
+
 export const exampleWiki: Wiki = {
   wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9',
   workspace_id: 'org_01jd8w3v6xf3e8h2k9m4n5p6q7',

@@ -19,7 +19,7 @@ export interface Target {
 }
 
 /** The file of a text, and the path of its page. */
-export type Linking = Pick<CompileInput, 'filename' | 'page_path' | 'fragments'>;
+export type Linking = Pick<CompileInput, 'filename' | 'page_path' | 'fragments' | 'site_root'>;
 
 /** The path of an address that may be that of a file, without ? and #; undefined for an address elsewhere. */
 export function localPath(url: string): string | undefined {
@@ -33,12 +33,13 @@ export function findTarget(url: string, file: Linking, pages: ReadonlyMap<string
   if (path === undefined) return undefined;
   // A name may contain a literal percent sign, so the address is tried as written first.
   for (const candidate of new Set([path, decoded(path)])) {
-    const name = resolveName(file.filename, candidate);
-    const filename = findFile(name, pages) ?? findFile(EARLIER_UPLOAD_PREFIX + name, pages);
-    const page = filename === undefined ? undefined : pages.get(filename);
-    if (filename !== undefined && page !== undefined) {
-      if (page.startsWith(ATTACHMENT_PREFIX)) return { filename, address: page, fragment: '' };
-      return { filename, address: relativeAddress(file.page_path, page) };
+    for (const name of namesFor(candidate, file, pages)) {
+      const filename = findFile(name, pages) ?? findFile(EARLIER_UPLOAD_PREFIX + name, pages);
+      const page = filename === undefined ? undefined : pages.get(filename);
+      if (filename !== undefined && page !== undefined) {
+        if (page.startsWith(ATTACHMENT_PREFIX)) return { filename, address: page, fragment: '' };
+        return { filename, address: relativeAddress(file.page_path, page) };
+      }
     }
   }
   return undefined;
@@ -82,13 +83,49 @@ function attachedNamesOf(pages: ReadonlyMap<string, string>): ReadonlyMap<string
 /** Where a reference of a text leads to: what `pages` has for the file; undefined where there is none. */
 export function pageOfReference(
   reference: string,
-  file: Pick<Linking, 'filename' | 'page_path'>,
+  file: Pick<Linking, 'filename' | 'page_path' | 'site_root'>,
   pages: ReadonlyMap<string, string>,
 ): string | undefined {
   const filename = reference.startsWith(WIKI_REFERENCE)
     ? findAttached(reference.slice(WIKI_REFERENCE.length), file, pages)
     : findTarget(reference, file, pages)?.filename;
   return filename === undefined ? undefined : pages.get(filename);
+}
+
+/** What the address of a page of a site leaves out. */
+const EXTENSIONS = ['', '.md', '.mdx', '.markdown', '.html'];
+
+/**
+ * The names that a file may have to which an address refers, the best one first. A relative address has one. An absolute one
+ * begins at the root of the site, if the wiki has a setting for it; else at the root of the upload, or of its only folder.
+ */
+function namesFor(address: string, file: Linking, pages: ReadonlyMap<string, string>): string[] {
+  if (!address.startsWith('/')) return [resolveName(file.filename, address)];
+  const { site_root } = file;
+  const isBelow = typeof site_root === 'string' && `${address}/`.toLowerCase().startsWith(site_root.toLowerCase());
+  const folder = onlyFolder(pages);
+  const within = (path: string) => (folder === '' ? [] : [resolveName('', `/${folder}/${path}`)]);
+  const names: string[] = [];
+  if (isBelow) {
+    const rest = address.slice(site_root.length);
+    names.push(...within(rest), resolveName('', `/${rest}`));
+  }
+  names.push(resolveName('', address), ...within(address));
+  return names.flatMap((name) => (name === '' ? [] : EXTENSIONS.map((extension) => name + extension)));
+}
+
+const onlyFolders = new WeakMap<ReadonlyMap<string, string>, string>();
+
+/** The folder that all files of an upload lie in; "" if they lie in several, or in none. */
+function onlyFolder(pages: ReadonlyMap<string, string>): string {
+  let folder = onlyFolders.get(pages);
+  if (folder === undefined) {
+    const own = [...pages.keys()].filter((name) => !name.startsWith(EARLIER_UPLOAD_PREFIX));
+    const first = new Set(own.map((name) => name.split('/', 1)[0] ?? ''));
+    folder = first.size === 1 && own.some((name) => name.includes('/')) ? ([...first][0] ?? '') : '';
+    onlyFolders.set(pages, folder);
+  }
+  return folder;
 }
 
 /** The file name that an address refers to from a file; a leading slash refers to the root of the upload. */

@@ -1,10 +1,13 @@
-import type { OrganizationWiki } from '../../../src/wikis/schema.ts';
+import type { OrganizationWiki, WikiSettings } from '../../../src/wikis/schema.ts';
 
 import { type Html, html } from '../../html.ts';
 import { settingsPage } from '../../settings.ts';
 import type { SettingsContext } from '../../settings-context.ts';
 import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
 import type { Visit } from '../../visit.ts';
+
+/** Wikis whose settings are shown; each is asked for. */
+const ROOTS_MAX = 20;
 
 const wikiPath = ({ form }: Visit) => `/v1/wikis/${encodeURIComponent(form.get('wiki_id') ?? '')}`;
 
@@ -15,6 +18,7 @@ export const [wikis, changeWikis] = settingsPage({
     made: 'The wiki is made.',
     renamed: 'The wiki has its new title. Its address stays, so that links keep working.',
     deleted: 'The wiki is deleted.',
+    rooted: 'Counts for what is uploaded from now on; pages stay as they are.',
   },
   actions: {
     async make({ api, form }, context) {
@@ -25,27 +29,43 @@ export const [wikis, changeWikis] = settingsPage({
       await visit.api.patch(wikiPath(visit), { title: visit.form.get('title') ?? '' });
       return 'renamed';
     },
+    async root(visit) {
+      await visit.api.patch(`${wikiPath(visit)}/settings`, { site_root: visit.form.get('site_root') ?? '' });
+      return 'rooted';
+    },
     async delete(visit) {
       await visit.api.delete(wikiPath(visit));
       return 'deleted';
     },
   },
-  async main(_visit, context) {
+  async main({ api }, context) {
     const list = context.overview.wikis.filter(
       ({ organization_id }) => organization_id === context.workspace.organization_id,
     );
+    const roots = new Map<string, string>();
+    if (context.can('wikis:manage')) {
+      const read = async (wiki_id: string) => {
+        const { site_root } = await api.get<WikiSettings>(`/v1/wikis/${wiki_id}/settings`);
+        roots.set(wiki_id, site_root ?? '');
+      };
+      await Promise.all(list.slice(0, ROOTS_MAX).map(({ wiki_id }) => read(wiki_id)));
+    }
     return html`<p class="lead">The wikis of ${context.workspace.name}, each with its own pages.</p>
       ${
         context.can('wikis:create') &&
         html`<form method="post" class="fields" aria-label="Make a wiki">${hiddenFields({ do: 'make' })}
         <label class="grow">Title of a new wiki <input name="title" required maxlength="255" autocomplete="off"></label><button class="button main">Make it</button></form>`
       }
-      <ul class="people">${list.map((it) => wikiEntry(it, context))}</ul>
+      <ul class="people">${list.map((it) => wikiEntry(it, context, roots.get(it.wiki_id)))}</ul>
       ${list.length === 0 && html`<p class="empty">There is no wiki here. ${context.can('wikis:create') ? 'Make one above.' : 'Ask a member to make one.'}</p>`}`;
   },
 });
 
-function wikiEntry({ wiki_id, slug, title }: OrganizationWiki, context: SettingsContext): Html {
+function wikiEntry(
+  { wiki_id, slug, title }: OrganizationWiki,
+  context: SettingsContext,
+  root: string | undefined,
+): Html {
   const address = `/${context.workspace.slug}/${slug}`;
   return html`<li><div class="who"><strong><a href="${address}">${title}</a></strong><span class="small">${address}</span></div>
     ${(context.can('wikis:export') || context.can('pages:write')) && html`<a class="button quiet" href="${address}/-/transfer">Export or import<span class="sr-only"> ${title}</span></a>`}
@@ -55,6 +75,11 @@ function wikiEntry({ wiki_id, slug, title }: OrganizationWiki, context: Settings
         html`Change<span class="sr-only"> ${title}</span>`,
         'A new title does not change the address. Deleting a wiki deletes its pages, their history and its sources for good: export it first.',
         html`<form method="post" class="fields">${hiddenFields({ do: 'rename', wiki_id })}<label class="grow">Title <input name="title" required maxlength="255" value="${title}"></label><button class="button">Rename</button></form>
+        ${
+          root !== undefined &&
+          html`<form method="post" class="fields">${hiddenFields({ do: 'root', wiki_id })}<label class="grow">Root of the site of its files, such as /powershell/ <input name="site_root" maxlength="200" autocomplete="off" spellcheck="false" value="${root}"></label><button class="button">Set</button></form>
+          <p class="small">Links of uploaded files that begin with it lead to the pages of their folder.</p>`
+        }
         ${actionButton('delete', { wiki_id }, html`Delete for good<span class="sr-only">: ${title}</span>`, 'bad')}`,
       )
     }</li>`;

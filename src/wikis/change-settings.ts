@@ -1,0 +1,54 @@
+import { Type } from 'typebox';
+import { onWiki } from '../access/access-rule.ts';
+import { ApiError } from '../core/errors.ts';
+import { InputText, WikiParams } from '../core/records.ts';
+import { sql } from '../db/sql.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { exampleSettings, settingsColumns, WikiSettings } from './schema.ts';
+
+/** Segments of a path without `.` and `..`, `?`, `#` or spaces, in as many characters as an address has. */
+const SITE_ROOT = /^\/(?:(?!\.{1,2}\/)[^/?#\\\s\p{Cc}]+\/)*$/u;
+const SITE_ROOT_MAX = 200;
+
+export const changeSettings = endpoint({
+  method: 'PATCH',
+  path: '/v1/wikis/:wiki_id/settings',
+  summary: "Change a wiki's settings",
+  description: 'Counts for uploads that begin from now on; pages and links that are there stay as they are.',
+  access: onWiki('wikis:manage', { orCreator: true }),
+  event: 'wiki.settings_changed',
+  params: WikiParams,
+  body: Type.Object({
+    site_root: Type.Union([InputText(), Type.Null()], {
+      description: 'A path with a slash at its beginning, such as "/powershell/"; null or "" for none.',
+    }),
+  }),
+  reply: WikiSettings,
+  errors: ['invalid_request'],
+  example: { body: { site_root: '/powershell/' }, reply: exampleSettings },
+  run: async ({ body, one, refuse }) => {
+    const site_root = asSiteRoot(body.site_root);
+    if (site_root instanceof ApiError) return refuse(site_root);
+    return one({
+      // Locked, so that of several changes at once each finds what the one before it left.
+      before: sql`
+        select w.wiki_id, coalesce(w.site_root, '') as site_root from wikis w join access on w.wiki_id = access.wiki_id for update of w`,
+      changed: sql`
+        update wikis w set site_root = ${site_root} from before where w.wiki_id = before.wiki_id returning w.*`,
+      after: sql`select w.wiki_id, coalesce(w.site_root, '') as site_root from changed w`,
+      result: sql`select ${settingsColumns} from changed w`,
+    });
+  },
+});
+
+/** With a slash at its end; null for none. */
+function asSiteRoot(given: string | null): string | null | ApiError {
+  const trimmed = (given ?? '').trim();
+  if (trimmed === '' || trimmed === '/') return null;
+  const site_root = trimmed.endsWith('/') ? trimmed : `${trimmed}/`;
+  if (site_root.length <= SITE_ROOT_MAX && SITE_ROOT.test(site_root)) return site_root;
+  return new ApiError(
+    'invalid_request',
+    `A site's root is a path that begins with "/", such as "/powershell/", without "..", "?" and "#", of at most ${SITE_ROOT_MAX} characters.`,
+  );
+}
