@@ -108,6 +108,7 @@ const RULE_BREAKERS: Record<string, [unknown, string]> = {
   new_password: ['e\u0301'.repeat(6), 'invalid_request'],
   widget_origins: [['https://example.com/page'], 'invalid_request'],
   display_name: ['   ', 'invalid_name'],
+  site_root: ['/a/../b/', 'invalid_request'],
   base_revision: [2_000_000_000, 'edit_conflict'],
   files: [[{ filename: 'large.md', byte_size: 2 ** 40 }], 'payload_too_large'],
 };

@@ -170,9 +170,12 @@ async function incompleteSources(
   const incomplete = sql`
     from upload_files f join sources s on s.wiki_id = f.wiki_id and s.source_id = f.source_id
     where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.kind = 'file' and f.status = 'done' and s.loss_count > 0`;
+  // Comments and front matter are left out of nearly every file of Markdown, as its author knows.
   const [counts] = await query<{ to_review: number; others: number }>(sql`
     select count(*) filter (where s.losses_to_review > 0)::int as to_review,
-      count(*) filter (where s.losses_to_review = 0)::int as others ${incomplete}`);
+      count(*) filter (where s.losses_to_review = 0 and exists (
+        select from jsonb_array_elements(s.losses) l where l->>'kind' not in ('markup_comment', 'metadata')))::int as others
+    ${incomplete}`);
   const named = await query<{ filename: string; losses: Loss[] }>(sql`
     select f.filename, s.losses ${incomplete} and s.losses_to_review > 0 order by f.file_no limit ${NAMED}`);
   const archives = await query<{ filename: string; error: string }>(sql`

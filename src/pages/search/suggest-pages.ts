@@ -29,7 +29,7 @@ export const suggestPages = endpoint({
   canWait: true,
   params: WikiParams,
   query: Type.Object({
-    query: Type.String({ minLength: 1, maxLength: 16_384, description: 'What was typed so far; any text.' }),
+    query: Type.String({ minLength: 1, maxLength: 8_192, description: 'What was typed so far; any text.' }),
     limit: Type.Integer({ minimum: 1, maximum: 50, default: 10, description: 'How many suggestions at most.' }),
   }),
   replyHeaders: CUT_HEADER,

@@ -16,8 +16,8 @@ const OptionalDates = (description: string) =>
 export const SEARCHED = {
   query: Type.String({
     minLength: 1,
-    // As much as an address may have.
-    maxLength: 16_384,
+    // About as much as an address may have.
+    maxLength: 8_192,
     description:
       'Words, of which any may match. "…" is a phrase, -word excludes, +word and AND require; title:, in:, path:, author:, ' +
       `created:, updated:, status: and type: narrow. See docs/search.md. Of a longer query the first ${QUERY_CHARACTERS} ` +
