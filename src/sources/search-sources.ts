@@ -9,15 +9,13 @@ import { conditionsOf, type FilterConditions } from '../search/query/filter-cond
 import { findPassages, MAX_MORE_CHARACTERS, PASSAGE_CHARACTERS } from '../search/query/passages.ts';
 import { scoreWithTitle, searchIndex } from '../search/query/search.ts';
 import {
-  behindOf,
   CUT_HEADER,
   cutHeader,
   pageOfHits,
-  readSearch,
+  readRequest,
   SEARCH_ORDER,
   SearchQuery,
   sortColumns,
-  sortOf,
 } from '../search/query/search-parameters.ts';
 import type { CitationRow } from './cited-blocks.ts';
 import { exampleSource, type Source, SourceHit, sourceColumns } from './schema.ts';
@@ -51,12 +49,10 @@ export const searchSources = endpoint({
   },
   run: async ({ params: { wiki_id }, query, paging, many, setHeaders }) => {
     setHeaders(cutHeader(query.query));
-    const parsed = readSearch(query);
-    const sort = sortOf(query, parsed);
+    const { parsed, sort, part } = readRequest(query, paging);
     const isFound = sql`true ${conditionsOf(parsed.filters, 's', CONDITIONS)}`;
     const shown = { isFound, isFiltered: parsed.filters.length > 0, isHidden: raw('false') };
     const score = scoreWithTitle(sql`s.title`, parsed.text);
-    const part = { ...query, behind: behindOf(paging, sort), isByRank: sort === 'relevance' };
     const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'source' }, parsed, part, shown, (offset) => ({
       hits: sql`
         select * from (

@@ -6,15 +6,13 @@ import { endpoint } from '../../http/endpoint.ts';
 import { findPassages, MAX_MORE_CHARACTERS, PASSAGE_CHARACTERS } from '../../search/query/passages.ts';
 import { scoreWithTitle, searchIndex } from '../../search/query/search.ts';
 import {
-  behindOf,
   CUT_HEADER,
   cutHeader,
   pageOfHits,
-  readSearch,
+  readRequest,
   SEARCH_ORDER,
   SearchQuery,
   sortColumns,
-  sortOf,
 } from '../../search/query/search-parameters.ts';
 import { headingAt } from '../../search/query/snippet.ts';
 import { examplePage, type Page, PageHit, pageColumns } from '../schema.ts';
@@ -69,11 +67,9 @@ export const searchPages = endpoint({
   },
   run: async ({ params: { wiki_id }, query, paging, many, setHeaders }) => {
     setHeaders(cutHeader(query.query));
-    const parsed = readSearch(query);
-    const sort = sortOf(query, parsed);
+    const { parsed, sort, part } = readRequest(query, paging);
     const shown = shownPages(parsed.filters);
     const score = scoreWithTitle(sql`p.title`, parsed.text);
-    const part = { ...query, behind: behindOf(paging, sort), isByRank: sort === 'relevance' };
     const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'page' }, parsed, part, shown, (offset) => ({
       hits: sql`
         select * from (

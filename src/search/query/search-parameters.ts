@@ -56,6 +56,13 @@ export function readSearch({ query, title, ...parameters }: { query: string } & 
   return parseQuery(query, title, filters);
 }
 
+/** What a search asks for, in which order, and which part of the hits. */
+export function readRequest(query: Static<typeof SearchQuery> & Parameters, paging: ListPage) {
+  const parsed = readSearch(query);
+  const sort = sortOf(query, parsed);
+  return { parsed, sort, part: { ...query, behind: behindOf(paging, sort), isByRank: sort === 'relevance' } };
+}
+
 /** The header that says that a query was cut, and its description. */
 export const CUT_HEADER = {
   'Ibid-Query-Cut': 'Only with a query that is too long: how many of its characters were read, in UTF-16 units.',
@@ -67,7 +74,7 @@ export function cutHeader(query: string): Record<string, string> {
 }
 
 /** Without words there is no rank: what was changed last is first. */
-export function sortOf({ sort = 'relevance' }: { sort?: Sort }, { words }: ParsedQuery): Sort {
+function sortOf({ sort = 'relevance' }: { sort?: Sort }, { words }: ParsedQuery): Sort {
   return sort === 'relevance' && words.length === 0 ? 'updated' : sort;
 }
 
@@ -90,7 +97,7 @@ export function pageOfHits({ seekClause }: ListPage, sort: Sort, limit: number, 
 }
 
 /** The hit of a list by rank that it goes on behind. */
-export function behindOf({ after }: ListPage, sort: Sort): Cut['behind'] {
+function behindOf({ after }: ListPage, sort: Sort): Cut['behind'] {
   const [score, text] = after ?? [];
   if (sort !== 'relevance' || typeof score !== 'number') return undefined;
   return { score, document_no: PENDING_NO + 1 - Number(String(text).slice(0, 10)) };

@@ -4,11 +4,9 @@ import { termOf } from '../../analysis/tokenize.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import { candidatesCte } from './candidates.ts';
-import { isCharacter, suggestWords, type WordSuggestion } from './correct-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
-import { weighTerms } from './query-terms.ts';
-import { type Candidate, type Cut, type IndexData, type PendingDocument, type RankingQuery, rank } from './rank.ts';
-import { readIndex } from './read-index.ts';
+import { type Candidate, type Cut, type IndexData, type RankingQuery, rank } from './rank.ts';
+import { type ResolvedQuery, requiredBy, resolveQuery } from './resolve-query.ts';
 import { readShown, type Shown } from './shown-documents.ts';
 import { hasConditions, verifyCandidates } from './verify-phrases.ts';
 
@@ -33,9 +31,6 @@ const MAX_SORTED = 10_000;
 
 /** How many terms are looked for in the texts of the hits: more than people ask for, and each costs a search of each text. */
 const MAX_MARKED = 32;
-
-/** The weight of a completion of the query's last word, relative to a word as typed. */
-const COMPLETION_WEIGHT = 0.5;
 
 export interface Wanted {
   /** How many hits, with those before them. */
@@ -186,82 +181,4 @@ function termsToMark({ terms }: IndexData, ranking: RankingQuery): ReadonlySet<s
 /** The score of a candidate `c`, increased if its title equals the query. */
 export function scoreWithTitle(title: Sql, query: string): Sql {
   return sql`case when lower(${title}) = lower(${query}) then c.score * 1.5 + 2 else c.score end`;
-}
-
-export interface ResolvedQuery {
-  data: IndexData;
-  ranking: RankingQuery;
-  /** Unknown words and their most likely corrections. */
-  corrected: ReadonlyMap<string, string>;
-}
-
-/** What a document has to contain for its phrases and title terms, and by `+` and AND. */
-function requiredBy({ words, phrases, arePhrasesRequired, titles, required }: ParsedQuery): string[][] {
-  const searched = new Set(words.map(({ term }) => term));
-  // Stop words are not in the index of texts; phrases that contain them are verified in the text only.
-  const inPhrases = arePhrasesRequired
-    ? phrases
-        .flat()
-        .map(termOf)
-        .filter((term) => searched.has(term))
-    : [];
-  const always = [...new Set([...titles, ...inPhrases])];
-  if (required.length === 0) return always.length === 0 ? [] : [always];
-  return required.map((terms) => [...new Set([...always, ...terms])]);
-}
-
-/** Reads the index data for the words of a query and for the suggestions for unknown ones. */
-export async function resolveQuery(many: Statements['many'], index: Index, query: ParsedQuery): Promise<ResolvedQuery> {
-  const { words, excluded } = query;
-  const weights = weighTerms(words);
-  const required = requiredBy(query);
-  const ranking: RankingQuery = { terms: weights, required, excluded: excluded.map((term) => [term]) };
-  const needed = [...new Set([...required.flat(), ...excluded])];
-  const data = await readIndex(many, index, [...weights.keys()], needed);
-  if (weights.size === 0) return { data, ranking, corrected: new Map() };
-  const isKnown = (term: string) => documentsWith(data, term) > 0;
-  const others = words.filter(({ word, term }) => !isKnown(term) || isCharacter(word));
-  const unknown = [...new Map(others.map((token) => [token.word, token])).values()];
-  const suggestions = await suggestWords(
-    many,
-    index,
-    unknown.map(({ word }) => word),
-    words.at(-1)?.word ?? '',
-  );
-  if (suggestions.length === 0) return { data, ranking, corrected: new Map() };
-  const candidates = [...new Set(suggestions.flatMap((each) => each.words.map(termOf)))];
-  // All terms are read again, so that all data is from one snapshot.
-  const reread = await readIndex(many, index, [...weights.keys(), ...candidates], needed);
-  return { data: reread, ranking, corrected: addSuggestions(reread, weights, suggestions) };
-}
-
-/** The number of documents with a term, those that are not merged yet included. */
-function documentsWith({ terms, pending }: IndexData, term: string): number {
-  const holds = (document: PendingDocument) =>
-    document.terms && ` ${document.terms.title_terms}${document.terms.body_terms}`.includes(` ${term}:`);
-  return (terms.get(term)?.documents ?? 0) + pending.filter(holds).length;
-}
-
-/** Adds the terms of suggested words that are in the index, and returns what each unknown word was most likely meant to be. */
-function addSuggestions(
-  data: IndexData,
-  weights: Map<string, number>,
-  suggestions: readonly WordSuggestion[],
-): Map<string, string> {
-  const corrected = new Map<string, string>();
-  for (const { unknown, how, words } of suggestions) {
-    // Of several corrections the most frequent word is the most likely one.
-    const known = words
-      .map((word) => ({ word, documents: documentsWith(data, termOf(word)) }))
-      .filter(({ documents }) => documents > 0)
-      .sort((one, other) => other.documents - one.documents);
-    if (known[0] && how !== 'parts' && !isCharacter(unknown) && !corrected.has(unknown))
-      corrected.set(unknown, known[0].word);
-    for (const { word } of how === 'correction' ? known.slice(0, 1) : known) {
-      const term = termOf(word);
-      const isMeant = how === 'correction' || how === 'parts';
-      if (!weights.has(term)) weights.set(term, isMeant ? 1 : COMPLETION_WEIGHT);
-    }
-  }
-  return corrected;
 }
