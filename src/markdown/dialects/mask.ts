@@ -1,3 +1,5 @@
+import { TAG_MAX, tagEnd } from './jsx-tag.ts';
+
 /** What the text of a dialect has and its page does not. Offsets are UTF-16 units of the text. */
 export interface Hidden {
   what: 'comment' | 'code';
@@ -247,28 +249,6 @@ function isFence(line: string): boolean {
 /** Code in a line, `%%a comment%%`, `]({{< ref "page" >}})` and the beginning of a tag. */
 const IN_PROSE =
   /`+[^`\n]*`+|(?<![\p{L}\p{N}%])%%(?!%)((?:(?!%%|\n[ \t]*\n)[\s\S]){1,5000})%%(?![\p{L}\p{N}%])|\]\(\s*\{\{[<%]\s*(?:rel)?ref\s+"?([^"\s}]+)"?\s*[>%]\}\}\s*\)|(?<!\\)<\/?([a-z][\w.-]*)(?=[\s/>])/giu;
-
-const TAG_MAX = 2_000;
-
-/** The end of a tag as JSX has it: `>` may stand in quotes and in braces. Undefined if it has none. */
-function tagEnd(text: string, from: number): { end: number; isEmpty: boolean; hasBraces: boolean } | undefined {
-  let depth = 0;
-  let quote = '';
-  let hasBraces = false;
-  for (let at = from; at < Math.min(text.length, from + TAG_MAX); at += 1) {
-    const letter = text.charAt(at);
-    if (quote !== '') {
-      if (letter === quote) quote = '';
-    } else if (letter === '"' || (letter === "'" && depth === 0)) quote = letter;
-    else if (letter === '{') {
-      depth += 1;
-      hasBraces = true;
-    } else if (letter === '}') depth -= 1;
-    else if (letter === '<' && depth === 0) return undefined;
-    else if (letter === '>' && depth <= 0) return { end: at + 1, isEmpty: text.charAt(at - 1) === '/', hasBraces };
-  }
-  return undefined;
-}
 
 /** The line after the comment that begins a line and ends one; 0 if it has no end, undefined where there is none. */
 function commentAt(lines: readonly Line[], from: number): number | undefined {
