@@ -1,6 +1,6 @@
 import { keepCompiledCode } from './compiled-code.ts';
 import { ConfigError, readConfig } from './config.ts';
-import { bundledService } from './programs/bundled-programs.ts';
+import { serviceModule } from './programs/bundled-programs.ts';
 import { WORKER_ARGUMENT } from './service/fork-worker.ts';
 
 /** Runs the bundle of the service, or of the process that it starts for jobs; where none can be kept, the sources. */
@@ -8,11 +8,11 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   keepCompiledCode(config.DATA_DIR);
   if (process.argv.includes(WORKER_ARGUMENT)) {
-    const program = await bundledService('worker').catch(() => './service/run-worker.ts');
+    const program = await serviceModule('worker', './service/run-worker.ts');
     const { runWorker }: typeof import('./service/run-worker.ts') = await import(program);
     return runWorker(config);
   }
-  const program = await bundledService('service').catch(() => './service/run-service.ts');
+  const program = await serviceModule('service', './service/run-service.ts');
   const { runService }: typeof import('./service/run-service.ts') = await import(program);
   await runService(config);
 }

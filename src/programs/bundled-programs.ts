@@ -27,7 +27,18 @@ export const bundledProgram = bundlesIn('confined', CACHE);
  * The path of the bundle of the service or of the `ibid` command, made like those of `bundledProgram`. Throws where nothing
  * can be written among the packages: it finds them from there.
  */
-export const bundledService = bundlesIn('service', CACHE);
+const bundledService = bundlesIn('service', CACHE);
+
+/** The module of a program of the service: its bundle; `source` where none can be kept, which is said on stderr. */
+export async function serviceModule(name: ProgramName<'service'>, source: string): Promise<string> {
+  try {
+    return await bundledService(name);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`Ibid runs from its sources, which takes more time and memory: ${reason}\n`);
+    return source;
+  }
+}
 
 /** `bundledProgram` of a set, with another folder for all versions. */
 export function bundlesIn<Set extends ProgramSet>(
