@@ -25,7 +25,12 @@ const HANGS_MS = (20 + Number(process.env.FUZZ_MINUTES || 0)) * 60_000;
 const TEMPLATE = 'ibid_test_template';
 const folder = await mkdtemp(join(tmpdir(), 'ibid-run-'));
 const postgres = process.env.DATABASE_URL ? undefined : await startPostgres({ dataDir: folder, log: () => undefined });
-if (postgres) await makeTemplate(postgres.connection);
+if (postgres) {
+  await makeTemplate(postgres.connection).catch(async (error: unknown) => {
+    await postgres.stop();
+    throw error;
+  });
+}
 const env = {
   ...process.env,
   // Each file is a process that loads the whole service; the first ones compile it for all.
