@@ -31,5 +31,6 @@ function textOf(value: Content): string {
   if (value instanceof Html) return value.text;
   if (value === false || value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(textOf).join('');
-  return escapeHtml(String(value));
+  // A parser of HTML would read CR as LF.
+  return escapeHtml(String(value)).replaceAll('\r', '&#13;');
 }

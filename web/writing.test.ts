@@ -175,6 +175,126 @@ test('pictures, files and rich text come into a page by pasting and dropping', {
   assert.deepEqual(complaints, []);
 });
 
+test('the text is kept byte for byte, and keys and completions write what is meant', { skip }, async (t) => {
+  const { owner, api, root, page, complaints } = await openWriter();
+  const MIXED =
+    '# Mixed\r\n\r\n\tone\u2028line\rof\r\r\ntext \n1.  odd\r\n   list\r\n\r\n[ref]: <a b>  \r\n\n\nThe end word.\r\n';
+  const created = await owner.post(`${api}/pages`, { title: 'Mixed', slug: 'mixed', markdown: MIXED });
+  const stored = async () => (await owner.get(`${api}/pages/${created.body.page_id}`)).body.markdown as string;
+  assert.equal(await stored(), MIXED);
+
+  await t.test('one changed word leaves all other bytes as they are', async () => {
+    await page.goto(`${world.address}${root}/-/edit/mixed`);
+    await text(page).click();
+    await page.keyboard.press('Control+End');
+    for (const key of ['ArrowUp', 'End', 'ArrowLeft']) await page.keyboard.press(key);
+    for (let i = 0; i < 4; i += 1) await page.keyboard.press('Backspace');
+    await page.keyboard.type('thing');
+    await save(page);
+    await page.waitForURL(`**${root}/mixed`);
+    assert.equal(await stored(), MIXED.replace('end word', 'end thing'));
+  });
+
+  await t.test('a new line is written as most are, and an undo brings back what was there', async () => {
+    await page.goto(`${world.address}${root}/-/edit/mixed`);
+    await text(page).click();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.press('Delete');
+    await page.keyboard.press('Control+Z');
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('More.\nAnd more.');
+    await save(page);
+    await page.waitForURL(`**${root}/mixed`);
+    assert.equal(await stored(), `${MIXED.replace('end word', 'end thing')}More.\r\nAnd more.`);
+  });
+
+  await t.test('without a script, lines that are kept keep their ends', async () => {
+    const before = (await stored()).replaceAll(/[\u2028]|\r(?!\n)/g, ' ');
+    const { body } = await owner.get(`${api}/pages/${created.body.page_id}`);
+    await owner.patch(`${api}/pages/${body.page_id}`, { markdown: before, base_revision: body.revision });
+    const plain = await page
+      .context()
+      .browser()
+      ?.newContext({ javaScriptEnabled: false, storageState: await page.context().storageState() });
+    const tab = await plain?.newPage();
+    assert.ok(tab);
+    await tab.goto(`${world.address}${root}/-/edit/mixed`);
+    const area = tab.getByRole('textbox', { name: 'Text, in Markdown' });
+    await area.fill((await area.inputValue()).replace('odd', 'even'));
+    await tab.getByRole('button', { name: 'Save', exact: true }).click();
+    await tab.waitForURL(`**${root}/mixed`);
+    await plain?.close();
+    assert.equal(await stored(), before.replace('odd', 'even'));
+  });
+
+  const edited = async (keys: () => Promise<void>) => {
+    await text(page).click();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.press('Delete');
+    await keys();
+    return page.evaluate(() => (document.querySelector('ibid-editor') as unknown as { text: string }).text);
+  };
+
+  await t.test('keys set marks, and remove them again', async () => {
+    await page.goto(`${world.address}${root}/-/edit/guide`);
+    const word = async () => {
+      await page.keyboard.type('one word');
+      await page.keyboard.press('Control+b');
+    };
+    assert.equal(await edited(word), 'one **word**');
+    assert.equal(
+      await edited(async () => {
+        await word();
+        await page.keyboard.press('Control+i');
+        await page.keyboard.press('Control+b');
+      }),
+      'one *word*',
+    );
+    assert.equal(
+      await edited(async () => {
+        await page.keyboard.press('Control+b');
+        await page.keyboard.press('Control+b');
+      }),
+      '',
+    );
+  });
+
+  await t.test('a link is completed by titles, with one pair of closing brackets', async () => {
+    assert.equal(
+      await edited(async () => {
+        await page.keyboard.type('See [[not');
+        await page.getByRole('option', { name: 'Notes' }).waitFor();
+        await page.keyboard.press('Enter');
+      }),
+      'See [[Notes]]',
+    );
+    assert.equal(
+      await edited(async () => {
+        await page.keyboard.type('See [[Looms');
+        await page.getByRole('option', { name: 'Create “Looms”' }).waitFor();
+        await page.keyboard.press('Enter');
+        await page.getByText('“Looms” was created').waitFor();
+      }),
+      'See [[Looms]]',
+    );
+    const found = await owner.get(`${api}/pages/path/looms`);
+    assert.deepEqual([found.body.title, found.body.status], ['Looms', 'draft']);
+  });
+
+  await t.test('the caret is never under the bar with the buttons', async () => {
+    await page.setViewportSize({ width: 1_280, height: 720 });
+    await edited(() => page.keyboard.insertText('A line.\n'.repeat(80)));
+    await page.keyboard.type('The last one');
+    const [caret, bar] = await Promise.all([
+      text(page).getByText('The last one').boundingBox(),
+      page.locator('.editor-do').boundingBox(),
+    ]);
+    assert.ok(caret && bar && caret.y + caret.height <= bar.y, JSON.stringify({ caret, bar }));
+  });
+
+  assert.deepEqual(complaints, []);
+});
+
 test('what would run in rich text is left behind when it is pasted', { skip }, async () => {
   const { root, page, complaints } = await openWriter();
   await page.goto(`${world.address}${root}/-/edit/guide`);

@@ -102,3 +102,26 @@ function applied(base: string[], { start, end }: Region, changes: readonly Chang
 function same(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((line, i) => line === other[i]);
 }
+
+/** A text with LF alone, with the line breaks that its previous version has: those of lines that it keeps stay as they were. */
+export function withLineEndsOf(text: string, previous: string): string {
+  if (!previous.includes('\r\n') || text.includes('\r\n')) return text;
+  const ends = previous.match(/\r?\n/g) ?? [];
+  const most = ends.filter((end) => end === '\r\n').length * 2 > ends.length ? '\r\n' : '\n';
+  const [from, to] = [previous.split(/\r?\n/), text.split('\n')];
+  const { changes } = changedLines(from, to);
+  const endOf: (string | undefined)[] = [];
+  let at = { from: 0, to: 0 };
+  for (const {
+    from: [start, end],
+    to: [first, after],
+  } of [...changes, END]) {
+    for (; at.to < Math.min(first, to.length) && at.from < start; at = { from: at.from + 1, to: at.to + 1 }) {
+      endOf[at.to] = ends[at.from];
+    }
+    at = { from: end, to: after };
+  }
+  return to.map((line, i) => (i === to.length - 1 ? line : line + (endOf[i] ?? most))).join('');
+}
+
+const END = { from: [Infinity, Infinity] as [number, number], to: [Infinity, Infinity] as [number, number] };

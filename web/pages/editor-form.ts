@@ -108,8 +108,7 @@ export function draftFromForm({ form }: Visit): Draft {
   const field = (name: string) => (form.get(name) ?? '').trim().replace(/^\/+|\/+$/g, '');
   return {
     title: form.get('title') ?? '',
-    // Forms send line breaks as CRLF.
-    markdown: (form.get('markdown') ?? '').replaceAll('\r\n', '\n'),
+    markdown: postedText(form),
     ...(/^[1-9]\d{0,8}$/.test(base) && { base_revision: Number(base) }),
     status: form.get('status') === 'draft' ? 'draft' : 'published',
     slug: field('slug'),
@@ -117,4 +116,17 @@ export function draftFromForm({ form }: Visit): Draft {
     was_slug: field('was_slug'),
     was_parent: field('was_parent'),
   };
+}
+
+/**
+ * The text of the form: the editor sends it as JSON, which keeps its line breaks. A textarea sends all of them as CRLF.
+ */
+function postedText(form: URLSearchParams): string {
+  try {
+    const exact: unknown = JSON.parse(form.get('exact_markdown') ?? '');
+    if (typeof exact === 'string') return exact;
+  } catch {
+    // There was no script.
+  }
+  return (form.get('markdown') ?? '').replaceAll('\r\n', '\n');
 }

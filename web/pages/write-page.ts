@@ -1,4 +1,4 @@
-import { conflictMarkLine, mergeTexts } from '../../src/markdown/merge-texts.ts';
+import { conflictMarkLine, mergeTexts, withLineEndsOf } from '../../src/markdown/merge-texts.ts';
 import type { FullPage } from '../../src/pages/schema.ts';
 import type { FullRevision, RevisionDiff } from '../../src/revisions/schema.ts';
 import { Problem, problemForForm } from '../api.ts';
@@ -19,9 +19,9 @@ async function loadPage(visit: Visit) {
 /** A page whose text begins with its title as a heading has one title: the heading is renamed with the page. */
 function renameHeading(markdown: string, was: string, title: string): string {
   if (title.trim() === was) return markdown;
-  return markdown.replace(/^(\s*#[ \t]+)(.+?)([ \t]*#*[ \t]*)$/m, (heading, mark, text, end, at) =>
+  return markdown.replace(/^(\s*#[ \t]+)(.+?)([ \t]*#*[ \t]*\r?)$/m, (heading, mark, text, end, at) =>
     // Only at the text's beginning, behind what a front matter may hold.
-    text === was && /^(?:---\n.*?\n---\n)?\s*$/s.test(markdown.slice(0, at))
+    text === was && /^(?:---\r?\n.*?\n---\r?\n)?\s*$/s.test(markdown.slice(0, at))
       ? mark + escapeMarks(title.trim()) + end
       : heading,
   );
@@ -81,7 +81,8 @@ export const saveEdit: WebRoute = {
   path: '/:workspace/:wiki/-/edit/*',
   handle: async (visit) => {
     const { context, page } = await loadPage(visit);
-    const draft = draftFromForm(visit);
+    const posted = draftFromForm(visit);
+    const draft = { ...posted, markdown: withLineEndsOf(posted.markdown, page.markdown) };
     const { title, base_revision, status } = draft;
     const marked = conflictMarkLine(draft.markdown);
     if (marked !== undefined) {

@@ -1,20 +1,17 @@
-import { autocompletion, closeBrackets } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { markdown, markdownLanguage } from '@codemirror/lang-markdown';
-import { EditorView, keymap, placeholder } from '@codemirror/view';
 import { ApiError, callApi, errorMessage } from '../call-api.ts';
 import { drawDiagrams, drawFormulas } from '../lazy-modules.ts';
 import { deleteDraft, markSubmitted, readDraft, storeDraft } from './draft.ts';
-import { pageLinks, slashMenu } from './editor-menus.ts';
-import { handleDrop, handlePaste } from './editor-paste.ts';
-import { editorTheme } from './editor-theme.ts';
+import { createTextView, type TextView } from './text/text-view.ts';
 
 const PREVIEW_DELAY_MS = 350;
 const STORE_DELAY_MS = 400;
 
-/** The editor with its preview. It writes into the form's textarea, which is what is submitted, with or without scripts. */
+/**
+ * The editor with its preview: `text` is the text as it is, and `change` is sent whenever it or the title changes. Without
+ * scripts the form's textarea is what is submitted.
+ */
 class Editor extends HTMLElement {
-  #view: EditorView | undefined;
+  #view: TextView | undefined;
   #preview = document.createElement('div');
   #timers: Record<'keep' | 'preview', ReturnType<typeof setTimeout> | undefined> = {
     keep: undefined,
@@ -41,56 +38,34 @@ class Editor extends HTMLElement {
     return `ibid-draft ${this.dataset.wiki} ${this.dataset.page || `new ${this.dataset.parent}`}`;
   }
 
+  /** The text as it is in the editor, with its line breaks as they are written. */
+  get text(): string {
+    return this.#view?.text ?? this.#area.value;
+  }
+  set text(text: string) {
+    if (this.#view) this.#view.text = text;
+    else this.#area.value = text;
+  }
+
   connectedCallback(): void {
-    this.#restoreDraft({ title: this.#title.defaultValue, markdown: this.#area.defaultValue });
-    const host = document.createElement('div');
-    const shadow = host.attachShadow({ mode: 'open' });
+    // Unlike `value`, `defaultValue` has the line breaks as they are written.
+    const original = { title: this.#title.defaultValue, markdown: this.#area.defaultValue };
+    const text = this.#restoreDraft(original);
     const page = this.dataset.page ?? '';
     const target = {
       attachmentsUrl: page === '' ? '' : `${this.#api}/pages/${page}/attachments`,
       showStatus: (words: string) => this.#showStatus(words),
     };
-    const view = new EditorView({
-      doc: this.#area.value,
-      root: shadow,
-      parent: shadow,
-      extensions: [
-        history(),
-        closeBrackets(),
-        markdown({ base: markdownLanguage }),
-        editorTheme,
-        autocompletion({ override: [slashMenu, pageLinks(this.#api)], icons: false }),
-        placeholder('Write in Markdown. A slash at the beginning of a line shows what there is.'),
-        keymap.of([
-          {
-            key: 'Mod-s',
-            run: () => {
-              this.#form.requestSubmit(this.querySelector<HTMLButtonElement>('.button.main'));
-              return true;
-            },
-          },
-          { key: 'Mod-b', run: (view) => wrap(view, '**') },
-          { key: 'Mod-i', run: (view) => wrap(view, '*') },
-          ...defaultKeymap,
-          ...historyKeymap,
-        ]),
-        EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ 'aria-label': 'Text, in Markdown', spellcheck: 'true' }),
-        EditorView.updateListener.of((update) => {
-          if (!update.docChanged) return;
-          this.#area.value = update.state.doc.toString();
-          this.#changed();
-        }),
-        EditorView.domEventHandlers({
-          paste: (event, view) => handlePaste(view, event, target),
-          drop: (event, view) => handleDrop(view, event, target),
-        }),
-      ],
+    const view = createTextView(text, {
+      ...target,
+      api: this.#api,
+      onChange: () => this.#changed(),
+      save: () => this.#form.requestSubmit(this.querySelector<HTMLButtonElement>('.button.main')),
     });
     this.#view = view;
     this.#area.hidden = true;
     this.#area.required = false;
-    this.#area.parentElement?.after(host);
+    this.#area.parentElement?.after(view.host);
     this.#preview.className = 'prose preview';
     this.#preview.setAttribute('aria-label', 'Preview');
     this.#preview.setAttribute('role', 'region');
@@ -102,23 +77,36 @@ class Editor extends HTMLElement {
       this.#storeDraft();
       markSubmitted(this.#key);
     });
+    // A form sends each line break as CRLF: the text goes as JSON, which keeps them.
+    this.#form.addEventListener('formdata', ({ formData }) => {
+      formData.delete('markdown');
+      formData.set('exact_markdown', JSON.stringify(this.text));
+    });
     addEventListener('pagehide', () => this.#timers.keep !== undefined && this.#storeDraft());
     void this.#renderPreview();
-    if (this.#title.value !== '') view.focus();
+    if (this.#title.value !== '') view.view.focus();
   }
 
-  /** Restores an unsaved draft. A form that the service returned with a note is newer than the stored draft. */
-  #restoreDraft(original: { title: string; markdown: string }): void {
+  /** The text to begin with: an unsaved draft, or that of the form. A form that the service returned with a note is newer than the stored draft. */
+  #restoreDraft(original: { title: string; markdown: string }): string {
     const draft = readDraft(this.#key);
     // The user may have typed before the script was loaded, and browsers refill forms on a reload.
-    const isTyped = this.#title.value !== original.title || this.#area.value !== original.markdown;
-    if (!draft) return isTyped ? this.#changed() : undefined;
-    if (this.dataset.fresh !== undefined) return this.#storeDraft();
-    if (draft.title === original.title && draft.markdown === original.markdown) return deleteDraft(this.#key);
-    if (!isTyped) {
-      this.#title.value = draft.title;
-      this.#area.value = draft.markdown;
+    const isTextTyped = this.#area.value !== original.markdown.replace(/\r\n?/g, '\n');
+    const isTyped = this.#title.value !== original.title || isTextTyped;
+    const typed = isTextTyped ? this.#area.value : original.markdown;
+    if (!draft) {
+      if (isTyped) this.#changed();
+      return typed;
     }
+    if (this.dataset.fresh !== undefined) {
+      this.#changed();
+      return typed;
+    }
+    if (draft.title === original.title && draft.markdown === original.markdown) {
+      deleteDraft(this.#key);
+      return typed;
+    }
+    if (!isTyped) this.#title.value = draft.title;
     const base = this.#base?.value ?? '';
     if (this.#base) this.#base.value = draft.base_revision;
     const note = document.createElement('div');
@@ -133,7 +121,7 @@ class Editor extends HTMLElement {
     button.addEventListener('click', () => {
       this.#title.value = original.title;
       if (this.#base) this.#base.value = base;
-      this.#view?.dispatch({ changes: { from: 0, to: this.#view.state.doc.length, insert: original.markdown } });
+      this.text = original.markdown;
       clearTimeout(this.#timers.keep);
       this.#timers.keep = undefined;
       deleteDraft(this.#key);
@@ -142,12 +130,14 @@ class Editor extends HTMLElement {
     });
     note.append(words, button);
     this.prepend(note);
+    return isTyped ? typed : draft.markdown;
   }
 
   #changed(): void {
     clearTimeout(this.#timers.keep);
     clearTimeout(this.#timers.preview);
     this.#showStatus('Not stored yet…');
+    this.dispatchEvent(new Event('change'));
     this.#timers.keep = setTimeout(() => this.#storeDraft(), STORE_DELAY_MS);
     this.#timers.preview = setTimeout(() => void this.#renderPreview(), PREVIEW_DELAY_MS);
   }
@@ -158,7 +148,7 @@ class Editor extends HTMLElement {
     const at = Date.now();
     const isKept = storeDraft(this.#key, {
       title: this.#title.value,
-      markdown: this.#area.value,
+      markdown: this.text,
       base_revision: this.#base?.value ?? '',
       at,
     });
@@ -177,7 +167,7 @@ class Editor extends HTMLElement {
   async #renderPreview(): Promise<void> {
     this.#previewRequest?.abort();
     this.#previewRequest = new AbortController();
-    const body = { markdown: this.#area.value, page_path: this.dataset.path || 'page' };
+    const body = { markdown: this.text, page_path: this.dataset.path || 'page' };
     try {
       const { html } = await callApi<{ html: string }>(
         'POST',
@@ -209,18 +199,6 @@ class Editor extends HTMLElement {
     event.preventDefault();
     window.open(new URL(href, `${location.origin}${this.dataset.root}/${this.dataset.path}`), '_blank', 'noopener');
   }
-}
-
-function wrap(view: EditorView, mark: string): boolean {
-  const { from, to } = view.state.selection.main;
-  view.dispatch({
-    changes: [
-      { from, insert: mark },
-      { from: to, insert: mark },
-    ],
-    selection: { anchor: from + mark.length, head: to + mark.length },
-  });
-  return true;
 }
 
 function timeOf(at: number): string {

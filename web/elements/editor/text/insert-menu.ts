@@ -1,6 +1,5 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { snippet } from '@codemirror/autocomplete';
-import { callApi } from '../call-api.ts';
 
 const entry = (label: string, detail: string, template: string): Completion => ({
   label: `/${label}`,
@@ -27,24 +26,4 @@ const MENU: readonly Completion[] = [
 export function slashMenu(context: CompletionContext): CompletionResult | null {
   const typed = context.matchBefore(/^\/\w*/);
   return typed && { from: typed.from, options: MENU as Completion[], validFor: /^\/\w*$/ };
-}
-
-/** Completes `[[` with the pages of the wiki whose titles match. */
-export function pageLinks(api: string) {
-  return async (context: CompletionContext): Promise<CompletionResult | null> => {
-    const typed = context.matchBefore(/\[\[[^\]\n]{2,100}/);
-    if (!typed) return null;
-    const words = typed.text.slice(2);
-    // The last word may be incomplete; the search matches prefixes.
-    const pages = await callApi<{ title: string; path: string }[]>(
-      'GET',
-      `${api}/pages/search?query=${encodeURIComponent(words)}&limit=8`,
-    ).catch(() => {
-      // Completion is optional: the title can be typed, and the preview shows what is wrong with the service.
-      return [];
-    });
-    if (context.aborted || pages.length === 0) return null;
-    const options = pages.map(({ title, path }) => ({ label: title, detail: path, apply: `${title}]]` }));
-    return { from: typed.from + 2, options, filter: false };
-  };
 }

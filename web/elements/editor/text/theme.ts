@@ -30,7 +30,8 @@ const THEME = EditorView.theme({
     fontSize: '0.95rem',
     lineHeight: '1.6',
     minHeight: '26rem',
-    maxHeight: '72vh',
+    // The page scrolls, not the editor in it.
+    overflow: 'visible',
   },
   '.cm-content': { padding: '0.9rem 0.4rem', caretColor: 'var(--ink)' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },

@@ -1,0 +1,91 @@
+import { invertedEffects } from '@codemirror/commands';
+import { type EditorState, type Extension, RangeSet, RangeValue, StateEffect, StateField } from '@codemirror/state';
+
+/** A line break that is not written as most of the text's are. It covers the break, and is deleted with it. */
+class OtherBreak extends RangeValue {
+  override startSide = 1;
+  override endSide = -1;
+}
+
+interface LineEnds {
+  /** Whether most line breaks are CRLF, which new ones then are as well. */
+  isCrlf: boolean;
+  others: RangeSet<OtherBreak>;
+}
+
+const setLineEnds = StateEffect.define<LineEnds>({
+  map: ({ isCrlf, others }, changes) => ({ isCrlf, others: others.map(changes) }),
+});
+const restoreBreaks = StateEffect.define<number[]>({
+  map: (positions, changes) => positions.map((at) => changes.mapPos(at, 1)),
+});
+const breakAt = (at: number) => new OtherBreak().range(at, at + 1);
+
+/**
+ * How the line breaks of the text are written. The editor's document has LF alone, so that no command has to know of CR;
+ * a CR without LF, U+2028 and the like are characters of a line.
+ */
+const lineEnds = StateField.define<LineEnds>({
+  create: () => ({ isCrlf: false, others: RangeSet.empty }),
+  update(value, transaction) {
+    let { isCrlf, others } = value;
+    if (transaction.docChanged) others = others.map(transaction.changes);
+    for (const effect of transaction.effects) {
+      if (effect.is(setLineEnds)) ({ isCrlf, others } = effect.value);
+      if (effect.is(restoreBreaks)) others = others.update({ add: effect.value.map(breakAt), sort: true });
+    }
+    return isCrlf === value.isCrlf && others === value.others ? value : { isCrlf, others };
+  },
+});
+
+/** A break that an undo brings back is written as it was. */
+const undoBreaks = invertedEffects.of((transaction) => {
+  const before = transaction.startState.field(lineEnds);
+  if (transaction.effects.some((effect) => effect.is(setLineEnds))) return [setLineEnds.of(before)];
+  const { others } = before;
+  const deleted: number[] = [];
+  if (transaction.docChanged && others.size > 0) {
+    transaction.changes.iterChangedRanges((from, to) => {
+      others.between(from, to, (at) => {
+        if (at >= from && at < to) deleted.push(at);
+      });
+    });
+  }
+  return deleted.length === 0 ? [] : [restoreBreaks.of(deleted)];
+});
+
+export const keepLineEnds: Extension = [lineEnds, undoBreaks];
+
+/** A text for the editor: the document with LF alone, and an effect that keeps how its breaks are written. */
+export function readText(text: string): { doc: string; effect: StateEffect<LineEnds> } {
+  const breaks: boolean[] = [];
+  const positions: number[] = [];
+  let dropped = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
+    const hasCr = text[at - 1] === '\r';
+    if (hasCr) dropped += 1;
+    breaks.push(hasCr);
+    positions.push(at - dropped);
+  }
+  const isCrlf = dropped * 2 > breaks.length;
+  const others = positions.filter((_, i) => breaks[i] !== isCrlf);
+  return {
+    doc: text.replaceAll('\r\n', '\n'),
+    effect: setLineEnds.of({ isCrlf, others: RangeSet.of(others.map(breakAt)) }),
+  };
+}
+
+/** The text with its line breaks as they are written. */
+export function writeText(state: EditorState): string {
+  const { isCrlf, others } = state.field(lineEnds);
+  const text = state.doc.toString();
+  const written = (part: string) => (isCrlf ? part.replaceAll('\n', '\r\n') : part);
+  if (others.size === 0) return written(text);
+  const parts: string[] = [];
+  let at = 0;
+  others.between(0, text.length, (from) => {
+    parts.push(written(text.slice(at, from)), isCrlf ? '\n' : '\r\n');
+    at = from + 1;
+  });
+  return parts.join('') + written(text.slice(at));
+}
