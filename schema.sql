@@ -1010,6 +1010,7 @@ create table import_pages (
   updated_at      timestamp with time zone  not null,
   updated_by      text                      collate "C" not null,
   former_paths    jsonb                     not null,
+  gone_file       text,
   PRIMARY KEY (wiki_id, import_id, page_id),
   FOREIGN KEY (wiki_id, import_id) REFERENCES staged_imports(wiki_id, import_id) ON DELETE CASCADE
 );

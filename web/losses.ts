@@ -1,28 +1,24 @@
 import { lossesInWords, lossWords } from '../src/documents/formats/loss-words.ts';
+import type { FullPage } from '../src/pages/schema.ts';
 import type { IncompleteSource, SourceLoss } from '../src/sources/schema.ts';
 import type { Api } from './api.ts';
 import { type Content, html, nothing } from './html.ts';
 import type { WikiContext } from './wiki-context.ts';
 
-/** Sources of one page that are looked up; a page has one, rarely a few. */
+/** Sources that a page names as incomplete; it has one, rarely a few. */
 const SOURCES_MAX = 5;
 
 /** Where the list of losses is on the page of a source. */
 const ANCHOR = 'losses';
 
-/** Those of some sources that lack something of their file. Errors: Problem. */
+/** The sources of a page that lack something of their file; a page that people wrote has none. Errors: Problem. */
 export async function loadIncomplete(
   api: Api,
   context: WikiContext,
-  source_ids: readonly string[],
+  { page_id, citations }: Pick<FullPage, 'page_id' | 'citations'>,
 ): Promise<IncompleteSource[]> {
-  if (!context.can('sources:read')) return [];
-  const found = source_ids.slice(0, SOURCES_MAX).map(async (source_id) => {
-    const from = encodeURIComponent(source_id);
-    const [next] = await api.get<IncompleteSource[]>(`${context.api}/sources/losses?limit=1&from=${from}`);
-    return next?.source_id === source_id ? [next] : [];
-  });
-  return (await Promise.all(found)).flat();
+  if (!context.can('sources:read') || citations.length === 0) return [];
+  return api.get<IncompleteSource[]>(`${context.api}/sources/losses?limit=${SOURCES_MAX}&page_id=${page_id}`);
 }
 
 /** A line on a page whose sources have more than it shows, with links to the lists. */

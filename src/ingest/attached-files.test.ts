@@ -75,7 +75,7 @@ test('pictures and files that a text shows are attachments of its page, whatever
   assert.equal(status, 'completed', summary);
   assert.equal(
     summary,
-    '6 files: 1 new source, 2 new pages, 1 link to nothing in the wiki, 4 files attached to pages that show them, 1 picture that no text shows left out. Left out: img/unused.png. Broken links: docs/guide.md:5 → [[all.zip]].',
+    '6 files: 1 new source, 2 new pages, 1 link to nothing in the wiki, 4 files attached to pages that show them, 1 file that no text shows left out. Left out: img/unused.png. Broken links: docs/guide.md:5 → [[all.zip]].',
   );
   await assertGuide(byForm);
   assert.deepEqual(await byForm.paths(), ['docs', 'docs/guide'], 'a folder without texts makes no page');
@@ -95,6 +95,22 @@ test('pictures and files that a text shows are attachments of its page, whatever
   assert.equal((await owner.post(`${upload.path}/complete`)).status, 200);
   assert.match((await waitForUpload(owner, byTus.wiki_id, upload.upload_id)).body.summary, /4 files attached/);
   await assertGuide(byTus);
+});
+
+test('drawings and views of Obsidian are left out with a word, and attached where a text links to them', async () => {
+  const wiki = await newWiki();
+  const drawings = { 'board.canvas': '{"nodes":[]}', 'all.base': 'views: []\n', 'plan.canvas': '{"edges":[]}' };
+  const { summary } = await wiki.upload({ 'a.md': '# A\n\n![[plan.canvas]]\n', ...drawings });
+  assert.match(
+    summary,
+    /1 new page, 1 file attached.*, 2 files that no text shows left out\. Left out: board\.canvas; all\.base\.$/,
+  );
+  assert.deepEqual([...(await wiki.attached('a')).keys()], ['plan.canvas']);
+  const { body } = await owner.get(`${wiki.at}/pages?limit=500`);
+  assert.deepEqual(
+    body.map(({ path }: { path: string }) => path),
+    ['a'],
+  );
 });
 
 test('the same folder again changes nothing; a picture that changed is shown by a new revision, the same bytes are kept once', async () => {

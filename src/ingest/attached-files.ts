@@ -28,6 +28,9 @@ export interface AttachedFile {
 const ARCHIVE_NAME =
   /\.(?:zip|jar|xls[xmb]|xlt[xm]|pp[ts][xm]|pot[xm]|od[tspgf]|pages|key|numbers|vsdx|kmz|3mf|sketch)$/i;
 
+/** Drawings and views that only Obsidian shows; they are JSON and YAML, and no text for a page. */
+const OBSIDIAN_NAME = /\.(?:canvas|base)$/i;
+
 /** Files that are marked by one statement. */
 const BATCH = 500;
 
@@ -73,7 +76,8 @@ interface Candidate {
 async function typeOfAttached(blobs: Blobs, { filename, content_type, sha256 }: Candidate): Promise<string> {
   try {
     const start = await buffer(await blobs.stream(sha256, { start: 0, end: SNIFFED_BYTES - 1 }));
-    return canBePage({ filename, content_type, bytes: start }) ? '' : await sniffType(start);
+    const isPage = !OBSIDIAN_NAME.test(filename) && canBePage({ filename, content_type, bytes: start });
+    return isPage ? '' : await sniffType(start);
   } catch (error) {
     // Bytes that are gone are told of where the file is compiled.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
@@ -173,12 +177,12 @@ export async function withShownFiles(
   };
 }
 
-/** The code of the error of a picture that no text shows. */
+/** The code of the error of a picture, or a drawing of Obsidian, that no text shows. */
 export const NOT_SHOWN = 'not_shown';
 
 /**
- * What becomes of the files of an upload that no page has attached: pictures were left out. Others fail for what they are,
- * and so do pictures in an upload that has made no page.
+ * What becomes of the files of an upload that no page has attached: pictures, and what only Obsidian shows, were left out.
+ * Others fail for what they are, and so do pictures in an upload that has made no page.
  */
 export async function leftOut(
   query: Query,
@@ -195,9 +199,11 @@ export async function leftOut(
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status = 'done' limit 1`);
   const made: CompiledUploadFile[] = [];
   for (const file of left) {
-    const isLeftOut = pages.length > 0 && file.content_type.startsWith('image/');
+    const isOfObsidian = OBSIDIAN_NAME.test(file.filename);
+    const isLeftOut = isOfObsidian || (pages.length > 0 && file.content_type.startsWith('image/'));
     const [read] = isLeftOut ? [] : await compile(file);
-    const result = !read || read.result.ok ? LEFT_OUT : read.result;
+    const leftOut = isOfObsidian ? OF_OBSIDIAN : LEFT_OUT;
+    const result = !read || read.result.ok ? leftOut : read.result;
     made.push({ file, result, page: undefined, pictures: [] });
   }
   return made;
@@ -207,4 +213,10 @@ const LEFT_OUT = {
   ok: false,
   code: NOT_SHOWN,
   message: 'no text of the upload shows this file; upload it with the text that does',
+} as const;
+
+const OF_OBSIDIAN = {
+  ok: false,
+  code: NOT_SHOWN,
+  message: 'only Obsidian shows its drawings (.canvas) and views (.base); write what they say as Markdown',
 } as const;

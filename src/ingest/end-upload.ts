@@ -112,7 +112,7 @@ export async function endUpload(
   return { status, summary, error: problem } as const;
 }
 
-/** A picture that no text shows. */
+/** A picture or drawing that no text shows. */
 const isLeftOut = sql`(is_attachment and status = 'failed' and error like ${`${NOT_SHOWN}:%`})`;
 
 /** One line: how many files became what, which failed and why, and which pages need to be looked at. */
@@ -137,7 +137,7 @@ function summarize(
     gone.count > 0 && `${count(gone.count, 'page')} of files that are gone (now stale)`,
     broken.count > 0 && `${count(broken.count, 'link')} to nothing in the wiki`,
     counts.attached > 0 && `${count(counts.attached, 'file')} attached to pages that show them`,
-    counts.left_out > 0 && `${count(counts.left_out, 'picture')} that no text shows left out`,
+    counts.left_out > 0 && `${count(counts.left_out, 'file')} that no text shows left out`,
     incomplete.to_review > 0 && `${count(incomplete.to_review, 'file')} not read completely`,
     incomplete.others > 0 &&
       `${count(incomplete.others, 'file')} read without what stands around the text (navigation, headers, scripts)`,

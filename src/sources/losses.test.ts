@@ -73,7 +73,11 @@ test('the summary of an upload, the list of sources, the source and the page say
     upload.summary,
     /, 1 file not read completely\. Not read completely: a\.csv \(1 text beyond a limit\)\.$/,
   );
-  const { source } = await sourceOf(owner);
+  const { source, incomplete } = await sourceOf(owner);
+  const ofPage = async (page_id: string) =>
+    (await owner.get(`/v1/wikis/${owner.wiki_id}/sources/losses?page_id=${page_id}`)).body;
+  const { page_id } = (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/a`)).body;
+  assert.deepEqual([await ofPage(page_id), await ofPage('page_of_others')], [incomplete, []]);
   const { body } = await owner.get('/v1/overview');
   const root = `${world.address}/${body.session.organizations[0].slug}/${body.wikis[0].slug}`;
   const session = await (await signedInClient(world, owner.user_id)).post('/v1/auth/browser');

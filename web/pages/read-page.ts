@@ -36,11 +36,7 @@ export const readPage: WebRoute = {
       loadBranches(visit.api, context, page.page_id),
       readPart<Page>(visit, `${context.api}/pages/${page.page_id}/backlinks?limit=${BACKLINKS}`, { name: 'backlinks' }),
       page.stale ? stalenessReason(visit.api, context, page) : '',
-      loadIncomplete(
-        visit.api,
-        context,
-        page.citations.map(({ source_id }) => source_id),
-      ),
+      loadIncomplete(visit.api, context, page),
     ]);
     return renderPage(visit, context, page, { branches, backlinks, staleness, incomplete });
   },

@@ -2,7 +2,7 @@ import type { IncompleteSource, Source, SourceLoss, SourceText } from '../../src
 import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';
 import { renderInWiki, time } from '../layout.ts';
-import { loadIncomplete, lossList } from '../losses.ts';
+import { lossList } from '../losses.ts';
 import { partLinks, readPart } from '../paging.ts';
 import { loadBranches, renderTree } from '../tree.ts';
 import type { Visit, WebRoute } from '../visit.ts';
@@ -54,14 +54,17 @@ export const source: WebRoute = {
   handle: async (visit) => {
     const context = await loadWikiContext(visit);
     const { start, end } = requestedPassage(visit);
-    const api = `${context.api}/sources/${encodeURIComponent(visit.params.source_id ?? '')}`;
-    const [branches, it, text] = await Promise.all([
+    const { source_id = '' } = visit.params;
+    const api = `${context.api}/sources/${encodeURIComponent(source_id)}`;
+    const [branches, it, text, [incomplete]] = await Promise.all([
       loadBranches(visit.api, context),
       visit.api.get<Source>(api),
       visit.api.get<SourceText>(`${api}/text?start=${Math.max(0, start - CONTEXT_LENGTH)}&end=${end + CONTEXT_LENGTH}`),
+      visit.api.get<IncompleteSource[]>(`${context.api}/sources/losses?limit=1&from=${encodeURIComponent(source_id)}`),
     ]);
-    const [incomplete] = await loadIncomplete(visit.api, context, [it.source_id]);
-    const coverage = incomplete && (await visit.api.get<{ losses: SourceLoss[]; share?: number }>(`${api}/coverage`));
+    const coverage =
+      incomplete?.source_id === source_id &&
+      (await visit.api.get<{ losses: SourceLoss[]; share?: number }>(`${api}/coverage`));
     const file = `${api}/content`;
     const row = (name: string, value: Content) => html`<dt>${name}</dt><dd>${value}</dd>`;
     return {

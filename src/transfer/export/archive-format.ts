@@ -55,6 +55,9 @@ export const ArchivedPage = Type.Object({
   status: Type.Enum(['draft', 'published', 'archived']),
   origin: Origin,
   stale: Type.Boolean(),
+  gone_file: Type.Optional(
+    Type.String({ maxLength: 2_000, description: 'The file or folder that the last sync of its folder had no more.' }),
+  ),
   revision: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),
   word_count: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
   created_at: Time,

@@ -62,7 +62,7 @@ export async function* readPages(query: Query, wiki_id: string): AsyncGenerator<
         select *, path || '/' as below from pages
         where wiki_id = ${wiki_id} and trashed_at is null and path > ${after} order by path limit ${PAGES}
       )
-      select p.page_id, p.path, p.slug, p.title, p.description, p.position, p.status, p.origin, p.stale, p.revision, p.word_count,
+      select p.page_id, p.path, p.slug, p.title, p.description, p.position, p.status, p.origin, p.stale, p.gone_file, p.revision, p.word_count,
         p.created_at, p.created_by, p.updated_at, p.updated_by, r.markdown, r.folder,
         coalesce(starts_with((
           select c.path from pages c where c.wiki_id = ${wiki_id} and c.trashed_at is null and c.path > p.below

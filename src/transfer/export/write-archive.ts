@@ -120,7 +120,7 @@ function fileOf(page: PageRow, nameOf: (user_id: string) => string): Buffer {
 }
 
 function recordOf(page: PageRow, nameOf: (user_id: string) => string): ArchivedPage {
-  const { page_id, path, title, description, position, status, origin, stale, revision, word_count } = page;
+  const { page_id, path, title, description, position, status, origin, stale, gone_file, revision, word_count } = page;
   const { created_at, created_by, updated_at, updated_by, former_paths, meant } = page;
   return {
     page_id,
@@ -133,6 +133,7 @@ function recordOf(page: PageRow, nameOf: (user_id: string) => string): ArchivedP
     status,
     origin,
     stale,
+    ...(gone_file !== null && { gone_file }),
     revision,
     word_count,
     created_at,

@@ -147,7 +147,14 @@ function revisionOf(
     position,
     former_paths: [],
   };
-  const state = { status: 'published', stale: false, word_count, updated_at: now, updated_by: creator };
+  const state = {
+    status: 'published',
+    stale: false,
+    gone_file: null,
+    word_count,
+    updated_at: now,
+    updated_by: creator,
+  };
   const page = { page_id, title, description, ...place, ...state, ...made };
   const present = { page, text, indexed, links: names.resolved(result.page_links) };
   return { page_id, title, markdown, html, outline, folder: parent, ...made, present };

@@ -96,6 +96,7 @@ function pageRows(
     const parent = folderOf(page.path);
     return {
       ...page,
+      gone_file: page.gone_file ?? null,
       page_id: idOf(page.page_id),
       slug: page.path.slice(page.path.lastIndexOf('/') + 1),
       parent_page_id: idAt.get(parent) ?? null,

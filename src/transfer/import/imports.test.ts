@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { exported, imported, newWiki, PNG, send, unzipped, zipped } from '../../../test/archives.ts';
 import { runScheduled } from '../../../test/jobs.ts';
-import { makeDatabase, type Owner, openWorld } from '../../../test/world.ts';
+import { makeDatabase, type Owner, openWorld, waitForUpload } from '../../../test/world.ts';
 import { zipOf } from '../../../test/zip.ts';
 import { sql } from '../../db/sql.ts';
 import { removeDeletedWiki } from '../../wikis/remove-deleted-wiki.job.ts';
@@ -39,6 +39,12 @@ async function fullWiki(by: Owner = owner, title = 'Full'): Promise<string> {
   await by.patch(`${pages}/${guide.page_id}`, { title: 'The Guide', base_revision: 2 });
   await by.patch(`${pages}/${child.page_id}`, { slug: 'moved', position: 0 });
   await by.send('DELETE', `${pages}/${gone.page_id}`);
+  for (const names of [['kept', 'missing'], ['kept']]) {
+    const folder = new FormData();
+    for (const name of names) folder.append('files', new Blob([`# ${name}\n`]), `synced/${name}.md`);
+    const { body } = await by.send('POST', `/v1/wikis/${wiki_id}/uploads?mode=sync`, { body: folder });
+    await waitForUpload(by, wiki_id, body.upload_id);
+  }
   return wiki_id;
 }
 
@@ -92,6 +98,12 @@ test('an archive is imported into an empty wiki as the wiki that it was: its exp
   }
   const { body: hits } = await owner.get(`/v1/wikis/${to}/pages/search?query=second`);
   assert.equal(hits[0]?.path, 'guide', 'what was imported is found');
+  const { body: waiting } = await owner.get(`/v1/wikis/${to}/pages/gone`);
+  assert.deepEqual(
+    waiting.map(({ path, filename }: Record<string, string>) => [path, filename]),
+    [['synced/missing', 'synced/missing.md']],
+    'a page whose file is gone waits for a decision here too',
+  );
   const old = await owner.get(`/v1/wikis/${to}/pages/path/guide/child`);
   assert.equal(old.body.path, 'guide/moved', 'old paths lead to their pages');
   const { body: links } = await owner.get(`/v1/wikis/${to}/pages/${old.body.page_id}/backlinks`);

@@ -20,6 +20,7 @@ export interface ImportedPage {
   status: string;
   origin: string;
   stale: boolean;
+  gone_file: string | null;
   revision: number;
   word_count: number;
   created_at: string;
@@ -141,11 +142,13 @@ async function insertPages(query: Query, job: ClaimedJob, rows: readonly Importe
   if (rows.length === 0) return;
   await query(sql`
     insert into import_pages (wiki_id, import_id, page_id, path, slug, parent_page_id, parent_path, title, description,
-      position, status, origin, stale, revision, word_count, created_at, created_by, updated_at, updated_by, former_paths)
+      position, status, origin, stale, gone_file, revision, word_count, created_at, created_by, updated_at, updated_by,
+      former_paths)
     select ${job.wiki_id}, ${job.job_id}, * from unnest(${column(rows, 'page_id')}::text[], ${column(rows, 'path')}::text[],
       ${column(rows, 'slug')}::text[], ${column(rows, 'parent_page_id')}::text[], ${column(rows, 'parent_path')}::text[],
       ${column(rows, 'title')}::text[], ${column(rows, 'description')}::text[], ${column(rows, 'position')}::int[],
       ${column(rows, 'status')}::text[], ${column(rows, 'origin')}::text[], ${column(rows, 'stale')}::boolean[],
+      ${column(rows, 'gone_file')}::text[],
       ${column(rows, 'revision')}::int[], ${column(rows, 'word_count')}::int[], ${column(rows, 'created_at')}::timestamptz[],
       ${column(rows, 'created_by')}::text[], ${column(rows, 'updated_at')}::timestamptz[],
       ${column(rows, 'updated_by')}::text[], ${rows.map((row) => JSON.stringify(row.former_paths))}::jsonb[])`);

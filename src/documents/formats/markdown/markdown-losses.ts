@@ -12,7 +12,7 @@ const BEGINS =
   /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?<fence>`{3,}|~{3,})|(?<code>`+)|(?<comment><!--)|<(?<element>script|style|iframe|object|embed|svg|math|applet|frameset|noembed|noframes)(?=[\s/>])|!\[\[(?<embed>[^[\]\n]{1,600})\]\]/gim;
 
 /** Files, which are attachments of the page where the upload has them. */
-const IS_FILE = /\.[a-z0-9]{2,5}(?:[|#]|$)/i;
+const IS_FILE = /\.[a-z0-9]{2,6}(?:[|#]|$)/i;
 
 /** What of a Markdown file its page does not show: by kind, each with its line. Linear in the length of the text. */
 export function markdownLosses(markdown: string): Loss[] {

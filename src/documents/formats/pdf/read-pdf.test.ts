@@ -81,6 +81,20 @@ test('page numbers and repeated lines are left out, and the source says so', asy
   ]);
 });
 
+test('cells of a column that say the same are no header, although a page begins and ends with one', async () => {
+  const pages = Array.from({ length: 4 }, (_, page) =>
+    Array.from({ length: 25 }, (_, row): PdfLine[] => [
+      ['A part that is long and is written', 40, 810 - 32 * row],
+      [String(1_000 * page + row), 400, 804 - 32 * row],
+      ['in two lines', 40, 798 - 32 * row],
+    ]).flat(),
+  );
+  const { markdown, losses } = await read(pdfOf(pages));
+  assert.equal(markdown.match(/A part that is long/g)?.length, 100);
+  assert.equal(markdown.match(/in two lines/g)?.length, 100);
+  assert.deepEqual(losses, []);
+});
+
 test('the only text of pages, the titles of slides and numbers without a sequence are kept', async () => {
   const numbers = await read(pdfOf(['1', '2', '3'].map((number): PdfLine[] => [[number, 300, 30]])));
   assert.equal(numbers.markdown, '1\n\n2\n\n3\n');

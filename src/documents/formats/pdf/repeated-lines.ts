@@ -29,12 +29,14 @@ interface EdgeRow {
   isTable: boolean;
   /** The size of most of the page's text. */
   usualSize: number;
+  /** The lines of the page that are not at its edges, as `looksOf` has them. */
+  body: ReadonlySet<string>;
 }
 
 /**
  * Removes headers, footers and page numbers, and says so. A line is one if it stands alone at the same place on many
  * pages, or if a number in it counts the pages. A row of a table is none, and neither is a line whose digits differ from
- * page to page in another way.
+ * page to page in another way, or that its page also has elsewhere, as the cells of a column that say the same.
  */
 export function removeRepeatedLines(pages: readonly PdfPage[]): { pages: PdfPage[]; losses: Loss[] } {
   const rows = pages.flatMap((page, i) => edgeRows(page, i + 1));
@@ -68,6 +70,7 @@ function edgeRows({ lines, box }: PdfPage, page: number): EdgeRow[] {
   const rows = rowsDown(near);
   const found: EdgeRow[] = [];
   const usualSize = sizeOfMost(lines);
+  const body = new Set(lines.filter(({ y }) => y >= box.bottom + high && y <= box.top - high).map(looksOf));
   for (const [i, row] of rows.entries()) {
     const y = row[0]?.y ?? 0;
     const isTop = i < EDGE_ROWS && y > box.top - high;
@@ -78,9 +81,14 @@ function edgeRows({ lines, box }: PdfPage, page: number): EdgeRow[] {
     const inner = rows[isTop ? i + 1 : i - 1] ?? [];
     const outer = rows[isTop ? i - 1 : i + 1] ?? [];
     const isTable = isAligned(row, inner) || isAligned(row, outer);
-    found.push({ page, edge, place: Math.round(distance / PLACE_POINTS), lines: row, isTable, usualSize });
+    found.push({ page, edge, place: Math.round(distance / PLACE_POINTS), lines: row, isTable, usualSize, body });
   }
   return found;
+}
+
+/** What lines of a column that say the same have in common. */
+function looksOf({ x, size, words }: Line): string {
+  return `${Math.round(x)} ${Math.round(size)} ${words}`;
 }
 
 function sizeOfMost(lines: readonly Line[]): number {
@@ -101,8 +109,9 @@ function keysOf(row: EdgeRow): string[] {
   return row.lines.flatMap((line) => [...wordKeys(row, line), ...numberKeys(row, line)]);
 }
 
-function wordKeys({ edge, place, isTable }: EdgeRow, { words }: Line): string[] {
-  return isTable || !/\p{L}/u.test(words) ? [] : [`words ${edge} ${place} ${words}`];
+function wordKeys({ edge, place, isTable, body }: EdgeRow, line: Line): string[] {
+  const { words } = line;
+  return isTable || !/\p{L}/u.test(words) || body.has(looksOf(line)) ? [] : [`words ${edge} ${place} ${words}`];
 }
 
 /** A number at the end or beginning of a line, less the number of the page: equal on all pages if it counts them. */
