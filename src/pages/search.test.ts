@@ -515,11 +515,50 @@ test('words that are left out take no place of those that are asked for, however
   await fill(owner.wiki_id, 3_000, `'wanted ' || case title when 'Page 7' then '' else '${common.join(' ')}' end`);
   await fold();
   assert.deepEqual(await titles(`wanted ${common.map((word) => `-${word}`).join(' ')}`), ['Page 7']);
-  assert.equal(
-    (await titles(`wanted ${common.join(' ')}`)).length,
-    50,
-    'of a query of frequent words the rarest are read',
+});
+
+test('of a query of many words the 64 rarest are looked for, and 32 are marked', async () => {
+  const { owner, create, ask, fold } = await newWiki();
+  await fill(owner.wiki_id, 80, `'zq' || substr(title, 6)`);
+  await fold();
+  const words = Array.from({ length: 80 }, (_, i) => `zq${i + 1}`);
+  assert.equal((await ask('pages/search?limit=100', words.join(' '))).length, 64);
+  const all = words.slice(0, 40).join(' ');
+  await create('All', all);
+  const [first] = await ask('pages/search', all);
+  assert.equal(first.title, 'All');
+  assert.equal(first.snippet.match(/<mark>/g).length, 32);
+});
+
+test('words next to each other rank higher, and each page of hits goes on where the one before ended', async () => {
+  const { owner, wiki, ask, fold } = await newWiki();
+  const apart = "repeat(' filler', 40)";
+  await fill(
+    owner.wiki_id,
+    80,
+    `case when substr(title, 6)::int % 9 = 5 then 'alpha beta' || ${apart} else 'alpha' || ${apart} || ' beta' end`,
   );
+  await fold();
+  const all: { title: string }[] = await ask('pages/search?limit=100', 'alpha beta');
+  assert.equal(all.length, 80);
+  // Of equal pages those with the least ids are first, and only the first 50 are raised.
+  const near = [14, 23, 32, 41, 5, 50].map((n) => `Page ${n}`);
+  assert.deepEqual(
+    all.slice(0, near.length).map(({ title }) => title),
+    near,
+  );
+  assert.equal((await ask('pages/search', 'alpha and beta'))[0].title, near[0], 'stop words between them do not count');
+  const [followed, skipped]: { title: string }[][] = [[], []];
+  for (let next: string | undefined = `${wiki}/pages/search?query=alpha%20beta&limit=7`; next !== undefined; ) {
+    const { headers, body } = await owner.get(next);
+    followed?.push(...body);
+    next = nextOf(headers.get('link'));
+  }
+  assert.deepEqual(followed, all);
+  for (let offset = 0; offset < 80; offset += 30) {
+    skipped?.push(...(await ask(`pages/search?limit=30&offset=${offset}`, 'alpha beta')));
+  }
+  assert.deepEqual(skipped, all);
 });
 
 test('a large import is merged in batches, each in a turn of its own, so that other wikis are merged in between', async () => {

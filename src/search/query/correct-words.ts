@@ -29,8 +29,9 @@ export interface WordSuggestion {
 
 /**
  * Suggests words of the wiki for unknown words. A typing error leaves the first or the second half of a word intact, so
- * both are looked up by the keys of search_words, and the results are compared by edit distance. `last` may be
- * incomplete. Words that were written a moment ago are found too.
+ * both are looked up by the keys of search_words, and the results are compared by edit distance; if there are none, a long
+ * word is looked up by its first and last third, of which two errors seldom meet both. `last` may be incomplete. Words that
+ * were written a moment ago are found too.
  */
 export async function suggestWords(
   many: Statements['many'],
@@ -42,7 +43,22 @@ export async function suggestWords(
     .filter((word) => /^\p{L}[\p{L}\p{M}]*$/u.test(word) && (!isUnspaced(word) || isCharacter(word)))
     .slice(0, MAX_CORRECTED_WORDS);
   if (misspelled.length === 0) return [];
-  const halves = misspelled.map(halvesOf);
+  const suggestions = await lookUpWords(many, { wiki_id, kind }, misspelled, last, 2);
+  const helped = new Set(suggestions.map(({ unknown: word }) => word));
+  const others = misspelled.filter((word) => errorsIn(word) > 1 && !helped.has(word));
+  if (others.length === 0) return suggestions;
+  return [...suggestions, ...(await lookUpWords(many, { wiki_id, kind }, others, last, 3))];
+}
+
+/** Looks words up by their first and last half or third. */
+async function lookUpWords(
+  many: Statements['many'],
+  { wiki_id, kind }: Index,
+  misspelled: readonly string[],
+  last: string,
+  pieces: 2 | 3,
+): Promise<WordSuggestion[]> {
+  const halves = misspelled.map((word) => endsOf(word, pieces));
   const parts = misspelled.flatMap((word) => partsOf(word).flatMap(({ left, right }) => [left, right]));
   const rows = await many<{ unknown: string; how: string; word: string }>(sql`
     with fresh as materialized (
@@ -93,11 +109,13 @@ export async function suggestWords(
     ];
     const completions = found('completion');
     if (completions.length > 0) return [{ unknown: word, how: 'completion', words: completions }];
-    const both = partsOf(word).find(({ left, right }) => known.has(left) && known.has(right));
+    const isKnown = ({ left, right }: { left: string; right: string }) =>
+      known.has(left) && (known.has(right) || PARTICLES.includes(right));
+    const both = partsOf(word).find(isKnown);
     const suggestions: WordSuggestion[] = [
       { unknown: word, how: 'correction', words: nearestWords(word, new Set(found('correction'))) },
       { unknown: word, how: 'compound', words: found('compound') },
-      { unknown: word, how: 'parts', words: both ? [both.left, both.right] : [] },
+      { unknown: word, how: 'parts', words: both ? [both.left, both.right].filter((part) => known.has(part)) : [] },
     ];
     return suggestions.filter(({ words }) => words.length > 0);
   });
@@ -108,13 +126,16 @@ export function isCharacter(word: string): boolean {
   return isUnspaced(word) && [...word].length === 1;
 }
 
-/** The beginning and the reversed end of a word, one of which a typing error leaves as it is. */
-function halvesOf(word: string) {
+/** The beginning and the reversed end of a word, each about a half or a third of it. */
+function endsOf(word: string, pieces: 2 | 3) {
   const characters = [...word];
   const { length } = characters;
-  const kept = length < 4 ? length : Math.max(2, Math.floor((length - 1) / 2));
+  const kept = length < 4 ? length : Math.max(2, Math.floor((length - (pieces === 2 ? 1 : 0)) / pieces));
   return { length, from: characters.slice(0, kept).join(''), end: reverseText(characters.slice(-kept).join('')) };
 }
+
+/** Words after a verb that people write with it ("login") or apart ("log in"), where they are stop words. */
+const PARTICLES = ['in', 'out', 'on', 'off', 'up', 'down', 'over', 'again'];
 
 /** The ways to split a word in two, the most even first, with or without the "s" that joins two words in German. */
 function partsOf(word: string): { left: string; right: string }[] {
@@ -125,12 +146,21 @@ function partsOf(word: string): { left: string; right: string }[] {
     ways.push({ left, right, difference });
     if (left.endsWith('s') && left.length > MIN_PART) ways.push({ left: left.slice(0, -1), right, difference });
   }
+  for (const right of PARTICLES) {
+    const left = word.slice(0, -right.length);
+    if (word.endsWith(right) && left.length >= MIN_PART) ways.push({ left, right, difference: word.length });
+  }
   return ways.sort((one, other) => one.difference - other.difference);
 }
 
-/** The words at the least edit distance: at most 1, or 2 for words of 8 characters and more. */
+/** How many errors a word may have. */
+function errorsIn(word: string): 1 | 2 {
+  return word.length < 8 ? 1 : 2;
+}
+
+/** The words at the least edit distance. */
 function nearestWords(word: string, candidates: ReadonlySet<string>): string[] {
-  const most = word.length < 8 ? 1 : 2;
+  const most = errorsIn(word);
   let best = most + 1;
   let words: string[] = [];
   for (const candidate of candidates) {

@@ -1,5 +1,6 @@
 import type { Statements } from '../../access/guard.ts';
-import { termOf } from '../../analysis/tokenize.ts';
+import { STOP_WORDS } from '../../analysis/stop-words.ts';
+import { termOf, tokenize } from '../../analysis/tokenize.ts';
 import type { Index } from '../index/pending.ts';
 import { isCharacter, suggestWords, type WordSuggestion } from './correct-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
@@ -21,16 +22,19 @@ export interface ResolvedQuery {
 /** What a document has to contain for its phrases and title terms, and by `+` and AND. */
 export function requiredBy({ words, phrases, arePhrasesRequired, titles, required }: ParsedQuery): string[][] {
   const searched = new Set(words.map(({ term }) => term));
-  // Stop words are not in the index of texts; phrases that contain them are verified in the text only.
-  const inPhrases = arePhrasesRequired
-    ? phrases
-        .flat()
-        .map(termOf)
-        .filter((term) => searched.has(term))
-    : [];
+  const inPhrases = arePhrasesRequired ? phrases.flatMap((phrase) => termsOfPhrase(phrase, searched)) : [];
   const always = [...new Set([...titles, ...inPhrases])];
   if (required.length === 0) return always.length === 0 ? [] : [always];
   return required.map((terms) => [...new Set([...always, ...terms])]);
+}
+
+/** Stop words are not in the index of texts, unless four of them are in a row; a phrase with others is verified in the text only. */
+function termsOfPhrase(phrase: readonly string[], searched: ReadonlySet<string>): string[] {
+  const inARow = [...tokenize(phrase.join(' '))]
+    .flatMap(({ extra }) => extra.filter(({ kind }) => kind === 'stop words'))
+    .map(({ term }) => term);
+  const others = inARow.length > 0 ? phrase.filter((word) => !STOP_WORDS.has(word)) : phrase;
+  return [...inARow, ...others.map(termOf).filter((term) => searched.has(term))];
 }
 
 /** Reads the index data for the words of a query and for the suggestions for unknown ones. */

@@ -4,6 +4,7 @@ import { termOf } from '../../analysis/tokenize.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import { candidatesCte } from './candidates.ts';
+import { beginsAmongRaised, MAX_RAISED, type Neighbours, neighboursIn, raiseNear } from './nearness.ts';
 import type { ParsedQuery } from './parse-query.ts';
 import { type Candidate, type Cut, type IndexData, type RankingQuery, rank } from './rank.ts';
 import { type ResolvedQuery, requiredBy, resolveQuery } from './resolve-query.ts';
@@ -39,6 +40,8 @@ export interface Wanted {
   /** The hit that the list goes on behind. */
   behind?: Cut['behind'];
   isByRank: boolean;
+  /** Pairs of words by which the best hits are raised that have them next to each other. */
+  pairs?: readonly Neighbours[];
 }
 
 /** Candidates for a search: a CTE with id, score and no, of which the caller may not see some. */
@@ -81,7 +84,7 @@ export async function searchIndex<Row>(
   const phrases = query.phrases.map((phrase) => phrase.map(termOf));
   const marked = { terms: termsToMark(resolved.data, resolved.ranking), phrases };
   let rows: Row[] = [];
-  const wanted = { most: limit + offset, offset, behind, isByRank };
+  const wanted = { most: limit + offset, offset, behind, isByRank, pairs: neighboursIn(query.words) };
   for await (const { candidates, skipped, isAll } of attempts(many, index, query, resolved, wanted, shown)) {
     rows = await many<Row>({ candidates, ...show(offset - skipped) });
     if (isAll || rows.length >= limit) break;
@@ -121,14 +124,35 @@ export async function* attempts(
     return;
   }
   const { most, offset, behind } = wanted;
-  if (offset <= NEAR_OFFSET) {
-    const { best, isAll } = rank(data, ranking, most + SPARE_CANDIDATES, { behind });
-    if (best.length === 0) return;
-    yield toAttempt(best, isAll, isAll);
-    if (isAll) return;
+  const isNear = offset <= NEAR_OFFSET;
+  const pairs = isNear ? (wanted.pairs ?? []) : [];
+  const best = (enough: number, cut: Cut) =>
+    bestNearFirst(many, index, { data, ranking }, { enough, cut, pairs }, shown.isFound);
+  if (isNear) {
+    const first = await best(most + SPARE_CANDIDATES, { behind });
+    if (first.best.length === 0) return;
+    yield toAttempt(first.best, first.isAll, first.isAll);
+    if (first.isAll) return;
   }
-  const { best, isAll } = rank(data, ranking, most, { behind, isShown: await isShown() });
-  if (best.length > offset) yield toAttempt(best.slice(offset), isAll, true, offset);
+  const all = await best(most, { behind, isShown: await isShown() });
+  if (all.best.length > offset) yield toAttempt(all.best.slice(offset), all.isAll, true, offset);
+}
+
+/** The best candidates, of which the first are raised if they have words of the query next to each other. */
+async function bestNearFirst(
+  many: Statements['many'],
+  index: Index,
+  { data, ranking }: Pick<ResolvedQuery, 'data' | 'ranking'>,
+  { enough, cut, pairs }: { enough: number; cut: Cut; pairs: readonly Neighbours[] },
+  isFound: Sql,
+) {
+  if (pairs.length > 0) {
+    const first = rank(data, ranking, enough + MAX_RAISED, { ...cut, behind: undefined });
+    if (beginsAmongRaised(first.best, cut.behind)) {
+      return { ...first, best: await raiseNear(many, index, pairs, first.best, isFound) };
+    }
+  }
+  return rank(data, ranking, enough, cut);
 }
 
 /** The candidates that meet the conditions of a query; where phrases need not be met, or leave nothing, they add to scores. */

@@ -13,6 +13,9 @@ const GROWTH = 3;
 /** How much text is read to verify phrases, which limits the cost of a query. */
 const MAX_CHARACTERS_READ = 4_000_000;
 
+/** More than a text has. */
+const WHOLE = 2 ** 31 - 1;
+
 /** What has to be looked up in texts and titles, since the index does not tell it. */
 export interface TextConditions
   extends Pick<ParsedQuery, 'phrases' | 'titles' | 'excludedPhrases' | 'excludedTitles'> {}
@@ -45,7 +48,8 @@ export async function verifyCandidates(
   ) {
     const batch = candidates.slice(at, at + size);
     at += batch.length;
-    for (const row of await readTexts(many, index, batch, readsTexts, isFound, MAX_CHARACTERS_READ - characters)) {
+    const most = { ofEach: readsTexts ? WHOLE : 0, ofAll: MAX_CHARACTERS_READ - characters };
+    for (const row of await readTexts(many, index, batch, isFound, most)) {
       characters += row.text.length;
       if (!meets(row)) continue;
       verified.push({ document_id: row.id, document_no: row.no === PENDING_NO ? -1 : row.no, score: row.score });
@@ -54,7 +58,7 @@ export async function verifyCandidates(
   return verified;
 }
 
-interface TextRow {
+export interface TextRow {
   id: string;
   no: number;
   score: number;
@@ -62,13 +66,13 @@ interface TextRow {
   text: string;
 }
 
-function readTexts(
+/** Titles and texts of the candidates that the caller may see, best first; of each text and of all together `most` characters. */
+export function readTexts(
   many: Statements['many'],
   index: Index,
   batch: readonly Candidate[],
-  readsTexts: boolean,
   isFound: Sql,
-  mostCharacters: number,
+  most: { ofEach: number; ofAll: number },
 ): Promise<TextRow[]> {
   const { wiki_id, kind } = index;
   const d = raw(kind === 'page' ? 'p' : 's');
@@ -76,14 +80,14 @@ function readTexts(
   return many<TextRow>({
     candidates: candidatesCte(index, batch),
     seen: sql`
-      select c.id, c.no, c.score, ${d}.title, case when ${readsTexts} then t.text else '' end as text
+      select c.id, c.no, c.score, ${d}.title, left(t.text, ${most.ofEach}::int) as text
       from candidates c
       join ${raw(`${kind}s`)} ${d} on ${d}.wiki_id = ${wiki_id} and ${d}.${id} = c.id
       join ${raw(`${kind}_texts`)} t on t.wiki_id = ${wiki_id} and t.${id} = c.id
       where ${isFound}`,
     result: sql`
       select * from (select s.*, sum(length(s.text)) over (order by s.score desc, s.id) as characters from seen s) r
-      where r.characters - length(r.text) < ${mostCharacters} order by r.score desc, r.id`,
+      where r.characters - length(r.text) < ${most.ofAll} order by r.score desc, r.id`,
   });
 }
 

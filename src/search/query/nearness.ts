@@ -1,0 +1,137 @@
+import type { Statements } from '../../access/guard.ts';
+import { foldText, isUnspaced, runAt, type Token, termOf } from '../../analysis/tokenize.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Index } from '../index/pending.ts';
+import { PENDING_NO } from './candidates.ts';
+import { foldInPlace, placesOf, startOfWord, stemPrefix } from './find-words.ts';
+import type { Candidate, Cut } from './rank.ts';
+import { readTexts } from './verify-phrases.ts';
+
+/** Two words that are next to each other in a query, by their terms. */
+export interface Neighbours {
+  first: string;
+  second: string;
+  /** How many characters may be between them, as in the query. */
+  gap: number;
+}
+
+/** How many more characters than in the query may be between two words that are next to each other: ", ", "** ". */
+const SLACK = 3;
+/** How far two words may be apart that are near each other, in either order, and how much of a pair that is. */
+const NEAR = 40;
+const NEAR_WORTH = 0.4;
+
+/** A longer query is a text, whose words are not expected next to each other. */
+const MAX_WORDS = 16;
+
+/** How many of the best hits are raised, by what at most, and how much of their texts is read for it. */
+export const MAX_RAISED = 50;
+const RAISE = 0.3;
+const CHARACTERS_READ = 10_000;
+
+/** How many places of a word are looked at. */
+const MAX_PLACES = 100;
+
+/** The pairs of words that are next to each other in a query; none where that has one word, or many. */
+export function neighboursIn(words: readonly Token[]): Neighbours[] {
+  if (words.length > MAX_WORDS) return [];
+  return words.slice(1).flatMap((second, i) => {
+    const first = words[i] as Token;
+    return first.term === second.term
+      ? []
+      : [{ first: first.term, second: second.term, gap: second.start - first.end }];
+  });
+}
+
+/**
+ * How many of the pairs, from 0 to 1, are next to each other in a text or its title too; for those that are only near each other,
+ * a part.
+ */
+export function nearnessOf(pairs: readonly Neighbours[], title: string, text: string): number {
+  const shared = pairs.map(() => 0);
+  for (const one of [title, text]) {
+    const folded = foldInPlace(one);
+    const places = new Map<string, Place[]>();
+    const find = (term: string) => {
+      const known = places.get(term) ?? placesOfTerm(one, folded, term);
+      places.set(term, known);
+      return known;
+    };
+    for (const [i, { first, second, gap }] of pairs.entries()) {
+      if (shared[i] === 1) continue;
+      shared[i] = Math.max(shared[i] as number, worthOf(find(first), find(second), gap + SLACK));
+    }
+  }
+  return shared.reduce((sum, worth) => sum + worth, 0) / Math.max(1, pairs.length);
+}
+
+/**
+ * Whether a list that goes on behind this hit begins among those that are raised. They are before all others, since nothing is
+ * lowered.
+ */
+export function beginsAmongRaised(best: readonly Candidate[], behind: Cut['behind']): boolean {
+  const last = best[MAX_RAISED - 1];
+  if (!behind || !last) return true;
+  return behind.score > last.score || (behind.score === last.score && behind.document_no < last.document_no);
+}
+
+/** The candidates with the scores of the best raised by what their texts have of the pairs. */
+export async function raiseNear(
+  many: Statements['many'],
+  index: Index,
+  pairs: readonly Neighbours[],
+  candidates: readonly Candidate[],
+  isFound: Sql,
+): Promise<Candidate[]> {
+  if (candidates.length < 2) return [...candidates];
+  const first = candidates.slice(0, MAX_RAISED);
+  const most = { ofEach: CHARACTERS_READ, ofAll: CHARACTERS_READ * MAX_RAISED };
+  const rows = await readTexts(many, index, first, isFound, most);
+  const nearness = new Map(
+    rows.map(({ id, no, title, text }) => [no === PENDING_NO ? id : no, nearnessOf(pairs, title, text)]),
+  );
+  const raised = first.map((each) => {
+    const near = nearness.get(each.document_no < 0 ? each.document_id : each.document_no) ?? 0;
+    return { ...each, score: each.score * (1 + RAISE * near) };
+  });
+  return [...raised, ...candidates.slice(MAX_RAISED)];
+}
+
+interface Place {
+  start: number;
+  end: number;
+}
+
+function worthOf(firsts: readonly Place[], seconds: readonly Place[], most: number): number {
+  let worth = 0;
+  let at = 0;
+  for (const first of firsts) {
+    while (at < seconds.length && (seconds[at] as Place).end < first.start - NEAR) at += 1;
+    for (let i = at; i < seconds.length; i += 1) {
+      const second = seconds[i] as Place;
+      if (second.start > first.end + NEAR) break;
+      // Pairs of characters overlap in scripts without spaces.
+      if (second.start > first.start && second.start - first.end <= most) return 1;
+      worth = NEAR_WORTH;
+    }
+  }
+  return worth;
+}
+
+/** The first places of a term, in order. */
+function placesOfTerm(text: string, folded: string, term: string): Place[] {
+  const places: Place[] = [];
+  const isPair = isUnspaced(term);
+  for (const at of placesOf(folded, isPair ? term : stemPrefix(term))) {
+    if (places.length >= MAX_PLACES) break;
+    if (isPair) {
+      places.push({ start: at, end: at + term.length });
+      continue;
+    }
+    const start = startOfWord(folded, at);
+    if (start === undefined) continue;
+    const run = runAt(text, start);
+    if (run !== '' && termOf(foldText(run)) === term) places.push({ start, end: start + run.length });
+  }
+  return places.sort((one, other) => one.start - other.start);
+}
