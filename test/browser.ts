@@ -21,7 +21,7 @@ export const PAGE_TIMEOUT_MS = 60_000;
 
 /** A real browser, until the tests of the file have ended. */
 export async function launchBrowser(): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox', '--disable-gpu'] });
   after(() => browser.close());
   return browser;
 }

@@ -1,12 +1,14 @@
-import { spawn } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type EventData, run } from 'node:test';
+import { spec } from 'node:test/reporters';
 import type { PoolConfig } from 'pg';
 import { type OwnerDb, openDb } from '../src/db/db.ts';
 import { SUPERUSER } from '../src/db/postgres/cluster.ts';
-import { startPostgres } from '../src/db/postgres/postgres.ts';
+import { type Postgres, startPostgres } from '../src/db/postgres/postgres.ts';
 import { prepareDatabase } from '../src/db/prepare-database.ts';
 import { raw } from '../src/db/sql.ts';
 import { addressOf } from './world.ts';
@@ -21,16 +23,42 @@ const files = process.argv.slice(2);
  * for FUZZ_MINUTES.
  */
 const HANGS_MS = (20 + Number(process.env.FUZZ_MINUTES || 0)) * 60_000;
+/** On two CPUs: most of the time a file waits, for a database, a process, a timer. */
+const FILES_AT_ONCE = 4;
+/** What takes longest begins first, so that in the end nothing waits for one file. */
+const LONGEST = [
+  'test/matrix.test.ts',
+  'web/settings-journey.test.ts',
+  'web/journey.test.ts',
+  'test/kill-uploads.test.ts',
+  'test/fuzz-faults.test.ts',
+  'src/jobs/jobs.test.ts',
+  'src/ingest/split-documents.test.ts',
+  'web/uploading.test.ts',
+  'test/contract-input.test.ts',
+  'test/import-kill.test.ts',
+  'test/kill.test.ts',
+  'test/start.test.ts',
+  'web/writing.test.ts',
+  'web/finding.test.ts',
+  'test/workers.test.ts',
+  'web/passages.test.ts',
+  'test/storage.test.ts',
+  'test/metrics.test.ts',
+  'src/db/postgres/postgres.test.ts',
+  'test/pool-lanes.test.ts',
+  'test/bounded-requests.test.ts',
+  'test/quotas.test.ts',
+  'src/pages/browser.test.ts',
+  'src/sources/citations.test.ts',
+];
 /** A migrated database, of which each test gets a copy: the migrations of each would take a minute of the run. */
 const TEMPLATE = 'ibid_test_template';
+const tests = longestFirst(
+  files.length > 0 ? files : globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts']).sort(),
+);
 const folder = await mkdtemp(join(tmpdir(), 'ibid-run-'));
-const postgres = process.env.DATABASE_URL ? undefined : await startPostgres({ dataDir: folder, log: () => undefined });
-if (postgres) {
-  await makeTemplate(postgres.connection).catch(async (error: unknown) => {
-    await postgres.stop();
-    throw error;
-  });
-}
+const postgres = process.env.DATABASE_URL ? undefined : await startForTests();
 const env = {
   ...process.env,
   // Each file is a process that loads the whole service; the first ones compile it for all.
@@ -39,22 +67,55 @@ const env = {
   IBID_TEST_DATABASE_URL: postgres ? addressOf(postgres.connection) : process.env.DATABASE_URL,
 };
 
-const tests = files.length > 0 ? files : globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts']).sort();
-const runner = spawn(process.execPath, ['--test', '--test-concurrency=3', `--test-timeout=${HANGS_MS}`, ...tests], {
-  stdio: 'inherit',
+const stream = run({
+  files: tests,
+  concurrency: FILES_AT_ONCE,
+  timeout: HANGS_MS,
   env,
 });
-const code = await new Promise<number>((resolve) => runner.on('exit', (status) => resolve(status ?? 1)));
+let succeeded = false;
+stream.on('test:summary', ({ file, success }: EventData.TestSummary) => {
+  // Of all files.
+  if (file === undefined) succeeded = success;
+});
+await pipeline(stream, new spec(), process.stdout, { end: false });
 await postgres?.stop();
 await rm(folder, { recursive: true, force: true });
-process.exitCode = code;
+process.exitCode = succeeded ? 0 : 1;
 
-async function makeTemplate(connection: PoolConfig): Promise<void> {
+function longestFirst(files: string[]): string[] {
+  const moved = LONGEST.filter((file) => !existsSync(file));
+  if (moved.length > 0) throw new Error(`LONGEST in test/run.ts names files that are not there: ${moved.join(', ')}`);
+  return [...LONGEST.filter((file) => files.includes(file)), ...files.filter((file) => !LONGEST.includes(file))];
+}
+
+/** A PostgreSQL with the template. */
+async function startForTests(): Promise<Postgres> {
+  const options = { dataDir: folder, log: () => undefined };
+  let server = await startPostgres(options);
+  try {
+    await setUp(server.connection);
+    await server.stop();
+    server = await startPostgres(options);
+    await makeTemplate(server.connection);
+    return server;
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+/** What counts from the next start on. */
+async function setUp(connection: PoolConfig): Promise<void> {
   await ask({ ...connection, user: SUPERUSER, database: 'postgres' }, async ({ query }) => {
     // What a test writes here need not outlive the machine.
     await query(raw('alter system set fsync = off'));
-    await query(raw('select pg_reload_conf()'));
+    // A file may run several services, each with its own pool.
+    await query(raw('alter system set max_connections = 200'));
   });
+}
+
+async function makeTemplate(connection: PoolConfig): Promise<void> {
   await ask(connection, ({ query }) => query(raw(`create database ${TEMPLATE} encoding 'UTF8' template template0`)));
   await ask({ ...connection, database: TEMPLATE }, (db) =>
     prepareDatabase(db, { url: undefined, dataDir: folder }, () => undefined),
