@@ -5,7 +5,7 @@ import { isUnspaced, tokenize } from './tokenize.ts';
  * The version of everything that decides the terms of a document and their impacts. A change of it adds 1, and a migration
  * marks all search_wikis as stale, so that each wiki is indexed once more.
  */
-export const ANALYSIS = 1;
+export const ANALYSIS = 2;
 
 /** Text after this many characters is not indexed: more than a page can have, as its Markdown has 1.5 MiB at most. */
 export const MAX_INDEXED_CHARACTERS = 1_600_000;
@@ -56,6 +56,51 @@ export function indexTitle(title: string): IndexedText {
     addTyped(name);
   }
   return { terms: writeCounts(counts), vocabulary: writeWords(words) };
+}
+
+/** What a page has beside the words of its text. */
+export interface PageStructure {
+  outline: readonly { level: number; text: string }[];
+  /** Safe HTML, as it is shown. */
+  html: string;
+}
+
+/** A word of a heading counts this much more than one of a text, as words that are beside others do. */
+const HEADING_WORTH = 4;
+/** How many addresses of a page are found by their words, and how much of each. */
+const MAX_ADDRESSES = 300;
+const MAX_ADDRESS = 200;
+
+/**
+ * The index data of a page from that of its text: the words of headings count more, and those of the addresses that links lead to
+ * are found. Neither makes the text longer.
+ */
+export function withStructure(body: IndexedText, { outline, html }: PageStructure): IndexedText {
+  // The first one is the title of the page in most texts.
+  const headings = outline.slice(outline[0]?.level === 1 ? 1 : 0);
+  const addresses = addressesIn(html);
+  if (headings.length + addresses.length === 0) return body;
+  const counts = readCounts(body.terms);
+  for (const { text } of headings) {
+    for (const { term, isStopWord } of tokenize(text)) {
+      if (isStopWord) continue;
+      for (let i = 0; i < HEADING_WORTH; i += 1) addCount(counts, term, BESIDE);
+    }
+  }
+  for (const address of addresses) {
+    for (const { term, isStopWord } of tokenize(address)) if (!isStopWord) addCount(counts, term, BESIDE);
+  }
+  return { ...body, terms: writeCounts(counts) };
+}
+
+/** The addresses outside of the wiki that links lead to, each once, without what all of them begin with. */
+function addressesIn(html: string): string[] {
+  const addresses = new Set<string>();
+  for (const [, address = ''] of html.matchAll(/<a href="https?:\/\/(?:www\.)?([^"]+)"/g)) {
+    if (addresses.size >= MAX_ADDRESSES) break;
+    addresses.add(address.slice(0, MAX_ADDRESS).replaceAll('&#x26;', '&').replaceAll('&amp;', '&'));
+  }
+  return [...addresses];
 }
 
 export function indexBody(text: string): IndexedText {

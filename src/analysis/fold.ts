@@ -1,3 +1,5 @@
+import { simplifyHan } from './han-variants.ts';
+
 const ASCII = /^[\x20-\x7e\n\t]*$/;
 
 /**
@@ -23,11 +25,16 @@ const KATAKANA_TO_HIRAGANA = 0x60;
 const DIGITS = /(?![0-9])\p{Nd}/gu;
 
 /**
- * Removes what people leave out or write in another way when they search: case, width, accents, invisible characters,
- * the difference of katakana and hiragana, and digits of other scripts. "Ｃａｆé" becomes "cafe", "٣" "3".
+ * Removes what people leave out or write in another way when they search: case, width, accents, invisible characters, the
+ * differences of katakana and hiragana and of traditional and simplified characters, and digits of other scripts. "Ｃａｆé"
+ * becomes "cafe", "٣" "3".
  */
 export function foldText(text: string): string {
-  if (ASCII.test(text)) return text.toLowerCase();
+  return ASCII.test(text) ? text.toLowerCase() : simplifyHan(foldLetters(text));
+}
+
+/** As `foldText`, without the difference of traditional and simplified characters, so that words of Japanese are known as such. */
+export function foldLetters(text: string): string {
   const bare = foldCase(text).normalize('NFD').replace(MARKED_LETTER, '$1').normalize('NFD').replace(IGNORED, '');
   return bare
     .normalize('NFC')

@@ -1,4 +1,5 @@
-import { foldCase, foldText, INVISIBLE } from './fold.ts';
+import { foldCase, foldLetters, foldText, INVISIBLE } from './fold.ts';
+import { simplifyHan } from './han-variants.ts';
 import { termOf } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
 
@@ -151,10 +152,11 @@ function tokensOf(run: string, start: number): Token[] {
   if (ASCII.test(run)) {
     const token = tokenOf(truncate(run.toLowerCase()), start, end);
     if (token.word !== run) addParts(token, run);
+    if (HEXADECIMAL.test(token.word)) addExtra(token, 'joined', token.word.slice(2));
     return [token];
   }
   if (IS_PICTURE.test(run)) return [tokenOf(truncate(run.replaceAll('\ufe0f', '')), start, end)];
-  const folded = foldText(run);
+  const folded = foldLetters(run);
   // In scripts without spaces each token has its own range; elsewhere the range is the whole word with its accents.
   const hasOwnRange = folded.length === run.length && UNSPACED.test(folded);
   const tokens: Token[] = [];
@@ -169,6 +171,9 @@ function tokensOf(run: string, start: number): Token[] {
   }
   return tokens;
 }
+
+/** A code that is written with the prefix or without it. */
+const HEXADECIMAL = /^0x[0-9a-f]{4,}$/;
 
 function tokenOf(word: string, start: number, end: number): Token {
   return { word, term: termOf(word), start, end, isStopWord: STOP_WORDS.has(word), extra: NO_EXTRA };
@@ -215,7 +220,7 @@ function* wordsOf(folded: string): Generator<Word> {
 function* bigramsOf(piece: string, start: number): Generator<Word> {
   const characters = [...piece];
   if (characters.length === 1) {
-    yield { word: piece, at: start };
+    yield { word: simplifyHan(piece), at: start };
     return;
   }
   const words = segmentsOf(piece);
@@ -224,10 +229,10 @@ function* bigramsOf(piece: string, start: number): Generator<Word> {
     const [one, other] = [characters[i] as string, characters[i + 1] as string];
     const extra: [ExtraTerm['kind'], string][] = [];
     const word = words.get(at);
-    if (word !== undefined) extra.push(['segment', word]);
+    if (word !== undefined) extra.push(['segment', simplifyHan(word)]);
     // Where a character begins a pair, it is found by the beginning of that.
-    if (i + 2 === characters.length && WORD_CHARACTER.test(other)) extra.push(['character', other]);
-    yield { word: one + other, at: start + at, extra };
+    if (i + 2 === characters.length && WORD_CHARACTER.test(other)) extra.push(['character', simplifyHan(other)]);
+    yield { word: simplifyHan(one + other), at: start + at, extra };
     at += one.length;
   }
 }

@@ -108,7 +108,7 @@ export function citationsOf(places: readonly CitedPlace[]): Citations {
 
 /** The citations of a page that shows its whole source: the blocks have the same offsets in the text of the source. */
 export function citeBlocks(
-  { text, blocks }: Rendered,
+  { text, blocks }: Pick<Rendered, 'text' | 'blocks'>,
   { kind, block_pages = [], lines }: Pick<Extracted, 'kind' | 'block_pages' | 'lines'>,
 ): Citations {
   const all: PageRange = {

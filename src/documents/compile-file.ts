@@ -25,7 +25,7 @@ import { isLong, type Part, split } from './split/split-document.ts';
 import { uploadLinkResolver } from './upload-link-resolver.ts';
 
 /** The page that a file is compiled to. */
-export interface CompiledFile extends Rendered {
+export interface CompiledFile extends Omit<Rendered, 'text_indexed'> {
   kind: Extracted['kind'];
   /** The detected type, whatever was declared. */
   content_type: string;
@@ -166,7 +166,7 @@ function asCodeBlock({ block_pages = [], ...document }: Extracted): Extracted & 
 function finished(
   file: CompileInput,
   { kind, title, language, content_type, rest: left_out = '', losses, file_characters, ...places }: Extracted,
-  rendered: Rendered,
+  { text_indexed, ...rendered }: Rendered,
   rest: Pick<CompiledFile, 'markdown' | 'links' | 'references' | 'page_links' | 'named_paths' | 'plain_reason'>,
 ): CompiledFile {
   const source_text = left_out === '' ? rendered.text : `${rendered.text}\n${left_out}`;
@@ -176,7 +176,7 @@ function finished(
     kind,
     content_type,
     source_text,
-    source_indexed: left_out === '' ? rendered.indexed : indexBody(source_text),
+    source_indexed: left_out === '' ? text_indexed : indexBody(source_text),
     citations: citeBlocks(rendered, { kind, ...places }),
     // HTML has its title in the head; its first heading is often that of the site.
     title: titleOf(file, title || rendered.title),

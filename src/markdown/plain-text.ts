@@ -10,6 +10,8 @@ export interface Rendered {
   outline: OutlineEntry[];
   /** The index data of the text. */
   indexed: IndexedText;
+  /** The same of the text alone, without headings and links, as a source is indexed. */
+  text_indexed: IndexedText;
   word_count: number;
   /** The title of the front matter, else the first heading, else "". At most 255 characters. */
   title: string;
@@ -70,12 +72,14 @@ export const DESCRIPTION_MAX = 300;
 export function renderPlainText(text: string): Rendered {
   const [paragraph = ''] = text.trimStart().split(/\n[ \t]*\n/, 1);
   const shown = searchable(text);
+  const text_indexed = indexBody(shown);
   return {
     // HTML parsers drop a line break right after <pre>, so this one protects a leading line break of the text.
     html: `<pre>\n${escapeHtml(text)}</pre>`,
     text: shown,
     outline: [],
-    indexed: indexBody(shown),
+    indexed: text_indexed,
+    text_indexed,
     word_count: countWords(text),
     title: '',
     description: oneLine(paragraph.slice(0, 10 * DESCRIPTION_MAX), DESCRIPTION_MAX),

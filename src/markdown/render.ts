@@ -1,5 +1,5 @@
 import type { Root } from 'mdast';
-import { indexBody } from '../analysis/document-terms.ts';
+import { indexBody, withStructure } from '../analysis/document-terms.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { linksOf, type PageLink, withWikiLinks } from './page-links.ts';
 import { readPageText } from './page-text.ts';
@@ -30,7 +30,7 @@ export interface PageInput {
   pagesByTarget: ReadonlyMap<string, string>;
 }
 
-export interface RenderedPage extends Omit<Rendered, 'blocks'> {
+export interface RenderedPage extends Omit<Rendered, 'blocks' | 'text_indexed'> {
   /** The paths of the wiki that it links to. */
   links: PageLink[];
   plain_reason: PlainReason;
@@ -45,7 +45,7 @@ export function renderPage({ wiki_id, markdown, page_path, pagesByTarget }: Page
   try {
     const tree = parseMarkdown(markdown);
     const links = linksOf(tree, markdown, page_path);
-    const { blocks, ...rendered } = renderTree(tree, { wiki_id, page_path, findPage });
+    const { blocks, text_indexed, ...rendered } = renderTree(tree, { wiki_id, page_path, findPage });
     return { ...rendered, links: withWikiLinks(links, rendered.wiki_links), plain_reason: '' };
   } catch (error) {
     if (error instanceof TooComplexError) return plainPage(markdown, 'too_complex');
@@ -55,7 +55,7 @@ export function renderPage({ wiki_id, markdown, page_path, pagesByTarget }: Page
 
 /** As `renderPage` for a text that is shown as plain text. */
 export function plainPage(markdown: string, plain_reason: PlainReason): RenderedPage {
-  const { blocks, ...plain } = renderPlainText(markdown);
+  const { blocks, text_indexed, ...plain } = renderPlainText(markdown);
   return { ...plain, links: [], plain_reason };
 }
 
@@ -65,11 +65,14 @@ export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
     const tree = safeTree(markdown, wiki);
     const { text, outline, paragraph, blocks } = readPageText(tree);
     const front = readFrontMatter(markdown);
+    const html = writeHtml(tree);
+    const text_indexed = indexBody(text);
     return {
-      html: writeHtml(tree),
+      html,
       text,
       outline,
-      indexed: indexBody(text),
+      indexed: withStructure(text_indexed, { outline, html }),
+      text_indexed,
       blocks,
       word_count: countWords(text),
       title: front.title || oneLine(outline[0]?.text ?? '', TITLE_MAX),

@@ -399,7 +399,8 @@ test('what was written before there was an index is indexed by a job, while what
   assert.deepEqual([job?.status, job?.progress, job?.summary], ['completed', 100, '2 pages and sources reindexed.']);
 
   // As after an upgrade to another analysis: what is stored has none of the terms that it finds, and is marked.
-  await create('Lehrerinnen', 'Nothing else');
+  await create('Words', 'Klassen are nothing else.');
+  await create('Lehrerinnen', 'Nothing\n\n## Klassen\n\nElse, [here](https://www.example.com/handbook?a=1&b=2).');
   await fold();
   await world.db.query(sql`delete from search_postings where wiki_id = ${wiki_id} and term like '~%'`);
   await world.db.query(sql`update search_documents set analysis = 0 where wiki_id = ${wiki_id}`);
@@ -410,6 +411,8 @@ test('what was written before there was an index is indexed by a job, while what
     () => titles('lehrersatz'),
     (seen) => seen.length > 0,
   );
+  assert.deepEqual(await titles('klassen'), ['Lehrerinnen', 'Words'], 'headings count as when the page was written');
+  assert.deepEqual(await titles('handbook'), ['Lehrerinnen'], 'and links');
 });
 
 test('averages that have changed by more than a tenth are weighed anew', async () => {

@@ -3,10 +3,12 @@ import {
   ANALYSIS,
   indexBody,
   indexTitle,
+  type PageStructure,
   packTerms,
   readWords,
   reverseText,
   unpackTerms,
+  withStructure,
 } from '../../analysis/document-terms.ts';
 import type { Db, Query } from '../../db/db.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
@@ -52,6 +54,9 @@ interface Pending {
   /** Null if the document was deleted. */
   title: string | null;
   text: string | null;
+  /** With `text`, of a page. */
+  outline: PageStructure['outline'] | null;
+  html: string | null;
 }
 
 interface IndexedDocument extends IndexedState {
@@ -147,6 +152,12 @@ async function lockIndex(
 /** The latest pending version of each document, with its text if the version has no terms. */
 async function takePending(query: Query, wiki_id: string, kind: DocumentKind): Promise<Pending[]> {
   const [table, texts, id] = [raw(`${kind}s`), raw(`${kind}_texts`), raw(`${kind}_id`)];
+  const isPage = kind === 'page';
+  const structure = raw(isPage ? 'r.outline, r.html' : 'null as outline, null as html');
+  const revision = isPage
+    ? sql`left join pages p on p.wiki_id = t.wiki_id and p.page_id = t.page_id
+      left join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision`
+    : raw('');
   return query<Pending>(sql`
     with latest as (
       select distinct on (document_id) document_id, version, title_terms, vocabulary, analysis,
@@ -161,18 +172,21 @@ async function takePending(query: Query, wiki_id: string, kind: DocumentKind): P
     select s.document_id, s.version, s.body_terms, s.body, s.title,
       case when s.analysis = ${ANALYSIS} then s.title_terms end as title_terms,
       case when s.analysis = ${ANALYSIS} then s.vocabulary end as vocabulary,
-      case when s.body_terms is null and s.body is null then coalesce(t.text, '') end as text
+      case when s.body_terms is null and s.body is null then coalesce(t.text, '') end as text, ${structure}
     from sized s left join ${texts} t on t.wiki_id = ${wiki_id} and t.${id} = s.document_id and s.body_terms is null
-      and s.body is null
+      and s.body is null ${revision}
     where s.characters - coalesce(length(s.body_terms), 2000) < ${MAX_MERGED_CHARACTERS}
     order by s.document_id`);
 }
 
 function targetStateOf(pending: Pending, document_no: number): TargetState {
-  const { document_id, title, text } = pending;
+  const { document_id, title, text, outline, html } = pending;
   const isDeleted = title === null;
   const head = isDeleted || pending.title_terms !== null ? undefined : indexTitle(title);
-  const body = isDeleted || text === null ? undefined : indexBody(text);
+  const body =
+    isDeleted || text === null
+      ? undefined
+      : withStructure(indexBody(text), { outline: outline ?? [], html: html ?? '' });
   const words = isDeleted ? [] : [pending.vocabulary, head?.vocabulary, body?.vocabulary];
   return {
     document_id,
