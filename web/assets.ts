@@ -45,6 +45,7 @@ const ENTRIES: Record<string, string> = {
   'mermaid.js': '../node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js',
   'math.js': 'elements/math.ts',
   'passages.js': 'elements/passages.ts',
+  'conflict.js': 'elements/saving/conflict.ts',
   'rich-text.js': 'elements/editor/rich-text.ts',
 };
 

@@ -99,7 +99,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await text.getByText('Oil it').waitFor();
     await assertAccessible(page, 'editor');
     await page.getByLabel('Title').fill('Setting up');
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('link', { name: 'Done' }).click();
     await page.waitForURL('**/engine-co/main/guide/setup');
     await page.locator('.prose strong').getByText('well').waitFor();
     await page.getByRole('link', { name: 'Edit', exact: true }).click();
@@ -117,14 +117,14 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     }
     await page.keyboard.press('Control+End');
     await page.keyboard.type('\nSlowly.');
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('link', { name: 'Done' }).click();
     await page.waitForURL('**/engine-co/main/guide/use');
     await other.keyboard.press('Control+Home');
     await other.keyboard.type('Carefully.\n\n');
-    await other.getByRole('button', { name: 'Save', exact: true }).click();
+    await other.getByRole('link', { name: 'Done' }).click();
     await other.getByText('Another user saved this page while you were editing').waitFor();
     await assertAccessible(other, 'conflict');
-    await other.getByRole('button', { name: 'Save', exact: true }).click();
+    await other.getByRole('link', { name: 'Done' }).click();
     await other.waitForURL('**/engine-co/main/guide/use');
     for (const word of ['Carefully.', 'Slowly.']) await other.locator('.prose').getByText(word).waitFor();
     await other.close();

@@ -27,7 +27,7 @@ async function openWriter() {
 }
 
 const text = (page: Page) => page.getByRole('textbox', { name: 'Text, in Markdown' });
-const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true }).click();
+const save = (page: Page) => page.getByRole('link', { name: 'Done' }).click();
 
 const HOSTILE =
   '<h2 onclick="window.ran = 1">Loom</h2><p>It <b onmouseover="window.ran = 2">weaves</b>.' +
@@ -110,7 +110,7 @@ test('the position of a page is set by hand, and changes only on request', { ski
   });
 
   assert.deepEqual(
-    complaints.filter((line) => !/answered 400$/.test(line)),
+    complaints.filter((line) => !/answered 40[04]$/.test(line)),
     [],
   );
 });

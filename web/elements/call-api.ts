@@ -26,8 +26,14 @@ export class ApiError extends Error {
 }
 
 /** Calls the API with the cookie of the session. Errors: ApiError, with status 0 if there was no reply; an AbortError. */
-export async function callApi<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
-  const { text } = await send(method, path, body, signal);
+export async function callApi<T>(
+  method: string,
+  path: string,
+  body?: object,
+  signal?: AbortSignal,
+  idempotencyKey?: string,
+): Promise<T> {
+  const { text } = await send(method, path, body, signal, idempotencyKey);
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
@@ -42,14 +48,18 @@ export async function listAll<T>(path: string): Promise<T[]> {
   return records;
 }
 
-async function send(method: string, path: string, body?: object, signal?: AbortSignal) {
+async function send(method: string, path: string, body?: object, signal?: AbortSignal, idempotencyKey?: string) {
   const isForm = body instanceof FormData;
   let response: Response;
   try {
     response = await fetch(path, {
       method,
       credentials: 'same-origin',
-      headers: { accept: 'application/json', ...(body && !isForm && { 'content-type': 'application/json' }) },
+      headers: {
+        accept: 'application/json',
+        ...(body && !isForm && { 'content-type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
       ...(body && { body: isForm ? body : JSON.stringify(body) }),
       ...(signal && { signal }),
     });

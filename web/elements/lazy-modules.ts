@@ -1,5 +1,5 @@
 /** Imports another bundle of the same version, so that it is loaded only when it is needed. */
-function importSibling(name: string): Promise<unknown> {
+export function importSibling(name: string): Promise<unknown> {
   const address = new URL(name, import.meta.url).href;
   return import(address);
 }

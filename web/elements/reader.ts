@@ -1,13 +1,11 @@
 import './palette.ts';
 import './tree.ts';
-import { deleteSavedDraft } from './editor/draft.ts';
 import { highlightCurrentHeading } from './outline.ts';
 
 // Tells the style sheet that scripts run.
 document.documentElement.classList.add('scripted');
 
 highlightCurrentHeading();
-deleteSavedDraft();
 
 // On a narrow screen the tree is above the text, so it starts closed. On a wide one it is always shown; see tree.css.
 const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');

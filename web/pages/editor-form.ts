@@ -53,7 +53,7 @@ export function renderEditor(
       main: html`${breadcrumbs(context, [...trail, { path: '', title: page ? 'Edit' : 'New page' }])}
         <h1 class="sr-only">${title}</h1>
         ${note}
-        <ibid-editor data-wiki="${context.wiki.wiki_id}" data-page="${page?.page_id ?? ''}" data-parent="${draft.was_parent}" data-path="${page_path}" data-root="${context.pageUrl()}"${note !== false && html` data-fresh`}>
+        <ibid-editor data-wiki="${context.wiki.wiki_id}" data-user="${context.user.user_id}" data-page="${page?.page_id ?? ''}" data-parent="${draft.was_parent}" data-path="${page_path}" data-root="${context.pageUrl()}"${note !== false && html` data-fresh`}>
         <form method="post" action="${visit.path}" class="editor">
           ${draft.base_revision !== undefined && html`<input type="hidden" name="base_revision" value="${draft.base_revision}">`}
           <label class="title-field"><span class="sr-only">Title</span><input name="title" required maxlength="255" placeholder="Title" value="${draft.title}"${draft.title === '' && html` autofocus`}></label>
@@ -108,7 +108,8 @@ export function draftFromForm({ form }: Visit): Draft {
   const field = (name: string) => (form.get(name) ?? '').trim().replace(/^\/+|\/+$/g, '');
   return {
     title: form.get('title') ?? '',
-    markdown: postedText(form),
+    // A textarea sends each line break as CRLF.
+    markdown: (form.get('markdown') ?? '').replaceAll('\r\n', '\n'),
     ...(/^[1-9]\d{0,8}$/.test(base) && { base_revision: Number(base) }),
     status: form.get('status') === 'draft' ? 'draft' : 'published',
     slug: field('slug'),
@@ -116,17 +117,4 @@ export function draftFromForm({ form }: Visit): Draft {
     was_slug: field('was_slug'),
     was_parent: field('was_parent'),
   };
-}
-
-/**
- * The text of the form: the editor sends it as JSON, which keeps its line breaks. A textarea sends all of them as CRLF.
- */
-function postedText(form: URLSearchParams): string {
-  try {
-    const exact: unknown = JSON.parse(form.get('exact_markdown') ?? '');
-    if (typeof exact === 'string') return exact;
-  } catch {
-    // There was no script.
-  }
-  return (form.get('markdown') ?? '').replaceAll('\r\n', '\n');
 }

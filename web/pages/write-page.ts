@@ -2,6 +2,7 @@ import { conflictMarkLine, mergeTexts, withLineEndsOf } from '../../src/markdown
 import type { FullPage } from '../../src/pages/schema.ts';
 import type { FullRevision, RevisionDiff } from '../../src/revisions/schema.ts';
 import { Problem, problemForForm } from '../api.ts';
+import { renameHeading } from '../elements/saving/rename-heading.ts';
 import { html } from '../html.ts';
 import { problemNote } from '../layout.ts';
 import { loadBranches, trailTo } from '../tree.ts';
@@ -14,22 +15,6 @@ async function loadPage(visit: Visit) {
   const context = await loadWikiContext(visit);
   const page = await visit.api.get<FullPage>(`${context.api}/pages/path/${encodePath(requestedPath(visit))}`);
   return { context, page };
-}
-
-/** A page whose text begins with its title as a heading has one title: the heading is renamed with the page. */
-function renameHeading(markdown: string, was: string, title: string): string {
-  if (title.trim() === was) return markdown;
-  return markdown.replace(/^(\s*#[ \t]+)(.+?)([ \t]*#*[ \t]*\r?)$/m, (heading, mark, text, end, at) =>
-    // Only at the text's beginning, behind what a front matter may hold.
-    text === was && /^(?:---\r?\n.*?\n---\r?\n)?\s*$/s.test(markdown.slice(0, at))
-      ? mark + escapeMarks(title.trim()) + end
-      : heading,
-  );
-}
-
-/** A text that Markdown shows as it is. */
-function escapeMarks(text: string): string {
-  return text.replace(/[\\`*_[\]<>&$~|]/g, '\\$&');
 }
 
 /** The path of a page's parent. */

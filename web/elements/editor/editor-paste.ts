@@ -4,8 +4,8 @@ import { toMarkdown } from '../lazy-modules.ts';
 
 /** Where pasted and dropped files go. */
 export interface AttachmentTarget {
-  /** The API path of the page's attachments; "" for a page that does not exist yet. */
-  attachmentsUrl: string;
+  /** The API path of the page's attachments; a new page is created for them. Errors: Error. */
+  attachmentsUrl(): Promise<string>;
   showStatus(words: string): void;
 }
 
@@ -64,7 +64,6 @@ async function attach(
   files: readonly File[],
   { attachmentsUrl, showStatus }: AttachmentTarget,
 ): Promise<void> {
-  if (attachmentsUrl === '') return showStatus('Save the page first: pictures and files belong to a page.');
   for (const file of files) {
     showStatus(`Attaching ${file.name}…`);
     const form = new FormData();
@@ -72,7 +71,7 @@ async function attach(
     try {
       const made = await callApi<{ attachment_id: string; filename: string; content_type: string }>(
         'POST',
-        attachmentsUrl,
+        await attachmentsUrl(),
         form,
       );
       const name = made.filename.replace(/[[\]\\]/g, ' ');

@@ -1,0 +1,1 @@
+export { conflictMarkLine, mergeTexts } from '../../../src/markdown/merge-texts.ts';

@@ -1,0 +1,107 @@
+/** The editor: its text, and the event `change`, which it sends when the text or the title changes. */
+export interface EditingElement extends HTMLElement {
+  text: string;
+}
+
+/** The fields of the editor's form, and which page they are of. It is the form that works without scripts. */
+export class EditorForm {
+  readonly host: HTMLElement;
+  readonly element: HTMLFormElement;
+
+  constructor(host: HTMLElement) {
+    this.host = host;
+    this.element = host.querySelector('form') as HTMLFormElement;
+  }
+
+  #field(name: string): HTMLInputElement | null {
+    return this.element.querySelector(`input[name=${name}]`);
+  }
+
+  get title(): HTMLInputElement {
+    return this.#field('title') as HTMLInputElement;
+  }
+  get wiki(): string {
+    return this.host.dataset.wiki ?? '';
+  }
+  /** "" for a page that is not created yet. */
+  get page(): string {
+    return this.host.dataset.page ?? '';
+  }
+  get user(): string {
+    return this.host.dataset.user ?? '';
+  }
+  /** The API path of the page's wiki. */
+  get api(): string {
+    return `/v1/wikis/${this.wiki}`;
+  }
+  get base(): string {
+    return this.#field('base_revision')?.value ?? '';
+  }
+  /** The position as it is in the fields, and as the page has it. */
+  get position() {
+    const value = (name: string) => (this.#field(name)?.value ?? '').trim().replace(/^\/+|\/+$/g, '');
+    return { slug: value('slug'), parent: value('parent'), wasSlug: value('was_slug'), wasParent: value('was_parent') };
+  }
+  set parent(path: string) {
+    const field = this.#field('parent');
+    if (field) field.value = path;
+  }
+
+  /** The revision on which the text is based; "" for a new page. */
+  set base(revision: string) {
+    let field = this.#field('base_revision');
+    if (!field) {
+      field = document.createElement('input');
+      field.type = 'hidden';
+      field.name = 'base_revision';
+      this.element.prepend(field);
+    }
+    field.value = revision;
+  }
+
+  /** The form is that of this page from now on, also after a reload. */
+  showPage({ page_id, path, slug, status }: { page_id: string; path: string; slug: string; status: string }): void {
+    const root = this.host.dataset.root ?? '';
+    const encoded = path.split('/').map(encodeURIComponent).join('/');
+    this.host.dataset.page = page_id;
+    this.host.dataset.path = path;
+    this.element.action = `${root}/-/edit/${encoded}`;
+    history.replaceState(history.state, '', this.element.action);
+    const parent = path.slice(0, Math.max(0, path.length - slug.length - 1));
+    for (const [name, value] of Object.entries({ slug, was_slug: slug, parent, was_parent: parent })) {
+      const field = this.#field(name);
+      if (field) field.value = value;
+    }
+    const done = this.element.querySelector<HTMLAnchorElement>('a.done');
+    if (done) done.href = `${root}/${encoded}`;
+    this.showStatus(status === 'draft');
+  }
+
+  /** What the buttons do to a page that is a draft, or to one that is published. */
+  showStatus(isDraft: boolean): void {
+    const [save, other] = this.element.querySelectorAll<HTMLButtonElement>('button[name=status]');
+    if (!save || !other) return;
+    save.value = isDraft ? 'draft' : 'published';
+    save.textContent = isDraft ? 'Save as a draft' : 'Save';
+    other.value = isDraft ? 'published' : 'draft';
+    other.textContent = isDraft ? 'Publish' : 'Save as a draft';
+  }
+
+  /** The status that the page has after an ordinary save. */
+  get status(): string {
+    return this.element.querySelector<HTMLButtonElement>('button[name=status]')?.value ?? 'published';
+  }
+
+  /** What is happening to the text, in the bar of buttons. */
+  showState(words: string): void {
+    const state = this.element.querySelector('.draft-state');
+    if (state && state.textContent !== words) state.textContent = words;
+  }
+
+  set isBusy(busy: boolean) {
+    for (const button of this.element.querySelectorAll<HTMLButtonElement>('button[name=status]')) {
+      // It stays in the order of tabbing, and what it does waits.
+      button.setAttribute('aria-disabled', String(busy));
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import { type Draft, deleteDraft, draftKey, listDrafts, readDraft, storeDraft } from './drafts.ts';
+import type { EditorForm } from './editor-form.ts';
+import { OpenTabs } from './open-tabs.ts';
+import { randomId } from './persistent-call.ts';
+
+/** What this tab writes, in the browser's storage; and what other tabs left there. */
+export class LocalDraft {
+  readonly #form: EditorForm;
+  readonly #tabs: OpenTabs;
+  #id: string;
+  #page: string;
+
+  constructor(form: EditorForm) {
+    this.#form = form;
+    this.#page = form.page;
+    // A reload goes on with the same draft; another visit of the same address, such as a second new page, does not.
+    this.#id = (history.state as { draft?: string } | null)?.draft ?? randomId();
+    this.#keepId();
+    this.#tabs = new OpenTabs(() => this.#key);
+  }
+
+  get #key(): string {
+    return draftKey(this.#form.wiki, this.#page, this.#id);
+  }
+  get id(): string {
+    return this.#id;
+  }
+
+  #keepId(): void {
+    history.replaceState({ ...history.state, draft: this.#id }, '');
+  }
+
+  read(): Draft | undefined {
+    return readDraft(this.#key);
+  }
+
+  store(draft: Draft): boolean {
+    return storeDraft(this.#key, draft);
+  }
+
+  delete(): void {
+    deleteDraft(this.#key);
+  }
+
+  /** The page of the form was created: its draft is kept with it. */
+  moveToPage(): void {
+    const draft = this.read();
+    this.delete();
+    this.#page = this.#form.page;
+    if (draft) this.store(draft);
+  }
+
+  /**
+   * The drafts of the same page that other tabs left or are writing, the latest first. A tab that was duplicated has the
+   * id of the first one, and takes another.
+   */
+  async others(): Promise<{ key: string; draft: Draft; isOpen: boolean }[]> {
+    const open = await this.#tabs.keysOfOthers();
+    if (open.has(this.#key)) {
+      this.#id = randomId();
+      this.#keepId();
+    }
+    return listDrafts(this.#form.wiki, this.#page)
+      .filter(({ key }) => key !== this.#key)
+      .map((found) => ({ ...found, isOpen: open.has(found.key) }));
+  }
+
+  close(): void {
+    this.#tabs.close();
+  }
+}

@@ -1,0 +1,36 @@
+/** A button of a note: what it says and what it does. The note goes away, unless `stays`. */
+export interface NoteAction {
+  label: string;
+  run(): void;
+  stays?: true;
+}
+
+/** A message with buttons, for people. `isBad`: it is read aloud at once. */
+export function makeNote(words: string, actions: readonly NoteAction[] = [], isBad = false): HTMLElement {
+  const note = document.createElement('div');
+  note.className = isBad ? 'note bad' : 'note';
+  note.setAttribute('role', isBad ? 'alert' : 'status');
+  const text = document.createElement('p');
+  text.textContent = words;
+  note.append(text);
+  for (const { label, run, stays } of actions) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'button';
+    button.textContent = label;
+    button.addEventListener('click', () => {
+      if (!stays) note.remove();
+      run();
+    });
+    note.append(button, ' ');
+  }
+  return note;
+}
+
+export function timeOf(at: number): string {
+  const time = new Date(at);
+  const isToday = time.toDateString() === new Date().toDateString();
+  return isToday
+    ? time.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+    : time.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+}

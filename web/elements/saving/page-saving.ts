@@ -1,0 +1,284 @@
+import type { FullPage } from '../../../src/pages/schema.ts';
+import { ApiError, errorMessage } from '../call-api.ts';
+import { type Draft, deleteDraft } from './drafts.ts';
+import { type EditingElement, EditorForm } from './editor-form.ts';
+import { LocalDraft } from './local-draft.ts';
+import { mergeWithCurrent } from './merge-with-current.ts';
+import { makeNote, timeOf } from './notes.ts';
+import { type PendingWrite, persistentCall } from './persistent-call.ts';
+import { preparePageWrite } from './prepare-page-write.ts';
+import { signInAgain } from './sign-in-again.ts';
+
+/** How much typing a crash may lose. */
+const STORE_DELAY_MS = 400;
+
+interface Wanted {
+  status: string;
+  /** Whether the page is opened when it is saved. */
+  leaves?: boolean;
+  /** A page that is created for the sake of its attachments has no title yet and is not published. */
+  isForAttachments?: boolean;
+}
+
+/** Saves the page of an editor, and keeps what is not saved: in the browser, until the service has it. */
+export class PageSaving {
+  readonly #form: EditorForm;
+  readonly #editor: EditingElement;
+  readonly #draft: LocalDraft;
+  #saved: { title: string; markdown: string };
+  #storeTimer: ReturnType<typeof setTimeout> | undefined;
+  #wanted: Wanted | undefined;
+  #running: Promise<void> | undefined;
+  #pending: PendingWrite | undefined;
+  #hasWaited = false;
+  readonly #obstacles = {
+    waits: () => {
+      this.#hasWaited = true;
+      this.#form.showState('The service cannot be reached. It will be saved as soon as it can.');
+    },
+    signIn: () => this.signIn(),
+  };
+
+  constructor(editor: EditingElement) {
+    this.#form = new EditorForm(editor);
+    this.#editor = editor;
+    this.#saved = { title: this.#form.title.defaultValue, markdown: this.#area.defaultValue };
+    this.#draft = new LocalDraft(this.#form);
+    editor.addEventListener('change', ({ target }) => target === editor && this.#changed());
+    this.#form.element.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.save({ status: (event.submitter as HTMLButtonElement | null)?.value || this.#form.status });
+    });
+    this.#offerDone();
+    addEventListener('pagehide', () => this.#storeTimer !== undefined && this.#store());
+    this.#restore();
+  }
+
+  get #area(): HTMLTextAreaElement {
+    return this.#form.element.querySelector('textarea') as HTMLTextAreaElement;
+  }
+
+  get #isChanged(): boolean {
+    const { slug, parent, wasSlug, wasParent } = this.#form.position;
+    const { title, markdown } = this.#saved;
+    return (
+      this.#form.title.value !== title || this.#editor.text !== markdown || slug !== wasSlug || parent !== wasParent
+    );
+  }
+
+  /** Typing does not put off that it is stored. */
+  #changed(): void {
+    if (this.#storeTimer !== undefined) return;
+    if (!this.#running) this.#form.showState('Not saved yet');
+    this.#storeTimer = setTimeout(() => this.#store(), STORE_DELAY_MS);
+  }
+
+  /** Saves as the main button does, and stays in the editor. */
+  saveAsIs(): void {
+    this.save({ status: this.#form.status });
+  }
+
+  save(wanted: Wanted): void {
+    if (!wanted.isForAttachments && !this.#form.element.reportValidity()) return;
+    this.#wanted = wanted;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      this.#form.isBusy = false;
+    });
+  }
+
+  /** The API path of the page's attachments. A new page is created as a draft, so that it can have some. Errors: Error. */
+  async attachmentsUrl(): Promise<string> {
+    if (this.#form.page === '') {
+      this.save({ status: 'draft', isForAttachments: true });
+      await this.#running;
+    }
+    if (this.#form.page === '') throw new Error('the page could not be created');
+    return `${this.#form.api}/pages/${this.#form.page}/attachments`;
+  }
+
+  signIn(): Promise<void> {
+    this.#store();
+    return signInAgain(this.#form.host, this.#form.user);
+  }
+
+  async #run(): Promise<void> {
+    this.#form.isBusy = true;
+    try {
+      for (let wanted = this.#wanted; wanted; wanted = this.#wanted) {
+        this.#hasWaited = false;
+        // A write without an answer goes first: what it did decides what this one is based on.
+        if (this.#pending) await this.#send();
+        this.#form.showState('Saving…');
+        this.#pending = await preparePageWrite(this.#form, this.#editor, this.#saved.title, wanted, this.#obstacles);
+        await this.#send(wanted.isForAttachments);
+        // What was typed while the service could not be reached is saved with it.
+        if (this.#hasWaited && this.#isChanged) continue;
+        if (this.#wanted === wanted) this.#wanted = undefined;
+        if (wanted.leaves && !this.#isChanged) this.#leave();
+      }
+    } catch (error) {
+      this.#wanted = undefined;
+      await this.#refused(error);
+    }
+  }
+
+  /** Sends what is pending until it is answered. Errors: ApiError of a refusal, after which it is not pending. */
+  async #send(isForAttachments = false): Promise<void> {
+    const write = this.#pending as PendingWrite;
+    this.#store();
+    this.#form.showState('Saving…');
+    try {
+      const page = await persistentCall<FullPage>(this.#obstacles, write.method, write.path, write.body, write.key);
+      this.#pending = undefined;
+      this.#wasSaved(page, write, isForAttachments);
+    } catch (error) {
+      // After a fault of the service it may have been done, or may yet be.
+      if (!(error instanceof ApiError) || error.status < 500) this.#pending = undefined;
+      throw error;
+    }
+  }
+
+  #wasSaved(page: FullPage, { body }: PendingWrite, isForAttachments: boolean): void {
+    const isNew = this.#form.page === '';
+    for (const note of this.#form.host.querySelectorAll('.note')) note.remove();
+    this.#saved = { title: body.title, markdown: body.markdown };
+    this.#form.base = String(page.revision);
+    this.#form.showPage({ ...page, status: isForAttachments ? 'published' : page.status });
+    if (isNew) this.#draft.moveToPage();
+    if (this.#isChanged) this.#store();
+    else this.#draft.delete();
+    this.#form.showState(isForAttachments ? 'Not published yet' : `Saved at ${timeOf(Date.now())}`);
+  }
+
+  async #refused(error: unknown): Promise<void> {
+    this.#store();
+    if (error instanceof ApiError && error.code === 'edit_conflict') {
+      const merged = await mergeWithCurrent(this.#form, this.#editor, this.#obstacles);
+      this.#saved = merged.current;
+      this.#show(merged.note);
+      this.#running = undefined;
+      return this.#store();
+    }
+    const words = error instanceof ApiError ? errorMessage(error) : (error as Error).message;
+    this.#show(makeNote(`This was not saved. ${words}`, [], true));
+  }
+
+  #show(note: HTMLElement): void {
+    for (const old of this.#form.host.querySelectorAll(':scope > .note[role=alert]')) old.remove();
+    this.#form.host.prepend(note);
+    note.scrollIntoView({ block: 'nearest' });
+  }
+
+  #leave(): void {
+    const done = this.#form.element.querySelector<HTMLAnchorElement>('a.done');
+    if (done) location.assign(done.href);
+  }
+
+  #offerDone(): void {
+    const done = this.#form.element.querySelector<HTMLAnchorElement>('.editor-do a');
+    if (!done) return;
+    done.textContent = 'Done';
+    done.className = 'button done';
+    done.addEventListener('click', (event) => {
+      if (!this.#isChanged && !this.#running) return;
+      event.preventDefault();
+      this.save({ status: this.#form.status, leaves: true });
+    });
+  }
+
+  #store(): void {
+    clearTimeout(this.#storeTimer);
+    this.#storeTimer = undefined;
+    const at = Date.now();
+    const isStored = this.#draft.store({
+      title: this.#form.title.value,
+      markdown: this.#editor.text,
+      base_revision: this.#form.base,
+      parent: this.#form.position.parent,
+      at,
+      ...(this.#pending && { pending: this.#pending }),
+    });
+    if (this.#running) return;
+    this.#form.showState(
+      isStored
+        ? `Stored in this browser at ${timeOf(at)}, not saved yet`
+        : 'Not saved, and this browser cannot store it: save soon',
+    );
+  }
+
+  /** Goes on with what this tab had written before a reload or a crash, and offers what other tabs left. */
+  #restore(): void {
+    const isFresh = this.#form.host.dataset.fresh !== undefined;
+    const own = this.#draft.read();
+    // A form that the service returned with a note is newer than what is stored. Browsers refill forms on a reload, and
+    // the user may have typed before the script was loaded.
+    if (isFresh) this.#store();
+    else if (own) this.#resume(own);
+    else if (this.#isChanged) this.#changed();
+    void this.#offerOthers();
+  }
+
+  async #offerOthers(): Promise<void> {
+    const others = await this.#draft.others();
+    const [last] = others.filter(({ isOpen }) => !isOpen);
+    for (const { key, draft, isOpen } of others) {
+      if (draft.title === this.#saved.title && draft.markdown === this.#saved.markdown && !draft.pending) {
+        if (!isOpen) deleteDraft(key);
+      } else if (key === last?.key && this.#form.page !== '' && !this.#isChanged) {
+        // The last tab in which this page was edited was closed, or crashed.
+        this.#resume(draft);
+        deleteDraft(key);
+      } else this.#offer(key, draft, isOpen);
+    }
+  }
+
+  #offer(key: string, draft: Draft, isOpen: boolean): void {
+    const what = this.#form.page === '' ? `An unsaved new page “${draft.title || 'Untitled'}”` : 'Unsaved changes';
+    const where = isOpen ? 'another tab, which is open' : 'a tab that is closed';
+    const go = () => {
+      // What is here is kept as well: as the draft of another tab, which is offered again.
+      this.#resume(draft);
+      if (!isOpen) deleteDraft(key);
+    };
+    const actions = [
+      { label: 'Continue here', run: go },
+      ...(isOpen ? [] : [{ label: 'Discard', run: () => deleteDraft(key) }]),
+    ];
+    this.#form.host.prepend(makeNote(`${what} of ${timeOf(draft.at)} from ${where}.`, actions));
+  }
+
+  #resume(draft: Draft): void {
+    const form = this.#form;
+    const before = {
+      title: form.title.value,
+      markdown: this.#editor.text,
+      base: form.base,
+      parent: form.position.parent,
+    };
+    if (draft.title === before.title && draft.markdown === before.markdown && !draft.pending) {
+      if (!this.#isChanged) this.#draft.delete();
+      return;
+    }
+    form.title.value = draft.title;
+    if (draft.parent !== undefined && form.page === '') form.parent = draft.parent;
+    this.#editor.text = draft.markdown;
+    if (form.base !== '' && draft.base_revision !== '') form.base = draft.base_revision;
+    this.#pending = draft.pending;
+    const discard = () => {
+      form.title.value = before.title;
+      form.parent = before.parent;
+      this.#editor.text = before.markdown;
+      if (before.base !== '') form.base = before.base;
+      this.#pending = undefined;
+      clearTimeout(this.#storeTimer);
+      this.#storeTimer = undefined;
+      if (this.#isChanged) this.#store();
+      else this.#draft.delete();
+      form.showState('');
+    };
+    const words = `Your unsaved changes were restored, as of ${timeOf(draft.at)}.`;
+    form.host.prepend(makeNote(words, [{ label: 'Discard them', run: discard }]));
+    this.#store();
+  }
+}

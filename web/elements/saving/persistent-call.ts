@@ -1,0 +1,62 @@
+import { ApiError, callApi } from '../call-api.ts';
+
+/** A write that is sent again until it is answered: its key makes the service do it once. */
+export interface PendingWrite {
+  key: string;
+  method: 'POST' | 'PATCH';
+  path: string;
+  body: { title: string; markdown: string; [field: string]: unknown };
+}
+
+/** What stands between a request and its answer, for the page to say and to wait for. */
+export interface Obstacles {
+  /** The service cannot be reached, or has too much to do. It is tried again. */
+  waits(): void;
+  /** The session has ended. Resolves when the user is signed in again. */
+  signIn(): Promise<void>;
+}
+
+const FIRST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 20_000;
+/** Statuses after which the same request may succeed. */
+const TRANSIENT: ReadonlySet<number> = new Set([0, 408, 429, 502, 503, 504]);
+
+/** Calls the API until it answers: while the connection is gone, the service busy or the session ended, it waits. Errors: ApiError. */
+export async function persistentCall<T>(
+  obstacles: Obstacles,
+  method: string,
+  path: string,
+  body?: object,
+  idempotencyKey?: string,
+): Promise<T> {
+  for (let delay = FIRST_DELAY_MS; ; delay = Math.min(2 * delay, MAX_DELAY_MS)) {
+    try {
+      return await callApi<T>(method, path, body, undefined, idempotencyKey);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 401) await obstacles.signIn();
+      else if (TRANSIENT.has(error.status) || error.code === 'idempotency_in_progress') {
+        obstacles.waits();
+        await connectionOr(1_000 * (error.retry_after ?? 0) || delay);
+      } else throw error;
+    }
+  }
+}
+
+/** Resolves when the browser is online again, or after this time. */
+function connectionOr(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      removeEventListener('online', done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    addEventListener('online', done);
+  });
+}
+
+/** Random hexadecimal digits. `crypto.randomUUID` exists only on pages that were sent by HTTPS. */
+export function randomId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,69 @@
+import { slugFrom } from '../../../src/core/slug.ts';
+import type { FullPage } from '../../../src/pages/schema.ts';
+import { ApiError } from '../call-api.ts';
+import { importSibling } from '../lazy-modules.ts';
+import type { EditingElement, EditorForm } from './editor-form.ts';
+import { type Obstacles, type PendingWrite, persistentCall, randomId } from './persistent-call.ts';
+import { renameHeading } from './rename-heading.ts';
+
+/** The title of a page that was created before it was given one. */
+const UNTITLED = 'Untitled';
+
+/**
+ * The request that saves the form as it is now. Errors: ApiError 400 for a parent that does not exist, or a text that
+ * still has marks of two versions.
+ */
+export async function preparePageWrite(
+  form: EditorForm,
+  editor: EditingElement,
+  savedTitle: string,
+  { status, isForAttachments = false }: { status: string; isForAttachments?: boolean },
+  obstacles: Obstacles,
+): Promise<PendingWrite> {
+  const { slug, parent, wasSlug, wasParent } = form.position;
+  const isNew = form.page === '';
+  const parentId = isNew || parent !== wasParent ? await pageIdAt(form.api, parent, obstacles) : undefined;
+  const title = form.title.value.trim() === '' && isForAttachments ? UNTITLED : form.title.value;
+  const written = editor.text;
+  await refuseMarks(written);
+  const markdown = isNew ? written : renameHeading(written, savedTitle, title);
+  if (markdown !== written) editor.text = markdown;
+  // Its slug was made before its title.
+  const isUntitled = !isNew && slug === wasSlug && savedTitle === UNTITLED && title !== UNTITLED;
+  const newSlug = isUntitled ? slugFrom(title, 'page') : slug;
+  return {
+    key: randomId(),
+    method: isNew ? 'POST' : 'PATCH',
+    path: isNew ? `${form.api}/pages` : `${form.api}/pages/${form.page}`,
+    body: {
+      title,
+      markdown,
+      status,
+      ...(!isNew && { base_revision: Number(form.base) }),
+      ...(newSlug !== '' && (isNew || newSlug !== wasSlug) && { slug: newSlug }),
+      ...(parentId !== undefined && { parent_page_id: parentId }),
+    },
+  };
+}
+
+async function pageIdAt(api: string, path: string, obstacles: Obstacles): Promise<string> {
+  if (path === '') return '';
+  const encoded = path.split('/').map(encodeURIComponent).join('/');
+  try {
+    return (await persistentCall<FullPage>(obstacles, 'GET', `${api}/pages/path/${encoded}`)).page_id;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    const message = `There is no page at “${path}”. Choose a parent from the list, or none.`;
+    throw new ApiError(400, { error: 'invalid_request', message, request_id: error.request_id });
+  }
+}
+
+/** A text with conflict markers would be shown with them. */
+async function refuseMarks(text: string): Promise<void> {
+  if (!text.includes('<<<<<<<') && !text.includes('>>>>>>>')) return;
+  const { conflictMarkLine } = (await importSibling('conflict.js')) as typeof import('./conflict.ts');
+  const line = conflictMarkLine(text);
+  if (line === undefined) return;
+  const message = `The text still has marks of two versions, first in line ${line}. Keep what is right between <<<<<<< and >>>>>>>, remove the marks, and save again.`;
+  throw new ApiError(400, { error: 'invalid_request', message });
+}

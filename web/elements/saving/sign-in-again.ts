@@ -1,0 +1,61 @@
+import { ApiError, callApi } from '../call-api.ts';
+import { makeNote } from './notes.ts';
+
+const POLL_MS = 2_000;
+
+/**
+ * Asks to sign in again, in a window of its own, so that the page and its text stay as they are. Resolves when the same
+ * user is signed in again, whether in that window or in another tab. There is one note at a time.
+ */
+export function signInAgain(place: Element, user_id: string): Promise<void> {
+  waiting ??= ask(place, user_id).finally(() => {
+    waiting = undefined;
+  });
+  return waiting;
+}
+
+let waiting: Promise<void> | undefined;
+
+async function ask(place: Element, user_id: string): Promise<void> {
+  let opened: Window | null = null;
+  let woken = (): void => undefined;
+  const open = {
+    label: 'Sign in',
+    stays: true as const,
+    run: () => {
+      opened = window.open('/sign-in', 'ibid-sign-in', 'popup,width=480,height=720');
+    },
+  };
+  const words = 'You are signed out. What you wrote is stored in this browser. Sign in, and go on where you are.';
+  const note = makeNote(words, [open], true);
+  place.append(note);
+  const wake = () => woken();
+  addEventListener('focus', wake);
+  try {
+    for (;;) {
+      const me = await whoIsSignedIn();
+      if (me?.user_id === user_id) return;
+      const text = note.querySelector('p');
+      if (me && text)
+        text.textContent = `${me.email} is signed in now. Sign in as the user who wrote this text, to save it.`;
+      await new Promise<void>((done) => {
+        woken = done;
+        setTimeout(done, POLL_MS);
+      });
+    }
+  } finally {
+    removeEventListener('focus', wake);
+    note.remove();
+    (opened as Window | null)?.close();
+  }
+}
+
+async function whoIsSignedIn(): Promise<{ user_id: string; email: string } | undefined> {
+  try {
+    return await callApi<{ user_id: string; email: string }>('GET', '/v1/me');
+  } catch (error) {
+    // Not yet, or the service cannot be reached: it is asked again.
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}

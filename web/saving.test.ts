@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertAccessible, collectComplaints, openWatched } from '../test/assert-page.ts';
+import { skip } from '../test/browser.ts';
+import { openBrowserFor } from '../test/browser-visitor.ts';
+import { openWorld } from '../test/world.ts';
+
+const world = await openWorld();
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+const text = (page: Page) => page.getByRole('textbox', { name: 'Text, in Markdown' });
+const textOf = (page: Page) =>
+  page.locator('ibid-editor').evaluate((editor: HTMLElement & { text: string }) => editor.text);
+const stored = (page: Page) => page.getByText('Stored in this browser').waitFor();
+
+async function type(page: Page, words: string): Promise<void> {
+  await text(page).click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type(words);
+}
+
+test('nothing that is typed is lost or written twice', { skip }, async (t) => {
+  const owner = await world.owner();
+  const { body } = await owner.get('/v1/overview');
+  const api = `/v1/wikis/${owner.wiki_id}`;
+  const root = `${world.address}/${body.session.organizations[0].slug}/${body.wikis[0].slug}`;
+  const { page_id } = (await owner.post(`${api}/pages`, { title: 'Guide', markdown: 'Here.\n' })).body;
+  const pageNow = async () => (await owner.get(`${api}/pages/${page_id}`)).body;
+  const context = await openBrowserFor(world, owner.user_id);
+  const { page, complaints } = await openWatched(context);
+  const other = await context.newPage();
+  collectComplaints(other, complaints);
+
+  await t.test('each new page has its own unsaved text, and another visit is offered it', async () => {
+    await page.goto(`${root}/-/new`);
+    await page.getByLabel('Title').fill('First');
+    await type(page, 'One half of the first.');
+    await stored(page);
+    await other.goto(`${root}/-/new?title=Second`);
+    await other.getByText('An unsaved new page “First”').waitFor();
+    assert.equal(await other.getByLabel('Title').inputValue(), 'Second');
+    assert.equal(await textOf(other), '');
+    await type(other, 'All of the second.');
+    await stored(other);
+    await page.reload();
+    await page.getByText('Your unsaved changes were restored').waitFor();
+    assert.equal(await textOf(page), 'One half of the first.');
+    // Another visit of the address, where a reload would go on with the same page.
+    await page.goto('about:blank');
+    await page.goto(`${root}/-/new`);
+    const offer = page.getByRole('status').filter({ hasText: 'An unsaved new page “First”' });
+    await assertAccessible(page, 'unsaved new pages');
+    await offer.getByRole('button', { name: 'Continue here' }).click();
+    await text(page).getByText('One half of the first.').waitFor();
+    assert.equal(await page.getByLabel('Title').inputValue(), 'First');
+    await page.getByRole('link', { name: 'Done' }).click();
+    await page.waitForURL(`${root}/first`);
+    await other.getByRole('link', { name: 'Done' }).click();
+    await other.waitForURL(`${root}/second`);
+  });
+
+  await t.test('two tabs on one page keep what each has', async () => {
+    for (const [tab, words] of [
+      [page, 'Of the first tab.'],
+      [other, 'Of the other tab.'],
+    ] as const) {
+      await tab.goto(`${root}/-/edit/guide`);
+      await type(tab, words);
+      await stored(tab);
+    }
+    for (const [tab, words] of [
+      [page, 'Here.\nOf the first tab.'],
+      [other, 'Here.\nOf the other tab.'],
+    ] as const) {
+      await tab.reload();
+      await tab.getByText('Your unsaved changes were restored').waitFor();
+      await tab.getByText('from another tab, which is open').waitFor();
+      assert.equal(await textOf(tab), words);
+    }
+    await other.getByRole('button', { name: 'Discard them' }).click();
+    assert.equal(await textOf(other), 'Here.\n');
+    await other.goto('about:blank');
+  });
+
+  await t.test('saving stays in the editor and says so', async () => {
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved at').waitFor();
+    assert.equal((await pageNow()).markdown, 'Here.\nOf the first tab.');
+  });
+
+  await t.test('without a connection it waits, and saves what was typed meanwhile too', async () => {
+    await context.setOffline(true);
+    await type(page, ' Offline.');
+    await page.keyboard.press('Control+s');
+    await page.getByText('It will be saved as soon as it can').waitFor();
+    await type(page, ' Later.');
+    await context.setOffline(false);
+    await page.getByText('Saved at').waitFor();
+    assert.equal((await pageNow()).markdown, 'Here.\nOf the first tab. Offline. Later.');
+  });
+
+  await t.test('a save whose answer is lost is not done twice, also after a crash of the tab', async () => {
+    const { revision } = await pageNow();
+    await page.route('**/v1/wikis/*/pages/*', async (route) => {
+      if (route.request().method() === 'PATCH') await route.fetch();
+      return route.abort();
+    });
+    await type(page, ' Once.');
+    await page.keyboard.press('Control+s');
+    await page.getByText('It will be saved as soon as it can').waitFor();
+    await type(page, ' And more.');
+    await page.waitForFunction(() => Object.values(localStorage).some((draft) => draft.includes('And more')));
+    await page.unrouteAll();
+    await page.goto('about:blank');
+    await page.goto(`${root}/-/edit/guide`);
+    await text(page).getByText('And more.').waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved at').waitFor();
+    const now = await pageNow();
+    assert.match(now.markdown, / Once\. And more\.$/);
+    assert.equal(now.revision, revision + 2);
+  });
+
+  await t.test('when the session ends, signing in again goes on with the same text', async () => {
+    const cookies = await context.cookies();
+    await context.clearCookies();
+    await type(page, ' Signed out.');
+    await page.keyboard.press('Control+s');
+    await page.getByRole('alert').getByText('You are signed out').waitFor();
+    assert.equal(await page.getByText(/bearer|token/i).count(), 0);
+    await assertAccessible(page, 'signed out while writing');
+    const opened = context.waitForEvent('page');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    const popup = await opened;
+    await popup.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await context.addCookies(cookies);
+    await page.getByText('Saved at').waitFor();
+    assert.match((await pageNow()).markdown, / Signed out\.$/);
+  });
+
+  await t.test('a picture comes into a new page, which is not published before it is saved', async () => {
+    await page.goto(`${root}/-/new`);
+    const dataTransfer = await page.evaluateHandle((base64) => {
+      const data = new DataTransfer();
+      const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+      data.items.add(new File([bytes], 'dot.png', { type: 'image/png' }));
+      return data;
+    }, PIXEL);
+    await text(page).dispatchEvent('drop', { dataTransfer });
+    await page.locator('.preview img').waitFor();
+    const { body: drafts } = await owner.get(`${api}/pages?status=draft`);
+    assert.deepEqual(
+      drafts.map(({ title }: { title: string }) => title),
+      ['Untitled'],
+    );
+    await page.getByLabel('Title').fill('With a picture');
+    await page.getByRole('link', { name: 'Done' }).click();
+    await page.waitForURL(`${root}/with-a-picture`);
+    await page.locator('.prose img').waitFor();
+    assert.equal((await owner.get(`${api}/pages/path/with-a-picture`)).body.status, 'published');
+  });
+
+  const expected = complaints.filter((line) => !/answered 401$|Failed to load resource: net::ERR/.test(line));
+  assert.deepEqual(expected, []);
+});
