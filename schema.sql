@@ -366,6 +366,42 @@ AS $function$
   select count(*) from ended
 $function$;
 
+-- Shows the workspace of a pending invitation to the verified address of the caller, until the end of the transaction, as the secret of its link does.
+CREATE OR REPLACE FUNCTION public.open_own_invitation(invitation text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  opened text;
+begin
+  select i.workspace_id into opened from users u
+  join invitations i on i.email = u.email and i.invitation_id = invitation and i.state = 'pending' and i.expires_at > now()
+  where u.user_id = own_user() and u.email_verified;
+  if opened is null then
+    return false;
+  end if;
+  perform set_config('ibid.workspaces', trim(coalesce(current_setting('ibid.workspaces', true), '') || ' ' || opened), true);
+  return true;
+end $function$;
+
+-- The pending invitations to the verified address of the caller, whose workspaces they cannot see yet.
+CREATE OR REPLACE FUNCTION public.own_invitations()
+ RETURNS TABLE(invitation_id text, workspace_name text, inviter_name text, email text, role text, expires_at timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select i.invitation_id, w.name, b.display_name, i.email, i.role, i.expires_at
+  from users u
+  join invitations i on i.email = u.email and i.state = 'pending' and i.expires_at > now()
+  join workspaces w on w.workspace_id = i.workspace_id
+  join users b on b.user_id = i.invited_by
+  where u.user_id = own_user() and u.email_verified and not exists (
+    select from memberships m where m.workspace_id = i.workspace_id and m.user_id = u.user_id)
+$function$;
+
 -- Whose credential was entered.
 CREATE OR REPLACE FUNCTION public.own_user()
  RETURNS text

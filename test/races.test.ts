@@ -51,14 +51,18 @@ function membersOfRole(workspace_id: string, role: RoleSlug, count: number) {
 }
 
 /** A new user with a pending invitation whose mail was lost: the secret of the link. */
-async function invited({ workspace_id, user_id }: Owner): Promise<{ person: Client; token: string }> {
+async function invited({
+  workspace_id,
+  user_id,
+}: Owner): Promise<{ person: Client; token: string; invitation_id: string }> {
   const email = `${randomUUID()}@example.com`;
   const person = await world.person(email);
   const { secret, hash } = newLinkSecret();
+  const invitation_id = newId('inv');
   await query(sql`
     insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
-    values (${newId('inv')}, ${workspace_id}, ${email}, 'member', ${hash}, ${user_id}, now() + interval '7 days')`);
-  return { person, token: secret };
+    values (${invitation_id}, ${workspace_id}, ${email}, 'member', ${hash}, ${user_id}, now() + interval '7 days')`);
+  return { person, token: secret, invitation_id };
 }
 
 async function workspacesOf(person: Client): Promise<number> {
@@ -120,10 +124,14 @@ const invitationRaces: Race[] = [
     name: 'an invitation is accepted once',
     async prepare() {
       const owner = await ownerWithSeats(2);
-      const { person, token } = await invited(owner);
+      const { person, token, invitation_id } = await invited(owner);
       return {
-        call: (_, at) => at(person).post('/v1/invitations/accept', { token }),
-        allowedErrors: ['409 conflict', '409 already_member'],
+        // By the link and without it.
+        call: (i, at) =>
+          i % 2 === 0
+            ? at(person).post('/v1/invitations/accept', { token })
+            : at(person).post(`/v1/me/invitations/${invitation_id}/accept`),
+        allowedErrors: ['409 conflict', '409 already_member', '404 not_found'],
         check: async () => assert.equal(await numberOf('memberships', owner.workspace_id, 'active'), 2),
       };
     },

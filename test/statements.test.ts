@@ -34,6 +34,8 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/workspaces/:workspace_id/transfer': 6,
   // begin, the lock on the user, the lock on the invitation's workspace, the facts, the membership, commit.
   'POST /v1/invitations/accept': 6,
+  // The same, and a look whether the address is the caller's, which shows the workspace.
+  'POST /v1/me/invitations/:invitation_id/accept': 7,
   // Reads the credential's permissions before it creates a key that has no more.
   'POST /v1/workspaces/:workspace_id/api-keys': 2,
   'POST /v1/me/api-keys': 2,

@@ -282,6 +282,7 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   const key = newToken('key');
   const personal = endpoint.access.on === 'caller';
   const made = { membership_id: newId('mem'), invitation_id: newId('inv'), key_id: newId('key') };
+  const offered = newId('inv');
   // The caller accepts an invitation to a workspace that they are not in.
   const [host_id, host] = [newId('org'), newId('user')];
   await db.query(sql`
@@ -301,7 +302,7 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
       select ${made.invitation_id}, ${workspace_id}, ${`${made.invitation_id}@example.com`}, 'viewer', ${randomBytes(32)}::bytea,
         ${owner.user_id}, now() + interval '1 day'
       union all
-      select ${newId('inv')}, ${host_id}, email, 'viewer', ${hash}, ${host}, now() + interval '1 day'
+      select ${offered}, ${host_id}, email, 'viewer', ${hash}, ${host}, now() + interval '1 day'
       from users where user_id = ${asker.user_id}
     )
     insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value)
@@ -314,6 +315,7 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   const work = /\/(uploads|jobs)\//.test(endpoint.path) ? await freshWork(db, a, owner, endpoint) : {};
   const source_id =
     endpoint.method === 'DELETE' && endpoint.path.includes(':source_id') ? await freshSource(db, a) : a.source_id;
+  if (personal) made.invitation_id = offered;
   return { ...a, ...made, ...work, wiki_id, page_id, attachment_id, source_id, token: secret };
 }
 

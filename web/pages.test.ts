@@ -320,9 +320,20 @@ test('an invitation is accepted only by its recipient, after signing in', async 
   assert.match((await visit('GET', address, {})).body, /Sign in with that address first/);
   assert.match((await me.open(address)).body, /Sign out, and sign in with the address that was invited/);
   const theirs = await browserOf(guest.user_id);
-  assert.equal((await theirs.open('/')).headers.get('location'), '/begin');
-  assert.match((await theirs.open(address)).body, /Accept/);
-  const accepted = await theirs.submit('/invitations/accept', { token: 'of the mail' });
+  assert.equal((await theirs.open('/')).headers.get('location'), '/invitations');
+  for (const shown of ['/invitations', '/begin', address]) {
+    const { body } = await theirs.open(shown);
+    assert.match(body, /<button class="button main wide"[^>]*>(Accept|Join .*)<\/button>/, shown);
+    assert.equal(body.match(/name="display_name"/g)?.length, 1, `${shown} asks for a name`);
+  }
+  const wrong = await theirs.submit('/invitations', { invitation_id: 'inv_nothing' });
+  assert.equal(wrong.status, 404);
+  const accepted = await theirs.submit('/invitations', {
+    invitation_id: invited.invitation_id,
+    display_name: 'Grace Hopper',
+  });
+  assert.equal((await guest.get('/v1/me')).body.display_name, 'Grace Hopper');
+  assert.doesNotMatch((await theirs.open('/begin')).body, /display_name/);
   assert.deepEqual([accepted.status, accepted.headers.get('location')], [303, '/hostile']);
   assert.equal((await theirs.open('/hostile/w/page')).status, 200);
   assert.match((await theirs.open(address)).body, /You are in/);

@@ -4,6 +4,7 @@ import { decideGone, gone } from './pages/gone.ts';
 import { history, restoreRevision } from './pages/history.ts';
 import { begin, beginWorkspace, chooseTheme, home, workspace } from './pages/home.ts';
 import { acceptInvitation, invitation } from './pages/invitation.ts';
+import { acceptOwnInvitation, ownInvitations } from './pages/own-invitations.ts';
 import { readPage } from './pages/read-page.ts';
 import { search } from './pages/search.ts';
 import { audit } from './pages/settings/audit.ts';
@@ -40,6 +41,8 @@ export const ROUTES: readonly WebRoute[] = [
   makeFirstUser,
   invitation,
   acceptInvitation,
+  ownInvitations,
+  acceptOwnInvitation,
   begin,
   beginWorkspace,
   chooseTheme,

@@ -1,13 +1,24 @@
 import type { Feature } from '../jobs/define-job.ts';
 import { acceptInvitation } from './accept-invitation.ts';
+import { acceptOwnInvitation } from './accept-own-invitation.ts';
 import { inviteMember } from './invite-member.ts';
 import { listInvitations } from './list-invitations.ts';
+import { listOwnInvitations } from './list-own-invitations.ts';
 import { lookupInvitation } from './lookup-invitation.ts';
 import { resendInvitation } from './resend-invitation.ts';
 import { revokeInvitation } from './revoke-invitation.ts';
 import { sendInvitationMail } from './send-invitation-mail.job.ts';
 
 export const invitations: Feature = {
-  endpoints: [inviteMember, listInvitations, resendInvitation, revokeInvitation, lookupInvitation, acceptInvitation],
+  endpoints: [
+    inviteMember,
+    listInvitations,
+    resendInvitation,
+    revokeInvitation,
+    lookupInvitation,
+    acceptInvitation,
+    listOwnInvitations,
+    acceptOwnInvitation,
+  ],
   jobs: [sendInvitationMail],
 };

@@ -79,6 +79,56 @@ test('only the account whose verified address is the invited one can accept', as
   );
 });
 
+test('who signs in is shown the invitations to their verified address, and accepts one of them once without its link', async () => {
+  const [owner, other] = [await world.owner(), await world.owner()];
+  const { invitation_id } = await invite(owner, 'lena@example.org', 'developer');
+  await invite(other, 'leni@example.org');
+  const lena = await world.person('lena@example.org');
+  const path = (id: string) => `/v1/me/invitations/${id}/accept`;
+  const { body: shown } = await lena.get('/v1/me/invitations');
+  assert.deepEqual([shown.length, shown[0].invitation_id, shown[0].role], [1, invitation_id, 'developer']);
+  assert.equal(shown[0].token, undefined);
+  // It is hidden from another address, a look-alike, one that is not verified, and a key that is limited.
+  const leni = await world.person('leni@example.org');
+  const lookalike = await world.person();
+  await world.db.query(sql`update users set email = 'lеna@example.org' where user_id = ${lookalike.user_id}`);
+  const unverified = await world.person();
+  await world.db.query(sql`
+    update users set email = 'lena@example.org', email_verified = false where user_id = ${unverified.user_id}`);
+  for (const stranger of [leni, lookalike, unverified, owner]) {
+    const { body } = await stranger.get('/v1/me/invitations');
+    assert.ok(body.every((one: { invitation_id: string }) => one.invitation_id !== invitation_id));
+    assert.equal((await stranger.post(path(invitation_id))).status, 404);
+  }
+  const { body: key } = await lena.post('/v1/me/api-keys', { name: 'reads', permissions: ['pages:read'] });
+  assert.equal((await world.as(key.secret).get('/v1/me/invitations')).status, 403);
+  assert.equal((await world.as(key.secret).post(path(invitation_id))).status, 403);
+  const accepted = await lena.post(path(invitation_id));
+  assert.deepEqual(
+    [accepted.status, accepted.body.workspace_id, accepted.body.role],
+    [200, owner.workspace_id, 'developer'],
+  );
+  assert.equal((await lena.post(path(invitation_id))).status, 404);
+  assert.deepEqual((await lena.get('/v1/me/invitations')).body, []);
+  assert.equal((await lena.get('/v1/workspaces')).body.length, 1);
+  const { body: events } = await owner.get(`${of(owner)}/audit-events?type=organization_membership.created`);
+  assert.equal(events.at(-1).actor_id, lena.user_id);
+});
+
+test('an invitation that was revoked or is past its time is neither shown nor accepted, with or without its link', async () => {
+  const owner = await world.owner();
+  const guest = await world.person('lost@example.org');
+  const { invitation_id } = await invite(owner, 'lost@example.org');
+  const accept = () => guest.post(`/v1/me/invitations/${invitation_id}/accept`);
+  await world.db.query(sql`update invitations set expires_at = now() where invitation_id = ${invitation_id}`);
+  assert.deepEqual([(await guest.get('/v1/me/invitations')).body.length, (await accept()).status], [0, 404]);
+  await world.db.query(sql`
+    update invitations set expires_at = now() + interval '1 day' where invitation_id = ${invitation_id}`);
+  assert.equal((await guest.get('/v1/me/invitations')).body.length, 1);
+  await owner.post(`${of(owner)}/invitations/${invitation_id}/revoke`);
+  assert.deepEqual([(await guest.get('/v1/me/invitations')).body.length, (await accept()).status], [0, 404]);
+});
+
 test('a secret that was changed, revoked, replaced or is past its time opens nothing', async () => {
   const owner = await world.owner();
   const guest = await world.person('guest@example.org');

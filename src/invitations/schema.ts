@@ -36,6 +36,17 @@ export const InvitationOffer = Record({
 });
 export type InvitationOffer = Static<typeof InvitationOffer>;
 
+/** An invitation as who is invited sees it after signing in. */
+export const OwnInvitation = Record({
+  invitation_id: Id,
+  workspace_name: Type.String(),
+  inviter_name: Type.String(),
+  email: Type.String(),
+  role: Type.String(),
+  expires_at: Timestamp,
+});
+export type OwnInvitation = Static<typeof OwnInvitation>;
+
 /** The state of an invitation `i` now: whether its time is over is seen when it is read, not written down by a timer. */
 export const presentState: Sql = raw(
   `(case when i.state = 'pending' and i.expires_at <= now() then 'expired' else i.state end)`,

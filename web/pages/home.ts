@@ -3,6 +3,7 @@ import { html } from '../html.ts';
 import { renderAlone } from '../layout.ts';
 import type { Cookie, Visit, WebRoute } from '../visit.ts';
 import { notFound } from '../wiki-context.ts';
+import { invitationList, loadOwnInvitations } from './own-invitations.ts';
 
 /** The address of the user's current wiki; of /begin for users without one. */
 export function homeUrl({ session, wikis }: Overview): string {
@@ -14,7 +15,13 @@ export function homeUrl({ session, wikis }: Overview): string {
 export const home: WebRoute = {
   method: 'GET',
   path: '/',
-  handle: async ({ api }) => ({ redirect: homeUrl(await api.get<Overview>('/v1/overview')) }),
+  handle: async (visit) => {
+    const [overview, invitations] = await Promise.all([
+      visit.api.get<Overview>('/v1/overview'),
+      loadOwnInvitations(visit),
+    ]);
+    return { redirect: invitations.length > 0 ? '/invitations' : homeUrl(overview) };
+  },
 };
 
 /** For users who are in no workspace. */
@@ -24,11 +31,13 @@ export const begin: WebRoute = {
   handle: async (visit) => {
     const overview = await visit.api.get<Overview>('/v1/overview');
     if (overview.wikis.length > 0) return { redirect: homeUrl(overview) };
+    const invitations = await loadOwnInvitations(visit);
     return {
       page: renderAlone(visit, {
         title: 'Begin',
         main: html`<h1>You are in no workspace yet</h1>
-          <p>If you were invited, open the link in the invitation's mail. Or make a workspace of your own: it comes with a wiki.</p>
+          ${invitationList(overview.session.user, invitations)}
+          <p>${invitations.length === 0 ? `Nobody has invited ${overview.session.user.email} until now. Ask for an invitation, or make` : 'Or make'} a workspace of your own: it comes with a wiki.</p>
           <form method="post" action="/begin" class="stack">
             <label>Name of the workspace <input name="name" required maxlength="100" autocomplete="organization"></label>
             <button class="button main">Make a workspace</button>

@@ -1,28 +1,30 @@
 import type { InvitationOffer } from '../../src/invitations/schema.ts';
+import type { User } from '../../src/workspaces/schema.ts';
 import { Problem, problemForForm } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { problemNote, renderAlone } from '../layout.ts';
 import type { Visit, WebRoute } from '../visit.ts';
+import { nameField, saveName } from './own-invitations.ts';
 
 const PATH = '/invitations/accept';
 
 async function renderInvitation(visit: Visit, token: string, status = 200, note: Content = false) {
   const query = new URLSearchParams({ token });
   const invitation = await visit.api.get<InvitationOffer>(`/v1/invitations/lookup?${query}`);
-  const me = await signedInEmail(visit);
+  const me = await signedInUser(visit);
   return { status, page: renderAlone(visit, { title: 'Invitation', main: main(invitation, token, me, note) }) };
 }
 
-async function signedInEmail({ api }: Visit): Promise<string | undefined> {
+async function signedInUser({ api }: Visit): Promise<User | undefined> {
   try {
-    return (await api.get<{ email: string }>('/v1/me')).email;
+    return await api.get<User>('/v1/me');
   } catch (error) {
     if (error instanceof Problem && error.status === 401) return undefined;
     throw error;
   }
 }
 
-function main(invitation: InvitationOffer, token: string, me: string | undefined, note: Content): Content {
+function main(invitation: InvitationOffer, token: string, me: User | undefined, note: Content): Content {
   const { workspace_name, inviter_name, email, role, state } = invitation;
   const head = html`<h1>Join ${workspace_name}</h1>
     <p>${inviter_name} invites <strong>${email}</strong> to be a ${role} of ${workspace_name}.</p>${note}`;
@@ -35,11 +37,12 @@ function main(invitation: InvitationOffer, token: string, me: string | undefined
     return html`${head}<p>Sign in with that address first.</p>
       <p><a class="button main wide" href="/sign-in?next=${encodeURIComponent(next)}">Sign in</a></p>`;
   }
-  if (me !== email) {
-    return html`${head}<p>You are signed in as <strong>${me}</strong>. Sign out, and sign in with the address that was invited.</p>
+  if (me.email !== email) {
+    return html`${head}<p>You are signed in as <strong>${me.email}</strong>. Sign out, and sign in with the address that was invited.</p>
       <form method="post" action="/sign-out"><button class="button wide">Sign out</button></form>`;
   }
-  return html`${head}<form method="post" action="${PATH}"><input type="hidden" name="token" value="${token}">
+  return html`${head}<form method="post" action="${PATH}" class="stack"><input type="hidden" name="token" value="${token}">
+    ${nameField(me)}
     <button class="button main wide" autofocus>Accept</button></form>`;
 }
 
@@ -55,6 +58,7 @@ export const acceptInvitation: WebRoute = {
   handle: async (visit) => {
     const token = visit.form.get('token') ?? '';
     try {
+      await saveName(visit);
       const { slug } = await visit.api.post<{ slug: string }>('/v1/invitations/accept', { token });
       return { redirect: `/${slug}` };
     } catch (error) {

@@ -68,7 +68,7 @@ export const [profile, changeProfile] = settingsPage({
 async function workspaceList(visit: Visit, context: SettingsContext): Promise<Content> {
   const { organizations } = context.overview.session;
   if (organizations.length === 0) {
-    return html`<p class="empty">You are in no workspace. Open the link of an invitation, or <a href="/begin">make one of your own</a>.</p>`;
+    return html`<p class="empty">You are in no workspace. See <a href="/invitations">who has invited you</a>, or <a href="/begin">make one of your own</a>.</p>`;
   }
   const list = html`<ul class="list">${organizations.map(({ name, slug, role }) => html`<li><a href="/${slug}">${name}</a> <span class="tag">${role}</span></li>`)}</ul>`;
   return html`<ibid-profile token="${await issueWidgetToken(visit, context, 'profile')}">${list}</ibid-profile>`;

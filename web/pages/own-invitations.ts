@@ -1,0 +1,86 @@
+import type { OwnInvitation } from '../../src/invitations/schema.ts';
+import type { Overview, User } from '../../src/workspaces/schema.ts';
+import { Problem, problemForForm } from '../api.ts';
+import { type Content, html, nothing } from '../html.ts';
+import { problemNote, renderAlone } from '../layout.ts';
+import type { Visit, WebRoute } from '../visit.ts';
+import { homeUrl } from './home.ts';
+
+const PATH = '/invitations';
+
+export function loadOwnInvitations({ api }: Visit): Promise<OwnInvitation[]> {
+  return api.get('/v1/me/invitations');
+}
+
+/** The invitations to the user's address, each with a button that accepts it, and once with a field for their name. */
+export function invitationList(user: User, invitations: readonly OwnInvitation[]): Content {
+  if (invitations.length === 0) return nothing;
+  return html`<ul class="list">${invitations.map(
+    ({
+      invitation_id,
+      workspace_name,
+      inviter_name,
+      role,
+    }) => html`<li><form method="post" action="${PATH}" class="stack">
+      <p><strong>${workspace_name}</strong><br><span class="small">${inviter_name} invites you as ${role}.</span></p>
+      <input type="hidden" name="invitation_id" value="${invitation_id}">
+      ${nameField(user)}
+      <button class="button main wide">Join ${workspace_name}</button></form></li>`,
+  )}</ul>`;
+}
+
+/** Asks for the name of who is called by their address, which is so until they said another. */
+export function nameField({ email, display_name }: User): Content {
+  const isUnnamed = display_name === '' || display_name === email.slice(0, email.indexOf('@'));
+  return (
+    isUnnamed &&
+    html`<label>Your name <span class="hint">as others see it</span><input name="display_name" maxlength="100" autocomplete="name" value="${display_name}"></label>`
+  );
+}
+
+/** Keeps the name that a form with `nameField` sent. Errors: Problem, for a name that is none. */
+export async function saveName({ api, form }: Visit): Promise<void> {
+  const display_name = form.get('display_name')?.trim() ?? '';
+  if (display_name === '') return;
+  try {
+    await api.patch('/v1/me', { display_name });
+  } catch (error) {
+    // Who signs in at another service has their name from there.
+    if (!(error instanceof Problem) || error.status !== 403) throw error;
+  }
+}
+
+async function renderInvitations(visit: Visit, status = 200, note: Content = false) {
+  const overview = await visit.api.get<Overview>('/v1/overview');
+  const invitations = await loadOwnInvitations(visit);
+  const { user } = overview.session;
+  const home = homeUrl(overview);
+  return {
+    status,
+    page: renderAlone(visit, {
+      title: 'Invitations',
+      main: html`<h1>You are invited</h1>${note}
+        ${invitations.length === 0 && html`<p>There is no invitation to <strong>${user.email}</strong> now. Ask for a new one: they are good for a week.</p>`}
+        ${invitationList(user, invitations)}
+        <p><a class="button quiet wide" href="${home}">${home === '/begin' ? 'Make a workspace of your own' : 'Not now'}</a></p>`,
+    }),
+  };
+}
+
+export const ownInvitations: WebRoute = { method: 'GET', path: PATH, handle: (visit) => renderInvitations(visit) };
+
+export const acceptOwnInvitation: WebRoute = {
+  method: 'POST',
+  path: PATH,
+  handle: async (visit) => {
+    const id = encodeURIComponent(visit.form.get('invitation_id') ?? '');
+    try {
+      await saveName(visit);
+      const { slug } = await visit.api.post<{ slug: string }>(`/v1/me/invitations/${id}/accept`);
+      return { redirect: `/${slug}` };
+    } catch (error) {
+      const problem = problemForForm(error);
+      return renderInvitations(visit, problem.status, problemNote(problem));
+    }
+  },
+};
