@@ -132,6 +132,8 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
 
   await t.test('the history shows what changed', async () => {
     await page.goto(`${world.address}/engine-co/main/guide/setup`);
+    await page.getByLabel('More about this page').click();
+    await assertAccessible(page, 'menu of a page');
     await page.getByRole('link', { name: 'History' }).click();
     await page.getByText('current', { exact: true }).waitFor();
     await assertAccessible(page, 'history');

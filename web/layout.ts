@@ -2,6 +2,7 @@ import { renderDocument } from './document.ts';
 import { type Content, type Html, html, nothing } from './html.ts';
 import { icon } from './icons.ts';
 import { searchHelp } from './search-help.ts';
+import { breadcrumbs } from './tree.ts';
 import { userMenu } from './user-menu.ts';
 import type { Visit } from './visit.ts';
 import type { WikiContext } from './wiki-context.ts';
@@ -9,6 +10,10 @@ import type { WikiContext } from './wiki-context.ts';
 export interface WikiDocument {
   title: string;
   main: Content;
+  /** The pages above this one, from the root down. */
+  trail?: readonly { path: string; title: string }[];
+  /** What can be done with the page: at the right of the breadcrumbs. */
+  actions?: Content;
   /** The tree of pages. */
   tree?: Content;
   /** The outline, beside the text. */
@@ -31,7 +36,7 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
     body: html`
 <a class="skip" href="#main">Skip to the text</a>
 <header class="top">
-  <a class="brand" href="${context.pageUrl()}" aria-label="${wiki.title}: its first page"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${wiki.title}</span></a>
+  <a class="brand" href="${context.pageUrl()}"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${wiki.title}</span></a>
   <form class="find" role="search" action="${context.actionUrl('search')}">
     <label for="find" class="sr-only">Search ${wiki.title}</label>
     ${icon('search')}
@@ -50,13 +55,18 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
 </header>
 <div class="frame">
   ${document.tree === undefined ? nothing : treePanel(context, document.tree)}
-  <main id="main" tabindex="-1">${document.main}</main>
+  <main id="main" tabindex="-1">${document.kind !== 'write' && pageBar(context, document)}${document.main}</main>
   ${document.aside ?? nothing}
 </div>
 <ibid-palette data-wiki="${wiki.wiki_id}" data-root="${context.pageUrl()}"></ibid-palette>
 ${context.can('uploads:create') && html`<ibid-drop data-wiki="${wiki.wiki_id}" data-to="${context.actionUrl('upload')}"></ibid-drop>`}
 <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>`,
   });
+}
+
+/** The same row on every page: where it is, and what can be done with it. */
+function pageBar(context: WikiContext, { trail = [], actions }: WikiDocument): Html {
+  return html`<div class="page-bar">${breadcrumbs(context, trail)}${actions !== undefined && html`<div class="page-do">${actions}</div>`}</div>`;
 }
 
 function treePanel(context: WikiContext, tree: Content): Html {

@@ -80,6 +80,7 @@ const PAGES = [
   '/-/new',
   `/-/new?title=${encodeURIComponent(HOSTILE)}&parent=${page.page_id}`,
   '/-/edit/page',
+  '/-/move/page',
   '/-/trash',
   '/-/gone',
   '/-/broken-links',
@@ -174,7 +175,7 @@ test('a user who can only read is offered no other action, and refused it', asyn
   const viewer = await world.member(workspace.workspace_id, 'viewer');
   const theirs = await browserOf(viewer.user_id);
   const { body } = await theirs.open('/hostile/w/page');
-  for (const action of ['edit', 'new', 'upload', 'trash', 'gone', 'broken-links'])
+  for (const action of ['edit', 'move', 'duplicate', 'delete', 'new', 'upload', 'trash', 'gone', 'broken-links'])
     assert.ok(!body.includes(`/-/${action}`), action);
   const refused = await theirs.submit('/hostile/w/-/edit/page', {
     title: 'x',
@@ -239,6 +240,30 @@ test('a deleted page says so, and can be restored', async () => {
   assert.match(missing.body, /is in the trash/);
   const restored = await me.submit('/hostile/w/-/trash', { page_id: gone.page_id });
   assert.deepEqual([restored.status, restored.headers.get('location')], [303, '/hostile/w/gone']);
+});
+
+test('a page is renamed, moved below another one, duplicated and deleted from its menu, and what was deleted comes back', async () => {
+  const root = '/hostile/w';
+  const pages = `${api}/pages`;
+  const { body } = await owner.post(pages, { title: 'Loom', markdown: '# Loom\n\nThreads.' });
+  await owner.post(pages, { title: 'Warp', markdown: '', parent_page_id: body.page_id });
+  const menu = (await me.open(`${root}/loom`)).body;
+  for (const action of ['move/loom', 'duplicate', 'delete', 'history/loom'])
+    assert.ok(menu.includes(`/-/${action}"`), action);
+  const moved = await me.submit(`${root}/-/move/loom`, { title: 'Power loom', parent: '/page/' });
+  assert.deepEqual([moved.status, moved.headers.get('location')], [303, `${root}/page/loom`]);
+  assert.equal((await owner.get(`${pages}/${body.page_id}`)).body.markdown, '# Power loom\n\nThreads.');
+  assert.equal((await me.open(`${root}/loom/warp`)).headers.get('location'), `${root}/page/loom/warp`);
+  const refused = await me.submit(`${root}/-/move/page/loom`, { title: 'Kept & shown', parent: 'page/loom/warp' });
+  assert.equal(refused.status, 409);
+  assert.match(refused.body, /Kept &amp; shown/);
+  const copied = await me.submit(`${root}/-/duplicate`, { page_id: body.page_id });
+  assert.match(String(copied.headers.get('location')), /\/page\/power-loom-copy$/);
+  const deleted = await me.submit(`${root}/-/delete`, { page_id: body.page_id });
+  const notice = (await me.open(String(deleted.headers.get('location')))).body;
+  assert.match(notice, /role="status">[\s\S]*Power loom[\s\S]*Undo/);
+  const back = await me.submit(`${root}/-/trash`, { page_id: body.page_id });
+  assert.equal(back.headers.get('location'), `${root}/page/loom`);
 });
 
 test('pages whose files are gone are kept or deleted after a question, by those who may write', async () => {

@@ -78,6 +78,7 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
   });
 
   await t.test('without a script, from the page of all passages', async () => {
+    await page.locator('.page-do summary').click();
     await page.locator('.page-do').getByRole('link', { name: 'Sources' }).click();
     await page.getByText('3 of 3 blocks can be followed').waitFor();
     await assertAccessible(page, 'all passages');

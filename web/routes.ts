@@ -4,6 +4,7 @@ import { decideGone, gone } from './pages/gone.ts';
 import { history, restoreRevision } from './pages/history.ts';
 import { begin, beginWorkspace, chooseTheme, home, workspace } from './pages/home.ts';
 import { acceptInvitation, invitation } from './pages/invitation.ts';
+import { duplicatePage, movePage, saveMove } from './pages/move-page.ts';
 import { acceptOwnInvitation, ownInvitations } from './pages/own-invitations.ts';
 import { readPage } from './pages/read-page.ts';
 import { search } from './pages/search.ts';
@@ -63,6 +64,9 @@ export const ROUTES: readonly WebRoute[] = [
   editPage,
   saveEdit,
   restoreRevision,
+  movePage,
+  saveMove,
+  duplicatePage,
   movePageToTrash,
   trash,
   restoreFromTrash,

@@ -78,7 +78,7 @@ export function renderSettings(
 </header>
 <div class="frame">
   ${sectionNav(visit, context)}
-  <main id="main" tabindex="-1"><article class="settings"><h1>${title}</h1>${main}</article></main>
+  <main id="main" tabindex="-1"><div class="page-bar"><nav class="crumbs" aria-label="Where this is"><ol><li><a href="${home}">${workspace.name}</a></li><li><span>Settings</span></li></ol></nav></div><article class="settings"><h1>${title}</h1>${main}</article></main>
 </div>
 <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>`,
   });

@@ -39,7 +39,7 @@ export function renderTree(context: WikiContext, branches: readonly Branch[], cu
         branch.has_children
           ? html`<a class="twist" href="${context.actionUrl('pages', branch.path)}" aria-label="Pages below ${branch.title}">${icon('chevron')}</a>`
           : html`<span class="twist"></span>`
-      }<a class="leaf" href="${context.pageUrl(branch.path)}"${here && html` aria-current="page"`}>${branch.title}</a>${
+      }<a class="leaf" href="${context.pageUrl(branch.path)}" title="${branch.title}"${here && html` aria-current="page"`}>${branch.title}</a>${
         branch.status !== 'published' && html`<span class="tag">${branch.status}</span>`
       }</span>${isOpen && level(branch.page_id)}</li>`;
   };
@@ -67,9 +67,15 @@ export function trailTo(branches: readonly Branch[], page_id: string): Branch[] 
   return way;
 }
 
+/** The wiki and the pages above a page; those in the middle of a long way are folded. */
 export function breadcrumbs(context: WikiContext, way: readonly { path: string; title: string }[]): Content {
+  const link = ({ path, title }: { path: string; title: string }) =>
+    html`<li>${path === '' ? html`<span>${title}</span>` : html`<a href="${context.pageUrl(path)}">${title}</a>`}</li>`;
+  const folded = way.length > 3 ? way.slice(1, -1) : [];
+  const shown = folded.length > 0 ? [way[0], way.at(-1)] : way;
+  const [first, ...rest] = shown.flatMap((step) => step ?? []).map(link);
   return html`<nav class="crumbs" aria-label="Where this is"><ol>
-    <li><a href="${context.pageUrl()}">${context.wiki.title}</a></li>
-    ${way.map(({ path, title }, i) => html`<li>${i === way.length - 1 ? html`<span>${title}</span>` : html`<a href="${context.pageUrl(path)}">${title}</a>`}</li>`)}
+    <li><a href="${context.pageUrl()}">${context.wiki.title}</a></li>${first ?? nothing}
+    ${folded.length > 0 && html`<li><details class="menu start"><summary aria-label="${folded.length} pages between">…</summary><ul class="menu-box">${folded.map(link)}</ul></details></li>`}${rest}
   </ol></nav>`;
 }

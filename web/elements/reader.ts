@@ -11,15 +11,33 @@ highlightCurrentHeading();
 const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');
 if (treeFold && !matchMedia('(max-width: 52rem)').matches) treeFold.open = true;
 
-// Menus close on a click outside and on Escape.
-const menu = document.querySelector<HTMLDetailsElement>('.menu');
+// Menus close on a click outside, on Escape, and when another one opens.
+const openMenus = () => document.querySelectorAll<HTMLDetailsElement>('details.menu[open], details.find-help[open]');
 document.addEventListener('click', (event) => {
-  if (menu?.open && !menu.contains(event.target as Node)) menu.open = false;
+  for (const menu of openMenus()) if (!menu.contains(event.target as Node)) menu.open = false;
 });
 document.addEventListener('keydown', (event) => {
-  if (event.key !== 'Escape' || !menu?.open) return;
-  menu.open = false;
-  menu.querySelector('summary')?.focus();
+  if (event.key !== 'Escape') return;
+  for (const menu of openMenus()) {
+    menu.open = false;
+    menu.querySelector('summary')?.focus();
+  }
+});
+
+// Copies the address of a page.
+document.addEventListener('click', async (event) => {
+  const button = (event.target as Element).closest<HTMLElement>('[data-copy]');
+  if (!button) return;
+  const address = new URL(button.dataset.copy ?? '', location.href).href;
+  const words = button.textContent;
+  try {
+    await navigator.clipboard.writeText(address);
+    button.textContent = 'Copied';
+  } catch {
+    // Over plain http a script may not write to the clipboard.
+    prompt('The link of this page', address);
+  }
+  setTimeout(() => (button.textContent = words), 1_500);
 });
 
 // Makes content that is wider than the column scrollable by keyboard.

@@ -3,7 +3,7 @@ import type { FullRevision, Revision, RevisionDiff } from '../../src/revisions/s
 import { type Content, html, nothing } from '../html.ts';
 import { renderInWiki, time } from '../layout.ts';
 import { pageText, scriptsFor } from '../page-text.ts';
-import { breadcrumbs, loadBranches, renderTree, trailTo } from '../tree.ts';
+import { loadBranches, renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebRoute } from '../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
 
@@ -34,7 +34,8 @@ export const history: WebRoute = {
       page: renderInWiki(visit, context, {
         title,
         tree: renderTree(context, branches, page.page_id),
-        main: html`${breadcrumbs(context, [...trailTo(branches, page.page_id), { path: '', title: 'History' }])}${main}`,
+        trail: trailTo(branches, page.page_id),
+        main,
         ...more,
       }),
     });

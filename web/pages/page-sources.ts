@@ -7,7 +7,7 @@ import { icon } from '../icons.ts';
 import { renderInWiki } from '../layout.ts';
 import { pageText, scriptsFor } from '../page-text.ts';
 import { loadCitations, traceBlocks } from '../traces.ts';
-import { breadcrumbs, loadBranches, renderTree, trailTo } from '../tree.ts';
+import { loadBranches, renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebResponse } from '../visit.ts';
 import type { WikiContext } from '../wiki-context.ts';
 
@@ -42,9 +42,9 @@ export async function pageSources(visit: Visit, context: WikiContext, page: Full
       title: `${page.title}: where it comes from`,
       tree: renderTree(context, branches, page.page_id),
       scripts: scriptsFor(page.html),
-      main: html`${breadcrumbs(context, [...trailTo(branches, page.page_id), { path: '', title: 'Where it comes from' }])}
-        <article class="traced">
-          <header class="page-head"><p class="small">Where it comes from</p><h1>${page.title}</h1>
+      trail: trailTo(branches, page.page_id),
+      main: html`<article class="traced">
+          <header class="page-head"><h1>Sources of ${page.title}</h1>
           <p>${unchanged} of ${blocks.length} ${blocks.length === 1 ? 'block' : 'blocks'} can be followed to a source. Where nothing stands beside a block, people wrote it.
           <a href="${context.pageUrl(page.path)}">Back to the page</a></p></header>
           ${sourceList(context, citations)}

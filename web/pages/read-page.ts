@@ -6,9 +6,10 @@ import { type Content, html, nothing } from '../html.ts';
 import { icon } from '../icons.ts';
 import { renderInWiki, time } from '../layout.ts';
 import { incompleteNote, loadIncomplete } from '../losses.ts';
+import { pageActions } from '../page-actions.ts';
 import { pageText, scriptsFor } from '../page-text.ts';
 import { type ListPart, partLinks, readPart } from '../paging.ts';
-import { breadcrumbs, loadBranches, renderTree, trailTo } from '../tree.ts';
+import { loadBranches, renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebResponse, WebRoute } from '../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
 import { noSuchPage } from './no-such-page.ts';
@@ -64,17 +65,12 @@ function renderPage(
       tree: renderTree(context, branches, page.page_id),
       aside: outlineNav(page),
       scripts: [...scriptsFor(page.html), ...(page.citations.length > 0 ? ['passages.js'] : [])],
-      main: html`${breadcrumbs(context, trailTo(branches, page.page_id))}
-        <article>
+      trail: trailTo(branches, page.page_id).slice(0, -1),
+      actions: pageActions(context, page),
+      main: html`<article>
           <header class="page-head">
             ${!startsWithTitle(page) && html`<h1>${page.title}</h1>`}
             ${pageState(page, staleness)}
-            <div class="page-do">
-              ${context.can('pages:write') && html`<a class="button" href="${context.actionUrl('edit', page.path)}">${icon('edit')} Edit</a>`}
-              <a class="button quiet" href="${context.actionUrl('history', page.path)}">${icon('history')} History</a>
-              ${page.citations.length > 0 && html`<a class="button quiet" href="${pageSourcesUrl(context, page.path)}">${icon('source')} Sources</a>`}
-              ${context.can('pages:write') && html`<a class="button quiet" href="${context.actionUrl('new')}?parent=${page.page_id}">${icon('plus')} Page below</a>`}
-            </div>
           </header>
           ${page.citations.length > 0 && html`<ibid-passages data-from="${pageSourcesUrl(context, page.path)}"></ibid-passages>`}
           <div class="prose">${pageText(context, page)}</div>
@@ -113,7 +109,7 @@ function outlineNav({ outline }: FullPage): Content {
 function childList(context: WikiContext, page: FullPage, branches: readonly Branch[]): Content {
   const below = branches.filter(({ parent_page_id }) => parent_page_id === page.page_id);
   if (below.length === 0) return nothing;
-  return html`<section><h2>Pages below</h2><ul class="columns">
+  return html`<section><h2>Subpages</h2><ul class="columns">
     ${below.map(({ path, title }) => html`<li><a href="${context.pageUrl(path)}">${title}</a></li>`)}
   </ul></section>`;
 }

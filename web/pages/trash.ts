@@ -1,5 +1,5 @@
 import type { FullPage, TrashedPage } from '../../src/pages/schema.ts';
-import { html } from '../html.ts';
+import { type Content, html } from '../html.ts';
 import { renderInWiki, time } from '../layout.ts';
 import { partLinks, readPart } from '../paging.ts';
 import { loadBranches, renderTree } from '../tree.ts';
@@ -21,7 +21,7 @@ export const trash: WebRoute = {
       page: renderInWiki(visit, context, {
         title: 'Trash',
         tree: renderTree(context, branches),
-        main: html`<article><h1>Trash</h1>
+        main: html`<article><h1>Trash</h1>${undo(visit.query.get('deleted'), part.records)}
           ${
             part.records.length === 0
               ? html`<p class="empty">${part.isFirst ? 'The trash is empty.' : 'There is nothing more.'} Pages that are deleted wait here before they are gone for good.</p>`
@@ -37,6 +37,16 @@ export const trash: WebRoute = {
     };
   },
 };
+
+/** What was deleted a moment ago, with the way back. */
+function undo(page_id: string | null, pages: readonly TrashedPage[]): Content {
+  const page = pages.find((it) => it.page_id === page_id);
+  return (
+    page !== undefined &&
+    html`<div class="note good" role="status"><form method="post" class="between"><span>“${page.title}” is in the trash.</span>
+      <input type="hidden" name="page_id" value="${page.page_id}"><button class="button">Undo</button></form></div>`
+  );
+}
 
 export const restoreFromTrash: WebRoute = {
   method: 'POST',
@@ -54,7 +64,8 @@ export const movePageToTrash: WebRoute = {
   path: '/:workspace/:wiki/-/delete',
   handle: async (visit) => {
     const context = await loadWikiContext(visit);
-    await visit.api.delete(`${context.api}/pages/${encodeURIComponent(visit.form.get('page_id') ?? '')}`);
-    return { redirect: context.actionUrl('trash') };
+    const page_id = visit.form.get('page_id') ?? '';
+    await visit.api.delete(`${context.api}/pages/${encodeURIComponent(page_id)}`);
+    return { redirect: `${context.actionUrl('trash')}?${new URLSearchParams({ deleted: page_id })}` };
   },
 };

@@ -4,7 +4,7 @@ import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';
 import { renderInWiki } from '../layout.ts';
 import { partLinks, readPart } from '../paging.ts';
-import { branchesPath, breadcrumbs, loadBranches, renderTree, trailTo } from '../tree.ts';
+import { branchesPath, loadBranches, renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebRoute } from '../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
 
@@ -46,7 +46,7 @@ function emptyWiki(context: WikiContext): Content {
 function pageCards(context: WikiContext, branches: readonly Branch[]): Content {
   return html`<ul class="doors">${branches.map(
     ({ path, title, has_children, status }) => html`<li><a href="${context.pageUrl(path)}"><strong>${title}</strong>
-      <span class="small">${has_children ? 'Pages below' : '1 page'}${status !== 'published' && ` · ${status}`}</span></a></li>`,
+      <span class="small">${has_children ? 'Subpages' : 'Page'}${status !== 'published' && ` · ${status}`}</span></a></li>`,
   )}</ul>`;
 }
 
@@ -57,12 +57,13 @@ async function renderBranch(visit: Visit, path: string) {
   const part = await readPart<Branch>(visit, branchesPath(context, id));
   const around = part.isFirst ? part.records : await loadBranches(visit.api, context, id);
   const below = part.records.filter(({ parent_page_id }) => parent_page_id === id);
-  const title = page ? `Pages below ${page.title}` : `All of ${context.wiki.title}`;
+  const title = page ? `Subpages of ${page.title}` : `All of ${context.wiki.title}`;
   return {
     page: renderInWiki(visit, context, {
       title,
       tree: renderTree(context, around, id),
-      main: html`${breadcrumbs(context, trailTo(around, id))}<article><h1>${title}</h1>
+      trail: trailTo(around, id),
+      main: html`<article><h1>${title}</h1>
         ${below.length === 0 ? html`<p class="empty">No ${part.isFirst ? '' : 'more '}pages here.</p>` : pageCards(context, below)}
         ${partLinks(part)}
       </article>`,

@@ -1,0 +1,24 @@
+import type { FullPage } from '../src/pages/schema.ts';
+import { type Content, html } from './html.ts';
+import { icon } from './icons.ts';
+import { pageSourcesUrl } from './pages/page-sources.ts';
+import type { WikiContext } from './wiki-context.ts';
+
+/** What can be done with a page: the frequent actions as buttons, the others in a menu. */
+export function pageActions(context: WikiContext, page: FullPage): Content {
+  const mayWrite = context.can('pages:write');
+  const entry = (href: string, words: string) => html`<li><a href="${href}">${words}</a></li>`;
+  return html`${mayWrite && html`<a class="button" href="${context.actionUrl('edit', page.path)}">${icon('edit')} Edit</a>`}
+    <details class="menu page-menu"><summary class="button quiet" aria-label="More about this page" title="More">${icon('more')}</summary>
+      <div class="menu-box"><ul>
+        ${mayWrite && entry(`${context.actionUrl('new')}?parent=${page.page_id}`, 'New subpage')}
+        ${mayWrite && entry(context.actionUrl('move', page.path), 'Rename or move')}
+        ${mayWrite && html`<li><form method="post" action="${context.actionUrl('duplicate')}"><input type="hidden" name="page_id" value="${page.page_id}"><button>Duplicate</button></form></li>`}
+        <li class="needs-script"><button type="button" data-copy="${context.pageUrl(page.path)}">Copy link</button></li>
+        ${entry(context.actionUrl('history', page.path), 'History')}
+        ${page.citations.length > 0 && entry(pageSourcesUrl(context, page.path), 'Sources')}
+        ${context.can('wikis:export') && entry(context.actionUrl('transfer'), 'Export')}
+      </ul>
+      ${mayWrite && html`<ul><li><form method="post" action="${context.actionUrl('delete')}"><input type="hidden" name="page_id" value="${page.page_id}"><button class="bad">Delete</button></form></li></ul>`}
+      </div></details>`;
+}

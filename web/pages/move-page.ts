@@ -1,0 +1,89 @@
+import type { FullPage } from '../../src/pages/schema.ts';
+import { problemForForm } from '../api.ts';
+import { type Content, html } from '../html.ts';
+import { problemNote, renderInWiki } from '../layout.ts';
+import { loadBranches, renderTree, trailTo } from '../tree.ts';
+import type { Visit, WebResponse, WebRoute } from '../visit.ts';
+import { encodePath, loadWikiContext, requestedPath, requirePermission, type WikiContext } from '../wiki-context.ts';
+import { renameHeading } from '../rename-heading.ts';
+
+async function loadPage(visit: Visit): Promise<{ context: WikiContext; page: FullPage }> {
+  const context = await loadWikiContext(visit);
+  requirePermission(visit, context, 'pages:write');
+  return { context, page: await visit.api.get(`${context.api}/pages/path/${encodePath(requestedPath(visit))}`) };
+}
+
+/** The form that renames a page and moves it below another one, which is named by its path, or by its title where scripts run. */
+async function renderForm(visit: Visit, status = 200, note: Content = false): Promise<WebResponse> {
+  const { context, page } = await loadPage(visit);
+  const branches = await loadBranches(visit.api, context, page.page_id);
+  const trail = trailTo(branches, page.page_id);
+  const parent = page.path.slice(0, Math.max(0, page.path.lastIndexOf('/')));
+  return {
+    status,
+    page: renderInWiki(visit, context, {
+      title: `Rename or move ${page.title}`,
+      tree: renderTree(context, branches, page.page_id),
+      trail,
+      main: html`<article><h1>Rename or move</h1>${note}
+        <form method="post" class="stack">
+          <label>Title <input name="title" required maxlength="255" value="${visit.form.get('title') ?? page.title}"></label>
+          <label>Parent page <span class="hint">its address; empty: top level</span>
+            <input name="parent" list="parents" maxlength="1000" autocomplete="off" value="${visit.form.get('parent') ?? parent}" data-pick="${context.api}/suggest"></label>
+          <datalist id="parents">${branches.filter(({ page_id }) => page_id !== page.page_id).map(({ path, title }) => html`<option value="${path}">${title}</option>`)}</datalist>
+          <p class="small">Subpages move along, and old addresses lead to the new ones.</p>
+          <p class="row-of-buttons"><button class="button main">Save</button> <a class="button quiet" href="${context.pageUrl(page.path)}">Cancel</a></p>
+        </form></article>`,
+    }),
+  };
+}
+
+export const movePage: WebRoute = {
+  method: 'GET',
+  path: '/:workspace/:wiki/-/move/*',
+  handle: (visit) => renderForm(visit),
+};
+
+export const saveMove: WebRoute = {
+  method: 'POST',
+  path: '/:workspace/:wiki/-/move/*',
+  handle: async (visit) => {
+    const { context, page } = await loadPage(visit);
+    const title = visit.form.get('title')?.trim() ?? '';
+    const parent = (visit.form.get('parent') ?? '').trim().replace(/^\/+|\/+$/g, '');
+    try {
+      const parent_page_id =
+        parent === '' ? '' : (await visit.api.get<FullPage>(`${context.api}/pages/path/${encodePath(parent)}`)).page_id;
+      const renamed = title !== page.title && {
+        title,
+        markdown: renameHeading(page.markdown, page.title, title),
+        base_revision: page.revision,
+      };
+      const moved = parent_page_id !== page.parent_page_id && { parent_page_id };
+      const saved = await visit.api.patch<FullPage>(`${context.api}/pages/${page.page_id}`, { ...renamed, ...moved });
+      return { redirect: context.pageUrl(saved.path) };
+    } catch (error) {
+      const problem = problemForForm(error);
+      return renderForm(visit, problem.status, problemNote(problem));
+    }
+  },
+};
+
+/** A copy beside the page, which leads to the copy's form for a name and a place. */
+export const duplicatePage: WebRoute = {
+  method: 'POST',
+  path: '/:workspace/:wiki/-/duplicate',
+  handle: async (visit) => {
+    const context = await loadWikiContext(visit);
+    const id = encodeURIComponent(visit.form.get('page_id') ?? '');
+    const { title, markdown, parent_page_id, status } = await visit.api.get<FullPage>(`${context.api}/pages/${id}`);
+    const name = `${title} (copy)`.slice(0, 255);
+    const copy = await visit.api.post<FullPage>(`${context.api}/pages`, {
+      title: name,
+      markdown: renameHeading(markdown, title, name),
+      parent_page_id,
+      status,
+    });
+    return { redirect: context.pageUrl(copy.path) };
+  },
+};
