@@ -423,6 +423,17 @@ CREATE OR REPLACE FUNCTION public.own_workspaces()
  STABLE PARALLEL SAFE
 AS $function$ select string_to_array(current_setting('ibid.workspaces', true), ' ') $function$;
 
+-- The title of a page of a workspace that the caller sees, where no wiki is named.
+CREATE OR REPLACE FUNCTION public.page_title(page text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select p.title from wikis k join pages p on p.wiki_id = k.wiki_id and p.page_id = page
+  where k.workspace_id = any ((select own_workspaces())::text[])
+$function$;
+
 -- correct_usage, for who may see the workspace.
 CREATE OR REPLACE FUNCTION public.recount_usage(workspace text)
  RETURNS jsonb

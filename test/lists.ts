@@ -24,7 +24,7 @@ export const QUERIES: Record<string, string[]> = {
   'GET /v1/wikis/:wiki_id/pages': ['status=published'],
   'GET /v1/wikis/:wiki_id/pages/search': ['sort=title', 'sort=updated', 'status=published'],
   'GET /v1/wikis/:wiki_id/sources/search': ['sort=created', 'path=file'],
-  'GET /v1/workspaces/:workspace_id/audit-events': ['type=page.created', 'after=2020-01-01T00:00:00Z'],
+  'GET /v1/workspaces/:workspace_id/audit-events': ['type=page.created', 'after=2020-01-01T00:00:00Z', 'order=newest'],
   'GET /v1/workspaces/:workspace_id/invitations': ['state=pending'],
 };
 

@@ -162,11 +162,15 @@ test('a user changes their name, sets a password and signs out everywhere', asyn
 test('the audit log is filtered and paged', async () => {
   for (let i = 0; i < 51; i += 1) await owner.patch(`/v1/wikis/${owner.wiki_id}`, { title: `Handbook ${i}` });
   const first = await me.open(`/${slug}/-/audit?type=wiki.renamed`);
-  assert.match(first.body, /Handbook 48 → Handbook 49/);
-  const [, later] = /href="([^"]+)">Later</.exec(first.body) ?? [];
+  assert.match(first.body, /Handbook 49 → Handbook 50/);
+  assert.match(first.body, /Wiki <strong>Handbook 50<\/strong> renamed/);
+  const [, later] = /href="([^"]+)">Earlier</.exec(first.body) ?? [];
   const second = await me.open(String(later).replaceAll('&amp;', '&'));
-  assert.match(second.body, /Handbook 49 → Handbook 50/);
-  assert.match(second.body, />The earliest</);
+  assert.match(second.body, / → Handbook 0</);
+  assert.match(second.body, />The newest</);
+  const { body: page } = await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'Minutes', markdown: 'a' });
+  await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${page.page_id}`, { markdown: 'b', base_revision: 1 });
+  assert.match((await me.open(`/${slug}/-/audit`)).body, /Page <strong>Minutes<\/strong> updated/);
   assert.match((await me.open(`/${slug}/-/audit?after=2100-01-01`)).body, /no matching events/);
   assert.equal((await me.open(`/${slug}/-/audit?after=yesterday`)).status, 422);
 });

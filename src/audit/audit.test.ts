@@ -56,6 +56,7 @@ test('the audit log is filtered by type, by actor and by time, and paged', async
   const all = await list('');
   assert.deepEqual(typesOf(all), ['workspace.created', 'wiki.renamed', 'wiki.renamed', 'wiki.renamed', 'wiki.created']);
   assert.deepEqual(typesOf(await list('?type=wiki.created')), ['wiki.created']);
+  assert.deepEqual(await list('?order=newest'), all.toReversed());
   assert.deepEqual(await list('?type=nothing'), []);
   assert.deepEqual(await list(`?actor_id=${admin.user_id}`), [all[4]]);
   assert.deepEqual(await list(`?type=wiki.renamed&limit=1&offset=1`), [all[2]]);

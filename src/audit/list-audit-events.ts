@@ -12,7 +12,8 @@ export const listAuditEvents = endpoint({
   method: 'GET',
   path: '/v1/workspaces/:workspace_id/audit-events',
   summary: 'List audit events',
-  description: 'Every write in the workspace, oldest first: who, with which credential, what, and from where.',
+  description:
+    'Every write in the workspace, oldest first unless stated: who, with which credential, what, and from where.',
   access: onWorkspace('enterprise:manage'),
   params: Type.Object({ workspace_id: Id }),
   query: Type.Object({
@@ -20,11 +21,14 @@ export const listAuditEvents = endpoint({
     actor_id: Type.Optional(InputText({ description: 'Only what this user did.' })),
     after: Type.Optional(Type.String({ pattern, description: 'RFC 3339: only what happened then or later.' })),
     before: Type.Optional(Type.String({ pattern, description: 'RFC 3339: only what happened earlier.' })),
+    order: Type.Optional(
+      Type.Enum(['oldest', 'newest'], { description: 'Which come first; the oldest unless stated.' }),
+    ),
     ...OFFSET_PAGING,
     // `after` is a time here.
     cursor: Cursor,
   }),
-  paging: { keys: { event_id: 'text' }, parameter: 'cursor' },
+  paging: { keys: { event_id: 'text' }, parameter: 'cursor', isDescending: ({ order }) => order === 'newest' },
   reply: Type.Array(AuditEvent),
   errors: ['invalid_query'],
   example: { reply: [exampleAuditEvent] },

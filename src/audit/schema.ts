@@ -15,6 +15,10 @@ export const AuditEvent = Record({
   credential_id: Type.String({ description: 'Which one: the id of the key, or the issuer; "" for the service.' }),
   target_kind: Type.String({ description: 'What it was done to, for example invitation.' }),
   target_id: Type.String({ description: 'Which one.' }),
+  target_name: Type.String({
+    default: '',
+    description: 'The present title of a page; "" of others, and where it is gone.',
+  }),
   changes: Record({
     before: Fields('The changed fields as they were; {} where something was made.'),
     after: Fields('The changed fields as they became; {} where something was deleted.'),
@@ -31,7 +35,8 @@ export type AuditEventRow = Omit<AuditEvent, 'changes'> & AuditEvent['changes'];
 /** The columns of AuditEventRow from an audit event `e`. */
 export const auditEventColumns: Sql = sql`
   e.event_id, e.type, coalesce(e.actor_id, '') as actor_id, e.credential_kind, coalesce(e.credential_id, '') as credential_id,
-  e.target_kind, e.target_id, e.before, e.after, e.request_id, e.address, e.created_at`;
+  e.target_kind, e.target_id,
+  case when e.target_kind = 'page' then coalesce(page_title(e.target_id), '') else '' end as target_name, e.before, e.after, e.request_id, e.address, e.created_at`;
 
 export const exampleAuditEvent: AuditEvent = {
   event_id: 'evt_01jd8w3v6xf3e8h2k9m4n5p6x1',
@@ -41,6 +46,7 @@ export const exampleAuditEvent: AuditEvent = {
   credential_id: 'key_01jd8w3v6xf3e8h2k9m4n5p6r3',
   target_kind: 'wiki',
   target_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9',
+  target_name: '',
   changes: { before: { title: 'Acme Wiki' }, after: { title: 'Handbook' } },
   request_id: 'req_01jd8w3v6xf3e8h2k9m4n5p6w1',
   address: '127.0.0.1',

@@ -28,10 +28,10 @@ export const [audit] = settingsPage({
       readPart<AuditEvent>(visit, `${context.api}/audit-events?${auditQuery(filters)}`),
       visit.api.get<MembersList>(`${context.api}/members`),
     ]);
-    return html`<p class="lead">Every change in ${context.workspace.name}, oldest first: who, what, and from where.</p>
+    return html`<p class="lead">Every change in ${context.workspace.name}, newest first: who, what, and from where.</p>
       ${form(filters, members)}
       ${part.records.length === 0 ? html`<p class="empty">There are no ${part.isFirst ? '' : 'more '}matching events. Choose an earlier day, or clear the other fields.</p>` : table(part.records, members)}
-      ${partLinks(part, { first: 'The earliest', next: 'Later' })}`;
+      ${partLinks(part, { first: 'The newest', next: 'Earlier' })}`;
   },
 });
 
@@ -53,6 +53,7 @@ function auditQuery({ type, actor_id, after, before }: Filters): URLSearchParams
   };
   return new URLSearchParams({
     limit: String(PAGE_SIZE),
+    order: 'newest',
     ...(type !== '' && { type }),
     ...(actor_id !== '' && { actor_id }),
     ...(after !== '' && { after: day(after) }),
@@ -92,7 +93,7 @@ function table(events: readonly AuditEvent[], members: readonly Member[]): Html 
       (
         it,
       ) => html`<tr><td>${time(it.created_at)}</td><td>${it.actor_id === '' ? 'the service' : (nameOf.get(it.actor_id) ?? html`<code>${it.actor_id}</code>`)}</td>
-      <td><details><summary>${breakable(it.type)}</summary>${details(it)}</details></td></tr>`,
+      <td><details><summary>${sentence(it, nameOf)}</summary>${details(it)}</details></td></tr>`,
     )}</tbody></table></div>`;
 }
 
@@ -100,6 +101,37 @@ function table(events: readonly AuditEvent[], members: readonly Member[]): Html 
 function breakable(name: string): Html {
   return html`${name.split(/(?<=[._])/).map((part) => html`${part}<wbr>`)}`;
 }
+
+/** What happened in a sentence, with the name of what it happened to. */
+function sentence(event: AuditEvent, nameOf: ReadonlyMap<string, string>): Html {
+  const { type, target_kind, target_id, target_name, changes } = event;
+  const happened = type.slice(type.indexOf('.') + 1).replaceAll('_', ' ');
+  const found = { ...changes.before, ...changes.after } as Record<string, unknown>;
+  const name =
+    target_name ||
+    nameOf.get(String(found.user_id ?? target_id)) ||
+    [found.title, found.name, found.email, found.filename].find((it) => typeof it === 'string' && it !== '');
+  const kind = (KINDS[target_kind] ?? target_kind).replaceAll('_', ' ');
+  return html`${kind}${name !== undefined && html` <strong>${String(name)}</strong>`} ${happened} <span class="small">${breakable(type)}</span>`;
+}
+
+/** The kinds of targets as the rest of the web names them. */
+const KINDS: Record<string, string> = {
+  organization_membership: 'Member',
+  api_key: 'API key',
+  page: 'Page',
+  wiki: 'Wiki',
+  workspace: 'Workspace',
+  invitation: 'Invitation',
+  upload: 'Upload',
+  attachment: 'Attachment',
+  source: 'Source',
+  session: 'Session',
+  user: 'User',
+  export: 'Export',
+  import: 'Import',
+  job: 'Job',
+};
 
 function details({
   target_kind,
