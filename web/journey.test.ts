@@ -64,9 +64,20 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
   });
 
   await t.test('the tree opens by keyboard, and pages are read', async () => {
-    await page.getByRole('button', { name: 'Pages below guide' }).focus();
+    const tree = page.getByRole('tree', { name: 'Pages' });
+    await tree.getByRole('treeitem', { name: 'guide' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await tree.getByRole('treeitem', { name: 'Use' }).waitFor();
+    await page.goto(`${world.address}/engine-co/main/-/trash`);
+    await tree.getByRole('treeitem', { name: 'Use' }).waitFor();
+    assert.equal(await tree.locator('a[tabindex="0"]').count(), 1, 'the tree is one tab stop');
+    await page.getByPlaceholder('Filter pages').fill('setu');
+    await page.locator('.tree-found').getByRole('link', { name: 'Setup' }).waitFor();
+    await assertAccessible(page, 'filtered tree');
+    await page.keyboard.press('Escape');
+    await tree.getByRole('treeitem', { name: 'guide' }).focus();
+    await page.keyboard.press('u');
     await page.keyboard.press('Enter');
-    await page.locator('.tree').getByRole('link', { name: 'Use' }).click();
     await page.getByRole('heading', { level: 1, name: 'Use' }).waitFor();
     await page.locator('.katex').first().waitFor();
     await assertAccessible(page, 'page');

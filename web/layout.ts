@@ -73,6 +73,7 @@ function treePanel(context: WikiContext, tree: Content): Html {
   return html`<nav class="tree" aria-label="Pages">
     <details class="tree-fold">
       <summary>${icon('menu')} Pages</summary>
+      <form class="tree-filter" action="${context.actionUrl('search')}"><input name="query" type="search" aria-label="Find a page by its title" placeholder="Filter pages" autocomplete="off" maxlength="1024" required></form>
       ${tree}
       <ul class="tree-more">
         ${context.can('sources:read') && html`<li><a href="${context.actionUrl('sources')}">${icon('source')} Sources</a></li>`}

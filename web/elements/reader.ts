@@ -1,11 +1,14 @@
 import './palette.ts';
 import './tree.ts';
 import { highlightCurrentHeading } from './outline.ts';
+import { filterTree } from './tree-filter.ts';
 
 // Tells the style sheet that scripts run.
 document.documentElement.classList.add('scripted');
 
 highlightCurrentHeading();
+filterTree();
+deleteSavedDraft();
 
 // On a narrow screen the tree is above the text, so it starts closed. On a wide one it is always shown; see tree.css.
 const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');

@@ -1,47 +1,84 @@
 import { BRANCH_PAGE_SIZE, type Branch } from './branch.ts';
 import { callApi } from './call-api.ts';
+import { itemOf, link, markAsTree, moveByKey } from './tree-keys.ts';
+import { openTreeMemory } from './tree-memory.ts';
 
 const roots = document.querySelector<HTMLElement>('.tree-roots');
+const panel = roots?.closest<HTMLElement>('.tree');
+const memory = openTreeMemory(roots?.dataset.root ?? '');
 
-// Opens a branch in place; its pages are loaded the first time.
-roots?.addEventListener('click', async (event) => {
-  const twist = (event.target as Element).closest<HTMLAnchorElement>('a.twist');
-  const item = twist?.closest<HTMLLIElement>('li');
-  if (!twist || !item || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  const isOpen = item.classList.toggle('open');
-  twist.setAttribute('aria-expanded', String(isOpen));
-  const list = item.querySelector(':scope > ul');
-  if (list) (list as HTMLElement).hidden = !isOpen;
-  else await loadChildren(item, twist);
-});
-
-for (const twist of roots?.querySelectorAll('a.twist') ?? []) {
-  twist.setAttribute('role', 'button');
-  twist.setAttribute('aria-expanded', String(twist.closest('li')?.classList.contains('open') ?? false));
+if (roots && panel) {
+  void restore(roots, panel);
+  addEventListener('pagehide', () => memory.keep(openIds(), panel.scrollTop));
+  // What is written may change any branch.
+  document.addEventListener('submit', () => memory.forgetBranches());
 }
 
-async function loadChildren(item: HTMLLIElement, twist: HTMLAnchorElement): Promise<void> {
-  const page = item.dataset.page ?? '';
-  try {
-    const branches = await callApi<Branch[]>(
-      'GET',
-      `${roots?.dataset.api}/branches?page_id=${encodeURIComponent(page)}&limit=${BRANCH_PAGE_SIZE}`,
-    );
-    const list = document.createElement('ul');
-    const below = branches.filter(({ parent_page_id }) => parent_page_id === page);
-    list.append(...below.map(branchItem));
-    if (below.length >= BRANCH_PAGE_SIZE) {
-      const more = document.createElement('li');
-      more.className = 'more';
-      more.append(link(twist.href, 'All pages here…'));
-      list.append(more);
-    }
-    item.append(list);
-  } catch {
-    // Falls back to the page that lists the branch.
-    location.href = twist.href;
+roots?.addEventListener('click', (event) => {
+  const twist = (event.target as Element).closest<HTMLAnchorElement>('a.twist');
+  const item = twist?.closest<HTMLLIElement>('li');
+  if (!item || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  void setOpen(item, !item.classList.contains('open'), true);
+});
+
+roots?.addEventListener('keydown', (event) => {
+  const isPlain = !(event.ctrlKey || event.metaKey || event.altKey);
+  if (isPlain && moveByKey(event, roots, (item, open) => void setOpen(item, open, true))) event.preventDefault();
+});
+
+/** Opens what was open, those above first, and scrolls to where the tree was. */
+async function restore(within: HTMLElement, scrolled: HTMLElement): Promise<void> {
+  for (const id of memory.open) {
+    const item = within.querySelector<HTMLLIElement>(`li[data-page="${CSS.escape(id)}"]:not(.open)`);
+    if (item) await setOpen(item, true);
   }
+  markAsTree(within);
+  scrolled.scrollTop = memory.scroll;
+  scrollToCurrent(scrolled);
+}
+
+function openIds(): string[] {
+  return [...(roots?.querySelectorAll<HTMLElement>('li.open[data-page]') ?? [])].map((it) => it.dataset.page ?? '');
+}
+
+/** Opens or closes a branch in place; its pages are loaded the first time. `isAsked`: the reader did it. */
+async function setOpen(item: HTMLLIElement, open: boolean, isAsked = false): Promise<void> {
+  item.classList.toggle('open', open);
+  itemOf(item)?.setAttribute('aria-expanded', String(open));
+  const list = item.querySelector<HTMLElement>(':scope > ul');
+  if (list) list.hidden = !open;
+  else if (open) await loadChildren(item, isAsked);
+}
+
+async function loadChildren(item: HTMLLIElement, isAsked: boolean): Promise<void> {
+  const page = item.dataset.page ?? '';
+  const cached = memory.branches(page);
+  if (cached) return addChildren(item, cached);
+  const query = new URLSearchParams({ page_id: page, limit: String(BRANCH_PAGE_SIZE) });
+  try {
+    const branches = await callApi<Branch[]>('GET', `${roots?.dataset.api}/branches?${query}`);
+    const below = branches.filter(({ parent_page_id }) => parent_page_id === page);
+    memory.keepBranches(page, below);
+    addChildren(item, below);
+    if (roots) markAsTree(roots);
+  } catch {
+    // The page that lists the branch says what is wrong, if it is still so.
+    item.classList.remove('open');
+    if (isAsked) location.href = item.querySelector<HTMLAnchorElement>('a.twist')?.href ?? location.href;
+  }
+}
+
+function addChildren(item: HTMLLIElement, below: readonly Branch[]): void {
+  const list = document.createElement('ul');
+  list.append(...below.map(branchItem));
+  if (below.length >= BRANCH_PAGE_SIZE) {
+    const more = document.createElement('li');
+    more.className = 'more';
+    more.append(link(item.querySelector<HTMLAnchorElement>('a.twist')?.href ?? '', 'All pages here…'));
+    list.append(more);
+  }
+  item.append(list);
 }
 
 function branchItem({ page_id, path, title, status, has_children }: Branch): HTMLLIElement {
@@ -52,9 +89,6 @@ function branchItem({ page_id, path, title, status, has_children }: Branch): HTM
   if (has_children) {
     item.dataset.page = page_id;
     const twist = link(`${root}/-/pages/${path}`, '', 'twist');
-    twist.setAttribute('role', 'button');
-    twist.setAttribute('aria-expanded', 'false');
-    twist.setAttribute('aria-label', `Pages below ${title}`);
     const icon = roots?.querySelector('a.twist svg')?.cloneNode(true);
     if (icon) twist.append(icon);
     row.append(twist);
@@ -63,7 +97,9 @@ function branchItem({ page_id, path, title, status, has_children }: Branch): HTM
     gap.className = 'twist';
     row.append(gap);
   }
-  row.append(link(`${root}/${path}`, title, 'leaf'));
+  const leaf = link(`${root}/${path}`, title, 'leaf');
+  leaf.title = title;
+  row.append(leaf);
   if (status !== 'published') {
     const tag = document.createElement('span');
     tag.className = 'tag';
@@ -74,18 +110,10 @@ function branchItem({ page_id, path, title, status, has_children }: Branch): HTM
   return item;
 }
 
-function link(href: string, text: string, className = ''): HTMLAnchorElement {
-  const anchor = document.createElement('a');
-  anchor.href = href;
-  anchor.textContent = text;
-  if (className !== '') anchor.className = className;
-  return anchor;
-}
-
-// Scrolls the tree to the current page, and nothing but the tree: scrollIntoView() would scroll the window as well.
-const panel = roots?.closest<HTMLElement>('.tree');
-const here = roots?.querySelector('[aria-current]')?.getBoundingClientRect();
-if (panel && here && here.height > 0) {
-  const { top, bottom } = panel.getBoundingClientRect();
-  if (here.bottom > bottom || here.top < top) panel.scrollTop += here.top - (top + bottom) / 2;
+/** Scrolls the tree to the current page, and nothing but the tree: scrollIntoView() would scroll the window as well. */
+function scrollToCurrent(inside: HTMLElement): void {
+  const here = inside.querySelector('[aria-current]')?.getBoundingClientRect();
+  if (!here || here.height === 0) return;
+  const { top, bottom } = inside.getBoundingClientRect();
+  if (here.bottom > bottom || here.top < top) inside.scrollTop += here.top - (top + bottom) / 2;
 }

@@ -5,7 +5,7 @@ import { problemNote, renderInWiki } from '../layout.ts';
 import { loadBranches, renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebResponse, WebRoute } from '../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, requirePermission, type WikiContext } from '../wiki-context.ts';
-import { renameHeading } from '../rename-heading.ts';
+import { renameHeading } from '../elements/saving/rename-heading.ts';
 
 async function loadPage(visit: Visit): Promise<{ context: WikiContext; page: FullPage }> {
   const context = await loadWikiContext(visit);
