@@ -13,6 +13,11 @@ export function pageActions(context: WikiContext, page: FullPage): Content {
       <div class="menu-box"><ul>
         ${mayWrite && entry(`${context.actionUrl('new')}?parent=${page.page_id}`, 'New subpage')}
         ${mayWrite && entry(context.actionUrl('move', page.path), 'Rename or move')}
+        ${
+          mayWrite &&
+          html`<li><form method="post" action="${context.actionUrl('order')}"><input type="hidden" name="page_id" value="${page.page_id}">
+          <button name="to" value="up">Move up</button><button name="to" value="down">Move down</button></form></li>`
+        }
         ${mayWrite && html`<li><form method="post" action="${context.actionUrl('duplicate')}"><input type="hidden" name="page_id" value="${page.page_id}"><button>Duplicate</button></form></li>`}
         <li class="needs-script"><button type="button" data-copy="${context.pageUrl(page.path)}">Copy link</button></li>
         ${entry(context.actionUrl('history', page.path), 'History')}

@@ -266,6 +266,37 @@ test('a page is renamed, moved below another one, duplicated and deleted from it
   assert.equal(back.headers.get('location'), `${root}/page/loom`);
 });
 
+test('a page is moved up and down among its siblings, also where they share a position', async () => {
+  const root = '/hostile/w';
+  const { body: parent } = await owner.post(`${api}/pages`, { title: 'Ordered', markdown: '' });
+  const ids: string[] = [];
+  for (const title of ['One', 'Two', 'Three', 'Four']) {
+    const made = await owner.post(`${api}/pages`, { title, markdown: '', parent_page_id: parent.page_id });
+    ids.push(made.body.page_id);
+  }
+  const order = async () => {
+    const { body } = await owner.get(`${api}/pages/${parent.page_id}/children`);
+    return body.map(({ title }: { title: string }) => title).join(' ');
+  };
+  const move = (i: number, to: string) => me.submit(`${root}/-/order`, { page_id: String(ids[i]), to });
+  const moved = await move(2, 'up');
+  assert.deepEqual([moved.status, moved.headers.get('location')], [303, `${root}/ordered/three`]);
+  assert.equal(await order(), 'One Three Two Four');
+  await move(0, 'down');
+  assert.equal(await order(), 'Three One Two Four');
+  // The ends.
+  await move(2, 'up');
+  await move(3, 'down');
+  assert.equal(await order(), 'Three One Two Four');
+  await world.db.query(sql`update pages set position = 7 where page_id = any (${ids}::text[])`);
+  const before = (await order()).split(' ');
+  const second = ['One', 'Two', 'Three', 'Four'].indexOf(String(before[1]));
+  await move(second, 'up');
+  assert.equal(await order(), [before[1], before[0], before[2], before[3]].join(' '));
+  const viewer = await browserOf((await world.member(workspace.workspace_id, 'viewer')).user_id);
+  assert.equal((await viewer.submit(`${root}/-/order`, { page_id: String(ids[0]), to: 'up' })).status, 403);
+});
+
 test('pages whose files are gone are kept or deleted after a question, by those who may write', async () => {
   const files = { 'sync/a.md': '# Sync A\n', 'sync/b.md': '# Sync B\n', 'sync/c.md': '# Sync C\n' };
   const send = async (names: string[]) => {

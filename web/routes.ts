@@ -4,7 +4,7 @@ import { decideGone, gone } from './pages/gone.ts';
 import { history, restoreRevision } from './pages/history.ts';
 import { begin, beginWorkspace, chooseTheme, home, workspace } from './pages/home.ts';
 import { acceptInvitation, invitation } from './pages/invitation.ts';
-import { duplicatePage, movePage, saveMove } from './pages/move-page.ts';
+import { duplicatePage, movePage, orderPage, saveMove } from './pages/move-page.ts';
 import { acceptOwnInvitation, ownInvitations } from './pages/own-invitations.ts';
 import { readPage } from './pages/read-page.ts';
 import { search } from './pages/search.ts';
@@ -67,6 +67,7 @@ export const ROUTES: readonly WebRoute[] = [
   movePage,
   saveMove,
   duplicatePage,
+  orderPage,
   movePageToTrash,
   trash,
   restoreFromTrash,

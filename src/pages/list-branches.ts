@@ -11,11 +11,12 @@ const BranchEntry = Record({
   parent_page_id: Type.String({ description: '"" at the root.' }),
   path: Type.String(),
   title: Type.String(),
+  position: Type.Integer({ description: 'Siblings are ordered by it, then by page_id.' }),
   status: Type.Enum(['draft', 'published', 'archived']),
   has_children: Type.Boolean(),
 });
 
-const { page_id, parent_page_id, path, title, status } = examplePage;
+const { page_id, parent_page_id, path, title, position, status } = examplePage;
 
 /** What a tree shows whose branches open one by one: in a wiki of any size it costs what is shown. */
 export const listBranches = endpoint({
@@ -34,7 +35,7 @@ export const listBranches = endpoint({
     counted: (branches, { page_id = '' }) => branches.filter((branch) => branch.parent_page_id === page_id),
   },
   reply: Type.Array(BranchEntry),
-  example: { reply: [{ page_id, parent_page_id, path, title, status, has_children: true }] },
+  example: { reply: [{ page_id, parent_page_id, path, title, position, status, has_children: true }] },
   run: ({ params: { wiki_id }, query: { page_id = '', limit, offset }, paging, many }) => {
     const isWhole = sql`${offset === 0 && !paging.after}::boolean`;
     const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position, p.trashed_at`;

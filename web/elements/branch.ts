@@ -4,6 +4,8 @@ export interface Branch {
   parent_page_id: string;
   path: string;
   title: string;
+  /** Siblings are ordered by it, then by page_id. */
+  position: number;
   status: string;
   has_children: boolean;
 }

@@ -8,7 +8,6 @@ document.documentElement.classList.add('scripted');
 
 highlightCurrentHeading();
 filterTree();
-deleteSavedDraft();
 
 // On a narrow screen the tree is above the text, so it starts closed. On a wide one it is always shown; see tree.css.
 const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');
@@ -44,8 +43,9 @@ document.addEventListener('click', async (event) => {
 });
 
 // Makes content that is wider than the column scrollable by keyboard.
-for (const wide of document.querySelectorAll<HTMLElement>('.prose pre, .prose table')) {
-  if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+for (const wide of document.querySelectorAll<HTMLElement>('.prose pre, .prose table, .passage blockquote')) {
+  const isTall = wide.localName === 'blockquote' && wide.scrollHeight > wide.clientHeight;
+  if (isTall || wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
 }
 
 // Shows times in the reader's time zone and language.

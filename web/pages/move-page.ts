@@ -1,11 +1,19 @@
 import type { FullPage } from '../../src/pages/schema.ts';
 import { problemForForm } from '../api.ts';
+import type { Branch } from '../elements/branch.ts';
+import { renameHeading } from '../elements/saving/rename-heading.ts';
 import { type Content, html } from '../html.ts';
 import { problemNote, renderInWiki } from '../layout.ts';
 import { loadBranches, renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebResponse, WebRoute } from '../visit.ts';
-import { encodePath, loadWikiContext, requestedPath, requirePermission, type WikiContext } from '../wiki-context.ts';
-import { renameHeading } from '../elements/saving/rename-heading.ts';
+import {
+  encodePath,
+  loadWikiContext,
+  notFound,
+  requestedPath,
+  requirePermission,
+  type WikiContext,
+} from '../wiki-context.ts';
 
 async function loadPage(visit: Visit): Promise<{ context: WikiContext; page: FullPage }> {
   const context = await loadWikiContext(visit);
@@ -87,3 +95,42 @@ export const duplicatePage: WebRoute = {
     return { redirect: context.pageUrl(copy.path) };
   },
 };
+
+/** Moves a page before the one above it in the tree, or behind the one below it. */
+export const orderPage: WebRoute = {
+  method: 'POST',
+  path: '/:workspace/:wiki/-/order',
+  handle: async (visit) => {
+    const context = await loadWikiContext(visit);
+    requirePermission(visit, context, 'pages:write');
+    const page_id = visit.form.get('page_id') ?? '';
+    const branches = await loadBranches(visit.api, context, page_id);
+    const page = branches.find((it) => it.page_id === page_id);
+    if (!page) throw notFound(visit, 'page');
+    const siblings = branches.filter(({ parent_page_id }) => parent_page_id === page.parent_page_id);
+    const at = siblings.indexOf(page);
+    // Behind the next one is where that one stands before this one.
+    const target = visit.form.get('to') === 'up' ? at - 1 : at;
+    const moved = siblings[target + 1];
+    if (target >= 0 && moved) {
+      for (const { id, position } of positionsBefore(siblings, target)) {
+        await visit.api.patch(`${context.api}/pages/${id}`, { position });
+      }
+    }
+    return { redirect: context.pageUrl(page.path) };
+  },
+};
+
+/**
+ * The changes of positions that exchange two neighbours. The API makes room at a position that is taken; siblings that share
+ * one are ordered by their ids, so those that share the target's get positions of their own behind it.
+ */
+function positionsBefore(siblings: readonly Branch[], target: number): { id: string; position: number }[] {
+  const [first, second] = [siblings[target], siblings[target + 1]];
+  if (!first || !second) return [];
+  const { position } = first;
+  const sharing = siblings.filter((it) => it.position === position && it !== second);
+  if (second.position !== position && sharing.length === 1) return [{ id: second.page_id, position }];
+  const behind = sharing.slice(sharing.indexOf(first));
+  return [second, ...behind].map(({ page_id }, i) => ({ id: page_id, position: position + 1 + i }));
+}

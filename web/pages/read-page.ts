@@ -75,6 +75,7 @@ function renderPage(
           ${page.citations.length > 0 && html`<ibid-passages data-from="${pageSourcesUrl(context, page.path)}"></ibid-passages>`}
           <div class="prose">${pageText(context, page)}</div>
           <footer class="page-end">
+            ${neighbours(context, page, branches)}
             ${childList(context, page, branches)}
             ${sourceList(context, page)}
             ${incompleteNote(context, incomplete)}
@@ -104,6 +105,17 @@ function outlineNav({ outline }: FullPage): Content {
   return html`<nav class="outline" aria-label="On this page"><h2>On this page</h2><ol>
     ${entries.map(({ level, text, anchor }) => html`<li class="level-${level}"><a href="#${encodeURIComponent(anchor)}">${text}</a></li>`)}
   </ol></nav>`;
+}
+
+/** The pages before and behind a page in its branch. */
+function neighbours(context: WikiContext, page: FullPage, branches: readonly Branch[]): Content {
+  const parent = branches.find(({ page_id }) => page_id === page.page_id)?.parent_page_id;
+  const siblings = branches.filter(({ parent_page_id }) => parent_page_id === parent);
+  const at = siblings.findIndex(({ page_id }) => page_id === page.page_id);
+  const to = (it: Branch | undefined, rel: string, words: string) =>
+    it && html`<a rel="${rel}" href="${context.pageUrl(it.path)}"><span class="small">${words}</span> ${it.title}</a>`;
+  if (at < 0 || siblings.length < 2) return nothing;
+  return html`<nav class="neighbours" aria-label="Neighbouring pages">${to(siblings[at - 1], 'prev', 'Previous')}${to(siblings[at + 1], 'next', 'Next')}</nav>`;
 }
 
 function childList(context: WikiContext, page: FullPage, branches: readonly Branch[]): Content {
