@@ -57,10 +57,10 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
   ${document.tree === undefined ? nothing : treePanel(context, document.tree)}
   <main id="main" tabindex="-1">${document.kind !== 'write' && pageBar(context, document)}${document.main}</main>
   ${document.aside ?? nothing}
+  <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>
 </div>
 <ibid-palette data-wiki="${wiki.wiki_id}" data-root="${context.pageUrl()}"></ibid-palette>
-${context.can('uploads:create') && html`<ibid-drop data-wiki="${wiki.wiki_id}" data-to="${context.actionUrl('upload')}"></ibid-drop>`}
-<footer class="end">${workspace.name} · <a href="/docs">API</a></footer>`,
+${context.can('uploads:create') && html`<ibid-drop data-wiki="${wiki.wiki_id}" data-to="${context.actionUrl('upload')}"></ibid-drop>`}`,
   });
 }
 

@@ -79,8 +79,8 @@ export function renderSettings(
 <div class="frame">
   ${sectionNav(visit, context)}
   <main id="main" tabindex="-1"><div class="page-bar"><nav class="crumbs" aria-label="Where this is"><ol><li><a href="${home}">${workspace.name}</a></li><li><span>Settings</span></li></ol></nav></div><article class="settings"><h1>${title}</h1>${main}</article></main>
-</div>
-<footer class="end">${workspace.name} · <a href="/docs">API</a></footer>`,
+  <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>
+</div>`,
   });
 }
 
