@@ -800,6 +800,24 @@ AS $function$
   select null::text, u.workspace_id from workspace_usage u where u.transaction_id = 0 and u.counted_at < now() - age
 $function$;
 
+CREATE OR REPLACE FUNCTION public.write_page_tags()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if cardinality(new.tags) > 50 then
+    raise check_violation using message = 'a page has at most 50 tags';
+  end if;
+  if tg_op = 'UPDATE' then
+    delete from page_tags t where t.wiki_id = new.wiki_id and t.page_id = new.page_id;
+  end if;
+  insert into page_tags (wiki_id, tag_key, page_id, tag)
+  select new.wiki_id, lower(g.tag), new.page_id, g.tag from unnest(new.tags) g (tag)
+  on conflict do nothing;
+  return null;
+end $function$;
+
 -- Only the SHA-256 of a key is kept. workspace_id null: a personal key of user_id; else a key of that workspace, made by user_id and never stronger than that user is now. permissions null: all that the role gives.
 create table api_keys (
   key_id            text                      collate "C" not null,
@@ -1058,6 +1076,8 @@ create table import_pages (
   updated_by      text                      collate "C" not null,
   former_paths    jsonb                     not null,
   gone_file       text,
+  tags            jsonb                     not null default '[]'::jsonb,
+  properties      jsonb                     not null default '[]'::jsonb,
   PRIMARY KEY (wiki_id, import_id, page_id),
   FOREIGN KEY (wiki_id, import_id) REFERENCES staged_imports(wiki_id, import_id) ON DELETE CASCADE
 );
@@ -1336,6 +1356,22 @@ alter table page_sources enable row level security;
 create policy of_the_wiki on page_sources for all
   using ((wiki_id = ( SELECT own_wiki())));
 
+-- Which pages have a tag. Written by the triggers of pages alone, whoever writes pages.tags.
+create table page_tags (
+  wiki_id  text  collate "C" not null,
+  tag_key  text  collate "C" not null,
+  page_id  text  collate "C" not null,
+  tag      text  not null,
+  PRIMARY KEY (wiki_id, tag_key, page_id),
+  CHECK (((length(tag) >= 1) AND (length(tag) <= 100))),
+  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
+);
+CREATE INDEX page_tags_by_page ON page_tags USING btree (wiki_id, page_id);
+grant delete, insert, select, update on page_tags to ibid_service;
+alter table page_tags enable row level security;
+create policy of_the_wiki on page_tags for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
 -- The plain text of the present revision, for search and snippets.
 create table page_texts (
   wiki_id  text  collate "C" not null,
@@ -1375,6 +1411,8 @@ create table pages (
   trashed_with    text                      collate "C",
   title_key       text                      collate "C" generated always as (lower(title)) stored,
   gone_file       text,
+  tags            text[]                    not null default '{}'::text[],
+  properties      jsonb                     not null default '[]'::jsonb,
   PRIMARY KEY (wiki_id, page_id),
   UNIQUE (wiki_id, page_id, path),
   CHECK ((origin = ANY (ARRAY['authored'::text, 'compiled'::text]))),
@@ -1397,6 +1435,8 @@ CREATE INDEX pages_with_id ON pages USING hash (page_id);
 CREATE UNIQUE INDEX pages_live_path ON pages USING btree (wiki_id, path) WHERE (trashed_at IS NULL);
 CREATE TRIGGER usage_on_delete AFTER DELETE ON pages REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_pages();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON pages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_pages();
+CREATE TRIGGER write_changed_tags AFTER UPDATE OF tags ON pages FOR EACH ROW WHEN ((new.tags <> old.tags)) EXECUTE FUNCTION write_page_tags();
+CREATE TRIGGER write_tags_of_new AFTER INSERT ON pages FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION write_page_tags();
 grant delete, insert, select, update on pages to ibid_service;
 alter table pages enable row level security;
 create policy of_the_wiki on pages for all

@@ -53,6 +53,7 @@ const GROWTHS: Growth[] = [
       path: `coalesce(t.parent_path || '/', '') || 'trash-' || n`,
     },
   },
+  { table: 'page_tags', where: IN_WIKI, differ: { tag_key: `'tag-$word-' || n6` } },
   { table: 'revisions', where: `${IN_WIKI} and t.page_id = $page_id`, differ: { revision: '1000 + n' } },
   {
     table: 'attachments',

@@ -30,6 +30,7 @@ export const BIG_TABLES = [
   'page_links',
   'page_paths',
   'page_sources',
+  'page_tags',
   'page_texts',
   'pages',
   'password_guesses',

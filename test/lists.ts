@@ -21,7 +21,7 @@ export const QUERIES: Record<string, string[]> = {
   'GET /v1/wikis/:wiki_id/uploads': ['order=newest'],
   'GET /v1/wikis/:wiki_id/uploads/:upload_id/files': ['status=done'],
   'GET /v1/wikis/:wiki_id/jobs': ['status=completed'],
-  'GET /v1/wikis/:wiki_id/pages': ['status=published'],
+  'GET /v1/wikis/:wiki_id/pages': ['status=published', 'tag=common'],
   'GET /v1/wikis/:wiki_id/pages/search': ['sort=title', 'sort=updated', 'status=published'],
   'GET /v1/wikis/:wiki_id/sources/search': ['sort=created', 'path=file'],
   'GET /v1/workspaces/:workspace_id/audit-events': ['type=page.created', 'after=2020-01-01T00:00:00Z', 'order=newest'],
@@ -49,7 +49,7 @@ export async function fillLists(tenants: Tenants): Promise<Ids> {
   assert.equal(upload.status, 'completed', upload.error);
   const { page_id } = (await client.get(`${wiki}/pages/path/file0`)).body;
   for (let i = 0; i < 5; i += 1) {
-    await world.upload(client, a.wiki_id, { [`more${i}.md`]: `# More ${i}\n` });
+    await world.upload(client, a.wiki_id, { [`more${i}.md`]: `---\ntags: [common, tag ${i}]\n---\n# More ${i}\n` });
     await post(`${workspace}/wikis`, { title: `Wiki ${i}` });
     await post(`${workspace}/members/invite`, { email: `${randomUUID()}@example.com`, role: 'viewer' });
     await post(`${workspace}/api-keys`, { name: `key ${i}` });

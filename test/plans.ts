@@ -12,6 +12,7 @@ const UNIQUE_COLUMNS: Record<string, string[]> = {
   page_texts: ['page_id'],
   page_links: ['from_page_id', 'to_page_id', 'to_path'],
   page_paths: ['path', 'page_id'],
+  page_tags: ['page_id', 'tag_key'],
   attachments: ['attachment_id', 'page_id'],
   uploads: ['upload_id'],
   upload_files: ['upload_id', 'file_id', 'filename'],

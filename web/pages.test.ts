@@ -49,7 +49,7 @@ await owner.post(`${api}/pages`, {
   title: `${HOSTILE} below`,
   slug: 'below',
   parent_page_id: page.page_id,
-  markdown: '[up](../page)',
+  markdown: `---\ntags: [${JSON.stringify(HOSTILE)}]\nby: ${JSON.stringify(HOSTILE)}\n---\n[up](../page)`,
 });
 const upload = await world.upload(owner, wiki.wiki_id, {
   [`${HOSTILE.replaceAll('/', '')}.md`]: `# ${HOSTILE}\n\nword`,
@@ -84,6 +84,8 @@ const PAGES = [
   '/-/trash',
   '/-/gone',
   '/-/broken-links',
+  '/-/tags',
+  `/-/tags?tag=${encodeURIComponent(HOSTILE)}`,
   '/-/upload',
   '/-/upload?first',
   '/-/uploads',
@@ -109,6 +111,18 @@ test('no page renders user text as markup, contains an inline script or an inlin
     const own = /<style|<[^>]*\sstyle=|<script(?! type="" src=""><\/script>)/.exec(outside);
     assert.equal(own, null, `${path} holds a script or style in its text`);
   }
+});
+
+test('a page shows the tags and properties of its front matter, and each tag leads to its pages', async () => {
+  const { body } = await me.open('/hostile/w/page/below');
+  assert.match(body, /<details class="properties">.*<dt[^>]*>by<\/dt><dd/s);
+  const [, address = ''] = /<a class="page-tag"[^>]*href="([^"]+)"/.exec(body) ?? [];
+  assert.match(
+    (await me.open(address.replaceAll('&amp;', '&').replaceAll('&#39;', "'"))).body,
+    /href="\/hostile\/w\/page\/below"/,
+  );
+  const all = (await me.open('/hostile/w/-/tags')).body;
+  assert.ok(all.includes(address), 'the list of tags leads there too');
 });
 
 test('a link to a missing page leads to the form for a new page', async () => {

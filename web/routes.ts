@@ -18,6 +18,7 @@ import { changeWidgets, widgets } from './pages/settings/widgets.ts';
 import { changeWikis, wikis } from './pages/settings/wikis.ts';
 import { beginOpenId, completeOpenId, sendSignIn, signIn, signInByLink, signOut } from './pages/sign-in.ts';
 import { source, sources } from './pages/sources.ts';
+import { tags } from './pages/tags.ts';
 import { beginExport, beginImport, transfer } from './pages/transfer.ts';
 import { movePageToTrash, restoreFromTrash, trash } from './pages/trash.ts';
 import { sendUpload, upload } from './pages/upload.ts';
@@ -56,6 +57,7 @@ export const ROUTES: readonly WebRoute[] = [
   history,
   diagramFrame,
   search,
+  tags,
   sources,
   source,
   // writing

@@ -67,6 +67,8 @@ export async function writePages(
       origin: change === 'merged' ? ('authored' as const) : ('compiled' as const),
       title: page.title,
       description: page.description,
+      tags: page.tags,
+      properties: page.properties,
       markdown: page.markdown,
       html: page.html,
       outline: page.outline,
@@ -161,16 +163,16 @@ async function writeRows(query: Query, { wiki_id, creator }: UploadWrite, rows: 
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g (page_id text, path text, slug text,
         parent_path text, parent_page_id text, folder text, position int, revision int, origin text, title text, description text,
-        markdown text, html text, outline jsonb, word_count int, text text)
+        markdown text, html text, outline jsonb, word_count int, text text, tags text[], properties jsonb)
     ), made as (
       insert into pages (wiki_id, page_id, path, slug, title, description, parent_page_id, parent_path, position, origin,
-        revision, word_count, created_by, updated_by)
+        revision, word_count, tags, properties, created_by, updated_by)
       select ${wiki_id}, page_id, path, slug, title, description, parent_page_id, parent_path, position, 'compiled', revision,
-        word_count, ${creator}, ${creator}
+        word_count, tags, properties, ${creator}, ${creator}
       from given where revision = 1
     ), updated as (
       update pages p set title = g.title, description = g.description, revision = g.revision, word_count = g.word_count,
-        stale = false, gone_file = null, updated_at = now(), updated_by = ${creator}
+        tags = g.tags, properties = g.properties, stale = false, gone_file = null, updated_at = now(), updated_by = ${creator}
       from given g where p.wiki_id = ${wiki_id} and p.page_id = g.page_id and g.revision > 1
     ), revised as (
       insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by, origin, folder)

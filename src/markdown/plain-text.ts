@@ -19,6 +19,10 @@ export interface Rendered {
   description: string;
   /** `lang` of the front matter, else "". */
   language: string;
+  /** The tags of the front matter, each once, at most 50 of at most 100 characters. */
+  tags: string[];
+  /** The other fields of the front matter. */
+  properties: Property[];
   /** The ranges of blocks in `text`, in order. */
   blocks: TextBlock[];
   /** The targets of wiki links, each once, in the order of the text. */
@@ -38,6 +42,12 @@ export interface TextBlock {
   element: number;
   /** What it says, to compare it with: see block-form.ts. */
   form: string;
+}
+
+/** A field of the front matter; the values of a list are joined by commas. */
+export interface Property {
+  name: string;
+  value: string;
 }
 
 export interface WikiLinkTo {
@@ -84,6 +94,8 @@ export function renderPlainText(text: string): Rendered {
     title: '',
     description: oneLine(paragraph.slice(0, 10 * DESCRIPTION_MAX), DESCRIPTION_MAX),
     language: '',
+    tags: [],
+    properties: [],
     blocks: [
       { start: 0, end: shown.length, part: 0, element: 0, form: formOf([withoutMarks(shown)]), ...linesOfWords(shown) },
     ],

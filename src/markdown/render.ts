@@ -1,6 +1,6 @@
 import type { Root } from 'mdast';
 import { indexBody, withStructure } from '../analysis/document-terms.ts';
-import { readFrontMatter } from './front-matter.ts';
+import { readFrontMatter } from './front-matter/front-matter.ts';
 import { linksOf, type PageLink, withWikiLinks } from './page-links.ts';
 import { readPageText } from './page-text.ts';
 import { catchOverflow, parseMarkdown, TooComplexError } from './parse-markdown.ts';
@@ -78,6 +78,8 @@ export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
       title: front.title || oneLine(outline[0]?.text ?? '', TITLE_MAX),
       description: front.description || paragraph,
       language: front.language,
+      tags: front.tags,
+      properties: front.properties,
       wiki_links: wikiLinksOf(markdown, wiki),
     };
   });

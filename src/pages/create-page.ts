@@ -99,15 +99,16 @@ export const createPage = endpoint({
       const slug = place?.slug;
       if (!place || !slug) throw slugTaken(slugs[0] ?? '');
       const path = place.parent_path === null ? slug : `${place.parent_path}/${slug}`;
-      const { description, word_count } = rendered;
+      const { description, word_count, tags, properties } = rendered;
       await tx
         .one({
           resolved: resolvedLinks(wiki_id, rendered.links),
           edited: sql`
             insert into pages as p (wiki_id, page_id, path, slug, title, description, parent_page_id, parent_path, position,
-              status, origin, revision, word_count, created_by, updated_by)
+              status, origin, revision, word_count, tags, properties, created_by, updated_by)
             select a.wiki_id, ${page_id}, ${path}, ${slug}, ${title}, ${description}, nullif(${parent_page_id}, ''),
-              ${place.parent_path}::text, ${place.position}, ${status}, 'authored', 1, ${word_count}, a.user_id, a.user_id
+              ${place.parent_path}::text, ${place.position}, ${status}, 'authored', 1, ${word_count},
+              ${tags}::text[], ${JSON.stringify(properties)}::jsonb, a.user_id, a.user_id
             from access a
             returning p.*`,
           ...textCtes(wiki_id, { title, markdown, folder, rendered }),

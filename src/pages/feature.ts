@@ -11,6 +11,7 @@ import { listBranches } from './list-branches.ts';
 import { listBrokenLinks } from './list-broken-links.ts';
 import { listChildren } from './list-children.ts';
 import { listPages } from './list-pages.ts';
+import { listTags } from './list-tags.ts';
 import { previewPage } from './preview-page.ts';
 import { countHits } from './search/count-hits.ts';
 import { searchPages } from './search/search-pages.ts';
@@ -41,6 +42,7 @@ export const pages: Feature = {
     keepPage,
     listBacklinks,
     listBrokenLinks,
+    listTags,
   ],
   jobs: [purgeTrash],
 };

@@ -112,6 +112,8 @@ export function updateCtes(
         position = coalesce(${position ?? null}::int, p.position), revision = p.revision + ${isRevision ? 1 : 0},
         description = coalesce(${text?.rendered.description ?? null}::text, p.description),
         word_count = coalesce(${text?.rendered.word_count ?? null}::int, p.word_count),
+        tags = coalesce(${text?.rendered.tags ?? null}::text[], p.tags),
+        properties = coalesce(${text ? JSON.stringify(text.rendered.properties) : null}::jsonb, p.properties),
         stale = p.stale and not ${text !== undefined},
         gone_file = case when ${text === undefined} then p.gone_file end, updated_at = now(), updated_by = a.user_id
       from before, access a
@@ -124,7 +126,7 @@ export function updateCtes(
     result:
       text && !isLocked
         ? sql`
-          select ${pageColumns}, ${movedLinks(writtenLinks(wiki_id), sql`${folder}::text`)} as moved, ${citedSources} as citations
+          select ${pageColumns}, p.tags, p.properties, ${movedLinks(writtenLinks(wiki_id), sql`${folder}::text`)} as moved, ${citedSources} as citations
           from edited p`
         : sql`select ${pageColumns} from edited p`,
   };

@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import { BOXES_MAX } from '../documents/cite-blocks.ts';
 import type { CompiledFile, SplitFile } from '../documents/compile-file.ts';
 import { KINDS } from '../documents/formats/kinds.ts';
+import { TAG_MAX, TAGS_MAX } from '../markdown/front-matter/front-matter.ts';
 import type { RenderedPage } from '../markdown/render.ts';
 import { Boxes, Coordinate } from './box-messages.ts';
 import type { Frame } from './frames.ts';
@@ -40,6 +41,8 @@ const RENDERED = {
   title: Type.String({ maxLength: 255 }),
   description: Type.String({ maxLength: 300 }),
   language: Type.String(),
+  tags: Type.Array(Type.String({ maxLength: TAG_MAX }), { maxItems: TAGS_MAX }),
+  properties: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
   plain_reason: Type.Enum(['', 'too_complex', 'too_slow', 'out_of_memory', 'failed']),
 };
 const Kind = Type.Enum([...KINDS]);

@@ -14,6 +14,7 @@ import type { Visit, WebResponse, WebRoute } from '../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
 import { noSuchPage } from './no-such-page.ts';
 import { pageSources, pageSourcesUrl, stalenessReason } from './page-sources.ts';
+import { pageTags } from './tags.ts';
 
 const BACKLINKS = 20;
 
@@ -70,6 +71,7 @@ function renderPage(
       main: html`<article>
           <header class="page-head">
             ${!startsWithTitle(page) && html`<h1>${page.title}</h1>`}
+            ${pageTags(context, page)}
             ${pageState(page, staleness)}
           </header>
           ${page.citations.length > 0 && html`<ibid-passages data-from="${pageSourcesUrl(context, page.path)}"></ibid-passages>`}

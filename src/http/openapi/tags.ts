@@ -25,6 +25,7 @@ export const TAGS: Record<string, string> = {
   sources: 'Uploaded documents, to read and to search.',
   pages: 'Pages, to read and to write.',
   suggest: 'Suggestions while typing.',
+  tags: 'Tags of pages.',
   tree: 'All pages of a wiki at once.',
   branches: 'The tree of pages, branch by branch.',
   preview: 'How a text would look as a page.',

@@ -146,6 +146,7 @@ test('a deleted wiki is gone for everybody at once, with all that is in it, and 
     'revisions',
     'page_texts',
     'page_links',
+    'page_tags',
     'attachments',
     'uploads',
     'sources',

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isStorable } from '../../http/body.ts';
-import { readFrontMatter } from '../../markdown/front-matter.ts';
+import { readFrontMatter } from '../../markdown/front-matter/front-matter.ts';
 import { parseMarkdown } from '../../markdown/parse-markdown.ts';
 import type { ArchivedPage } from '../export/archive-format.ts';
 import { invalid } from './archive-error.ts';

@@ -136,7 +136,7 @@ function revisionOf(
   { page_id, path, position }: Planned,
   result: CompileOutput & { ok: true },
 ): ImportedRevision {
-  const { title, description, word_count, markdown, html, outline, text, indexed } = result;
+  const { title, description, tags, properties, word_count, markdown, html, outline, text, indexed } = result;
   const parent = folderOf(path);
   const made = { revision: 1, origin: 'authored', created_at: now, created_by: creator };
   const place = {
@@ -155,7 +155,7 @@ function revisionOf(
     updated_at: now,
     updated_by: creator,
   };
-  const page = { page_id, title, description, ...place, ...state, ...made };
+  const page = { page_id, title, description, tags, properties, ...place, ...state, ...made };
   const present = { page, text, indexed, links: names.resolved(result.page_links) };
   return { page_id, title, markdown, html, outline, folder: parent, ...made, present };
 }

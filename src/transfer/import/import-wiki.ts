@@ -61,7 +61,7 @@ async function importHistory(
     const markdown = given.markdown.replace(/(?<=attachment:)attachment_[0-9a-hjkmnp-tv-z]{26}/g, idOf);
     const page_path = [...(folder ? [folder] : []), page.path.slice(page.path.lastIndexOf('/') + 1)].join('/');
     const rendered = await sandbox.render({ wiki_id, markdown, page_path, pagesByTarget: names.targetsOf(markdown) });
-    const { html, outline, text, indexed, description, word_count } = rendered;
+    const { html, outline, text, indexed, description, word_count, tags, properties } = rendered;
     const meant = new Map(page.meant.map(({ to_path, page_id }) => [to_path, page_id]));
     const links = names.resolved(rendered.links).map((link) => {
       const to = meant.get(link.to_path) ?? link.to_page_id;
@@ -70,7 +70,7 @@ async function importHistory(
     const created_by = isEdit ? context.creator : personOf(given.created_by);
     const edit = { revision, title, description, word_count, updated_at: created_at, updated_by: created_by };
     if (isEdit) edited += 1;
-    const present = { page: { ...rowOf(page), ...(isEdit && edit) }, text, indexed, links };
+    const present = { page: { ...rowOf(page), tags, properties, ...(isEdit && edit) }, text, indexed, links };
     const page_id = idOf(page.page_id);
     const texts = { title, markdown, html, outline, folder };
     return { page_id, revision, origin, ...texts, created_at, created_by, present: isPresent ? present : undefined };
@@ -90,7 +90,7 @@ function pageRows(
   pages: readonly ArchivedPage[],
   idOf: (id: string) => string,
   personOf: (id: string) => string,
-): (page: ArchivedPage) => ImportedPage {
+): (page: ArchivedPage) => Omit<ImportedPage, 'tags' | 'properties'> {
   const idAt = new Map(pages.map(({ path, page_id }) => [path, idOf(page_id)]));
   return (page) => {
     const parent = folderOf(page.path);

@@ -51,9 +51,10 @@ async function publishPages(query: Query, { wiki_id, job_id }: ClaimedJob): Prom
   const [made] = await query<{ count: number }>(sql`
     with made as (
       insert into pages (wiki_id, page_id, path, slug, parent_page_id, parent_path, title, description, position, status,
-        origin, stale, gone_file, revision, word_count, created_at, created_by, updated_at, updated_by)
+        origin, stale, gone_file, revision, word_count, created_at, created_by, updated_at, updated_by, tags, properties)
       select wiki_id, page_id, path, slug, parent_page_id, parent_path, title, description, position, status,
-        origin, stale, gone_file, revision, word_count, created_at, created_by, updated_at, updated_by
+        origin, stale, gone_file, revision, word_count, created_at, created_by, updated_at, updated_by,
+        array(select jsonb_array_elements_text(tags)), properties
       from import_pages where wiki_id = ${wiki_id} and import_id = ${job_id}
       returning 1
     ) select count(*)::int as count from made`);

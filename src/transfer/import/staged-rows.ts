@@ -4,7 +4,7 @@ import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { ClaimedJob } from '../../jobs/define-job.ts';
 import { lockJob, showProgress } from '../../jobs/record-queue.ts';
 import type { PageLink } from '../../markdown/page-links.ts';
-import type { OutlineEntry } from '../../markdown/plain-text.ts';
+import type { OutlineEntry, Property } from '../../markdown/plain-text.ts';
 import { pendingTerms } from '../../search/index/pending.ts';
 
 /** A row of pages that an import makes. */
@@ -16,6 +16,8 @@ export interface ImportedPage {
   parent_path: string | null;
   title: string;
   description: string;
+  tags: readonly string[];
+  properties: readonly Property[];
   position: number;
   status: string;
   origin: string;
@@ -143,7 +145,7 @@ async function insertPages(query: Query, job: ClaimedJob, rows: readonly Importe
   await query(sql`
     insert into import_pages (wiki_id, import_id, page_id, path, slug, parent_page_id, parent_path, title, description,
       position, status, origin, stale, gone_file, revision, word_count, created_at, created_by, updated_at, updated_by,
-      former_paths)
+      former_paths, tags, properties)
     select ${job.wiki_id}, ${job.job_id}, * from unnest(${column(rows, 'page_id')}::text[], ${column(rows, 'path')}::text[],
       ${column(rows, 'slug')}::text[], ${column(rows, 'parent_page_id')}::text[], ${column(rows, 'parent_path')}::text[],
       ${column(rows, 'title')}::text[], ${column(rows, 'description')}::text[], ${column(rows, 'position')}::int[],
@@ -151,7 +153,9 @@ async function insertPages(query: Query, job: ClaimedJob, rows: readonly Importe
       ${column(rows, 'gone_file')}::text[],
       ${column(rows, 'revision')}::int[], ${column(rows, 'word_count')}::int[], ${column(rows, 'created_at')}::timestamptz[],
       ${column(rows, 'created_by')}::text[], ${column(rows, 'updated_at')}::timestamptz[],
-      ${column(rows, 'updated_by')}::text[], ${rows.map((row) => JSON.stringify(row.former_paths))}::jsonb[])`);
+      ${column(rows, 'updated_by')}::text[], ${rows.map((row) => JSON.stringify(row.former_paths))}::jsonb[],
+      ${rows.map(({ tags }) => JSON.stringify(tags))}::jsonb[],
+      ${rows.map(({ properties }) => JSON.stringify(properties))}::jsonb[])`);
 }
 
 async function insertRevisions(query: Query, job: ClaimedJob, rows: readonly ImportedRevision[]): Promise<void> {

@@ -1,0 +1,54 @@
+import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
+
+/** The fields at the top of front matter, in order: values, and lists of values, as they are written. */
+export type Fields = ReadonlyMap<string, string | readonly string[]>;
+
+export const NO_FIELDS: Fields = new Map();
+
+/** Reads the nodes of the document without converting them to objects, so that aliases are never expanded. Broken YAML has no fields. */
+export function yamlFields(yaml: string): Fields {
+  try {
+    const { contents, errors } = parseDocument(yaml, { logLevel: 'silent', uniqueKeys: false });
+    if (errors.length > 0 || !isMap(contents)) return NO_FIELDS;
+    const fields = new Map<string, string | string[]>();
+    for (const { key, value } of contents.items) {
+      const name = scalarOf(key);
+      if (!fields.has(name)) fields.set(name, isSeq(value) ? value.items.map(scalarOf) : scalarOf(value));
+    }
+    return fields;
+  } catch {
+    // Deeply nested YAML overflows the parser's stack; it is ignored like other broken YAML.
+    return NO_FIELDS;
+  }
+}
+
+/** A value as it is written, "" for none and for what is no single value: `1.10` is no `1.1` to a reader. */
+function scalarOf(node: unknown): string {
+  if (!isScalar(node) || node.value === null || typeof node.value === 'object') return '';
+  return node.source ?? String(node.value);
+}
+
+const STRING = String.raw`"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'`;
+const TOML_FIELD = new RegExp(
+  String.raw`^[ \t]*([\w-]+)[ \t]*=[ \t]*(?:${STRING}|(\[[^[\]]*\])|([\w:.+-]+))[ \t]*(?:#.*)?$`,
+  'gm',
+);
+
+/** The fields of TOML (Hugo) before its first table. */
+export function tomlFields(toml: string): Fields {
+  const [top = ''] = toml.split(/^[ \t]*\[/m, 1);
+  const fields = new Map<string, string | string[]>();
+  for (const [, name = '', quoted, literal, list, bare] of top.matchAll(TOML_FIELD)) {
+    if (list === undefined) fields.set(name, literal ?? bare ?? unescaped(quoted));
+    else
+      fields.set(
+        name,
+        [...list.matchAll(new RegExp(STRING, 'g'))].map(([, text, raw]) => raw ?? unescaped(text)),
+      );
+  }
+  return fields;
+}
+
+function unescaped(text = ''): string {
+  return text.replace(/\\(["\\])/g, '$1');
+}
