@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { compileOrSplit } from '../src/documents/compile-file.ts';
+import type { Extracted } from '../src/documents/formats/extracted.ts';
 import { isDocument } from '../src/documents/formats/file-type.ts';
 import { readDocument } from '../src/documents/formats/read-document.ts';
 import { NO_NAMES } from '../src/documents/links/title-names.ts';
+import { loadNeeded } from '../src/markdown/on-demand/load-needed.ts';
 import { pdfOf } from './pdf.ts';
 import { docxOf, wordParagraph, zipOf } from './zip.ts';
 
@@ -50,6 +52,17 @@ const a = 1;
 
 a();
 \`\`\`
+
+\`\`\`haskell
+main = putStrLn "x"
+\`\`\`
+
+Term :tada:
+: Definition
+
+![alone](a.png "Caption")
+
+مرحبا
 
 $$x^2$$ and $y$, [[Wiki link]], ![a picture](a.png)
 
@@ -205,7 +218,10 @@ async function outputOf(samples: (typeof SAMPLES)[string]): Promise<string> {
       content_type: '',
       bytes: isText ? bytes : Buffer.alloc(0),
     };
-    const document = isText ? {} : { document: await readDocument({ filename, content_type: '', bytes }) };
+    const document: { document?: Extracted } = isText
+      ? {}
+      : { document: await readDocument({ filename, content_type: '', bytes }) };
+    await loadNeeded(document.document?.markdown ?? input.bytes);
     const read = compileOrSplit({ ...input, ...document }, new Map(), () => undefined, NO_NAMES);
     if ('parts' in read) throw new Error(`${filename} must be one page`);
     hash.update(JSON.stringify([read.source_text, read.citations, read.title, read.html]));

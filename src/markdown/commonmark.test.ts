@@ -18,6 +18,7 @@ const DEVIATIONS: Record<string, number[]> = {
   'addresses are links without <> too (GFM)': [602, 606, 608, 611, 612],
   'tags that would swallow the following text are shown as text (GFM)': [171, 173],
   'the first line break in raw <pre> is lost to the parser of HTML': [169],
+  'the title of a picture that stands alone is its caption': [572],
   '[[…]] is a wiki link, unless the document defines it as a reference': [590],
 };
 

@@ -1,8 +1,9 @@
 import type { ElementContent } from 'hast';
+import type { LanguageFn } from 'highlight.js';
 import { common, createLowlight } from 'lowlight';
 
-/** The classes of highlighted code: highlight.js' scopes, such as `hljs-title` and `function_`. */
-export const CODE_CLASS = /^(?:hljs-[a-z][a-z-]*|[a-z]+_{1,2})$/;
+/** The classes of highlighted code: highlight.js' scopes, such as `hljs-built_in` and `function_`. */
+export const CODE_CLASS = /^(?:hljs-[a-z][a-z_-]*|[a-z]+_{1,2})$/;
 
 /**
  * Grammars are regular expressions, some of which take quadratic time for unusual input. Longer code is a file rather
@@ -13,21 +14,37 @@ const CODE_MAX = 10_000;
 /** The limit for all highlighted code of a page, in UTF-16 units. */
 const PAGE_MAX = 50_000;
 
-let languages: ReturnType<typeof createLowlight> | undefined;
+type Languages = ReturnType<typeof createLowlight>;
+
+// Created on first use, to save the time in processes that never highlight.
+let commonLanguages: Languages | undefined;
+let allLanguages: Languages | undefined;
+let usesAll = false;
+
+/** Whether the grammar of a language needs not be loaded. */
+export function isCommon(language: string): boolean {
+  commonLanguages ??= createLowlight(common);
+  return commonLanguages.registered(language);
+}
+
+/** Sets the grammars for the text that is rendered next: all of them, or the common ones. */
+export function useLanguages(all: Readonly<Record<string, LanguageFn>> | undefined): void {
+  usesAll = all !== undefined;
+  if (all) allLanguages ??= createLowlight(all);
+}
 
 /**
- * Returns a function that highlights the code of one page. The result depends only on the code and on the code
- * highlighted before it.
+ * Returns a function that highlights the code of one page. The result depends only on the code, on the code highlighted
+ * before it and on `useLanguages`.
  */
 export function highlighter(): (language: string, code: string) => ElementContent[] {
   let left = PAGE_MAX;
   return (language, code) => {
     const plain: ElementContent[] = [{ type: 'text', value: code }];
     if (language === '' || code.length > Math.min(CODE_MAX, left)) return plain;
-    // Created on first use, to save the time in processes that never highlight.
-    languages ??= createLowlight(common);
-    if (!languages.registered(language)) return plain;
+    const known = isCommon(language) ? commonLanguages : usesAll ? allLanguages : undefined;
+    if (!known?.registered(language)) return plain;
     left -= code.length;
-    return languages.highlight(language, code).children as ElementContent[];
+    return known.highlight(language, code).children as ElementContent[];
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { loadNeeded } from './on-demand/load-needed.ts';
 import { renderMarkdown } from './render.ts';
 
 /** The HTML of a one-paragraph text, without the paragraph. */
@@ -104,4 +105,76 @@ test('strikethrough, tasks, footnotes, tables and bare addresses are rendered as
 
 test('one tilde is literal, and two strike out', () => {
   assert.equal(renderMarkdown('H~2~O ~~no~~').html, '<p>H~2~O <del>no</del></p>');
+});
+
+/** As the processes that render do it. */
+async function renderedWith(markdown: string) {
+  await loadNeeded(markdown);
+  return renderMarkdown(markdown);
+}
+
+test('code of every language of highlight.js is coloured, and what is coloured depends on the text alone', async () => {
+  const rare = '```powershell\nGet-Item $x\n```\n';
+  const { html } = await renderedWith(rare);
+  assert.match(html, /<span class="hljs-built_in">Get-Item<\/span>/);
+  assert.match((await renderedWith('~~~PS1\nGet-Item $x\n~~~')).html, /hljs-built_in/);
+  assert.ok(!(await renderedWith('```unheard-of\na\n```')).html.includes('hljs'));
+  await loadNeeded('```js\na\n```');
+  assert.ok(!renderMarkdown(rare).html.includes('hljs'), 'another text before it must not count');
+  // A file may be in UTF-16.
+  await loadNeeded(Buffer.from(rare, 'utf16le'));
+  assert.equal(renderMarkdown(rare).html, html);
+});
+
+test('names of emoji between words are emoji; times, code, unknown names and addresses stay', async () => {
+  for (const [markdown, html] of [
+    [':tada: and :+1:!', '<p>🎉 and 👍!</p>'],
+    ['*:tada:* ==:tada: new==', '<p><em>🎉</em> ==🎉 new==</p>'],
+    ['at 10:30:45, a:tada:b, `:tada:` and :no-such: :constructor:', undefined],
+    ['[x](https://a.example/:tada:)', undefined],
+  ] as const) {
+    const shown = (await renderedWith(markdown)).html;
+    if (html !== undefined) assert.equal(shown, html);
+    else assert.ok(!shown.includes('🎉'), shown);
+  }
+  const { html, outline, text } = await renderedWith('# :tada: News\n\nSee [it](#tada-news) :tada:\n');
+  assert.match(html, /<h1 id="h-tada-news">🎉 News<\/h1>.*href="#h-tada-news"/s);
+  assert.deepEqual([outline[0]?.text, text], ['🎉 News', '🎉 News\nSee it 🎉']);
+});
+
+test('terms with lines that begin with a colon are a definition list, whose items are blocks with their lines', () => {
+  const { html, blocks } = renderMarkdown(
+    'Apple\nPome *fruit*\n:   A fruit\n    of a tree\n: A **firm**\n\nNo: list\n\n: nor this\n',
+  );
+  assert.match(
+    html,
+    /^<dl>\n<dt>Apple<\/dt>\n<dt>Pome <em>fruit<\/em><\/dt>\n<dd>A fruit\nof a tree<\/dd>\n<dd>A <strong>firm<\/strong><\/dd>\n<\/dl>\n<p>No: list<\/p>\n<p>: nor this<\/p>$/,
+  );
+  assert.deepEqual(
+    blocks.map(({ first_line, last_line }) => [first_line, last_line]),
+    [
+      [1, 1],
+      [2, 2],
+      [3, 4],
+      [5, 5],
+      [7, 7],
+      [9, 9],
+    ],
+  );
+});
+
+test('the title of a picture that stands alone is its caption', () => {
+  assert.match(
+    renderMarkdown('![A plan](plan.png "The <plan>")').html,
+    /^<figure><img src="plan.png" alt="A plan"[^>]*><figcaption>The &#x3C;plan><\/figcaption><\/figure>$/,
+  );
+  assert.match(renderMarkdown('See ![a](b.png "c")').html, /^<p>See <img [^>]*title="c"/);
+});
+
+test('a page with right-to-left letters says the direction of each block, and others say none', () => {
+  const { html } = renderMarkdown('# مرحبا\n\n- العالم a\n- latin ب\n\n```\nخ\n```\n\n12 مرحبا\n');
+  assert.match(html, /<h1 id="[^"]*" dir="rtl">/);
+  assert.match(html, /<ul dir="rtl">\n<li dir="rtl">العالم a<\/li>\n<li dir="ltr">latin ب<\/li>/);
+  assert.match(html, /<pre dir="ltr">.*<p dir="rtl">12 /s);
+  assert.ok(!renderMarkdown('# Plain\n\n- 日本語\n').html.includes('dir='));
 });

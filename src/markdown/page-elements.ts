@@ -2,6 +2,7 @@ import type { Element, ElementContent } from 'hast';
 import type { Blockquote, Code, Image, Node, Paragraph, Text } from 'mdast';
 import { defaultHandlers, type Handlers, type State } from 'mdast-util-to-hast';
 import { calloutOf, markedText } from './dialects/callouts.ts';
+import { definitionList } from './dialects/definition-lists.ts';
 import { highlighter } from './highlight.ts';
 import type { InlineMath, MathBlock } from './math-syntax.ts';
 import { anchorOf, headingAnchor } from './safe-addresses.ts';
@@ -49,7 +50,9 @@ export function elementHandlers(wiki: Wiki): Handlers {
       const [only, ...others] = node.children;
       if (only?.type === 'inlineMath' && only.display && others.length === 0)
         return withPosition(only, mathBlock(only.value));
-      return defaultHandlers.paragraph(state, node);
+      if (only?.type === 'image' && only.title && others.length === 0) return withPosition(node, figure(state, only));
+      const definitions = definitionList(state, node);
+      return definitions ? withPosition(node, definitions) : defaultHandlers.paragraph(state, node);
     },
     wikiLink: (_state: State, node: WikiLink): Element => withPosition(node, wikiLink(node, wiki)),
   };
@@ -84,6 +87,12 @@ function wikiLink({ target, heading, text: shown }: WikiLink, { page_path, findP
 /** The id of a heading, or of a block for `^id`. */
 function anchorOfPlace(place: string): string {
   return place.startsWith('^') ? anchorOf(place) : headingAnchor(place);
+}
+
+/** A picture that stands alone, with its title as a caption. */
+function figure(state: State, { title, ...image }: Image): Element {
+  const shown = state.one(image, undefined) as Element;
+  return element('figure', {}, [shown, element('figcaption', {}, [text(title ?? '')])]);
 }
 
 function mathBlock(value: string): Element {

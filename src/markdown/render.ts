@@ -1,5 +1,6 @@
 import type { Root } from 'mdast';
 import { indexBody, withStructure } from '../analysis/document-terms.ts';
+import { markDirections } from './directions.ts';
 import { readFrontMatter } from './front-matter/front-matter.ts';
 import { linksOf, type PageLink, withWikiLinks } from './page-links.ts';
 import { readPageText } from './page-text.ts';
@@ -64,6 +65,7 @@ export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
   return catchOverflow(() => {
     const tree = safeTree(markdown, wiki);
     const { text, outline, paragraph, blocks } = readPageText(tree);
+    markDirections(tree, text);
     const front = readFrontMatter(markdown);
     const html = writeHtml(tree);
     const text_indexed = indexBody(text);

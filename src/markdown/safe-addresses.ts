@@ -95,7 +95,7 @@ export function headingAnchor(words: string): string {
 }
 
 function wordsOf(node: Nodes): string {
-  if (node.type === 'text') return node.value;
+  if (node.type === 'text') return node.data?.written ?? node.value;
   return 'children' in node ? node.children.map(wordsOf).join('') : '';
 }
 

@@ -7,6 +7,7 @@ import {
 } from '../documents/compile-file.ts';
 import { ExtractError } from '../documents/formats/extract-error.ts';
 import { NO_NAMES, titleNames } from '../documents/links/title-names.ts';
+import { loadNeeded } from '../markdown/on-demand/load-needed.ts';
 import { plainPage, renderPage } from '../markdown/render.ts';
 import { frameOf, framesOf } from './frames.ts';
 import { disableNetwork } from './no-network.ts';
@@ -34,6 +35,7 @@ for await (const frame of framesOf(process.stdin, 2 ** 31)) {
   const request = readRequest(frame);
   if (request.pages) pages = request.pages;
   if (request.titles) names = titleNames(request.titles);
+  await loadNeeded(request.page?.markdown ?? request.file?.document?.markdown ?? request.file?.bytes ?? '');
   await write(responseTo(request));
 }
 

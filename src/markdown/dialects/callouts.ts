@@ -2,6 +2,7 @@ import type { Element, ElementContent, Text as Words } from 'hast';
 import type { Blockquote, PhrasingContent, Text } from 'mdast';
 import type { State } from 'mdast-util-to-hast';
 import { lineEndsIn } from '../plain-text.ts';
+import { EMOJI, emojiNamed, mayHaveEmoji } from './emoji.ts';
 
 /** What callouts look like, and the words that choose it: GitHub's, and those of Obsidian, MkDocs and Docusaurus. */
 const KINDS: Record<string, readonly string[]> = {
@@ -106,10 +107,45 @@ function shortened(node: Text, from: number): Text {
 /** `==highlighted==` and `%%a comment%%`, as Obsidian has them: between words, not within. */
 const MARKED =
   /(?<![\p{L}\p{N}=])==(?=[^\s=])([^=\n]*[^\s=])==(?![\p{L}\p{N}=])|(?<![\p{L}\p{N}%])%%(?!%)([^%]*)%%(?![\p{L}\p{N}%])/gu;
+const NAMED = new RegExp(EMOJI, 'gu');
 
-/** What a text shows: highlights are marked, and comments are left out. Spaces at line ends are not shown. */
+/** What an emoji is written as, for the id of its heading. */
+interface Written {
+  written?: string;
+}
+
+declare module 'hast' {
+  interface TextData extends Written {}
+}
+
+/** What a text shows: highlights are marked, comments are left out, and names of emoji are emoji. Spaces at line ends are not shown. */
 export function markedText(node: Text): ElementContent[] {
   const text = { ...node, value: node.value.replace(/[ \t]*(\r?\n|\r)[ \t]*/g, '$1') };
+  const { value } = text;
+  return mayHaveEmoji(value) ? withEmoji(text) : highlights(text);
+}
+
+/** The text in pieces, each emoji in one of its own. */
+function withEmoji(text: Text): ElementContent[] {
+  const { value } = text;
+  const pieces: ElementContent[] = [];
+  let from = 0;
+  for (const { 0: written, 1: name = '', index } of value.matchAll(NAMED)) {
+    const emoji = emojiNamed(name);
+    if (emoji === undefined) continue;
+    if (index > from) pieces.push(...highlights(asText(piece(text, from, index))));
+    from = index + written.length;
+    pieces.push({ ...piece(text, index, from), value: emoji, data: { written } });
+  }
+  if (from < value.length || pieces.length === 0) pieces.push(...highlights(asText(piece(text, from, value.length))));
+  return pieces;
+}
+
+function asText({ value, position }: Words): Text {
+  return { type: 'text', value, ...(position && { position }) };
+}
+
+function highlights(text: Text): ElementContent[] {
   const { value } = text;
   if (!value.includes('==') && !value.includes('%%')) return [piece(text, 0, value.length)];
   const pieces: ElementContent[] = [];

@@ -1,0 +1,59 @@
+import type { Element, ElementContent } from 'hast';
+import type { Paragraph, PhrasingContent, Text } from 'mdast';
+import type { State } from 'mdast-util-to-hast';
+
+const IS_DEFINITION = /^:[ \t]+(?=\S)/;
+const HAS_DEFINITION = /[\r\n]:[ \t]+\S/;
+
+/**
+ * A paragraph that is a definition list as PHP Markdown Extra, Pandoc and MkDocs write it: lines with terms, then lines that
+ * begin with `: `, each with the lines behind it. Undefined for another paragraph.
+ */
+export function definitionList(state: State, node: Paragraph): Element | undefined {
+  if (!node.children.some((child) => child.type === 'text' && HAS_DEFINITION.test(child.value))) return undefined;
+  const items: { tagName: 'dt' | 'dd'; children: PhrasingContent[] }[] = [];
+  for (const line of linesOf(node.children)) {
+    const [first, ...rest] = line;
+    const last = items.at(-1);
+    const colon = first?.type === 'text' ? IS_DEFINITION.exec(first.value)?.[0] : undefined;
+    if (first?.type === 'text' && colon !== undefined) {
+      if (!last) return undefined;
+      items.push({ tagName: 'dd', children: [{ ...first, value: first.value.slice(colon.length) }, ...rest] });
+    } else if (last?.tagName === 'dd') last.children.push({ type: 'text', value: '\n' }, ...line);
+    else items.push({ tagName: 'dt', children: line });
+  }
+  const children = items.flatMap((item): ElementContent[] => [{ type: 'text', value: '\n' }, made(state, item)]);
+  return { type: 'element', tagName: 'dl', properties: {}, children: [...children, { type: 'text', value: '\n' }] };
+}
+
+function made(state: State, { tagName, children }: { tagName: string; children: readonly PhrasingContent[] }): Element {
+  const words = state.all({ type: 'paragraph', children: [...children] }) as ElementContent[];
+  const places = children.map((child) => (child as Text).position).filter((position) => position !== undefined);
+  const [from, to] = [places[0], places.at(-1)];
+  return {
+    type: 'element',
+    tagName,
+    properties: {},
+    children: words,
+    ...(from && to && { position: { start: from.start, end: to.end } }),
+  };
+}
+
+/** The content of each line, with the line that it stands on. */
+function linesOf(content: readonly PhrasingContent[]): PhrasingContent[][] {
+  const lines: PhrasingContent[][] = [[]];
+  for (const node of content) {
+    if (node.type !== 'text') {
+      lines.at(-1)?.push(node);
+      continue;
+    }
+    for (const [i, value] of node.value.split(/\r\n|\r|\n/).entries()) {
+      if (i > 0) lines.push([]);
+      const { position } = node;
+      const line = (position?.start.line ?? 0) + i;
+      const at = position && { start: { ...position.start, line }, end: { ...position.end, line } };
+      if (value !== '') lines.at(-1)?.push({ type: 'text', value, ...(at && { position: at }) });
+    }
+  }
+  return lines.filter((line) => line.length > 0);
+}

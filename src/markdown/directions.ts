@@ -1,0 +1,41 @@
+import type { Element, Root } from 'hast';
+
+/** Letters of Hebrew, Arabic, Syriac, Thaana, N'Ko and other scripts that are written from right to left. */
+const RTL = String.raw`\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}`;
+const RIGHT_TO_LEFT = new RegExp(`[${RTL}]`, 'u');
+const FIRST_LETTER = new RegExp(String.raw`([${RTL}])|\p{L}`, 'u');
+
+const BLOCKS = new Set(
+  'blockquote caption dd details dl dt figcaption figure h1 h2 h3 h4 h5 h6 li ol p pre summary table td th ul'.split(
+    ' ',
+  ),
+);
+
+type Direction = 'ltr' | 'rtl' | undefined;
+
+/**
+ * Gives each block of a page with letters that run from right to left the direction of its first letter, as `dir="auto"`
+ * would (which does not look into blocks that have a direction themselves). Pages without such letters stay as they are.
+ */
+export function markDirections(tree: Root, text: string): void {
+  if (RIGHT_TO_LEFT.test(text)) directionOf(tree);
+}
+
+/** The direction of the first letter below a node; that of code is always the same. */
+function directionOf(node: Root | Element): Direction {
+  const isCode = node.type === 'element' && node.tagName === 'pre';
+  let direction: Direction = isCode ? 'ltr' : undefined;
+  for (const child of node.children) {
+    if (child.type === 'text') direction ??= firstDirection(child.value);
+    if (child.type !== 'element') continue;
+    const below = directionOf(child);
+    direction ??= child.tagName === 'pre' ? undefined : below;
+  }
+  if (direction && node.type === 'element' && BLOCKS.has(node.tagName)) node.properties.dir ??= direction;
+  return direction;
+}
+
+function firstDirection(text: string): Direction {
+  const letter = FIRST_LETTER.exec(text);
+  return letter ? (letter[1] === undefined ? 'ltr' : 'rtl') : undefined;
+}
