@@ -7,6 +7,7 @@ import type { Frame, Page } from 'playwright-core';
 import { assertAccessible, collectComplaints } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
+import { until } from '../test/until.ts';
 import { openWorld } from '../test/world.ts';
 
 const world = await openWorld();
@@ -36,11 +37,11 @@ async function openPage(markdown: string, complaints: string[]) {
   const owner = await world.owner();
   const { body } = await owner.get('/v1/overview');
   const address = `${world.address}/${body.session.organizations[0].slug}/${body.wikis[0].slug}/drawn`;
-  await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'Drawn', slug: 'drawn', markdown });
+  const made = await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'Drawn', slug: 'drawn', markdown });
   const context = await openBrowserFor(world, owner.user_id);
   const page = await context.newPage();
   collectComplaints(page, complaints);
-  return { page, context, address };
+  return { page, context, address, owner, page_id: made.body.page_id };
 }
 
 const blocks = (texts: readonly string[]) =>
@@ -146,4 +147,49 @@ test('the frame has an opaque origin even when opened directly, and only our own
     headers.get('content-security-policy'),
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox allow-scripts",
   );
+});
+
+test('a reader with a script copies code and links of headings, sorts tables, and ticks tasks as a write of one character', {
+  skip,
+}, async () => {
+  const complaints: string[] = [];
+  const markdown =
+    '# Top\n\n## A part\n\n```js\nconst a = 1;\n```\n\n| n |\n|---|\n| 10 |\n| 9 |\n|  |\n| -1 |\n\n- [ ] one\n  - [x] two\n\n```\n- [ ] no task\n```\n';
+  const { page, context, address, owner, page_id } = await openPage(markdown, complaints);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto(address);
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  await page.getByRole('button', { name: 'Copy this js code' }).click();
+  assert.equal(await copied(), 'const a = 1;');
+  await page.getByRole('link', { name: 'Copy the link to “A part”' }).focus();
+  await page.keyboard.press('Enter');
+  assert.equal(await copied(), `${address}#h-a-part`);
+  const cells = () => page.locator('.prose td').allTextContents();
+  for (const order of [
+    ['-1', '9', '10', ''],
+    ['10', '9', '-1', ''],
+    ['10', '9', '', '-1'],
+  ]) {
+    await page.getByRole('button', { name: 'n', exact: true }).click();
+    assert.deepEqual(await cells(), order);
+  }
+  await assertAccessible(page, 'a page with code, a table and tasks');
+
+  const stored = async () => (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${page_id}`)).body;
+  const tick = async (name: string, revision: number) => {
+    await page.getByRole('checkbox', { name }).focus();
+    await page.keyboard.press('Space');
+    await until('the write of a task', stored, (now) => now.revision === revision);
+  };
+  await tick('one', 2);
+  await tick('two', 3);
+  const ticked = markdown.replace('[ ] one', '[x] one').replace('[x] two', '[ ] two');
+  assert.equal((await stored()).markdown, ticked);
+
+  await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${page_id}`, { markdown: `${ticked}More.\n`, base_revision: 3 });
+  await page.getByRole('checkbox', { name: 'one' }).click();
+  await page.getByText('The page has changed meanwhile').first().waitFor();
+  assert.equal(await page.getByRole('checkbox', { name: 'one' }).isChecked(), true, 'it shows what is stored');
+  assert.equal((await stored()).revision, 4);
+  await context.close();
 });

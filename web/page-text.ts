@@ -3,10 +3,15 @@ import type { WikiContext } from './wiki-context.ts';
 
 /** The scripts that a page's HTML needs for its formulas and diagrams. */
 export function scriptsFor(text: string): string[] {
-  return [hasMath(text) && 'math.js', text.includes('<pre class="mermaid"') && 'diagrams.js'].filter(
-    (name) => name !== false,
-  );
+  return [
+    READING.test(text) && 'reading.js',
+    hasMath(text) && 'math.js',
+    text.includes('<pre class="mermaid"') && 'diagrams.js',
+  ].filter((name) => name !== false);
 }
+
+/** What elements/reading helps with: headings, code, tables, pictures, tasks. */
+const READING = /<(?:h[1-6] id=|pre|table|img|li class="task)/;
 
 function hasMath(text: string): boolean {
   return text.includes('<pre class="math"') || text.includes('class="language-math');

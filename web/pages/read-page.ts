@@ -75,7 +75,7 @@ function renderPage(
             ${pageState(page, staleness)}
           </header>
           ${page.citations.length > 0 && html`<ibid-passages data-from="${pageSourcesUrl(context, page.path)}"></ibid-passages>`}
-          <div class="prose">${pageText(context, page)}</div>
+          <div class="prose"${context.can('pages:write') && html` data-wiki="${page.wiki_id}" data-page="${page.page_id}" data-revision="${page.revision}"`}>${pageText(context, page)}</div>
           <footer class="page-end">
             ${neighbours(context, page, branches)}
             ${childList(context, page, branches)}

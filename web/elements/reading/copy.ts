@@ -1,0 +1,30 @@
+/** Copies a text and says so on the button for a moment; without the permission to copy it says that. */
+export async function copyText(button: HTMLElement, text: string): Promise<void> {
+  const { title } = button;
+  let said = 'Copied';
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    said = 'The browser did not allow copying';
+  }
+  button.title = said;
+  button.classList.add('copied');
+  announce(said);
+  setTimeout(() => {
+    button.title = title;
+    button.classList.remove('copied');
+  }, 1_500);
+}
+
+let status: HTMLElement | undefined;
+
+/** Lets screen readers say it. */
+export function announce(words: string): void {
+  if (!status) {
+    status = document.createElement('p');
+    status.className = 'sr-only';
+    status.setAttribute('role', 'status');
+    document.body.append(status);
+  }
+  status.textContent = words;
+}

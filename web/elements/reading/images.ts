@@ -1,0 +1,43 @@
+/** Smaller pictures (badges, icons in a line) are shown as large as they are. */
+const WIDTH_MIN = 200;
+
+/** Shows a picture as large as the window on a click or Enter. A picture in a link follows the link. */
+export function enlargeImages(prose: HTMLElement): void {
+  for (const image of prose.querySelectorAll('img')) {
+    if (image.closest('a')) continue;
+    const makeUsable = () => {
+      if (image.naturalWidth <= Math.max(WIDTH_MIN, image.clientWidth)) return;
+      image.tabIndex = 0;
+      image.setAttribute('role', 'button');
+      image.setAttribute('aria-label', `Enlarge the picture ${image.alt}`.trim());
+      image.classList.add('zooms');
+      image.addEventListener('click', () => open(image));
+      image.addEventListener('keydown', (event) => {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        event.preventDefault();
+        open(image);
+      });
+    };
+    if (image.complete) makeUsable();
+    else image.addEventListener('load', makeUsable, { once: true });
+  }
+}
+
+function open({ src, alt }: HTMLImageElement): void {
+  const dialog = document.createElement('dialog');
+  dialog.className = 'zoom';
+  dialog.setAttribute('aria-label', alt || 'Picture');
+  const large = document.createElement('img');
+  large.src = src;
+  large.alt = alt;
+  large.referrerPolicy = 'no-referrer';
+  const close = document.createElement('button');
+  close.type = 'button';
+  close.textContent = '×';
+  close.setAttribute('aria-label', 'Close');
+  dialog.append(large, close);
+  dialog.addEventListener('click', () => dialog.close());
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
