@@ -3,7 +3,6 @@ import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Client, type ClientConfig } from 'pg';
 import { OPTIONS } from '../src/config.ts';
 import { runningPostgres } from '../src/db/postgres/running.ts';
 import { type Api, listAll, openApi } from './api.ts';
@@ -12,7 +11,9 @@ import { generatePages, shortPages } from './corpus.ts';
 import { startLoad } from './load.ts';
 import { type Memory, memoryOf } from './processes.ts';
 import { captureRequests } from './requests.ts';
+import { compareRevisions } from './revisions/compare-revisions.ts';
 import { makeKeyFor, type ServiceProcess, startServiceProcess } from './service-process.ts';
+import { untilVacuumed } from './vacuumed.ts';
 
 const USAGE = `Usage: npm run bench -- [options]
   --pages 10000         pages of the wiki that is read (in uploads of 1,000 files)
@@ -24,6 +25,9 @@ const USAGE = `Usage: npm run bench -- [options]
   --starts 3            first starts to take the median of
   --service-flags TEXT  flags of Node for the measured service, given as --service-flags="--cpu-prof --cpu-prof-dir=/tmp/p"
   --short               1,000 pages, one start, 3 rounds of 250 ms
+  --compare REVISION    CPU time of each read, here and in another revision of this repository, both running at once
+                        (2,000 pages, 16 rounds of 1,000 ms)
+  --json FILE           writes the figures of --compare
 `;
 
 const UPLOAD_FILES = 1_000;
@@ -35,7 +39,8 @@ const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-'));
 let service: ServiceProcess | undefined;
 const load = startLoad();
 try {
-  await run();
+  if (options.compare === '') await run();
+  else await compareRevisions({ ...options, folder, revision: options.compare });
 } finally {
   load.close();
   await service?.stop();
@@ -65,7 +70,7 @@ async function run(): Promise<void> {
       role: 'member',
     });
   }
-  await untilVacuumed(connection);
+  console.log(await untilVacuumed(connection));
 
   const requests = await captureRequests(dataDir, { token, workspace_id, wiki_id });
   const pool = Number(OPTIONS.DATABASE_CONNECTIONS.fallback);
@@ -151,23 +156,6 @@ async function loadPages(api: Api, wiki_id: string): Promise<void> {
   );
 }
 
-/** Waits for the autovacuum that follows a load, so that only the service is measured. */
-async function untilVacuumed(connection: ClientConfig): Promise<void> {
-  const database = new Client(connection);
-  await database.connect();
-  try {
-    for (let done = false; !done; await delay(500)) {
-      const { rows } = await database.query(`
-        select (select last_autoanalyze is not null from pg_stat_user_tables where relname = 'pages')
-          and not exists (select from pg_stat_activity where backend_type = 'autovacuum worker') as done`);
-      done = rows[0].done;
-    }
-    console.log((await database.query('select version()')).rows[0].version);
-  } finally {
-    await database.end();
-  }
-}
-
 function printHeader(): void {
   console.log(
     `\n${'read'.padEnd(26)} conn  service/s straight/s ratio    p50 ms    p99 ms  straight p50   CPU ms (Node + PostgreSQL)`,
@@ -209,6 +197,8 @@ function readOptions() {
       only: { type: 'string', default: '' },
       starts: { type: 'string' },
       'service-flags': { type: 'string', default: '' },
+      compare: { type: 'string', default: '' },
+      json: { type: 'string', default: '' },
       short: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -217,12 +207,17 @@ function readOptions() {
     process.stdout.write(USAGE);
     process.exit(0);
   }
-  const { short } = values;
+  const { short, compare } = values;
+  const whole =
+    compare === '' ? { pages: 10_000, rounds: 5, round_ms: 400 } : { pages: 2_000, rounds: 16, round_ms: 1_000 };
+  const usual = short && compare === '' ? { pages: 1_000, rounds: 3, round_ms: 250 } : whole;
   return {
-    pages: Number(values.pages ?? (short ? 1_000 : 10_000)),
+    compare,
+    json: values.json,
+    pages: Number(values.pages ?? usual.pages),
     page_bytes: Number(values['page-bytes']),
-    rounds: Number(values.rounds ?? (short ? 3 : 5)),
-    round_ms: Number(values['round-ms'] ?? (short ? 250 : 400)),
+    rounds: Number(values.rounds ?? usual.rounds),
+    round_ms: Number(values['round-ms'] ?? usual.round_ms),
     connections: values.connections.split(',').map(Number),
     only: values.only,
     starts: Number(values.starts ?? (short ? 1 : 3)),

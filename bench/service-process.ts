@@ -1,15 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** What `npm start` runs: flags for Node and the file. */
-const START = startCommand();
-const COMMAND = fileURLToPath(new URL('../bin/ibid', import.meta.url));
 
-function startCommand(): string[] {
-  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+/** What `npm start` of a checkout runs: flags for Node and the file. */
+function startCommand(root: string): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const [node, ...rest] = (scripts.start as string).split(' ');
   if (node !== 'node') throw new Error('npm start no longer begins with "node": update startCommand');
   return rest;
@@ -32,16 +31,17 @@ export function serviceEnv(dataDir: string): NodeJS.ProcessEnv {
 
 /**
  * Starts the service as an operator does, and waits until it is ready. `flags` are for Node, `more` are options of the
- * service.
+ * service, `root` is another checkout than this one.
  */
 export async function startServiceProcess(
   dataDir: string,
   flags: readonly string[] = [],
   more: Record<string, string> = {},
+  root = ROOT,
 ): Promise<ServiceProcess> {
   const begin = performance.now();
-  const child = spawn(process.execPath, [...flags, ...START], {
-    cwd: ROOT,
+  const child = spawn(process.execPath, [...flags, ...startCommand(root)], {
+    cwd: root,
     env: { ...serviceEnv(dataDir), ...more },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -76,9 +76,9 @@ function servedAddress(child: ChildProcess): Promise<string> {
   });
 }
 
-/** Creates a personal API key as an operator does. */
-export async function makeKeyFor(dataDir: string, email: string): Promise<string> {
-  const child = spawn(process.execPath, [COMMAND, 'key', '--email', email], {
+/** Creates a personal API key as an operator does; `root` is another checkout than this one. */
+export async function makeKeyFor(dataDir: string, email: string, root = ROOT): Promise<string> {
+  const child = spawn(process.execPath, [join(root, 'bin/ibid'), 'key', '--email', email], {
     env: serviceEnv(dataDir),
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+
+/**
+ * Checks a revision out into a new folder, with the packages of its own package-lock.json, and answers its full name.
+ * `discard` removes it. Errors: Error for a revision that is not there, or whose packages cannot be installed.
+ */
+export async function checkOut(
+  revision: string,
+  folder: string,
+): Promise<{ commit: string; discard(): Promise<void> }> {
+  const git = (...args: string[]) => run('git', args, { cwd: ROOT });
+  const { stdout } = await git('rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`);
+  const commit = stdout.trim();
+  await git('worktree', 'add', '--detach', folder, commit);
+  const discard = async () => {
+    await git('worktree', 'remove', '--force', folder);
+  };
+  try {
+    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder });
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+  return { commit, discard };
+}
+
+/** The folder of this checkout. */
+export const HERE = ROOT;

@@ -1,0 +1,125 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { median } from '../compare.ts';
+import { memoryOf } from '../processes.ts';
+import { checkOut, HERE } from './checkout.ts';
+import { type MeasuredService, openMeasured, type Slice } from './measured-service.ts';
+import { type Ratio, ratioOf } from './ratio.ts';
+
+export interface RevisionOptions {
+  revision: string;
+  /** Where the other checkout and both DATA_DIRs are kept meanwhile. */
+  folder: string;
+  pages: number;
+  page_bytes: number;
+  rounds: number;
+  round_ms: number;
+  connections: number[];
+  /** Only the reads whose name holds it. */
+  only: string;
+  /** A file for the figures as JSON; "" for none. */
+  json: string;
+}
+
+/** Medians of the CPU time of a request, and of the ratio here / there of the sums. */
+interface Row extends Ratio {
+  name: string;
+  connections: number;
+  other: Slice;
+  here: Slice;
+}
+
+const WARM_UP_MS = 1_000;
+/** Longer than the service keeps idle connections and processes. */
+const IDLE_MS = 40_000;
+
+/**
+ * Measures this checkout against another revision. Both services live at the same time, on the same data, and take turns of
+ * a second or so in the order ABBA, so that what else the machine does reaches both; CPU time, not wall time, is compared.
+ */
+export async function compareRevisions(options: RevisionOptions): Promise<void> {
+  const { folder, revision } = options;
+  const checkout = await checkOut(revision, join(folder, 'checkout'));
+  const services: MeasuredService[] = [];
+  try {
+    for (const [name, root] of Object.entries({ other: join(folder, 'checkout'), here: HERE })) {
+      services.push(await openMeasured(root, join(folder, name), options));
+    }
+    const [other, here] = services as [MeasuredService, MeasuredService];
+    console.log(
+      `Here: this checkout. There: ${checkout.commit}. ${options.pages} pages of ${options.page_bytes} bytes.\n`,
+    );
+    const rows = await measureRows(other, here, options);
+    await delay(IDLE_MS);
+    const memory = { other_mb: memoryOf(other.pid).pss_mb, here_mb: memoryOf(here.pid).pss_mb };
+    console.log(
+      `\nMemory idle for ${IDLE_MS / 1000} s (PSS, with PostgreSQL): ${Math.round(memory.other_mb)} MB there, ` +
+        `${Math.round(memory.here_mb)} MB here, ${(memory.here_mb / memory.other_mb).toFixed(2)}`,
+    );
+    const figures = JSON.stringify({ revision: checkout.commit, rows, memory }, undefined, 2);
+    if (options.json !== '') await writeFile(options.json, `${figures}\n`);
+  } finally {
+    for (const service of services) await service.stop();
+    await checkout.discard();
+  }
+}
+
+async function measureRows(other: MeasuredService, here: MeasuredService, options: RevisionOptions): Promise<Row[]> {
+  console.log(
+    `${'CPU ms (Node + PG) of a'.padEnd(24)} conn         there          here   ratio  95 % interval   significant`,
+  );
+  const rows: Row[] = [];
+  for (const connections of options.connections) {
+    for (const [i, read] of other.reads.entries()) {
+      if (!read.name.includes(options.only)) continue;
+      await other.choose(read);
+      await here.choose(here.reads[i] ?? read);
+      const row = { name: read.name, connections, ...(await inTurns(other, here, connections, options)) };
+      rows.push(row);
+      print(row);
+    }
+  }
+  return rows;
+}
+
+async function inTurns(
+  other: MeasuredService,
+  here: MeasuredService,
+  connections: number,
+  { rounds, round_ms }: RevisionOptions,
+): Promise<Omit<Row, 'name' | 'connections'>> {
+  for (const service of [other, here]) await service.slice(connections, WARM_UP_MS);
+  const taken = new Map<MeasuredService, Slice[]>([
+    [other, []],
+    [here, []],
+  ]);
+  for (let i = 0; i < rounds; i += 1) {
+    for (const service of i % 2 === 0 ? [other, here] : [here, other]) {
+      taken.get(service)?.push(await service.slice(connections, round_ms));
+    }
+  }
+  const [there = [], own = []] = taken.values();
+  const ratios = own.map((slice, i) => totalOf(slice) / totalOf(there[i]));
+  return { other: medianOf(there), here: medianOf(own), ...ratioOf(ratios) };
+}
+
+function totalOf(slice: Slice | undefined): number {
+  return slice ? slice.node_ms + slice.postgres_ms : Number.NaN;
+}
+
+function medianOf(slices: readonly Slice[]): Slice {
+  return {
+    node_ms: median(slices.map(({ node_ms }) => node_ms)),
+    postgres_ms: median(slices.map(({ postgres_ms }) => postgres_ms)),
+  };
+}
+
+function print({ name, connections, other, here, median: ratio, low, high, is_significant }: Row): void {
+  const change = is_significant ? (ratio > 1 ? 'more' : 'less') : '';
+  const shown = ({ node_ms, postgres_ms }: Slice) => `${node_ms.toFixed(2)} + ${postgres_ms.toFixed(2)}`.padStart(13);
+  console.log(
+    `${name.padEnd(24)} ${String(connections).padStart(4)} ${shown(other)} ${shown(here)} ` +
+      `${ratio.toFixed(3).padStart(7)}  ${low.toFixed(3)} to ${high.toFixed(3)}  ${change}`.trimEnd(),
+  );
+}
