@@ -15,9 +15,11 @@ import { addressOf } from './world.ts';
 
 /**
  * Runs every test, on one PostgreSQL that is started for the run, or on DATABASE_URL. Arguments: the files to run
- * instead of all.
+ * instead of all, and options of node for each of them, as --test-name-pattern=TEXT.
  */
-const files = process.argv.slice(2);
+const given = process.argv.slice(2);
+const nodeOptions = given.filter((text) => text.startsWith('--'));
+const files = given.filter((text) => !text.startsWith('--'));
 /**
  * For a file or a test that hangs. What waits for something fails long before, and says for what (until.ts). A fuzzer runs
  * for FUZZ_MINUTES.
@@ -71,6 +73,7 @@ const stream = run({
   files: tests,
   concurrency: FILES_AT_ONCE,
   timeout: HANGS_MS,
+  execArgv: nodeOptions,
   env,
 });
 let succeeded = false;
