@@ -14,6 +14,7 @@ import { listPages } from './list-pages.ts';
 import { listTags } from './list-tags.ts';
 import { previewPage } from './preview-page.ts';
 import { countHits } from './search/count-hits.ts';
+import { listRelatedPages } from './search/related-pages.ts';
 import { searchPages } from './search/search-pages.ts';
 import { suggestPages } from './search/suggest-pages.ts';
 import { listTrash } from './trash/list-trash.ts';
@@ -41,6 +42,7 @@ export const pages: Feature = {
     listGonePages,
     keepPage,
     listBacklinks,
+    listRelatedPages,
     listBrokenLinks,
     listTags,
   ],

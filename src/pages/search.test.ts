@@ -241,6 +241,29 @@ test('limit and offset count what the asker may see, however many better pages a
   assert.deepEqual(all.toSorted(), ['Other 0', 'Other 1', 'Other 2', 'Other 3', 'Other 4']);
 });
 
+test('related pages are those with the same words, and none that the asker may not see', async () => {
+  const { owner, wiki, create, fold } = await newWiki();
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  const turbine = await create(
+    'Turbine',
+    'A turbine turns by steam; its blades and bearings wear, and oil cools the bearings.',
+  );
+  await create('Bearings', 'The bearings of a turbine want oil, or its blades touch the case.');
+  const draft = await create('Blades', 'The blades of a turbine wear by steam.', { status: 'draft' });
+  const alone = await create('Holidays', 'The canteen is closed on Mondays.');
+  const related = async (page_id: string, by: Client) => {
+    const { status, body } = await by.get(`${wiki}/pages/${page_id}/related`);
+    return status === 200 ? body.map(({ title }: { title: string }) => title) : status;
+  };
+  for (const isMerged of [false, true]) {
+    if (isMerged) await fold();
+    assert.deepEqual((await related(turbine.page_id, owner)).toSorted(), ['Bearings', 'Blades']);
+    assert.deepEqual(await related(turbine.page_id, viewer), ['Bearings']);
+    assert.equal(await related(draft.page_id, viewer), 404);
+    assert.deepEqual(await related(alone.page_id, owner), []);
+  }
+});
+
 test('a query that is too long is cut at a word, and the answer says where', async () => {
   const { owner, wiki, create } = await newWiki();
   await create('Short', 'begins');

@@ -17,6 +17,7 @@ import { pageSources, pageSourcesUrl, stalenessReason } from './page-sources.ts'
 import { pageTags } from './tags.ts';
 
 const BACKLINKS = 20;
+const RELATED = 5;
 
 export const readPage: WebRoute = {
   method: 'GET',
@@ -34,13 +35,14 @@ export const readPage: WebRoute = {
     }
     if (page.path !== path || visit.params['*'] !== path) return { redirect: context.pageUrl(page.path), status: 308 };
     if (visit.query.has('sources')) return pageSources(visit, context, page);
-    const [branches, backlinks, staleness, incomplete] = await Promise.all([
+    const [branches, backlinks, related, staleness, incomplete] = await Promise.all([
       loadBranches(visit.api, context, page.page_id),
       readPart<Page>(visit, `${context.api}/pages/${page.page_id}/backlinks?limit=${BACKLINKS}`, { name: 'backlinks' }),
+      visit.api.get<Page[]>(`${context.api}/pages/${page.page_id}/related?limit=${RELATED}`),
       page.stale ? stalenessReason(visit.api, context, page) : '',
       loadIncomplete(visit.api, context, page),
     ]);
-    return renderPage(visit, context, page, { branches, backlinks, staleness, incomplete });
+    return renderPage(visit, context, page, { branches, backlinks, related, staleness, incomplete });
   },
 };
 
@@ -48,6 +50,7 @@ export const readPage: WebRoute = {
 interface PageSurroundings {
   branches: readonly Branch[];
   backlinks: ListPart<Page>;
+  related: readonly Page[];
   /** Why the page is stale; "" if it is not. */
   staleness: Content;
   /** Its sources that have more than their text. */
@@ -58,7 +61,7 @@ function renderPage(
   visit: Visit,
   context: WikiContext,
   page: FullPage,
-  { branches, backlinks, staleness, incomplete }: PageSurroundings,
+  { branches, backlinks, related, staleness, incomplete }: PageSurroundings,
 ): WebResponse {
   return {
     page: renderInWiki(visit, context, {
@@ -82,6 +85,7 @@ function renderPage(
             ${sourceList(context, page)}
             ${incompleteNote(context, incomplete)}
             ${backlinkList(context, backlinks)}
+            ${relatedList(context, related)}
             <p class="small">Changed ${time(page.updated_at)}, revision ${page.revision}. ${page.word_count} words.</p>
           </footer>
         </article>`,
@@ -141,4 +145,11 @@ function backlinkList(context: WikiContext, backlinks: ListPart<Page>): Content 
   return html`<section><h2>Linked from</h2><ul class="columns">
     ${backlinks.records.map(({ path, title }) => html`<li><a href="${context.pageUrl(path)}">${title}</a></li>`)}
   </ul>${partLinks(backlinks)}</section>`;
+}
+
+function relatedList(context: WikiContext, related: readonly Page[]): Content {
+  if (related.length === 0) return nothing;
+  return html`<section><h2>Related pages</h2><ul class="columns">
+    ${related.map(({ path, title }) => html`<li><a href="${context.pageUrl(path)}">${title}</a></li>`)}
+  </ul></section>`;
 }

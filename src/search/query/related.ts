@@ -1,0 +1,63 @@
+import type { Statements } from '../../access/guard.ts';
+import { indexBody, indexTitle, occurrencesOf, readCounts, TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
+import type { Sql } from '../../db/sql.ts';
+import type { Index } from '../index/pending.ts';
+import { candidatesCte } from './candidates.ts';
+import { type IndexData, rank } from './rank.ts';
+import { readIndex } from './read-index.ts';
+
+/** How much of a text says what it is about. */
+export const RELATED_CHARACTERS = 5_000;
+
+/** By how many of its words a document is compared: of the most frequent ones those that say most. */
+const MOST_FREQUENT = 60;
+const MOST_TELLING = 24;
+/** A word of the title is worth as many of the text. */
+const TITLE_WORTH = 4;
+
+/** A document is related whose score is this part of what the compared one would have. */
+const LEAST_LIKENESS = 0.25;
+
+/** The documents that are like one with this title and text, itself among them, as a CTE (id, score, no); undefined if there are none. */
+export async function findRelated(
+  many: Statements['many'],
+  index: Index,
+  { title, text }: { title: string; text: string },
+  most: number,
+): Promise<Sql | undefined> {
+  const counts = countsOf(title, text);
+  if (counts.size === 0) return undefined;
+  const data = await readIndex(many, index, [...counts.keys()], []);
+  const terms = mostTelling(data, counts);
+  const { best } = rank(data, { terms, required: [], excluded: [] }, most);
+  const [first] = best;
+  const like = best.filter(({ score }) => score >= LEAST_LIKENESS * (first?.score ?? 0));
+  return like.length === 0 ? undefined : candidatesCte(index, like);
+}
+
+/** The most frequent terms, with how often they are there. */
+function countsOf(title: string, text: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  const add = (terms: string, worth: number) => {
+    for (const [term, count] of readCounts(terms)) {
+      const times = occurrencesOf(count);
+      if (times > 0 && !term.startsWith(TITLE_WORD_PREFIX)) counts.set(term, (counts.get(term) ?? 0) + worth * times);
+    }
+  };
+  add(indexTitle(title).terms, TITLE_WORTH);
+  add(indexBody(text).terms, 1);
+  return new Map([...counts].sort(([, one], [, other]) => other - one).slice(0, MOST_FREQUENT));
+}
+
+/** Of these terms those that are on few documents, weighed by how often the document has them. */
+function mostTelling({ index, terms }: IndexData, counts: ReadonlyMap<string, number>): Map<string, number> {
+  const weighed = [...counts].flatMap(([term, count]) => {
+    const documents = terms.get(term)?.documents ?? 0;
+    // Only the document itself has it.
+    if (documents < 2) return [];
+    const rarity = Math.log(1 + index.documents / documents);
+    return [{ term, weight: (count / (count + 1)) * rarity }];
+  });
+  const telling = weighed.sort((one, other) => other.weight - one.weight).slice(0, MOST_TELLING);
+  return new Map(telling.map(({ term, weight }) => [term, weight]));
+}
