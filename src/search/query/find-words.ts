@@ -56,17 +56,27 @@ export function findTerms(text: string, terms: ReadonlySet<string>): Match[] {
 
 /** Where a text that is folded letter by letter has the beginning of a word, in any spelling of it. */
 export function* placesOf(folded: string, beginning: string): Generator<number> {
-  const spellings = new Set([
-    beginning,
-    ...LIGATURES.map(([letter, letters]) => beginning.replaceAll(letters, letter)),
-  ]);
-  for (const spelling of spellings) {
+  for (const spelling of spellingsOf(beginning)) {
     for (let at = folded.indexOf(spelling); at >= 0; at = folded.indexOf(spelling, at + 1)) yield at;
   }
 }
 
 /** Letters that are folded to two, and so keep their place in a text. */
 const LIGATURES = ['ß', 'œ', 'æ', 'þ'].map((letter) => [letter, foldText(letter)] as const);
+
+const spellings = new Map<string, ReadonlySet<string>>();
+const MAX_KEPT_SPELLINGS = 5_000;
+
+/** The same words are looked for in each of the texts of a search. */
+function spellingsOf(beginning: string): ReadonlySet<string> {
+  let known = spellings.get(beginning);
+  if (known === undefined) {
+    known = new Set([beginning, ...LIGATURES.map(([letter, letters]) => beginning.replaceAll(letters, letter))]);
+    if (spellings.size >= MAX_KEPT_SPELLINGS) spellings.clear();
+    spellings.set(beginning, known);
+  }
+  return known;
+}
 
 /** The start of the word with a stem at this place; undefined if the stem is further inside of it. */
 export function startOfWord(folded: string, at: number): number | undefined {

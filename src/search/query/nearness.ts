@@ -59,7 +59,9 @@ export function nearnessOf(pairs: readonly Neighbours[], title: string, text: st
     };
     for (const [i, { first, second, gap }] of pairs.entries()) {
       if (shared[i] === 1) continue;
-      shared[i] = Math.max(shared[i] as number, worthOf(find(first), find(second), gap + SLACK));
+      const firsts = find(first);
+      if (firsts.length === 0) continue;
+      shared[i] = Math.max(shared[i] as number, worthOf(firsts, find(second), gap + SLACK));
     }
   }
   return shared.reduce((sum, worth) => sum + worth, 0) / Math.max(1, pairs.length);
