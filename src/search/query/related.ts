@@ -12,6 +12,8 @@ export const RELATED_CHARACTERS = 5_000;
 /** By how many of its words a document is compared: of the most frequent ones those that say most. */
 const MOST_FREQUENT = 60;
 const MOST_TELLING = 24;
+/** One or two words in common say nothing. */
+const LEAST_TELLING = 3;
 /** A word of the title is worth as many of the text. */
 const TITLE_WORTH = 4;
 
@@ -29,6 +31,7 @@ export async function findRelated(
   if (counts.size === 0) return undefined;
   const data = await readIndex(many, index, [...counts.keys()], []);
   const terms = mostTelling(data, counts);
+  if (terms.size < LEAST_TELLING) return undefined;
   const { best } = rank(data, { terms, required: [], excluded: [] }, most);
   const [first] = best;
   const like = best.filter(({ score }) => score >= LEAST_LIKENESS * (first?.score ?? 0));
