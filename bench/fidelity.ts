@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Nodes } from 'mdast';
 import { completeness } from '../src/documents/compile-file.ts';
 import { ExtractError } from '../src/documents/formats/extract-error.ts';
-import type { Extracted } from '../src/documents/formats/extracted.ts';
+import type { Extracted, UploadedFile } from '../src/documents/formats/extracted.ts';
 import { isDocument } from '../src/documents/formats/file-type.ts';
 import type { Loss } from '../src/documents/formats/losses.ts';
 import { readDocument } from '../src/documents/formats/read-document.ts';
@@ -72,13 +72,18 @@ process.stdout.write(`${refused} refused\n`);
 
 async function ours(file: string): Promise<{ text: string; losses: Loss[] }> {
   const uploaded = { filename: file, content_type: '', bytes: readFileSync(file) };
-  const extracted: Extracted = isDocument(uploaded) ? await readDocument(uploaded) : extract(uploaded);
+  const extracted: Extracted = isDocument(uploaded) ? await wholeDocument(uploaded) : extract(uploaded);
   const parts = isLong(extracted) ? split(extracted, '').map(({ markdown }) => markdown) : [extracted.markdown];
   const text = parts.map((markdown) => renderMarkdown(markdown).text).join('\n');
   const { losses } = completeness(extracted, text);
   // In a PDF the numbers of lists are words; ours are made by the browser.
   const numbers = extracted.kind === 'pdf' ? parts.flatMap(listNumbers) : [];
   return { text: `${text}\n${numbers.join('\n')}`, losses };
+}
+
+async function wholeDocument(file: UploadedFile): Promise<Extracted> {
+  const document = await readDocument(file);
+  return (await document.readMore?.()) ?? document;
 }
 
 /** The numbers before the items of lists. */

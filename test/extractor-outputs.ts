@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { compileOrSplit } from '../src/documents/compile-file.ts';
-import type { Extracted } from '../src/documents/formats/extracted.ts';
+import type { ExtractedDocument, UploadedFile } from '../src/documents/formats/extracted.ts';
 import { isDocument } from '../src/documents/formats/file-type.ts';
 import { readDocument } from '../src/documents/formats/read-document.ts';
 import { NO_NAMES } from '../src/documents/links/title-names.ts';
 import { loadNeeded } from '../src/markdown/on-demand/load-needed.ts';
-import { pdfOf } from './pdf.ts';
+import { pdfOf, pdfOfContents } from './pdf.ts';
 import { docxOf, wordParagraph, zipOf } from './zip.ts';
 
 const VERSIONS = new URL('../src/documents/extractor-versions.json', import.meta.url);
@@ -91,6 +91,18 @@ const EPUB = zipOf([
   ],
   ['a.xhtml', XHTML('<h1>One</h1><p>Text, <a href="b.xhtml#x">more</a>, 10<sup>6</sup>.</p><ul><li>item</li></ul>')],
   ['b.xhtml', XHTML('<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre>')],
+]);
+
+/** Three rows of two cells, which only their lines tell from words. */
+const RULED_PDF = pdfOfContents([
+  Buffer.from(
+    [0, 1, 2]
+      .map((row) => {
+        const text = (x: number, word: string) => `BT /F1 10 Tf ${x} ${685 - 20 * row} Td (${word}) Tj ET`;
+        return `50 ${680 - 20 * row} 40 20 re 90 ${680 - 20 * row} 40 20 re S ${text(72, `a${row}`)} ${text(94, `b${row}`)}`;
+      })
+      .join(' '),
+  ),
 ]);
 
 const PDF = pdfOf([
@@ -190,6 +202,7 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
   csv: [['data.csv', Buffer.from('a,b,c\n1,"two, three",4\n5,,"6\n7"\n')]],
   pdf: [
     ['two.pdf', PDF],
+    ['ruled.pdf', RULED_PDF],
     ['example.pdf', readFileSync(new URL('../docs/example.pdf', import.meta.url))],
   ],
   docx: [
@@ -218,9 +231,9 @@ async function outputOf(samples: (typeof SAMPLES)[string]): Promise<string> {
       content_type: '',
       bytes: isText ? bytes : Buffer.alloc(0),
     };
-    const document: { document?: Extracted } = isText
+    const document: { document?: ExtractedDocument } = isText
       ? {}
-      : { document: await readDocument({ filename, content_type: '', bytes }) };
+      : { document: await wholeDocument({ filename, content_type: '', bytes }) };
     await loadNeeded(document.document?.markdown ?? input.bytes);
     const read = compileOrSplit({ ...input, ...document }, new Map(), () => undefined, NO_NAMES);
     if ('parts' in read) throw new Error(`${filename} must be one page`);
@@ -239,4 +252,9 @@ export async function extractorVersions(): Promise<string> {
     versions[kind] = { version: before === output ? version : version + 1, output };
   }
   return `${JSON.stringify(versions, null, 2)}\n`;
+}
+
+async function wholeDocument(file: UploadedFile): Promise<ExtractedDocument> {
+  const document = await readDocument(file);
+  return (await document.readMore?.()) ?? document;
 }

@@ -37,21 +37,21 @@ for await (const { header, body } of framesOf(process.stdin, 2 ** 31)) {
 async function read(file: UploadedFile): Promise<void> {
   const document = await readDocument(file);
   await write(responseOf(document));
-  if (document.readPictures) await write(responseOf(await document.readPictures()));
+  if (document.readMore) await write(responseOf(await document.readMore()));
 }
 
 function responseOf({
   pictures = [],
   block_pages = [],
   losses = [],
-  readPictures,
+  readMore,
   ...document
 }: ExtractedDocument): Buffer {
   const answer: ReadResponse = {
     ok: true,
     document: { ...document, block_pages: [...block_pages], losses: boundLosses(losses) },
     pictures: pictures.map(({ name, bytes }) => ({ name, byte_size: bytes.length })),
-    has_more: readPictures !== undefined,
+    has_more: readMore !== undefined,
   };
   return frameOf(
     answer,

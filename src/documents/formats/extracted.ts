@@ -50,10 +50,10 @@ export interface Extracted {
 export interface ExtractedDocument extends Extracted {
   kind: DocumentKind;
   /**
-   * Returns the same document with its pictures, if extracting them costs much more than the text and may exceed a
-   * limit.
+   * Returns the same document with its pictures and what its drawings tell about its tables, if finding them costs much
+   * more than the text and may exceed a limit.
    */
-  readPictures?(): Promise<ExtractedDocument>;
+  readMore?(): Promise<ExtractedDocument>;
 }
 
 /** A picture in a document. */

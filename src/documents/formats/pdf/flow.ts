@@ -3,6 +3,7 @@ import { inReadingOrder, rowsDown } from './columns.ts';
 import type { Outline } from './outline.ts';
 import { turnBox } from './page/frames.ts';
 import type { PdfPage } from './page/page.ts';
+import { betweenTables, withTableLines } from './ruled-tables.ts';
 import { taggedBlocks } from './tagged-blocks.ts';
 
 /** The blocks of pages, in reading order: that of the structure tree where a page has one. */
@@ -20,10 +21,13 @@ export function blocksOf(pages: readonly PdfPage[], outline: Outline): PdfBlock[
     for (const block of taggedBlocks(page.elements, page.lines, i + 1, { hyphenated, isStructured })) {
       addBlock(blocks, block, hyphenated);
     }
-    for (const column of inReadingOrder(page.lines.filter(({ element }) => !element))) {
-      for (const block of blocksOfColumn(column, i + 1, hyphenated, outline.get(i + 1))) {
-        addBlock(blocks, block, hyphenated);
-      }
+    const untagged = page.lines.filter(({ element }) => !element);
+    for (const part of inReadingOrder(withTableLines(untagged, i + 1, hyphenated)).flatMap(betweenTables)) {
+      if (Array.isArray(part)) {
+        for (const block of blocksOfColumn(part, i + 1, hyphenated, outline.get(i + 1))) {
+          addBlock(blocks, block, hyphenated);
+        }
+      } else blocks.push(part);
     }
     for (const { angle, lines } of page.turned) {
       for (const block of blocksOfColumn(rowsDown(lines).flat(), i + 1, hyphenated)) {

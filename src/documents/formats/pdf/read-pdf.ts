@@ -2,6 +2,7 @@ import type { PDFDocumentProxy } from 'unpdf/pdfjs';
 import { ExtractError } from '../extract-error.ts';
 import type { ExtractedDocument } from '../extracted.ts';
 import type { Loss } from '../losses.ts';
+import type { PdfBlock } from './blocks.ts';
 import { blocksOf } from './flow.ts';
 import { holdsImages, imagesOfPages } from './image-pages.ts';
 import { withTargets } from './link-targets.ts';
@@ -14,6 +15,7 @@ import { unreadableFonts } from './page/readable-fonts.ts';
 import { insertPictures } from './picture-places.ts';
 import { extractPictures } from './pictures.ts';
 import { removeRepeatedLines } from './repeated-lines.ts';
+import { mayHaveRuledTable, withRuledTables } from './ruled-tables.ts';
 import { shownBoxes } from './shown-boxes.ts';
 
 /** The page limit: a book of this length takes half a minute. */
@@ -24,8 +26,8 @@ const END_BYTES = 4_096;
 
 /**
  * Reads a PDF in reading order: headings by font size, paragraphs joined from lines, lists, simple tables, links to
- * the web and within the document, values of forms, without headers and footers. `losses` says what is left out. `block_pages` has the pages of each block, and its places on them. `readPictures` returns the same with
- * the pictures between the blocks. Throws an ExtractError if it is protected, damaged or without text.
+ * the web and within the document, values of forms, without headers and footers. `losses` says what is left out. `block_pages` has the pages of each block, and its places on them. `readMore` returns the same
+ * with the pictures between the blocks, and tables divided by their ruled lines. Throws an ExtractError if it is protected, damaged or without text.
  */
 export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   const document = await openPdf(bytes);
@@ -36,28 +38,44 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
     );
   }
   const { pages: all, destinations } = await readPages(document);
-  const { pages, losses: repeated } = removeRepeatedLines(all);
   const targets = await targetsOf(document, destinations);
-  const blocks = withTargets(blocksOf(pages, await readOutline(document)), pages, targets);
-  const boxesOf = shownBoxes(pages);
-  const written = writeBlocks(blocks, boxesOf);
-  const losses = [...lossesOf(all, bytes), ...repeated];
-  if (isCutOff(bytes))
-    losses.push(lossOn(pages.length, { kind: 'damaged_part', place: 'the end of the file is missing' }));
-  if (written.markdown.trim() === '') throw withoutText(losses);
+  const outline = await readOutline(document);
+  const compose = (from: readonly PdfPage[]): Composed => {
+    const { pages, losses: repeated } = removeRepeatedLines(from);
+    const losses = [...lossesOf(from, bytes), ...repeated];
+    if (isCutOff(bytes))
+      losses.push(lossOn(pages.length, { kind: 'damaged_part', place: 'the end of the file is missing' }));
+    return { pages, blocks: withTargets(blocksOf(pages, outline), pages, targets), losses };
+  };
   const file_characters = all.reduce((sum, { characters }) => sum + characters, 0);
   const about = { kind: 'pdf', title: '', language: '', content_type: 'application/pdf' } as const;
-  const read = { ...about, ...written, losses, file_characters };
-  if (!holdsImages(bytes)) return read;
+  const finished = ({ pages, blocks, losses }: Composed) => {
+    const written = writeBlocks(blocks, shownBoxes(pages));
+    if (written.markdown.trim() === '') throw withoutText(losses);
+    return { ...about, ...written, losses, file_characters };
+  };
+  const first = compose(all);
+  const read = finished(first);
+  const isTabular = all.some(mayHaveRuledTable);
+  if (!holdsImages(bytes) && !isTabular) return read;
   return {
     ...read,
-    async readPictures() {
-      const { pictures, placed, omitted } = await extractPictures(document, bytes, pages);
-      const complete = { ...read, losses: [...losses, ...omitted] };
-      if (placed.length === 0) return complete;
-      return { ...complete, ...writeBlocks(insertPictures(blocks, placed), boxesOf), pictures };
+    async readMore() {
+      const ruled = isTabular ? await withRuledTables(document, bytes, all) : all;
+      const composed = ruled.some((page, i) => page !== all[i]) ? compose(ruled) : first;
+      if (!holdsImages(bytes)) return finished(composed);
+      const { pictures, placed, omitted } = await extractPictures(document, bytes, composed.pages);
+      const losses = [...composed.losses, ...omitted];
+      return { ...finished({ ...composed, blocks: insertPictures(composed.blocks, placed), losses }), pictures };
     },
   };
+}
+
+/** The pages without what repeats, their blocks, and what is left out. */
+interface Composed {
+  pages: PdfPage[];
+  blocks: PdfBlock[];
+  losses: Loss[];
 }
 
 async function readPages(document: PDFDocumentProxy) {

@@ -1,5 +1,6 @@
 import { areIdeographs } from './characters.ts';
 import type { Box } from './frames.ts';
+import type { GridCell } from './grids.ts';
 import type { TaggedElement } from './tags.ts';
 
 /** A run of text as placed by the PDF; lengths in points, y grows upwards. */
@@ -15,6 +16,8 @@ export interface PlacedText {
   rtl: boolean;
   /** The element of a tagged PDF that it belongs to, or "artifact" for what is none of the document's text. */
   element?: TaggedElement | 'artifact' | undefined;
+  /** The cell of a table with ruled lines that it stands in. */
+  cell?: GridCell | undefined;
 }
 
 export interface Run {
@@ -36,6 +39,7 @@ export interface Line {
   element?: TaggedElement | undefined;
   /** Whether a tagged PDF says that it is none of the document's text. */
   isArtifact?: boolean;
+  cell?: GridCell | undefined;
 }
 
 /** Gaps wider than this multiple of the font size separate columns and cells, not words. */
@@ -72,15 +76,17 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
   }
   return lines.map(({ parts, hasRtl, ...each }) => {
     const runs = runsOf(hasRtl ? inLogicalOrder(parts) : parts, hasRtl);
-    const line = { ...each, runs, words: wordsOf(runs) };
-    const element = parts[0]?.element;
+    const [first] = parts;
+    const line = { ...each, runs, words: wordsOf(runs), ...(first?.cell && { cell: first.cell }) };
+    const element = first?.element;
     if (element === undefined) return line;
     return element === 'artifact' ? { ...line, isArtifact: true } : { ...line, element };
   });
 }
 
 function continues(line: OpenLine, text: PlacedText): boolean {
-  if (line.parts[0]?.element !== text.element) return false;
+  const [first] = line.parts;
+  if (first?.element !== text.element || first?.cell !== text.cell) return false;
   const height = Math.max(line.size, text.size);
   if (Math.abs(text.y - line.y) > 0.5 * height) return false;
   const isBeside = (gap: number) => gap > -0.5 * height && gap < CELL_GAP * height;
@@ -129,6 +135,59 @@ function inLogicalOrder(parts: readonly PlacedText[]): PlacedText[] {
 
 function letters(text: string): number {
   return text.replace(/[^\p{L}]+/gu, '').length;
+}
+
+/** Gaps from this multiple of the font size on may separate the cells of a table. */
+const NARROW_GAP = 0.45;
+/** Cells of this many rows stand below each other, within this many points. */
+const TABULAR_ROWS = 3;
+const ALIGNED_POINTS = 2;
+/** The length of the words of a cell; what is longer is prose in columns. */
+const CELL_LENGTH = 30;
+
+/**
+ * Whether texts stand in rows of pieces, and pieces below each other, so that they may be a table whose lines should be
+ * looked for. `hasCells`: cells that are far from each other are known; only what is in one of them is asked about. All
+ * lines of a justified paragraph begin and end at the same places, which says nothing.
+ */
+export function mayBeTable(texts: readonly PlacedText[], hasCells: boolean): boolean {
+  const aligned = new Map<string, number>();
+  for (const pieces of piecesOf(texts, hasCells)) {
+    if (Math.min(...pieces.map(({ length }) => length)) > CELL_LENGTH) continue;
+    const places = [
+      ...pieces.slice(1).map(({ x }) => `from ${Math.round(x / ALIGNED_POINTS)}`),
+      ...pieces.slice(0, -1).map(({ right }) => `to ${Math.round(right / ALIGNED_POINTS)}`),
+    ];
+    for (const place of places) aligned.set(place, (aligned.get(place) ?? 0) + 1);
+  }
+  return [...aligned.values()].some((rows) => rows >= TABULAR_ROWS);
+}
+
+interface Piece {
+  x: number;
+  right: number;
+  length: number;
+}
+
+/** The rows of texts as pieces that have gaps between them; with `hasCells` the cells of rows instead. */
+function piecesOf(texts: readonly PlacedText[], hasCells: boolean): Piece[][] {
+  const rows: Piece[][] = [];
+  for (const row of Map.groupBy(texts, ({ y }) => Math.round(y)).values()) {
+    let pieces: Piece[] = [];
+    rows.push(pieces);
+    for (const { x, width, size, text } of row.sort((a, b) => a.x - b.x)) {
+      const last = pieces.at(-1);
+      const gap = last ? x - last.right : 0;
+      if (last && gap <= NARROW_GAP * size) {
+        last.right = Math.max(last.right, x + width);
+        last.length += text.length;
+        continue;
+      }
+      if (hasCells && gap > CELL_GAP * size) rows.push((pieces = []));
+      pieces.push({ x, right: x + width, length: text.length });
+    }
+  }
+  return rows;
 }
 
 /** Appends to the runs of a text; neighbours with the same address are joined. */

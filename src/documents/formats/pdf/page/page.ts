@@ -3,7 +3,7 @@ import { countCharacters, type Loss } from '../../losses.ts';
 import { type Annotations, type Destinations, readAnnotations } from './annotations.ts';
 import { normalizeText } from './characters.ts';
 import { angleOf, type Box, turnBox, turnPoint } from './frames.ts';
-import { boxOf, type Line, linesOf, type PlacedText } from './lines.ts';
+import { boxOf, type Line, linesOf, mayBeTable, type PlacedText } from './lines.ts';
 import type { UnreadableFonts } from './readable-fonts.ts';
 import { tagsOf } from './tagged-texts.ts';
 import type { TaggedElement } from './tags.ts';
@@ -21,6 +21,8 @@ export interface PdfPage {
   lines: Line[];
   /** The elements of a tagged PDF, in their order; none if too little of the page is tagged. */
   elements: readonly TaggedElement[];
+  /** The texts that `lines` are made of, if they may be a table whose lines were not looked for; else none. */
+  tabular: readonly PlacedText[];
   /** Text at other angles, such as the names of axes, in frames of their own. */
   turned: TurnedLines[];
   /** How many characters its text operators write, white space not counted, in UTF-16 units. */
@@ -44,6 +46,7 @@ export function unreadPage(number: number): PdfPage {
     rotate: 0,
     lines: [],
     elements: [],
+    tabular: [],
     turned: [],
     characters: 0,
     losses: [lossOn(number, { kind: 'page_unreadable' })],
@@ -56,6 +59,9 @@ export function lossOn(page: number, loss: Pick<Loss, 'kind'> & Partial<Loss>): 
 
 /** Pages with fewer lines have no margin. */
 const TEXT_LINES = 10;
+
+/** The first pages of a document, whose tables may be looked for by their lines: it takes as long as reading their text. */
+const TABULAR_PAGES = 500;
 
 /** The length of a stamp in the margin; what is shorter is a label of the text beside it. */
 const STAMP = 25;
@@ -127,8 +133,8 @@ export async function readPage(
   if (lost.count > 0) losses.push(lossOn(page.pageNumber, { kind: 'unreadable_text', characters: lost.count }));
   const groups = [...angles]
     .sort((one, other) => other[1].characters - one[1].characters)
-    .map(([angle, group]) => ({ angle, lines: linesOf(group.texts) }));
-  const { angle, lines } = groups[0] ?? { angle: 0, lines: [] };
+    .map(([angle, group]) => ({ angle, texts: group.texts, lines: linesOf(group.texts) }));
+  const { angle, texts: main, lines } = groups[0] ?? { angle: 0, texts: [], lines: [] };
   const turned = groups.slice(1).filter((group) => {
     if (!isInMargin(group, { angle, lines })) return true;
     const excerpt = group.lines.map(({ words }) => words).join(' ');
@@ -144,6 +150,7 @@ export async function readPage(
     rotate: page.rotate,
     lines,
     elements: tags?.elements ?? [],
+    tabular: !tags && page.pageNumber <= TABULAR_PAGES && mayBeTable(main, false) ? main : [],
     turned,
     characters,
     losses,

@@ -1,0 +1,116 @@
+/** A line that a page draws, in points: at `at` on the one axis, from `from` to `to` on the other. */
+export interface Rule {
+  isHorizontal: boolean;
+  at: number;
+  from: number;
+  to: number;
+}
+
+/** A cell of a table with ruled lines, of one or several rows and columns: the first of them. */
+export interface GridCell {
+  grid: Grid;
+  row: number;
+  column: number;
+}
+
+/** The lines of a table: from left to right, and from top to bottom. */
+export interface Grid {
+  xs: readonly number[];
+  ys: readonly number[];
+  /** For each row its columns: the cell that is there. */
+  cells: readonly (readonly GridCell[])[];
+}
+
+/** Lines that are nearer to each other are one, as the borders of two cells; in points. */
+const NEAR = 3;
+
+const COLUMNS_MAX = 60;
+const ROWS_MAX = 300;
+
+/** The tables that the lines of a page make: at least two rows and two columns, whose lines touch each other. */
+export function gridsOf(rules: readonly Rule[]): Grid[] {
+  const across = merged(rules.filter(({ isHorizontal }) => isHorizontal));
+  const down = merged(rules.filter(({ isHorizontal }) => !isHorizontal));
+  return groupsOf(across, down).flatMap(({ across, down }) => {
+    const xs = [...new Set(down.map(({ at }) => at))].sort((a, b) => a - b);
+    const ys = [...new Set(across.map(({ at }) => at))].sort((a, b) => b - a);
+    const isTable = xs.length > 2 && ys.length > 2 && xs.length <= COLUMNS_MAX && ys.length <= ROWS_MAX;
+    return isTable ? [gridOf(xs, ys, across, down)] : [];
+  });
+}
+
+/** The lines with those joined that continue or repeat another one; lines that are near each other are at one place. */
+function merged(rules: readonly Rule[]): Rule[] {
+  const sorted = [...rules].sort((a, b) => a.at - b.at);
+  const all: Rule[] = [];
+  for (let from = 0; from < sorted.length; ) {
+    const start = sorted[from]?.at ?? 0;
+    let to = from;
+    while (to < sorted.length && (sorted[to]?.at ?? 0) - start <= NEAR) to += 1;
+    const near = sorted.slice(from, to);
+    const at = near.reduce((sum, rule) => sum + rule.at, 0) / near.length;
+    let last: Rule | undefined;
+    for (const rule of near.sort((a, b) => a.from - b.from)) {
+      if (last && rule.from <= last.to + NEAR) last.to = Math.max(last.to, rule.to);
+      else all.push((last = { ...rule, at }));
+    }
+    from = to;
+  }
+  return all;
+}
+
+/** The lines that touch each other, directly or by others. */
+function groupsOf(across: readonly Rule[], down: readonly Rule[]): { across: Rule[]; down: Rule[] }[] {
+  const left = new Set<Rule>([...across, ...down]);
+  const groups: { across: Rule[]; down: Rule[] }[] = [];
+  for (const first of across) {
+    if (!left.delete(first)) continue;
+    const group = { across: [first], down: [] as Rule[] };
+    const open = [first];
+    for (let rule = open.pop(); rule; rule = open.pop()) {
+      for (const other of rule.isHorizontal ? down : across) {
+        if (!left.has(other) || !touches(rule, other)) continue;
+        left.delete(other);
+        (other.isHorizontal ? group.across : group.down).push(other);
+        open.push(other);
+      }
+    }
+    groups.push(group);
+  }
+  return groups;
+}
+
+function touches(rule: Rule, other: Rule): boolean {
+  const isWithin = (at: number, { from, to }: Rule) => at >= from - NEAR && at <= to + NEAR;
+  return isWithin(rule.at, other) && isWithin(other.at, rule);
+}
+
+function gridOf(xs: readonly number[], ys: readonly number[], across: readonly Rule[], down: readonly Rule[]): Grid {
+  const separates = (rules: readonly Rule[], at: number, middle: number) =>
+    rules.some((rule) => rule.at === at && rule.from <= middle && middle <= rule.to);
+  const cells: GridCell[][] = [];
+  const grid: Grid = { xs, ys, cells };
+  for (let row = 0; row + 1 < ys.length; row += 1) {
+    cells.push([]);
+    for (let column = 0; column + 1 < xs.length; column += 1) {
+      const x = ((xs[column] ?? 0) + (xs[column + 1] ?? 0)) / 2;
+      const y = ((ys[row] ?? 0) + (ys[row + 1] ?? 0)) / 2;
+      const [beside, above] = [cells[row]?.[column - 1], cells[row - 1]?.[column]];
+      const joins = beside && !separates(down, xs[column] ?? 0, y) ? beside : undefined;
+      const below = above && !separates(across, ys[row] ?? 0, x) ? above : undefined;
+      cells[row]?.push(joins ?? below ?? { grid, row, column });
+    }
+  }
+  return grid;
+}
+
+/** The cell that a point lies in; undefined outside of all. */
+export function cellAt(grids: readonly Grid[], x: number, y: number): GridCell | undefined {
+  for (const { xs, ys, cells } of grids) {
+    const column = xs.findLastIndex((each) => each <= x);
+    const row = ys.findLastIndex((each) => each >= y);
+    const cell = cells[row]?.[column];
+    if (cell) return cell;
+  }
+  return undefined;
+}

@@ -1,0 +1,171 @@
+import { AnnotationMode, type PDFDocumentProxy } from 'unpdf/pdfjs';
+import { blocksOfColumn, type Hyphenated, joinRuns, type PdfBlock, type Place } from './blocks.ts';
+import { inReadingOrder, rowsDown } from './columns.ts';
+import { imagesOfPages } from './image-pages.ts';
+import { type Box, turnBox } from './page/frames.ts';
+import { cellAt, type Grid, gridsOf, type Rule } from './page/grids.ts';
+import { boxOf, type Line, linesOf, mayBeTable, type PlacedText, type Run } from './page/lines.ts';
+import type { PdfPage } from './page/page.ts';
+import { rulesOf } from './rules.ts';
+
+/** To find the lines of a page its pictures are decoded; this is the limit for a document, in pixels. */
+const PIXELS_MAX = 50 * 2 ** 20;
+
+/** Fewer cells with text are a frame. */
+const CELLS_MIN = 4;
+
+/** Whether a page may have a table that is not found by the places of its texts alone. */
+export function mayHaveRuledTable({ tabular, lines }: PdfPage): boolean {
+  if (tabular.length === 0) return false;
+  return inReadingOrder(lines).some((column) => {
+    const tables = blocksOfColumn(column, 0, new Set()).flatMap(({ kind, places }) => (kind === 'table' ? places : []));
+    const box = boxOf(column);
+    const isIn = ({ x, y }: { x: number; y: number }, { x: left, right, bottom, top }: Box) =>
+      x >= left - 1 && x < right && y >= bottom - 1 && y < top;
+    const own = tabular.filter((text) => isIn(text, box));
+    const { found = [], others = [] } = Object.groupBy(own, (text) =>
+      tables.some((table) => isIn(text, table)) ? 'found' : 'others',
+    );
+    return mayBeTable(found, true) || mayBeTable(others, false);
+  });
+}
+
+/**
+ * The pages with what stands in tables with ruled lines divided into their cells: only then cells that are near each other,
+ * or of several lines, are told from words. Pages that may have none are not looked at.
+ */
+export async function withRuledTables(
+  document: PDFDocumentProxy,
+  bytes: Uint8Array,
+  pages: readonly PdfPage[],
+): Promise<PdfPage[]> {
+  const images = imagesOfPages(
+    bytes,
+    pages.map(({ object }) => object),
+  );
+  let pixels = 0;
+  const ruled: PdfPage[] = [];
+  for (const [i, page] of pages.entries()) {
+    ruled.push(page);
+    if (!mayHaveRuledTable(page)) continue;
+    pixels += (images?.[i] ?? []).reduce((sum, { width, height }) => sum + width * height, 0);
+    if (pixels > PIXELS_MAX) continue;
+    const rules = await rulesOfPage(document, i + 1);
+    const grids = gridsOf(rules.map((rule) => turned(rule, page.angle)));
+    if (grids.length > 0) ruled[i] = { ...page, lines: dividedLines(page, grids), tabular: [] };
+  }
+  return ruled;
+}
+
+async function rulesOfPage(document: PDFDocumentProxy, number: number): Promise<Rule[]> {
+  try {
+    const page = await document.getPage(number);
+    const { fnArray, argsArray } = await page.getOperatorList({ annotationMode: AnnotationMode.DISABLE });
+    page.cleanup();
+    return rulesOf(fnArray, argsArray);
+  } catch {
+    // The text of a page is kept where its drawing is damaged.
+    return [];
+  }
+}
+
+/** A rule in the frame in which text of this angle runs from left to right. */
+function turned({ isHorizontal, at, from, to }: Rule, angle: number): Rule {
+  if (angle === 0) return { isHorizontal, at, from, to };
+  const box = isHorizontal ? { x: from, right: to, bottom: at, top: at } : { x: at, right: at, bottom: from, top: to };
+  const { x, right, bottom, top } = turnBox(box, angle);
+  return right - x > top - bottom
+    ? { isHorizontal: true, at: bottom, from: x, to: right }
+    : { isHorizontal: false, at: x, from: bottom, to: top };
+}
+
+/** The lines of a page whose texts know their cells, except in what has too few cells or is one row or column. */
+function dividedLines({ tabular, lines }: PdfPage, grids: readonly Grid[]): Line[] {
+  const cellOf = ({ x, width, y, size }: PlacedText, share: number) => cellAt(grids, x + share * width, y + size / 3);
+  const placed = tabular.flatMap((each) => {
+    // Words of several cells may be one text.
+    const isOne = each.text.length === 1 || cellOf(each, 0.05) === cellOf(each, 0.95);
+    return (isOne ? [each] : wordsOfText(each)).map((text) => ({ text, cell: cellOf(text, 0.5) }));
+  });
+  const cells = new Set(placed.map(({ cell }) => cell));
+  const tables = grids.filter((grid) => {
+    const own = [...cells].filter((cell) => cell?.grid === grid);
+    const isWide = new Set(own.map((cell) => cell?.column)).size > 1 && new Set(own.map((cell) => cell?.row)).size > 1;
+    return isWide && own.length >= CELLS_MIN;
+  });
+  if (tables.length === 0) return lines;
+  return linesOf(placed.map(({ text, cell }) => (cell && tables.includes(cell.grid) ? { ...text, cell } : text)));
+}
+
+/** The words of a text; where they stand is known by their share of the characters. */
+function wordsOfText(whole: PlacedText): PlacedText[] {
+  const step = whole.width / whole.text.length;
+  return [...whole.text.matchAll(/\S+/g)].map(({ 0: text, index }) => ({
+    ...whole,
+    text,
+    x: whole.x + index * step,
+    width: text.length * step,
+  }));
+}
+
+/** A line that stands for a table among the other lines of its page. */
+export interface TableLine extends Line {
+  table: PdfBlock;
+}
+
+/** The lines of a page with one for each table instead of those in its cells. */
+export function withTableLines(lines: readonly Line[], page: number, hyphenated: Hyphenated): (Line | TableLine)[] {
+  const inTables = Map.groupBy(lines, ({ cell }) => cell?.grid);
+  const tables = [...inTables].flatMap(([grid, own]): TableLine[] => {
+    if (!grid) return [];
+    const { x, right, top } = boxOf(own);
+    const size = own[0]?.size ?? 0;
+    const order = Math.min(...own.map((line) => line.order));
+    return [
+      { runs: [], words: '', x, right, y: top - size, size, order, table: tableBlock(grid, own, page, hyphenated) },
+    ];
+  });
+  return [...(inTables.get(undefined) ?? []), ...tables];
+}
+
+/** The lines of a column, divided where tables are. */
+export function betweenTables(column: readonly (Line | TableLine)[]): (Line[] | PdfBlock)[] {
+  const parts: (Line[] | PdfBlock)[] = [];
+  for (const line of column) {
+    const last = parts.at(-1);
+    if ('table' in line) parts.push(line.table);
+    else if (Array.isArray(last)) last.push(line);
+    else parts.push([line]);
+  }
+  return parts;
+}
+
+/** Rows of equal length: a cell of several rows or columns is in the first of them. Those without text are left out. */
+function tableBlock(grid: Grid, lines: readonly Line[], page: number, hyphenated: Hyphenated): PdfBlock {
+  const byCell = Map.groupBy(lines, ({ cell }) => cell);
+  const columns = new Set(lines.map(({ cell }) => cell?.column));
+  const rows: Run[][][] = [];
+  const row_places: Place[] = [];
+  for (const [i, row] of grid.cells.entries()) {
+    const own = row.filter((cell, k) => cell.row === i && cell.column === k && byCell.has(cell));
+    if (own.length === 0) continue;
+    rows.push(
+      row.flatMap((cell, k) => {
+        if (!columns.has(k)) return [];
+        return [own.includes(cell) && cell.column === k ? runsOf(byCell.get(cell) ?? [], hyphenated) : []];
+      }),
+    );
+    row_places.push({ page, ...boxOf(own.flatMap((cell) => byCell.get(cell) ?? [])) });
+  }
+  const size = lines[0]?.size ?? 0;
+  return { kind: 'table', runs: [], rows, size, isFull: false, places: [{ page, ...boxOf(lines) }], row_places };
+}
+
+function runsOf(lines: readonly Line[], hyphenated: Hyphenated): Run[] {
+  const runs: Run[] = [];
+  for (const line of rowsDown(lines).flat()) {
+    if (runs.length === 0) runs.push(...line.runs.map((run) => ({ ...run })));
+    else joinRuns(runs, line.runs, hyphenated);
+  }
+  return runs.map(({ text, url }) => ({ text: text.replace(/\s+/g, ' ').trim(), url }));
+}
