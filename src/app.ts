@@ -1,5 +1,6 @@
 import { attachments } from './attachments/feature.ts';
 import { audit } from './audit/feature.ts';
+import { autosaves } from './autosaves/feature.ts';
 import { billing } from './billing/feature.ts';
 import { blobs } from './blobs/feature.ts';
 import type { Endpoint } from './http/endpoint.ts';
@@ -45,6 +46,7 @@ const FEATURES: readonly Feature[] = [
   pages,
   revisions,
   attachments,
+  autosaves,
   search,
   blobs,
 ];

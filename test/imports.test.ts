@@ -28,6 +28,7 @@ const LAYERS = [
   'pages',
   'revisions',
   'attachments',
+  'autosaves',
   'sources',
   'uploads',
   'ingest',

@@ -59,6 +59,11 @@ export async function fillLists(tenants: Tenants): Promise<Ids> {
     await addGoneFile(world.db, (await post(`${wiki}/pages`, child)).page_id, `gone${i}.md`);
     const trashed = await post(`${wiki}/pages`, { title: `Trashed ${i}`, markdown: '' });
     await client.send('DELETE', `${wiki}/pages/${trashed.page_id}`);
+    const autosave = await client.send('PUT', `${wiki}/autosaves/autosave-${i}`, {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ title: `Unsaved ${i}`, markdown: '' }),
+    });
+    assert.equal(autosave.status, 200, JSON.stringify(autosave.body));
     const { body: page } = await client.get(`${wiki}/pages/${page_id}`);
     const edit = { markdown: `${page.markdown}\nOne more line, ${i}.\n`, base_revision: page.revision };
     assert.equal((await client.patch(`${wiki}/pages/${page_id}`, edit)).status, 200);

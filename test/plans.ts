@@ -30,9 +30,9 @@ const UNIQUE_COLUMNS: Record<string, string[]> = {
 
 /**
  * One row per wiki, pending postings that are soon merged (every search reads all of its wiki), and pages that both
- * users and their file have changed.
+ * users and their file have changed; unsaved texts, of which a person has few.
  */
-const SMALL_TABLES = ['search_wikis', 'search_pending', 'page_bases'];
+const SMALL_TABLES = ['search_wikis', 'search_pending', 'page_bases', 'autosaves'];
 
 /** Tables that no request reads. */
 const JOB_TABLES = [

@@ -21,6 +21,7 @@ export interface Ids {
   page_path: string;
   session_id: string;
   attachment_id: string;
+  autosave_id: string;
   export_id: string;
   revision: string;
   from_revision: string;

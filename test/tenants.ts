@@ -191,6 +191,7 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
     revision: String(revision),
     export_id: await exportWiki(owner, wiki_id),
     attachment_id: await attach(world, owner, wiki_id, row.page_id, `Attached ${word}`),
+    autosave_id: await addAutosave(world.db, owner.user_id, wiki_id, row.page_id, word),
     from_revision: String(revision),
     to_revision: String(revision + 1),
     workspace_id,
@@ -242,6 +243,15 @@ async function exportWiki(owner: Owner, wiki_id: string): Promise<string> {
   const job = await ended(owner, wiki_id, body.job_id);
   assert.equal(job.status, 'completed', job.error);
   return job.job_id;
+}
+
+/** An unsaved text of this user, and its id. */
+async function addAutosave(db: Db, user_id: string, wiki_id: string, page_id: string, word: string): Promise<string> {
+  const autosave_id = randomBytes(12).toString('hex');
+  await db.query(sql`
+    insert into autosaves (wiki_id, user_id, autosave_id, page_id, title, markdown, base_revision)
+    values (${wiki_id}, ${user_id}, ${autosave_id}, ${page_id}, ${word}, ${`Unsaved ${word}`}, 1)`);
+  return autosave_id;
 }
 
 /** Attaches a text to a page and returns the attachment's id. */
@@ -317,7 +327,10 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   const source_id =
     endpoint.method === 'DELETE' && endpoint.path.includes(':source_id') ? await freshSource(db, a) : a.source_id;
   if (personal) made.invitation_id = offered;
-  return { ...a, ...made, ...work, wiki_id, page_id, attachment_id, source_id, token: secret };
+  const autosave_id = endpoint.path.includes(':autosave_id')
+    ? await addAutosave(db, asker.user_id || owner.user_id, a.wiki_id, a.page_id, 'fresh')
+    : a.autosave_id;
+  return { ...a, ...made, ...work, wiki_id, page_id, attachment_id, autosave_id, source_id, token: secret };
 }
 
 /** A page at its first revision, in the trash for a restore; at its second for a restore of the first. */

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { assertAccessible, collectComplaints, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
+import { until } from '../test/until.ts';
 import { openWorld } from '../test/world.ts';
 
 const world = await openWorld();
@@ -83,6 +84,28 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     await other.goto('about:blank');
   });
 
+  await t.test('another device goes on with what is not saved, or discards it', async () => {
+    const { body: kept } = await until(
+      'the service has the text',
+      () => owner.get(`${api}/autosaves?page_id=${page_id}`),
+      ({ body }) => body.length === 1,
+    );
+    assert.equal(
+      (await owner.get(`${api}/autosaves/${kept[0].autosave_id}`)).body.markdown,
+      'Here.\nOf the first tab.',
+    );
+    const device = await openBrowserFor(world, owner.user_id);
+    const { page: far } = await openWatched(device);
+    await far.goto(`${root}/-/edit/guide`);
+    await far.getByText('from another device').waitFor();
+    await assertAccessible(far, 'unsaved changes of another device');
+    await far.getByRole('button', { name: 'Continue here' }).click();
+    assert.equal(await textOf(far), 'Here.\nOf the first tab.');
+    await far.getByRole('button', { name: 'Discard them' }).click();
+    assert.equal(await textOf(far), 'Here.\n');
+    await device.close();
+  });
+
   await t.test('saving stays in the editor and says so', async () => {
     await page.keyboard.press('Control+s');
     await page.getByText('Saved at').waitFor();
@@ -120,6 +143,29 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     const now = await pageNow();
     assert.match(now.markdown, / Once\. And more\.$/);
     assert.equal(now.revision, revision + 2);
+  });
+
+  await t.test('where two changed the same place, each place is chosen by keyboard and saved on theirs', async () => {
+    const now = await pageNow();
+    const theirs = { markdown: now.markdown.replace('Here.', 'Here and there.'), base_revision: now.revision };
+    assert.equal((await owner.patch(`${api}/pages/${page_id}`, theirs)).status, 200);
+    await text(page).click();
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.type('Right ');
+    await page.keyboard.press('Control+s');
+    const dialog = page.getByRole('dialog', { name: 'You both changed one place' });
+    await dialog.waitFor();
+    assert.match((await dialog.locator('mark').allTextContents()).join('|'), /Right.*there/);
+    await assertAccessible(page, 'choosing versions');
+    await dialog.getByRole('radio', { name: 'Both, yours first' }).focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
+    await page.getByText('Saved at').waitFor();
+    await until(
+      'both are saved',
+      async () => (await pageNow()).markdown as string,
+      (markdown) => markdown.startsWith('Right Here.\nHere and there.\n'),
+    );
   });
 
   await t.test('when the session ends, signing in again goes on with the same text', async () => {
@@ -161,6 +207,8 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     assert.equal((await owner.get(`${api}/pages/path/with-a-picture`)).body.status, 'published');
   });
 
-  const expected = complaints.filter((line) => !/answered 401$|Failed to load resource: net::ERR/.test(line));
+  const expected = complaints.filter(
+    (line) => !/answered (?:401|409)$|autosaves\/\w+ was answered 404$|Failed to load resource: net::ERR/.test(line),
+  );
   assert.deepEqual(expected, []);
 });

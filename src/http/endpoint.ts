@@ -68,7 +68,7 @@ interface EndpointDefinition<
   Body extends TSchema = Empty,
   Reply extends TSchema = TSchema,
 > {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'OPTIONS';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
   /** As in the router: `:name` is a segment, `*name` is the rest of the path. */
   path: string;
   /** What it does, in two to five words. */

@@ -18,30 +18,38 @@ interface Change {
 /** Git's conflict markers. */
 const MARKS = { mine: '<<<<<<< yours', between: '=======', theirs: '>>>>>>> theirs' } as const;
 
+/** Lines that both sides agree on or only one changed, or a conflict: what each side has in place of them. */
+export type MergePart = { lines: string[] } | { mine: string[]; theirs: string[] };
+
 /**
  * A three-way merge by line (as diff3): changes of one side are applied, changes of both sides to the same region are
- * marked as conflicts. Bounded as `changedLines` is: texts that differ too much conflict, and no line is lost.
+ * conflicts. Bounded as `changedLines` is: texts that differ too much conflict, and no line is lost.
  */
-export function mergeTexts(base: string, mine: string, theirs: string): Merge {
+export function mergeParts(base: string, mine: string, theirs: string): MergePart[] {
   const lines = base.split('\n');
   const [ours, others] = [changesOf(lines, mine.split('\n')), changesOf(lines, theirs.split('\n'))];
-  const merged: string[][] = [];
-  let conflicts = 0;
+  const parts: MergePart[] = [];
   let at = 0;
   for (const region of regionsOf(ours, others)) {
-    merged.push(lines.slice(at, region.start));
+    parts.push({ lines: lines.slice(at, region.start) });
     const own = applied(lines, region, region.ours);
     const other = applied(lines, region, region.others);
-    if (region.others.length === 0 || same(own, other)) merged.push(own);
-    else if (region.ours.length === 0) merged.push(other);
-    else {
-      conflicts += 1;
-      merged.push([MARKS.mine], own, [MARKS.between], other, [MARKS.theirs]);
-    }
+    if (region.others.length === 0 || same(own, other)) parts.push({ lines: own });
+    else if (region.ours.length === 0) parts.push({ lines: other });
+    else parts.push({ mine: own, theirs: other });
     at = region.end;
   }
-  merged.push(lines.slice(at));
-  return { text: merged.flat().join('\n'), conflicts };
+  parts.push({ lines: lines.slice(at) });
+  return parts;
+}
+
+/** The parts as one text, with each conflict between conflict markers. */
+export function mergeTexts(base: string, mine: string, theirs: string): Merge {
+  const parts = mergeParts(base, mine, theirs);
+  const lines = parts.flatMap((part) =>
+    'lines' in part ? part.lines : [MARKS.mine, ...part.mine, MARKS.between, ...part.theirs, MARKS.theirs],
+  );
+  return { text: lines.join('\n'), conflicts: parts.filter((part) => 'mine' in part).length };
 }
 
 /** The number of the first line of a text that is a mark of `mergeTexts`; undefined where there is none. */

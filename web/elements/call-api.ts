@@ -55,6 +55,8 @@ async function send(method: string, path: string, body?: object, signal?: AbortS
     response = await fetch(path, {
       method,
       credentials: 'same-origin',
+      // What is deleted is deleted although the page is left at that moment.
+      keepalive: method === 'DELETE',
       headers: {
         accept: 'application/json',
         ...(body && !isForm && { 'content-type': 'application/json' }),

@@ -30,6 +30,7 @@ export const TAGS: Record<string, string> = {
   branches: 'The tree of pages, branch by branch.',
   preview: 'How a text would look as a page.',
   trash: 'Pages that were deleted and can be restored.',
+  autosaves: 'Texts that are being written, each for its writer alone.',
   attachments: 'Pictures and files of pages.',
 };
 

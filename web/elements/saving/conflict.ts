@@ -1,1 +1,121 @@
+import { diffWordsWithSpace } from 'diff';
+import { mergeParts } from '../../../src/markdown/merge-texts.ts';
+
 export { conflictMarkLine, mergeTexts } from '../../../src/markdown/merge-texts.ts';
+
+type Choice = 'mine' | 'theirs' | 'both' | 'edit';
+
+const CHOICES: readonly [choice: Choice, label: string][] = [
+  ['mine', 'Yours'],
+  ['theirs', 'Theirs'],
+  ['both', 'Both, yours first'],
+  ['edit', 'Edit'],
+];
+
+/** Texts in which words differ by more than this are shown without marks, which would be of no use. */
+const COMPARED_CHARACTERS = 20_000;
+
+/**
+ * Asks, place by place, which of two versions the text is to have where both changed it. Resolves with the whole text, or
+ * undefined where the user decides nothing.
+ */
+export function chooseVersions(base: string, mine: string, theirs: string): Promise<string | undefined> {
+  const parts = mergeParts(base, mine, theirs);
+  const dialog = document.createElement('dialog');
+  dialog.className = 'conflict';
+  const form = document.createElement('form');
+  form.method = 'dialog';
+  const count = parts.filter((part) => 'mine' in part).length;
+  const heading = document.createElement('h2');
+  heading.id = 'conflict-heading';
+  heading.textContent = count === 1 ? 'You both changed one place' : `You both changed ${count} places`;
+  dialog.setAttribute('aria-labelledby', heading.id);
+  form.append(heading);
+  let number = 0;
+  const results = parts.map((part) => {
+    if (!('mine' in part)) return () => part.lines;
+    number += 1;
+    const { place, result } = renderPlace(part.mine, part.theirs, number, count);
+    form.append(place);
+    return result;
+  });
+  form.append(button('Save this', 'save', true), button('Not now', 'cancel', false));
+  dialog.append(form);
+  document.body.append(dialog);
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(dialog.returnValue === 'save' ? results.flatMap((result) => result()).join('\n') : undefined);
+    });
+  });
+}
+
+function renderPlace(mine: readonly string[], theirs: readonly string[], number: number, count: number) {
+  const place = document.createElement('fieldset');
+  const legend = document.createElement('legend');
+  legend.textContent = `Place ${number} of ${count}`;
+  const versions = document.createElement('div');
+  versions.className = 'conflict-versions';
+  const [own, other] = [mine.join('\n'), theirs.join('\n')];
+  versions.append(renderVersion('Yours', own, other), renderVersion('Theirs', other, own));
+  const edited = document.createElement('textarea');
+  edited.setAttribute('aria-label', `Text of place ${number}`);
+  edited.value = [own, other].filter(Boolean).join('\n');
+  edited.rows = Math.min(12, mine.length + theirs.length + 1);
+  edited.hidden = true;
+  let chosen: Choice | undefined;
+  const choices = document.createElement('div');
+  for (const [choice, text] of CHOICES) {
+    const label = document.createElement('label');
+    const radio = document.createElement('input');
+    radio.type = 'radio';
+    radio.name = `place-${number}`;
+    radio.required = true;
+    radio.addEventListener('change', () => {
+      chosen = choice;
+      edited.hidden = choice !== 'edit';
+      if (choice === 'edit') edited.focus();
+    });
+    label.append(radio, ` ${text}`);
+    choices.append(label, ' ');
+  }
+  place.append(legend, versions, choices, edited);
+  const result = () => {
+    if (chosen === 'mine') return mine;
+    if (chosen === 'theirs') return theirs;
+    return chosen === 'both' ? [...mine, ...theirs] : edited.value === '' ? [] : edited.value.split('\n');
+  };
+  return { place, result };
+}
+
+/** A version with the words marked that the other one does not have. */
+function renderVersion(name: string, text: string, other: string): HTMLElement {
+  const figure = document.createElement('figure');
+  const caption = document.createElement('figcaption');
+  caption.textContent = name;
+  const shown = document.createElement('pre');
+  shown.tabIndex = 0;
+  const words =
+    text.length + other.length > COMPARED_CHARACTERS
+      ? [{ value: text, added: false, removed: false }]
+      : diffWordsWithSpace(other, text);
+  for (const { value, added, removed } of words) {
+    if (removed) continue;
+    const piece = document.createElement(added ? 'mark' : 'span');
+    piece.textContent = value;
+    shown.append(piece);
+  }
+  if (text === '') shown.textContent = '(deleted)';
+  figure.append(caption, shown);
+  return figure;
+}
+
+function button(label: string, value: string, isMain: boolean): HTMLButtonElement {
+  const made = document.createElement('button');
+  made.className = isMain ? 'button main' : 'button';
+  made.value = value;
+  made.textContent = label;
+  made.formNoValidate = !isMain;
+  return made;
+}

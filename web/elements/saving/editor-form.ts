@@ -72,7 +72,7 @@ export class EditorForm {
       const field = this.#field(name);
       if (field) field.value = value;
     }
-    const done = this.element.querySelector<HTMLAnchorElement>('a.done');
+    const done = this.#done;
     if (done) done.href = `${root}/${encoded}`;
     this.showStatus(status === 'draft');
   }
@@ -103,5 +103,29 @@ export class EditorForm {
       // It stays in the order of tabbing, and what it does waits.
       button.setAttribute('aria-disabled', String(busy));
     }
+  }
+
+  get #done(): HTMLAnchorElement | null {
+    return this.element.querySelector('.editor-do a');
+  }
+
+  /** The link that leads out of the editor says so: what is not saved is saved on the way. */
+  offerDone(onClick: (event: Event) => void): void {
+    const done = this.#done;
+    if (!done) return;
+    done.textContent = 'Done';
+    done.className = 'button';
+    done.addEventListener('click', onClick);
+  }
+
+  leave(): void {
+    if (this.#done) location.assign(this.#done.href);
+  }
+
+  /** Shows what went wrong, in place of what did before. */
+  show(note: HTMLElement): void {
+    for (const old of this.host.querySelectorAll(':scope > .note[role=alert]')) old.remove();
+    this.host.prepend(note);
+    note.scrollIntoView({ block: 'nearest' });
   }
 }

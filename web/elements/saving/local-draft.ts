@@ -30,6 +30,12 @@ export class LocalDraft {
     history.replaceState({ ...history.state, draft: this.#id }, '');
   }
 
+  /** What was stored stays, and is offered later; from now on another draft is written. */
+  startAnother(): void {
+    this.#id = randomId();
+    this.#keepId();
+  }
+
   read(): Draft | undefined {
     return readDraft(this.#key);
   }
@@ -54,15 +60,12 @@ export class LocalDraft {
    * The drafts of the same page that other tabs left or are writing, the latest first. A tab that was duplicated has the
    * id of the first one, and takes another.
    */
-  async others(): Promise<{ key: string; draft: Draft; isOpen: boolean }[]> {
+  async others(): Promise<{ key: string; id: string; draft: Draft; isOpen: boolean }[]> {
     const open = await this.#tabs.keysOfOthers();
-    if (open.has(this.#key)) {
-      this.#id = randomId();
-      this.#keepId();
-    }
+    if (open.has(this.#key)) this.startAnother();
     return listDrafts(this.#form.wiki, this.#page)
       .filter(({ key }) => key !== this.#key)
-      .map((found) => ({ ...found, isOpen: open.has(found.key) }));
+      .map((found) => ({ ...found, id: found.key.split(' ')[3] ?? '', isOpen: open.has(found.key) }));
   }
 
   close(): void {

@@ -1,12 +1,14 @@
 import type { FullPage } from '../../../src/pages/schema.ts';
 import { ApiError, errorMessage } from '../call-api.ts';
-import { type Draft, deleteDraft } from './drafts.ts';
+import type { Draft } from './drafts.ts';
 import { type EditingElement, EditorForm } from './editor-form.ts';
 import { LocalDraft } from './local-draft.ts';
 import { mergeWithCurrent } from './merge-with-current.ts';
 import { makeNote, timeOf } from './notes.ts';
+import { offerDrafts } from './offer-drafts.ts';
 import { type PendingWrite, persistentCall } from './persistent-call.ts';
 import { preparePageWrite } from './prepare-page-write.ts';
+import { ServerDraft } from './server-draft.ts';
 import { signInAgain } from './sign-in-again.ts';
 
 /** How much typing a crash may lose. */
@@ -25,6 +27,7 @@ export class PageSaving {
   readonly #form: EditorForm;
   readonly #editor: EditingElement;
   readonly #draft: LocalDraft;
+  readonly #server: ServerDraft;
   #saved: { title: string; markdown: string };
   #storeTimer: ReturnType<typeof setTimeout> | undefined;
   #wanted: Wanted | undefined;
@@ -44,12 +47,21 @@ export class PageSaving {
     this.#editor = editor;
     this.#saved = { title: this.#form.title.defaultValue, markdown: this.#area.defaultValue };
     this.#draft = new LocalDraft(this.#form);
+    this.#server = new ServerDraft(this.#form, () => ({
+      id: this.#draft.id,
+      title: this.#form.title.value,
+      markdown: editor.text,
+    }));
     editor.addEventListener('change', ({ target }) => target === editor && this.#changed());
     this.#form.element.addEventListener('submit', (event) => {
       event.preventDefault();
       this.save({ status: (event.submitter as HTMLButtonElement | null)?.value || this.#form.status });
     });
-    this.#offerDone();
+    this.#form.offerDone((event) => {
+      if (!this.#isChanged && !this.#running) return;
+      event.preventDefault();
+      this.save({ status: this.#form.status, leaves: true });
+    });
     addEventListener('pagehide', () => this.#storeTimer !== undefined && this.#store());
     this.#restore();
   }
@@ -68,6 +80,7 @@ export class PageSaving {
 
   /** Typing does not put off that it is stored. */
   #changed(): void {
+    this.#server.schedule();
     if (this.#storeTimer !== undefined) return;
     if (!this.#running) this.#form.showState('Not saved yet');
     this.#storeTimer = setTimeout(() => this.#store(), STORE_DELAY_MS);
@@ -81,10 +94,12 @@ export class PageSaving {
   save(wanted: Wanted): void {
     if (!wanted.isForAttachments && !this.#form.element.reportValidity()) return;
     this.#wanted = wanted;
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
+    if (this.#running) return;
+    const running = this.#run().finally(() => {
       this.#form.isBusy = false;
+      if (this.#running === running) this.#running = undefined;
     });
+    this.#running = running;
   }
 
   /** The API path of the page's attachments. A new page is created as a draft, so that it can have some. Errors: Error. */
@@ -115,11 +130,12 @@ export class PageSaving {
         // What was typed while the service could not be reached is saved with it.
         if (this.#hasWaited && this.#isChanged) continue;
         if (this.#wanted === wanted) this.#wanted = undefined;
-        if (wanted.leaves && !this.#isChanged) this.#leave();
+        if (wanted.leaves && !this.#isChanged) this.#form.leave();
       }
     } catch (error) {
+      const leaves = this.#wanted?.leaves === true;
       this.#wanted = undefined;
-      await this.#refused(error);
+      await this.#refused(error, leaves);
     }
   }
 
@@ -147,44 +163,30 @@ export class PageSaving {
     this.#form.showPage({ ...page, status: isForAttachments ? 'published' : page.status });
     if (isNew) this.#draft.moveToPage();
     if (this.#isChanged) this.#store();
-    else this.#draft.delete();
+    else this.#discard();
     this.#form.showState(isForAttachments ? 'Not published yet' : `Saved at ${timeOf(Date.now())}`);
   }
 
-  async #refused(error: unknown): Promise<void> {
+  async #refused(error: unknown, leaves: boolean): Promise<void> {
     this.#store();
     if (error instanceof ApiError && error.code === 'edit_conflict') {
       const merged = await mergeWithCurrent(this.#form, this.#editor, this.#obstacles);
       this.#saved = merged.current;
-      this.#show(merged.note);
+      if (!merged.isChosen) this.#form.show(merged.note);
       this.#running = undefined;
-      return this.#store();
+      this.#store();
+      // What was chosen is saved on the revision that it was chosen against.
+      if (merged.isChosen) this.save({ status: this.#form.status, leaves });
+      return;
     }
     const words = error instanceof ApiError ? errorMessage(error) : (error as Error).message;
-    this.#show(makeNote(`This was not saved. ${words}`, [], true));
+    this.#form.show(makeNote(`This was not saved. ${words}`, [], true));
   }
 
-  #show(note: HTMLElement): void {
-    for (const old of this.#form.host.querySelectorAll(':scope > .note[role=alert]')) old.remove();
-    this.#form.host.prepend(note);
-    note.scrollIntoView({ block: 'nearest' });
-  }
-
-  #leave(): void {
-    const done = this.#form.element.querySelector<HTMLAnchorElement>('a.done');
-    if (done) location.assign(done.href);
-  }
-
-  #offerDone(): void {
-    const done = this.#form.element.querySelector<HTMLAnchorElement>('.editor-do a');
-    if (!done) return;
-    done.textContent = 'Done';
-    done.className = 'button done';
-    done.addEventListener('click', (event) => {
-      if (!this.#isChanged && !this.#running) return;
-      event.preventDefault();
-      this.save({ status: this.#form.status, leaves: true });
-    });
+  /** There is nothing that is not saved. */
+  #discard(): void {
+    this.#draft.delete();
+    this.#server.delete();
   }
 
   #store(): void {
@@ -214,38 +216,26 @@ export class PageSaving {
     // A form that the service returned with a note is newer than what is stored. Browsers refill forms on a reload, and
     // the user may have typed before the script was loaded.
     if (isFresh) this.#store();
-    else if (own) this.#resume(own);
-    else if (this.#isChanged) this.#changed();
-    void this.#offerOthers();
+    else if (own) {
+      this.#server.resumed(this.#draft.id);
+      this.#resume(own);
+    } else if (this.#isChanged) this.#changed();
+    void offerDrafts(this.#draft, this.#server, {
+      host: this.#form.host,
+      isNew: this.#form.page === '',
+      isChanged: () => this.#isChanged,
+      isSaved: ({ title, markdown }) => title === this.#saved.title && markdown === this.#saved.markdown,
+      resume: (draft) => this.#resumeOther(draft),
+    });
   }
 
-  async #offerOthers(): Promise<void> {
-    const others = await this.#draft.others();
-    const [last] = others.filter(({ isOpen }) => !isOpen);
-    for (const { key, draft, isOpen } of others) {
-      if (draft.title === this.#saved.title && draft.markdown === this.#saved.markdown && !draft.pending) {
-        if (!isOpen) deleteDraft(key);
-      } else if (key === last?.key && this.#form.page !== '' && !this.#isChanged) {
-        // The last tab in which this page was edited was closed, or crashed.
-        this.#resume(draft);
-        deleteDraft(key);
-      } else this.#offer(key, draft, isOpen);
+  /** What was written here stays as a draft of its own. */
+  #resumeOther(draft: Draft): void {
+    if (this.#isChanged) {
+      this.#store();
+      this.#draft.startAnother();
     }
-  }
-
-  #offer(key: string, draft: Draft, isOpen: boolean): void {
-    const what = this.#form.page === '' ? `An unsaved new page “${draft.title || 'Untitled'}”` : 'Unsaved changes';
-    const where = isOpen ? 'another tab, which is open' : 'a tab that is closed';
-    const go = () => {
-      // What is here is kept as well: as the draft of another tab, which is offered again.
-      this.#resume(draft);
-      if (!isOpen) deleteDraft(key);
-    };
-    const actions = [
-      { label: 'Continue here', run: go },
-      ...(isOpen ? [] : [{ label: 'Discard', run: () => deleteDraft(key) }]),
-    ];
-    this.#form.host.prepend(makeNote(`${what} of ${timeOf(draft.at)} from ${where}.`, actions));
+    this.#resume(draft);
   }
 
   #resume(draft: Draft): void {
@@ -274,7 +264,7 @@ export class PageSaving {
       clearTimeout(this.#storeTimer);
       this.#storeTimer = undefined;
       if (this.#isChanged) this.#store();
-      else this.#draft.delete();
+      else this.#discard();
       form.showState('');
     };
     const words = `Your unsaved changes were restored, as of ${timeOf(draft.at)}.`;
