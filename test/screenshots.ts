@@ -45,7 +45,7 @@ try {
   await page.screenshot({ path: join(root, 'docs/images/reading.png') });
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.getByRole('link', { name: 'Edit', exact: true }).click();
-  await page.locator('.preview h2').first().waitFor();
+  await page.locator('.text-view .rich-h2').first().waitFor();
   await page.screenshot({ path: join(root, 'docs/images/writing.png') });
 } finally {
   await browser.close();

@@ -48,6 +48,7 @@ const ENTRIES: Record<string, string> = {
   'passages.js': 'elements/passages.ts',
   'conflict.js': 'elements/saving/conflict.ts',
   'rich-text.js': 'elements/editor/rich-text.ts',
+  'code-colours.js': 'elements/editor/highlight-code.ts',
 };
 
 const TYPES: Record<string, string> = {

@@ -83,7 +83,10 @@ test('diagrams are drawn as they come into view, in the colours of the page, and
   await page.locator('.prose > pre.mermaid[data-problem^="This cannot be drawn"]').waitFor();
   await assertAccessible(page, 'a diagram that cannot be drawn');
   await page.goto(address.replace('/drawn', '/-/edit/drawn'));
-  await page.locator('.preview .diagram.drawn').first().waitFor();
+  await page.getByRole('textbox', { name: 'Text, in Markdown' }).focus();
+  // The one that the cursor is in is shown as it is written.
+  await page.keyboard.press('Control+End');
+  await page.locator('.text-view .diagram.drawn').first().waitFor();
   assert.deepEqual(complaints, []);
 });
 

@@ -103,6 +103,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await text.click();
     await page.keyboard.press('Control+End');
     await page.keyboard.type('\nOil it **well**.');
+    await page.getByRole('button', { name: 'Preview' }).click();
     await page.locator('.preview strong').getByText('well').waitFor();
     await page.getByText('Stored in this browser').waitFor();
     await page.reload();

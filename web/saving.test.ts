@@ -194,7 +194,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
       return data;
     }, PIXEL);
     await text(page).dispatchEvent('drop', { dataTransfer });
-    await page.locator('.preview img').waitFor();
+    await text(page).getByRole('img').waitFor();
     const { body: drafts } = await owner.get(`${api}/pages?status=draft`);
     assert.deepEqual(
       drafts.map(({ title }: { title: string }) => title),

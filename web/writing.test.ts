@@ -27,6 +27,9 @@ async function openWriter() {
 }
 
 const text = (page: Page) => page.getByRole('textbox', { name: 'Text, in Markdown' });
+/** The text as it is in the editor. */
+const markdown = (page: Page): Promise<string> =>
+  page.evaluate(() => (document.querySelector('ibid-editor') as unknown as { text: string }).text);
 const save = (page: Page) => page.getByRole('link', { name: 'Done' }).click();
 
 const HOSTILE =
@@ -128,8 +131,7 @@ test('pictures, files and rich text come into a page by pasting and dropping', {
       await navigator.clipboard.write([new ClipboardItem({ 'image/png': new Blob([bytes], { type: 'image/png' }) })]);
     }, PIXEL);
     await page.keyboard.press('Control+V');
-    await text(page).getByText('attachment:').first().waitFor();
-    await page.locator('.preview img').waitFor();
+    await text(page).getByRole('img').waitFor();
     const { body } = await owner.get(`${api}/pages/${guide.page_id}/attachments`);
     assert.deepEqual(
       body.map(({ content_type }: { content_type: string }) => content_type),
@@ -143,10 +145,11 @@ test('pictures, files and rich text come into a page by pasting and dropping', {
       { name: 'dot.png', type: 'image/png', base64: PIXEL },
     ]);
     await text(page).dispatchEvent('drop', { dataTransfer });
-    await text(page).getByText('![dot.png]').waitFor();
-    await text(page)
-      .getByText(/^\[numbers {2}1 \.csv\]\(attachment:/)
-      .waitFor();
+    await until(
+      'links to both files',
+      () => markdown(page),
+      (written) => /^\[numbers {2}1 \.csv\]\(attachment:/m.test(written) && written.includes('![dot.png](attachment:'),
+    );
     assert.deepEqual((await owner.get(`${api}/uploads`)).body, []);
   });
 
@@ -164,7 +167,7 @@ test('pictures, files and rich text come into a page by pasting and dropping', {
       ]);
     });
     await page.keyboard.press('Control+V');
-    await page.locator('.preview').getByRole('heading', { name: 'Threads' }).waitFor();
+    await text(page).getByText('Threads').waitFor();
     await save(page);
     await page.waitForURL(`**${root}/guide`);
     const { markdown } = (await owner.get(`${api}/pages/path/guide`)).body;
@@ -228,11 +231,12 @@ test('the text is kept byte for byte, and keys and completions write what is mea
   });
 
   const edited = async (keys: () => Promise<void>) => {
-    await text(page).click();
-    await page.keyboard.press('Control+A');
-    await page.keyboard.press('Delete');
+    await page.evaluate(() => {
+      (document.querySelector('ibid-editor') as unknown as { text: string }).text = '';
+    });
+    await text(page).focus();
     await keys();
-    return page.evaluate(() => (document.querySelector('ibid-editor') as unknown as { text: string }).text);
+    return markdown(page);
   };
 
   await t.test('keys set marks, and remove them again', async () => {
@@ -281,6 +285,92 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     assert.deepEqual([found.body.title, found.body.status], ['Looms', 'draft']);
   });
 
+  await t.test('what is seen is the page, and each change is one of its Markdown', async () => {
+    const shown =
+      '# Loom\n\nIt **weaves** [[Notes]].\n\n- [ ] a task\n- [x] done\n\n|A|B|\n|-|:-:|\n|1| **2** |\n\n' +
+      '```js\nconst x = 1;\n```\n\n> [!TIP]\n> Oil it.\n\n$$\nx^2\n$$\n\nThe end.';
+    assert.equal(await edited(() => page.keyboard.insertText(shown)), shown);
+    await assertAccessible(page, 'the editor');
+    const looked = await text(page).evaluate((element) => {
+      const size = (words: string) =>
+        [...element.querySelectorAll('.cm-line')]
+          .filter((line) => line.textContent === words)
+          .map((line) => Number.parseFloat(getComputedStyle(line).fontSize))[0] ?? 0;
+      return { isLarger: size('Loom') > 1.5 * size('It weaves Notes.'), text: element.textContent ?? '' };
+    });
+    assert.ok(looked.isLarger, 'the heading is larger than the text, and both have no marks');
+    assert.doesNotMatch(looked.text, /\*\*|\[\[|\[!TIP|```|\$\$/);
+    await text(page).locator('.katex').first().waitFor();
+    await text(page).locator('.hljs-keyword').first().waitFor();
+
+    let expected = shown.replace('[ ] a task', '[x] a task');
+    await page.getByRole('checkbox', { name: 'a task' }).click();
+    assert.equal(await markdown(page), expected, 'one character has changed');
+    await page.getByRole('cell', { name: '2' }).click();
+    await page.keyboard.type('3|4');
+    expected = expected.replace('**2**', '**2**3\\|4');
+    assert.equal(await markdown(page), expected, 'one cell has changed');
+    await page.getByRole('button', { name: 'Add a row below' }).click();
+    await page.keyboard.type('new');
+    expected = expected.replace('3\\|4 |\n', '3\\|4 |\n|  | new |\n');
+    assert.equal(await markdown(page), expected);
+    await page.getByRole('button', { name: 'Move the row up' }).click();
+    await page.getByRole('button', { name: 'Move the row down' }).click();
+    await page.getByRole('button', { name: 'Add a column' }).click();
+    await page.getByRole('button', { name: 'Delete the column' }).click();
+    assert.equal(await markdown(page), expected, 'what was moved and added is back where it was');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+e');
+    await text(page).getByText('```js').waitFor();
+    await assertAccessible(page, 'the source');
+    await page.keyboard.press('Control+e');
+    assert.equal(await markdown(page), expected, 'looking at it changes nothing');
+  });
+
+  await t.test('a slash inserts what it names, addresses link words, and lines move', async () => {
+    assert.equal(
+      await edited(async () => {
+        await page.keyboard.type('See /callout');
+        await page.getByRole('option', { name: '/callout' }).waitFor();
+        await page.keyboard.press('Enter');
+        await page.keyboard.type('Mind.');
+      }),
+      'See \n\n> [!NOTE]\n> Mind.',
+    );
+    assert.equal(
+      await edited(async () => {
+        await page.keyboard.type('/table');
+        await page.getByRole('option', { name: '/table' }).waitFor();
+        await page.keyboard.press('Enter');
+        for (const key of ['A', 'Tab', 'B', 'Tab', 'C', 'ArrowDown', 'D']) await page.keyboard.press(key);
+      }),
+      '| A | B |\n| --- | --- |\n| C |  |\n\nD',
+    );
+    assert.equal(
+      await edited(async () => {
+        await page.keyboard.type('one\ntwo');
+        await page.keyboard.press('Alt+ArrowUp');
+        await page.evaluate(() => navigator.clipboard.writeText('https://example.com/x'));
+        await page.keyboard.press('Home');
+        await page.keyboard.press('Shift+End');
+        await page.keyboard.press('Control+V');
+      }),
+      '[two](https://example.com/x)\none',
+    );
+    assert.equal(
+      await edited(async () => {
+        await page.evaluate((address) => navigator.clipboard.writeText(address), `${world.address}${root}/notes`);
+        await page.keyboard.press('Control+V');
+        await until(
+          'the title',
+          () => markdown(page),
+          (written) => written !== '',
+        );
+      }),
+      `[Notes](${root}/notes)`,
+    );
+  });
+
   await t.test('the caret is never under the bar with the buttons', async () => {
     await page.setViewportSize({ width: 1_280, height: 720 });
     await edited(() => page.keyboard.insertText('A line.\n'.repeat(80)));
@@ -298,6 +388,7 @@ test('the text is kept byte for byte, and keys and completions write what is mea
 test('what would run in rich text is left behind when it is pasted', { skip }, async () => {
   const { root, page, complaints } = await openWriter();
   await page.goto(`${world.address}${root}/-/edit/guide`);
+  await page.getByRole('button', { name: 'Preview' }).click();
   await text(page).click();
   await page.keyboard.press('Control+A');
   // Handed to the page as it is: what comes from the clipboard the browser has sanitized, each version in its own way.

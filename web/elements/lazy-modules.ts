@@ -28,3 +28,11 @@ export async function toMarkdown(rich: string): Promise<string> {
   const { richToMarkdown } = (await importSibling('rich-text.js')) as { richToMarkdown(html: string): string };
   return richToMarkdown(rich);
 }
+
+type HighlightCode = (language: string, code: string) => { from: number; to: number; className: string }[];
+
+/** The highlighter of code. */
+export async function loadCodeColours(): Promise<HighlightCode> {
+  const { highlightCode } = (await importSibling('code-colours.js')) as { highlightCode: HighlightCode };
+  return highlightCode;
+}

@@ -1,12 +1,16 @@
 import type { EditorView } from '@codemirror/view';
 import { callApi, errorMessage } from '../call-api.ts';
 import { toMarkdown } from '../lazy-modules.ts';
+import { insertLink } from './text/commands.ts';
 
 /** Where pasted and dropped files go. */
 export interface AttachmentTarget {
   /** The API path of the page's attachments; a new page is created for them. Errors: Error. */
   attachmentsUrl(): Promise<string>;
   showStatus(words: string): void;
+  /** The API path and the address of the wiki. */
+  api: string;
+  root: string;
 }
 
 /** HTML with formatting worth converting. Anything else is pasted as plain text, as it is. */
@@ -16,11 +20,38 @@ const RICH = /<(?:h[1-6]|ul|ol|table|a\s|strong|b>|em|i>|blockquote|pre|img)/i;
 export function handlePaste(view: EditorView, event: ClipboardEvent, target: AttachmentTarget): boolean {
   const data = event.clipboardData;
   if (attachDroppedFiles(view, data, event, target)) return true;
+  const address = data?.getData('text/plain').trim() ?? '';
+  if (pasteAddress(view, address, target)) {
+    event.preventDefault();
+    return true;
+  }
   const rich = data?.getData('text/html') ?? '';
   if (!RICH.test(rich)) return false;
   event.preventDefault();
   void insertRich(view, rich, data?.getData('text/plain') ?? '');
   return true;
+}
+
+/** An address that is pasted over words links them; one of a page of this wiki becomes a link with its title. */
+function pasteAddress(view: EditorView, address: string, { api, root }: AttachmentTarget): boolean {
+  if (!/^https?:\/\/\S+$/.test(address)) return false;
+  const { main } = view.state.selection;
+  const words = view.state.sliceDoc(main.from, main.to);
+  if (!main.empty) return !words.includes('\n') && !/^https?:/.test(words) && insertLink(view, address);
+  const page = `${location.origin}${root}/`;
+  if (!address.startsWith(page) || address.startsWith(`${page}-/`)) return false;
+  void insertTitledLink(view, address, `${api}/pages/path/${address.slice(page.length).replace(/[?#].*$/, '')}`);
+  return true;
+}
+
+async function insertTitledLink(view: EditorView, address: string, path: string): Promise<void> {
+  try {
+    const { title } = await callApi<{ title: string }>('GET', path);
+    insert(view, `[${title.replace(/[[\]\\]/g, '\\$&')}](${new URL(address).pathname}${new URL(address).hash})`);
+  } catch {
+    // There is no such page, or not for this user: the address stays as it was copied.
+    insert(view, address);
+  }
 }
 
 /** Attaches dropped files, with links to them where they were dropped. Returns whether the event was handled. */
@@ -41,7 +72,7 @@ function attachDroppedFiles(
   event.preventDefault();
   // Outside of the editor, ibid-drop takes dropped files as an upload.
   event.stopPropagation();
-  void attach(view, files, target);
+  void attachFiles(view, files, target);
   return true;
 }
 
@@ -59,7 +90,8 @@ function insert(view: EditorView, text: string): void {
   view.focus();
 }
 
-async function attach(
+/** Attaches files, with links to them where the cursor is. */
+export async function attachFiles(
   view: EditorView,
   files: readonly File[],
   { attachmentsUrl, showStatus }: AttachmentTarget,

@@ -1,20 +1,19 @@
-import { ApiError, callApi, errorMessage } from '../call-api.ts';
-import { drawDiagrams, drawFormulas } from '../lazy-modules.ts';
 import { PageSaving } from '../saving/page-saving.ts';
+import { editorTools } from './editor-tools.ts';
+import { Preview } from './preview.ts';
+import './text/rich/rich.css';
 import { createTextView, type TextView } from './text/text-view.ts';
-
-const PREVIEW_DELAY_MS = 350;
+import type { Toolbar } from './toolbar.ts';
 
 /**
- * The editor with its preview: `text` is the text as it is, and `change` is sent whenever it or the title changes. Without
- * scripts the form's textarea is what is submitted.
+ * The editor: `text` is the text as it is, and `change` is sent whenever it or the title changes. Without scripts the form's
+ * textarea is what is submitted.
  */
 class Editor extends HTMLElement {
   #view: TextView | undefined;
-  #preview = document.createElement('div');
-  #previewTimer: ReturnType<typeof setTimeout> | undefined;
+  #preview: Preview | undefined;
+  #tools: Toolbar | undefined;
   #saving: PageSaving | undefined;
-  #previewRequest: AbortController | undefined;
 
   get #area(): HTMLTextAreaElement {
     return this.querySelector('textarea') as HTMLTextAreaElement;
@@ -24,6 +23,9 @@ class Editor extends HTMLElement {
   }
   get #api(): string {
     return `/v1/wikis/${this.dataset.wiki}`;
+  }
+  get #pageUrl(): string {
+    return `${location.origin}${this.dataset.root}/${this.dataset.path}`;
   }
 
   /** The text as it is in the editor, with its line breaks as they are written. */
@@ -40,36 +42,37 @@ class Editor extends HTMLElement {
     // loaded, and browsers refill forms on a reload.
     const { value, defaultValue } = this.#area;
     const text = value === defaultValue.replace(/\r\n?/g, '\n') ? defaultValue : value;
-    const target = {
-      attachmentsUrl: () => (this.#saving as PageSaving).attachmentsUrl(),
-      showStatus: (words: string) => this.#showStatus(words),
-    };
     const view = createTextView(text, {
-      ...target,
       api: this.#api,
+      root: this.dataset.root ?? '',
+      attachmentsUrl: () => (this.#saving as PageSaving).attachmentsUrl(),
+      showStatus: (words) => this.#showStatus(words),
+      resolvePicture: (address) => this.#pictureUrl(address),
       onChange: () => this.#changed(),
+      onSelect: () => this.#tools?.update(),
       save: () => this.#saving?.saveAsIs(),
     });
     this.#view = view;
+    this.#preview = new Preview({
+      api: this.#api,
+      path: this.dataset.path || 'page',
+      pageUrl: this.#pageUrl,
+      read: () => this.text,
+      signIn: async () => this.#saving?.signIn(),
+    });
+    this.#tools = editorTools(view, this.#preview);
     this.#area.hidden = true;
     this.#area.required = false;
-    this.#area.parentElement?.after(view.host);
-    this.#preview.className = 'prose preview';
-    this.#preview.setAttribute('aria-label', 'Preview');
-    this.#preview.setAttribute('role', 'region');
-    this.#preview.tabIndex = 0;
-    this.querySelector('.panes')?.append(this.#preview);
-    this.#preview.addEventListener('click', (event) => this.#openLink(event));
+    this.#area.parentElement?.after(view.host, this.#preview.element);
+    this.querySelector('.panes')?.before(this.#tools.element);
     this.#title.addEventListener('input', () => this.#changed());
     this.#saving = new PageSaving(this);
-    void this.#renderPreview();
     if (this.#title.value !== '') view.view.focus();
   }
 
   #changed(): void {
     this.dispatchEvent(new Event('change'));
-    clearTimeout(this.#previewTimer);
-    this.#previewTimer = setTimeout(() => void this.#renderPreview(), PREVIEW_DELAY_MS);
+    this.#preview?.changed();
   }
 
   #showStatus(words: string): void {
@@ -77,44 +80,10 @@ class Editor extends HTMLElement {
     if (state) state.textContent = words;
   }
 
-  async #renderPreview(): Promise<void> {
-    this.#previewRequest?.abort();
-    this.#previewRequest = new AbortController();
-    const body = { markdown: this.text, page_path: this.dataset.path || 'page' };
-    try {
-      const { html } = await callApi<{ html: string }>(
-        'POST',
-        `${this.#api}/preview`,
-        body,
-        this.#previewRequest.signal,
-      );
-      // The API has sanitized it, as it does with every page.
-      this.#preview.innerHTML = html;
-      if (/class="(?:math|language-math)/.test(html)) await drawFormulas(this.#preview);
-      if (html.includes('<pre class="mermaid"')) await drawDiagrams(this.#preview);
-    } catch (error) {
-      if ((error as Error).name === 'AbortError') return;
-      if (error instanceof ApiError && error.status === 401) {
-        await this.#saving?.signIn();
-        return this.#renderPreview();
-      }
-      // Too much is being rendered just now: the last preview stays until there is room for the next one.
-      if (error instanceof ApiError && error.status === 429) {
-        clearTimeout(this.#previewTimer);
-        const seconds = error.retry_after ?? 1;
-        this.#previewTimer = setTimeout(() => void this.#renderPreview(), 1_000 * seconds);
-        return;
-      }
-      this.#preview.textContent = `There is no preview: ${errorMessage(error)}`;
-    }
-  }
-
-  /** Opens links of the preview in a new tab, resolved against the address of the page. */
-  #openLink(event: MouseEvent): void {
-    const href = (event.target as Element).closest('a')?.getAttribute('href');
-    if (!href || href.startsWith('#')) return;
-    event.preventDefault();
-    window.open(new URL(href, `${location.origin}${this.dataset.root}/${this.dataset.path}`), '_blank', 'noopener');
+  #pictureUrl(address: string): string {
+    const [, attachment] = /^attachment:(attachment_\w+)$/.exec(address) ?? [];
+    if (attachment) return `${this.#api}/attachments/${attachment}`;
+    return URL.parse(address, this.#pageUrl)?.href ?? '';
   }
 }
 

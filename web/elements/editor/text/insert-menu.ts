@@ -1,29 +1,69 @@
-import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
-import { snippet } from '@codemirror/autocomplete';
+import {
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  startCompletion,
+} from '@codemirror/autocomplete';
+import type { EditorView } from '@codemirror/view';
+import { insertBlock, TABLE } from './commands.ts';
 
-const entry = (label: string, detail: string, template: string): Completion => ({
-  label: `/${label}`,
-  detail,
-  apply: snippet(template),
-});
+/** What the menu does that is not only text. */
+export interface InsertActions {
+  /** Lets the user choose files, which are attached and linked. */
+  chooseFiles(accept: string): void;
+}
 
-const MENU: readonly Completion[] = [
-  entry('heading', 'a section of the page', '## #{}'),
-  entry('subheading', 'a section of a section', '### #{}'),
-  entry('list', 'with bullets', '- #{}'),
-  entry('numbers', 'a list with numbers', '1. #{}'),
-  entry('tasks', 'a list to tick off', '- [ ] #{}'),
-  entry('quote', 'the words of someone else', '> #{}'),
-  entry('code', 'a block of code', '```#{language}\n#{}\n```'),
-  entry('table', 'rows and columns', '| #{Name} | #{Value} |\n| --- | --- |\n| #{} |  |'),
-  entry('link', 'to a page of this wiki', '[[#{}]]'),
-  entry('formula', 'mathematics in TeX', '$$$$\n#{}\n$$$$'),
-  entry('diagram', 'in Mermaid', '```mermaid\n#{flowchart LR}\n```'),
-  entry('line', 'across the page', '---\n#{}'),
+interface Entry {
+  name: string;
+  detail: string;
+  /** A block of lines of its own; the cursor goes to U+0000. */
+  block?: string;
+  /** Text in the line. */
+  text?(): string;
+  run?(actions: InsertActions, view: EditorView): void;
+}
+
+const ENTRIES: readonly Entry[] = [
+  { name: 'heading', detail: 'a section of the page', block: '## \0' },
+  { name: 'subheading', detail: 'a section of a section', block: '### \0' },
+  { name: 'list', detail: 'with bullets', block: '- \0' },
+  { name: 'numbers', detail: 'a list with numbers', block: '1. \0' },
+  { name: 'tasks', detail: 'a list to tick off', block: '- [ ] \0' },
+  { name: 'table', detail: 'rows and columns', block: TABLE },
+  { name: 'callout', detail: 'a note that stands out', block: '> [!NOTE]\n> \0' },
+  { name: 'warning', detail: 'a callout that warns', block: '> [!WARNING]\n> \0' },
+  { name: 'quote', detail: 'the words of someone else', block: '> \0' },
+  { name: 'code', detail: 'a block of code', block: '```\0\n\n```' },
+  { name: 'picture', detail: 'from a file', run: (actions) => actions.chooseFiles('image/*') },
+  { name: 'file', detail: 'an attachment', run: (actions) => actions.chooseFiles('') },
+  { name: 'link', detail: 'to a page of this wiki', text: () => '[[' },
+  { name: 'embed', detail: 'a page or picture in its place', text: () => '![[' },
+  { name: 'formula', detail: 'mathematics in TeX', block: '$$\n\0\n$$' },
+  { name: 'diagram', detail: 'in Mermaid', block: '```mermaid\nflowchart LR\n  \0A --> B\n```' },
+  { name: 'date', detail: 'of today', text: () => new Date().toLocaleDateString('sv') },
+  { name: 'divider', detail: 'a line across the page', block: '---\n\0' },
 ];
 
-/** Completes a slash at the beginning of a line with elements to insert. */
-export function slashMenu(context: CompletionContext): CompletionResult | null {
-  const typed = context.matchBefore(/^\/\w*/);
-  return typed && { from: typed.from, options: MENU as Completion[], validFor: /^\/\w*$/ };
+/** Completes a slash at the beginning of a line or after a space with elements to insert. */
+export function slashMenu(actions: InsertActions) {
+  const options: Completion[] = ENTRIES.map((entry, i) => ({
+    label: `/${entry.name}`,
+    detail: entry.detail,
+    // In the order of the list, as long as nothing is typed.
+    boost: -i,
+    apply: (view, _completion, from, to) => apply(view, entry, from, to, actions),
+  }));
+  return (context: CompletionContext): CompletionResult | null => {
+    const typed = context.matchBefore(/(?<=^|\s)\/\w*/);
+    return typed && { from: typed.from, options, validFor: /^\/\w*$/ };
+  };
+}
+
+function apply(view: EditorView, entry: Entry, from: number, to: number, actions: InsertActions): void {
+  view.dispatch({ selection: { anchor: to } });
+  if (entry.block !== undefined) return insertBlock(view, entry.block, from);
+  const insert = entry.text?.() ?? '';
+  view.dispatch({ changes: { from, to, insert }, selection: { anchor: from + insert.length }, userEvent: 'input' });
+  entry.run?.(actions, view);
+  if (insert.endsWith('[[')) startCompletion(view);
 }

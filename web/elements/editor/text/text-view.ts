@@ -1,19 +1,40 @@
 import { autocompletion, closeBrackets } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { markdown, markdownLanguage } from '@codemirror/lang-markdown';
-import { EditorState, Transaction } from '@codemirror/state';
-import { EditorView, highlightSpecialChars, keymap, placeholder } from '@codemirror/view';
-import { type AttachmentTarget, handleDrop, handlePaste } from '../editor-paste.ts';
+import { codeFolding, foldKeymap } from '@codemirror/language';
+import { Compartment, EditorState, Transaction } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightSpecialChars,
+  type KeyBinding,
+  keymap,
+  placeholder,
+  tooltips,
+} from '@codemirror/view';
+import { type AttachmentTarget, attachFiles, handleDrop, handlePaste } from '../editor-paste.ts';
+import { insertLink, togglePrefix } from './commands.ts';
+import { findAndReplace } from './find.ts';
 import { slashMenu } from './insert-menu.ts';
+import { showKeys } from './keys.ts';
+import { markdownSupport } from './language.ts';
 import { keepLineEnds, readText, writeText } from './line-ends.ts';
 import { pageLinks } from './page-links.ts';
-import { editorTheme } from './theme.ts';
+import { adoptStyle } from './rich/adopt-style.ts';
+import { richView } from './rich/rich-view.ts';
+import { toggleTask } from './rich/widgets.ts';
+import { editorTheme, sourceTheme } from './theme.ts';
 import { toggleMark } from './toggle-marks.ts';
 
 export interface TextOptions extends AttachmentTarget {
   /** The API path of the wiki. */
   api: string;
+  /** The address of a picture as a browser loads it. */
+  resolvePicture(address: string): string;
   onChange(): void;
+  /** The selection moved, or the text changed. */
+  onSelect(): void;
+  /** The address of the wiki. */
+  root: string;
   save(): void;
 }
 
@@ -23,6 +44,10 @@ export interface TextView {
   readonly host: HTMLElement;
   readonly view: EditorView;
   text: string;
+  /** Whether the Markdown is shown as it is written; remembered in the browser. */
+  isSource: boolean;
+  /** Lets the user choose files, which are attached and linked where the cursor is. */
+  chooseFiles(accept: string): void;
 }
 
 export function createTextView(text: string, options: TextOptions): TextView {
@@ -30,6 +55,11 @@ export function createTextView(text: string, options: TextOptions): TextView {
   host.className = 'text-view';
   // CodeMirror adopts its style sheets in a shadow tree; outside of one it would need inline styles, which the policy forbids.
   const shadow = host.attachShadow({ mode: 'open' });
+  for (const name of ['style.css', 'editor.css']) void adoptStyle(shadow, new URL(name, import.meta.url).href);
+  const shown = new Compartment();
+  const rich = richView(options.resolvePicture);
+  const viewOf = (asSource: boolean) => (asSource ? sourceTheme : rich);
+  let isSource = isSourcePreferred();
   const view = new EditorView({
     root: shadow,
     parent: shadow,
@@ -40,28 +70,30 @@ export function createTextView(text: string, options: TextOptions): TextView {
       highlightSpecialChars(),
       history(),
       closeBrackets(),
-      markdown({ base: markdownLanguage }),
+      markdownSupport,
+      codeFolding(),
+      EditorState.allowMultipleSelections.of(true),
+      drawSelection(),
       editorTheme,
-      autocompletion({ override: [slashMenu, pageLinks(options)], icons: false, interactionDelay: 0 }),
-      placeholder('Write in Markdown. A slash at the beginning of a line shows what there is.'),
-      keymap.of([
-        {
-          key: 'Mod-s',
-          run: () => {
-            options.save();
-            return true;
-          },
-        },
-        { key: 'Mod-b', run: (it) => toggleMark(it, '**') },
-        { key: 'Mod-i', run: (it) => toggleMark(it, '*') },
-        ...defaultKeymap,
-        ...historyKeymap,
-      ]),
+      shown.of(viewOf(isSource)),
+      autocompletion({ override: [slashMenu({ chooseFiles }), pageLinks(options)], icons: false, interactionDelay: 0 }),
+      placeholder('Write. A slash shows what there is.'),
+      findAndReplace,
+      keymap.of([...editorKeys(options, () => toggleSource()), ...defaultKeymap, ...historyKeymap, ...foldKeymap]),
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ 'aria-label': 'Text, in Markdown', spellcheck: 'true' }),
-      // The caret stays clear of the bar with the buttons, which covers the end of the window.
-      EditorView.scrollMargins.of(() => ({ bottom: barHeight() + 24 })),
-      EditorView.updateListener.of((update) => update.docChanged && options.onChange()),
+      // The caret stays clear of the bars, which cover the beginning and the end of the window.
+      EditorView.scrollMargins.of(() => ({
+        top: heightOf('.top') + heightOf('.tools') + 16,
+        bottom: heightOf('.editor-do') + 24,
+      })),
+      tooltips({
+        tooltipSpace: () => ({ left: 0, top: 0, right: innerWidth, bottom: innerHeight - heightOf('.editor-do') }),
+      }),
+      EditorView.updateListener.of(({ docChanged, selectionSet, focusChanged }) => {
+        if (docChanged) options.onChange();
+        if (docChanged || selectionSet || focusChanged) options.onSelect();
+      }),
       EditorView.domEventHandlers({
         paste: (event, it) => handlePaste(it, event, options),
         drop: (event, it) => handleDrop(it, event, options),
@@ -77,11 +109,32 @@ export function createTextView(text: string, options: TextOptions): TextView {
     });
   };
   view.setState(replace(text, false).state);
+  function toggleSource(): void {
+    isSource = !isSource;
+    rememberSource(isSource);
+    view.dispatch({ effects: shown.reconfigure(viewOf(isSource)) });
+    options.onSelect();
+  }
+  function chooseFiles(accept: string): void {
+    const input = document.createElement('input');
+    input.type = 'file';
+    input.multiple = true;
+    input.accept = accept;
+    input.addEventListener('change', () => void attachFiles(view, [...(input.files ?? [])], options));
+    input.click();
+  }
   return {
     host,
     view,
+    chooseFiles,
     get text() {
       return writeText(view.state);
+    },
+    get isSource() {
+      return isSource;
+    },
+    set isSource(asSource) {
+      if (asSource !== isSource) toggleSource();
     },
     set text(written) {
       view.dispatch(replace(written, true));
@@ -89,6 +142,51 @@ export function createTextView(text: string, options: TextOptions): TextView {
   };
 }
 
-function barHeight(): number {
-  return document.querySelector('.editor-do')?.clientHeight ?? 0;
+function editorKeys(options: TextOptions, toggleSource: () => void): KeyBinding[] {
+  const does = (run: (view: EditorView) => unknown) => (view: EditorView) => {
+    run(view);
+    return true;
+  };
+  return [
+    { key: 'Mod-s', run: does(() => options.save()) },
+    { key: 'Mod-e', run: does(toggleSource) },
+    { key: 'Mod-b', run: (view) => toggleMark(view, '**') },
+    { key: 'Mod-i', run: (view) => toggleMark(view, '*') },
+    { key: 'Mod-Shift-x', run: (view) => toggleMark(view, '~~') },
+    { key: 'Mod-Shift-h', run: (view) => toggleMark(view, '==') },
+    // Outside of the text these keys open the search.
+    { key: 'Mod-k', run: (view) => insertLink(view), stopPropagation: true },
+    { key: 'Mod-Shift-8', run: (view) => togglePrefix(view, '- ') },
+    { key: 'Mod-Shift-7', run: (view) => togglePrefix(view, '1. ') },
+    { key: 'Mod-Shift-9', run: (view) => togglePrefix(view, '- [ ] ') },
+    { key: 'Mod-Enter', run: (view) => toggleTask(view, view.state.selection.main.head) },
+    { key: 'Mod-/', run: () => showKeys() },
+    ...[1, 2, 3, 4].map((level) => ({
+      key: `Mod-Alt-${level}`,
+      run: (view: EditorView) => togglePrefix(view, `${'#'.repeat(level)} `),
+    })),
+  ];
+}
+
+function heightOf(bar: string): number {
+  return document.querySelector(bar)?.clientHeight ?? 0;
+}
+
+const SOURCE_KEY = 'ibid-editor-source';
+
+function isSourcePreferred(): boolean {
+  try {
+    return localStorage.getItem(SOURCE_KEY) === 'yes';
+  } catch {
+    // Storage is disabled.
+    return false;
+  }
+}
+
+function rememberSource(isSource: boolean): void {
+  try {
+    localStorage.setItem(SOURCE_KEY, isSource ? 'yes' : 'no');
+  } catch {
+    // Storage is disabled or full: the choice holds for this page.
+  }
 }

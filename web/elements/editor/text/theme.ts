@@ -21,17 +21,13 @@ const THEME = EditorView.theme({
   '&': {
     color: 'var(--ink)',
     backgroundColor: 'var(--paper)',
-    border: '1px solid var(--line-strong)',
-    borderRadius: '8px',
   },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '1px' },
+  '&.cm-focused': { outline: 'none' },
   '.cm-scroller': {
-    fontFamily: 'var(--mono)',
-    fontSize: '0.95rem',
-    lineHeight: '1.6',
     minHeight: '26rem',
     // The page scrolls, not the editor in it.
-    overflow: 'visible',
+    // Where the caret was before a change of the width must not widen the page.
+    overflow: 'clip visible',
   },
   '.cm-content': { padding: '0.9rem 0.4rem', caretColor: 'var(--ink)' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
@@ -48,4 +44,10 @@ const THEME = EditorView.theme({
   '.cm-completionDetail': { color: 'var(--ink-2)', fontStyle: 'normal' },
 });
 
-export const editorTheme = [syntaxHighlighting(HIGHLIGHTING), THEME];
+/** The Markdown as it is written. */
+export const sourceTheme = [
+  syntaxHighlighting(HIGHLIGHTING),
+  EditorView.theme({ '.cm-scroller': { fontFamily: 'var(--mono)', fontSize: '0.95rem', lineHeight: '1.6' } }),
+];
+
+export const editorTheme = THEME;

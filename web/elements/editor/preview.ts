@@ -1,0 +1,82 @@
+import { ApiError, callApi, errorMessage } from '../call-api.ts';
+import { drawDiagrams, drawFormulas } from '../lazy-modules.ts';
+
+const DELAY_MS = 350;
+
+export interface PreviewOptions {
+  /** The API path of the wiki. */
+  api: string;
+  path: string;
+  /** The address of the page, from which its links lead. */
+  pageUrl: string;
+  read(): string;
+  /** Asks for the sign-in again, where the session has ended. */
+  signIn(): Promise<unknown>;
+}
+
+/** The page as it will be, beside its text, where the user wants to see it: the service renders it. */
+export class Preview {
+  readonly element = document.createElement('div');
+  readonly #options: PreviewOptions;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #request: AbortController | undefined;
+
+  constructor(options: PreviewOptions) {
+    this.#options = options;
+    this.element.className = 'prose preview';
+    this.element.setAttribute('aria-label', 'Preview');
+    this.element.setAttribute('role', 'region');
+    this.element.tabIndex = 0;
+    this.element.hidden = true;
+    this.element.addEventListener('click', (event) => this.#openLink(event));
+  }
+
+  get isShown(): boolean {
+    return !this.element.hidden;
+  }
+  set isShown(isShown: boolean) {
+    this.element.hidden = !isShown;
+    if (isShown) void this.#render();
+  }
+
+  /** The text has changed: renders it when there is a pause. */
+  changed(): void {
+    clearTimeout(this.#timer);
+    if (this.isShown) this.#timer = setTimeout(() => void this.#render(), DELAY_MS);
+  }
+
+  async #render(): Promise<void> {
+    this.#request?.abort();
+    this.#request = new AbortController();
+    const { api, path, read, signIn } = this.#options;
+    try {
+      const body = { markdown: read(), page_path: path };
+      const { html } = await callApi<{ html: string }>('POST', `${api}/preview`, body, this.#request.signal);
+      // The API has sanitized it, as it does with every page.
+      this.element.innerHTML = html;
+      if (/class="(?:math|language-math)/.test(html)) await drawFormulas(this.element);
+      if (html.includes('<pre class="mermaid"')) await drawDiagrams(this.element);
+    } catch (error) {
+      if ((error as Error).name === 'AbortError') return;
+      if (error instanceof ApiError && error.status === 401) {
+        await signIn();
+        return this.#render();
+      }
+      // Too much is being rendered just now: the last preview stays until there is room for the next one.
+      if (error instanceof ApiError && error.status === 429) {
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => void this.#render(), 1_000 * (error.retry_after ?? 1));
+        return;
+      }
+      this.element.textContent = `There is no preview: ${errorMessage(error)}`;
+    }
+  }
+
+  /** Opens links of the preview in a new tab, resolved against the address of the page. */
+  #openLink(event: MouseEvent): void {
+    const href = (event.target as Element).closest('a')?.getAttribute('href');
+    if (!href || href.startsWith('#')) return;
+    event.preventDefault();
+    window.open(new URL(href, this.#options.pageUrl), '_blank', 'noopener');
+  }
+}

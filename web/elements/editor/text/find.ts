@@ -1,0 +1,32 @@
+import { search, searchKeymap } from '@codemirror/search';
+import { EditorView, keymap } from '@codemirror/view';
+
+/** Finding and replacing: the browser's own finds only what is drawn, which of a long text is a part. */
+export const findAndReplace = [
+  search({ top: true }),
+  keymap.of(searchKeymap),
+  EditorView.theme({
+    '.cm-panels': { backgroundColor: 'var(--paper-2)', color: 'var(--ink)', zIndex: '4' },
+    '.cm-panels-top': { borderBottom: '1px solid var(--line)', top: '0' },
+    '.cm-panel.cm-search': { padding: '0.6rem 2.2rem 0.6rem 0.6rem', fontFamily: 'var(--sans)' },
+    '.cm-panel.cm-search label': { fontSize: '0.85rem' },
+    '.cm-textfield': {
+      backgroundColor: 'var(--paper)',
+      border: '1px solid var(--line-strong)',
+      fontSize: '0.9rem',
+      padding: '0.25rem 0.5rem',
+      color: 'var(--ink)',
+    },
+    '.cm-button': {
+      backgroundImage: 'none',
+      backgroundColor: 'var(--paper)',
+      border: '1px solid var(--line-strong)',
+      borderRadius: '6px',
+      fontSize: '0.85rem',
+      color: 'var(--ink)',
+    },
+    '.cm-panel.cm-search [name=close]': { fontSize: '1.2rem', right: '0.6rem', top: '0.4rem', color: 'var(--ink)' },
+    '.cm-searchMatch': { backgroundColor: 'var(--mark)' },
+    '.cm-searchMatch-selected': { outline: '2px solid var(--accent)' },
+  }),
+];

@@ -1,0 +1,184 @@
+import { deleteMarkupBackward, insertNewlineContinueMarkupCommand } from '@codemirror/lang-markdown';
+import { defineLanguageFacet, foldService, Language, languageDataProp, syntaxTree } from '@codemirror/language';
+import { Prec } from '@codemirror/state';
+import { keymap } from '@codemirror/view';
+import { styleTags, tags } from '@lezer/highlight';
+import { GFM, type InlineContext, type Line, type MarkdownConfig, parser } from '@lezer/markdown';
+
+const data = defineLanguageFacet({ commentTokens: { block: { open: '<!--', close: '-->' } } });
+
+const EQUALS = 61;
+const DOLLAR = 36;
+const BRACKET = 91;
+const EXCLAMATION = 33;
+const isSpace = (text: string) => text.trim() === '';
+
+const HighlightDelimiter = { resolve: 'Highlight', mark: 'HighlightMark' };
+
+const highlight: MarkdownConfig = {
+  defineNodes: [{ name: 'Highlight' }, { name: 'HighlightMark', style: tags.processingInstruction }],
+  parseInline: [
+    {
+      name: 'Highlight',
+      after: 'Emphasis',
+      parse(cx, next, at) {
+        if (next !== EQUALS || cx.char(at + 1) !== EQUALS || cx.char(at + 2) === EQUALS) return -1;
+        const [before, after] = [cx.slice(at - 1, at), cx.slice(at + 2, at + 3)];
+        return cx.addDelimiter(HighlightDelimiter, at, at + 2, !isSpace(after), !isSpace(before));
+      },
+    },
+  ],
+};
+
+/** `[[Page]]`, `[[Page|text]]`, and `![[picture.png]]`. */
+const wikiLinks: MarkdownConfig = {
+  defineNodes: [
+    { name: 'WikiLink', style: tags.link },
+    { name: 'WikiEmbed', style: tags.link },
+    { name: 'WikiLinkMark', style: tags.processingInstruction },
+  ],
+  parseInline: [
+    {
+      name: 'WikiLink',
+      before: 'Link',
+      parse(cx, next, at) {
+        const isEmbed = next === EXCLAMATION;
+        const open = isEmbed ? at + 1 : at;
+        if (cx.char(open) !== BRACKET || cx.char(open + 1) !== BRACKET) return -1;
+        const [written] = /^\[\[[^[\]\n]{1,600}\]\]/.exec(cx.slice(open, Math.min(cx.end, open + 604))) ?? [];
+        if (!written) return -1;
+        const end = open + written.length;
+        const bar = isEmbed ? -1 : written.indexOf('|');
+        const textFrom = bar < 0 ? open + 2 : open + bar + 1;
+        const marks = [cx.elt('WikiLinkMark', at, textFrom), cx.elt('WikiLinkMark', end - 2, end)];
+        return cx.addElement(cx.elt(isEmbed ? 'WikiEmbed' : 'WikiLink', at, end, marks));
+      },
+    },
+  ],
+};
+
+function inlineMath(cx: InlineContext, at: number): number {
+  const size = cx.char(at + 1) === DOLLAR ? 2 : 1;
+  const mark = '$'.repeat(size);
+  const text = cx.slice(at + size, cx.end);
+  // As in Pandoc: an amount of money is no formula.
+  if (size === 1 && /^\s/.test(text)) return -1;
+  for (let close = text.indexOf(mark); close >= 0; close = text.indexOf(mark, close + 1)) {
+    if (close === 0 || text[close - 1] === '\\') continue;
+    if (size === 1 && (/\s/.test(text[close - 1] ?? '') || /[\d$]/.test(text[close + 1] ?? ''))) continue;
+    return cx.addElement(cx.elt('InlineMath', at, at + close + 2 * size));
+  }
+  return -1;
+}
+
+/** How many of the blocks around it a line goes on in: the parser's own blocks read it, and its types omit it. */
+const depthOf = (line: Line) => (line as Line & { depth: number }).depth;
+
+const math: MarkdownConfig = {
+  defineNodes: [
+    { name: 'InlineMath', style: tags.monospace },
+    { name: 'BlockMath', block: true, style: tags.monospace },
+  ],
+  parseInline: [
+    { name: 'InlineMath', before: 'Emphasis', parse: (cx, next, at) => (next === DOLLAR ? inlineMath(cx, at) : -1) },
+  ],
+  parseBlock: [
+    {
+      name: 'BlockMath',
+      before: 'FencedCode',
+      parse(cx, line) {
+        if (!/^\$\$\s*$/.test(line.text.slice(line.pos))) return false;
+        const from = cx.lineStart + line.pos;
+        let to = cx.lineStart + line.text.length;
+        while (cx.nextLine() && depthOf(line) >= cx.depth) {
+          to = cx.lineStart + line.text.length;
+          if (line.text.slice(line.pos).trim() !== '$$') continue;
+          cx.nextLine();
+          break;
+        }
+        cx.addElement(cx.elt('BlockMath', from, to));
+        return true;
+      },
+    },
+  ],
+};
+
+const frontMatter: MarkdownConfig = {
+  defineNodes: [{ name: 'FrontMatter', block: true, style: tags.meta }],
+  parseBlock: [
+    {
+      name: 'FrontMatter',
+      before: 'HorizontalRule',
+      parse(cx, line) {
+        if (cx.lineStart > 0 || line.text.trimEnd() !== '---' || !/^[\w-]+\s*:/.test(cx.peekLine())) return false;
+        let to = line.text.length;
+        while (cx.nextLine()) {
+          to = cx.lineStart + line.text.length;
+          if (line.text.trimEnd() !== '---') continue;
+          cx.nextLine();
+          break;
+        }
+        cx.addElement(cx.elt('FrontMatter', 0, to));
+        return true;
+      },
+    },
+  ],
+};
+
+const markdownParser = parser.configure([
+  GFM,
+  highlight,
+  wikiLinks,
+  math,
+  frontMatter,
+  {
+    props: [
+      languageDataProp.add({ Document: data }),
+      styleTags({ 'HighlightMark WikiLinkMark': tags.processingInstruction }),
+    ],
+  },
+]);
+
+const language = new Language(data, markdownParser, [], 'markdown');
+
+/** The level of a heading's node; 0 for other nodes. */
+export function headingLevel(name: string): number {
+  return Number(/^(?:ATX|Setext)Heading(\d)$/.exec(name)?.[1] ?? 0);
+}
+
+/** A heading folds all until the next one that is not below it. */
+const foldHeadings = foldService.of((state, _start, end) => {
+  for (let node = syntaxTree(state).resolveInner(end, -1); node.parent; node = node.parent) {
+    const level = headingLevel(node.name);
+    if (level === 0) continue;
+    let next = node.nextSibling;
+    let to = node.to;
+    for (; next; next = next.nextSibling) {
+      const other = headingLevel(next.name);
+      if (other > 0 && other <= level) break;
+      to = next.to;
+    }
+    return to > end ? { from: end, to } : null;
+  }
+  return null;
+});
+
+/**
+ * Markdown as the service reads it. Not `markdown()` of lang-markdown, whose highlighting of HTML, CSS and JavaScript is
+ * larger than all else of it.
+ */
+export const markdownSupport = [
+  language,
+  foldHeadings,
+  Prec.high(
+    keymap.of([
+      { key: 'Enter', run: insertNewlineContinueMarkupCommand({ nonTightLists: false }) },
+      { key: 'Backspace', run: deleteMarkupBackward },
+    ]),
+  ),
+];
+
+/** Parses a piece of Markdown that stands for itself, such as the text of a table's cell. */
+export function parseMarkdownText(text: string) {
+  return markdownParser.parse(text);
+}

@@ -1,0 +1,144 @@
+import { syntaxTree } from '@codemirror/language';
+import {
+  type EditorState,
+  type Extension,
+  type Range,
+  RangeSet,
+  StateField,
+  type Transaction,
+} from '@codemirror/state';
+import { Decoration, type DecorationSet, EditorView } from '@codemirror/view';
+import type { SyntaxNodeRef, Tree } from '@lezer/common';
+import { TableEditor, TableWidget } from './table-widget.ts';
+import { DrawnWidget } from './widgets.ts';
+
+interface Blocks {
+  all: DecorationSet;
+  /** Without those whose source the selection is in. */
+  shown: DecorationSet;
+  tree: Tree;
+}
+
+/** Nodes that have no blocks in them: most of the nodes, which need not be looked into. */
+const LEAVES =
+  /^(?:Paragraph|(?:ATX|Setext)Heading\d|HTMLBlock|CodeBlock|HorizontalRule|FrontMatter|LinkReference|Task)$/;
+
+/**
+ * Tables, formulas and diagrams that take lines of their own, in place of their source. These change the heights of lines
+ * far away, so CodeMirror wants them from a state field; only what a change or the parser has reached is looked at again.
+ */
+const blocks = StateField.define<Blocks>({
+  create(state) {
+    const tree = syntaxTree(state);
+    const all = RangeSet.of(findBlocks(state, tree, 0, tree.length), true);
+    return { all, shown: withoutSelected(all, state), tree };
+  },
+  update(value, transaction) {
+    const tree = syntaxTree(transaction.state);
+    if (!transaction.docChanged && tree === value.tree && !transaction.selection) return value;
+    let { all } = value;
+    if (transaction.docChanged) all = all.map(transaction.changes);
+    if (transaction.docChanged || tree !== value.tree) {
+      const { from, to } = staleRange(transaction, value.tree, tree);
+      const found = findBlocks(transaction.state, tree, from, to);
+      all = all.update({ filterFrom: from, filterTo: to, filter: () => false, add: found, sort: true });
+    }
+    return { all, shown: withoutSelected(all, transaction.state), tree };
+  },
+  provide: (field) => EditorView.decorations.from(field, ({ shown }) => shown),
+});
+
+/** What must be looked at again: the blocks that a change touches, in both trees, and what was parsed since. */
+function staleRange({ changes, docChanged, state }: Transaction, before: Tree, tree: Tree) {
+  let from = state.doc.length;
+  let to = 0;
+  const include = (start: number, end: number) => {
+    from = Math.min(from, start);
+    to = Math.max(to, end);
+  };
+  if (docChanged) {
+    changes.iterChangedRanges((fromA, toA, fromB, toB) => {
+      const old = topBlock(before, fromA, toA);
+      include(changes.mapPos(old.from, -1), changes.mapPos(old.to, 1));
+      const now = topBlock(tree, fromB, toB);
+      include(now.from, now.to);
+    });
+  }
+  const parsed = docChanged ? changes.mapPos(Math.min(before.length, changes.length), 1) : before.length;
+  if (tree.length > parsed) include(topBlock(tree, parsed, parsed).from, tree.length);
+  return { from: Math.min(from, to), to };
+}
+
+/** The range of the outermost blocks at a range. */
+function topBlock(tree: Tree, from: number, to: number): { from: number; to: number } {
+  const outermost = (at: number, side: 1 | -1) => {
+    let node = tree.resolve(Math.min(at, tree.length), side);
+    while (node.parent?.parent) node = node.parent;
+    return node.parent ? node : undefined;
+  };
+  const [first, last] = [outermost(from, -1), outermost(to, 1)];
+  return { from: Math.min(from, first?.from ?? from), to: Math.max(to, last?.to ?? to) };
+}
+
+function findBlocks(state: EditorState, tree: Tree, from: number, to: number): Range<Decoration>[] {
+  const found: Range<Decoration>[] = [];
+  tree.iterate({
+    from,
+    to,
+    enter(node) {
+      if (LEAVES.test(node.name)) return false;
+      const widget = widgetOf(state, node);
+      if (!widget) return undefined;
+      const start = state.doc.lineAt(node.from).from;
+      const end = state.doc.lineAt(node.to).to;
+      found.push(Decoration.replace({ widget, block: true }).range(start, end));
+      return false;
+    },
+  });
+  return found;
+}
+
+function widgetOf(state: EditorState, node: SyntaxNodeRef) {
+  // What is in a list or a quote is shown as its source, because its lines begin with the marks of that.
+  if (node.node.parent?.parent) return undefined;
+  const text = () => state.sliceDoc(state.doc.lineAt(node.from).from, state.doc.lineAt(node.to).to);
+  if (node.name === 'Table') return new TableWidget(text());
+  if (node.name === 'BlockMath') {
+    const [, source] = /^\s*\$\$\s*\n([\s\S]*)\n\s*\$\$\s*$/.exec(text()) ?? [];
+    return source === undefined || source.trim() === '' ? undefined : new DrawnWidget('math-display', source);
+  }
+  if (node.name !== 'FencedCode') return undefined;
+  const [, source] = /^\s*(?:```+|~~~+)\s*mermaid\s*\n([\s\S]*)\n\s*(?:```+|~~~+)\s*$/.exec(text()) ?? [];
+  return source === undefined || source.trim() === '' ? undefined : new DrawnWidget('mermaid', source);
+}
+
+function withoutSelected(all: DecorationSet, state: EditorState): DecorationSet {
+  const { ranges } = state.selection;
+  return all.update({
+    filter: (from, to, { spec }) =>
+      spec.widget instanceof TableWidget || !ranges.some((range) => range.from <= to && range.to >= from),
+  });
+}
+
+/** A caret that comes into a table goes on in its cell. */
+const enterTables = EditorView.updateListener.of(({ view, state, selectionSet }) => {
+  const { main } = state.selection;
+  if (!selectionSet || !main.empty || !view.hasFocus) return;
+  state.field(blocks).shown.between(main.head, main.head, (from, to, { spec }) => {
+    if (!(spec.widget instanceof TableWidget)) return undefined;
+    queueMicrotask(() => focusTable(view, from, Math.min(to, main.head)));
+    return false;
+  });
+});
+
+/** Moves the focus into the table that begins at a position. */
+export function focusTable(view: EditorView, from: number, position: number): void {
+  // A transaction is drawn at once; a table far away is not in the document until it is scrolled to.
+  for (const place of view.contentDOM.querySelectorAll<HTMLElement>('.rich-table')) {
+    if (view.posAtDOM(place) !== from) continue;
+    TableEditor.of(place)?.focusAt(position);
+    return;
+  }
+}
+
+export const blockWidgets: Extension = [blocks, enterTables];

@@ -1,0 +1,155 @@
+import { syntaxTree } from '@codemirror/language';
+import { type Extension, type Range, RangeSet } from '@codemirror/state';
+import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view';
+import type { SyntaxNode } from '@lezer/common';
+import { headingLevel } from '../language.ts';
+import { listItemMarks } from './lists.ts';
+import { HIDDEN, type Marking } from './marking.ts';
+import { quoteMarks } from './quotes.ts';
+import { DrawnWidget, LabelWidget, PictureWidget, RuleWidget } from './widgets.ts';
+
+const STYLES: Record<string, string> = {
+  StrongEmphasis: 'rich-strong',
+  Emphasis: 'rich-emphasis',
+  Strikethrough: 'rich-strike',
+  InlineCode: 'rich-code',
+  Highlight: 'rich-highlight',
+  Link: 'rich-link',
+  Autolink: 'rich-link',
+  WikiLink: 'rich-link',
+};
+const styles = new Map(
+  Object.entries(STYLES).map(([name, className]) => [name, Decoration.mark({ class: className })]),
+);
+/** Marks that show only where the selection is. */
+const SHOWN_AT_CARET = /^(?:EmphasisMark|CodeMark|StrikethroughMark|HighlightMark|LinkMark|WikiLinkMark)$/;
+
+function markNode(marking: Marking, node: SyntaxNode): boolean {
+  const { state, add } = marking;
+  const { name, from, to } = node;
+  const level = headingLevel(name);
+  if (level > 0) markHeading(marking, node, level);
+  else if (name === 'Blockquote') quoteMarks(marking, node);
+  else if (name === 'ListItem') listItemMarks(marking, node);
+  else if (name === 'FencedCode' || name === 'CodeBlock') return markCode(marking, node);
+  else if (name === 'FrontMatter' || name === 'HTMLBlock' || name === 'CommentBlock' || name === 'LinkReference') {
+    marking.addLines(from, to, 'rich-source');
+    return name === 'LinkReference';
+  } else if (name === 'Table' || name === 'BlockMath') {
+    marking.addLines(from, to, 'rich-source');
+    return false;
+  } else if (name === 'HorizontalRule') {
+    if (!marking.isTouched(from, to)) add(Decoration.replace({ widget: new RuleWidget() }).range(from, to));
+  } else if (name === 'Image') return markPicture(marking, node);
+  else if (name === 'InlineMath') {
+    const text = state.sliceDoc(from, to).replace(/^\$+|\$+$/g, '');
+    if (!marking.isTouched(from, to))
+      add(Decoration.replace({ widget: new DrawnWidget('math-inline', text) }).range(from, to));
+  } else if (name === 'Escape') {
+    if (!marking.isTouched(from, to)) add(HIDDEN.range(from, from + 1));
+  } else {
+    const style = styles.get(name);
+    if (style && to > from) add(style.range(from, to));
+    if (style && !marking.isTouched(from, to)) hideMarks(marking, node);
+  }
+  return true;
+}
+
+function hideMarks({ add }: Marking, node: SyntaxNode): void {
+  const isLink = node.name === 'Link';
+  let closing: number | undefined;
+  for (let child = node.firstChild; child; child = child.nextSibling) {
+    if (!SHOWN_AT_CARET.test(child.name) || child.from === child.to) continue;
+    // All behind the text of a link is hidden with its closing bracket: the address and the title.
+    if (isLink && child.from > node.from) {
+      closing ??= child.from;
+      continue;
+    }
+    add(HIDDEN.range(child.from, child.to));
+  }
+  if (closing !== undefined) add(HIDDEN.range(closing, node.to));
+}
+
+function markHeading({ state, add, addLines, isTouched }: Marking, node: SyntaxNode, level: number): void {
+  addLines(node.from, node.to, `rich-h${level}`);
+  const line = state.doc.lineAt(node.to);
+  for (const mark of node.getChildren('HeaderMark')) {
+    if (isTouched(node.from, line.to)) continue;
+    const isOpening = mark.from === node.from && node.name.startsWith('ATX');
+    const end = isOpening ? Math.min(mark.to + 1, node.to) : mark.to;
+    if (isOpening) add(HIDDEN.range(mark.from, end));
+    else add(Decoration.mark({ class: 'rich-mark' }).range(mark.from, mark.to));
+  }
+}
+
+function markCode({ state, add, addLines, isTouched }: Marking, node: SyntaxNode): boolean {
+  addLines(node.from, node.to, 'rich-pre');
+  const [first, last] = [state.doc.lineAt(node.from), state.doc.lineAt(node.to)];
+  add(Decoration.line({ class: 'rich-pre-first' }).range(first.from));
+  add(Decoration.line({ class: 'rich-pre-last' }).range(last.from));
+  if (node.name !== 'FencedCode' || isTouched(first.from, last.to)) return false;
+  const info = node.getChild('CodeInfo');
+  const language = info ? state.sliceDoc(info.from, info.to) : '';
+  add(Decoration.replace({ widget: new LabelWidget(language || 'text', 'rich-language') }).range(node.from, first.to));
+  const closing = node.getChildren('CodeMark').at(-1);
+  if (closing && closing.from >= last.from && last.from > first.from) add(HIDDEN.range(closing.from, last.to));
+  return false;
+}
+
+function markPicture({ state, add, isTouched, resolvePicture }: Marking, node: SyntaxNode): boolean {
+  const url = node.getChild('URL');
+  if (!url) return true;
+  const [open, close] = node.getChildren('LinkMark');
+  const alt = open && close ? state.sliceDoc(open.to, close.from) : '';
+  const widget = new PictureWidget(resolvePicture(state.sliceDoc(url.from, url.to)), alt);
+  if (isTouched(node.from, node.to)) add(Decoration.widget({ widget, side: 1 }).range(node.to));
+  else add(Decoration.replace({ widget }).range(node.from, node.to));
+  return false;
+}
+
+function buildMarks(view: EditorView, resolvePicture: Marking['resolvePicture']): DecorationSet {
+  const { state } = view;
+  const found: Range<Decoration>[] = [];
+  const { ranges } = state.selection;
+  const marking: Marking = {
+    state,
+    resolvePicture,
+    isTouched: (from, to) => view.hasFocus && ranges.some((range) => range.from <= to && range.to >= from),
+    add: (...added) => void found.push(...added),
+    addLines(from, to, className) {
+      const decoration = Decoration.line({ class: className });
+      // Of a long block only the lines that are drawn.
+      const start = Math.max(from, view.viewport.from);
+      const end = Math.min(to, view.viewport.to);
+      for (let at = start; at <= end; ) {
+        const line = state.doc.lineAt(at);
+        found.push(decoration.range(line.from));
+        at = line.to + 1;
+      }
+    },
+  };
+  for (const { from, to } of view.visibleRanges) {
+    syntaxTree(state).iterate({ from, to, enter: (node) => markNode(marking, node.node) });
+  }
+  return RangeSet.of(found, true);
+}
+
+/** Shows what is in the window as it is read: built again for each change, since only that much is looked at. */
+export function richMarks(resolvePicture: Marking['resolvePicture']): Extension {
+  return ViewPlugin.fromClass(
+    class {
+      decorations: DecorationSet;
+      constructor(view: EditorView) {
+        this.decorations = buildMarks(view, resolvePicture);
+      }
+      update({ view, docChanged, selectionSet, viewportChanged, focusChanged, startState, state }: ViewUpdate) {
+        const isParsed = syntaxTree(startState) !== syntaxTree(state);
+        // What a composition writes into must not be drawn again.
+        if (view.composing && !docChanged) return;
+        if (docChanged || selectionSet || viewportChanged || focusChanged || isParsed)
+          this.decorations = buildMarks(view, resolvePicture);
+      }
+    },
+    { decorations: (plugin) => plugin.decorations },
+  );
+}

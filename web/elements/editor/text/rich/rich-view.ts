@@ -1,0 +1,32 @@
+import type { Extension } from '@codemirror/state';
+import { EditorView } from '@codemirror/view';
+import { blockWidgets } from './blocks.ts';
+import { codeColours } from './code-colours.ts';
+import { richMarks } from './marks.ts';
+
+/**
+ * Shows Markdown as it is read, with its marks only where the selection is. It is made of decorations alone: the document
+ * is the text of the page.
+ */
+export function richView(resolvePicture: (address: string) => string): Extension {
+  return [
+    richMarks(resolvePicture),
+    blockWidgets,
+    codeColours,
+    EditorView.editorAttributes.of({ class: 'rich' }),
+    openLinks,
+  ];
+}
+
+/** Opens a link on a click with Ctrl, in a new tab. */
+const openLinks = EditorView.domEventHandlers({
+  mousedown(event, view) {
+    if (!(event.ctrlKey || event.metaKey) || event.button !== 0) return false;
+    const at = view.posAtCoords(event);
+    const link = (event.target as Element).closest('.rich-link');
+    if (at === null || !link) return false;
+    view.dom.dispatchEvent(new CustomEvent('open-link', { detail: at, bubbles: true, composed: true }));
+    event.preventDefault();
+    return true;
+  },
+});

@@ -1,0 +1,64 @@
+/** A button of the toolbar. */
+export interface Tool {
+  name: string;
+  /** What is on the button. */
+  sign: string;
+  keys?: string;
+  run(): void;
+  /** Whether it is on; undefined for one that only acts. */
+  isOn?(): boolean;
+}
+
+/** The toolbar of the editor: one stop of the Tab key, in which the arrow keys move (as WAI-ARIA's pattern has it). */
+export class Toolbar {
+  readonly element = document.createElement('div');
+  readonly #buttons: [HTMLButtonElement, Tool][] = [];
+
+  constructor(label: string, groups: readonly (readonly Tool[])[]) {
+    this.element.className = 'tools';
+    this.element.setAttribute('role', 'toolbar');
+    this.element.setAttribute('aria-label', label);
+    for (const group of groups) {
+      const part = document.createElement('div');
+      part.append(...group.map((tool) => this.#button(tool)));
+      this.element.append(part);
+    }
+    this.element.addEventListener('keydown', (event) => this.#move(event));
+    this.update();
+  }
+
+  #button(tool: Tool): HTMLButtonElement {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = tool.sign;
+    button.title = tool.keys ? `${tool.name} (${tool.keys})` : tool.name;
+    button.setAttribute('aria-label', tool.name);
+    button.tabIndex = this.#buttons.length === 0 ? 0 : -1;
+    // The selection stays in the text.
+    button.addEventListener('mousedown', (event) => event.preventDefault());
+    button.addEventListener('click', () => {
+      tool.run();
+      this.update();
+    });
+    this.#buttons.push([button, tool]);
+    return button;
+  }
+
+  /** Shows what is on where the cursor is. */
+  update(): void {
+    for (const [button, { isOn }] of this.#buttons) {
+      if (isOn) button.setAttribute('aria-pressed', String(isOn()));
+    }
+  }
+
+  #move(event: KeyboardEvent): void {
+    const all = this.#buttons.map(([button]) => button);
+    const at = all.indexOf(event.target as HTMLButtonElement);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (at < 0 || to === undefined) return;
+    event.preventDefault();
+    const next = all[(to + all.length) % all.length];
+    for (const button of all) button.tabIndex = button === next ? 0 : -1;
+    next?.focus();
+  }
+}
