@@ -558,6 +558,8 @@ CREATE OR REPLACE FUNCTION public.remove_index()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  delete from search_blocks where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_segments where wiki_id = old.wiki_id and kind = old.kind;
   delete from search_postings where wiki_id = old.wiki_id and kind = old.kind;
   delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
   return null;
@@ -1527,18 +1529,36 @@ create table schedules (
 );
 grant delete, insert, select, update on schedules to ibid_service;
 
--- What of each page and source is in search_postings, so that a change takes out exactly that. document_id: of a page or of a source.
+-- The postings of a segment, in the order of terms: of several terms (documents = 0), or a part of those of a frequent one (src/search/index/blocks.ts). Never changed.
+create table search_blocks (
+  segment_id  bigint    not null,
+  documents   integer   not null,
+  part        smallint  not null,
+  wiki_id     text      collate "C" not null,
+  kind        text      collate "C" not null,
+  term        text      collate "C" not null,
+  bytes       bytea     not null,
+  PRIMARY KEY (wiki_id, kind, segment_id, term, part)
+);
+grant delete, insert, select, update on search_blocks to ibid_service;
+alter table search_blocks enable row level security;
+create policy of_the_wiki on search_blocks for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
+-- The numbers of pages and sources in postings.
 create table search_documents (
-  wiki_id      text      collate "C" not null,
-  kind         text      collate "C" not null,
-  document_no  integer   not null,
-  document_id  text      collate "C" not null,
-  title_terms  text      not null,
-  body_terms   text      not null,
-  pivot_title  real      not null,
-  pivot_body   real      not null,
-  analysis     smallint  not null default 0,
-  body         bytea,
+  wiki_id       text      collate "C" not null,
+  kind          text      collate "C" not null,
+  document_no   integer   not null,
+  document_id   text      collate "C" not null,
+  title_terms   text      not null default ''::text,
+  body_terms    text      not null default ''::text,
+  pivot_title   real      not null default 0,
+  pivot_body    real      not null default 0,
+  analysis      smallint  not null default 0,
+  body          bytea,
+  title_length  integer,
+  body_length   integer,
   PRIMARY KEY (wiki_id, kind, document_no) INCLUDE (document_id),
   UNIQUE (wiki_id, kind, document_id),
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
@@ -1580,6 +1600,22 @@ create table search_postings (
 grant delete, insert, select, update on search_postings to ibid_service;
 alter table search_postings enable row level security;
 create policy of_the_wiki on search_postings for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
+-- The parts of an index, each of the documents that one merge wrote. segment_id 0: what is in search_postings.
+create table search_segments (
+  segment_id  bigint   not null,
+  documents   integer  not null,
+  dead_count  integer  not null default 0,
+  bytes       bigint   not null,
+  wiki_id     text     collate "C" not null,
+  kind        text     collate "C" not null,
+  dead        bytea    not null default '\x'::bytea,
+  PRIMARY KEY (wiki_id, kind, segment_id)
+);
+grant delete, insert, select, update on search_segments to ibid_service;
+alter table search_segments enable row level security;
+create policy of_the_wiki on search_segments for all
   using ((wiki_id = ( SELECT own_wiki())));
 
 -- What an index knows of its documents together. Its row's lock is held by whoever folds.

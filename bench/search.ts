@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { measureRelevance, readCollection } from './relevance.ts';
+import { measureSize } from './search-size.ts';
 import { measureSpeed } from './search-speed.ts';
 import { startBench } from './start-bench.ts';
 
@@ -9,16 +10,15 @@ import { startBench } from './start-bench.ts';
 const CRANFIELD = fileURLToPath(new URL('../../shared/corpora/search/cranfield', import.meta.url));
 const folders = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 /** `--speed=1000,10000`: measures speed in wikis of these sizes instead. */
-const sizes = process.argv
-  .find((argument) => argument.startsWith('--speed'))
-  ?.split('=')[1]
-  ?.split(',')
-  .map(Number);
+const sizes = numbersOf('--speed');
+/** `--size=10000`: measures the size of the index and the cost of edits instead. */
+const filled = numbersOf('--size');
 
 const { dataDir, service, api, newWiki, stop } = await startBench();
 try {
   for (const size of sizes ?? []) await measureSpeed(service, dataDir, api, await newWiki(), size);
-  for (const path of sizes ? [] : folders.length > 0 ? folders : [CRANFIELD]) {
+  for (const size of filled ?? []) await measureSize(service, dataDir, await newWiki(), size);
+  for (const path of sizes || filled ? [] : folders.length > 0 ? folders : [CRANFIELD]) {
     const wiki_id = await newWiki();
     const { queries, ndcg10, recall100, empty } = await measureRelevance(api, wiki_id, readCollection(path));
     console.log(
@@ -27,4 +27,12 @@ try {
   }
 } finally {
   await stop();
+}
+
+function numbersOf(option: string): number[] | undefined {
+  return process.argv
+    .find((argument) => argument.startsWith(`${option}=`))
+    ?.split('=')[1]
+    ?.split(',')
+    .map(Number);
 }

@@ -22,17 +22,25 @@ const UNIQUE_COLUMNS: Record<string, string[]> = {
   page_sources: ['page_id', 'source_id'],
   jobs: ['job_id', 'upload_id'],
   search_documents: ['document_id', 'document_no'],
-  search_postings: ['term'],
+  search_blocks: ['term'],
   search_words: ['word', 'backwards'],
   exports: ['export_id'],
   audit_events: ['event_id'],
 };
 
 /**
- * One row per wiki, pending postings that are soon merged (every search reads all of its wiki), and pages that both
- * users and their file have changed; unsaved texts, of which a person has few.
+ * A few rows per wiki, pending postings that are soon merged (every search reads all of its wiki), postings of the format before
+ * segments, of which a new database has none, pages that both users and their file have changed, and unsaved texts, of which
+ * a person has few.
  */
-const SMALL_TABLES = ['search_wikis', 'search_pending', 'page_bases', 'autosaves'];
+const SMALL_TABLES = [
+  'search_wikis',
+  'search_segments',
+  'search_pending',
+  'search_postings',
+  'page_bases',
+  'autosaves',
+];
 
 /** Tables that no request reads. */
 const JOB_TABLES = [

@@ -1,4 +1,4 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { inflateRawSync } from 'node:zlib';
 import { isUnspaced, tokenize } from './tokenize.ts';
 
 /**
@@ -163,11 +163,7 @@ export function readCounts(terms: string): Map<string, number> {
   return counts;
 }
 
-/** The terms of a text as the index keeps them, in about half of the bytes. */
-export function packTerms(terms: string): Buffer {
-  return deflateRawSync(terms);
-}
-
+/** The terms of a text as the index kept them before its postings were in segments. */
 export function unpackTerms(bytes: Buffer): string {
   return inflateRawSync(bytes).toString();
 }

@@ -5,9 +5,14 @@ import fc from 'fast-check';
 import { nextOf } from '../../test/list-all.ts';
 import { until } from '../../test/until.ts';
 import { type Answer, type Client, corpus, openWorld } from '../../test/world.ts';
+import { beginningOf } from '../analysis/stem.ts';
+import type { Db } from '../db/db.ts';
 import { raw, sql } from '../db/sql.ts';
+import type { Pivots } from '../search/index/impacts.ts';
 import { mergePending } from '../search/index/merge-pending.ts';
 import { mergeSearchIndex } from '../search/index/merge-search-index.job.ts';
+import { mergeTerms, readSegments, readTerms } from '../search/index/segments.ts';
+import { purgeTrash } from './trash/purge-trash.job.ts';
 
 /** Queries of any characters, and edits by eight people; SEARCH_RUNS=100000 is the long form. */
 const RUNS = Number(process.env.SEARCH_RUNS ?? 100);
@@ -389,20 +394,21 @@ test('parameters narrow a search as the operators of their names do, and show no
 });
 
 test('what was written before there was an index is indexed by a job, while what is written since is found', async () => {
-  const { owner, create, titles, fold } = await newWiki();
+  const { owner, create, edit, titles, fold } = await newWiki();
   await create('Old page', 'written before');
   await fold();
   const { wiki_id } = owner;
   for (const table of [
     'search_documents',
-    'search_postings',
+    'search_blocks',
+    'search_segments',
     'search_words',
     'search_wikis',
     'search_pending',
   ] as const) {
     await world.db.query({ strings: [`delete from ${table} where wiki_id = `, ''], values: [wiki_id] });
   }
-  await create('New page', 'written since');
+  const { page_id } = await create('New page', 'written since');
   assert.deepEqual(await titles('written'), ['New page']);
   await world.db.query(sql`
     insert into search_wikis (wiki_id, kind, pivot_title, pivot_body, is_stale) values (${wiki_id}, 'page', 4, 150, true)`);
@@ -421,22 +427,146 @@ test('what was written before there was an index is indexed by a job, while what
   const [job] = jobs;
   assert.deepEqual([job?.status, job?.progress, job?.summary], ['completed', 100, '2 pages and sources reindexed.']);
 
-  // As after an upgrade to another analysis: what is stored has none of the terms that it finds, and is marked.
+  // As after an upgrade from the format before segments.
   await create('Words', 'Klassen are nothing else.');
   await create('Lehrerinnen', 'Nothing\n\n## Klassen\n\nElse, [here](https://www.example.com/handbook?a=1&b=2).');
   await fold();
-  await world.db.query(sql`delete from search_postings where wiki_id = ${wiki_id} and term like '~%'`);
-  await world.db.query(sql`update search_documents set analysis = 0 where wiki_id = ${wiki_id}`);
-  assert.deepEqual(await titles('lehrersatz'), []);
+  await toOldFormat(wiki_id);
+  assert.deepEqual(await titles('lehrersatz'), ['Lehrerinnen']);
+  assert.deepEqual((await titles('written')).toSorted(), ['New page', 'Old page']);
+  await edit(page_id, { markdown: 'another text' });
+  for (const round of ['waiting', 'folded', 'folded again']) {
+    assert.deepEqual(await titles('written'), ['Old page'], round);
+    assert.deepEqual(await titles('text'), ['New page'], round);
+    assert.deepEqual((await titles('page')).toSorted(), ['New page', 'Old page'], round);
+    await fold();
+  }
   await world.db.query(sql`update search_wikis set is_stale = true where wiki_id = ${wiki_id}`);
   await until(
-    'its terms are found as they are now',
-    () => titles('lehrersatz'),
-    (seen) => seen.length > 0,
+    'it is indexed in segments, and found at any time',
+    async () => {
+      assert.deepEqual(await titles('written'), ['Old page']);
+      assert.deepEqual(await titles('lehrersatz'), ['Lehrerinnen']);
+      return world.db.query(sql`select term from search_postings where wiki_id = ${wiki_id}`);
+    },
+    (seen) => seen.length === 0,
   );
   assert.deepEqual(await titles('klassen'), ['Lehrerinnen', 'Words'], 'headings count as when the page was written');
   assert.deepEqual(await titles('handbook'), ['Lehrerinnen'], 'and links');
+  assert.deepEqual(await titles('written'), ['Old page']);
+  assert.deepEqual(await titles('text'), ['New page']);
 });
+
+test('an index is what a new one of its texts would be, after any edits, also if merges were interrupted', async () => {
+  const { owner, wiki, create, edit, titles, fold } = await newWiki();
+  const { wiki_id } = owner;
+  const random = fc.sample(fc.nat(), { numRuns: 400, seed: 7 })[Symbol.iterator]();
+  const below = (most: number) => (random.next().value ?? 0) % most;
+  const text = () => Array.from({ length: 5 + below(40) }, () => `word${below(30)} frequent`).join(' ');
+  const ids: string[] = [];
+  for (let i = 0; i < 40; i += 1) ids.push((await create(`Title ${i}`, text())).page_id);
+  await fold();
+  for (let round = 0; round < 12; round += 1) {
+    for (let i = 0; i < 3; i += 1) {
+      const id = ids[below(ids.length)] as string;
+      if (below(3) === 0) await edit(id, { title: `Title of round${round}` });
+      else await edit(id, { markdown: text() });
+    }
+    const [gone] = ids.splice(below(ids.length), 1);
+    await owner.send('DELETE', `${wiki}/pages/${gone}`);
+    await world.db.query(sql`update pages set trashed_at = now() - interval '1 year' where page_id = ${gone}`);
+    if (round % 2 === 0)
+      await purgeTrash.run({ db: world.db, target: { wiki_id }, signal: new AbortController().signal } as never);
+    if (round % 3 === 1) {
+      const before = await titles('frequent');
+      const isInterrupted = await interruptMerge(wiki_id, 3 + (round % 8));
+      assert.ok(isInterrupted, `round ${round}`);
+      assert.deepEqual(await titles('frequent'), before);
+    }
+    await fold();
+  }
+  const seen = await indexOf(wiki_id);
+  // The same averages for both.
+  const [{ pivot_title, pivot_body }] = (await world.db.query(sql`
+    select pivot_title, pivot_body from search_wikis where wiki_id = ${wiki_id} and kind = 'page'`)) as [Pivots];
+  for (const table of ['search_documents', 'search_blocks', 'search_segments'] as const) {
+    await world.db.query({ strings: [`delete from ${table} where wiki_id = `, ''], values: [wiki_id] });
+  }
+  await world.db.query(sql`
+    update search_wikis set documents = 0, title_terms = 0, body_terms = 0 where wiki_id = ${wiki_id} and kind = 'page'`);
+  await world.db.query(sql`
+    insert into search_pending (wiki_id, kind, document_id, version)
+    select wiki_id, 'page', page_id, revision from pages where wiki_id = ${wiki_id}`);
+  await fold();
+  const rebuilt = await indexOf(wiki_id);
+  const [again] = await world.db.query<Pivots>(sql`
+    select pivot_title, pivot_body from search_wikis where wiki_id = ${wiki_id} and kind = 'page'`);
+  assert.deepEqual([...seen.keys()], [...rebuilt.keys()]);
+  if (again?.pivot_title === pivot_title && again.pivot_body === pivot_body) assert.deepEqual(seen, rebuilt);
+  const segments = await readSegments(world.db.query, { wiki_id, kind: 'page' });
+  assert.ok(segments.length <= 2, `${segments.length} segments`);
+});
+
+/** Every posting that counts: the term and the page, with the impact. */
+async function indexOf(wiki_id: string): Promise<Map<string, number>> {
+  const index = { wiki_id, kind: 'page' as const };
+  const rows = await world.db.query<{ document_no: number; document_id: string }>(sql`
+    select document_no, document_id from search_documents where wiki_id = ${wiki_id} and kind = 'page'`);
+  const ids = new Map(rows.map(({ document_no, document_id }) => [document_no, document_id]));
+  const segments = await readSegments(world.db.query, index);
+  const found = new Map<string, number>();
+  for await (const [term, { numbers, impacts }] of mergeTerms(
+    segments.map((one) => readTerms(world.db.query, index, one)),
+  )) {
+    for (const [i, number] of numbers.entries()) found.set(`${term} ${ids.get(number)}`, impacts[i] as number);
+  }
+  return new Map([...found].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Merges pending documents until its statement of this number, where the process ends. */
+async function interruptMerge(wiki_id: string, statements: number): Promise<boolean> {
+  let left = statements;
+  const interrupted: Db = {
+    query: world.db.query,
+    transaction: (work) =>
+      world.db.transaction((query) =>
+        work((statement) => {
+          if ((left -= 1) < 0) throw new Error('the process ends here');
+          return query(statement);
+        }),
+      ),
+  };
+  try {
+    return (await mergePending(interrupted, wiki_id, 'page', 'wait')) < 0;
+  } catch (error) {
+    if ((error as Error).message !== 'the process ends here') throw error;
+    return true;
+  }
+}
+
+/** Rewrites an index as it was stored before there were segments. */
+async function toOldFormat(wiki_id: string): Promise<void> {
+  const index = { wiki_id, kind: 'page' as const };
+  const segments = await readSegments(world.db.query, index);
+  for await (const [term, { numbers, impacts }] of mergeTerms(
+    segments.map((one) => readTerms(world.db.query, index, one)),
+  )) {
+    const head = Buffer.alloc(4 + 2 * numbers.length);
+    head.writeUInt16LE(numbers.length, 2);
+    for (const [i, number] of numbers.entries()) head.writeUInt16LE(number, 4 + 2 * i);
+    for (const name of [term, beginningOf(term) ?? []].flat()) {
+      await world.db.query(sql`
+        insert into search_postings (wiki_id, kind, term, chunk_no, postings)
+        values (${wiki_id}, 'page', ${name}, 0, ${Buffer.concat([head, impacts])}) on conflict do nothing`);
+    }
+  }
+  await world.db.query(sql`delete from search_blocks where wiki_id = ${wiki_id}`);
+  await world.db.query(sql`delete from search_segments where wiki_id = ${wiki_id}`);
+  await world.db.query(sql`
+    insert into search_segments (wiki_id, kind, segment_id, documents, bytes) values (${wiki_id}, 'page', 0, 3, 0)`);
+  await world.db.query(sql`
+    update search_documents set title_length = null, body_length = null, body_terms = ' of:1 then:2 ' where wiki_id = ${wiki_id}`);
+}
 
 test('averages that have changed by more than a tenth are weighed anew', async () => {
   const { owner, create, fold, titles } = await newWiki();

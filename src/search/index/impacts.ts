@@ -51,8 +51,8 @@ export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<s
   const titleNorm = lengthNorm(B_TITLE, lengthOf(title), pivots.pivot_title);
   const bodyNorm = lengthNorm(B_BODY, roundLength(lengthOf(body)), pivots.pivot_body);
   const titleWeight = body.size === 0 ? WITHOUT_TEXT : 1;
-  const inTitle = withBeginnings(title);
-  const inBody = withBeginnings(body);
+  const inTitle = frequenciesOf(title);
+  const inBody = frequenciesOf(body);
   const impactOf = (term: string) =>
     quantize(titleWeight * saturate(inTitle.get(term) ?? 0, titleNorm) + saturate(inBody.get(term) ?? 0, bodyNorm));
   for (const term of inTitle.keys()) impacts.set(term, impactOf(term));
@@ -64,17 +64,23 @@ export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<s
   return impacts;
 }
 
-/** The frequencies of words, and those of their beginnings. */
-function withBeginnings(counts: ReadonlyMap<string, number>): Map<string, number> {
+function frequenciesOf(counts: ReadonlyMap<string, number>): Map<string, number> {
   const frequencies = new Map<string, number>();
   for (const [term, count] of counts) {
-    if (term.startsWith(TITLE_WORD_PREFIX)) continue;
-    const frequency = occurrencesOf(count) + BESIDE_WEIGHT * besideOf(count);
-    frequencies.set(term, frequency);
-    const beginning = beginningOf(term);
-    if (beginning !== undefined) frequencies.set(beginning, (frequencies.get(beginning) ?? 0) + frequency);
+    if (!term.startsWith(TITLE_WORD_PREFIX))
+      frequencies.set(term, occurrencesOf(count) + BESIDE_WEIGHT * besideOf(count));
   }
   return frequencies;
+}
+
+/** Impacts with those of the beginnings of long words, which the index does not store: the highest of a word that begins so. */
+export function withBeginnings(impacts: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const all = new Map(impacts);
+  for (const [term, impact] of impacts) {
+    const beginning = beginningOf(term);
+    if (beginning !== undefined) all.set(beginning, Math.max(impact, all.get(beginning) ?? 0));
+  }
+  return all;
 }
 
 /** The number of words that say something, repeated ones included. */

@@ -25,16 +25,13 @@ export function pendingCte(kind: DocumentKind, { title, body }: DocumentState, f
       from (${from}) w
       ${ONE_ROW_PER_VERSION}`;
   }
+  // Terms of the text that are not pending are found again when the title is merged.
   return sql`
-    insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, body, vocabulary, analysis)
-    select w.wiki_id, ${kind}, w.document_id, w.version, ${head.terms}, t.body_terms, t.body, ${head.vocabulary}, t.analysis
+    insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary, analysis)
+    select w.wiki_id, ${kind}, w.document_id, w.version, ${head.terms}, t.body_terms, ${head.vocabulary}, coalesce(t.analysis, ${ANALYSIS})
     from (${from}) w left join lateral (
-      (select p.body_terms, p.body, p.analysis from search_pending p
-        where p.wiki_id = w.wiki_id and p.kind = ${kind} and p.document_id = w.document_id order by p.version desc limit 1)
-      union all
-      (select case when d.body is null then d.body_terms end, d.body, d.analysis from search_documents d
-        where d.wiki_id = w.wiki_id and d.kind = ${kind} and d.document_id = w.document_id)
-      limit 1) t on true
+      select p.body_terms, p.analysis from search_pending p
+      where p.wiki_id = w.wiki_id and p.kind = ${kind} and p.document_id = w.document_id order by p.version desc limit 1) t on true
     ${ONE_ROW_PER_VERSION}`;
 }
 
@@ -73,7 +70,7 @@ export function pendingCopies(kind: DocumentKind, from: Sql): Sql {
 /** A reindex job may have queued the same version before. */
 const ONE_ROW_PER_VERSION = sql`
     on conflict (wiki_id, kind, document_id, version) do update
-    set title_terms = excluded.title_terms, body_terms = excluded.body_terms, body = excluded.body, vocabulary = excluded.vocabulary, analysis = excluded.analysis`;
+    set title_terms = excluded.title_terms, body_terms = excluded.body_terms, vocabulary = excluded.vocabulary, analysis = excluded.analysis`;
 
 /** The CTE that removes documents from the index that the statement deletes for good. `ids`: a query of one column. */
 export function dropPendingCte(kind: DocumentKind, wiki_id: string, ids: Sql): Sql {

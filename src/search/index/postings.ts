@@ -1,89 +1,128 @@
+/** The postings of a term: the numbers of the documents that contain it, ascending, and its impact in each, 1 to 255. */
+export interface Postings {
+  numbers: Uint32Array;
+  impacts: Uint8Array;
+}
+
+export const NO_POSTINGS: Postings = { numbers: new Uint32Array(0), impacts: new Uint8Array(0) };
+
+/** The most bytes that one posting takes. */
+export const MAX_POSTING_BYTES = 6;
+
 /**
- * The postings of a term in binary form. The documents of an index are divided into chunks of CHUNK document numbers; a
- * term has one block for each chunk in which it occurs: the chunk number and the count (16 bits each), the offsets of
- * the documents in the chunk (16 bits each, ascending) and their impacts (8 bits each).
+ * Writes postings `from` to `to - 1` as pairs: the difference to the number before (the first one: the number) as a varint of seven
+ * bits a byte, and the impact. Returns the place behind them.
  */
-export const CHUNK = 4096;
-
-const HEADER_BYTES = 4;
-const POSTING_BYTES = 3;
-
-/** The number of documents in `blocks` blocks of `bytes` bytes in total. */
-export function documentsIn(bytes: number, blocks: number): number {
-  return (bytes - blocks * HEADER_BYTES) / POSTING_BYTES;
+export function writePostings(
+  { numbers, impacts }: Postings,
+  from: number,
+  to: number,
+  into: Buffer,
+  at: number,
+): number {
+  let end = at;
+  let before = 0;
+  for (let i = from; i < to; i += 1) {
+    const number = numbers[i] as number;
+    end = writeVarint(number - before, into, end);
+    into[end++] = impacts[i] as number;
+    before = number;
+  }
+  return end;
 }
 
-/** Encodes a changed posting for `updateBlock`. Impact 0 removes it. */
-export function posting(document_no: number, impact: number): number {
-  return (document_no % CHUNK) * 256 + impact;
-}
-
-const newPlaces = new Uint16Array(CHUNK);
-const newImpacts = new Uint8Array(CHUNK);
-
-/** A block after the changes, at most one per document. Returns an empty Buffer if no postings are left. */
-export function updateBlock(chunk_no: number, before: Buffer | undefined, changes: readonly number[]): Buffer {
-  const sorted = [...changes].sort((a, b) => a - b);
-  const oldCount = before?.readUInt16LE(2) ?? 0;
+/** The postings that `writePostings` wrote to these bytes. */
+export function readPostings(bytes: Buffer, from = 0, to = bytes.length): Postings {
+  const numbers = new Uint32Array((to - from) >> 1);
+  const impacts = new Uint8Array((to - from) >> 1);
   let count = 0;
-  let old = 0;
-  const keepUpTo = (place: number) => {
-    for (; before && old < oldCount; old += 1) {
-      const oldPlace = before.readUInt16LE(HEADER_BYTES + 2 * old);
-      if (oldPlace > place) return;
-      if (oldPlace < place) add(oldPlace, before[HEADER_BYTES + 2 * oldCount + old] as number);
+  let number = 0;
+  for (let at = from; at < to; count += 1) {
+    let byte = bytes[at++] as number;
+    let difference = byte & 127;
+    for (let shift = 7; byte > 127; shift += 7) {
+      byte = bytes[at++] as number;
+      difference += (byte & 127) * 2 ** shift;
     }
-  };
-  const add = (place: number, impact: number) => {
-    newPlaces[count] = place;
-    newImpacts[count] = impact;
+    number += difference;
+    numbers[count] = number;
+    impacts[count] = bytes[at++] as number;
+  }
+  return { numbers: numbers.subarray(0, count), impacts: impacts.subarray(0, count) };
+}
+
+export function writeVarint(value: number, into: Buffer, at: number): number {
+  let end = at;
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) into[end++] = (rest & 127) | 128;
+  into[end++] = rest;
+  return end;
+}
+
+/** Postings without those of the documents in `dead`. */
+export function withoutDead(postings: Postings, dead: ReadonlySet<number>): Postings {
+  if (dead.size === 0 || !postings.numbers.some((number) => dead.has(number))) return postings;
+  const kept = { numbers: new Uint32Array(postings.numbers.length), impacts: new Uint8Array(postings.numbers.length) };
+  let count = 0;
+  for (let i = 0; i < postings.numbers.length; i += 1) {
+    const number = postings.numbers[i] as number;
+    if (dead.has(number)) continue;
+    kept.numbers[count] = number;
+    kept.impacts[count] = postings.impacts[i] as number;
     count += 1;
-  };
-  for (const change of sorted) {
-    const place = change >> 8;
-    keepUpTo(place);
-    if ((change & 255) > 0) add(place, change & 255);
   }
-  keepUpTo(CHUNK);
-  if (count === 0) return Buffer.alloc(0);
-  const bytes = Buffer.allocUnsafe(HEADER_BYTES + count * POSTING_BYTES);
-  bytes.writeUInt16LE(chunk_no, 0);
-  bytes.writeUInt16LE(count, 2);
-  for (let i = 0; i < count; i += 1) bytes.writeUInt16LE(newPlaces[i] as number, HEADER_BYTES + 2 * i);
-  bytes.set(newImpacts.subarray(0, count), HEADER_BYTES + 2 * count);
-  return bytes;
+  return { numbers: kept.numbers.subarray(0, count), impacts: kept.impacts.subarray(0, count) };
 }
 
-/** Calls `each` for the postings of concatenated blocks, in the order of document numbers. */
-export function readBlocks(bytes: Buffer, each: (document_no: number, impact: number) => void): void {
-  let at = 0;
-  while (at < bytes.length) {
-    const first = bytes.readUInt16LE(at) * CHUNK;
-    const count = bytes.readUInt16LE(at + 2);
-    const places = at + HEADER_BYTES;
-    const impacts = places + 2 * count;
-    for (let i = 0; i < count; i += 1) {
-      const place = (bytes[places + 2 * i] as number) | ((bytes[places + 2 * i + 1] as number) << 8);
-      each(first + place, bytes[impacts + i] as number);
-    }
-    at = impacts + count;
+/** The postings of several lists as one; a document that is in several has its highest impact. */
+export function unitePostings(lists: readonly Postings[]): Postings {
+  const filled = lists.filter(({ numbers }) => numbers.length > 0);
+  return filled.length === 0 ? NO_POSTINGS : filled.reduce(uniteTwo);
+}
+
+function uniteTwo(one: Postings, other: Postings): Postings {
+  const length = one.numbers.length + other.numbers.length;
+  const numbers = new Uint32Array(length);
+  const impacts = new Uint8Array(length);
+  let [count, i, j] = [0, 0, 0];
+  while (i < one.numbers.length || j < other.numbers.length) {
+    const [left, right] = [one.numbers[i] ?? Infinity, other.numbers[j] ?? Infinity];
+    numbers[count] = Math.min(left, right);
+    impacts[count] = Math.max(
+      left <= right ? (one.impacts[i++] as number) : 0,
+      right <= left ? (other.impacts[j++] as number) : 0,
+    );
+    count += 1;
+  }
+  return { numbers: numbers.subarray(0, count), impacts: impacts.subarray(0, count) };
+}
+
+/** Adds each document's impact times `weight` to its score. */
+export function addImpacts({ numbers, impacts }: Postings, weight: number, scores: Float32Array): void {
+  for (let i = 0; i < numbers.length; i += 1) {
+    const number = numbers[i] as number;
+    scores[number] = (scores[number] as number) + weight * (impacts[i] as number);
   }
 }
 
-/**
- * Adds each document's impact times `weight` to its score. Like `readBlocks`,
- * without a call for each posting.
- */
-export function addImpacts(bytes: Buffer, weight: number, scores: Float32Array): void {
-  let at = 0;
-  while (at < bytes.length) {
-    const first = ((bytes[at] as number) | ((bytes[at + 1] as number) << 8)) * CHUNK;
-    const count = (bytes[at + 2] as number) | ((bytes[at + 3] as number) << 8);
-    const impacts = at + HEADER_BYTES + 2 * count;
-    for (let i = 0, place = at + HEADER_BYTES; i < count; i += 1, place += 2) {
-      const no = first + ((bytes[place] as number) | ((bytes[place + 1] as number) << 8));
-      scores[no] = (scores[no] as number) + weight * (bytes[impacts + i] as number);
-    }
-    at = impacts + count;
+/** Document numbers, ascending, in about a byte each. */
+export function packNumbers(numbers: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(5 * numbers.length);
+  let end = 0;
+  for (const [i, number] of numbers.entries()) end = writeVarint(number - (numbers[i - 1] ?? 0), bytes, end);
+  return bytes.subarray(0, end);
+}
+
+export function unpackNumbers(bytes: Buffer): Set<number> {
+  const numbers = new Set<number>();
+  let [number, value, unit] = [0, 0, 1];
+  for (const byte of bytes) {
+    value += (byte & 127) * unit;
+    unit *= 128;
+    if (byte > 127) continue;
+    number += value;
+    numbers.add(number);
+    [value, unit] = [0, 1];
   }
+  return numbers;
 }

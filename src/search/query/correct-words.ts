@@ -3,6 +3,7 @@ import { PREFIX_END, reverseText } from '../../analysis/document-terms.ts';
 import { isUnspaced } from '../../analysis/tokenize.ts';
 import { sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
+import { termsBeginning } from './terms-beginning.ts';
 
 /** A query with many unknown words is no typing error; only this many are corrected. */
 const MAX_CORRECTED_WORDS = 4;
@@ -68,8 +69,8 @@ async function lookUpWords(
     )
     select u.word as unknown, found.how, found.word
     from unnest(${misspelled}::text[], ${halves.map(({ length }) => length)}::int[], ${halves.map(({ from }) => from)}::text[],
-      ${halves.map(({ end }) => end)}::text[], ${misspelled.map(reverseText)}::text[],
-      ${misspelled.map(isCharacter)}::boolean[]) u (word, length, beginning, ending, backwards, is_character)
+      ${halves.map(({ end }) => end)}::text[], ${misspelled.map(reverseText)}::text[])
+      u (word, length, beginning, ending, backwards)
     cross join lateral (
       (select 'completion' as how, w.word from search_words w
         where u.word = ${last} and u.length > 1 and w.wiki_id = ${wiki_id} and w.kind = ${kind}
@@ -77,10 +78,6 @@ async function lookUpWords(
       union all
       (select 'completion', f.word from fresh f
         where u.word = ${last} and u.length > 1 and f.word > u.word and starts_with(f.word, u.word) limit 20)
-      union all
-      (select distinct 'completion', p.term from search_postings p
-        where u.is_character and p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term > u.word
-          and p.term < u.word || ${PREFIX_END} limit ${MAX_PAIRS})
       union all
       (select 'correction', w.word from search_words w
         where u.length > 3 and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.word >= u.beginning
@@ -102,12 +99,13 @@ async function lookUpWords(
     select '', 'parts', p.word from unnest(${[...new Set(parts)]}::text[]) p (word)
     where exists (select from search_words w where w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.word = p.word)
       or exists (select from fresh f where f.word = p.word)`);
+  const pairs = await termsBeginning(many, { wiki_id, kind }, misspelled.filter(isCharacter), MAX_PAIRS);
   const known = new Set(rows.filter(({ how }) => how === 'parts').map(({ word }) => word));
   return misspelled.flatMap((word): WordSuggestion[] => {
     const found = (how: string) => [
       ...new Set(rows.filter((row) => row.unknown === word && row.how === how).map((row) => row.word)),
     ];
-    const completions = found('completion');
+    const completions = [...found('completion'), ...(pairs.get(word) ?? [])];
     if (completions.length > 0) return [{ unknown: word, how: 'completion', words: completions }];
     const isKnown = ({ left, right }: { left: string; right: string }) =>
       known.has(left) && (known.has(right) || PARTICLES.includes(right));

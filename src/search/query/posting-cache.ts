@@ -2,45 +2,44 @@ import type { Index } from '../index/pending.ts';
 
 /** The limit for all wikis together. */
 const MAX_CACHED_BYTES = 16 * 2 ** 20;
-/** Shorter postings are read as fast as they are looked up here. */
-const MIN_CACHED_BYTES = 4_096;
+/** What an entry takes beside its value. */
+const ENTRY_BYTES = 200;
 
-interface CachedPostings {
-  version: string;
-  postings: Buffer;
+interface Entry {
+  value: unknown;
+  bytes: number;
 }
 
-/** The most recently used postings of frequent terms; the least recently used come first. */
-const cache = new Map<string, CachedPostings>();
+/** What was used most recently of indexes; the least recently used comes first. */
+const cache = new Map<string, Entry>();
 let bytes = 0;
 
 /**
- * The cached postings of frequent terms, with their versions. A search compares the versions with the database in the
- * statement that reads the index, under the caller's permissions, so outdated postings are never used.
+ * What this process has of an index under a name. A segment never changes, and a search asks the database which segments there
+ * are, under the caller's permissions, so nothing outdated is used.
  */
-export function cachedPostings(index: Index, terms: readonly string[]): Map<string, CachedPostings> {
-  const found = new Map<string, CachedPostings>();
-  for (const term of terms) {
-    const one = cache.get(keyOf(index, term));
-    if (one) found.set(term, one);
-  }
-  return found;
+export function cached<T>(index: Index, name: string): T | undefined {
+  const key = keyOf(index, name);
+  const entry = cache.get(key);
+  if (!entry) return undefined;
+  cache.delete(key);
+  cache.set(key, entry);
+  return entry.value as T;
 }
 
-/** Adds postings to the cache, or marks them as used; evicts the least recently used. */
-export function cachePostings(index: Index, term: string, one: CachedPostings): void {
-  if (one.postings.length < MIN_CACHED_BYTES) return;
-  const key = keyOf(index, term);
-  bytes += one.postings.length - (cache.get(key)?.postings.length ?? 0);
+/** Adds a value, and evicts the least recently used. */
+export function addToCache(index: Index, name: string, value: unknown, size: number): void {
+  const key = keyOf(index, name);
+  bytes += size + ENTRY_BYTES - (cache.get(key)?.bytes ?? 0);
   cache.delete(key);
-  cache.set(key, one);
-  for (const [oldest, { postings }] of cache) {
+  cache.set(key, { value, bytes: size + ENTRY_BYTES });
+  for (const [oldest, entry] of cache) {
     if (bytes <= MAX_CACHED_BYTES) return;
     cache.delete(oldest);
-    bytes -= postings.length;
+    bytes -= entry.bytes;
   }
 }
 
-function keyOf({ wiki_id, kind }: Index, term: string): string {
-  return `${wiki_id} ${kind} ${term}`;
+function keyOf({ wiki_id, kind }: Index, name: string): string {
+  return `${wiki_id} ${kind} ${name}`;
 }

@@ -1,11 +1,12 @@
-import { IMPACT_UNIT, impactsOf, type Pivots, readTerms } from '../index/impacts.ts';
-import { addImpacts, readBlocks } from '../index/postings.ts';
+import { IMPACT_UNIT, impactsOf, type Pivots, readTerms, withBeginnings } from '../index/impacts.ts';
+import { addImpacts } from '../index/postings.ts';
+import type { TermData } from './read-postings.ts';
 
 /** The index data for a query's terms, from one snapshot. */
 export interface IndexData {
   index: Pivots & { next_no: number; documents: number };
-  /** By term. `postings` is undefined for a term that is so frequent that it hardly affects the ranking. */
-  terms: Map<string, { documents: number; postings: Buffer | undefined }>;
+  /** By term; those that are so frequent that they hardly affect the ranking have no postings. */
+  terms: Map<string, TermData>;
   /** Documents that were written since the last merge. */
   pending: PendingDocument[];
 }
@@ -108,7 +109,7 @@ function countTermsHeld(terms: IndexData['terms'], wanted: readonly string[], do
   const held = new Uint16Array(documents);
   for (const term of wanted) {
     const postings = terms.get(term)?.postings;
-    if (postings) readBlocks(postings, (no) => (held[no] = (held[no] as number) + 1));
+    for (const no of postings?.numbers ?? []) held[no] = (held[no] as number) + 1;
   }
   return held;
 }
@@ -123,7 +124,7 @@ function scoreOf(
   const holds = (term: string) => terms.title.has(term) || terms.body.has(term);
   if (required.length > 0 && !required.some((list) => list.every(holds))) return 0;
   if (excluded.some((word) => word.every(holds))) return 0;
-  const impacts = impactsOf(terms, pivots);
+  const impacts = withBeginnings(impactsOf(terms, pivots));
   let score = 0;
   for (const [term, weight] of weights) score += weight * (impacts.get(term) ?? 0);
   return score;

@@ -1,0 +1,173 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Query } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import { type Block, blockWriter, compareTerms, entriesOf, joinParts } from './blocks.ts';
+import type { Index } from './pending.ts';
+import { type Postings, packNumbers, readPostings, unitePostings, unpackNumbers, withoutDead } from './postings.ts';
+
+/** The postings from before there were segments, which are in search_postings: they are read and never written. */
+export const OLD_SEGMENT = '0';
+
+/** Blocks read or written by one statement: about half a megabyte. */
+const BLOCKS_PER_STATEMENT = 400;
+
+/** An immutable part of an index: the postings of the documents that one merge wrote. */
+export interface Segment {
+  segment_id: string;
+  documents: number;
+  bytes: number;
+  /** The documents that were written or deleted since; their postings here are no longer true. */
+  dead: Set<number>;
+}
+
+/** A term with its postings. */
+export type TermPostings = readonly [term: string, postings: Postings];
+
+export async function readSegments(query: Query, { wiki_id, kind }: Index): Promise<Segment[]> {
+  const rows = await query<Omit<Segment, 'dead'> & { dead: Buffer }>(sql`
+    select segment_id::text, documents, bytes::float8 as bytes, dead from search_segments
+    where wiki_id = ${wiki_id} and kind = ${kind}`);
+  return rows.map((row) => ({ ...row, dead: unpackNumbers(row.dead) }));
+}
+
+/** Adds documents to the dead of a segment. */
+export async function addDead(
+  query: Query,
+  { wiki_id, kind }: Index,
+  { segment_id, dead }: Segment,
+  numbers: readonly number[],
+): Promise<void> {
+  const all = new Set([...dead, ...numbers]);
+  if (all.size === dead.size) return;
+  await query(sql`
+    update search_segments set dead = ${packNumbers([...all].sort((a, b) => a - b))}, dead_count = ${all.size}
+    where wiki_id = ${wiki_id} and kind = ${kind} and segment_id = ${segment_id}`);
+}
+
+/** Removes segments, and the postings from before there were segments if OLD_SEGMENT is among them. */
+export async function dropSegments(query: Query, { wiki_id, kind }: Index, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await query(sql`
+    delete from search_blocks where wiki_id = ${wiki_id} and kind = ${kind} and segment_id = any (${ids}::bigint[])`);
+  await query(sql`
+    delete from search_segments where wiki_id = ${wiki_id} and kind = ${kind} and segment_id = any (${ids}::bigint[])`);
+  if (ids.includes(OLD_SEGMENT)) {
+    await query(sql`delete from search_postings where wiki_id = ${wiki_id} and kind = ${kind}`);
+  }
+}
+
+/**
+ * Writes a new segment of terms in order. Its id is random, so that no other segment ever has the same, not even after the
+ * database was restored: processes keep postings by it.
+ */
+export async function writeSegment(
+  query: Query,
+  index: Index,
+  terms: AsyncIterable<TermPostings> | Iterable<TermPostings>,
+): Promise<void> {
+  const segment_id = String(2 ** 32 + Math.floor(Math.random() * 2 ** 52));
+  const writer = blockWriter();
+  const holding = new Set<number>();
+  let blocks: Block[] = [];
+  let size = 0;
+  const flush = async () => {
+    size += blocks.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    await insertBlocks(query, index, segment_id, blocks);
+    blocks = [];
+  };
+  for await (const [term, postings] of terms) {
+    if (postings.numbers.length === 0) continue;
+    for (const number of postings.numbers) holding.add(number);
+    writer.add(term, postings);
+    blocks.push(...writer.take());
+    if (blocks.length >= BLOCKS_PER_STATEMENT) await flush();
+  }
+  blocks.push(...writer.take(true));
+  if (blocks.length > 0) await flush();
+  if (size === 0) return;
+  await query(sql`
+    insert into search_segments (wiki_id, kind, segment_id, documents, bytes)
+    values (${index.wiki_id}, ${index.kind}, ${segment_id}, ${holding.size}, ${size})`);
+}
+
+async function insertBlocks(
+  query: Query,
+  { wiki_id, kind }: Index,
+  segment_id: string,
+  blocks: readonly Block[],
+): Promise<void> {
+  // A single bytea is sent in binary; an array of them would be sent as text.
+  await query(sql`
+    insert into search_blocks (wiki_id, kind, segment_id, term, part, documents, bytes)
+    select ${wiki_id}, ${kind}, ${segment_id}, w.term, w.part, w.documents,
+      substring(${Buffer.concat(blocks.map(({ bytes }) => bytes))}::bytea from (w.ends - w.length + 1)::int for w.length)
+    from (
+      select g.*, sum(g.length) over (order by g.no) as ends
+      from unnest(${blocks.map(({ term }) => term)}::text[], ${blocks.map(({ part }) => part)}::int[],
+        ${blocks.map(({ documents }) => documents)}::int[], ${blocks.map(({ bytes }) => bytes.length)}::int[])
+        with ordinality g (term, part, documents, length, no)
+    ) w`);
+}
+
+/** The terms of a segment in order, with the postings of the documents that are not dead. */
+export async function* readTerms(
+  query: Query,
+  index: Index,
+  { segment_id, dead }: Segment,
+): AsyncGenerator<TermPostings> {
+  let own: { term: string; parts: Buffer[] } | undefined;
+  const take = (): TermPostings[] => {
+    const taken = own;
+    own = undefined;
+    return taken ? [[taken.term, withoutDead(joinParts(taken.parts), dead)]] : [];
+  };
+  for await (const { term, documents, bytes } of readBlocks(query, index, segment_id)) {
+    if (own?.term === term) {
+      own.parts.push(bytes);
+      continue;
+    }
+    yield* take();
+    if (documents > 0) {
+      own = { term, parts: [bytes] };
+      continue;
+    }
+    for (const entry of entriesOf(bytes)) {
+      yield [entry.term, withoutDead(readPostings(bytes, entry.from, entry.to), dead)];
+    }
+  }
+  yield* take();
+}
+
+async function* readBlocks(query: Query, { wiki_id, kind }: Index, segment_id: string): AsyncGenerator<Block> {
+  for (let last: Pick<Block, 'term' | 'part'> | undefined = { term: '', part: -1 }; last; ) {
+    const blocks: Block[] = await query<Block>(sql`
+      select term, part, documents, bytes from search_blocks
+      where wiki_id = ${wiki_id} and kind = ${kind} and segment_id = ${segment_id} and (term, part) > (${last.term}, ${last.part})
+      order by term, part limit ${BLOCKS_PER_STATEMENT}`);
+    yield* blocks;
+    last = blocks.length === BLOCKS_PER_STATEMENT ? blocks.at(-1) : undefined;
+  }
+}
+
+/** How many terms are merged between two turns of the event loop, which has requests to serve. */
+const TERMS_PER_TURN = 2_000;
+
+/** Several sequences of terms in order as one. */
+export async function* mergeTerms(sources: readonly AsyncIterator<TermPostings>[]): AsyncGenerator<TermPostings> {
+  let heads: { source: AsyncIterator<TermPostings>; head: TermPostings }[] = [];
+  const advance = async (source: AsyncIterator<TermPostings>) => {
+    const { value, done } = await source.next();
+    return done ? [] : [{ source, head: value as TermPostings }];
+  };
+  for (const source of sources) heads.push(...(await advance(source)));
+  for (let terms = 1; heads.length > 0; terms += 1) {
+    if (terms % TERMS_PER_TURN === 0) await yieldToEventLoop();
+    let least = heads[0]?.head[0] as string;
+    for (const { head } of heads) if (compareTerms(head[0], least) < 0) least = head[0];
+    const same = heads.filter(({ head }) => head[0] === least);
+    yield [least, unitePostings(same.map(({ head }) => head[1]))];
+    const others = heads.filter(({ head }) => head[0] !== least);
+    for (const { source } of same) others.push(...(await advance(source)));
+    heads = others;
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  ANALYSIS,
+  indexBody,
+  indexTitle,
+  type PageStructure,
+  readWords,
+  withStructure,
+} from '../../analysis/document-terms.ts';
+import type { Query } from '../../db/db.ts';
+import { raw, sql } from '../../db/sql.ts';
+import { type DocumentTerms, lengthOf, readTerms } from './impacts.ts';
+import type { DocumentKind } from './pending.ts';
+
+/** The limits of one transaction. */
+const MAX_MERGED_DOCUMENTS = 500;
+const MAX_MERGED_CHARACTERS = 4_000_000;
+
+export interface Pending {
+  document_id: string;
+  version: number;
+  /** Null: compute from the document's text. */
+  title_terms: string | null;
+  body_terms: string | null;
+  vocabulary: string | null;
+  /** Null if the document was deleted. */
+  title: string | null;
+  text: string | null;
+  /** With `text`, of a page. */
+  outline: PageStructure['outline'] | null;
+  html: string | null;
+}
+
+/** The numbers of words in a document. */
+export interface Lengths {
+  title_length: number;
+  body_length: number;
+}
+
+/** The state of a document in the index after the merge. */
+export interface TargetState extends Lengths {
+  document_id: string;
+  isDeleted: boolean;
+  terms: DocumentTerms;
+  words: string[];
+}
+
+/** The latest pending version of each document, with its text if the version has no terms. */
+export async function takePending(query: Query, wiki_id: string, kind: DocumentKind): Promise<Pending[]> {
+  const [table, texts, id] = [raw(`${kind}s`), raw(`${kind}_texts`), raw(`${kind}_id`)];
+  const isPage = kind === 'page';
+  const structure = raw(isPage ? 'r.outline, r.html' : 'null as outline, null as html');
+  const revision = isPage
+    ? sql`left join pages p on p.wiki_id = t.wiki_id and p.page_id = t.page_id
+      left join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision`
+    : raw('');
+  return query<Pending>(sql`
+    with latest as (
+      select distinct on (document_id) document_id, version, title_terms, vocabulary, analysis,
+        case when analysis = ${ANALYSIS} then body_terms end as body_terms
+      from search_pending where wiki_id = ${wiki_id} and kind = ${kind}
+      order by document_id, version desc limit ${MAX_MERGED_DOCUMENTS}
+    ), sized as (
+      select l.*, d.title, sum(coalesce(length(l.body_terms), 2000)) over (order by l.document_id) as characters
+      from latest l left join ${table} d on d.wiki_id = ${wiki_id} and d.${id} = l.document_id
+    )
+    select s.document_id, s.version, s.body_terms, s.title,
+      case when s.analysis = ${ANALYSIS} then s.title_terms end as title_terms,
+      case when s.analysis = ${ANALYSIS} then s.vocabulary end as vocabulary,
+      case when s.body_terms is null then coalesce(t.text, '') end as text, ${structure}
+    from sized s left join ${texts} t on t.wiki_id = ${wiki_id} and t.${id} = s.document_id and s.body_terms is null ${revision}
+    where s.characters - coalesce(length(s.body_terms), 2000) < ${MAX_MERGED_CHARACTERS}
+    order by s.document_id`);
+}
+
+export function targetStateOf(pending: Pending): TargetState {
+  const { document_id, title, text, outline, html, title_terms, body_terms, vocabulary } = pending;
+  const isDeleted = title === null;
+  const head = isDeleted || title_terms !== null ? undefined : indexTitle(title);
+  const body =
+    isDeleted || text === null
+      ? undefined
+      : withStructure(indexBody(text), { outline: outline ?? [], html: html ?? '' });
+  const terms = readTerms({
+    title_terms: isDeleted ? '' : (head?.terms ?? title_terms ?? ''),
+    body_terms: isDeleted ? '' : (body?.terms ?? body_terms ?? ''),
+  });
+  const words = isDeleted ? [] : [vocabulary, head?.vocabulary, body?.vocabulary];
+  return {
+    document_id,
+    isDeleted,
+    terms,
+    title_length: lengthOf(terms.title),
+    body_length: lengthOf(terms.body),
+    words: words.flatMap((some) => readWords(some ?? '')),
+  };
+}

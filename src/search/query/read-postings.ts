@@ -1,0 +1,271 @@
+import { PREFIX_END } from '../../analysis/document-terms.ts';
+import { BEGINNING } from '../../analysis/stem.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+import { entriesOf, joinParts, readOldBlock } from '../index/blocks.ts';
+import type { Index } from '../index/pending.ts';
+import { type Postings, readPostings, unitePostings, unpackNumbers, withoutDead } from '../index/postings.ts';
+import { OLD_SEGMENT } from '../index/segments.ts';
+import { addToCache, cached } from './posting-cache.ts';
+
+/**
+ * A query reads the postings of its rarest terms up to this size (about 200,000 postings), which limits the cost of a
+ * query of a thousand common words.
+ */
+const MAX_BYTES_READ = 400_000;
+/** And of at most this many terms: more than people ask for, and each costs time however short its postings are. */
+const MAX_TERMS_READ = 64;
+/** Of all terms that begin in one way, so many blocks of a segment are read. */
+const MAX_BLOCKS_OF_PREFIX = 100;
+
+/** The postings of a term, or of all terms that begin with a text. */
+export interface Wanted {
+  /** By which the postings are asked for. */
+  name: string;
+  text: string;
+  isPrefix: boolean;
+  /** Read however frequent it is, taking no place of others. */
+  isNeeded: boolean;
+}
+
+export interface TermData {
+  /** How many documents contain the term. */
+  documents: number;
+  /** Undefined for a term that is so frequent that it is not read. */
+  postings: Postings | undefined;
+}
+
+/** A row of the CTE `found`. */
+export interface FoundRow {
+  what: 'segment' | 'term' | 'block' | null;
+  segment_id: string | null;
+  /** Of a block: its first term. */
+  term: string | null;
+  /** Of a block: its part. Of a term: its place among those that were asked for. */
+  no: number | null;
+  documents: number | null;
+  /** Of a term: whether its blocks are among the rows. */
+  is_read: boolean | null;
+  /** Of a block: its postings. Of a segment: its dead documents, unless they are cached. */
+  bytes: Buffer | null;
+}
+
+export const NOTHING_FOUND: Sql = sql`null::text as what, null::text as segment_id, null::text as term, null::int as no, null::int as documents,
+  null::boolean as is_read, null::bytea as bytes`;
+
+/** A term that is asked for; a beginning stands for all terms that begin so. */
+export function wantedOf(name: string, isNeeded = false): Wanted {
+  const isPrefix = name.startsWith(BEGINNING);
+  return { name, text: isPrefix ? name.slice(BEGINNING.length) : name, isPrefix, isNeeded };
+}
+
+/** The CTEs that read postings, the last of which is `found`, and what their rows say. */
+export function postingSteps(index: Index, wanted: readonly Wanted[]) {
+  const { wiki_id, kind } = index;
+  const known = (cached<string[]>(index, SEGMENTS) ?? []).map((segment_id) => ({
+    segment_id,
+    dead: cached<Dead>(index, deadName(segment_id)),
+  }));
+  const held = wanted.map((each) =>
+    known.flatMap(({ segment_id }) => {
+      const part = cached<Part>(index, partName(segment_id, each));
+      return part ? [{ segment_id, part }] : [];
+    }),
+  );
+  const pairs = held.flatMap((parts, i) => parts.map(({ segment_id }) => ({ no: i + 1, segment_id })));
+  const deads = known.flatMap(({ segment_id, dead }) => (dead ? [{ segment_id, ...dead }] : []));
+  const end = ({ text, isPrefix }: Pick<Wanted, 'text' | 'isPrefix'>) => text + (isPrefix ? PREFIX_END : '\u0001');
+  const old = wanted.map(oldRange);
+  const steps = {
+    segments: sql`
+      select s.segment_id, s.dead_count, case when k.dead_count is distinct from s.dead_count then s.dead end as dead
+      from search_segments s
+      left join unnest(${deads.map(({ segment_id }) => segment_id)}::bigint[], ${deads.map(({ count }) => count)}::int[])
+        k (segment_id, dead_count) on k.segment_id = s.segment_id
+      where s.wiki_id = ${wiki_id} and s.kind = ${kind}`,
+    wanted: sql`
+      select w.*, w.no::int as wanted_no from unnest(${wanted.map(({ text }) => text)}::text[], ${wanted.map(end)}::text[],
+        ${old.map(({ text }) => text)}::text[], ${old.map(end)}::text[], ${wanted.map(({ isNeeded }) => isNeeded)}::boolean[],
+        ${wanted.map(({ isPrefix }) => (isPrefix ? MAX_BLOCKS_OF_PREFIX : null))}::int[],
+        ${held.map((parts) => parts.reduce((sum, { part }) => sum + part.bytes, 0))}::int[])
+        with ordinality w (term, until, old_term, old_until, is_needed, most, bytes_held, no)`,
+    asked: sql`
+      select s.segment_id, w.* from segments s cross join wanted w
+      where not exists (
+        select from unnest(${pairs.map(({ no }) => no)}::int[], ${pairs.map(({ segment_id }) => segment_id)}::bigint[])
+          h (no, segment_id) where h.no = w.no and h.segment_id = s.segment_id)`,
+    places: sql`
+      select a.segment_id, a.wanted_no as no, b.term, b.part, b.documents, b.length
+      from asked a cross join lateral (
+        (select b.term, b.part, b.documents, octet_length(b.bytes) as length from search_blocks b
+          where b.wiki_id = ${wiki_id} and b.kind = ${kind} and b.segment_id = a.segment_id and b.term < a.term
+          order by b.term desc, b.part desc limit 1)
+        union all
+        (select b.term, b.part, b.documents, octet_length(b.bytes) from search_blocks b
+          where b.wiki_id = ${wiki_id} and b.kind = ${kind} and b.segment_id = a.segment_id and b.term >= a.term
+            and b.term < a.until
+          order by b.term, b.part limit a.most)
+        union all
+        (select p.term, p.chunk_no, (octet_length(p.postings) - 4) / 3, octet_length(p.postings) from search_postings p
+          where a.segment_id = 0 and p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term >= a.old_term
+            and p.term < a.old_until)
+      ) b
+      where b.documents = 0 or b.term >= a.term or a.segment_id = 0`,
+    sized: sql`
+      select w.wanted_no as no, w.is_needed, w.most is not null as is_prefix, count(p.no) as places, coalesce(sum(p.documents), 0)::int as documents,
+        w.bytes_held + coalesce(sum(p.length) filter (where p.documents > 0), 0) as length
+      from wanted w left join places p on p.no = w.no group by w.wanted_no, w.is_needed, w.most, w.bytes_held`,
+    chosen: sql`
+      select s.*, s.is_needed
+        or (sum(s.length) over rarest - s.length < ${MAX_BYTES_READ} and row_number() over rarest <= ${MAX_TERMS_READ}) as is_read
+      from sized s window rarest as (partition by s.is_needed order by s.length, s.is_prefix, s.no)`,
+    needed: sql`
+      select distinct p.segment_id, p.term, p.part from places p join chosen c on c.no = p.no where c.is_read`,
+    found: sql`
+      select 'segment' as what, s.segment_id::text, null::text as term, null::int as no, s.dead_count as documents, null::boolean as is_read,
+        s.dead as bytes
+      from segments s
+      union all
+      select 'term', null, null, c.no, greatest(c.documents, least(c.places, 1)::int), c.is_read, null from chosen c
+      union all
+      select 'block', n.segment_id::text, n.term, n.part, b.documents, null, b.bytes
+      from needed n join search_blocks b on b.wiki_id = ${wiki_id} and b.kind = ${kind} and b.segment_id = n.segment_id
+        and b.term = n.term and b.part = n.part
+      union all
+      select 'block', '0', n.term, n.part, 1, null, p.postings
+      from needed n join search_postings p on n.segment_id = 0 and p.wiki_id = ${wiki_id} and p.kind = ${kind}
+        and p.term = n.term and p.chunk_no = n.part`,
+  };
+  return { steps, termsOf: (rows: readonly FoundRow[]) => toTerms(index, wanted, held, deads, rows) };
+}
+
+/** The postings of what was asked for in one segment, and how many bytes they are there in blocks of their own. */
+interface Part {
+  postings: Postings;
+  bytes: number;
+}
+
+type Held = { segment_id: string; part: Part }[];
+
+interface Dead {
+  count: number;
+  numbers: ReadonlySet<number>;
+}
+
+/** What a term has in search_postings, where beginnings are terms. */
+function oldRange({ name, text, isPrefix }: Wanted): Pick<Wanted, 'text' | 'isPrefix'> {
+  return name.startsWith(BEGINNING) ? { text: name, isPrefix: false } : { text, isPrefix };
+}
+
+const SEGMENTS = 'segments';
+const deadName = (segment_id: string) => `dead ${segment_id}`;
+const partName = (segment_id: string, { text, isPrefix }: Wanted) => `${segment_id} ${isPrefix ? '*' : ''}${text}`;
+
+function toTerms(
+  index: Index,
+  wanted: readonly Wanted[],
+  held: readonly Held[],
+  deads: readonly (Dead & { segment_id: string })[],
+  rows: readonly FoundRow[],
+): Map<string, TermData> {
+  const segments = new Map<string, { dead: ReadonlySet<number>; blocks: FoundRow[] }>();
+  const read = new Map<number, FoundRow>();
+  for (const row of rows) {
+    if (row.what === 'segment') segments.set(row.segment_id ?? '', { dead: deadOf(index, row, deads), blocks: [] });
+    else if (row.what === 'term') read.set(row.no ?? 0, row);
+  }
+  for (const row of rows) if (row.what === 'block') segments.get(row.segment_id ?? '')?.blocks.push(row);
+  if (segments.size > 0) addToCache(index, SEGMENTS, [...segments.keys()], 32 * segments.size);
+  const lists = wanted.map((): Postings[] => []);
+  for (const [segment_id, { dead, blocks }] of segments) {
+    const parts = partsOf(segment_id, wanted, blocks);
+    for (const [i, each] of wanted.entries()) {
+      if (!read.get(i + 1)?.is_read) continue;
+      let part = held[i]?.find((one) => one.segment_id === segment_id)?.part;
+      if (!part) {
+        const found = parts.get(i) ?? [];
+        part = {
+          postings: unitePostings(found.map(({ postings }) => postings)),
+          bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
+        };
+        if (segment_id !== OLD_SEGMENT) {
+          addToCache(index, partName(segment_id, each), part, 5 * part.postings.numbers.length);
+        }
+      }
+      lists[i]?.push(withoutDead(part.postings, dead));
+    }
+  }
+  const terms = new Map<string, TermData>();
+  for (const [i, { name }] of wanted.entries()) {
+    const row = read.get(i + 1);
+    if (!row?.is_read) {
+      if (row?.documents) terms.set(name, { documents: row.documents, postings: undefined });
+      continue;
+    }
+    const postings = unitePostings(lists[i] ?? []);
+    if (postings.numbers.length > 0) terms.set(name, { documents: postings.numbers.length, postings });
+  }
+  return terms;
+}
+
+/** The dead documents of a segment. They only become more, so that their number says whether they are the known ones. */
+function deadOf(
+  index: Index,
+  { segment_id, documents, bytes }: FoundRow,
+  known: readonly (Dead & { segment_id: string })[],
+): ReadonlySet<number> {
+  if (!bytes) return known.find((one) => one.segment_id === segment_id)?.numbers ?? new Set();
+  const numbers = unpackNumbers(bytes);
+  addToCache(index, deadName(segment_id ?? ''), { count: documents ?? 0, numbers } satisfies Dead, 40 * numbers.size);
+  return numbers;
+}
+
+/** By place of what is wanted: its postings in the blocks of a segment. */
+function partsOf(segment_id: string, wanted: readonly Wanted[], blocks: readonly FoundRow[]): Map<number, Part[]> {
+  const parts = new Map<number, Part[]>();
+  const isOld = segment_id === OLD_SEGMENT;
+  const places = placesOf(isOld ? wanted.map(oldRange) : wanted);
+  const add = (term: string, part: () => Part) => {
+    const found = places(term);
+    if (found.length === 0) return;
+    const one = part();
+    for (const place of found) parts.set(place, [...(parts.get(place) ?? []), one]);
+  };
+  const own = new Map<string, FoundRow[]>();
+  for (const block of blocks) {
+    const bytes = block.bytes ?? Buffer.alloc(0);
+    if ((block.documents ?? 0) > 0) own.set(block.term ?? '', [...(own.get(block.term ?? '') ?? []), block]);
+    else {
+      for (const { term, from, to } of entriesOf(bytes)) {
+        add(term, () => ({ postings: readPostings(bytes, from, to), bytes: 0 }));
+      }
+    }
+  }
+  for (const [term, rows] of own) {
+    const all = rows.sort((a, b) => (a.no ?? 0) - (b.no ?? 0)).map(({ bytes }) => bytes ?? Buffer.alloc(0));
+    add(term, () => ({
+      postings: isOld ? unitePostings(all.map(readOldBlock)) : joinParts(all),
+      bytes: all.reduce((sum, { length }) => sum + length, 0),
+    }));
+  }
+  return parts;
+}
+
+/** Which of what is wanted a term belongs to. */
+function placesOf(wanted: readonly Pick<Wanted, 'text' | 'isPrefix'>[]): (term: string) => number[] {
+  const exact = new Map<string, number>();
+  const prefixes = new Map<number, Map<string, number>>();
+  for (const [i, { text, isPrefix }] of wanted.entries()) {
+    if (!isPrefix) exact.set(text, i);
+    else prefixes.set(text.length, (prefixes.get(text.length) ?? new Map<string, number>()).set(text, i));
+  }
+  return (term) => {
+    const places: number[] = [];
+    const one = exact.get(term);
+    if (one !== undefined) places.push(one);
+    for (const [length, texts] of prefixes) {
+      const place = texts.get(term.slice(0, length));
+      if (place !== undefined) places.push(place);
+    }
+    return places;
+  };
+}
