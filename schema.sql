@@ -6,8 +6,7 @@ CREATE OR REPLACE FUNCTION public.actual_usage(workspace text)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
-AS $function$
-  with mine as (
+AS $function$  with mine as (
     select k.wiki_id from wikis k where k.workspace_id = workspace or (k.workspace_id is null and k.deleted_from = workspace)
   ), uploaded as (
     select coalesce(sum(upload_file_bytes(f.status, f.kind, f.sha256, f.byte_size)), 0)::bigint as bytes,
@@ -18,6 +17,7 @@ AS $function$
       + coalesce((select sum(octet_length(r.markdown) + octet_length(r.html)) from revisions r where r.wiki_id in (select wiki_id from mine)), 0)::bigint
       + coalesce((select sum(s.byte_size) from sources s where s.wiki_id in (select wiki_id from mine)), 0)::bigint
       + coalesce((select sum(a.byte_size) from attachments a where a.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(d.byte_size) from autosaves d where d.wiki_id in (select wiki_id from mine)), 0)::bigint
       + coalesce((select sum(e.byte_size) from exports e where e.wiki_id in (select wiki_id from mine)), 0)::bigint
       + coalesce((select sum(i.byte_size) from imports i where i.wiki_id in (select wiki_id from mine)), 0)::bigint,
     (select count(*) from pages p where p.wiki_id in (select wiki_id from mine)),
@@ -334,6 +334,21 @@ CREATE OR REPLACE FUNCTION public.knows_workspace(id text)
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$ select exists (select from workspaces where workspace_id = id) $function$;
+
+-- At most 100 of each person in a wiki.
+CREATE OR REPLACE FUNCTION public.limit_autosaves()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('autosaves ' || new.wiki_id || ' ' || new.user_id, 0));
+  if (select count(*) from autosaves s where s.wiki_id = new.wiki_id and s.user_id = new.user_id) > 100 then
+    raise exception 'a person has too many autosaves' using errcode = '23514', constraint = 'autosaves_of_a_person';
+  end if;
+  return null;
+end $function$;
 
 -- For the job that merges.
 CREATE OR REPLACE FUNCTION public.merge_ended_usage(batch integer)
@@ -898,6 +913,36 @@ create policy anybody_adds on audit_events for insert
   with check (true);
 create policy of_the_workspaces on audit_events for select
   using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
+
+-- Texts that are being written and are not saved as pages. autosave_id is chosen by the client. page_id: null for a page that is not created yet. byte_size counts for the quota of the workspace.
+create table autosaves (
+  wiki_id         text                      collate "C" not null,
+  user_id         text                      collate "C" not null,
+  autosave_id     text                      collate "C" not null,
+  page_id         text                      collate "C",
+  parent_page_id  text                      collate "C" not null default ''::text,
+  title           text                      not null,
+  markdown        text                      not null,
+  base_revision   integer                   not null default 0,
+  byte_size       bigint                    not null generated always as ((octet_length(title) + octet_length(markdown))) stored,
+  created_at      timestamp with time zone  not null default now(),
+  updated_at      timestamp with time zone  not null default now(),
+  PRIMARY KEY (wiki_id, user_id, autosave_id),
+  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
+  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE,
+  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
+);
+CREATE INDEX autosaves_by_age ON autosaves USING btree (updated_at);
+CREATE INDEX autosaves_of_page ON autosaves USING btree (wiki_id, page_id) WHERE (page_id IS NOT NULL);
+CREATE INDEX autosaves_of_user ON autosaves USING btree (user_id);
+CREATE TRIGGER limit_autosaves AFTER INSERT ON autosaves FOR EACH ROW EXECUTE FUNCTION limit_autosaves();
+CREATE TRIGGER usage_on_delete AFTER DELETE ON autosaves REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
+CREATE TRIGGER usage_on_insert AFTER INSERT ON autosaves REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
+CREATE TRIGGER usage_on_update AFTER UPDATE ON autosaves REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
+grant delete, insert, select, update on autosaves to ibid_service;
+alter table autosaves enable row level security;
+create policy of_the_user on autosaves for all
+  using ((((wiki_id = ( SELECT own_wiki())) AND (user_id = ( SELECT own_user()))) OR ( SELECT is_service())));
 
 -- Jobs that are no public record: mail, maintenance, the search index. One that has ended well is deleted; one that used up its attempts stays as failed (dead letter). key: at most one of a name and key is queued and one is running. workspace_id, wiki_id and user_id say for whom it is; none for the service itself.
 create table background_jobs (
