@@ -22,7 +22,7 @@ import {
 const GROWTH = 3;
 /** All segments become one when this share of the documents in the largest was written again or deleted. */
 const MAX_DEAD = 0.25;
-/** Larger segments stay as they are, until so many of their documents are dead: writing one again takes long. */
+/** Larger segments stay as they are, until MAX_DEAD of their documents are dead: rewriting one takes long. */
 const MAX_MERGED_BYTES = 128 * 2 ** 20;
 /** About what a posting takes, and a term in a small segment. */
 const POSTING_BYTES = 2;

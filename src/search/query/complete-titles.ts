@@ -4,7 +4,7 @@ import { tokenize } from '../../analysis/tokenize.ts';
 import { sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import type { Candidate } from './rank.ts';
-import { type FoundRow, NOTHING_FOUND, postingSteps, wantedOf } from './read-postings.ts';
+import { type FoundRow, NOTHING_FOUND, readPostingsCtes, wantedOf } from './read-postings.ts';
 
 /** How many words before the last one are looked up. */
 const MAX_WORDS = 8;
@@ -36,7 +36,7 @@ export async function completeTitles(
     ...whole.map((word) => wantedOf(word)),
     ...(typed.length > 0 ? [{ name: LAST, text: last, isPrefix: true, isNeeded: true }] : []),
   ];
-  const { steps, termsOf } = postingSteps({ wiki_id, kind }, wanted);
+  const { steps, termsOf } = readPostingsCtes({ wiki_id, kind }, wanted);
   const rows = await many<Row>({
     ...steps,
     waiting: sql`

@@ -7,9 +7,9 @@ import { FIRST_PIVOTS } from '../index/impacts.ts';
 import type { Index } from '../index/pending.ts';
 import { addToCache, cached } from './posting-cache.ts';
 import type { IndexData, PendingDocument } from './rank.ts';
-import { type FoundRow, NOTHING_FOUND, postingSteps, wantedOf } from './read-postings.ts';
+import { type FoundRow, NOTHING_FOUND, readPostingsCtes, wantedOf } from './read-postings.ts';
 
-/** Of so many documents of which only the title was changed a moment ago, the text is read to find its terms. */
+/** The number of documents, of which only the title was changed a moment ago, whose texts are read to find their terms. */
 const MAX_RETITLED = 32;
 /** And this much of it, until the document is merged. */
 const MAX_RETITLED_CHARACTERS = 100_000;
@@ -39,7 +39,7 @@ export async function readIndex(
 ): Promise<IndexData> {
   const { wiki_id, kind } = index;
   const all = [...new Set([...terms, ...needed])];
-  const { steps, termsOf } = postingSteps(
+  const { steps, termsOf } = readPostingsCtes(
     index,
     all.map((term) => wantedOf(term, needed.includes(term))),
   );

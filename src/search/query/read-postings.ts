@@ -14,7 +14,7 @@ import { addToCache, cached } from './posting-cache.ts';
 const MAX_BYTES_READ = 400_000;
 /** And of at most this many terms: more than people ask for, and each costs time however short its postings are. */
 const MAX_TERMS_READ = 64;
-/** Of all terms that begin in one way, so many blocks of a segment are read. */
+/** The number of blocks of a segment that are read for all terms that begin in one way. */
 const MAX_BLOCKS_OF_PREFIX = 100;
 
 /** The postings of a term, or of all terms that begin with a text. */
@@ -59,7 +59,7 @@ export function wantedOf(name: string, isNeeded = false): Wanted {
 }
 
 /** The CTEs that read postings, the last of which is `found`, and what their rows say. */
-export function postingSteps(index: Index, wanted: readonly Wanted[]) {
+export function readPostingsCtes(index: Index, wanted: readonly Wanted[]) {
   const { wiki_id, kind } = index;
   const known = (cached<string[]>(index, SEGMENTS) ?? []).map((segment_id) => ({
     segment_id,
