@@ -6,7 +6,16 @@ import { ENDPOINTS } from '../src/app.ts';
 import { newId } from '../src/core/ids.ts';
 import { sha256 } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
-import { type Ids, nameOf, pathParams, propertiesOf, success, validBody, validRequest, withJson } from './requests.ts';
+import {
+  existingParams,
+  type Ids,
+  nameOf,
+  propertiesOf,
+  success,
+  validBody,
+  validRequest,
+  withJson,
+} from './requests.ts';
 import { openTenants } from './tenants.ts';
 
 /** Guarantees of every endpoint besides the matrix (matrix.test.ts). Nothing here names an endpoint. */
@@ -130,7 +139,7 @@ for (const endpoint of ENDPOINTS) {
 }
 
 for (const endpoint of ON_OBJECT) {
-  const [container = '', ...children] = pathParams(endpoint);
+  const [container = '', ...children] = existingParams(endpoint);
   const inA = (name: string, id: string | undefined): Ids => ({ ...a, [name]: id ?? '' });
 
   test(`${nameOf(endpoint)} finds nothing by ids that are malformed, of another kind or in another spelling`, async () => {

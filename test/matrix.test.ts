@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { effectivePermissions, findRole, PERMISSIONS, type Permission } from '../src/access/roles.ts';
 import { ENDPOINTS } from '../src/app.ts';
 import { type Cell, matrixText, permissionOf, runMatrix } from './matrix.ts';
-import { nameOf, pathParams } from './requests.ts';
+import { existingParams, nameOf } from './requests.ts';
 
 /**
  * The answer to every combination of caller, credential and endpoint: as a file that is compared, and as rules that it
@@ -54,7 +54,7 @@ test('every endpoint is called by every actor with every kind of credential, for
     );
     const expectedCount = onOwnTarget.filter(({ credential }) => credential === 'personal key').length;
     assert.equal(expectedCount, endpoint.access.on === 'anyone' ? 1 : actors.length);
-    const [, ...children] = pathParams(endpoint);
+    const [, ...children] = existingParams(endpoint);
     for (const child of children) {
       for (const target of [`own, foreign ${child}`, `foreign, own ${child}`, `own, unknown ${child}`]) {
         assert.ok(

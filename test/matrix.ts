@@ -6,7 +6,7 @@ import { sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { type CredentialKind, credentialKinds, type MatrixActor, makeActors } from './matrix-actors.ts';
 import { AUDIENCE } from './openid-provider.ts';
-import { type Ids, nameOf, pathParams, propertiesOf, validRequest, withBody } from './requests.ts';
+import { existingParams, type Ids, nameOf, propertiesOf, validRequest, withBody } from './requests.ts';
 import { freshWiki, openTenants, type Tenants } from './tenants.ts';
 
 /** One request of the matrix and its answer: the status, and the error code of a refusal. */
@@ -94,7 +94,7 @@ async function targetsOf(
   actors: MatrixActor[],
   endpoint: Endpoint,
 ): Promise<Record<string, IdsOf>> {
-  const [first = '', ...children] = pathParams(endpoint);
+  const [first = '', ...children] = existingParams(endpoint);
   const { access } = endpoint;
   const own: IdsOf = async (actor) => withoutEffect(endpoint, await fresh(endpoint, actor ?? owner), unknown);
   if ((access.on === 'caller' && first === '') || access.on === 'anyone') return { own };

@@ -60,6 +60,15 @@ export function pathParams(endpoint: Endpoint): string[] {
   return [...endpoint.path.matchAll(/[:*]([a-z_]+)/g)].map((match) => match[1] ?? '');
 }
 
+/**
+ * The parameters of objects that must exist. The last of a PUT is an id that the caller makes up, among their own objects
+ * alone: one that others use, or nobody, creates an object.
+ */
+export function existingParams(endpoint: Endpoint): string[] {
+  const params = pathParams(endpoint);
+  return endpoint.method === 'PUT' ? params.slice(0, -1) : params;
+}
+
 /** The path with its parameters filled in. */
 export function pathOf(endpoint: Endpoint, ids: Ids): string {
   return endpoint.path.replace(/([:*])([a-z_]+)/g, (_, mark: string, name: string) => {

@@ -7,7 +7,7 @@ import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
 import { growIdempotencyKeys, growTables, sequentialScans } from './plans.ts';
 import { sendRaw } from './raw-http.ts';
-import { type Ids, nameOf, pathParams, success, validRequest } from './requests.ts';
+import { existingParams, type Ids, nameOf, success, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
 import { makeDatabase, openWorld } from './world.ts';
 
@@ -76,6 +76,8 @@ const MORE_THAN_ONE: Record<string, number> = {
   'GET /v1/wikis/:wiki_id/suggest': 2,
   // The old revision, the page, the write.
   'POST /v1/wikis/:wiki_id/pages/:page_id/revisions/:revision/restore': 3,
+  // The text of the page, and what the index has of its words, which here is nothing.
+  'GET /v1/wikis/:wiki_id/pages/:page_id/related': 2,
 };
 
 const expectedStatements = (name: string) => MORE_THAN_ONE[name] ?? 1;
@@ -119,7 +121,7 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'workspace
       const { status } = await sendRaw(counted.address, validRequest(endpoint, ids, token));
       return { status, statements: counted.statements.slice(before) };
     };
-    const [container = '', ...children] = pathParams(endpoint);
+    const [container = '', ...children] = existingParams(endpoint);
     const { a, b, unknown } = tenants;
     const [foreign, missing] = [await asked(b), await asked({ ...b, [container]: unknown[container] ?? '' })];
     assert.deepEqual([foreign.status, missing.status], [403, 404]);

@@ -251,6 +251,11 @@ async function addAutosave(db: Db, user_id: string, wiki_id: string, page_id: st
   await db.query(sql`
     insert into autosaves (wiki_id, user_id, autosave_id, page_id, title, markdown, base_revision)
     values (${wiki_id}, ${user_id}, ${autosave_id}, ${page_id}, ${word}, ${`Unsaved ${word}`}, 1)`);
+  // A user may have 100. These were for requests that are over.
+  await db.query(sql`
+    delete from autosaves where wiki_id = ${wiki_id} and user_id = ${user_id} and title = 'fresh' and autosave_id in (
+      select autosave_id from autosaves where wiki_id = ${wiki_id} and user_id = ${user_id} and title = 'fresh'
+      order by created_at desc offset 40)`);
   return autosave_id;
 }
 
@@ -278,7 +283,9 @@ function changesState({ method, path }: Endpoint): boolean {
     /\/(restore|keep)$/.test(path) ||
     /\/(complete|cancel|retry)$/.test(path) ||
     (method === 'PATCH' && path.includes('/files/')) ||
-    /\/(revoke|transfer|lookup|accept)$/.test(path)
+    /\/(revoke|transfer|lookup|accept)$/.test(path) ||
+    // Each caller has their own.
+    path.endsWith('/:autosave_id')
   );
 }
 
