@@ -113,6 +113,11 @@ const RULE_BREAKERS: Record<string, [unknown, string]> = {
   files: [[{ filename: 'large.md', byte_size: 2 ** 40 }], 'payload_too_large'],
 };
 
+/** Fields without such a rule: what is not saved as a page yet is checked when it is. */
+const WITHOUT_RULE: Record<string, string[]> = {
+  'PUT /v1/wikis/:wiki_id/autosaves/:autosave_id': ['title', 'parent_page_id', 'base_revision'],
+};
+
 /** Where a secret is the credential, an unknown one is 401. */
 function codeFor(endpoint: Endpoint, name: string, code: string): string {
   const isCredential = endpoint.access.on === 'anyone' && (name === 'token' || success(endpoint) === 401);
@@ -339,7 +344,8 @@ for (const endpoint of WITH_BODY) {
 
   test(`${nameOf(endpoint)} checks the schema before the path's object, and the object before its own rules`, async () => {
     const [container] = pathParams(endpoint);
-    const broken = Object.entries(RULE_BREAKERS).filter(([name]) => name in properties);
+    const free = WITHOUT_RULE[nameOf(endpoint)] ?? [];
+    const broken = Object.entries(RULE_BREAKERS).filter(([name]) => name in properties && !free.includes(name));
     assert.ok(
       broken.length > 0 || Object.values(properties).every((property) => 'enum' in property),
       'add a value that breaks a rule to RULE_BREAKERS',

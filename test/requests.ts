@@ -62,7 +62,7 @@ export function pathParams(endpoint: Endpoint): string[] {
 
 /**
  * The parameters of objects that must exist. The last of a PUT is an id that the caller makes up, among their own objects
- * alone: one that others use, or nobody, creates an object.
+ * alone: an id of other callers, or an unused one, creates an object.
  */
 export function existingParams(endpoint: Endpoint): string[] {
   const params = pathParams(endpoint);

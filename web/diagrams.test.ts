@@ -157,10 +157,13 @@ test('a reader with a script copies code and links of headings, sorts tables, an
 }, async () => {
   const complaints: string[] = [];
   const markdown =
-    '# Top\n\n## A part\n\n```js\nconst a = 1;\n```\n\n| n |\n|---|\n| 10 |\n| 9 |\n|  |\n| -1 |\n\n- [ ] one\n  - [x] two\n\n```\n- [ ] no task\n```\n';
+    '# Top\n\nThe turbine turns by steam, and its bearings want oil.\n\n## A part\n\n```js\nconst a = 1;\n```\n\n| n |\n|---|\n| 10 |\n| 9 |\n|  |\n| -1 |\n\n- [ ] one\n  - [x] two\n\n```\n- [ ] no task\n```\n';
   const { page, context, address, owner, page_id } = await openPage(markdown, complaints);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const engine = { title: 'Engine', markdown: 'The turbine turns by steam, and its bearings want oil.' };
+  await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, engine);
   await page.goto(address);
+  await page.locator('ibid-related').getByRole('link', { name: 'Engine' }).waitFor();
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await page.getByRole('button', { name: 'Copy this js code' }).click();
   assert.equal(await copied(), 'const a = 1;');

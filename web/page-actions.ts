@@ -19,7 +19,7 @@ export function pageActions(context: WikiContext, page: FullPage): Content {
           <button name="to" value="up">Move up</button><button name="to" value="down">Move down</button></form></li>`
         }
         ${mayWrite && html`<li><form method="post" action="${context.actionUrl('duplicate')}"><input type="hidden" name="page_id" value="${page.page_id}"><button>Duplicate</button></form></li>`}
-        <li class="needs-script"><button type="button" data-copy="${context.pageUrl(page.path)}">Copy link</button></li>
+        <li class="needs-script"><button type="button" data-copy-link="${context.pageUrl(page.path)}">Copy link</button></li>
         ${entry(context.actionUrl('history', page.path), 'History')}
         ${page.citations.length > 0 && entry(pageSourcesUrl(context, page.path), 'Sources')}
         ${context.can('wikis:export') && entry(context.actionUrl('transfer'), 'Export')}

@@ -2,7 +2,7 @@ import { raw, sql } from '../db/sql.ts';
 import { defineJob } from '../jobs/define-job.ts';
 import { AUTOSAVE_DAYS } from './schema.ts';
 
-/** Deletes the unsaved texts that nobody has gone on with. */
+/** Deletes unsaved texts that have not changed for a long time. */
 export const deleteExpiredAutosaves = defineJob({
   name: 'delete-expired-autosaves',
   for: 'service',

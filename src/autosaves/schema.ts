@@ -3,7 +3,7 @@ import { Id, Record, Timestamp } from '../core/records.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { exampleFullPage } from '../pages/schema.ts';
 
-/** How long a text is kept that nobody has gone on with. */
+/** How long a text is kept after its last change. */
 export const AUTOSAVE_DAYS = 90;
 
 /** Maximum number of a person's autosaves in a wiki; the trigger `limit_autosaves` has the same. */

@@ -3,6 +3,7 @@ import { createPage } from './create-page.ts';
 import { editPage } from './edit-page.ts';
 import { getPage } from './get-page.ts';
 import { getPageByPath } from './get-page-by-path.ts';
+import { getPageProperties } from './get-page-properties.ts';
 import { getTree } from './get-tree.ts';
 import { keepPage } from './gone/keep-page.ts';
 import { listGonePages } from './gone/list-gone-pages.ts';
@@ -32,6 +33,7 @@ export const pages: Feature = {
     suggestPages,
     getPage,
     getPageByPath,
+    getPageProperties,
     editPage,
     trashPage,
     restorePage,

@@ -113,7 +113,16 @@ export const BrokenLink = Record({
 });
 export type BrokenLink = Static<typeof BrokenLink>;
 
-export const Property = Record({ name: Type.String(), value: Type.String() });
+/** What the front matter of a page says. */
+export const PageProperties = Record({
+  tags: Type.Array(Type.String(), {
+    description: 'From `tags` or `keywords`: at most 50, each of at most 100 characters.',
+  }),
+  properties: Type.Array(Record({ name: Type.String(), value: Type.String() }), {
+    description: 'The other fields: at most 50. Those of nested structures are in the Markdown alone.',
+  }),
+});
+export type PageProperties = Static<typeof PageProperties>;
 
 /** A tag of pages of a wiki. */
 export const Tag = Record({
@@ -129,13 +138,6 @@ export const FullPage = Record({
   markdown: Type.String(),
   html: Type.String({ description: 'Safe to show: nothing that a file contains runs.' }),
   outline: Type.Array(OutlineEntry),
-  tags: Type.Array(Type.String(), {
-    description: 'From `tags` or `keywords` of its front matter: at most 50, each of at most 100 characters.',
-  }),
-  properties: Type.Array(Property, {
-    description:
-      'The other fields of its front matter: at most 50. Those of nested structures are in the Markdown alone.',
-  }),
   citations: Type.Array(Record({ source_id: Id, title: Type.String(), filename: Type.String() }), {
     description: 'The sources that the page was made from.',
   }),
@@ -196,7 +198,7 @@ const linksOfPage = sql`(
 export const movedLinksOfPage: Sql = movedLinks(linksOfPage, sql`r.folder`);
 
 /** The columns of FullPageRow from a page `p` and its present revision `r`. */
-export const fullPageColumns: Sql = sql`${pageColumns}, p.tags, p.properties, r.markdown, r.html, r.outline, r.folder,
+export const fullPageColumns: Sql = sql`${pageColumns}, r.markdown, r.html, r.outline, r.folder,
   ${movedLinksOfPage} as moved, ${citedSources} as citations`;
 
 export const examplePage: Page = {
@@ -225,8 +227,6 @@ export const exampleFullPage: FullPage = {
   markdown: '# Setup\n\nHow to install Acme.\n',
   html: '<h1 id="h-setup">Setup</h1>\n<p>How to install Acme.</p>',
   outline: [{ level: 1, text: 'Setup', anchor: 'h-setup' }],
-  tags: [],
-  properties: [],
   citations: [{ source_id: 'source_01jd8w3v6xf3e8h2k9m4n5p6t1', title: 'Setup', filename: 'guide/setup.md' }],
 };
 

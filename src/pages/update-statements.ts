@@ -126,7 +126,7 @@ export function updateCtes(
     result:
       text && !isLocked
         ? sql`
-          select ${pageColumns}, p.tags, p.properties, ${movedLinks(writtenLinks(wiki_id), sql`${folder}::text`)} as moved, ${citedSources} as citations
+          select ${pageColumns}, ${movedLinks(writtenLinks(wiki_id), sql`${folder}::text`)} as moved, ${citedSources} as citations
           from edited p`
         : sql`select ${pageColumns} from edited p`,
   };

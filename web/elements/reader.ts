@@ -1,4 +1,5 @@
 import './palette.ts';
+import './related.ts';
 import './tree.ts';
 import { highlightCurrentHeading } from './outline.ts';
 import { filterTree } from './tree-filter.ts';
@@ -28,9 +29,9 @@ document.addEventListener('keydown', (event) => {
 
 // Copies the address of a page.
 document.addEventListener('click', async (event) => {
-  const button = (event.target as Element).closest<HTMLElement>('[data-copy]');
+  const button = (event.target as Element).closest<HTMLElement>('[data-copy-link]');
   if (!button) return;
-  const address = new URL(button.dataset.copy ?? '', location.href).href;
+  const address = new URL(button.dataset.copyLink ?? '', location.href).href;
   const words = button.textContent;
   try {
     await navigator.clipboard.writeText(address);

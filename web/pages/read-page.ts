@@ -1,4 +1,4 @@
-import type { FullPage, Page } from '../../src/pages/schema.ts';
+import type { FullPage, Page, PageProperties } from '../../src/pages/schema.ts';
 import type { IncompleteSource } from '../../src/sources/schema.ts';
 import { Problem } from '../api.ts';
 import type { Branch } from '../elements/branch.ts';
@@ -14,7 +14,7 @@ import type { Visit, WebResponse, WebRoute } from '../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
 import { noSuchPage } from './no-such-page.ts';
 import { pageSources, pageSourcesUrl, stalenessReason } from './page-sources.ts';
-import { pageTags } from './tags.ts';
+import { loadProperties, pageTags } from './tags.ts';
 
 const BACKLINKS = 20;
 const RELATED = 5;
@@ -35,14 +35,14 @@ export const readPage: WebRoute = {
     }
     if (page.path !== path || visit.params['*'] !== path) return { redirect: context.pageUrl(page.path), status: 308 };
     if (visit.query.has('sources')) return pageSources(visit, context, page);
-    const [branches, backlinks, related, staleness, incomplete] = await Promise.all([
+    const [branches, backlinks, properties, staleness, incomplete] = await Promise.all([
       loadBranches(visit.api, context, page.page_id),
       readPart<Page>(visit, `${context.api}/pages/${page.page_id}/backlinks?limit=${BACKLINKS}`, { name: 'backlinks' }),
-      visit.api.get<Page[]>(`${context.api}/pages/${page.page_id}/related?limit=${RELATED}`),
+      loadProperties(visit.api, context, page),
       page.stale ? stalenessReason(visit.api, context, page) : '',
       loadIncomplete(visit.api, context, page),
     ]);
-    return renderPage(visit, context, page, { branches, backlinks, related, staleness, incomplete });
+    return renderPage(visit, context, page, { branches, backlinks, properties, staleness, incomplete });
   },
 };
 
@@ -50,7 +50,7 @@ export const readPage: WebRoute = {
 interface PageSurroundings {
   branches: readonly Branch[];
   backlinks: ListPart<Page>;
-  related: readonly Page[];
+  properties: PageProperties;
   /** Why the page is stale; "" if it is not. */
   staleness: Content;
   /** Its sources that have more than their text. */
@@ -61,7 +61,7 @@ function renderPage(
   visit: Visit,
   context: WikiContext,
   page: FullPage,
-  { branches, backlinks, related, staleness, incomplete }: PageSurroundings,
+  { branches, backlinks, properties, staleness, incomplete }: PageSurroundings,
 ): WebResponse {
   return {
     page: renderInWiki(visit, context, {
@@ -74,7 +74,7 @@ function renderPage(
       main: html`<article>
           <header class="page-head">
             ${!startsWithTitle(page) && html`<h1>${page.title}</h1>`}
-            ${pageTags(context, page)}
+            ${pageTags(context, properties)}
             ${pageState(page, staleness)}
           </header>
           ${page.citations.length > 0 && html`<ibid-passages data-from="${pageSourcesUrl(context, page.path)}"></ibid-passages>`}
@@ -85,7 +85,7 @@ function renderPage(
             ${sourceList(context, page)}
             ${incompleteNote(context, incomplete)}
             ${backlinkList(context, backlinks)}
-            ${relatedList(context, related)}
+            <ibid-related data-from="${context.api}/pages/${page.page_id}/related?limit=${RELATED}" data-base="${context.pageUrl()}"></ibid-related>
             <p class="small">Changed ${time(page.updated_at)}, revision ${page.revision}. ${page.word_count} words.</p>
           </footer>
         </article>`,
@@ -145,11 +145,4 @@ function backlinkList(context: WikiContext, backlinks: ListPart<Page>): Content 
   return html`<section><h2>Linked from</h2><ul class="columns">
     ${backlinks.records.map(({ path, title }) => html`<li><a href="${context.pageUrl(path)}">${title}</a></li>`)}
   </ul>${partLinks(backlinks)}</section>`;
-}
-
-function relatedList(context: WikiContext, related: readonly Page[]): Content {
-  if (related.length === 0) return nothing;
-  return html`<section><h2>Related pages</h2><ul class="columns">
-    ${related.map(({ path, title }) => html`<li><a href="${context.pageUrl(path)}">${title}</a></li>`)}
-  </ul></section>`;
 }

@@ -1,4 +1,4 @@
-import type { FullPage, Page, Tag } from '../../src/pages/schema.ts';
+import type { FullPage, Page, PageProperties, Tag } from '../../src/pages/schema.ts';
 import { type Content, html } from '../html.ts';
 import { renderInWiki } from '../layout.ts';
 import { partLinks, readPart } from '../paging.ts';
@@ -46,8 +46,14 @@ async function pagesOfTag(visit: Visit, context: WikiContext, tag: string): Prom
     <p><a href="${context.actionUrl('tags')}">All tags</a></p></article>`;
 }
 
+/** What the front matter of a page says. Only a text that begins as one is asked about. */
+export async function loadProperties(api: Visit['api'], context: WikiContext, page: FullPage): Promise<PageProperties> {
+  if (!/^\ufeff?(---|\+\+\+)/.test(page.markdown)) return { tags: [], properties: [] };
+  return api.get<PageProperties>(`${context.api}/pages/${page.page_id}/properties`);
+}
+
 /** The tags of a page, and the other fields of its front matter folded. */
-export function pageTags(context: WikiContext, { tags: given, properties }: FullPage): Content {
+export function pageTags(context: WikiContext, { tags: given, properties }: PageProperties): Content {
   return html`${given.length > 0 && html`<ul class="page-tags" aria-label="Tags">${given.map((tag) => html`<li>${tagLink(context, tag)}</li>`)}</ul>`}
     ${
       properties.length > 0 &&

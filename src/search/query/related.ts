@@ -3,7 +3,7 @@ import { indexBody, indexTitle, occurrencesOf, readCounts, TITLE_WORD_PREFIX } f
 import type { Sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import { candidatesCte } from './candidates.ts';
-import { type IndexData, rank } from './rank.ts';
+import { type IndexData, type PendingDocument, rank } from './rank.ts';
 import { readIndex } from './read-index.ts';
 
 /** How much of a text says what it is about. */
@@ -53,9 +53,12 @@ function countsOf(title: string, text: string): Map<string, number> {
 }
 
 /** Of these terms those that are on few documents, weighed by how often the document has them. */
-function mostTelling({ index, terms }: IndexData, counts: ReadonlyMap<string, number>): Map<string, number> {
+function mostTelling({ index, terms, pending }: IndexData, counts: ReadonlyMap<string, number>): Map<string, number> {
+  const has = ({ terms }: PendingDocument, term: string) =>
+    terms !== undefined && (terms.body_terms.includes(` ${term}:`) || terms.title_terms.includes(` ${term}:`));
   const weighed = [...counts].flatMap(([term, count]) => {
-    const documents = terms.get(term)?.documents ?? 0;
+    // What was written a moment ago and is in the index too counts twice until it is merged.
+    const documents = (terms.get(term)?.documents ?? 0) + pending.filter((document) => has(document, term)).length;
     // Only the document itself has it.
     if (documents < 2) return [];
     const rarity = Math.log(1 + index.documents / documents);

@@ -1,0 +1,43 @@
+import { callApi } from './call-api.ts';
+
+/**
+ * The pages whose words are most like those of the page: asked for when its end comes into sight, since finding them costs
+ * more than the page itself.
+ */
+class Related extends HTMLElement {
+  connectedCallback(): void {
+    const watched = new IntersectionObserver(
+      ([seen]) => {
+        if (!seen?.isIntersecting) return;
+        watched.disconnect();
+        void this.#show();
+      },
+      { rootMargin: '25%' },
+    );
+    watched.observe(this);
+  }
+
+  async #show(): Promise<void> {
+    const { from = '', base = '' } = this.dataset;
+    // What is missing at the end of a page is no error to its reader.
+    const pages = await callApi<{ path: string; title: string }[]>('GET', from).catch(() => []);
+    if (pages.length === 0) return;
+    const heading = document.createElement('h2');
+    heading.textContent = 'Related pages';
+    const list = document.createElement('ul');
+    list.className = 'columns';
+    for (const { path, title } of pages) {
+      const link = document.createElement('a');
+      link.href = `${base}/${path}`;
+      link.textContent = title;
+      const item = document.createElement('li');
+      item.append(link);
+      list.append(item);
+    }
+    const section = document.createElement('section');
+    section.append(heading, list);
+    this.append(section);
+  }
+}
+
+customElements.define('ibid-related', Related);
