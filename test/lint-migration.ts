@@ -9,6 +9,7 @@ export const BIG_TABLES = [
   'api_keys',
   'attachments',
   'audit_events',
+  'autosaves',
   'background_jobs',
   'blobs',
   'compiled_files',

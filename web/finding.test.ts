@@ -234,11 +234,11 @@ test('a page opens at its beginning and finds itself in the tree; search opens b
     const noScripts = await openBrowserFor(world, owner.user_id, { javaScriptEnabled: false });
     const plain = await noScripts.newPage();
     await plain.goto(address);
-    assert.ok(await plain.getByRole('link', { name: 'Page 1', exact: true }).isVisible());
+    assert.ok(await plain.locator('.tree').getByRole('link', { name: 'Page 1', exact: true }).isVisible());
     await plain.setViewportSize({ width: 390, height: 844 });
-    assert.ok(await plain.getByRole('link', { name: 'Page 1', exact: true }).isHidden());
+    assert.ok(await plain.locator('.tree').getByRole('link', { name: 'Page 1', exact: true }).isHidden());
     await plain.getByText('Pages', { exact: true }).click();
-    assert.ok(await plain.getByRole('link', { name: 'Page 1', exact: true }).isVisible());
+    assert.ok(await plain.locator('.tree').getByRole('link', { name: 'Page 1', exact: true }).isVisible());
     assert.deepEqual(complaints, []);
   });
 });
