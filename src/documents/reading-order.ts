@@ -1,19 +1,31 @@
+import type { GivenOrder } from './order/given-order.ts';
+
 /** Numbers count as numbers: chapter 2 comes before chapter 10. */
 const { compare } = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 /** What stands for its folder comes first in it. */
 const FIRST = /^(?:index|readme)\.[^./]+$/i;
 
+const NOT_GIVEN: GivenOrder = { listed: new Map(), weights: new Map() };
+
 /**
  * Compares the names of files and folders (paths with `/`) in the order that people read them in: folder by folder, each
- * behind its own page, an index or readme first, then by name with numbers as numbers.
+ * behind its own page; what its author listed first, then by weight, then by name with numbers as numbers. An index or
+ * readme is before all of them unless it is listed.
  */
-export function byReadingOrder(a: string, b: string): number {
+export function byReadingOrder(a: string, b: string, given: GivenOrder = NOT_GIVEN): number {
   const [left, right] = [a.split('/'), b.split('/')];
   for (let i = 0; i < Math.min(left.length, right.length); i += 1) {
     const [one = '', other = ''] = [left[i], right[i]];
     if (one === other) continue;
-    const isFirst = [i === left.length - 1 && FIRST.test(one), i === right.length - 1 && FIRST.test(other)];
-    if (isFirst[0] !== isFirst[1]) return isFirst[0] ? -1 : 1;
+    const placeOf = (segments: readonly string[]) => {
+      const name = segments.slice(0, i + 1).join('/');
+      const isFirst = i === segments.length - 1 && FIRST.test(segments[i] ?? '');
+      const unlisted = isFirst ? -1 : Infinity;
+      return { listed: given.listed.get(name) ?? unlisted, weight: given.weights.get(name) ?? Infinity };
+    };
+    const [l, r] = [placeOf(left), placeOf(right)];
+    if (l.listed !== r.listed) return l.listed - r.listed;
+    if (l.weight !== r.weight) return l.weight - r.weight;
     // Names that only differ in case or marks are in some fixed order.
     return compare(one, other) || (one < other ? -1 : 1);
   }

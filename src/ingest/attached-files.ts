@@ -196,7 +196,7 @@ export async function leftOut(
   if (left.length === 0) return [];
   const pages = await query(sql`
     select from upload_files
-    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status = 'done' limit 1`);
+    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status = 'done' and not is_attachment limit 1`);
   const made: CompiledUploadFile[] = [];
   for (const file of left) {
     const isOfObsidian = OBSIDIAN_NAME.test(file.filename);

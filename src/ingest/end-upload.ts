@@ -7,6 +7,7 @@ import type { Loss } from '../documents/formats/losses.ts';
 import { givenUp, hasFailedBytes } from '../uploads/upload-file.ts';
 import { NOT_SHOWN } from './attached-files.ts';
 import { type BrokenLinks, findBrokenLinks } from './broken-links.ts';
+import { USED_FOR_ORDER } from './order-files.ts';
 
 interface Counts {
   files: number;
@@ -20,6 +21,7 @@ interface Counts {
   kept_pages: number;
   lost_sections: number;
   attached: number;
+  used_for_order: number;
   left_out: number;
 }
 
@@ -30,19 +32,26 @@ interface Conflict {
   filename: string;
 }
 
+/** What is known of an upload besides its rows. */
+interface Outcome {
+  lost_sections: number;
+  gone: { count: number; paths: readonly string[] };
+  ignored: readonly string[];
+}
+
 /** Failures, and pages that could not be merged, that a summary names; the rest is counted. */
 const NAMED = 5;
 
 /**
  * Ends an upload whose files have all been worked on, or that was given up with `error`, with its audit record.
  * `lost_sections`: pages of parts of documents that are in them no more. `gone`: pages of files that a sync has no more.
+ * `ignored`: the names of order files that could not be used.
  */
 export async function endUpload(
   query: Query,
   upload: { wiki_id: string; upload_id: string },
   error: string,
-  lost_sections: number,
-  gone: { count: number; paths: readonly string[] },
+  { lost_sections, gone, ignored }: Outcome,
 ) {
   const { wiki_id, upload_id } = upload;
   if (error !== '') {
@@ -54,7 +63,8 @@ export async function endUpload(
     select count(*) filter (where kind = 'file')::int as files,
       count(*) filter (where kind = 'file' and status = 'done' and not is_attachment)::int as usable,
       count(*) filter (where kind = 'file' and status <> 'done' and not ${isLeftOut})::int as failed,
-      count(*) filter (where is_attachment and status = 'done')::int as attached,
+      count(*) filter (where is_attachment and status = 'done' and error = '')::int as attached,
+      count(*) filter (where ${isUsedForOrder})::int as used_for_order,
       count(*) filter (where ${isLeftOut})::int as left_out,
       count(*) filter (where new_source)::int as new_sources,
       count(*) filter (where kind = 'file' and status = 'done' and not new_source and not is_attachment)::int as known_sources,
@@ -87,6 +97,7 @@ export async function endUpload(
     incomplete,
     gone,
     broken,
+    ignored,
   );
   const problem =
     status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
@@ -112,6 +123,9 @@ export async function endUpload(
   return { status, summary, error: problem } as const;
 }
 
+/** A file that says in which order the others are. */
+const isUsedForOrder = sql`(is_attachment and status = 'done' and error = ${USED_FOR_ORDER})`;
+
 /** A picture or drawing that no text shows. */
 const isLeftOut = sql`(is_attachment and status = 'failed' and error like ${`${NOT_SHOWN}:%`})`;
 
@@ -124,6 +138,7 @@ function summarize(
   incomplete: Incomplete,
   gone: { count: number; paths: readonly string[] },
   broken: BrokenLinks,
+  ignored: readonly string[],
 ): string {
   const parts = [
     count(counts.new_sources, 'new source'),
@@ -137,6 +152,8 @@ function summarize(
     gone.count > 0 && `${count(gone.count, 'page')} of files that are gone (now stale)`,
     broken.count > 0 && `${count(broken.count, 'link')} to nothing in the wiki`,
     counts.attached > 0 && `${count(counts.attached, 'file')} attached to pages that show them`,
+    counts.used_for_order > 0 && `${count(counts.used_for_order, 'file')} used for the order`,
+    ignored.length > 0 && `${count(ignored.length, 'order file')} ignored`,
     counts.left_out > 0 && `${count(counts.left_out, 'file')} that no text shows left out`,
     incomplete.to_review > 0 && `${count(incomplete.to_review, 'file')} not read completely`,
     incomplete.others > 0 &&
@@ -150,7 +167,7 @@ function summarize(
   const list = namedOf('Failed', named, counts.failed);
   const losses = incomplete.named.map(({ filename, losses }) => `${filename} (${lossesInWords(losses)})`);
   const unread = namedOf('Not read completely', losses, incomplete.to_review);
-  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${namedOf('Gone; keep or delete', gone.paths.slice(0, NAMED), gone.count)}${namedOf('Broken links', broken.named, broken.count)}${conflictsNamed(conflicts, counts.kept_pages)}`;
+  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${namedOf('Order files ignored', ignored.slice(0, NAMED), ignored.length)}${namedOf('Gone; keep or delete', gone.paths.slice(0, NAMED), gone.count)}${namedOf('Broken links', broken.named, broken.count)}${conflictsNamed(conflicts, counts.kept_pages)}`;
 }
 
 /** The sources of an upload's files whose text does not have everything of the file, and archives not taken as a whole. */

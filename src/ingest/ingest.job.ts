@@ -18,6 +18,7 @@ import {
 } from './file-attempts.ts';
 import { knownTitles } from './known-titles.ts';
 import { mergeEdits } from './merge-edits.ts';
+import { readOrder } from './order-files.ts';
 import { markOrphanedSections } from './orphaned-sections.ts';
 import { openSectionPlans } from './plan-sections.ts';
 import { planUpload } from './plan-upload.ts';
@@ -49,9 +50,10 @@ export const ingestJob = defineRecordJob({
     await takeBackInterrupted(db.query, job);
     await unpackArchives(services, db, job);
     await findAttachedFiles(services.blobs, db, job);
+    const { given, ignored } = await readOrder(services.blobs, db, job);
     const planned = await db.transaction(async (query) => {
       await lockJob(query, job);
-      return planUpload(query, job);
+      return planUpload(query, job, given);
     });
     const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
     const attached = await attachedFiles(db.query, upload);
@@ -94,7 +96,7 @@ export const ingestJob = defineRecordJob({
     // What was begun is written; the rest is left to the next attempt.
     if (signal.aborted) return;
     await write(await leftOut(db.query, upload, compile));
-    await db.transaction((query) => finish(query, job, ''));
+    await db.transaction((query) => finish(query, job, '', ignored));
   },
   onFailure: finish,
 });
@@ -185,13 +187,13 @@ async function standOf(query: Query, job: ClaimedJob, more: number): Promise<{ c
   return { creator: row.creator, progress: Math.floor((100 * (row.done + more)) / row.files) };
 }
 
-async function finish(query: Query, job: ClaimedJob, error: string): Promise<void> {
+async function finish(query: Query, job: ClaimedJob, error: string, ignored: readonly string[] = []): Promise<void> {
   // The job's row is locked before the upload's, as `cancel` does.
   await lockJob(query, job);
   const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
   const lost = await markOrphanedSections(query, upload);
   await noteReturnedFolders(query, upload);
   const gone = error === '' ? await markGone(query, upload) : { count: 0, paths: [] };
-  const end = await endUpload(query, upload, error, lost, gone);
+  const end = await endUpload(query, upload, error, { lost_sections: lost, gone, ignored });
   await endJob(query, job, end);
 }

@@ -3,6 +3,7 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { planPaths } from '../documents/file-paths.ts';
 import { EARLIER_UPLOAD_PREFIX } from '../documents/links/find-file.ts';
+import type { GivenOrder } from '../documents/order/given-order.ts';
 import { byReadingOrder } from '../documents/reading-order.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { goneFiles, isNotRenamed, noteSyncRoot, renamedFiles } from './sync-folder.ts';
@@ -36,12 +37,17 @@ interface Placed {
  * Decides once, before the first file is read, which page each file of an upload becomes: the page that the same file
  * name made before, wherever it is now, else a new one; a page in the trash stays there. Answers where each file, and each
  * folder, will be, for the links between them; and where those of earlier uploads are, their names with EARLIER before.
+ * `given`: the order that the author of the files wrote down, for the positions of new pages.
  */
-export async function planUpload(query: Query, job: ClaimedJob): Promise<ReadonlyMap<string, string>> {
+export async function planUpload(
+  query: Query,
+  job: ClaimedJob,
+  given?: GivenOrder,
+): Promise<ReadonlyMap<string, string>> {
   const files = await query<FileRow>(sql`
     select file_no, kind, filename, sha256, page_path from upload_files
     where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and ${isPlanned} order by file_no`);
-  if (files.some((file) => file.page_path === '')) await place(query, job, files);
+  if (files.some((file) => file.page_path === '')) await place(query, job, files, given);
   const placed = await query<FileRow>(sql`
     select kind, filename, page_path from upload_files
     where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and ${isPlanned} order by file_no desc`);
@@ -67,7 +73,7 @@ const EARLIER_MAX = 50_000;
 /** What has a page or may get one: no archive, nothing that could not be unpacked, no picture. Sections are planned with their file. */
 const isPlanned = sql`(kind in ('file', 'folder') and not is_attachment and not (status = 'failed' and page_path = ''))`;
 
-async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<void> {
+async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: GivenOrder): Promise<void> {
   const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
   await noteSyncRoot(query, upload);
   const earlier = await query<{ filename: string; page_id: string; path: string }>(sql`
@@ -110,7 +116,9 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[]): Promise<v
       renamed_from: before?.filename ?? '',
     });
   }
-  const inReadingOrder = placed.toSorted((a, b) => byReadingOrder(a.filename, b.filename) || a.file_no - b.file_no);
+  const inReadingOrder = placed.toSorted(
+    (a, b) => byReadingOrder(a.filename, b.filename, given) || a.file_no - b.file_no,
+  );
   for (const [position, row] of inReadingOrder.entries()) row.position = position;
   // Parents get their ids first, so that the order of ids is the order in which the pages are written.
   const depth = (path: string) => path.split('/').length;

@@ -13,8 +13,8 @@ export interface UploadOptions {
   encoding: string;
 }
 
-/** Files of a folder that are left out: hidden files, installed packages and system files. */
-const IGNORED = /(?:^|\/)(?:\.[^/]+|node_modules|__MACOSX|Thumbs\.db)(?:\/|$)/;
+/** Files of a folder that are left out: hidden files but `.order`, installed packages and system files. */
+const IGNORED = /(?:^|\/)(?:\.(?!order$)[^/]+|node_modules|__MACOSX|Thumbs\.db)(?:\/|$)/;
 
 export function filesOfInput({ files }: HTMLInputElement): ChosenFile[] {
   return [...(files ?? [])]

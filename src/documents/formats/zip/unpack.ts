@@ -11,8 +11,8 @@ export const BYTES_MAX = 2 ** 30;
 /** Of the name of a file that is left out. */
 export const NAME_MAX = 200;
 
-/** Files that operating systems add to archives. */
-const CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.[^./]|Thumbs\.db$|desktop\.ini$)/i;
+/** Hidden files, but not those that order the others, and files that operating systems add to archives. */
+const CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.(?!order$)[^./]|Thumbs\.db$|desktop\.ini$)/i;
 
 /** Files that packed documents have and plain archives do not. */
 const DOCUMENT_ENTRIES = [

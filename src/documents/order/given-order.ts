@@ -1,0 +1,117 @@
+import { orderKind } from './order-file.ts';
+import type { OrderFile } from './read-order.ts';
+
+/** The order that authors wrote down, by the names of files and folders with their paths. */
+export interface GivenOrder {
+  /** The places of those that a list names. */
+  listed: ReadonlyMap<string, number>;
+  /** The weights of those that have one. */
+  weights: ReadonlyMap<string, number>;
+}
+
+const INDEX = /(?:^|\/)_?(?:index|readme)\.[^./]+$/i;
+
+/**
+ * Puts the order files of an upload together. `filenames`: all files that become pages. `weights`: those of the files that
+ * say one. An order file says nothing about what is outside its folder; the nearest one counts first. `foreign`: the order
+ * files that name nothing that is there.
+ */
+export function givenOrder(
+  filenames: readonly string[],
+  orders: ReadonlyMap<string, OrderFile>,
+  weights: ReadonlyMap<string, number>,
+): GivenOrder & { foreign: ReadonlySet<string> } {
+  const known = knownNames(filenames);
+  const listed = new Map<string, number>();
+  const weighed = new Map<string, number>();
+  const foreign = new Set<string>();
+  const depth = (filename: string) => filename.split('/').length;
+  const nearestFirst = [...orders].sort(([a], [b]) => depth(b) - depth(a) || orderKind(a) - orderKind(b));
+  for (const [filename, { paths, root, weight }] of nearestFirst) {
+    const folder = filename.slice(0, Math.max(filename.lastIndexOf('/'), 0));
+    if (weight !== undefined && folder !== '') weighed.set(folder, weight);
+    const roots = root === undefined ? [folder] : [joined(folder, root), folder];
+    const named = paths.flatMap((path) => namedBy(path, roots, known)).filter((name) => isBelow(name, folder));
+    if (paths.length > 0 && named.length === 0) foreign.add(filename);
+    for (const name of named) {
+      for (const each of [...foldersOf(name, folder), name]) if (!listed.has(each)) listed.set(each, listed.size);
+    }
+  }
+  for (const [filename, weight] of weights) {
+    const at = filename.lastIndexOf('/');
+    const of = at >= 0 && INDEX.test(filename) ? filename.slice(0, at) : filename;
+    if (!weighed.has(of)) weighed.set(of, weight);
+  }
+  return { listed, weights: weighed, foreign };
+}
+
+/** Files and folders by their names without regard to case, and files without their extensions too. */
+function knownNames(filenames: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const known = new Map<string, string[]>();
+  const add = (key: string, name: string) => {
+    const names = known.get(key);
+    if (!names) known.set(key, [name]);
+    else if (!names.includes(name)) names.push(name);
+  };
+  const folders = new Set<string>();
+  for (const filename of filenames) {
+    add(normalized(filename), filename);
+    const stem = filename.replace(/\.[^./]+$/, '');
+    if (stem !== filename) add(normalized(stem), filename);
+    for (const folder of foldersOf(filename, '')) folders.add(folder);
+  }
+  for (const folder of folders) add(normalized(folder), folder);
+  return known;
+}
+
+/** What an address leads to: from the first root, or from a folder above it, as sites do whose addresses start from theirs. */
+function namedBy(path: string, roots: readonly string[], known: ReadonlyMap<string, readonly string[]>): string[] {
+  if (path.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(path)) return [];
+  const [address = ''] = path.replaceAll('\\', '/').split(/[?#]/, 1);
+  const isAbsolute = /^~?\//.test(address);
+  const relative = address.replace(/^~?\/+/, '');
+  if (relative === '') return [];
+  const own = roots.at(-1) ?? '';
+  const above = [...foldersOf(own, ''), own].toReversed().concat('');
+  const bases = [...new Set([...roots, ...above])];
+  for (const base of isAbsolute ? bases.toReversed() : bases) {
+    for (const each of new Set([relative, decoded(relative)])) {
+      const found = known.get(normalized(joined(base, each)));
+      if (found) return [...found];
+    }
+  }
+  return [];
+}
+
+/** The folders that a file or folder lies in, below `within`, from the outermost one. */
+function foldersOf(name: string, within: string): string[] {
+  const segments = name.split('/');
+  const from = within === '' ? 1 : within.split('/').length + 1;
+  return segments.slice(from - 1, -1).map((_, i) => segments.slice(0, from + i).join('/'));
+}
+
+function isBelow(name: string, folder: string): boolean {
+  return folder === '' || name.startsWith(`${folder}/`);
+}
+
+function joined(folder: string, path: string): string {
+  const segments = folder === '' ? [] : folder.split('/');
+  for (const segment of path.split('/')) {
+    if (segment === '..') segments.pop();
+    else if (segment !== '.' && segment !== '') segments.push(segment);
+  }
+  return segments.join('/');
+}
+
+function normalized(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // An invalid percent-encoding is kept as text.
+    return text;
+  }
+}
