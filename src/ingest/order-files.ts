@@ -46,14 +46,14 @@ export async function readOrder(
       and (not is_attachment or error in (${USED_FOR_ORDER}, ${NAMES_NOTHING}))
     order by file_no`);
   const orders = new Map<string, OrderFile>();
-  const ignored: string[] = [];
+  const broken = new Set<string>();
   const candidates = files.filter(({ filename }) => orderKind(filename) >= 0);
   let bytes = 0;
   for (const file of candidates) {
     const isRead = file.byte_size <= ORDER_BYTES_MAX && (bytes += file.byte_size) <= ALL_BYTES_MAX;
     const text = isRead ? await beginningOf(blobs, file, ORDER_BYTES_MAX) : undefined;
     const read = text === undefined ? 'broken' : readOrderFile(file.filename, text);
-    if (read === 'broken') ignored.push(file.filename);
+    if (read === 'broken') broken.add(file.filename);
     else if (read !== 'not_order') orders.set(file.filename, read);
   }
   const pages = files.filter(({ filename }) => !orders.has(filename));
@@ -67,7 +67,8 @@ export async function readOrder(
   const unused = candidates.filter((file) => !isUsed(file) && HIDDEN_NAME.test(file.filename));
   await markAsNoPages(db, job, candidates.filter(isUsed), USED_FOR_ORDER);
   await markAsNoPages(db, job, unused, NAMES_NOTHING);
-  return { given, ignored: [...ignored, ...foreign] };
+  const names = candidates.map(({ filename }) => filename);
+  return { given, ignored: names.filter((name) => broken.has(name) || foreign.has(name)) };
 }
 
 /** Whether a file may get a new page, whose place depends on the weights of those around it. */

@@ -6,6 +6,7 @@ import { EARLIER_UPLOAD_PREFIX } from '../documents/links/find-file.ts';
 import type { GivenOrder } from '../documents/order/given-order.ts';
 import { byReadingOrder } from '../documents/reading-order.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
+import { folderOf } from '../markdown/page-links.ts';
 import { goneFiles, isNotRenamed, noteSyncRoot, renamedFiles } from './sync-folder.ts';
 
 interface FileRow {
@@ -19,7 +20,17 @@ interface FileRow {
 interface PageRow {
   page_id: string;
   path: string;
+  position: number;
   origin: 'authored' | 'compiled';
+}
+
+/** The page of a file or folder of an earlier upload. */
+interface EarlierPage {
+  kind: 'file' | 'folder';
+  filename: string;
+  page_id: string;
+  path: string;
+  position: number;
 }
 
 /** A decision for one row of upload_files. */
@@ -31,6 +42,8 @@ interface Placed {
   page_id: string;
   renamed_from?: string;
   position?: number;
+  /** Where its page is among those beside it, if there is one. */
+  present?: number | undefined;
 }
 
 /**
@@ -67,6 +80,12 @@ export async function planUpload(
   return pages;
 }
 
+/** The folders that a file lies in. */
+function foldersOf(filename: string): string[] {
+  const segments = filename.split('/').slice(0, -1);
+  return segments.map((_, i) => segments.slice(0, i + 1).join('/'));
+}
+
 /** What a wiki has more of is linked to within its upload alone: the names of all its files would have to be read. */
 const EARLIER_MAX = 50_000;
 
@@ -76,13 +95,16 @@ const isPlanned = sql`(kind in ('file', 'folder') and not is_attachment and not 
 async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: GivenOrder): Promise<void> {
   const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
   await noteSyncRoot(query, upload);
-  const earlier = await query<{ filename: string; page_id: string; path: string }>(sql`
-    select distinct on (f.filename) f.filename, p.page_id, p.path
+  const filesNamed = files.map((file) => file.filename);
+  const names = [...new Set(filesNamed.flatMap((filename) => [filename, ...foldersOf(filename)]))];
+  const earlier = await query<EarlierPage>(sql`
+    select distinct on (f.kind, f.filename) f.kind, f.filename, p.page_id, p.path, p.position
     from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
-    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind = 'file' and not f.is_attachment and p.origin = 'compiled' and p.trashed_at is null
-      and f.filename = any (${files.map((file) => file.filename)}::text[]) and ${isNotRenamed}
-    order by f.filename, f.upload_id desc`);
-  const pageOf = new Map(earlier.map((page) => [page.filename, page]));
+    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and not f.is_attachment and p.trashed_at is null
+      and (f.kind = 'folder' or f.kind = 'file' and p.origin = 'compiled')
+      and f.filename = any (${names}::text[]) and ${isNotRenamed}
+    order by f.kind, f.filename, f.upload_id desc`);
+  const pageOf = new Map(earlier.filter(({ kind }) => kind === 'file').map((page) => [page.filename, page]));
 
   const seen = new Set<string>();
   const isRepeat = files.map(({ filename }) => seen.has(filename) || !seen.add(filename));
@@ -99,13 +121,16 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
     // A file of another name takes its page along, unless there is a page where it is now.
     const before = taken ? undefined : renamed.get(file.filename);
     const renamed_from = before?.filename ?? '';
-    placed.push({ ...file, page_path, page_id: (taken ?? before)?.page_id ?? '', renamed_from });
+    const page_id = (taken ?? before)?.page_id ?? '';
+    placed.push({ ...file, page_path, page_id, renamed_from, present: taken?.position });
   }
   const [used] = await query<{ file_no: number }>(sql`
     select max(file_no) as file_no from upload_files where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id}`);
   let file_no = (used?.file_no ?? -1) + 1;
+  const placedFolders = new Set<string>();
   for (const [page_path, filename] of plan.folders) {
     if (pageAt.get(page_path)) continue;
+    placedFolders.add(filename);
     const before = renamed.get(filename);
     placed.push({
       file_no: file_no++,
@@ -116,15 +141,19 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
       renamed_from: before?.filename ?? '',
     });
   }
-  const inReadingOrder = placed.toSorted(
+  // Pages of folders that are there already; they get no row.
+  const present = earlier
+    .filter(({ kind, filename }) => kind === 'folder' && !placedFolders.has(filename))
+    .map((page): Placed => ({ ...page, file_no: -1, page_path: page.path, present: page.position }));
+  const inReadingOrder = [...placed, ...present].sort(
     (a, b) => byReadingOrder(a.filename, b.filename, given) || a.file_no - b.file_no,
   );
-  for (const [position, row] of inReadingOrder.entries()) row.position = position;
+  setPositions(inReadingOrder);
   // Parents get their ids first, so that the order of ids is the order in which the pages are written.
   const depth = (path: string) => path.split('/').length;
-  const ordered = placed.sort(
-    (a, b) => depth(a.page_path) - depth(b.page_path) || (a.position ?? 0) - (b.position ?? 0),
-  );
+  const ordered = inReadingOrder
+    .filter((row) => row.file_no >= 0)
+    .sort((a, b) => depth(a.page_path) - depth(b.page_path) || (a.position ?? 0) - (b.position ?? 0));
   for (const row of ordered) row.page_id ||= newId('page');
   await query(sql`
     insert into upload_files
@@ -135,6 +164,24 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
         renamed_from text, position int)
     on conflict (wiki_id, upload_id, file_no) do update set page_path = excluded.page_path, page_id = excluded.page_id,
       renamed_from = excluded.renamed_from, position = excluded.position`);
+}
+
+/**
+ * New pages are numbered in their order. Where others are beside them already, which stay where they are, a new one comes
+ * behind the one before it: of the same position, the older page is the first.
+ */
+function setPositions(inReadingOrder: readonly Placed[]): void {
+  const last = new Map<string, number>();
+  for (const { page_path, present } of inReadingOrder) {
+    const folder = folderOf(page_path);
+    // What comes before all of them.
+    if (present !== undefined) last.set(folder, Math.min(last.get(folder) ?? Infinity, Math.max(0, present - 1)));
+  }
+  for (const [rank, row] of inReadingOrder.entries()) {
+    const folder = folderOf(row.page_path);
+    if (row.present !== undefined) last.set(folder, row.present);
+    row.position = last.get(folder) ?? rank;
+  }
 }
 
 /**
@@ -152,7 +199,7 @@ async function planFresh(query: Query, wiki_id: string, filenames: readonly stri
     for (const path of plan.folders.keys()) if (!pageAt.has(path)) asked.add(path);
     if (asked.size === 0) return { plan, pageAt };
     const there = await query<PageRow>(sql`
-      select page_id, path, origin from pages
+      select page_id, path, position, origin from pages
       where wiki_id = ${wiki_id} and trashed_at is null and path = any (${[...asked]}::text[])`);
     for (const path of asked) pageAt.set(path, undefined);
     for (const page of there) pageAt.set(page.path, page);
