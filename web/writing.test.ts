@@ -325,6 +325,17 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     await assertAccessible(page, 'the source');
     await page.keyboard.press('Control+e');
     assert.equal(await markdown(page), expected, 'looking at it changes nothing');
+
+    const columns = (cell: string) => `|${cell.repeat(20)}\n`;
+    await edited(() =>
+      page.keyboard.insertText(`${columns('wide column|')}${columns('-|')}${columns('x|')}\nThe end.`),
+    );
+    await text(page).getByRole('columnheader').first().waitFor();
+    const [width = 0, room = 0] = await text(page).evaluate((element) => [
+      element.clientWidth,
+      element.parentElement?.clientWidth ?? 0,
+    ]);
+    assert.ok(width <= room, `lines as wide as a table of ${width} px in ${room} px would be cut off`);
   });
 
   await t.test('a slash inserts what it names, addresses link words, and lines move', async () => {

@@ -4,12 +4,12 @@ import { insertBlock, insertLink, TABLE, togglePrefix } from './text/commands.ts
 import { showKeys } from './text/keys.ts';
 import type { TextView } from './text/text-view.ts';
 import { hasMark, toggleMark } from './text/toggle-marks.ts';
-import { Toolbar } from './toolbar.ts';
+import { type Tool, Toolbar } from './toolbar.ts';
 
 /** The toolbar of the text. */
 export function editorTools(text: TextView, preview: Preview): Toolbar {
   const { view } = text;
-  const mark = (name: string, sign: string, written: string, keys?: string) => ({
+  const mark = (name: string, sign: Tool['sign'], written: string, keys?: string) => ({
     name,
     sign,
     ...(keys && { keys }),
@@ -19,7 +19,7 @@ export function editorTools(text: TextView, preview: Preview): Toolbar {
     },
     isOn: () => hasMark(view.state, written),
   });
-  const prefix = (name: string, sign: string, written: string) => ({
+  const prefix = (name: string, sign: Tool['sign'], written: string) => ({
     name,
     sign,
     run: () => {
@@ -27,31 +27,35 @@ export function editorTools(text: TextView, preview: Preview): Toolbar {
       view.focus();
     },
   });
-  const block = (name: string, sign: string, template: string) => ({
+  const block = (name: string, sign: Tool['sign'], template: string) => ({
     name,
     sign,
     run: () => insertBlock(view, template),
   });
   return new Toolbar('Formatting', [
-    [prefix('Heading', 'H', '## '), prefix('Subheading', 'h', '### ')],
+    [prefix('Heading', 'H2', '## '), prefix('Subheading', 'H3', '### ')],
     [
       mark('Bold', 'B', '**', 'Ctrl+B'),
       mark('Italic', 'I', '*', 'Ctrl+I'),
       mark('Strike through', 'S', '~~', 'Ctrl+Shift+X'),
-      mark('Highlight', '▮', '=='),
+      mark('Highlight', { icon: 'highlight' }, '=='),
       mark('Code', '<>', '`'),
-      { name: 'Link', sign: '🔗', keys: 'Ctrl+K', run: () => insertLink(view) },
+      { name: 'Link', sign: { icon: 'link' }, keys: 'Ctrl+K', run: () => insertLink(view) },
     ],
-    [prefix('List', '•', '- '), prefix('Numbered list', '1.', '1. '), prefix('Tasks', '☑', '- [ ] ')],
     [
-      prefix('Quote', '❝', '> '),
-      block('Callout', '❕', '> [!NOTE]\n> \0'),
+      prefix('List', { icon: 'list' }, '- '),
+      prefix('Numbered list', { icon: 'numbers' }, '1. '),
+      prefix('Tasks', { icon: 'tasks' }, '- [ ] '),
+    ],
+    [
+      prefix('Quote', { icon: 'quote' }, '> '),
+      block('Callout', { icon: 'callout' }, '> [!NOTE]\n> \0'),
       block('Code block', '{ }', '```\0\n\n```'),
-      block('Table', '▦', TABLE),
-      { name: 'Picture', sign: '🖼', run: () => text.chooseFiles('image/*') },
+      block('Table', { icon: 'table' }, TABLE),
+      { name: 'Picture', sign: { icon: 'picture' }, run: () => text.chooseFiles('image/*') },
     ],
     [
-      { name: 'Find and replace', sign: '🔍', keys: 'Ctrl+F', run: () => openSearchPanel(view) },
+      { name: 'Find and replace', sign: { icon: 'find' }, keys: 'Ctrl+F', run: () => openSearchPanel(view) },
       {
         name: 'Markdown source',
         sign: 'M↓',
@@ -64,7 +68,7 @@ export function editorTools(text: TextView, preview: Preview): Toolbar {
       },
       {
         name: 'Preview',
-        sign: '◫',
+        sign: { icon: 'preview' },
         run: () => {
           preview.isShown = !preview.isShown;
         },

@@ -1,8 +1,10 @@
+import { type ToolIcon, toolIcon } from './tool-icons.ts';
+
 /** A button of the toolbar. */
 export interface Tool {
   name: string;
-  /** What is on the button. */
-  sign: string;
+  /** What is on the button: a text or an icon. */
+  sign: string | { icon: ToolIcon };
   keys?: string;
   run(): void;
   /** Whether it is on; undefined for one that only acts. */
@@ -30,7 +32,7 @@ export class Toolbar {
   #button(tool: Tool): HTMLButtonElement {
     const button = document.createElement('button');
     button.type = 'button';
-    button.textContent = tool.sign;
+    button.append(typeof tool.sign === 'string' ? tool.sign : toolIcon(tool.sign.icon));
     button.title = tool.keys ? `${tool.name} (${tool.keys})` : tool.name;
     button.setAttribute('aria-label', tool.name);
     button.tabIndex = this.#buttons.length === 0 ? 0 : -1;

@@ -29,7 +29,8 @@ const THEME = EditorView.theme({
     // Where the caret was before a change of the width must not widen the page.
     overflow: 'clip visible',
   },
-  '.cm-content': { padding: '0.9rem 0.4rem', caretColor: 'var(--ink)' },
+  // What is too wide, such as a table, scrolls in itself instead of widening all lines.
+  '.cm-content': { padding: '0.9rem 0.4rem', caretColor: 'var(--ink)', minWidth: '0', maxWidth: '100%' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '.cm-placeholder': { color: 'var(--ink-2)' },
   '.cm-tooltip': {

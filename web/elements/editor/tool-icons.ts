@@ -1,0 +1,30 @@
+/** Signs of tools that no font is sure to have: the path of each on a grid of 16 by 16. */
+const PATHS = {
+  highlight: 'M3 13.5h10M5 10.5l1-3.5 4.5-4.5 2.5 2.5L8.5 9.5z',
+  link: 'M6.5 9.5 9.5 6.5M7 4.5l1-1a3 3 0 0 1 4.2 4.2l-1 1M9 11.5l-1 1a3 3 0 0 1-4.2-4.2l1-1',
+  list: 'M6 4h7.5M6 8h7.5M6 12h7.5M2.8 4h.01M2.8 8h.01M2.8 12h.01',
+  numbers: 'M7 4h6.5M7 8h6.5M7 12h6.5M2.5 3l1-.5v3M2.3 10.2a1 1 0 0 1 1.9.4c0 .9-1.9 1.4-1.9 2.4h2',
+  tasks: 'M2.5 3h4.5v4.5H2.5zM3.6 5.2l.9.9 1.6-1.9M9 5h4.5M2.5 9.5h4.5V14H2.5zM9 11.7h4.5',
+  quote: 'M3 4v8M6 5h7.5M6 8h7.5M6 11h5',
+  callout: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM8 7.3V11M8 5h.01',
+  table: 'M2.5 3h11v10h-11zM2.5 6.3h11M2.5 9.6h11M8 3v10',
+  picture: 'M2.5 3h11v10h-11zM2.5 11l3-3.2 2.6 2.7 2-1.8 3.4 3.2M10.3 5.7h.01',
+  find: 'M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.5 10.5 14 14',
+  preview: 'M2.5 3h11v10h-11zM8 3v10M10 6h2M10 8.5h2',
+} as const;
+
+export type ToolIcon = keyof typeof PATHS;
+
+/** The icon in the colour of the text around it; it has no name of its own. */
+export function toolIcon(name: ToolIcon): SVGElement {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  const attributes = { class: 'icon', viewBox: '0 0 16 16', width: '18', height: '18', fill: 'none' };
+  const pen = { stroke: 'currentColor', 'stroke-width': '1.4', 'stroke-linecap': 'round', 'stroke-linejoin': 'round' };
+  for (const [attribute, value] of Object.entries({ ...attributes, ...pen, 'aria-hidden': 'true' })) {
+    svg.setAttribute(attribute, value);
+  }
+  const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+  path.setAttribute('d', PATHS[name]);
+  svg.append(path);
+  return svg;
+}
