@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { after, test } from 'node:test';
+import { AxeBuilder } from '@axe-core/playwright';
 import { pino } from 'pino';
 import { assertAccessible, collectComplaints, openWatched } from '../test/assert-page.ts';
 import { launchBrowser, PAGE_TIMEOUT_MS, skip } from '../test/browser.ts';
@@ -162,6 +163,12 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
       await page.goto(`${world.address}/engine-co/main/-/${action}`);
       await assertAccessible(page, action);
     }
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.goto(`${world.address}/docs`);
+    // The other endpoints look like the first.
+    const docs = new AxeBuilder({ page }).include('main > p').include('main > ul').include('section:first-of-type');
+    assert.deepEqual((await docs.setLegacyMode().analyze()).violations, [], 'the description of the API, dark');
+    await page.goBack();
   });
 
   await t.test('the chosen theme is kept', async () => {

@@ -25,17 +25,21 @@ ${sample}<h3>Answer (${endpoint.status ?? 200})</h3><pre>${json(reply)}</pre>
 <title>Ibid API</title>
 <style>
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-pre { overflow-x: auto; padding: 0.75rem; border: 1px solid; border-radius: 0.25rem; }
+body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; background: light-dark(#fcfbf8, #171816); color: light-dark(#22201b, #e7e5dc); overflow-wrap: break-word; }
+a { color: light-dark(#0d6157, #7fcdbd); }
+:focus-visible { outline: 2px solid; outline-offset: 2px; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 0.75rem; border: 1px solid light-dark(#8d887a, #83887a); border-radius: 0.25rem; background: light-dark(#f5f3ed, #1e201d); }
 ul { columns: 16rem; }
 </style>
 </head>
 <body>
+<main>
 <h1>Ibid API</h1>
 <p>Send a credential with each request: <code>Authorization: Bearer &lt;API key or access token&gt;</code>.
 The machine-readable description is <a href="/openapi.json">openapi.json</a>. What can be typed into a search is in docs/search.md.</p>
 <ul>${list.join('')}</ul>
 ${entries.join('\n')}
+</main>
 </body>
 </html>
 `;
