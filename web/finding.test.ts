@@ -36,7 +36,7 @@ const chosen = (page: Page) => page.locator('ibid-palette [aria-selected="true"]
 /** The option that is announced as active is the one that is highlighted. */
 async function assertActive(page: Page, title: string): Promise<void> {
   await page.locator('ibid-palette [aria-selected="true"] .title', { hasText: new RegExp(`^${title}$`) }).waitFor();
-  const active = await page.getByRole('combobox').getAttribute('aria-activedescendant');
+  const active = await page.getByRole('combobox', { name: 'Search this wiki' }).getAttribute('aria-activedescendant');
   assert.equal(await page.locator(`ibid-palette #${active} .title`).textContent(), title);
 }
 
@@ -84,22 +84,26 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
     await page.getByRole('heading', { level: 1, name: 'Analytical engine' }).waitFor();
   });
 
-  await t.test('sources are found too', async () => {
+  await t.test('a source is found unless its page is', async () => {
     await openPalette(page);
     await page.keyboard.type('jacquard');
-    const source = page.getByRole('group', { name: 'Sources' }).getByRole('option', { name: 'notes.md' });
-    await source.waitFor();
-    await until(
-      'the source is chosen',
-      async () => {
-        const title = await chosen(page);
-        if (title !== 'notes.md') await page.keyboard.press('ArrowDown');
-        return title;
-      },
-      (title) => title === 'notes.md',
-    );
+    await page.getByRole('option', { name: 'All results' }).waitFor();
+    await page
+      .getByRole('group', { name: 'In the text' })
+      .getByRole('option', { name: /^Notes/ })
+      .waitFor();
+    assert.equal(await page.getByRole('group', { name: 'Sources' }).count(), 0, 'one row for the page and its source');
+    const { body: pages } = await owner.get(`/v1/wikis/${wiki.wiki_id}/pages`);
+    const { page_id } = pages.find(({ title }: { title: string }) => title === 'Notes');
+    assert.equal((await owner.send('DELETE', `/v1/wikis/${wiki.wiki_id}/pages/${page_id}`)).status, 204);
+    await page.reload();
+    await openPalette(page);
+    await page.keyboard.type('jacquard');
+    await page.getByRole('group', { name: 'Sources' }).getByRole('option', { name: 'notes.md' }).waitFor();
+    await assertActive(page, 'notes.md');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/-/sources/*');
+    assert.equal((await owner.send('POST', `/v1/wikis/${wiki.wiki_id}/pages/${page_id}/restore`)).status, 200);
   });
 
   await t.test('a corrected query is offered, and searched for when it is selected', async () => {
@@ -112,14 +116,56 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
     const input = await openPalette(page);
     await page.keyboard.type('weavimg');
     await page.getByRole('group', { name: 'Did you mean' }).getByRole('option', { name: 'weaving' }).waitFor();
-    await assertActive(page, 'weaving');
+    // What was found is opened, although the correction stands above it.
+    await assertActive(page, 'Weaving');
     await assertAccessible(page, 'did you mean');
+    await page.keyboard.press('ArrowUp');
+    await assertActive(page, 'weaving');
     await page.keyboard.press('Enter');
     await assertActive(page, 'Weaving');
     assert.equal(await input.inputValue(), 'weaving');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/weaving');
   });
+
+  await t.test('before something is typed it has what was read last, and commands, which typing filters', async () => {
+    await page.keyboard.press('Control+k');
+    const recent = page.getByRole('group', { name: 'Read last' }).locator('.title');
+    assert.deepEqual(await recent.allTextContents(), ['Analytical engine'], 'without the page that is shown');
+    await assertActive(page, 'Analytical engine');
+    await assertAccessible(page, 'palette before typing');
+    const commands = page.getByRole('group', { name: 'Commands' }).locator('.title');
+    const all = await commands.allTextContents();
+    for (const title of ['New page', 'New subpage', 'Rename or move', 'Upload', 'Invite people', 'Sign out'])
+      assert.ok(all.includes(title), title);
+    await page.keyboard.type('rename');
+    await page.getByRole('option', { name: 'All results' }).waitFor();
+    assert.deepEqual(await commands.allTextContents(), ['Rename or move']);
+    await assertActive(page, 'Rename or move');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/-/move/weaving');
+    await openPalette(page);
+    await page.keyboard.type('theme dark');
+    await assertActive(page, 'Theme: dark');
+    await page.keyboard.press('Enter');
+    await page.locator('html[data-theme="dark"]').waitFor();
+  });
+
+  await t.test(
+    'a viewer has only the commands that they may use, and not what another user of the browser read',
+    async () => {
+      const viewer = await world.member(overview.session.organizations[0].organization_id, 'viewer');
+      const theirs = await openBrowserFor(world, viewer.user_id, { storageState: await context.storageState() });
+      const shared = await theirs.newPage();
+      await shared.goto(`${root}/weaving`);
+      await openPalette(shared);
+      const titles = await shared.locator('ibid-palette .title').allTextContents();
+      assert.ok(titles.includes('History') && titles.includes('Theme: dark'), titles.join());
+      for (const hidden of ['Analytical engine', 'New page', 'Rename or move', 'Upload', 'Invite people'])
+        assert.ok(!titles.includes(hidden), hidden);
+      await theirs.close();
+    },
+  );
 
   await t.test('Enter before the results waits for the results of the current query', async () => {
     await openPalette(page);

@@ -3,7 +3,7 @@ import { type Content, type Html, html, nothing } from './html.ts';
 import { icon } from './icons.ts';
 import { searchHelp } from './search-help.ts';
 import { breadcrumbs } from './tree.ts';
-import { userMenu } from './user-menu.ts';
+import { userMenu, wikiSwitcher } from './user-menu.ts';
 import type { Visit } from './visit.ts';
 import type { WikiContext } from './wiki-context.ts';
 
@@ -23,7 +23,19 @@ export interface WikiDocument {
   /** The query, shown in the search field. */
   query?: string;
   kind?: 'wiki' | 'write';
+  /** The page that is shown or edited, which is kept as read and has commands of its own. */
+  page?: { page_id: string; path: string; title: string };
 }
+
+/** The permissions that commands of the palette need. */
+const COMMAND_PERMISSIONS = [
+  'pages:write',
+  'uploads:create',
+  'sources:read',
+  'wikis:export',
+  'members:manage',
+  'members:read',
+];
 
 /** A document of a wiki: header with search and actions, the tree of pages, and the page itself. */
 export function renderInWiki(visit: Visit, context: WikiContext, document: WikiDocument): Html {
@@ -37,6 +49,7 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
 <a class="skip" href="#main">Skip to the text</a>
 <header class="top">
   <a class="brand" href="${context.pageUrl()}"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${wiki.title}</span></a>
+  ${wikiSwitcher(context)}
   <form class="find" role="search" action="${context.actionUrl('search')}">
     <label for="find" class="sr-only">Search ${wiki.title}</label>
     ${icon('search')}
@@ -59,9 +72,17 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
   ${document.aside ?? nothing}
   <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>
 </div>
-<ibid-palette data-wiki="${wiki.wiki_id}" data-root="${context.pageUrl()}"></ibid-palette>
+${palette(context, document.page)}
 ${context.can('uploads:create') && html`<ibid-drop data-wiki="${wiki.wiki_id}" data-to="${context.actionUrl('upload')}"></ibid-drop>`}`,
   });
+}
+
+function palette(context: WikiContext, page: WikiDocument['page']): Html {
+  const { user, wiki, workspace } = context;
+  const can = COMMAND_PERMISSIONS.filter((permission) => context.can(permission)).join(' ');
+  return html`<ibid-palette data-wiki="${wiki.wiki_id}" data-root="${context.pageUrl()}" data-user="${user.user_id}" data-workspace="/${workspace.slug}" data-can="${can}"${
+    page && html` data-page="${page.path}" data-page-id="${page.page_id}" data-title="${page.title}"`
+  }></ibid-palette>`;
 }
 
 /** The same row on every page: where it is, and what can be done with it. */

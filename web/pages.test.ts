@@ -37,6 +37,8 @@ const owner = await world.owner('mallory@example.com');
 await world.db.query(sql`update users set display_name = ${HOSTILE} where user_id = ${owner.user_id}`);
 const workspace = (await owner.post('/v1/workspaces', { name: HOSTILE.slice(0, 100), slug: 'hostile' })).body;
 const wiki = (await owner.post(`/v1/workspaces/${workspace.workspace_id}/wikis`, { title: HOSTILE, slug: 'w' })).body;
+// A second wiki, so that the workspace has a home of its own and each page a menu of wikis.
+await owner.post(`/v1/workspaces/${workspace.workspace_id}/wikis`, { title: `${HOSTILE} too`, slug: 'other' });
 const api = `/v1/wikis/${wiki.wiki_id}`;
 const page = (
   await owner.post(`${api}/pages`, {
@@ -45,6 +47,14 @@ const page = (
     markdown: `${HOSTILE}\n\n[[${HOSTILE}]] [[Nowhere & "co"]]`,
   })
 ).body;
+const unsavedTexts = {
+  'unsaved-new-page': { title: HOSTILE, markdown: '', parent_page_id: HOSTILE },
+  'unsaved-changes': { title: HOSTILE, markdown: '', page_id: page.page_id },
+};
+for (const [id, text] of Object.entries(unsavedTexts)) {
+  const headers = { 'content-type': 'application/json' };
+  await owner.send('PUT', `${api}/autosaves/${id}`, { body: JSON.stringify(text), headers });
+}
 await owner.post(`${api}/pages`, {
   title: `${HOSTILE} below`,
   slug: 'below',
@@ -80,6 +90,7 @@ const PAGES = [
   '/-/new',
   `/-/new?title=${encodeURIComponent(HOSTILE)}&parent=${page.page_id}`,
   '/-/edit/page',
+  `/-/edit?page=${page.page_id}`,
   '/-/move/page',
   '/-/trash',
   '/-/gone',
@@ -123,6 +134,54 @@ test('a page shows the tags and properties of its front matter, and each tag lea
   );
   const all = (await me.open('/hostile/w/-/tags')).body;
   assert.ok(all.includes(address), 'the list of tags leads there too');
+});
+
+test('a wiki begins with what one was writing and what was changed last, and a workspace with its wikis and members', async () => {
+  const member = await world.member(workspace.workspace_id, 'member');
+  await world.db.query(sql`update users set display_name = 'Grace Hopper' where user_id = ${member.user_id}`);
+  await member.post(`${api}/pages`, { title: 'Half a thought', markdown: 'Not yet.', status: 'draft' });
+  await member.post(`${api}/pages`, { title: 'Loom rules', markdown: 'Keep the threads dry.' });
+  const mine = String((await me.open('/hostile/w')).body);
+  const [, changed = ''] = /<section class="changed">([\s\S]*?)<\/section>/.exec(mine) ?? [];
+  assert.match(
+    changed,
+    /^<h2>Recently changed<\/h2>[\s\S]*?>Loom rules<[\s\S]*?Grace Hopper[\s\S]*?<time [\s\S]*?the threads dry/,
+  );
+  assert.doesNotMatch(mine, /Your drafts/, 'the draft is of another');
+  const [, unsaved = ''] = /<h2>Not saved yet<\/h2>([\s\S]*?)<\/section>/.exec(mine) ?? [];
+  const addresses = [...unsaved.matchAll(/href="([^"]+)"/g)].map(([, address]) => address);
+  assert.deepEqual(addresses, [
+    `/hostile/w/-/edit?page=${page.page_id}`,
+    `/hostile/w/-/new?parent=${encodeURIComponent(HOSTILE).replaceAll("'", '&#39;')}`,
+  ]);
+  const edit = await me.open(`/hostile/w/-/edit?page=${page.page_id}`);
+  assert.deepEqual([edit.status, edit.headers.get('location')], [303, '/hostile/w/-/edit/page']);
+  const theirs = await browserOf(member.user_id);
+  const other = String((await theirs.open('/hostile/w')).body);
+  assert.match(other, /<h2>Your drafts<\/h2>[\s\S]*?>Half a thought</);
+  assert.doesNotMatch(other, /Not saved yet/, 'only who writes a text is told of it');
+  const shared = String((await theirs.open('/hostile')).body);
+  for (const shown of ['href="/hostile/w"', 'href="/hostile/other"', '>Loom rules<', 'Grace Hopper'])
+    assert.ok(shared.includes(shown), shown);
+  assert.match(
+    String((await theirs.open('/hostile/w/page')).body),
+    /<details class="switcher">[\s\S]*?href="\/hostile\/other"/,
+  );
+});
+
+test('below its title a page says who changed it last and when, also where its text has the title', async () => {
+  const member = await world.member(workspace.workspace_id, 'member');
+  await world.db.query(sql`update users set display_name = 'Mary Somerville' where user_id = ${member.user_id}`);
+  const { body: first } = await member.post(`${api}/pages`, { title: 'Mill', markdown: '# Mill\n\nIt grinds.' });
+  const bylineOf = async () =>
+    /<\/h1><div class="byline">([\s\S]*?)<time datetime="([^"]+)" title="[^"]+"/.exec(
+      String((await me.open('/hostile/w/mill')).body),
+    );
+  const [, written = '', at] = (await bylineOf()) ?? [];
+  assert.match(written, /Written by <span dir="auto">Mary Somerville<\/span>, $/);
+  assert.equal(at, first.updated_at);
+  await owner.patch(`${api}/pages/${first.page_id}`, { markdown: 'It grinds.', base_revision: 1 });
+  assert.match((await bylineOf())?.[1] ?? '', /Changed by <span dir="auto">&quot;&gt;&lt;img/);
 });
 
 test('a link to a missing page leads to the form for a new page', async () => {

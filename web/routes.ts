@@ -2,7 +2,9 @@ import { brokenLinks } from './pages/broken-links.ts';
 import { diagramFrame } from './pages/diagram.ts';
 import { decideGone, gone } from './pages/gone.ts';
 import { history, restoreRevision } from './pages/history.ts';
-import { begin, beginWorkspace, chooseTheme, home, workspace } from './pages/home.ts';
+import { begin, beginWorkspace, chooseTheme, home } from './pages/home.ts';
+import { branchPages, rootPages, wikiHome } from './pages/homes/wiki-home.ts';
+import { workspace } from './pages/homes/workspace-home.ts';
 import { acceptInvitation, invitation } from './pages/invitation.ts';
 import { duplicatePage, movePage, orderPage, saveMove } from './pages/move-page.ts';
 import { acceptOwnInvitation, ownInvitations } from './pages/own-invitations.ts';
@@ -25,8 +27,7 @@ import { sendUpload, upload } from './pages/upload.ts';
 import { cancelUpload, oneUpload, retryUpload, uploads } from './pages/uploads.ts';
 import { makeFirstUser, welcome } from './pages/welcome.ts';
 import { widgetFrame } from './pages/widget-frame.ts';
-import { branchPages, rootPages, wikiHome } from './pages/wiki-home.ts';
-import { editPage, newPage, saveEdit, saveNewPage } from './pages/write-page.ts';
+import { editPage, editPageById, newPage, saveEdit, saveNewPage } from './pages/write-page.ts';
 import type { WebRoute } from './visit.ts';
 
 /** All routes of the web application. */
@@ -64,6 +65,7 @@ export const ROUTES: readonly WebRoute[] = [
   newPage,
   saveNewPage,
   editPage,
+  editPageById,
   saveEdit,
   restoreRevision,
   movePage,

@@ -3,7 +3,7 @@ import { renderDocument } from './document.ts';
 import { type Content, type Html, html } from './html.ts';
 import { loadSettingsContext, type SettingsContext } from './settings-context.ts';
 import { problemWithAdvice } from './settings-forms.ts';
-import { userMenu } from './user-menu.ts';
+import { userMenu, wikiSwitcher } from './user-menu.ts';
 import type { Visit, WebResponse, WebRoute } from './visit.ts';
 
 /** What a form does. Returns the key of a flash message, or a response of its own. Errors: Problem, shown above the page. */
@@ -71,6 +71,7 @@ export function renderSettings(
 <a class="skip" href="#main">Skip to the settings</a>
 <header class="top">
   <a class="brand" href="${home}"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${workspace.name}</span></a>
+  ${wikiSwitcher({ ...context, wiki: undefined })}
   <nav class="do last" aria-label="Actions">
     <a class="button quiet always" href="${home}">Back to the wiki</a>
     ${userMenu(visit, context)}

@@ -1,4 +1,5 @@
-import { type Html, html } from './html.ts';
+import { type Content, type Html, html } from './html.ts';
+import { icon } from './icons.ts';
 import type { Visit } from './visit.ts';
 import type { WikiContext } from './wiki-context.ts';
 
@@ -6,8 +7,31 @@ interface UserMenuContext extends Pick<WikiContext, 'user' | 'workspace' | 'over
   wiki?: WikiContext['wiki'] | undefined;
 }
 
+/** Wikis that a menu shows at most. */
+const SHOWN = 20;
+
+/** The wikis of the workspace, beside the name of the one that is shown. */
+export function wikiSwitcher({ workspace, wiki, overview }: UserMenuContext): Content {
+  const all = overview.wikis.filter(({ organization_id }) => organization_id === workspace.organization_id);
+  if (all.length < 2) return false;
+  return html`<details class="switcher">
+    <summary aria-label="Wikis of ${workspace.name}" title="Wikis of ${workspace.name}">${icon('chevron')}</summary>
+    <div class="menu-box"><ul>${all
+      .slice(0, SHOWN)
+      .map(
+        (it) =>
+          html`<li><a href="/${workspace.slug}/${it.slug}"${it.wiki_id === wiki?.wiki_id && html` aria-current="true"`}>${it.title}</a></li>`,
+      )}</ul>
+    <ul><li><a href="/${workspace.slug}">All wikis</a></li></ul></div>
+  </details>`;
+}
+
 export function userMenu(visit: Visit, { user, workspace, wiki, overview }: UserMenuContext): Html {
-  const others = overview.wikis.filter(({ wiki_id }) => wiki_id !== wiki?.wiki_id).slice(0, 20);
+  const others = overview.wikis
+    .filter(
+      ({ wiki_id, organization_id }) => wiki_id !== wiki?.wiki_id && organization_id !== workspace.organization_id,
+    )
+    .slice(0, SHOWN);
   const slugOf = new Map(overview.session.organizations.map((it) => [it.organization_id, it.slug]));
   return html`<details class="menu">
     <summary aria-label="You and your wikis"><span class="face" aria-hidden="true">${initial(user.display_name || user.email)}</span></summary>

@@ -2,13 +2,15 @@ import { ApiError, callApi } from './call-api.ts';
 
 /** An entry of the palette. */
 export interface Entry {
-  kind: 'suggestion' | 'title' | 'text' | 'source' | 'all';
-  /** The address; of a `suggestion` the query to search for instead. */
+  kind: 'recent' | 'suggestion' | 'title' | 'text' | 'source' | 'command' | 'all';
+  /** The address; of a `suggestion` the query to search for instead; of a `command` "" where it has a button. */
   href: string;
   title: string;
   where: string;
   /** Safe HTML: the API escapes the text; the only markup is <mark>. */
   snippet: string;
+  /** Of a `command`: which button of the page does it; "" for one that leads to an address. */
+  press?: string;
 }
 
 /** The wiki to search: its API path and its address. */
@@ -26,6 +28,7 @@ interface Suggestion {
 interface PageHit {
   path: string;
   title: string;
+  source_count: number;
   snippet: string;
   heading: string;
   anchor: string;
@@ -35,6 +38,7 @@ interface SourceHit {
   source_id: string;
   filename: string;
   title: string;
+  page_count: number;
   snippet: string;
 }
 
@@ -61,35 +65,32 @@ export async function suggestTitles({ api, root }: SearchScope, words: string, s
   );
 }
 
-/** Pages and sources that contain the words. Errors: ApiError; an AbortError. */
+/**
+ * Pages and sources that contain the words, without the sources whose page is among them: a page that was made from one source
+ * has its title. Errors: ApiError; an AbortError.
+ */
 export async function searchTexts(scope: SearchScope, words: string, signal: AbortSignal): Promise<Entry[]> {
   const [pages, sources] = await Promise.all([
     callApi<PageHit[]>('GET', `${scope.api}/pages/search?${queryParameter(words)}&limit=8`, undefined, signal),
     searchSources(scope, words, signal),
   ]);
-  return [...pages.map((hit) => pageEntry(scope, hit)), ...sources];
+  const made = new Set(pages.filter(({ source_count }) => source_count > 0).map(({ title }) => title));
+  const others = sources.filter(({ page_count, title }) => page_count === 0 || !made.has(title));
+  return [...pages.map((hit) => pageEntry(scope, hit)), ...others.map((hit) => sourceEntry(scope, hit))];
 }
 
 /** Not everyone who can read pages can read their sources: a 403 means none. */
-async function searchSources({ api, root }: SearchScope, words: string, signal: AbortSignal): Promise<Entry[]> {
+async function searchSources({ api }: SearchScope, words: string, signal: AbortSignal): Promise<SourceHit[]> {
   try {
-    const hits = await callApi<SourceHit[]>(
-      'GET',
-      `${api}/sources/search?${queryParameter(words)}&limit=3`,
-      undefined,
-      signal,
-    );
-    return hits.map(({ source_id, filename, title, snippet }) => ({
-      kind: 'source',
-      href: `${root}/-/sources/${source_id}`,
-      title: filename || title,
-      where: '',
-      snippet,
-    }));
+    return await callApi('GET', `${api}/sources/search?${queryParameter(words)}&limit=3`, undefined, signal);
   } catch (error) {
     if (error instanceof ApiError && error.status === 403) return [];
     throw error;
   }
+}
+
+function sourceEntry({ root }: SearchScope, { source_id, filename, title, snippet }: SourceHit): Entry {
+  return { kind: 'source', href: `${root}/-/sources/${source_id}`, title: filename || title, where: '', snippet };
 }
 
 function pageEntry({ root }: SearchScope, { path, title, snippet, heading = '', anchor = '' }: PageHit): Entry {

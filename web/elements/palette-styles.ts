@@ -1,7 +1,7 @@
 import { css } from 'lit';
 
 export const paletteStyles = css`
-  dialog { box-sizing: border-box; width: min(42rem, calc(100vw - 2rem)); max-height: calc(100dvh - 2rem); margin: min(12vh, 6rem) auto auto; padding: 0; border: 1px solid var(--line); border-radius: 14px; background: var(--paper); color: var(--ink); box-shadow: var(--shadow); overflow: hidden; }
+  dialog { box-sizing: border-box; width: min(42rem, calc(100vw - 2rem)); max-height: calc(100dvh - min(12vh, 6rem) - 1rem); margin: min(12vh, 6rem) auto auto; padding: 0; border: 1px solid var(--line); border-radius: 14px; background: var(--paper); color: var(--ink); box-shadow: var(--shadow); overflow: hidden; }
   dialog[open] { display: flex; flex-direction: column; }
   dialog::backdrop { background: rgb(20 20 15 / 45%); }
   input { width: 100%; flex: none; box-sizing: border-box; border: 0; border-bottom: 1px solid var(--line); background: none; color: inherit; font: 1.15rem var(--sans); padding: 1rem 1.25rem; }

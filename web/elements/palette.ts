@@ -1,22 +1,29 @@
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { unsafeHTML } from 'lit/directives/unsafe-html.js';
 import { errorMessage } from './call-api.ts';
+import { findCommands } from './commands.ts';
 import { type Entry, type SearchScope, searchTexts, searchUrl, suggestTitles } from './find.ts';
 import { paletteStyles } from './palette-styles.ts';
+import { recentEntries, rememberVisit } from './recent-pages.ts';
 
 /** Titles are cheap, so they are requested while the user types; full-text search waits until the user pauses. */
 const TITLES_AFTER_MS = 60;
 const TEXTS_AFTER_MS = 200;
 
+/** In the order of the entries. */
 const GROUPS: readonly { kind: Entry['kind']; name: string }[] = [
+  { kind: 'recent', name: 'Read last' },
   { kind: 'suggestion', name: 'Did you mean' },
   { kind: 'title', name: 'Pages' },
   { kind: 'text', name: 'In the text' },
   { kind: 'source', name: 'Sources' },
+  { kind: 'command', name: 'Commands' },
   { kind: 'all', name: 'Everything' },
 ];
 
-/** The search dialog: shows results while the user types, and is operated by keyboard alone. */
+const FOUND: readonly Entry['kind'][] = ['title', 'text', 'source'];
+
+/** The search dialog, for the keyboard alone: results while the user types; before, the pages read last and commands. */
 export class Palette extends LitElement {
   static override properties = {
     entries: { state: true },
@@ -34,6 +41,8 @@ export class Palette extends LitElement {
   #answeredWords = '';
   /** Enter was pressed before there were results: the first one opens when they arrive. */
   #isEager = false;
+  /** The user has moved the selection since the words were typed, so it stays where it is. */
+  #hasMoved = false;
   #request = new AbortController();
   #timers: ReturnType<typeof setTimeout>[] = [];
 
@@ -48,6 +57,7 @@ export class Palette extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     document.addEventListener('keydown', this.#onKey);
+    rememberVisit(this.dataset);
     for (const field of document.querySelectorAll<HTMLInputElement>('.find input')) {
       // Not at the pointer's way down: the click that follows would land outside of the dialog and close it.
       field.addEventListener('click', this.#onField);
@@ -77,7 +87,7 @@ export class Palette extends LitElement {
     const input = this.#input;
     if (words !== '') input.value = words;
     input.select();
-    if (input.value !== this.#words) this.#search(input.value);
+    if (input.value !== this.#words || input.value === '') this.#search(input.value);
   }
 
   get #scope(): SearchScope {
@@ -91,6 +101,7 @@ export class Palette extends LitElement {
   #search(words: string): void {
     this.#words = words;
     this.#isEager = false;
+    this.#hasMoved = false;
     this.problem = '';
     for (const timer of this.#timers) clearTimeout(timer);
     // Drops replies to what was typed before.
@@ -99,7 +110,7 @@ export class Palette extends LitElement {
     const { signal } = this.#request;
     this.isAsking = words.trim() !== '';
     if (!this.isAsking) {
-      this.entries = [];
+      this.entries = [...recentEntries(this.dataset), ...findCommands(this.dataset)];
       this.chosen = 0;
       this.#answeredWords = words;
       return;
@@ -134,11 +145,14 @@ export class Palette extends LitElement {
         where: '',
         snippet: '',
       };
-      this.entries = found.length === 0 ? [] : [...found, all];
-      if (this.#answeredWords !== words) this.chosen = 0;
+      const known = [...found, ...findCommands(this.dataset, words)];
+      this.entries = known.length === 0 ? [] : [...known, all];
+      const first = this.entries.findIndex(({ kind }) => FOUND.includes(kind));
+      // A correction stands above what the words themselves found.
+      if (!this.#hasMoved) this.chosen = Math.max(0, first);
       this.#answeredWords = words;
       if (isAll) this.isAsking = false;
-      if (this.#isEager) this.#openChosen();
+      if (this.#isEager && (isAll || first >= 0)) this.#openChosen();
     } catch (error) {
       if (signal.aborted) return;
       this.isAsking = false;
@@ -157,21 +171,28 @@ export class Palette extends LitElement {
     const next = to[event.key];
     const isPlain = !(event.shiftKey || event.ctrlKey || event.metaKey || event.altKey);
     if (event.key === 'Enter') this.#openChosen(event.ctrlKey || event.metaKey);
-    else if (next !== undefined && length > 0 && isPlain) this.chosen = next;
+    else if (next !== undefined && length > 0 && isPlain) this.#choose(next);
     else return;
     event.preventDefault();
   }
 
+  #choose(at: number): void {
+    this.chosen = at;
+    this.#hasMoved = true;
+  }
+
   #openChosen(inNewTab = false): void {
-    if (this.#words.trim() === '') return;
+    if (this.#words.trim() === '' && this.entries.length === 0) return;
     this.#isEager = this.#answeredWords !== this.#words && this.problem === '';
     if (this.#isEager) return;
     const entry = this.problem === '' ? this.entries[this.chosen] : undefined;
     if (entry?.kind === 'suggestion') return this.#searchFor(entry.href);
     const href = entry?.href ?? searchUrl(this.#scope, this.#words);
-    if (inNewTab) return void window.open(href, '_blank', 'noopener');
+    const isButton = Boolean(entry?.press);
+    if (inNewTab && !isButton) return void window.open(href, '_blank', 'noopener');
     this.renderRoot.querySelector('dialog')?.close();
-    location.href = href;
+    if (isButton) document.querySelector<HTMLElement>(entry?.press ?? '')?.click();
+    else location.href = href;
   }
 
   #searchFor(words: string): void {
@@ -203,9 +224,9 @@ export class Palette extends LitElement {
   }
 
   #option({ title, where, snippet }: Entry, i: number) {
-    return html`<div class="option" id="entry-${i}" role="option" aria-selected=${i === this.chosen} @pointermove=${() => (this.chosen = i)}
+    return html`<div class="option" id="entry-${i}" role="option" aria-selected=${i === this.chosen} @pointermove=${({ movementX, movementY }: PointerEvent) => (movementX !== 0 || movementY !== 0) && this.#choose(i)}
       @click=${(event: MouseEvent) => {
-        this.chosen = i;
+        this.#choose(i);
         this.#openChosen(event.ctrlKey || event.metaKey);
       }}><span class="title">${title}</span>${where === '' ? nothing : html` <span class="where">${where}</span>`}${snippet === '' ? nothing : html`<div class="snippet">${unsafeHTML(snippet)}</div>`}</div>`;
   }
@@ -215,7 +236,7 @@ export class Palette extends LitElement {
     if (problem !== '') return html`<p class="problem">${problem}</p>`;
     if (isAsking || this.#words.trim() === '') return nothing;
     if (entries.length === 0) return html`<p>Nothing contains these words. Try fewer or other words.</p>`;
-    const { length } = entries.filter(({ kind }) => kind !== 'suggestion' && kind !== 'all');
+    const { length } = entries.filter(({ kind }) => FOUND.includes(kind));
     return html`<p class="for-ears">${length} found</p>`;
   }
 }

@@ -3,11 +3,15 @@ const CONTAINERS = 'dl, ol, section, table, tbody, tfoot, thead, ul';
 
 const prose = document.querySelector<HTMLElement>('article > .prose');
 
-/** The blocks of the text in order. `web/blocks.ts` has to count them in the same way on the server. */
+/**
+ * The blocks of the text in order. `web/blocks.ts` has to count them in the same way on the server. Who changed the page last
+ * stands below a title of the text, and is none.
+ */
 function blocksIn(parent: Element): HTMLElement[] {
-  return [...parent.children].flatMap((child) =>
-    child.matches(CONTAINERS) ? blocksIn(child) : [child as HTMLElement],
-  );
+  return [...parent.children].flatMap((child) => {
+    if (child.matches('.byline')) return [];
+    return child.matches(CONTAINERS) ? blocksIn(child) : [child as HTMLElement];
+  });
 }
 
 /**

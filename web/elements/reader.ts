@@ -15,7 +15,7 @@ const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');
 if (treeFold && !matchMedia('(max-width: 52rem)').matches) treeFold.open = true;
 
 // Menus close on a click outside, on Escape, and when another one opens.
-const openMenus = () => document.querySelectorAll<HTMLDetailsElement>('details.menu[open], details.find-help[open]');
+const openMenus = () => document.querySelectorAll<HTMLDetailsElement>('details:is(.menu, .switcher, .find-help)[open]');
 document.addEventListener('click', (event) => {
   for (const menu of openMenus()) if (!menu.contains(event.target as Node)) menu.open = false;
 });

@@ -1,8 +1,7 @@
 import type { Overview } from '../../src/workspaces/schema.ts';
 import { html } from '../html.ts';
 import { renderAlone } from '../layout.ts';
-import type { Cookie, Visit, WebRoute } from '../visit.ts';
-import { notFound } from '../wiki-context.ts';
+import type { Cookie, WebRoute } from '../visit.ts';
 import { invitationList, loadOwnInvitations } from './own-invitations.ts';
 
 /** The address of the user's current wiki; of /begin for users without one. */
@@ -55,27 +54,6 @@ export const beginWorkspace: WebRoute = {
     await api.post('/v1/workspaces', { name: form.get('name') ?? '' });
     const overview = await api.get<Overview>('/v1/overview');
     return { redirect: `${homeUrl(overview)}/-/upload` };
-  },
-};
-
-/** The wikis of a workspace; leads to the wiki if there is only one. */
-export const workspace: WebRoute = {
-  method: 'GET',
-  path: '/:workspace',
-  handle: async (visit: Visit) => {
-    const overview = await visit.api.get<Overview>('/v1/overview');
-    const found = overview.session.organizations.find(({ slug }) => slug === visit.params.workspace);
-    if (!found) throw notFound(visit, 'workspace');
-    const wikis = overview.wikis.filter(({ organization_id }) => organization_id === found.organization_id);
-    if (wikis.length === 1) return { redirect: `/${found.slug}/${wikis[0]?.slug}` };
-    return {
-      page: renderAlone(visit, {
-        title: found.name,
-        main: html`<h1>${found.name}</h1>
-          <ul class="list">${wikis.map((it) => html`<li><a href="/${found.slug}/${it.slug}">${it.title}</a><p>${it.description}</p></li>`)}</ul>
-          ${wikis.length === 0 && html`<p>There is no wiki here that you can read.</p>`}`,
-      }),
-    };
   },
 };
 

@@ -61,6 +61,18 @@ export const editPage: WebRoute = {
   },
 };
 
+/** The editor of a page that is named by its id, as unsaved texts name it. */
+export const editPageById: WebRoute = {
+  method: 'GET',
+  path: '/:workspace/:wiki/-/edit',
+  handle: async (visit) => {
+    const context = await loadWikiContext(visit);
+    const page_id = encodeURIComponent(visit.query.get('page') ?? '');
+    const { path } = await visit.api.get<FullPage>(`${context.api}/pages/${page_id}`);
+    return { redirect: context.actionUrl('edit', path) };
+  },
+};
+
 export const saveEdit: WebRoute = {
   method: 'POST',
   path: '/:workspace/:wiki/-/edit/*',

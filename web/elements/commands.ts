@@ -1,0 +1,72 @@
+import type { Entry } from './find.ts';
+
+interface Command {
+  title: string;
+  /** Other words that find it. */
+  words?: string;
+  /** The permission that it needs. */
+  needs?: string;
+  /** Where it leads. */
+  href?: string;
+  /** A button of the page that does it. */
+  press?: string;
+}
+
+/**
+ * What the user can do here, most frequent first; with words, those that contain the beginnings of all of them. The data of the
+ * palette's element say where it is: the addresses of the wiki and its workspace, what the user may do, and the page, if any.
+ */
+export function findCommands(data: DOMStringMap, words = ''): Entry[] {
+  const typed = wordsOf(words);
+  const may = new Set((data.can ?? '').split(' '));
+  return commandsOf(data)
+    .filter(({ needs }) => needs === undefined || may.has(needs))
+    .filter((command) => {
+      const own = wordsOf(`${command.title} ${command.words ?? ''}`);
+      return typed.every((word) => own.some((other) => other.startsWith(word)));
+    })
+    .filter(({ press }) => press === undefined || document.querySelector(press) !== null)
+    .map(({ title, href = '', press = '' }) => ({ kind: 'command', href, title, where: '', snippet: '', press }));
+}
+
+function commandsOf({ root = '', workspace = '', page = '', pageId = '' }: DOMStringMap): Command[] {
+  const action = (name: string) => `${root}/-/${name}`;
+  return [
+    { title: 'New page', words: 'create write', needs: 'pages:write', href: action('new') },
+    ...(page === '' ? [] : pageCommands(action, page, pageId)),
+    { title: 'Upload', words: 'import files folder', needs: 'uploads:create', href: action('upload') },
+    { title: 'Tags', href: action('tags') },
+    { title: 'Sources', words: 'files', needs: 'sources:read', href: action('sources') },
+    { title: 'Trash', words: 'deleted restore', needs: 'pages:write', href: action('trash') },
+    { title: 'Broken links', needs: 'pages:write', href: action('broken-links') },
+    { title: 'Export and import', words: 'download backup', needs: 'wikis:export', href: action('transfer') },
+    {
+      title: 'Invite people',
+      words: 'members invitation',
+      needs: 'members:manage',
+      href: `${workspace}/-/members`,
+    },
+    { title: 'Settings', words: 'members workspace', needs: 'members:read', href: `${workspace}/-/members` },
+    { title: 'All wikis', words: 'workspace switch', href: workspace },
+    { title: 'Your profile', words: 'settings account', href: '/me' },
+    ...['Auto', 'Light', 'Dark'].map((name) => ({
+      title: `Theme: ${name.toLowerCase()}`,
+      words: 'colours colors mode',
+      press: `.theme button[value="${name.toLowerCase()}"]`,
+    })),
+    { title: 'Sign out', words: 'log logout', press: 'form[action="/sign-out"] button' },
+  ];
+}
+
+function pageCommands(action: (name: string) => string, page: string, pageId: string): Command[] {
+  return [
+    { title: 'Edit this page', words: 'write', needs: 'pages:write', href: action(`edit/${page}`) },
+    { title: 'New subpage', words: 'create', needs: 'pages:write', href: `${action('new')}?parent=${pageId}` },
+    { title: 'Rename or move', words: 'address parent', needs: 'pages:write', href: action(`move/${page}`) },
+    { title: 'History', words: 'revisions changes restore', href: action(`history/${page}`) },
+  ];
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}

@@ -1,0 +1,113 @@
+import type { Member, MembersList } from '../../../src/members/schema.ts';
+import type { Page } from '../../../src/pages/schema.ts';
+import type { OrganizationWiki } from '../../../src/wikis/schema.ts';
+import { renderDocument } from '../../document.ts';
+import { type Content, type Html, html, nothing } from '../../html.ts';
+import { time } from '../../layout.ts';
+import { loadSettingsContext, type SettingsContext } from '../../settings-context.ts';
+import { userMenu } from '../../user-menu.ts';
+import type { Visit, WebRoute } from '../../visit.ts';
+import { loadRecent } from './recent-changes.ts';
+
+/** Wikis of which the last change is shown: each is asked for. */
+const CHANGES_MAX = 6;
+/** Members that are named. */
+const MEMBERS_SHOWN = 12;
+
+interface WikiEntry {
+  wiki: OrganizationWiki;
+  /** Its page that was changed last, where that was asked for and there is one. */
+  changed: Page | undefined;
+}
+
+/** The wikis and members of a workspace; leads to the wiki if there is only one. */
+export const workspace: WebRoute = {
+  method: 'GET',
+  path: '/:workspace',
+  handle: async (visit) => {
+    const context = await loadSettingsContext(visit);
+    const { slug, organization_id } = context.workspace;
+    const wikis = context.overview.wikis.filter((it) => it.organization_id === organization_id);
+    if (wikis.length === 1) return { redirect: `/${slug}/${wikis[0]?.slug}` };
+    const [entries, members] = await Promise.all([
+      Promise.all(wikis.map((wiki, i) => toEntry(visit, context, wiki, i < CHANGES_MAX))),
+      context.can('members:read') ? loadMembers(visit, context) : [],
+    ]);
+    return { page: renderWorkspace(visit, context, entries, members) };
+  },
+};
+
+async function toEntry(
+  { api }: Visit,
+  context: SettingsContext,
+  wiki: OrganizationWiki,
+  isAsked: boolean,
+): Promise<WikiEntry> {
+  const [changed] = isAsked && context.can('pages:read') ? await loadRecent(api, wiki.wiki_id, 1) : [];
+  return { wiki, changed };
+}
+
+async function loadMembers({ api }: Visit, context: SettingsContext): Promise<Member[]> {
+  const { members } = await api.get<MembersList>(`${context.api}/members`);
+  return members.filter(({ status }) => status === 'active');
+}
+
+function renderWorkspace(
+  visit: Visit,
+  context: SettingsContext,
+  entries: readonly WikiEntry[],
+  members: readonly Member[],
+): Html {
+  const { name, slug } = context.workspace;
+  return renderDocument(visit, {
+    title: `${name} · Ibid`,
+    kind: 'wiki',
+    body: html`
+<a class="skip" href="#main">Skip to the wikis</a>
+<header class="top">
+  <a class="brand" href="/${slug}"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${name}</span></a>
+  <nav class="do last" aria-label="Actions">${userMenu(visit, { ...context, wiki: undefined })}</nav>
+</header>
+<div class="frame">
+  <main id="main" tabindex="-1"><article class="home"><h1>${name}</h1>
+    ${entries.length === 0 ? noWiki(context) : wikiList(slug, entries)}
+    ${entries.length > 0 && context.can('wikis:create') && html`<p class="row-of-buttons"><a class="button" href="${context.sectionUrl('wikis')}">New wiki</a></p>`}
+    ${memberList(context, members)}
+  </article></main>
+  <footer class="end">${name} · <a href="/docs">API</a></footer>
+</div>`,
+  });
+}
+
+function noWiki(context: SettingsContext): Content {
+  return html`<div class="empty-state"><p class="lead">There is no wiki here that you can read.</p>
+    ${
+      context.can('wikis:create')
+        ? html`<p class="row-of-buttons"><a class="button main" href="${context.sectionUrl('wikis')}">Make a wiki</a></p>`
+        : html`<p>Ask a member of the workspace to make one.</p>`
+    }</div>`;
+}
+
+function wikiList(slug: string, entries: readonly WikiEntry[]): Content {
+  return html`<section><h2>Wikis</h2><ul class="list">${entries.map(({ wiki, changed }) => {
+    const address = `/${slug}/${wiki.slug}`;
+    return html`<li><a href="${address}" dir="auto"><strong>${wiki.title}</strong></a>
+      ${wiki.description !== '' && html`<p class="excerpt" dir="auto">${wiki.description}</p>`}
+      ${changed && html`<p class="small">Last changed: <a href="${address}/${changed.path}" dir="auto">${changed.title}</a>, ${time(changed.updated_at)}</p>`}</li>`;
+  })}</ul></section>`;
+}
+
+function memberList(context: SettingsContext, members: readonly Member[]): Content {
+  if (members.length === 0) return nothing;
+  const others = members.length - MEMBERS_SHOWN;
+  return html`<section><h2>Members</h2><ul class="members">${members
+    .slice(0, MEMBERS_SHOWN)
+    .map(
+      ({ display_name, email, role }) =>
+        html`<li dir="auto">${display_name || email} <span class="tag">${role}</span></li>`,
+    )}</ul>
+    <p class="row-of-buttons"><a class="button" href="${context.sectionUrl('members')}">${others > 0 ? `All ${members.length} members` : 'Members'}</a>${
+      context.can('members:manage') &&
+      html` <a class="button quiet" href="${context.sectionUrl('members')}">Invite people</a>`
+    }</p></section>`;
+}
