@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { readConfig } from '../src/config.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const DOCUMENTS = globSync(['*.md', '{src,web,test,bench,docs}/**/*.md'], { cwd: ROOT });
+const DOCUMENTS = globSync(['*.md', '{src,web,test,bench,docs}/**/*.md'], {
+  cwd: ROOT,
+  exclude: ['test/clipboards/**'],
+});
 const OPTIONS = Object.keys(readConfig({}));
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 

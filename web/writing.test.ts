@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
@@ -8,6 +11,8 @@ import { until } from '../test/until.ts';
 import { openWorld } from '../test/world.ts';
 
 const world = await openWorld();
+/** Documents as programs copy them, and what is expected of each. */
+const CLIPBOARDS = fileURLToPath(new URL('../test/clipboards/', import.meta.url));
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 async function openWriter() {
@@ -173,6 +178,24 @@ test('pictures, files and rich text come into a page by pasting and dropping', {
     const { markdown } = (await owner.get(`${api}/pages/path/guide`)).body;
     assert.match(markdown, /^## Threads\n\nWarp \*\*and\*\* weft, \[there\]\(https:\/\/example\.com\/\)\./);
     assert.match(markdown, /- one\n- two/);
+  });
+
+  await t.test('what programs put on the clipboard becomes what a reviewer would write', async () => {
+    const files = globSync('*.html', { cwd: CLIPBOARDS }).sort();
+    assert.ok(files.length >= 30);
+    const read = (name: string) => readFileSync(join(CLIPBOARDS, name), 'utf8');
+    await page.goto(`${world.address}${root}/-/edit/guide`);
+    const editor = await page.locator('script[src$="/editor.js"]').getAttribute('src');
+    const written = await page.evaluate(
+      async ({ address, copied }) => {
+        const { richToMarkdown } = await import(address);
+        return copied.map((html) => richToMarkdown(html) as string);
+      },
+      { address: String(editor).replace('editor.js', 'rich-text.js'), copied: files.map(read) },
+    );
+    for (const [i, name] of files.entries()) {
+      assert.equal(`${written[i]}\n`, read(name.replace(/html$/, 'md')), name);
+    }
   });
 
   assert.deepEqual(complaints, []);

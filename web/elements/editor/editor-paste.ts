@@ -1,4 +1,6 @@
+import { syntaxTree } from '@codemirror/language';
 import type { EditorView } from '@codemirror/view';
+import type { SyntaxNode } from '@lezer/common';
 import { callApi, errorMessage } from '../call-api.ts';
 import { toMarkdown } from '../lazy-modules.ts';
 import { insertLink } from './text/commands.ts';
@@ -14,7 +16,8 @@ export interface AttachmentTarget {
 }
 
 /** HTML with formatting worth converting. Anything else is pasted as plain text, as it is. */
-const RICH = /<(?:h[1-6]|ul|ol|table|a\s|strong|b>|em|i>|blockquote|pre|img)/i;
+const RICH =
+  /<(?:h[1-6]|ul|ol|li|table|a|strong|b|em|i|blockquote|pre|img|code|s|del)[\s>]|(?:font-weight:\s*(?:bold|[6-9]00)|font-style:\s*italic|line-through|white-space:\s*pre;|mso-list:)/i;
 
 /** Pastes files as attachments and rich text as Markdown. Returns whether the event was handled. */
 export function handlePaste(view: EditorView, event: ClipboardEvent, target: AttachmentTarget): boolean {
@@ -26,10 +29,18 @@ export function handlePaste(view: EditorView, event: ClipboardEvent, target: Att
     return true;
   }
   const rich = data?.getData('text/html') ?? '';
-  if (!RICH.test(rich)) return false;
+  if (!RICH.test(rich) || isInCode(view)) return false;
   event.preventDefault();
   void insertRich(view, rich, data?.getData('text/plain') ?? '');
   return true;
+}
+
+/** What is pasted into code is text. */
+function isInCode({ state }: EditorView): boolean {
+  const { from } = state.selection.main;
+  for (let node: SyntaxNode | null = syntaxTree(state).resolveInner(from, -1); node; node = node.parent)
+    if (/^(?:FencedCode|CodeBlock|InlineCode)$/.test(node.name)) return node.from < from && from < node.to;
+  return false;
 }
 
 /** An address that is pasted over words links them; one of a page of this wiki becomes a link with its title. */
