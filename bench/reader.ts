@@ -1,14 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
 import { type Browser, chromium } from 'playwright-core';
-import { sha256 } from '../src/core/secrets.ts';
-import { runningPostgres } from '../src/db/postgres/running.ts';
 import { CHROMIUM } from '../test/browser.ts';
 import { listAll } from './api.ts';
 import { median } from './compare.ts';
 import { generatePages } from './corpus.ts';
 import { openConnection, runRound } from './http-load.ts';
 import { cpuOf } from './processes.ts';
+import { signIn } from './sign-in.ts';
 import { startBench } from './start-bench.ts';
 
 /**
@@ -20,8 +17,6 @@ const AT_ONCE = 1_000;
 const ROUND_MS = 4_000;
 const ROUNDS = 5;
 const LOADS = 15;
-/** The user that startBench creates. */
-const EMAIL = 'bench@example.com';
 
 interface Listed {
   path: string;
@@ -44,7 +39,7 @@ try {
   const all: Listed[] = await listAll(api, `/v1/wikis/${wiki_id}/pages`);
   const pages = all.filter(({ source_count }) => source_count > 0);
   console.log(`A wiki of ${pages.length} pages of 4,000 bytes\n`);
-  const cookie = await signIn(service.address);
+  const cookie = await signIn(bench);
   await measureService(root, pages, cookie);
   await measureScripts(cookie, {
     'a page that people wrote': `${root}/${written.path}`,
@@ -65,37 +60,6 @@ try {
   });
 } finally {
   await bench.stop();
-}
-
-/**
- * The cookie of a browser session of the bench's user, signed in by a link that is written into the database in place
- * of a mail.
- */
-async function signIn(address: string): Promise<string> {
-  const connection = runningPostgres(bench.dataDir);
-  if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
-  const token = randomBytes(32).toString('base64url');
-  const database = new Client(connection);
-  await database.connect();
-  await database.query(
-    "insert into email_links (link_id, email, network, token_hash, expires_at) values ($1, $1, '', $2, now() + interval '1 hour')",
-    [EMAIL, sha256(token)],
-  );
-  await database.query('vacuum analyze');
-  await database.end();
-  const { access_token } = await post(`${address}/v1/auth/email/complete`, { token });
-  const { browser_secret } = await post(`${address}/v1/auth/browser`, {}, { authorization: `Bearer ${access_token}` });
-  return `ibid=${browser_secret}`;
-}
-
-async function post(url: string, body: object, headers: Record<string, string> = {}): Promise<Record<string, string>> {
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(`${url} answers ${answer.status}: ${await answer.text()}`);
-  return answer.json();
 }
 
 /** Reads pages as HTML, one after the other and eight at once, in turns with the API's answer for the same page. */

@@ -37,6 +37,10 @@ class Editor extends HTMLElement {
     else this.#area.value = text;
   }
 
+  get textLength(): number {
+    return this.#view?.view.state.doc.length ?? 0;
+  }
+
   connectedCallback(): void {
     // Unlike `value`, `defaultValue` has the line breaks as they are written. The user may have typed before the script was
     // loaded, and browsers refill forms on a reload.

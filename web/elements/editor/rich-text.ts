@@ -12,7 +12,7 @@ import { readWord } from './pasted/word.ts';
 import { handlers, tightenLists, writeRoot, writeText } from './pasted/write.ts';
 
 /**
- * Converts copied HTML to Markdown as somebody would write it: what the styles of Word, Google Docs and others mean is
+ * Converts copied HTML to Markdown as an author would write it: what the styles of Word, Google Docs and others mean is
  * kept, and all else of them is dropped. `test/clipboards/` has examples.
  */
 export function richToMarkdown(html: string): string {

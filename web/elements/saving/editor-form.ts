@@ -1,6 +1,8 @@
 /** The editor: its text, and the event `change`, which it sends when the text or the title changes. */
 export interface EditingElement extends HTMLElement {
   text: string;
+  /** About its length in characters, which costs nothing to ask for. */
+  readonly textLength: number;
 }
 
 /** The fields of the editor's form, and which page they are of. It is the form that works without scripts. */

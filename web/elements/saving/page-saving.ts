@@ -6,13 +6,11 @@ import { LocalDraft } from './local-draft.ts';
 import { mergeWithCurrent } from './merge-with-current.ts';
 import { makeNote, timeOf } from './notes.ts';
 import { offerDrafts } from './offer-drafts.ts';
+import { PauseTimer } from './pause-timer.ts';
 import { type PendingWrite, persistentCall } from './persistent-call.ts';
 import { preparePageWrite } from './prepare-page-write.ts';
 import { ServerDraft } from './server-draft.ts';
 import { signInAgain } from './sign-in-again.ts';
-
-/** How much typing a crash may lose. */
-const STORE_DELAY_MS = 400;
 
 interface Wanted {
   status: string;
@@ -29,7 +27,8 @@ export class PageSaving {
   readonly #draft: LocalDraft;
   readonly #server: ServerDraft;
   #saved: { title: string; markdown: string };
-  #storeTimer: ReturnType<typeof setTimeout> | undefined;
+  /** How much typing a crash may lose. */
+  readonly #storeTimer = new PauseTimer(() => this.#store());
   #wanted: Wanted | undefined;
   #running: Promise<void> | undefined;
   #pending: PendingWrite | undefined;
@@ -62,7 +61,7 @@ export class PageSaving {
       event.preventDefault();
       this.save({ status: this.#form.status, leaves: true });
     });
-    addEventListener('pagehide', () => this.#storeTimer !== undefined && this.#store());
+    addEventListener('pagehide', () => this.#storeTimer.isWaiting && this.#store());
     this.#restore();
   }
 
@@ -81,9 +80,9 @@ export class PageSaving {
   /** Typing does not put off that it is stored. */
   #changed(): void {
     this.#server.schedule();
-    if (this.#storeTimer !== undefined) return;
+    if (this.#storeTimer.isWaiting) return;
     if (!this.#running) this.#form.showState('Not saved yet');
-    this.#storeTimer = setTimeout(() => this.#store(), STORE_DELAY_MS);
+    this.#storeTimer.start(this.#editor.textLength);
   }
 
   /** Saves as the main button does, and stays in the editor. */
@@ -190,8 +189,7 @@ export class PageSaving {
   }
 
   #store(): void {
-    clearTimeout(this.#storeTimer);
-    this.#storeTimer = undefined;
+    this.#storeTimer.stop();
     const at = Date.now();
     const isStored = this.#draft.store({
       title: this.#form.title.value,
@@ -261,8 +259,7 @@ export class PageSaving {
       this.#editor.text = before.markdown;
       if (before.base !== '') form.base = before.base;
       this.#pending = undefined;
-      clearTimeout(this.#storeTimer);
-      this.#storeTimer = undefined;
+      this.#storeTimer.stop();
       if (this.#isChanged) this.#store();
       else this.#discard();
       form.showState('');

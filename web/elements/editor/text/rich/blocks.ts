@@ -113,11 +113,16 @@ function widgetOf(state: EditorState, node: SyntaxNodeRef) {
 }
 
 function withoutSelected(all: DecorationSet, state: EditorState): DecorationSet {
-  const { ranges } = state.selection;
-  return all.update({
-    filter: (from, to, { spec }) =>
-      spec.widget instanceof TableWidget || !ranges.some((range) => range.from <= to && range.to >= from),
-  });
+  let shown = all;
+  // Only what a range touches is looked at, not all blocks of a long text.
+  for (const { from, to } of state.selection.ranges) {
+    shown = shown.update({
+      filterFrom: from,
+      filterTo: to,
+      filter: (_from, _to, { spec }) => spec.widget instanceof TableWidget,
+    });
+  }
+  return shown;
 }
 
 /** A caret that comes into a table goes on in its cell. */

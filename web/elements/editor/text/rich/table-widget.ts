@@ -12,6 +12,10 @@ export class TableWidget extends WidgetType {
     super();
     this.text = text;
   }
+  /** About as high as it will be, so that the text below does not move when it is drawn. */
+  override get estimatedHeight(): number {
+    return 38 * Math.max(1, this.text.split('\n').length - 1);
+  }
   override eq(other: TableWidget): boolean {
     return other.text === this.text;
   }

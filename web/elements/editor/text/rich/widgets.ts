@@ -123,6 +123,9 @@ export class DrawnWidget extends WidgetType {
     this.kind = kind;
     this.text = text;
   }
+  override get estimatedHeight(): number {
+    return this.kind === 'math-inline' ? -1 : this.kind === 'mermaid' ? 200 : 60;
+  }
   override eq(other: DrawnWidget): boolean {
     return other.kind === this.kind && other.text === this.text;
   }

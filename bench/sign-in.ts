@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { sha256 } from '../src/core/secrets.ts';
+import { runningPostgres } from '../src/db/postgres/running.ts';
+import type { Bench } from './start-bench.ts';
+
+/** The user that startBench creates. */
+const EMAIL = 'bench@example.com';
+
+/**
+ * The cookie of a browser session of the bench's user, signed in by a link that is written into the database in place
+ * of a mail.
+ */
+export async function signIn({ dataDir, service: { address } }: Bench): Promise<string> {
+  const connection = runningPostgres(dataDir);
+  if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
+  const token = randomBytes(32).toString('base64url');
+  const database = new Client(connection);
+  await database.connect();
+  await database.query(
+    "insert into email_links (link_id, email, network, token_hash, expires_at) values ($1, $1, '', $2, now() + interval '1 hour')",
+    [EMAIL, sha256(token)],
+  );
+  await database.query('vacuum analyze');
+  await database.end();
+  const { access_token } = await post(`${address}/v1/auth/email/complete`, { token });
+  const { browser_secret } = await post(`${address}/v1/auth/browser`, {}, { authorization: `Bearer ${access_token}` });
+  return `ibid=${browser_secret}`;
+}
+
+async function post(url: string, body: object, headers: Record<string, string> = {}): Promise<Record<string, string>> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${url} answers ${answer.status}: ${await answer.text()}`);
+  return answer.json();
+}
