@@ -180,7 +180,10 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
   const child = { title: word, markdown: `See [it](nothing-yet).\n`, parent_page_id: row.page_id };
   const { body: left } = await owner.post(pages, child);
   await addGoneFile(world.db, left.page_id, `${word}/gone.md`);
-  await owner.post(pages, { title: `Tagged ${word}`, markdown: `---\ntags: [${word}]\n---\nA loom has warp, weft and shuttle.\n` });
+  await owner.post(pages, {
+    title: `Tagged ${word}`,
+    markdown: `---\ntags: [${word}]\n---\nA loom has warp, weft and shuttle.\n`,
+  });
   const { body: deleted } = await owner.post(pages, child);
   await owner.patch(`${pages}/${deleted.page_id}`, { slug: 'moved' });
   await owner.send('DELETE', `${pages}/${deleted.page_id}`);

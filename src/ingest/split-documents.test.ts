@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { listAll } from '../../test/list-all.ts';
+import { verificationOf } from '../../test/verification-of.ts';
 import { openWorld } from '../../test/world.ts';
 import type { Citation } from '../sources/schema.ts';
 
@@ -58,7 +59,7 @@ async function newWiki() {
         `${at}/sources`,
       )) {
         if (page_count === 0) continue;
-        const { body: verification } = await owner.get(`${at}/sources/${source_id}/verification`);
+        const verification = await verificationOf(owner, `${at}/sources/${source_id}`);
         assert.deepEqual([verification.verified, verification.stale_pages], [verification.citations, []]);
         const { body: coverage } = await owner.get(`${at}/sources/${source_id}/coverage`);
         assert.deepEqual(coverage.uncovered, []);

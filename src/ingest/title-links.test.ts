@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { pdfOf } from '../../test/pdf.ts';
+import { verificationOf } from '../../test/verification-of.ts';
 import { openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph } from '../../test/zip.ts';
 import { sql } from '../db/sql.ts';
@@ -58,7 +59,7 @@ async function newWiki() {
       }
       for (const { source_id, filename, page_count } of (await owner.get(`${at}/sources?limit=500`)).body) {
         if (page_count === 0) continue;
-        const { body: seen } = await owner.get(`${at}/sources/${source_id}/verification`);
+        const seen = await verificationOf(owner, `${at}/sources/${source_id}`);
         assert.deepEqual([seen.verified, seen.stale_pages], [seen.citations, []], filename);
         assert.deepEqual((await owner.get(`${at}/sources/${source_id}/coverage`)).body.uncovered, [], filename);
       }

@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { getDocument } from 'unpdf/pdfjs';
 import { listAll } from '../../test/list-all.ts';
 import { pdfOf, pdfOfPages } from '../../test/pdf.ts';
+import { verificationOf } from '../../test/verification-of.ts';
 import { type Owner, openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph } from '../../test/zip.ts';
 import { verifySources } from '../cli/verify.ts';
@@ -87,7 +88,7 @@ test('every block of every document leads to its place in the source, and its ha
       [coverage.length, []],
       `${page.title} must show all of it`,
     );
-    const { body: verification } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/verification`);
+    const verification = await verificationOf(owner, `/v1/wikis/${owner.wiki_id}/sources/${source_id}`);
     const { file, text: read, verified, edited, findings, stale_pages } = verification;
     assert.deepEqual(
       { file, read, verified, edited, findings, stale_pages },
