@@ -124,4 +124,5 @@ export async function attachFiles(
       return showStatus(`${file.name} was not attached: ${errorMessage(error)}`);
     }
   }
+  showStatus('');
 }

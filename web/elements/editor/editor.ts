@@ -79,9 +79,17 @@ class Editor extends HTMLElement {
     this.#preview?.changed();
   }
 
+  /** What became of an attachment or a link; beside what is said of saving, which changes with each pause of typing. */
   #showStatus(words: string): void {
-    const state = this.querySelector('.draft-state');
-    if (state) state.textContent = words;
+    const saving = this.querySelector('.draft-state');
+    let state = this.querySelector('.action-state');
+    if (!state) {
+      state = document.createElement('span');
+      state.className = 'action-state';
+      state.setAttribute('role', 'status');
+      saving?.before(state);
+    }
+    state.textContent = words;
   }
 
   #pictureUrl(address: string): string {
