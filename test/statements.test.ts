@@ -76,8 +76,8 @@ const MORE_THAN_ONE: Record<string, number> = {
   'GET /v1/wikis/:wiki_id/suggest': 2,
   // The old revision, the page, the write.
   'POST /v1/wikis/:wiki_id/pages/:page_id/revisions/:revision/restore': 3,
-  // The text of the page, and what the index has of its words, which here is nothing.
-  'GET /v1/wikis/:wiki_id/pages/:page_id/related': 2,
+  // The text of the page, what the index has of its words, and the pages that are like it.
+  'GET /v1/wikis/:wiki_id/pages/:page_id/related': 3,
 };
 
 const expectedStatements = (name: string) => MORE_THAN_ONE[name] ?? 1;

@@ -8,7 +8,7 @@ import { until } from './until.ts';
 import { addressOf, type Client, makeDatabase, type World, waitForUpload } from './world.ts';
 
 /** Enough that a job has batches before and after the moment at which its worker is stopped. */
-const FILES = 120;
+const FILES = 240;
 
 async function uploadMany(client: Client, wiki_id: string): Promise<string> {
   const form = new FormData();

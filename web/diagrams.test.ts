@@ -163,6 +163,8 @@ test('a reader with a script copies code and links of headings, sorts tables, an
   const engine = { title: 'Engine', markdown: 'The turbine turns by steam, and its bearings want oil.' };
   await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, engine);
   await page.goto(address);
+  // They are asked for when the end of the page comes into sight.
+  await page.locator('.page-end').scrollIntoViewIfNeeded();
   await page.locator('ibid-related').getByRole('link', { name: 'Engine' }).waitFor();
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await page.getByRole('button', { name: 'Copy this js code' }).click();

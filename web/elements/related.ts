@@ -1,4 +1,4 @@
-import { callApi } from './call-api.ts';
+import { ApiError, callApi } from './call-api.ts';
 
 /**
  * The pages whose words are most like those of the page: asked for when its end comes into sight, since finding them costs
@@ -19,8 +19,7 @@ class Related extends HTMLElement {
 
   async #show(): Promise<void> {
     const { from = '', base = '' } = this.dataset;
-    // What is missing at the end of a page is no error to its reader.
-    const pages = await callApi<{ path: string; title: string }[]>('GET', from).catch(() => []);
+    const pages = await readRelated(from);
     if (pages.length === 0) return;
     const heading = document.createElement('h2');
     heading.textContent = 'Related pages';
@@ -37,6 +36,22 @@ class Related extends HTMLElement {
     const section = document.createElement('section');
     section.append(heading, list);
     this.append(section);
+  }
+}
+
+/** How often a service that has no room is asked again. */
+const TRIES = 3;
+
+/** What is missing at the end of a page is no error to its reader: then there are none. */
+async function readRelated(from: string): Promise<{ path: string; title: string }[]> {
+  for (let left = TRIES; ; left -= 1) {
+    try {
+      return await callApi('GET', from);
+    } catch (error) {
+      const wait = error instanceof ApiError ? error.retry_after : undefined;
+      if (wait === undefined || left === 0) return [];
+      await new Promise((resolve) => setTimeout(resolve, wait * 1_000));
+    }
   }
 }
 
