@@ -5,9 +5,10 @@ import { BEGINNING } from '../../analysis/stem.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import { FIRST_PIVOTS } from '../index/impacts.ts';
 import type { Index } from '../index/pending.ts';
+import type { FoundRow } from './found-blocks.ts';
 import { addToCache, cached } from './posting-cache.ts';
 import type { IndexData, PendingDocument } from './rank.ts';
-import { type FoundRow, NOTHING_FOUND, readPostingsCtes, wantedOf } from './read-postings.ts';
+import { NOTHING_FOUND, readPostingsCtes, wantedOf } from './read-postings.ts';
 
 /** The number of documents, of which only the title was changed a moment ago, whose texts are read to find their terms. */
 const MAX_RETITLED = 32;
