@@ -1403,7 +1403,7 @@ alter table page_sources enable row level security;
 create policy of_the_wiki on page_sources for all
   using ((wiki_id = ( SELECT own_wiki())));
 
--- Which pages have a tag. Written by the triggers of pages alone, whoever writes pages.tags.
+-- Which pages have a tag. Written by the triggers of pages alone, which follow pages.tags.
 create table page_tags (
   wiki_id  text  collate "C" not null,
   tag_key  text  collate "C" not null,

@@ -41,7 +41,7 @@ test('an unsaved text is kept for its writer, as it is, and replaced by the next
   assert.equal(await usedBytes(), before);
 });
 
-test('nobody else sees it, not even an owner, who may have one with the same id', async () => {
+test('no other user sees it, not even an owner, who may have one with the same id', async () => {
   const id = 'b'.repeat(24);
   await put(member, id, { title: 'Secret', markdown: 'Of the member.' });
   assert.equal((await owner.get(`${wiki}/autosaves/${id}`)).status, 404);

@@ -22,7 +22,7 @@ export const putAutosave = endpoint({
   summary: 'Keep an unsaved text',
   description:
     'Keeps a text while it is being written, so that its writer can go on elsewhere: on another device, or after a crash. ' +
-    'It replaces what was kept under this id. Nobody else sees it, and it is deleted 90 days after its last change. At most ' +
+    'It replaces what was kept under this id. Only its writer sees it, and it is deleted 90 days after its last change. At most ' +
     '100 of each person in a wiki.',
   access: onWiki('pages:write'),
   params: AutosaveParams,

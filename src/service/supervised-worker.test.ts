@@ -50,7 +50,7 @@ async function endOf(child: ChildProcess | undefined): Promise<unknown> {
   return child.exitCode ?? child.signalCode ?? (await once(child, 'exit'));
 }
 
-test('after each crash the next start waits twice as long, at most a minute; one that lived for a minute begins anew', async (t) => {
+test('after each crash the next start waits twice as long, at most a minute; after one that lived for a minute the waits are short again', async (t) => {
   const { worker, started, pass } = supervise(t, 'process.on("message", () => process.exit(3))');
   const waits = async (seconds: number) => {
     const count = started.length;

@@ -17,7 +17,7 @@ create table page_tags (
   primary key (wiki_id, tag_key, page_id),
   foreign key (wiki_id, page_id) references pages on delete cascade
 );
-comment on table page_tags is 'Which pages have a tag. Written by the triggers of pages alone, whoever writes pages.tags.';
+comment on table page_tags is 'Which pages have a tag. Written by the triggers of pages alone, which follow pages.tags.';
 comment on column page_tags.tag_key is 'The tag as it is compared: in lower case.';
 create index page_tags_by_page on page_tags (wiki_id, page_id);
 grant select, insert, update, delete on page_tags to ibid_service;

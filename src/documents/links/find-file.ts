@@ -32,7 +32,7 @@ export function findTarget(url: string, file: Linking, pages: ReadonlyMap<string
   const path = localPath(url);
   if (path === undefined) return undefined;
   // A name may contain a literal percent sign, so the address is tried as written first.
-  for (const candidate of new Set([path, decoded(path)])) {
+  for (const candidate of new Set([path, decodePath(path)])) {
     for (const name of namesFor(candidate, file, pages)) {
       const filename = findFile(name, pages) ?? findFile(EARLIER_UPLOAD_PREFIX + name, pages);
       const page = filename === undefined ? undefined : pages.get(filename);
@@ -155,11 +155,13 @@ function findFile(name: string, pages: ReadonlyMap<string, string>): string | un
   return loose.get(normalizeName(name));
 }
 
-function normalizeName(name: string): string {
+/** A name as it is compared with others: without regard to case and to the form of its accents. */
+export function normalizeName(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 
-function decoded(text: string): string {
+/** A path of a link, without its percent-encoding. */
+export function decodePath(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

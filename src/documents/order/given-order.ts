@@ -1,3 +1,4 @@
+import { decodePath, normalizeName } from '../links/find-file.ts';
 import { orderKind } from './order-file.ts';
 import type { OrderFile } from './read-order.ts';
 
@@ -55,12 +56,12 @@ function knownNames(filenames: readonly string[]): ReadonlyMap<string, readonly 
   };
   const folders = new Set<string>();
   for (const filename of filenames) {
-    add(normalized(filename), filename);
+    add(normalizeName(filename), filename);
     const stem = filename.replace(/\.[^./]+$/, '');
-    if (stem !== filename) add(normalized(stem), filename);
+    if (stem !== filename) add(normalizeName(stem), filename);
     for (const folder of foldersOf(filename, '')) folders.add(folder);
   }
-  for (const folder of folders) add(normalized(folder), folder);
+  for (const folder of folders) add(normalizeName(folder), folder);
   return known;
 }
 
@@ -75,8 +76,8 @@ function namedBy(path: string, roots: readonly string[], known: ReadonlyMap<stri
   const above = [...foldersOf(own, ''), own].toReversed().concat('');
   const bases = [...new Set([...roots, ...above])];
   for (const base of isAbsolute ? bases.toReversed() : bases) {
-    for (const each of new Set([relative, decoded(relative)])) {
-      const found = known.get(normalized(joined(base, each)));
+    for (const each of new Set([relative, decodePath(relative)])) {
+      const found = known.get(normalizeName(joined(base, each)));
       if (found) return [...found];
     }
   }
@@ -101,17 +102,4 @@ function joined(folder: string, path: string): string {
     else if (segment !== '.' && segment !== '') segments.push(segment);
   }
   return segments.join('/');
-}
-
-function normalized(name: string): string {
-  return name.normalize('NFC').toLowerCase();
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // An invalid percent-encoding is kept as text.
-    return text;
-  }
 }
