@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pdfOf } from '../../test/pdf.ts';
+import { verificationOf as answeredVerification } from '../../test/verification-of.ts';
 import { openWorld } from '../../test/world.ts';
 import { type Sql, sql } from '../db/sql.ts';
 
@@ -42,10 +43,8 @@ interface Verification {
   findings: { kind: string; page_id: string }[];
 }
 
-async function verificationOf(source_id: string): Promise<Verification> {
-  const { status, body } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/verification`);
-  assert.equal(status, 200, JSON.stringify(body));
-  return body;
+function verificationOf(source_id: string, of: typeof owner = owner): Promise<Verification> {
+  return answeredVerification(of, `/v1/wikis/${of.wiki_id}/sources/${source_id}`);
 }
 
 const kindsOf = ({ findings }: Verification) => [...new Set(findings.map(({ kind }) => kind))];
@@ -248,9 +247,8 @@ test('of real documents, however they are divided, nothing is found', async () =
   const { body } = await other.get(`/v1/wikis/${other.wiki_id}/sources?limit=500`);
   assert.ok(body.length > documents.length / 3);
   for (const { source_id, filename } of body) {
-    const answer = await other.get(`/v1/wikis/${other.wiki_id}/sources/${source_id}/verification`);
-    const { text, findings, edited } = answer.body;
-    assert.deepEqual([answer.status, text, findings, edited], [200, 'unchanged', [], 0], filename);
-    assert.equal(answer.body.verified, answer.body.citations, filename);
+    const { text, findings, edited, verified, citations } = await verificationOf(source_id, other);
+    assert.deepEqual([text, findings, edited], ['unchanged', [], 0], filename);
+    assert.equal(verified, citations, filename);
   }
 });
