@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { SESSION_SETTINGS } from '../src/db/db.ts';
+import { SETTING_OPTIONS } from '../src/db/service-session.ts';
 import { types } from '../src/db/pg-types.ts';
 import { openConnection, type Round, runRound } from './http-load.ts';
 import type { Call } from './requests.ts';
@@ -21,7 +21,7 @@ async function obey(order: LoadOrder): Promise<Round | undefined> {
   if (order.kind === 'calls') {
     port = order.port;
     // The same settings as the service's own pool, so that the service is the only difference.
-    pool ??= new pg.Pool({ ...order.connection, max: order.pool, options: SESSION_SETTINGS, types });
+    pool ??= new pg.Pool({ ...order.connection, max: order.pool, options: SETTING_OPTIONS, types });
     requests = order.calls.map(
       ({ path, token }) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`,
     );

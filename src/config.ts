@@ -84,6 +84,11 @@ export const OPTIONS = {
   HOST: option('The address that the API listens on.', '127.0.0.1', text),
   DATA_DIR: option('Where files and, without DATABASE_URL, the database are kept.', 'data', (value) => resolve(value)),
   DATABASE_URL: option('A PostgreSQL (15 or later) to use instead of an own one.', '', url('postgres:', 'postgresql:')),
+  SERVICE_DATABASE_URL: option(
+    'Where the service itself connects as ibid_service, for example a PgBouncer; DATABASE_URL is then used to migrate only.',
+    '',
+    url('postgres:', 'postgresql:'),
+  ),
   PUBLIC_URL: option('Where users reach the service; links are made of it.', '', url('http:', 'https:')),
   STORAGE_URL: option(
     'A bucket for files instead of DATA_DIR, as s3://key:secret@host:port/bucket?region=…&path_style=true.',
@@ -192,6 +197,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   if (config.OIDC_ISSUER === undefined && config.OIDC_CLIENT_ID !== '') {
     problems.push('OIDC_CLIENT_ID is set, so set OIDC_ISSUER to the issuer that knows it');
+  }
+  if (config.SERVICE_DATABASE_URL !== undefined && config.DATABASE_URL === undefined) {
+    problems.push('SERVICE_DATABASE_URL is set, so set DATABASE_URL to the same database for the user who owns it');
   }
   if (problems.length > 0) throw new ConfigError(`${problems.join('; ')}.`);
   return config as Config;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { type OwnerDb, openDb, SERVICE_ROLE } from '../src/db/db.ts';
+import { type OwnerDb, openDb } from '../src/db/db.ts';
+import { SERVICE_ROLE } from '../src/db/service-session.ts';
 import { sql } from '../src/db/sql.ts';
 import { cleanUp } from './process.ts';
 import { until } from './until.ts';

@@ -10,6 +10,7 @@ import {
   type StatementTimeout,
   sendInContext,
 } from './request-context.ts';
+import { checkSession, SERVICE_ROLE, SETTING_OPTIONS } from './service-session.ts';
 import type { Sql } from './sql.ts';
 import { openTopSpenders } from './top-spenders.ts';
 
@@ -68,21 +69,10 @@ export interface ServiceDb {
   close(): Promise<void>;
 }
 
-/**
- * The session settings of every connection. Statements are prepared once and filter by id, so the generic plan is the
- * right one, and planning each call would cost more than running it.
- */
-export const SESSION_SETTINGS =
-  '-c plan_cache_mode=force_generic_plan -c jit=off -c timezone=UTC -c statement_timeout=30s ' +
-  '-c idle_in_transaction_session_timeout=30s -c client_min_messages=warning';
-
 const NO_TIME_LIMITS = 'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0';
 
-/** Reads and writes only the rows that row-level security allows. */
-export const SERVICE_ROLE = 'ibid_service';
-
 export function openDb(options: DbOptions): OwnerDb {
-  const { pool, prepare, close } = openPool(options, { options: SESSION_SETTINGS });
+  const { pool, prepare, close } = openPool(options, { options: SETTING_OPTIONS });
   const queryOf = (client: pg.PoolClient): Query => {
     return async <T>(statement: Sql) => (await client.query(prepare(statement))).rows as T[];
   };
@@ -120,11 +110,17 @@ function timeoutWithin(ms: number, budget: Budget | undefined): StatementTimeout
 /** How many workspaces `usage` names. */
 const WORKSPACES_SHOWN = 20;
 
-/** Every statement runs as SERVICE_ROLE and in a request context. */
-export function openServiceDb(options: DbOptions): ServiceDb {
+/**
+ * Every statement runs as SERVICE_ROLE and in a request context; a connection where that is not so is not used. `isOwnLogin`:
+ * SERVICE_ROLE logs in by itself and brings its settings, so that no start option has to reach the server.
+ */
+export function openServiceDb(options: DbOptions & { isOwnLogin?: boolean }): ServiceDb {
   const { pool, prepare, close } = openPool(options, {
-    options: `${SESSION_SETTINGS} -c role=${SERVICE_ROLE}`,
-    onConnect: async (client) => void (await client.query(PREPARE_CONTEXT)),
+    ...(!options.isOwnLogin && { options: `${SETTING_OPTIONS} -c role=${SERVICE_ROLE}` }),
+    onConnect: async (client) => {
+      await checkSession(client);
+      await client.query(PREPARE_CONTEXT);
+    },
   });
   const lanes = openPoolLanes(options.connections ?? CONNECTIONS);
   const tenants = openKnownTenants();

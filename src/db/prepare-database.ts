@@ -1,6 +1,7 @@
 import { StartError } from '../core/start-error.ts';
-import { type OwnerDb, type Query, SERVICE_ROLE } from './db.ts';
+import type { OwnerDb, Query } from './db.ts';
 import { migrate } from './migrate.ts';
+import { SERVICE_ROLE, SETTINGS } from './service-session.ts';
 import { raw, sql } from './sql.ts';
 
 const MINIMUM_POSTGRES = 150_000;
@@ -73,17 +74,45 @@ async function ensureServiceRole(query: Query): Promise<void> {
   }
 }
 
-function explainFailure({ url, dataDir }: DatabaseLocation, { code, message }: NodeJS.ErrnoException): string {
-  const reason = code ?? message;
-  if (!url) return `The PostgreSQL in ${dataDir} does not answer (${reason}): its log there says why.`;
-  // Never show the user or the password.
+/**
+ * Sets the session settings for logins of SERVICE_ROLE, where start options do not reach the server. A user who may not do
+ * so leaves it to an administrator: `checkSession` says what is missing.
+ */
+export async function setRoleSettings(query: Query): Promise<void> {
+  const [row] = await query<{ known: string[]; name: string }>(sql`
+    select quote_ident(current_database()) as name, array(
+      select unnest(setconfig) from pg_db_role_setting s join pg_roles r on r.oid = s.setrole
+      where r.rolname = ${SERVICE_ROLE}
+        and s.setdatabase = (select oid from pg_database where datname = current_database())
+    ) as known`);
+  for (const [name, value] of Object.entries(SETTINGS)) {
+    if (!row || row.known.includes(`${name}=${value}`)) continue;
+    try {
+      await query(raw(`alter role ${SERVICE_ROLE} in database ${row.name} set ${name} = '${value}'`));
+    } catch (error) {
+      // 42501: not allowed; XX000: another process sets the same just now.
+      if (!['42501', 'XX000'].includes((error as { code?: string }).code ?? '')) throw error;
+    }
+  }
+}
+
+function explainFailure({ url, dataDir }: DatabaseLocation, cause: NodeJS.ErrnoException): string {
+  if (url) return explainUnreachable('DATABASE_URL', url, cause);
+  return `The PostgreSQL in ${dataDir} does not answer (${cause.code ?? cause.message}): its log there says why.`;
+}
+
+/** Why nothing can be read at the address that the option names, and what to do. It never shows the user or the password. */
+export function explainUnreachable(option: string, url: string, { code, message }: NodeJS.ErrnoException): string {
   const { host, pathname } = new URL(url);
   const server = `The database server ${decodeURIComponent(host)}`;
   if (code === '3D000') {
-    return `${server} has no database "${decodeURIComponent(pathname.slice(1))}": create it, or correct DATABASE_URL.`;
+    return `${server} has no database "${decodeURIComponent(pathname.slice(1))}": create it, or correct ${option}.`;
+  }
+  if (code === '08P01') {
+    return `${server} is a pooler that refuses start options (${message}): name PostgreSQL itself in DATABASE_URL, and the pooler in SERVICE_DATABASE_URL.`;
   }
   if (code === '28P01' || code === '28000') {
-    return `${server} refuses the user or the password (${message}): correct DATABASE_URL.`;
+    return `${server} refuses the user or the password (${message}): correct ${option}.`;
   }
-  return `${server} does not answer (${reason}): start it, or correct DATABASE_URL; unset it to use an own PostgreSQL.`;
+  return `${server} does not answer (${code ?? message}): start it, or correct ${option}; unset it to use an own PostgreSQL.`;
 }

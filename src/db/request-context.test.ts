@@ -6,8 +6,8 @@ import { after, test } from 'node:test';
 import pg from 'pg';
 import { makeFolder } from '../../test/process.ts';
 import { makeDatabase, openWorld } from '../../test/world.ts';
-import { SERVICE_ROLE } from './db.ts';
 import { PREPARE_CONTEXT, type RequestContext, sendInContext } from './request-context.ts';
+import { SERVICE_ROLE } from './service-session.ts';
 import { sql } from './sql.ts';
 
 /**

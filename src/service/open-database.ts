@@ -1,10 +1,13 @@
 import type { PoolConfig } from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import { StartError } from '../core/start-error.ts';
 import { type OwnerDb, openDb, openServiceDb, type ServiceDb } from '../db/db.ts';
 import { type Postgres, startPostgres } from '../db/postgres/postgres.ts';
-import { prepareDatabase } from '../db/prepare-database.ts';
+import { explainUnreachable, prepareDatabase, setRoleSettings } from '../db/prepare-database.ts';
 import { SERVICE } from '../db/request-context.ts';
+import { UnsafeSession } from '../db/service-session.ts';
+import { sql } from '../db/sql.ts';
 import { endAllLeases } from '../jobs/workers.ts';
 import type { Plan } from '../providers/payments/payments.ts';
 import { storeLimits } from '../usage/store-limits.ts';
@@ -16,12 +19,13 @@ import type { OnStop, ServiceHooks } from './hooks.ts';
  * the service. Errors: StartError.
  */
 export async function openDatabase(
-  { DATABASE_URL: url, DATA_DIR: dataDir, DATABASE_CONNECTIONS: connections, WORKSPACE_LIMITS }: Config,
+  config: Config,
   plans: readonly Plan[],
   log: Logger,
   hooks: ServiceHooks,
   onStop: OnStop,
 ): Promise<{ db: ServiceDb; postgres: Postgres | undefined }> {
+  const { DATABASE_URL: url, DATA_DIR: dataDir, DATABASE_CONNECTIONS: connections, WORKSPACE_LIMITS } = config;
   if (url) await makeDataDir(dataDir);
   const postgres = url
     ? undefined
@@ -33,18 +37,39 @@ export async function openDatabase(
       log.info({ reason }, 'the database cannot be migrated yet'),
     );
     if (applied.length > 0) log.info({ applied }, 'the database was migrated');
+    if (config.SERVICE_DATABASE_URL) await setRoleSettings(owner.query);
     await storeLimits(owner.query, WORKSPACE_LIMITS, plans);
   });
   const db = openServiceDb({
-    connection,
+    ...serviceConnection(config, postgres?.connection),
     connections,
     onConnectionLost: (err) => log.warn({ err }, 'a connection to the database was lost'),
     ...hooks,
   });
   onStop(() => db.close());
+  await db
+    .in(SERVICE)
+    .query(sql`select 1`)
+    .catch((cause: Error) => {
+      if (cause instanceof UnsafeSession) throw new StartError(cause.message, { cause });
+      const { SERVICE_DATABASE_URL: own } = config;
+      throw own ? new StartError(explainUnreachable('SERVICE_DATABASE_URL', own, cause), { cause }) : cause;
+    });
   // No other process can use this DATA_DIR, so all previous workers are gone.
   if (postgres) await endAllLeases(db.in(SERVICE).query);
   return { db, postgres };
+}
+
+/** How the service itself connects: to the PostgreSQL that it started, or as the options say. */
+export function serviceConnection(
+  { DATABASE_URL, SERVICE_DATABASE_URL }: Config,
+  own: PoolConfig | undefined,
+): { connection: PoolConfig; isOwnLogin: boolean } {
+  if (own) return { connection: own, isOwnLogin: false };
+  return {
+    connection: { connectionString: SERVICE_DATABASE_URL ?? DATABASE_URL },
+    isOwnLogin: SERVICE_DATABASE_URL !== undefined,
+  };
 }
 
 /** The owner of the tables migrates them; the service itself runs with fewer rights. */

@@ -9,6 +9,7 @@ import { openRenderingStats } from '../sandbox/rendering-stats.ts';
 import { openFiles } from './data-dir.ts';
 import { openMail } from './from-config.ts';
 import type { OnStop } from './hooks.ts';
+import { serviceConnection } from './open-database.ts';
 import { startWorkers } from './start-workers.ts';
 import { stopInReverse } from './stop-in-reverse.ts';
 import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts';
@@ -28,7 +29,7 @@ export async function startWorkerProcess(
   const begin = (await once(process, 'message')) as [ToWorker];
   if (begin[0].kind !== 'begin') throw new Error('the service did not say which database it uses');
   const db = openServiceDb({
-    connection: begin[0].connection ?? { connectionString: config.DATABASE_URL },
+    ...serviceConnection(config, begin[0].connection),
     connections: Math.min(config.DATABASE_CONNECTIONS, CONNECTIONS_MAX),
     onConnectionLost: (err) => log.warn({ err }, 'a connection to the database was lost'),
   });

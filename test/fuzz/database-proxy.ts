@@ -120,12 +120,15 @@ export async function openDatabaseProxy(database: string): Promise<DatabaseProxy
   };
 }
 
-/** Whether the messages run a statement of a request; preparing the context of a new connection does not. */
+/** What a new connection sends by itself. */
+const BY_THE_CONNECTION = new Set(['check_session', 'set_request_context']);
+
+/** Whether the messages run a statement of a request; what a new connection sends by itself is none. */
 function isStatement(messages: readonly Buffer[]): boolean {
   const types = messages.map((message) => String.fromCharCode(message[0] ?? 0));
   if (types[0] === 'Q') return true;
   if (types.at(-1) !== 'S') return false;
-  return messages.some((message, i) => types[i] === 'B' && statementOf(message) !== 'set_request_context');
+  return messages.some((message, i) => types[i] === 'B' && !BY_THE_CONNECTION.has(statementOf(message)));
 }
 
 /** The name of the prepared statement that a Bind names, after that of its portal. */

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { StartError } from '../../core/start-error.ts';
-import { SERVICE_ROLE } from '../db.ts';
+import { SERVICE_ROLE } from '../service-session.ts';
 import { type Account, canEnter } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { explain, SUPERUSER, USER } from './cluster.ts';

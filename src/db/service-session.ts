@@ -1,0 +1,80 @@
+import type pg from 'pg';
+
+/** Reads and writes only the rows that row-level security allows. */
+export const SERVICE_ROLE = 'ibid_service';
+
+/**
+ * The session settings of every connection. Statements are prepared once and filter by id, so the generic plan is the
+ * right one, and planning each call would cost more than running it.
+ */
+export const SETTINGS: Readonly<Record<string, string>> = {
+  plan_cache_mode: 'force_generic_plan',
+  jit: 'off',
+  TimeZone: 'UTC',
+  statement_timeout: '30s',
+  idle_in_transaction_session_timeout: '30s',
+  client_min_messages: 'warning',
+};
+
+/** SETTINGS as start options of a connection. */
+export const SETTING_OPTIONS = Object.entries(SETTINGS)
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(' ');
+
+/**
+ * The service refuses to work on a connection, because row-level security would not hold there or its statements could be
+ * mistaken for those of others. To a request the database is then unavailable.
+ */
+export class UnsafeSession extends Error {
+  override name = 'UnsafeSession';
+  /** The SQLSTATE of a connection that was rejected. */
+  readonly code = '08004';
+}
+
+/** What a pooler answers that hands one client's prepared statements to another: 42P05 exists already, 26000 does not exist. */
+const SHARED_STATEMENTS = /^(42P05|26000)$/;
+
+const CHECK = 'check_session';
+
+/**
+ * Asks the server whether the connection is as it was asked for. A pooler may drop start options without a word (PgBouncer
+ * with `ignore_startup_parameters = options`): its sessions run as the user who logged in, and if that is the owner of the
+ * tables, without row-level security. Errors: UnsafeSession, with what to do.
+ */
+export async function checkSession(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client
+    .query({
+      name: CHECK,
+      text: `
+        select current_user::text as role, pg_backend_pid() as pid,
+          array(select current_setting(name) from unnest($1::text[]) with ordinality s (name, i) order by i) as settings,
+          exists (select from pg_prepared_statements where name = $2) as is_kept_by_name`,
+      values: [Object.keys(SETTINGS), CHECK],
+    })
+    .catch((cause: { code?: string }) => {
+      throw SHARED_STATEMENTS.test(cause.code ?? '') ? sharesStatements() : cause;
+    });
+  const [{ role, pid, settings, is_kept_by_name }] = rows as [
+    { role: string; pid: number; settings: string[]; is_kept_by_name: boolean },
+  ];
+  const wrong = Object.entries(SETTINGS).filter(([, value], i) => settings[i] !== value);
+  if (role !== SERVICE_ROLE) {
+    throw new UnsafeSession(
+      `The database runs the service as "${role}", for whom row-level security does not hold, instead of "${SERVICE_ROLE}". If a pooler stands before it, let "${SERVICE_ROLE}" log in by itself (alter role ${SERVICE_ROLE} login password '…') and give that address as SERVICE_DATABASE_URL.`,
+    );
+  }
+  if (wrong.length > 0) {
+    const statements = wrong.map(([name, value]) => `alter role ${SERVICE_ROLE} set ${name} = '${value}'`);
+    throw new UnsafeSession(
+      `The session settings of the service are not what they have to be: let an administrator of the database run "${statements.join('; ')}".`,
+    );
+  }
+  // A pooler gives clients process ids of its own. One that keeps statements under the names that clients gave them mixes up those of two clients.
+  if (is_kept_by_name && pid !== (client as unknown as { processID: number }).processID) throw sharesStatements();
+}
+
+function sharesStatements(): UnsafeSession {
+  return new UnsafeSession(
+    'The pooler before the database does not keep the prepared statements of its clients apart: use PgBouncer 1.21 or later with max_prepared_statements = 200, or let the service connect to PostgreSQL itself.',
+  );
+}

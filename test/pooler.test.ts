@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { openServiceDb } from '../src/db/db.ts';
+import { SUPERUSER } from '../src/db/postgres/cluster.ts';
+import { startPostgres } from '../src/db/postgres/postgres.ts';
+import { SERVICE } from '../src/db/request-context.ts';
+import { raw, sql } from '../src/db/sql.ts';
+import { openForgetfulPooler, PGBOUNCER, startPgBouncer } from './pooler.ts';
+import { makeFolder } from './process.ts';
+import { addressOf, openOwner, openWorld } from './world.ts';
+
+const folder = await makeFolder();
+const postgres = await startPostgres({ dataDir: folder, log: () => undefined });
+after(() => postgres.stop());
+const { connection } = postgres;
+const direct = addressOf(connection);
+const at = (user: string, port: number) => `postgres://${user}@127.0.0.1:${port}/${connection.database}`;
+const db = openOwner(addressOf({ ...connection, user: SUPERUSER }));
+// The service may log in by itself, and what asks at the socket is who it says.
+await writeFile(join(folder, 'postgres', 'pg_hba.conf'), 'local all all trust\n');
+await db.query(sql`select pg_reload_conf()`);
+
+test('behind a pooler that drops start options the service refuses to start instead of working without row-level security', async () => {
+  const port = await openForgetfulPooler(connection);
+  await assert.rejects(openWorld({ DATABASE_URL: at(connection.user, port), ROLE: 'web' }), {
+    name: 'StartError',
+    message: /runs the service as "ibid".*SERVICE_DATABASE_URL/,
+  });
+});
+
+test('a login of its own brings its settings to the service, whatever a pooler drops, and without them it refuses', async () => {
+  await db.query(raw('alter role ibid_service login'));
+  const port = await openForgetfulPooler(connection);
+  const env = { DATABASE_URL: direct, SERVICE_DATABASE_URL: at('ibid_service', port), ROLE: 'web' };
+  const wanted = /run "(alter role ibid_service set plan_cache_mode = 'force_generic_plan'; alter role [^"]+)"/;
+  await assert.rejects(openWorld(env), ({ name, message }: Error) => name === 'StartError' && wanted.test(message));
+
+  // An owner with the right to do so sets them.
+  await db.query(raw(`alter role ${connection.user} createrole`));
+  await db.query(raw(`grant ibid_service to ${connection.user} with admin option`));
+  const world = await openWorld(env);
+  const [owner, stranger] = [await world.owner(), await world.owner()];
+  const { body: page } = await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'Kept', markdown: 'Words.' });
+  const place = `/v1/wikis/${owner.wiki_id}/pages/${page.page_id}`;
+  assert.deepEqual([(await owner.get(place)).status, (await stranger.get(place)).status], [200, 403]);
+
+  await db.query(raw(`alter role ibid_service in database ${connection.database} reset statement_timeout`));
+  const service = openServiceDb({ connection: { connectionString: at('ibid_service', port) }, isOwnLogin: true });
+  after(() => service.close());
+  await assert.rejects(service.in(SERVICE).query(sql`select 1`), {
+    name: 'UnsafeSession',
+    message: /run "alter role ibid_service set statement_timeout = '30s'"\.$/,
+  });
+});
+
+for (const program of PGBOUNCER) {
+  test('through PgBouncer in transaction mode many callers at once see their own, and files become pages', async () => {
+    const port = await startPgBouncer(program, connection, 200);
+    const world = await openWorld({ DATABASE_URL: direct, SERVICE_DATABASE_URL: at('ibid_service', port) });
+    const owners = await Promise.all(Array.from({ length: 6 }, () => world.owner()));
+    for (const owner of owners) {
+      await world.upload(owner, owner.wiki_id, { 'weft.md': '# Weft\n\nA shuttle carries it.\n' });
+    }
+    const makeAndRead = async (owner: (typeof owners)[number], i: number) => {
+      const pages = `/v1/wikis/${owner.wiki_id}/pages`;
+      const { body } = await owner.post(pages, { title: `Mine ${i}`, markdown: 'Words.' }, { 'idempotency-key': 'k' });
+      const others = owners.filter((other) => other !== owner);
+      for (let turn = 0; turn < 8; turn += 1) {
+        const answers = await Promise.all([owner, ...others].map((each) => each.get(`${pages}/${body.page_id}`)));
+        assert.deepEqual(
+          answers.map(({ status }) => status),
+          [200, ...others.map(() => 403)],
+        );
+        assert.equal((await owner.get(pages)).body.length, 2);
+      }
+    };
+    await Promise.all(owners.map(makeAndRead));
+  });
+
+  test('a PgBouncer that mixes up the prepared statements of its clients is refused', async () => {
+    const port = await startPgBouncer(program, connection, 0);
+    const SERVICE_DATABASE_URL = at('ibid_service', port);
+    await assert.rejects(openWorld({ DATABASE_URL: direct, SERVICE_DATABASE_URL, ROLE: 'web' }), {
+      name: 'StartError',
+      message: /does not keep the prepared statements of its clients apart: use PgBouncer 1\.21/,
+    });
+  });
+}
