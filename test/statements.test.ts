@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
+import { browserCookieName } from '../src/http/browser-cookie.ts';
 import { growIdempotencyKeys, growTables, sequentialScans } from './plans.ts';
 import { sendRaw } from './raw-http.ts';
 import { existingParams, type Ids, nameOf, success, validRequest } from './requests.ts';
+import { PUBLIC_URL } from './sign-in-secrets.ts';
+import { signedInClient } from './signed-in.ts';
 import { openTenants } from './tenants.ts';
 import { makeDatabase, openWorld } from './world.ts';
 
@@ -143,6 +146,30 @@ test('an edit of only the text reads the current page, and writes', async () => 
   const before = counted.statements.length;
   const edited = await client.patch(`${pages}/${body.page_id}`, { markdown: 'two', base_revision: 1 });
   assert.deepEqual([edited.status, counted.statements.length - before], [200, 2]);
+});
+
+test('a page in the browser is what the user may see, the page, and what surrounds it, whoever wrote it how often', async () => {
+  const { body: session } = await (await signedInClient(counted, tenants.owner.user_id)).post('/v1/auth/browser');
+  const client = counted.as(tenants.owner.token);
+  const wiki = `/v1/wikis/${tenants.a.wiki_id}`;
+  const markdown = '---\ntags: [counted]\n---\nText';
+  const { body: page } = await client.post(`${wiki}/pages`, { title: 'Surrounded', markdown });
+  const below = { title: 'Below', markdown: '[up](../surrounded)', parent_page_id: page.page_id };
+  assert.equal((await client.post(`${wiki}/pages`, below)).status, 201);
+  const { body: overview } = await client.get('/v1/overview');
+  const { slug, organization_id } = overview.wikis.find(
+    ({ wiki_id }: { wiki_id: string }) => wiki_id === tenants.a.wiki_id,
+  );
+  const workspace = overview.session.organizations.find(
+    (it: { organization_id: string }) => it.organization_id === organization_id,
+  );
+  const headers = { accept: 'text/html', cookie: `${browserCookieName(PUBLIC_URL)}=${session.browser_secret}` };
+  const read = () => counted.anonymous.send('GET', `/${workspace.slug}/${slug}/${page.path}`, { headers });
+  await read();
+  const before = counted.statements.length;
+  const { status, body } = await read();
+  assert.deepEqual([status, counted.statements.length - before], [200, 3]);
+  for (const part of ['counted', 'Subpages', 'Linked from']) assert.ok(body.includes(part), part);
 });
 
 test('a write with an Idempotency-Key is the lookup of its answer, begin, the lock on the key, the write, the answer, commit', async () => {

@@ -1,28 +1,16 @@
 import { lossesInWords, lossWords } from '../src/documents/formats/loss-words.ts';
-import type { FullPage } from '../src/pages/schema.ts';
 import type { IncompleteSource, SourceLoss } from '../src/sources/schema.ts';
-import type { Api } from './api.ts';
 import { type Content, html, nothing } from './html.ts';
 import type { WikiContext } from './wiki-context.ts';
-
-/** Sources that a page names as incomplete; it has one, rarely a few. */
-const SOURCES_MAX = 5;
 
 /** Where the list of losses is on the page of a source. */
 const ANCHOR = 'losses';
 
-/** The sources of a page that lack something of their file; a page that people wrote has none. Errors: Problem. */
-export async function loadIncomplete(
-  api: Api,
-  context: WikiContext,
-  { page_id, citations }: Pick<FullPage, 'page_id' | 'citations'>,
-): Promise<IncompleteSource[]> {
-  if (!context.can('sources:read') || citations.length === 0) return [];
-  return api.get<IncompleteSource[]>(`${context.api}/sources/losses?limit=${SOURCES_MAX}&page_id=${page_id}`);
-}
-
 /** A line on a page whose sources have more than it shows, with links to the lists. */
-export function incompleteNote(context: WikiContext, sources: readonly IncompleteSource[]): Content {
+export function incompleteNote(
+  context: WikiContext,
+  sources: readonly Pick<IncompleteSource, 'source_id' | 'filename' | 'losses'>[],
+): Content {
   return sources.map(
     ({ source_id, filename, losses }) => html`<p class="small">
       <a href="${context.actionUrl('sources', source_id)}#${ANCHOR}">${things(losses)} of ${filename}</a> ${losses === 1 ? 'is' : 'are'} not on this page.</p>`,

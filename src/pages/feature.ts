@@ -4,6 +4,7 @@ import { editPage } from './edit-page.ts';
 import { getPage } from './get-page.ts';
 import { getPageByPath } from './get-page-by-path.ts';
 import { getPageProperties } from './get-page-properties.ts';
+import { getPageSurroundings } from './get-page-surroundings.ts';
 import { getTree } from './get-tree.ts';
 import { keepPage } from './gone/keep-page.ts';
 import { listGonePages } from './gone/list-gone-pages.ts';
@@ -34,6 +35,7 @@ export const pages: Feature = {
     getPage,
     getPageByPath,
     getPageProperties,
+    getPageSurroundings,
     editPage,
     trashPage,
     restorePage,

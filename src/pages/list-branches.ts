@@ -1,22 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { PAGING } from '../core/paging.ts';
-import { Id, InputText, Record, WikiParams } from '../core/records.ts';
-import { sql } from '../db/sql.ts';
+import { InputText, WikiParams } from '../core/records.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { examplePage, isVisible } from './schema.ts';
-
-const BranchEntry = Record({
-  page_id: Id,
-  parent_page_id: Type.String({ description: '"" at the root.' }),
-  path: Type.String(),
-  title: Type.String(),
-  position: Type.Integer({ description: 'Siblings are ordered by it, then by page_id.' }),
-  status: Type.Enum(['draft', 'published', 'archived']),
-  has_children: Type.Boolean(),
-});
-
-const { page_id, parent_page_id, path, title, position, status } = examplePage;
+import { BranchEntry, exampleBranch, isVisible } from './schema.ts';
 
 /** What a tree shows whose branches open one by one: in a wiki of any size it costs what is shown. */
 export const listBranches = endpoint({
@@ -35,39 +23,63 @@ export const listBranches = endpoint({
     counted: (branches, { page_id = '' }) => branches.filter((branch) => branch.parent_page_id === page_id),
   },
   reply: Type.Array(BranchEntry),
-  example: { reply: [{ page_id, parent_page_id, path, title, position, status, has_children: true }] },
-  run: ({ params: { wiki_id }, query: { page_id = '', limit, offset }, paging, many }) => {
-    const isWhole = sql`${offset === 0 && !paging.after}::boolean`;
-    const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position, p.trashed_at`;
-    // A hidden page above is a step of the way that is not shown. Each step up, each branch and each look for a child is a walk of an index, which the order names in full: where pages
-    // have many children, the planner would else read all pages until it meets one, and most pages have none.
-    return many<Static<typeof BranchEntry>>(sql`
-      with recursive way as (
-        select ${columns} from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}
-        union all
-        select p.* from way w cross join lateral (
-          select ${columns} from pages p
-          where p.wiki_id = ${wiki_id} and p.page_id = w.parent_page_id and p.trashed_at is null limit 1) p
-      )
-      select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status, e.position,
-        coalesce((
-          select true from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible}
-          order by p.position, p.page_id limit 1
-        ), false) as has_children
-      from (
-        select p.* from way p where ${isWhole} and ${isVisible}
-        union
-        (select ${columns} from pages p
-          where p.wiki_id = ${wiki_id} and p.parent_page_id is null and ${isVisible} and (${isWhole} or ${page_id} = '')
-            ${paging.seekClause}
-          order by p.parent_page_id, p.position, p.page_id limit ${limit} offset ${offset})
-        union
-        select c.* from way w cross join lateral (
-          select ${columns} from pages p
-          where p.wiki_id = ${wiki_id} and p.parent_page_id = w.page_id and ${isVisible}
-            and (${isWhole} or w.page_id = ${page_id}) ${paging.seekClause}
-          order by p.parent_page_id, p.position, p.page_id limit ${limit} offset ${offset}) c
-      ) e
-      order by e.position, e.page_id`);
-  },
+  example: { reply: [exampleBranch] },
+  run: ({ params: { wiki_id }, query: { page_id = '', limit, offset }, paging, many }) =>
+    many<Static<typeof BranchEntry>>(
+      branchesAround(wiki_id, page_id, {
+        limit,
+        offset,
+        isWhole: offset === 0 && !paging.after,
+        seekClause: paging.seekClause,
+      }),
+    ),
 });
+
+interface BranchesPart {
+  /** Of each branch. */
+  limit: number;
+  offset?: number;
+  /** The branches on the way too, and not only the pages right below. */
+  isWhole?: boolean;
+  seekClause?: Sql;
+}
+
+/** The rows of BranchEntry around a page, in the order of the tree. */
+export function branchesAround(
+  wiki_id: string,
+  page_id: string,
+  { limit, offset = 0, isWhole = true, seekClause = raw('') }: BranchesPart,
+): Sql {
+  const whole = sql`${isWhole}::boolean`;
+  const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position, p.trashed_at`;
+  // A hidden page above is a step of the way that is not shown. Each step up, each branch and each look for a child is a walk of an index, which the order names in full: where pages
+  // have many children, the planner would else read all pages until it meets one, and most pages have none.
+  return sql`
+    with recursive way as (
+      select ${columns} from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}
+      union all
+      select p.* from way w cross join lateral (
+        select ${columns} from pages p
+        where p.wiki_id = ${wiki_id} and p.page_id = w.parent_page_id and p.trashed_at is null limit 1) p
+    )
+    select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status, e.position,
+      coalesce((
+        select true from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible}
+        order by p.position, p.page_id limit 1
+      ), false) as has_children
+    from (
+      select p.* from way p where ${whole} and ${isVisible}
+      union
+      (select ${columns} from pages p
+        where p.wiki_id = ${wiki_id} and p.parent_page_id is null and ${isVisible} and (${whole} or ${page_id} = '')
+          ${seekClause}
+        order by p.parent_page_id, p.position, p.page_id limit ${limit} offset ${offset})
+      union
+      select c.* from way w cross join lateral (
+        select ${columns} from pages p
+        where p.wiki_id = ${wiki_id} and p.parent_page_id = w.page_id and ${isVisible}
+          and (${whole} or w.page_id = ${page_id}) ${seekClause}
+        order by p.parent_page_id, p.position, p.page_id limit ${limit} offset ${offset}) c
+    ) e
+    order by e.position, e.page_id`;
+}

@@ -124,6 +124,41 @@ export const PageProperties = Record({
 });
 export type PageProperties = Static<typeof PageProperties>;
 
+/** An entry of the tree, as `/branches` lists it. */
+export const BranchEntry = Record({
+  page_id: Id,
+  parent_page_id: Type.String({ description: '"" at the root.' }),
+  path: Type.String(),
+  title: Type.String(),
+  position: Type.Integer({ description: 'Siblings are ordered by it, then by page_id.' }),
+  status: Type.Enum(['draft', 'published', 'archived']),
+  has_children: Type.Boolean(),
+});
+
+const LinkedPage = Record({ page_id: Id, path: Type.String(), title: Type.String() });
+
+export const PageSurroundings = Record({
+  ...PageProperties.properties,
+  updated_by_name: Type.String({
+    default: '',
+    description:
+      'What the member is called who changed the page last, for those who may read the members; "" for a former member.',
+  }),
+  branches: Type.Array(BranchEntry, { description: `As \`/branches\` lists them, of each at most 100.` }),
+  subpages: Type.Array(Record({ page_id: Id, description: Type.String() }), {
+    description: `How the pages right below it begin, in their order: at most 100.`,
+  }),
+  backlinks: Type.Array(LinkedPage, { description: `The first 20 pages that link here.` }),
+  has_more_backlinks: Type.Boolean(),
+  incomplete_sources: Type.Array(
+    Record({ source_id: Id, filename: Type.String(), losses: Type.Integer({ description: 'How many things.' }) }),
+    {
+      description: `Its sources that have more than their text, for those who may read sources: at most 5.`,
+    },
+  ),
+});
+export type PageSurroundings = Static<typeof PageSurroundings>;
+
 /** A tag of pages of a wiki. */
 export const Tag = Record({
   tag: Type.String({ description: 'As one of its pages writes it; tags are compared without regard to case.' }),
@@ -228,6 +263,17 @@ export const exampleFullPage: FullPage = {
   html: '<h1 id="h-setup">Setup</h1>\n<p>How to install Acme.</p>',
   outline: [{ level: 1, text: 'Setup', anchor: 'h-setup' }],
   citations: [{ source_id: 'source_01jd8w3v6xf3e8h2k9m4n5p6t1', title: 'Setup', filename: 'guide/setup.md' }],
+};
+
+const { page_id, parent_page_id, path, title, position, status } = examplePage;
+export const exampleBranch: Static<typeof BranchEntry> = {
+  page_id,
+  parent_page_id,
+  path,
+  title,
+  position,
+  status,
+  has_children: true,
 };
 
 /** A page of the wiki, in paths. */

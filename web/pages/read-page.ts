@@ -1,23 +1,20 @@
-import type { FullPage, Page, PageProperties } from '../../src/pages/schema.ts';
-import type { Revision } from '../../src/revisions/schema.ts';
-import type { IncompleteSource } from '../../src/sources/schema.ts';
+import type { FullPage, PageSurroundings } from '../../src/pages/schema.ts';
 import { Problem } from '../api.ts';
-import { BRANCH_PAGE_SIZE, type Branch } from '../elements/branch.ts';
+import type { Branch } from '../elements/branch.ts';
 import { type Content, type Html, html, nothing } from '../html.ts';
 import { icon } from '../icons.ts';
 import { renderInWiki, time } from '../layout.ts';
-import { incompleteNote, loadIncomplete } from '../losses.ts';
+import { incompleteNote } from '../losses.ts';
 import { pageActions } from '../page-actions.ts';
 import { pageText, scriptsFor } from '../page-text.ts';
 import { type ListPart, partLinks, readPart } from '../paging.ts';
-import { loadBranches, renderTree, trailTo } from '../tree.ts';
+import { renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebResponse, WebRoute } from '../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
 import { noSuchPage } from './no-such-page.ts';
 import { pageSources, pageSourcesUrl, stalenessReason } from './page-sources.ts';
-import { loadProperties, pageTags } from './tags.ts';
+import { pageTags } from './tags.ts';
 
-const BACKLINKS = 20;
 const RELATED = 5;
 
 export const readPage: WebRoute = {
@@ -36,50 +33,51 @@ export const readPage: WebRoute = {
     }
     if (page.path !== path || visit.params['*'] !== path) return { redirect: context.pageUrl(page.path), status: 308 };
     if (visit.query.has('sources')) return pageSources(visit, context, page);
-    const around = loadBranches(visit.api, context, page.page_id);
-    const [branches, excerpts, author, backlinks, properties, staleness, incomplete] = await Promise.all([
-      around,
-      around.then((branches) => loadExcerpts(visit, context, page, branches)),
-      authorOf(visit, context, page),
-      readPart<Page>(visit, `${context.api}/pages/${page.page_id}/backlinks?limit=${BACKLINKS}`, { name: 'backlinks' }),
-      loadProperties(visit.api, context, page),
+    const [surroundings, backlinks, staleness] = await Promise.all([
+      visit.api.get<PageSurroundings>(`${context.api}/pages/${page.page_id}/surroundings`),
+      visit.query.has(BACKLINKS_PART) ? readBacklinks(visit, context, page) : undefined,
       page.stale ? stalenessReason(visit.api, context, page) : '',
-      loadIncomplete(visit.api, context, page),
     ]);
     return renderPage(visit, context, page, {
-      branches,
-      excerpts,
-      author,
-      backlinks,
-      properties,
+      ...surroundings,
+      backlinks: backlinks ?? firstBacklinks(context, page, surroundings),
       staleness,
-      incomplete,
     });
   },
 };
 
 /** What is shown around the text of a page. */
-interface PageSurroundings {
-  branches: readonly Branch[];
-  /** How the pages right below it begin, by page_id. */
-  excerpts: ReadonlyMap<string, string>;
-  /** What the member is called who changed the page last; "" where that is not known. */
-  author: string;
-  backlinks: ListPart<Page>;
-  properties: PageProperties;
+interface Surroundings extends Omit<PageSurroundings, 'backlinks'> {
+  backlinks: ListPart<LinkedPage>;
   /** Why the page is stale; "" if it is not. */
   staleness: Content;
-  /** Its sources that have more than their text. */
-  incomplete: readonly IncompleteSource[];
+}
+
+type LinkedPage = PageSurroundings['backlinks'][number];
+
+/** The parameter of the address that names a further part of the backlinks. */
+const BACKLINKS_PART = 'backlinks';
+
+function readBacklinks(visit: Visit, { api }: WikiContext, { page_id }: FullPage): Promise<ListPart<LinkedPage>> {
+  return readPart<LinkedPage>(visit, `${api}/pages/${page_id}/backlinks`, { name: BACKLINKS_PART });
+}
+
+function firstBacklinks(context: WikiContext, { path }: FullPage, around: PageSurroundings): ListPart<LinkedPage> {
+  const { backlinks: records, has_more_backlinks } = around;
+  const next = new URLSearchParams({
+    [BACKLINKS_PART]: `limit=${records.length}&offset=${records.length}`,
+  });
+  const first = context.pageUrl(path);
+  return { records, isFirst: true, first, next: has_more_backlinks ? `${first}?${next}` : '' };
 }
 
 function renderPage(
   visit: Visit,
   context: WikiContext,
   page: FullPage,
-  { branches, excerpts, author, backlinks, properties, staleness, incomplete }: PageSurroundings,
+  { branches, subpages, updated_by_name, backlinks, tags, properties, staleness, incomplete_sources }: Surroundings,
 ): WebResponse {
-  const by = byline(context, page, author);
+  const by = byline(context, page, updated_by_name);
   const hasTitle = startsWithTitle(page);
   return {
     page: renderInWiki(visit, context, {
@@ -93,16 +91,16 @@ function renderPage(
       main: html`<article>
           <header class="page-head">
             ${!hasTitle && html`<h1>${page.title}</h1>${by}`}
-            ${pageTags(context, properties)}
+            ${pageTags(context, { tags, properties })}
             ${pageState(page, staleness)}
           </header>
           ${page.citations.length > 0 && html`<ibid-passages data-from="${pageSourcesUrl(context, page.path)}"></ibid-passages>`}
           <div class="prose"${context.can('pages:write') && html` data-wiki="${page.wiki_id}" data-page="${page.page_id}" data-revision="${page.revision}"`}>${pageText(context, hasTitle ? { html: page.html.replace('</h1>', (end) => `${end}${by.text}`) } : page)}</div>
           <footer class="page-end">
             ${neighbours(context, page, branches)}
-            ${childList(context, page, branches, excerpts)}
+            ${childList(context, page, branches, subpages)}
             ${sourceList(context, page)}
-            ${incompleteNote(context, incomplete)}
+            ${incompleteNote(context, incomplete_sources)}
             ${backlinkList(context, backlinks)}
             <ibid-related data-from="${context.api}/pages/${page.page_id}/related?limit=${RELATED}" data-base="${context.pageUrl()}"></ibid-related>
             <p class="small">Revision ${page.revision}. ${page.word_count} words.</p>
@@ -115,14 +113,6 @@ function renderPage(
 /** Whether the text begins with the title, as most uploaded files do; it is then not shown twice. */
 function startsWithTitle({ html: text, outline, title }: FullPage): boolean {
   return text.trimStart().startsWith('<h1') && outline[0]?.level === 1 && outline[0].text.trim() === title.trim();
-}
-
-async function authorOf({ api }: Visit, { user, api: wiki }: WikiContext, page: FullPage): Promise<string> {
-  if (page.updated_by === user.user_id) return user.display_name;
-  const of = `limit=1&offset=${page.revision - 1}`;
-  const [last] = await api.get<Revision[]>(`${wiki}/pages/${page.page_id}/revisions?${of}`);
-  // Who moved a page made no revision of it.
-  return last?.created_by === page.updated_by ? last.created_by_name : '';
 }
 
 /** Who changed the page last and when, below its title. It is no block of the text: see elements/passages.ts. */
@@ -157,23 +147,13 @@ function neighbours(context: WikiContext, page: FullPage, branches: readonly Bra
   return html`<nav class="neighbours" aria-label="Neighbouring pages">${to(siblings[at - 1], 'prev', 'Previous')}${to(siblings[at + 1], 'next', 'Next')}</nav>`;
 }
 
-async function loadExcerpts(
-  { api }: Visit,
-  context: WikiContext,
-  { page_id }: FullPage,
-  branches: readonly Branch[],
-): Promise<ReadonlyMap<string, string>> {
-  if (!branches.some(({ parent_page_id }) => parent_page_id === page_id)) return new Map();
-  const below = await api.get<Page[]>(`${context.api}/pages/${page_id}/children?limit=${BRANCH_PAGE_SIZE}`);
-  return new Map(below.map((it) => [it.page_id, it.description]));
-}
-
 function childList(
   context: WikiContext,
   page: FullPage,
   branches: readonly Branch[],
-  excerpts: ReadonlyMap<string, string>,
+  subpages: PageSurroundings['subpages'],
 ): Content {
+  const excerpts = new Map(subpages.map(({ page_id, description }) => [page_id, description]));
   const below = branches.filter(({ parent_page_id }) => parent_page_id === page.page_id);
   if (below.length === 0) return nothing;
   return html`<section><h2>Subpages</h2><ul class="subpages">
@@ -192,7 +172,7 @@ function sourceList(context: WikiContext, page: FullPage): Content {
   </ul><p><a href="${pageSourcesUrl(context, page.path)}">See the source of each block</a></p></section>`;
 }
 
-function backlinkList(context: WikiContext, backlinks: ListPart<Page>): Content {
+function backlinkList(context: WikiContext, backlinks: ListPart<LinkedPage>): Content {
   if (backlinks.records.length === 0 && backlinks.isFirst) return nothing;
   return html`<section><h2>Linked from</h2><ul class="columns">
     ${backlinks.records.map(({ path, title }) => html`<li><a href="${context.pageUrl(path)}">${title}</a></li>`)}

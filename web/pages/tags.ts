@@ -1,4 +1,4 @@
-import type { FullPage, Page, PageProperties, Tag } from '../../src/pages/schema.ts';
+import type { Page, PageProperties, Tag } from '../../src/pages/schema.ts';
 import { type Content, html } from '../html.ts';
 import { renderInWiki } from '../layout.ts';
 import { partLinks, readPart } from '../paging.ts';
@@ -44,12 +44,6 @@ async function pagesOfTag(visit: Visit, context: WikiContext, tag: string): Prom
         : html`<ul class="list">${part.records.map(({ path, title, description }) => html`<li><a href="${context.pageUrl(path)}">${title}</a>${description !== '' && html`<p class="small">${description}</p>`}</li>`)}</ul>`
     }${partLinks(part)}
     <p><a href="${context.actionUrl('tags')}">All tags</a></p></article>`;
-}
-
-/** What the front matter of a page says. Only a text that begins as one is asked about. */
-export async function loadProperties(api: Visit['api'], context: WikiContext, page: FullPage): Promise<PageProperties> {
-  if (!/^\ufeff?(---|\+\+\+)/.test(page.markdown)) return { tags: [], properties: [] };
-  return api.get<PageProperties>(`${context.api}/pages/${page.page_id}/properties`);
 }
 
 /** The tags of a page, and the other fields of its front matter folded. */

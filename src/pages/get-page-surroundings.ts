@@ -1,0 +1,90 @@
+import { hasPermission, onWiki } from '../access/access-rule.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { branchesAround } from './list-branches.ts';
+import { exampleBranch, examplePage, isVisible, PageParams, PageSurroundings } from './schema.ts';
+
+/** Pages of one branch of the tree, and subpages. */
+const BRANCH_MAX = 100;
+const BACKLINKS_MAX = 20;
+/** A page has one source, rarely a few. */
+const INCOMPLETE_MAX = 5;
+
+/** One statement, since whoever reads a page reads all of this. */
+export const getPageSurroundings = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/pages/:page_id/surroundings',
+  summary: 'Get what surrounds a page',
+  description:
+    'What is shown around the text of a page: its tags and properties, who changed it last, the tree around it, how its subpages ' +
+    'begin, the pages that link to it, and its sources that are incomplete. Each of these can be read by itself too.',
+  access: onWiki('pages:read'),
+  params: PageParams,
+  reply: PageSurroundings,
+  example: {
+    reply: {
+      tags: ['install'],
+      properties: [{ name: 'author', value: 'Ada Lovelace' }],
+      updated_by_name: 'Ada Lovelace',
+      branches: [exampleBranch],
+      subpages: [],
+      backlinks: [{ page_id: examplePage.page_id, path: 'guide', title: 'Guide' }],
+      has_more_backlinks: false,
+      incomplete_sources: [],
+    },
+  },
+  run: async ({ params: { wiki_id, page_id }, one }) => {
+    const found = await one<Omit<PageSurroundings, 'has_more_backlinks'>>(sql`
+      select p.tags, p.properties, ${lastAuthor} as updated_by_name,
+        ${listed(branchesAround(wiki_id, page_id, { limit: BRANCH_MAX }))} as branches,
+        ${listed(subpages(wiki_id, page_id))} as subpages,
+        ${listed(backlinks(wiki_id, page_id))} as backlinks,
+        ${listed(incompleteSources)} as incomplete_sources
+      from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`);
+    return {
+      ...found,
+      backlinks: found.backlinks.slice(0, BACKLINKS_MAX),
+      has_more_backlinks: found.backlinks.length > BACKLINKS_MAX,
+    };
+  },
+});
+
+function listed(rows: Sql): Sql {
+  return sql`coalesce((select json_agg(x) from (${rows}) x), '[]')`;
+}
+
+/** Of a page `p`. Who moved it made no revision of it. */
+const lastAuthor = sql`coalesce((
+  select coalesce(nullif(u.display_name, ''), u.email)
+  from revisions r
+  join access a on true
+  join memberships m on m.workspace_id = a.workspace_id and m.user_id = r.created_by
+  join users u on u.user_id = m.user_id
+  where r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision and r.created_by = p.updated_by
+    and ${hasPermission('members:read')}), '')`;
+
+function subpages(wiki_id: string, page_id: string): Sql {
+  return sql`
+    select p.page_id, p.description from pages p
+    where p.wiki_id = ${wiki_id} and p.parent_page_id = ${page_id} and ${isVisible}
+    order by p.parent_page_id, p.position, p.page_id limit ${BRANCH_MAX}`;
+}
+
+/** One more than are answered, which tells whether there are more. */
+function backlinks(wiki_id: string, page_id: string): Sql {
+  return sql`
+    select p.* from (
+      select distinct l.from_page_id as page_id from page_links l
+      where l.wiki_id = ${wiki_id} and l.to_page_id = ${page_id}) l
+    cross join lateral (
+      select p.page_id, p.path, p.title from pages p
+      where p.wiki_id = ${wiki_id} and p.page_id = l.page_id and ${isVisible} offset 0) p
+    order by l.page_id limit ${BACKLINKS_MAX + 1}`;
+}
+
+/** Of a page `p`. */
+const incompleteSources = sql`
+  select s.source_id, s.filename, s.loss_count as losses
+  from page_sources c join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id
+  where c.wiki_id = p.wiki_id and c.page_id = p.page_id and s.loss_count > 0 and ${hasPermission('sources:read')}
+  order by s.source_id limit ${INCOMPLETE_MAX}`;
