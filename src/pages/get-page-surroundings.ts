@@ -10,7 +10,7 @@ const BACKLINKS_MAX = 20;
 /** A page has one source, rarely a few. */
 const INCOMPLETE_MAX = 5;
 
-/** One statement, since whoever reads a page reads all of this. */
+/** One statement, since all of this is shown with a page. */
 export const getPageSurroundings = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/:page_id/surroundings',
