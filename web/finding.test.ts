@@ -217,11 +217,11 @@ test('without scripts the page of results offers a corrected query', { skip }, a
   assert.equal(await page.getByText('Did you mean').count(), 0);
 });
 
-/** A wiki whose tree is longer than any window; its last page is long as well. */
+/** A wiki with more pages at its root than the tree has at first; one of them is longer than any window. */
 async function openLongWiki(): Promise<string> {
   const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Long', slug: 'long' });
   const files: Record<string, string> = {};
-  for (let i = 1; i <= 80; i += 1) files[`page ${i}.md`] = `# Page ${i}\n\nA short text.`;
+  for (let i = 1; i <= 140; i += 1) files[`page ${i}.md`] = `# Page ${i}\n\nA short text.`;
   const parts = Array.from({ length: 60 }, (_, i) => `## Part ${i}\n\n${'Words. '.repeat(80)}`).join('\n\n');
   files['page 80.md'] = `# Page 80\n\n${parts}`;
   await world.upload(owner, body.wiki_id, files);
@@ -255,11 +255,8 @@ test('a page opens at its beginning and finds itself in the tree; search opens b
     const { page, complaints } = await openWatched(context);
     await page.goto(address);
     const titles = await page.locator('.tree .leaf').allTextContents();
-    assert.deepEqual(
-      titles,
-      Array.from({ length: 80 }, (_, i) => `Page ${i + 1}`),
-      'numbers are in order',
-    );
+    const inOrder = (length: number) => Array.from({ length }, (_, i) => `Page ${i + 1}`);
+    assert.deepEqual(titles, inOrder(100), 'numbers are in order');
     const current = page.locator('.tree [aria-current]');
     await until(
       'the tree shows the page',
@@ -277,6 +274,24 @@ test('a page opens at its beginning and finds itself in the tree; search opens b
     );
     const box = await here.boundingBox();
     assert.ok(box && box.y < 900, 'the outline is scrolled to its mark');
+    const last = page.getByRole('treeitem', { name: 'Page 100', exact: true });
+    assert.deepEqual(
+      [await last.getAttribute('aria-posinset'), await last.getAttribute('aria-setsize')],
+      ['100', '-1'],
+    );
+    await page.getByRole('treeitem', { name: 'All pages here…' }).focus();
+    const next = page.getByRole('treeitem', { name: 'Page 101', exact: true });
+    await next.waitFor();
+    assert.deepEqual(
+      await page.locator('.tree .leaf').allTextContents(),
+      inOrder(140),
+      'the others follow when they are reached',
+    );
+    assert.equal(await next.evaluate((it) => it === document.activeElement), true, 'the focus goes on with them');
+    assert.deepEqual(
+      [await last.getAttribute('aria-posinset'), await last.getAttribute('aria-setsize')],
+      ['100', '140'],
+    );
     const noScripts = await openBrowserFor(world, owner.user_id, { javaScriptEnabled: false });
     const plain = await noScripts.newPage();
     await plain.goto(address);
@@ -286,6 +301,134 @@ test('a page opens at its beginning and finds itself in the tree; search opens b
     await plain.getByText('Pages', { exact: true }).click();
     assert.ok(await plain.locator('.tree').getByRole('link', { name: 'Page 1', exact: true }).isVisible());
     assert.deepEqual(complaints, []);
+  });
+});
+
+/** What a browser holds after a collection of garbage. */
+async function held(page: Page): Promise<{ Nodes: number; JSEventListeners: number; Documents: number }> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  await session.send('HeapProfiler.collectGarbage');
+  const { metrics } = await session.send('Performance.getMetrics');
+  await session.detach();
+  return Object.fromEntries(metrics.map(({ name, value }) => [name, value])) as never;
+}
+
+test('a link inside a wiki shows the page in place of the other, as a load would', { skip }, async (t) => {
+  const long = `/v1/wikis/${wiki.wiki_id}/pages`;
+  const parts = Array.from({ length: 40 }, (_, i) => `## Part ${i}\n\n${'Words. '.repeat(80)}`).join('\n\n');
+  const markdown = `[Weaving](weaving) and [the end](#h-part-39)\n\n${parts}\n\n[The loom](weaving)`;
+  const { body: made } = await owner.post(long, { title: 'A long text', markdown, slug: 'long-text' });
+  assert.equal(made.page_id.slice(0, 5), 'page_');
+  await owner.patch(`${long}/${(await owner.get(`${long}/path/weaving`)).body.page_id}`, {
+    base_revision: 1,
+    markdown:
+      'A loom takes pasteboard too.\n\n## Code\n\n```js\nlet x = 1;\n```\n\n## Formula\n\n$x^2$ [back](long-text)',
+  });
+  const context = await openBrowserFor(world, owner.user_id, { viewport: { width: 1_440, height: 900 } });
+  const { page, complaints } = await openWatched(context);
+  const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+  const loads = () => page.evaluate<number | undefined>('window.loads');
+  const top = () => page.evaluate<number>('scrollY');
+  await page.goto(`${root}/long-text`);
+  await page.evaluate('window.loads = 1');
+
+  await t.test('text, outline, title and the mark in the tree change; what the reader typed stays', async () => {
+    await page.getByPlaceholder('Filter pages').fill('eng');
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    await page.getByRole('link', { name: 'The loom' }).click();
+    await page.waitForURL('**/weaving');
+    await heading('Weaving');
+    assert.equal(await loads(), 1, 'the document was not loaded');
+    assert.equal(await page.title(), `Weaving · ${wiki.title}`);
+    assert.deepEqual(await page.locator('.outline a').allTextContents(), ['Code', 'Formula']);
+    assert.equal(await page.locator('.tree-roots [aria-current]').textContent(), 'Weaving');
+    assert.equal(await page.getByPlaceholder('Filter pages').inputValue(), 'eng');
+    assert.equal(await top(), 0);
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Weaving', 'the heading has the focus');
+    await page.getByRole('status').getByText('Weaving').waitFor({ state: 'attached' });
+  });
+
+  await t.test('what scripts add to a text is there', async () => {
+    await page.getByRole('button', { name: /^Copy this js code/ }).waitFor();
+    await page.locator('.katex').first().waitFor();
+    assert.equal(await page.locator('.code-box').count(), 1);
+    assert.doesNotMatch(
+      String(await page.locator('.byline time').textContent()),
+      /^\d{4}-/,
+      'in the language of the reader',
+    );
+  });
+
+  await t.test('Back and Forward come to where the reader was', async () => {
+    await page.goBack();
+    await heading('A long text');
+    const bottom = await page.evaluate<number>('document.documentElement.scrollHeight - innerHeight');
+    assert.ok(bottom > 1_000 && Math.abs((await top()) - bottom) <= 1, `${await top()} of ${bottom}`);
+    await page.evaluate('scrollTo(0, 1234)');
+    await page.goForward();
+    await heading('Weaving');
+    assert.equal(await top(), 0);
+    await page.goBack();
+    await heading('A long text');
+    assert.equal(await top(), 1_234);
+    await page.getByRole('link', { name: 'the end' }).evaluate((link: HTMLElement) => link.click());
+    await page.waitForURL('**#h-part-39');
+    await page.goBack();
+    assert.equal(await loads(), 1);
+    await until('the place before the jump', top, (y) => y === 1_234);
+  });
+
+  await t.test('a modified click, another wiki and a form are left to the browser', async () => {
+    const [other] = await Promise.all([
+      context.waitForEvent('page'),
+      page
+        .getByRole('link', { name: 'Weaving' })
+        .first()
+        .click({ modifiers: ['Control'] }),
+    ]);
+    await other.close();
+    assert.ok(page.url().includes('long-text'));
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    await page.waitForURL('**/-/edit/long-text');
+    assert.equal(await loads(), undefined);
+  });
+
+  await t.test('nothing is held of the pages that were shown', async () => {
+    await page.goto(`${root}/long-text`);
+    const round = async () => {
+      await page
+        .getByRole('link', { name: 'Weaving' })
+        .last()
+        .evaluate((link: HTMLElement) => link.click());
+      await heading('Weaving');
+      await page
+        .locator('.prose')
+        .getByRole('link', { name: 'back' })
+        .evaluate((link: HTMLElement) => link.click());
+      await heading('A long text');
+    };
+    await round();
+    const before = await held(page);
+    for (let i = 0; i < 5; i += 1) await round();
+    const after = await held(page);
+    assert.ok(after.JSEventListeners <= before.JSEventListeners + 5, JSON.stringify([before, after]));
+    assert.ok(after.Nodes < before.Nodes + 500, JSON.stringify([before, after]));
+  });
+
+  assert.deepEqual(complaints, []);
+
+  await t.test('after the sign-out in another tab a link leads to the sign-in, and Back shows nothing', async () => {
+    const other = await context.newPage();
+    await other.goto(root);
+    await other.locator('.top nav .menu > summary').click();
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await other.waitForURL('**/sign-in*');
+    await other.goBack();
+    await other.waitForURL('**/sign-in*');
+    await page.getByRole('link', { name: 'Weaving' }).first().click();
+    await page.waitForURL('**/sign-in?next=*weaving');
+    assert.ok(!page.url().includes('fragment'));
   });
 });
 

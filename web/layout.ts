@@ -39,13 +39,23 @@ const COMMAND_PERMISSIONS = [
 
 /** A document of a wiki: header with search and actions, the tree of pages, and the page itself. */
 export function renderInWiki(visit: Visit, context: WikiContext, document: WikiDocument): Html {
-  const { wiki, workspace } = context;
-  return renderDocument(visit, {
+  const { wiki } = context;
+  const parts = {
     title: `${document.title} · ${wiki.title}`,
     kind: document.kind ?? 'wiki',
     scripts: [...(document.scripts ?? []), ...(context.can('uploads:create') ? ['upload.js'] : [])],
     head: document.head,
-    body: html`
+  };
+  const text = html`<main id="main" tabindex="-1">${document.kind !== 'write' && pageBar(context, document)}${document.main}</main>
+  ${document.aside ?? nothing}`;
+  if (visit.isFragment)
+    return renderDocument(visit, { ...parts, body: html`${text}${palette(context, document.page)}` });
+  return renderDocument(visit, { ...parts, body: wholeBody(visit, context, document, text) });
+}
+
+function wholeBody(visit: Visit, context: WikiContext, document: WikiDocument, text: Html): Html {
+  const { wiki, workspace } = context;
+  return html`
 <a class="skip" href="#main">Skip to the text</a>
 <header class="top">
   <a class="brand" href="${context.pageUrl()}"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${wiki.title}</span></a>
@@ -68,13 +78,11 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
 </header>
 <div class="frame">
   ${document.tree === undefined ? nothing : treePanel(context, document.tree)}
-  <main id="main" tabindex="-1">${document.kind !== 'write' && pageBar(context, document)}${document.main}</main>
-  ${document.aside ?? nothing}
+  ${text}
   <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>
 </div>
 ${palette(context, document.page)}
-${context.can('uploads:create') && html`<ibid-drop data-wiki="${wiki.wiki_id}" data-to="${context.actionUrl('upload')}"></ibid-drop>`}`,
-  });
+${context.can('uploads:create') && html`<ibid-drop data-wiki="${wiki.wiki_id}" data-to="${context.actionUrl('upload')}"></ibid-drop>`}`;
 }
 
 function palette(context: WikiContext, page: WikiDocument['page']): Html {

@@ -590,3 +590,31 @@ test('below its text a page asks for others with the same words', async () => {
     ['Engine'],
   );
 });
+
+test('a part of a page is kept by the browser and asked for again; a whole page is not kept', async () => {
+  const whole = await me.open('/hostile/w/page');
+  assert.equal(whole.headers.get('cache-control'), 'no-store');
+  assert.equal(whole.headers.get('etag'), null);
+  const address = '/hostile/w/page?fragment=page';
+  const part = await me.open(address);
+  const etag = part.headers.get('etag') ?? '';
+  assert.equal(part.headers.get('cache-control'), 'private, no-cache');
+  assert.ok(part.body.includes('<main') && !part.body.includes('class="tree"') && !part.body.includes('class="top"'));
+  assert.ok(!part.body.includes('fragment='), 'no link has the parameter');
+  const ask = (cookie: string) => visit('GET', address, { cookie, 'if-none-match': etag });
+  assert.deepEqual([(await ask(me.cookie)).status, (await ask(me.cookie)).body], [304, '']);
+  assert.equal((await ask(`${me.cookie}; theme=dark`)).status, 200, 'other colours');
+  const member = await world.member(workspace.workspace_id, 'member');
+  assert.equal((await ask((await browserOf(member.user_id)).cookie)).status, 200, 'another user');
+  assert.equal((await ask('')).status, 303, 'nobody');
+  const asDocument = { accept: 'text/html', cookie: me.cookie, 'sec-fetch-mode': 'navigate' };
+  const document = await request(new URL(address, world.address), asDocument);
+  assert.equal(document.headers['cache-control'], 'no-store');
+  assert.ok(document.body.includes('class="tree"'), 'a document is a whole page');
+  await owner.post(`${api}/pages`, { title: 'Linking', markdown: '[there](page)' });
+  assert.equal((await ask(me.cookie)).status, 200, 'a page links here now');
+  assert.equal(
+    (await visit('GET', '/hostile/w/nowhere?fragment=page', { cookie: me.cookie })).headers.get('etag'),
+    null,
+  );
+});

@@ -15,6 +15,8 @@ export interface Visit {
   /** The fields of a posted form; empty for a GET. */
   form: URLSearchParams;
   theme: Theme;
+  /** Only what differs from the page that is shown is asked for: see elements/navigation. */
+  isFragment: boolean;
   assets: AssetUrls;
   /** The service's own address, without a slash at the end. */
   publicUrl: string;

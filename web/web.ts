@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../src/core/errors.ts';
 import { browserCookieName, cookieOf, isFromOurPages } from '../src/http/browser-cookie.ts';
@@ -14,6 +15,9 @@ export interface WebOptions {
   /** The size limit of a form's body, in bytes. */
   formBytes: number;
 }
+
+/** The parameter of a page's address by which its scripts ask for what is not shown yet. */
+const FRAGMENT = 'fragment';
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
@@ -50,7 +54,7 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
           const visit = visitOf(web, assets, options, request);
           // No workspace has this slug. A browser that opens a wrong address of the API gets a 404 instead of a sign-in.
           if (visit.params.workspace === 'v1') throw noSuchRoute();
-          return send(reply, options, await runRoute(route, visit));
+          return send(reply, options, await runRoute(route, visit), visit.isFragment);
         },
       });
     }
@@ -109,13 +113,18 @@ async function runRoute(route: WebRoute, visit: Visit): Promise<WebResponse> {
 function visitOf(app: FastifyInstance, assets: Assets, { publicUrl }: WebOptions, request: FastifyRequest): Visit {
   const queryStart = request.url.indexOf('?');
   const theme = cookieOf(request.raw, 'theme');
+  const query = new URLSearchParams(queryStart < 0 ? '' : request.url.slice(queryStart + 1));
+  const isFragment = query.get(FRAGMENT) === 'page' && request.raw.headers['sec-fetch-mode'] !== 'navigate';
+  // It is no part of the address that links of the page start from.
+  query.delete(FRAGMENT);
   return {
     api: apiFor(app, request),
     request,
     path: queryStart < 0 ? request.url : request.url.slice(0, queryStart),
     params: (request.params ?? {}) as Record<string, string>,
-    query: new URLSearchParams(queryStart < 0 ? '' : request.url.slice(queryStart + 1)),
+    query,
     form: request.body instanceof URLSearchParams ? request.body : new URLSearchParams(),
+    isFragment,
     theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
     assets,
     publicUrl,
@@ -131,7 +140,7 @@ function contentSecurityPolicy(framedBy = "'none'"): string {
   );
 }
 
-async function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: WebResponse) {
+async function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: WebResponse, isFragment = false) {
   reply.headers({
     'content-security-policy':
       'page' in shown
@@ -145,6 +154,13 @@ async function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: WebRe
   });
   for (const cookie of shown.cookies ?? []) reply.header('set-cookie', cookieText(cookie, publicUrl));
   if ('redirect' in shown) return reply.redirect(shown.redirect, shown.status ?? 303);
+  if (isFragment && (shown.status ?? 200) === 200) {
+    const etag = `W/"${createHash('sha256').update(shown.page.text).digest('base64url').slice(0, 22)}"`;
+    // Kept by the browser, and never shown before the service was asked. Whole pages are not kept at all: Back would show them
+    // after the sign-out without asking.
+    reply.headers({ 'cache-control': 'private, no-cache', etag });
+    if (reply.request.headers['if-none-match'] === etag) return reply.code(304).send();
+  }
   const { body, encoding } = await compressed(shown.page.text, reply.request);
   if (encoding) reply.header('content-encoding', encoding);
   return reply

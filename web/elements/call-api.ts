@@ -37,15 +37,21 @@ export async function callApi<T>(
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
+/** A part of a list, and the path of the next one. Errors: ApiError. */
+export async function callList<T>(path: string): Promise<{ records: T[]; next: string | undefined }> {
+  const { text, link } = await send('GET', path);
+  return { records: JSON.parse(text) as T[], next: /^<([^>]*)>; rel="next"$/.exec(link)?.[1] };
+}
+
 /** All records of a list. Errors: ApiError. */
 export async function listAll<T>(path: string): Promise<T[]> {
-  const records: T[] = [];
-  for (let next: string | undefined = `${path}?limit=500`; next !== undefined; ) {
-    const { text, link } = await send('GET', next);
-    records.push(...(JSON.parse(text) as T[]));
-    next = /^<([^>]*)>; rel="next"$/.exec(link)?.[1];
+  const all: T[] = [];
+  for (let at: string | undefined = `${path}?limit=500`; at !== undefined; ) {
+    const { records, next }: { records: T[]; next: string | undefined } = await callList<T>(at);
+    all.push(...records);
+    at = next;
   }
-  return records;
+  return all;
 }
 
 async function send(method: string, path: string, body?: object, signal?: AbortSignal, idempotencyKey?: string) {

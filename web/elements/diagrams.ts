@@ -1,3 +1,5 @@
+import { onPage } from './on-page.ts';
+
 /** The frame's reply: the height of the diagram in CSS pixels, or 0 and why it cannot be drawn. */
 export interface DrawResult {
   height: number;
@@ -53,6 +55,9 @@ export function drawDiagrams(root: ParentNode): void {
   for (const source of root.querySelectorAll<HTMLElement>('pre.mermaid:not(.diagram *)')) visibility.observe(source);
 }
 
+/** Of the page that is shown. */
+let left: AbortSignal | undefined;
+
 function draw(source: HTMLElement): void {
   const text = source.textContent ?? '';
   const frame = document.createElement('iframe');
@@ -83,6 +88,8 @@ function draw(source: HTMLElement): void {
   frame.addEventListener('load', requestDrawing);
   isDark.addEventListener('change', requestDrawing);
   addEventListener('message', onMessage);
+  // A frame that is gone with its page sends nothing more, so this would never end.
+  left?.addEventListener('abort', stop, { once: true });
 }
 
 function show(figure: HTMLElement, frame: HTMLIFrameElement, source: HTMLElement, height: number): void {
@@ -112,4 +119,8 @@ function drawRequest(figure: HTMLElement, text: string, prefersDark: boolean): D
   return { text, isDark: theme === 'dark' || (theme !== 'light' && prefersDark), font, colours };
 }
 
-drawDiagrams(document);
+onPage((signal) => {
+  left = signal;
+  visibility.disconnect();
+  drawDiagrams(document);
+});

@@ -1,5 +1,6 @@
 import katex from 'katex';
 import 'katex/dist/katex.min.css';
+import { onPage } from './on-page.ts';
 
 /** Renders the formulas of an element; one that KaTeX cannot parse stays as it was written. */
 export function drawMath(root: ParentNode): void {
@@ -27,4 +28,4 @@ export function drawMath(root: ParentNode): void {
   }
 }
 
-drawMath(document);
+onPage(() => drawMath(document));

@@ -1,5 +1,5 @@
-/** Marks the heading in the outline that the reader has scrolled to. */
-export function highlightCurrentHeading(): void {
+/** Marks the heading in the outline that the reader has scrolled to, until the signal is aborted. */
+export function highlightCurrentHeading(signal: AbortSignal): void {
   const links = new Map<Element, HTMLAnchorElement>();
   for (const link of document.querySelectorAll<HTMLAnchorElement>('.outline a')) {
     const heading = document.getElementById(decodeURIComponent(link.hash.slice(1)));
@@ -25,6 +25,6 @@ export function highlightCurrentHeading(): void {
       panel.scrollTop += link.getBoundingClientRect().top - panel.getBoundingClientRect().top - panel.clientHeight / 2;
   }
 
-  addEventListener('scroll', () => (frame ||= requestAnimationFrame(mark)), { passive: true });
+  addEventListener('scroll', () => (frame ||= requestAnimationFrame(mark)), { passive: true, signal });
   mark();
 }

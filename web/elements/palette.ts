@@ -3,8 +3,10 @@ import { unsafeHTML } from 'lit/directives/unsafe-html.js';
 import { errorMessage } from './call-api.ts';
 import { findCommands } from './commands.ts';
 import { type Entry, type SearchScope, searchTexts, searchUrl, suggestTitles } from './find.ts';
+import { goTo } from './navigation/navigate.ts';
+import { onPage } from './on-page.ts';
 import { paletteStyles } from './palette-styles.ts';
-import { recentEntries, rememberVisit } from './recent-pages.ts';
+import { forgetOnSignOut, recentEntries, rememberVisit } from './recent-pages.ts';
 
 /** Titles are cheap, so they are requested while the user types; full-text search waits until the user pauses. */
 const TITLES_AFTER_MS = 60;
@@ -57,7 +59,12 @@ export class Palette extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     document.addEventListener('keydown', this.#onKey);
-    rememberVisit(this.dataset);
+    onPage(() => {
+      rememberVisit(this.dataset);
+      // What was searched for has been opened.
+      if (this.hasUpdated) this.#input.value = this.#words = '';
+    });
+    forgetOnSignOut(this.dataset);
     for (const field of document.querySelectorAll<HTMLInputElement>('.find input')) {
       // Not at the pointer's way down: the click that follows would land outside of the dialog and close it.
       field.addEventListener('click', this.#onField);
@@ -192,7 +199,7 @@ export class Palette extends LitElement {
     if (inNewTab && !isButton) return void window.open(href, '_blank', 'noopener');
     this.renderRoot.querySelector('dialog')?.close();
     if (isButton) document.querySelector<HTMLElement>(entry?.press ?? '')?.click();
-    else location.href = href;
+    else void goTo(href);
   }
 
   #searchFor(words: string): void {

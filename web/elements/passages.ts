@@ -1,8 +1,6 @@
 /** Elements that contain blocks, as the API counts them; every other element is one block. */
 const CONTAINERS = 'dl, ol, section, table, tbody, tfoot, thead, ul';
 
-const prose = document.querySelector<HTMLElement>('article > .prose');
-
 /**
  * The blocks of the text in order. `web/blocks.ts` has to count them in the same way on the server. Who changed the page last
  * stands below a title of the text, and is none.
@@ -25,7 +23,14 @@ class Passages extends HTMLElement {
   #current = 0;
   #passages: Promise<Document> | undefined;
 
+  readonly #left = new AbortController();
+
+  disconnectedCallback(): void {
+    this.#left.abort();
+  }
+
   connectedCallback(): void {
+    const prose = this.closest('article')?.querySelector<HTMLElement>(':scope > .prose');
     if (!prose) return;
     this.#blocks = blocksIn(prose);
     this.#mark.type = 'button';
@@ -53,9 +58,10 @@ class Passages extends HTMLElement {
       this.#moveTo(Math.max(0, Math.min(this.#current + step, this.#blocks.length - 1)));
       this.#block?.scrollIntoView({ block: 'nearest' });
     });
-    addEventListener('resize', () => {
+    const positionAgain = () => {
       if (this.#block && this.#isOpen) this.#positionBox(this.#block);
-    });
+    };
+    addEventListener('resize', positionAgain, { signal: this.#left.signal });
     this.#box.addEventListener('toggle', () => this.#block?.classList.toggle('followed', this.#isOpen));
   }
 

@@ -1,18 +1,23 @@
 import './palette.ts';
 import './related.ts';
 import './tree.ts';
+import { navigateInPlace } from './navigation/navigate.ts';
+import { onPage } from './on-page.ts';
 import { highlightCurrentHeading } from './outline.ts';
 import { filterTree } from './tree-filter.ts';
 
 // Tells the style sheet that scripts run.
 document.documentElement.classList.add('scripted');
 
-highlightCurrentHeading();
+onPage(highlightCurrentHeading);
 filterTree();
+navigateInPlace();
 
 // On a narrow screen the tree is above the text, so it starts closed. On a wide one it is always shown; see tree.css.
-const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');
-if (treeFold && !matchMedia('(max-width: 52rem)').matches) treeFold.open = true;
+onPage(() => {
+  const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');
+  if (treeFold) treeFold.open = !matchMedia('(max-width: 52rem)').matches;
+});
 
 // Menus close on a click outside, on Escape, and when another one opens.
 const openMenus = () => document.querySelectorAll<HTMLDetailsElement>('details:is(.menu, .switcher, .find-help)[open]');
@@ -43,15 +48,24 @@ document.addEventListener('click', async (event) => {
   setTimeout(() => (button.textContent = words), 1_500);
 });
 
-// Makes content that is wider than the column scrollable by keyboard.
-for (const wide of document.querySelectorAll<HTMLElement>('.prose pre, .prose table, .passage blockquote')) {
-  const isTall = wide.localName === 'blockquote' && wide.scrollHeight > wide.clientHeight;
-  if (isTall || wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+onPage(() => {
+  makeWideScrollable();
+  showLocalTimes();
+});
+
+/** Makes content that is wider than the column scrollable by keyboard. */
+function makeWideScrollable(): void {
+  for (const wide of document.querySelectorAll<HTMLElement>('.prose pre, .prose table, .passage blockquote')) {
+    const isTall = wide.localName === 'blockquote' && wide.scrollHeight > wide.clientHeight;
+    if (isTall || wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+  }
 }
 
-// Shows times in the reader's time zone and language.
-for (const time of document.querySelectorAll('time')) {
-  const at = new Date(time.dateTime);
-  if (!Number.isNaN(at.getTime()))
-    time.textContent = at.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+/** Shows times in the reader's time zone and language. */
+function showLocalTimes(): void {
+  for (const time of document.querySelectorAll('time')) {
+    const at = new Date(time.dateTime);
+    if (!Number.isNaN(at.getTime()))
+      time.textContent = at.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+  }
 }

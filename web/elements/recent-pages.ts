@@ -19,6 +19,9 @@ export function recentEntries({ user = '', wiki = '', root = '', page = '' }: DO
 /** Keeps the page that is shown, for this user alone, until they sign out here. */
 export function rememberVisit({ user = '', wiki = '', page = '', title = '' }: DOMStringMap): void {
   if (page !== '') keep(user, wiki, { path: page, title });
+}
+
+export function forgetOnSignOut({ user = '' }: DOMStringMap): void {
   document.querySelector('form[action="/sign-out"]')?.addEventListener('submit', () => forget(user));
 }
 

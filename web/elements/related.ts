@@ -5,6 +5,12 @@ import { ApiError, callApi } from './call-api.ts';
  * more than the page itself.
  */
 class Related extends HTMLElement {
+  #watched: IntersectionObserver | undefined;
+
+  disconnectedCallback(): void {
+    this.#watched?.disconnect();
+  }
+
   connectedCallback(): void {
     const watched = new IntersectionObserver(
       ([seen]) => {
@@ -15,6 +21,7 @@ class Related extends HTMLElement {
       { rootMargin: '25%' },
     );
     watched.observe(this);
+    this.#watched = watched;
   }
 
   async #show(): Promise<void> {

@@ -4,16 +4,16 @@ export function itemOf(item: Element): HTMLAnchorElement | null {
 }
 
 /**
- * Gives the list the roles of a tree, of which one entry is a tab stop. Called again when a branch was added. Without scripts
- * it stays a list of links.
+ * Gives the list the roles of a tree, of which one entry is a tab stop. Called again when entries were added, to `changed`.
+ * Without scripts it stays a list of links.
  */
-export function markAsTree(roots: HTMLElement): void {
-  for (const list of roots.querySelectorAll('ul')) {
+export function markAsTree(roots: HTMLElement, changed = roots): void {
+  for (const list of changed.querySelectorAll('ul')) {
     const isTop = list.parentElement === roots;
     list.setAttribute('role', isTop ? 'tree' : 'group');
     if (isTop) list.setAttribute('aria-label', 'Pages');
   }
-  for (const item of roots.querySelectorAll('li')) {
+  for (const item of changed.querySelectorAll('li')) {
     item.setAttribute('role', 'none');
     const entry = itemOf(item);
     entry?.setAttribute('role', 'treeitem');

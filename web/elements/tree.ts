@@ -2,10 +2,12 @@ import { BRANCH_PAGE_SIZE, type Branch } from './branch.ts';
 import { callApi } from './call-api.ts';
 import { itemOf, link, markAsTree, moveByKey } from './tree-keys.ts';
 import { openTreeMemory } from './tree-memory.ts';
+import { loadMoreWhenSeen } from './tree-more.ts';
 
 const roots = document.querySelector<HTMLElement>('.tree-roots');
 const panel = roots?.closest<HTMLElement>('.tree');
 const memory = openTreeMemory(roots?.dataset.root ?? '');
+const longLists = roots && loadMoreWhenSeen(roots, branchItem);
 
 if (roots && panel) {
   void restore(roots, panel);
@@ -34,6 +36,7 @@ async function restore(within: HTMLElement, scrolled: HTMLElement): Promise<void
     if (item) await setOpen(item, true);
   }
   markAsTree(within);
+  longLists?.watch();
   scrolled.scrollTop = memory.scroll;
   scrollToCurrent(scrolled);
 }
@@ -61,7 +64,8 @@ async function loadChildren(item: HTMLLIElement, isAsked: boolean): Promise<void
     const below = branches.filter(({ parent_page_id }) => parent_page_id === page);
     memory.keepBranches(page, below);
     addChildren(item, below);
-    if (roots) markAsTree(roots);
+    if (roots) markAsTree(roots, item);
+    longLists?.watch();
   } catch {
     // The page that lists the branch says what is wrong, if it is still so.
     item.classList.remove('open');
@@ -108,6 +112,64 @@ function branchItem({ page_id, path, title, status, has_children }: Branch): HTM
   }
   item.append(row);
   return item;
+}
+
+/** Marks the page that is shown now, in the tree that stays. Where its entry is not there yet, its branches are asked for. */
+export async function showPageInTree(address: string, page_id: string): Promise<void> {
+  if (!roots || !panel) return;
+  roots.querySelector('[aria-current]')?.removeAttribute('aria-current');
+  if (!leafOf(address) && page_id !== '') await addBranchesAround(page_id);
+  const leaf = leafOf(address);
+  // Another page may be shown meanwhile.
+  if (!leaf || location.pathname !== address) return;
+  leaf.setAttribute('aria-current', 'page');
+  for (let item = leaf.closest('li'); item; item = item.parentElement?.closest('li') ?? null) {
+    const list = item.parentElement?.closest<HTMLLIElement>('li');
+    if (list && !list.classList.contains('open')) await setOpen(list, true);
+  }
+  for (const other of roots.querySelectorAll<HTMLElement>('[role="treeitem"][tabindex="0"]')) other.tabIndex = -1;
+  markAsTree(roots);
+  longLists?.watch();
+  scrollToCurrent(panel);
+}
+
+function leafOf(address: string): HTMLAnchorElement | null {
+  return roots?.querySelector<HTMLAnchorElement>(`a.leaf[href="${CSS.escape(address)}"]`) ?? null;
+}
+
+/** Adds the entries of the way to a page, and of those beside it, that the tree does not have yet. */
+async function addBranchesAround(page_id: string): Promise<void> {
+  const query = new URLSearchParams({ page_id, limit: String(BRANCH_PAGE_SIZE) });
+  let branches: Branch[];
+  try {
+    branches = await callApi<Branch[]>('GET', `${roots?.dataset.api}/branches?${query}`);
+  } catch {
+    // The tree then shows no page as the current one.
+    return;
+  }
+  const below = Map.groupBy(branches, ({ parent_page_id }) => parent_page_id);
+  // From the root down: the item of a parent is there before its pages are added.
+  for (const parents = ['']; parents.length > 0; ) {
+    const parent = parents.shift() ?? '';
+    const pages = below.get(parent) ?? [];
+    parents.push(...pages.map((page) => page.page_id));
+    addMissing(parent, pages);
+  }
+}
+
+function addMissing(parent: string, pages: readonly Branch[]): void {
+  const item = parent === '' ? roots : roots?.querySelector<HTMLLIElement>(`li[data-page="${CSS.escape(parent)}"]`);
+  if (!item || pages.length === 0) return;
+  const list = item.querySelector<HTMLElement>(':scope > ul');
+  if (list) {
+    const missing = pages.filter(({ path }) => !leafOf(`${roots?.dataset.root}/${path}`)).map(branchItem);
+    const more = list.querySelector(':scope > .more');
+    if (more) more.before(...missing);
+    else list.append(...missing);
+  } else if (item instanceof HTMLLIElement) {
+    addChildren(item, pages);
+    item.querySelector<HTMLElement>(':scope > ul')?.toggleAttribute('hidden', !item.classList.contains('open'));
+  }
 }
 
 /** Scrolls the tree to the current page, and nothing but the tree: scrollIntoView() would scroll the window as well. */

@@ -1,3 +1,4 @@
+import { onPage } from '../on-page.ts';
 import { addCodeButtons } from './code.ts';
 import { addHeadingLinks } from './headings.ts';
 import { enlargeImages } from './images.ts';
@@ -5,11 +6,12 @@ import { sortTables } from './tables.ts';
 import { tickTasks } from './tasks.ts';
 
 /** What helps to read a text. It is loaded where a page has such things, and each of them is usable without it. */
-const prose = document.querySelector<HTMLElement>('article > .prose');
-if (prose) {
+onPage(() => {
+  const prose = document.querySelector<HTMLElement>('article > .prose');
+  if (!prose) return;
   addHeadingLinks(prose);
   addCodeButtons(prose);
   sortTables(prose);
   enlargeImages(prose);
   tickTasks(prose);
-}
+});

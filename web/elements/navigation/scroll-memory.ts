@@ -1,0 +1,47 @@
+const KEY = 'ibid-scroll';
+/** More places than these are not kept. */
+const PLACES_MAX = 100;
+
+/**
+ * Where each entry of the history was scrolled to, in this tab. The browser's own memory is of the text that was shown when an
+ * entry was left, and scrolls before the text of the next one is there.
+ */
+const places: Record<string, number> = read();
+let current = '';
+
+/** The entry that is shown from now on: its key is in its state. */
+export function enterHistoryEntry(): void {
+  const state = history.state as { ibid?: string } | null;
+  current = state?.ibid ?? crypto.randomUUID();
+  if (state?.ibid === undefined) history.replaceState({ ...state, ibid: current }, '');
+}
+
+/** Where this entry was scrolled to, in pixels; undefined for a new one. */
+export function placeOfEntry(): number | undefined {
+  return places[current];
+}
+
+/** Begins to remember, and returns the reader to where a load of this entry had been left. */
+export function rememberScroll(): void {
+  enterHistoryEntry();
+  const place = history.scrollRestoration === 'manual' ? placeOfEntry() : undefined;
+  if (place !== undefined) scrollTo(0, place);
+  addEventListener('scroll', () => (places[current] = scrollY), { passive: true });
+  addEventListener('pagehide', write);
+}
+
+function write(): void {
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(Object.fromEntries(Object.entries(places).slice(-PLACES_MAX))));
+  } catch {
+    // The browser keeps nothing: a page that is loaded again begins at its top.
+  }
+}
+
+function read(): Record<string, number> {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? '{}');
+  } catch {
+    return {};
+  }
+}

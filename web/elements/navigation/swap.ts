@@ -1,0 +1,59 @@
+import { announcePage } from '../on-page.ts';
+import { showPageInTree } from '../tree.ts';
+
+/**
+ * Prepares to show a page of the same wiki in place of the one that is shown: its text, outline and title. Header and tree stay.
+ * The result does it, once the address is that of the page, from which relative links of the text start. Undefined where the
+ * document is another one: of another wiki, user or version, or without a text.
+ */
+export function prepareSwap(text: string): (() => void) | undefined {
+  const next = new DOMParser().parseFromString(text, 'text/html');
+  const [from, to] = [partsOf(document), partsOf(next)];
+  if (!from || !to || next.body.className !== document.body.className) return undefined;
+  for (const name of ['root', 'user', 'wiki', 'can'] as const) {
+    if (from.palette.dataset[name] !== to.palette.dataset[name]) return undefined;
+  }
+  const scripts = addressesIn(next);
+  // Each version of the scripts has addresses of its own.
+  if (!scripts.some((address) => address === addressesIn(document)[0])) return undefined;
+  return () => {
+    addStyles(next);
+    from.main.replaceWith(to.main);
+    from.outline?.remove();
+    if (to.outline) to.main.after(to.outline);
+    document.title = next.title;
+    for (const name of ['page', 'pageId', 'title'] as const) {
+      const value = to.palette.dataset[name];
+      if (value === undefined) delete from.palette.dataset[name];
+      else from.palette.dataset[name] = value;
+    }
+    for (const field of document.querySelectorAll<HTMLInputElement>('.theme input[name="next"]')) {
+      field.value = location.pathname + location.search;
+    }
+    for (const menu of document.querySelectorAll<HTMLDetailsElement>('.top details[open]')) menu.open = false;
+    announcePage();
+    void showPageInTree(location.pathname, to.palette.dataset.pageId ?? '');
+    // A module that is new here begins with the page that is shown.
+    for (const address of scripts) void import(address);
+  };
+}
+
+function partsOf(root: Document) {
+  const main = root.querySelector<HTMLElement>('main');
+  const palette = root.querySelector<HTMLElement>('ibid-palette');
+  return main && palette && { main, palette, outline: root.querySelector<HTMLElement>('.outline') };
+}
+
+function addressesIn(root: Document): string[] {
+  // Not `src`, which in a parsed document is not resolved.
+  const scripts = root.querySelectorAll<HTMLScriptElement>('head script[type="module"]');
+  return [...scripts].map((script) => script.getAttribute('src') ?? '');
+}
+
+function addStyles(next: Document): void {
+  for (const link of next.querySelectorAll<HTMLLinkElement>('head link[rel="stylesheet"]')) {
+    const href = link.getAttribute('href') ?? '';
+    if (!document.head.querySelector(`link[rel="stylesheet"][href="${CSS.escape(href)}"]`))
+      document.head.append(document.importNode(link));
+  }
+}
