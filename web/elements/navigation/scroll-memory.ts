@@ -12,7 +12,8 @@ let current = '';
 /** The entry that is shown from now on: its key is in its state. */
 export function enterHistoryEntry(): void {
   const state = history.state as { ibid?: string } | null;
-  current = state?.ibid ?? crypto.randomUUID();
+  // Not randomUUID(), which a page has over https alone.
+  current = state?.ibid ?? `${Date.now()}-${Math.random()}`;
   if (state?.ibid === undefined) history.replaceState({ ...state, ibid: current }, '');
 }
 
