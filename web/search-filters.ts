@@ -5,6 +5,7 @@ import { type Content, html } from './html.ts';
 export interface SearchFilters {
   author: string;
   in: string;
+  tag: string;
   updated: string;
   status: string;
   sort: string;
@@ -25,6 +26,7 @@ export function readFilters(query: URLSearchParams): SearchFilters {
   return {
     author: given('author', (value) => /^user_[0-9a-z]{26}$/.test(value)),
     in: given('in', (value) => value.length <= 1_024),
+    tag: given('tag', (value) => value.length <= 1_024),
     updated: given('updated', (value) => SINCE.test(value)),
     status: given('status', (value) => Object.hasOwn(STATUSES, value)),
     sort: given('sort', (value) => Object.hasOwn(ORDERS, value)),
@@ -61,6 +63,7 @@ export function filterForm({ words, filters, counts, mayWrite, action }: Narrowe
   const authors = (counts?.authors ?? []).filter(({ display_name }) => display_name !== '');
   const since = Object.entries(DAYS).map(([days, name]): Option => [daysAgo(Number(days)), name]);
   const folders = (counts?.folders ?? []).map(({ path, title, count }): Option => [path, `${title} (${count})`]);
+  const tags = (counts?.tags ?? []).map(({ tag, count }): Option => [tag, `${tag} (${count})`]);
   return html`<form class="narrow" action="${action}" aria-label="Narrow the results">
     <input type="hidden" name="query" value="${words}">
     ${select('author', 'By', filters.author, [
@@ -68,6 +71,7 @@ export function filterForm({ words, filters, counts, mayWrite, action }: Narrowe
       ...authors.map(({ user_id, display_name, count }): Option => [user_id, `${display_name} (${count})`]),
     ])}
     ${select('in', 'Below', filters.in, [['', 'Anywhere'], ...folders])}
+    ${(tags.length > 0 || filters.tag !== '') && select('tag', 'Tagged', filters.tag, [['', 'Anything'], ...tags])}
     ${select('updated', 'Changed', filters.updated, [['', 'Any time'], ...since])}
     ${mayWrite && select('status', 'Status', filters.status, Object.entries(STATUSES))}
     ${select('sort', 'Order', filters.sort, Object.entries(ORDERS))}

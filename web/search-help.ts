@@ -10,6 +10,7 @@ const EXAMPLES: readonly [typed: string, meaning: string][] = [
   ['in:guide/setup', 'this page and what is below it'],
   ['path:setup', 'in the address'],
   ['author:ada', 'made by; also author:me'],
+  ['tag:release', 'has this tag; also tag:"how to"'],
   ['updated:>2026-01-31', 'changed since; also created: and 2026-01..2026-03'],
   ['status:draft', 'drafts, or archived pages'],
 ];

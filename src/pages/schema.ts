@@ -56,6 +56,7 @@ export const HitCounts = Record({
   folders: Type.Array(
     Record({ path: Type.String({ description: 'Of a page at the root.' }), title: Type.String(), count: Count }),
   ),
+  tags: Type.Array(Record({ tag: Type.String({ description: 'As one of its pages writes it.' }), count: Count })),
   statuses: Type.Array(Record({ status: Type.Enum(['draft', 'published', 'archived']), count: Count })),
 });
 export type HitCounts = Static<typeof HitCounts>;

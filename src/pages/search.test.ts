@@ -315,8 +315,8 @@ test('parameters narrow a search as the operators of their names do, and show no
   const viewer = await world.member(owner.workspace_id, 'viewer');
   const stranger = await world.owner();
   const folder = await create('Folder', 'apples');
-  await create('Below', 'apples', { parent_page_id: folder.page_id });
-  await create('Hidden', 'apples', { status: 'draft' });
+  await create('Below', '---\ntags: Fruit\n---\napples', { parent_page_id: folder.page_id });
+  await create('Hidden', '---\ntags: [Fruit, secret]\n---\napples', { status: 'draft' });
   const old = await create('Old', 'apples');
   assert.equal(
     (await owner.patch(`${wiki}/pages/${old.page_id}`, { status: 'archived', base_revision: 1 })).status,
@@ -331,6 +331,9 @@ test('parameters narrow a search as the operators of their names do, and show no
     assert.deepEqual(await titles(`apples&in=${folder.page_id}`), ['Below', 'Folder'], `${folded}`);
     assert.deepEqual(await titles('apples&in=folder&title=below'), ['Below']);
     assert.deepEqual(await titles('apples&path=low'), ['Below']);
+    assert.deepEqual(await titles('apples&tag=fruit'), ['Below', 'Hidden']);
+    assert.deepEqual(await titles('apples&tag=FRUIT', viewer), ['Below']);
+    assert.deepEqual([await titles('tag:secret', viewer), await titles('apples&tag=frui')], [[], []]);
     assert.deepEqual(await titles('apples&status=draft'), ['Hidden']);
     assert.deepEqual(await titles('apples&status=draft', viewer), []);
     assert.deepEqual(await titles('status:draft', viewer), []);
@@ -359,14 +362,24 @@ test('parameters narrow a search as the operators of their names do, and show no
     { status: 'published', count: 2 },
     { status: 'draft', count: 1 },
   ]);
-  for (const query of ['apples', 'apples&author=me', 'author:me', 'apples&in=hidden', 'apples -"no such thing"']) {
+  const ofFruit = { tag: 'Fruit', count: 2 };
+  assert.deepEqual(all.tags, [ofFruit, { tag: 'secret', count: 1 }]);
+  assert.deepEqual((await counts('apples', viewer)).tags, [{ ...ofFruit, count: 1 }]);
+  for (const query of [
+    'apples',
+    'apples&tag=fruit',
+    'apples&author=me',
+    'author:me',
+    'apples&in=hidden',
+    'apples -"no such thing"',
+  ]) {
     const found = (await owner.get(`${wiki}/pages/search?query=${query}`)).body;
     assert.deepEqual([query, (await counts(query)).total], [query, found.length]);
   }
   assert.deepEqual([(await counts('apples', viewer)).total, (await counts('apples', viewer)).statuses.length], [2, 1]);
   assert.deepEqual((await counts('platypus')).total, 0);
   // A statement is prepared once and kept, so there must not be one for each combination of filters.
-  const many = 'in:a path:b author:c status:draft -in:d created:2026 -updated:<2020 type:page'.split(' ');
+  const many = 'in:a path:b author:c tag:d status:draft -in:d created:2026 -updated:<2020 type:page'.split(' ');
   await counts(encodeURIComponent('apples -in:nowhere'));
   const before = new Set(world.statements).size;
   for (let i = 0; i <= many.length; i += 1) await counts(encodeURIComponent(`apples -in:x ${many.slice(i).join(' ')}`));

@@ -21,8 +21,8 @@ export const search: WebRoute = {
     const hasQuery = words.trim() !== '';
     const isFirst = !visit.query.has('part');
     const filters = readFilters(visit.query);
-    const narrowed = parametersOf(words, filters, ['author', 'in', 'updated', 'status']);
-    const query = parametersOf(words, filters, ['author', 'in', 'updated', 'status', 'sort']);
+    const narrowed = parametersOf(words, filters, ['author', 'in', 'tag', 'updated', 'status']);
+    const query = parametersOf(words, filters, ['author', 'in', 'tag', 'updated', 'status', 'sort']);
     query.set('limit', String(PAGE_SIZE));
     const ofSources = parametersOf(words, filters, ['author', 'updated', 'sort']);
     ofSources.set('limit', '5');
@@ -30,7 +30,10 @@ export const search: WebRoute = {
       loadBranches(visit.api, context),
       hasQuery ? readPart<PageHit>(visit, `${context.api}/pages/search?${query}`) : undefined,
       hasQuery ? visit.api.get<HitCounts>(`${context.api}/pages/search/facets?${narrowed}`) : undefined,
-      hasQuery && isFirst && context.can('sources:read') && filters.in === '' && filters.status === ''
+      hasQuery &&
+      isFirst &&
+      context.can('sources:read') &&
+      ![filters.in, filters.tag, filters.status].some((value) => value !== '')
         ? visit.api.get<SourceHit[]>(`${context.api}/sources/search?${ofSources}`)
         : [],
       hasQuery && isFirst

@@ -10,10 +10,10 @@ import { HitCounts, IS_FOUND, MAX_COUNTED } from '../schema.ts';
 import { shownPages } from './page-filters.ts';
 import { PAGE_FILTERS } from './search-pages.ts';
 
-/** How many authors and folders are named, those with the most hits first. */
+/** How many authors, folders and tags are named, those with the most hits first. */
 const MAX_NAMED = 20;
 
-const NONE: HitCounts = { total: 0, is_exact: true, authors: [], folders: [], statuses: [] };
+const NONE: HitCounts = { total: 0, is_exact: true, authors: [], folders: [], tags: [], statuses: [] };
 
 /** An endpoint of its own, since a search answers a plain array. */
 export const countHits = endpoint({
@@ -21,8 +21,8 @@ export const countHits = endpoint({
   path: '/v1/wikis/:wiki_id/pages/search/facets',
   summary: 'Count what a search finds',
   description:
-    'How many pages a search finds, and how many of them by author, by the page at the root that they are below, and by ' +
-    'status, to narrow it. Takes the parameters of the search.',
+    'How many pages a search finds, and how many of them by author, by the page at the root that they are below, by ' +
+    'tag and by status, to narrow it. Takes the parameters of the search.',
   access: onWiki('pages:read'),
   canWait: true,
   limit: 'search',
@@ -36,6 +36,7 @@ export const countHits = endpoint({
       is_exact: true,
       authors: [{ user_id: 'user_01jd8w3v6xf3e8h2k9m4n5p6q8', display_name: 'Ada Lovelace', count: 12 }],
       folders: [{ path: 'guide', title: 'Guide', count: 9 }],
+      tags: [{ tag: 'install', count: 3 }],
       statuses: [{ status: 'published', count: 12 }],
     },
   },
@@ -51,13 +52,17 @@ export const countHits = endpoint({
       const [row] = await many<HitCounts>({
         candidates,
         found: sql`
-          select p.created_by, p.status, split_part(p.path, '/', 1) as folder
+          select p.page_id, p.created_by, p.status, split_part(p.path, '/', 1) as folder
           from candidates c join pages p on p.wiki_id = ${wiki_id} and p.page_id = c.id
           where ${shown.isFound} limit ${MAX_COUNTED + 1}`,
         authors: sql`
           select f.created_by as user_id, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,
         folders: sql`
           select f.folder as path, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,
+        tags: sql`
+          select min(g.tag) as tag, count(*)::int as count
+          from found f join page_tags g on g.wiki_id = ${wiki_id} and g.page_id = f.page_id
+          group by g.tag_key order by 2 desc, g.tag_key limit ${MAX_NAMED}`,
         statuses: sql`select f.status, count(*)::int as count from found f group by 1 order by 2 desc, 1`,
         result: sql`
           select (select count(*) from found)::int as total,
@@ -67,6 +72,7 @@ export const countHits = endpoint({
             coalesce((select json_agg(json_build_object('path', f.path, 'count', f.count, 'title', coalesce((
               select p.title from pages p where p.wiki_id = ${wiki_id} and p.path = f.path and ${IS_FOUND} limit 1), f.path)))
               from folders f), '[]') as folders,
+            coalesce((select json_agg(g.*) from tags g), '[]') as tags,
             coalesce((select json_agg(s.*) from statuses s), '[]') as statuses`,
       });
       if (row)

@@ -10,6 +10,7 @@ const CONDITIONS: FilterConditions = {
   path: (parts) => sql`exists (
     select from unnest(${parts.map(pathOf)}::text[]) w (part) where position(w.part in lower(p.path)) > 0)`,
   author: (authors) => sql`p.created_by in (${namedPeople(authors)})`,
+  tag: hasTag,
   status: (statuses) => sql`p.status = any (${statuses}::text[])`,
   type: (types) => sql`'page' = any (${types}::text[])`,
 };
@@ -21,6 +22,17 @@ function isBelow(pages: string[]): Sql {
       select lower(above.path) from pages above
       where above.wiki_id = (select a.wiki_id from access a) and above.page_id = any (${pages}::text[]))) w (path)
     where lower(p.path) = w.path or starts_with(lower(p.path), w.path || '/'))`;
+}
+
+/** One of the tags, compared in the form that they are kept in (markdown/front-matter). */
+function hasTag(tags: string[]): Sql {
+  return sql`p.page_id in (
+    select g.page_id from page_tags g where g.wiki_id = (select a.wiki_id from access a)
+      and g.tag_key in (select lower(w.tag) from unnest(${tags.map(tagOf)}::text[]) w (tag)))`;
+}
+
+function tagOf(value: string): string {
+  return value.replace(/^#\s*/, '').normalize('NFC');
 }
 
 function pathOf(value: string): string {

@@ -34,6 +34,9 @@ export const PAGE_FILTERS = {
       description: 'The path or page_id of a page: it and what is below it.',
     }),
   ),
+  tag: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1_024, description: 'A tag that the page has, without regard to case.' }),
+  ),
   status: Type.Optional(
     Type.Enum(['draft', 'published', 'archived'], { description: 'Only these; drafts for those who may write.' }),
   ),

@@ -7,7 +7,7 @@ import type { Filter, FilterField } from './filters.ts';
  */
 export type FilterConditions = Partial<Record<Exclude<FilterField, 'created' | 'updated'>, (values: string[]) => Sql>>;
 
-const LISTED = ['in', 'path', 'author', 'status', 'type'] as const;
+const LISTED = ['in', 'path', 'author', 'tag', 'status', 'type'] as const;
 const TIMES = ['created', 'updated'] as const;
 
 /**

@@ -1,10 +1,10 @@
 /** What a query may ask for beside words, as operators (`author:ada`) and as parameters (`author=ada`). */
-export const FILTER_FIELDS = ['in', 'path', 'author', 'created', 'updated', 'status', 'type'] as const;
+export const FILTER_FIELDS = ['in', 'path', 'author', 'tag', 'created', 'updated', 'status', 'type'] as const;
 export type FilterField = (typeof FILTER_FIELDS)[number];
 
 export interface Filter {
   field: FilterField;
-  /** As it was written, for `in`, `path` and `author`. */
+  /** As it was written, for `in`, `path`, `author` and `tag`. */
   value: string;
   /** Of `created` and `updated`: from when, and before when; undefined where that end is open. */
   from?: Date;

@@ -138,6 +138,7 @@ const FIELDS: ReadonlySet<string> = new Set<'title' | FilterField>([
   'in',
   'path',
   'author',
+  'tag',
   'created',
   'updated',
   'status',

@@ -19,7 +19,7 @@ export const SEARCHED = {
     // About as much as an address may have.
     maxLength: 8_192,
     description:
-      'Words, of which any may match. "…" is a phrase, -word excludes, +word and AND require; title:, in:, path:, author:, ' +
+      'Words, of which any may match. "…" is a phrase, -word excludes, +word and AND require; title:, in:, path:, author:, tag:, ' +
       `created:, updated:, status: and type: narrow. See docs/search.md. Of a longer query the first ${QUERY_CHARACTERS} ` +
       'characters are read.',
   }),
@@ -49,7 +49,7 @@ type Parameters = Partial<Record<'title' | Filter['field'], string>>;
 
 /** A query with its parameters, which mean the same as the operators of their names. */
 export function readSearch({ query, title, ...parameters }: { query: string } & Parameters): ParsedQuery {
-  const filters = (['in', 'path', 'author', 'created', 'updated', 'status'] as const).flatMap((field) => {
+  const filters = (['in', 'path', 'author', 'tag', 'created', 'updated', 'status'] as const).flatMap((field) => {
     const value = parameters[field];
     return value === undefined ? [] : (readFilter(field, value) ?? []);
   });
