@@ -449,6 +449,25 @@ AS $function$
   where k.workspace_id = any ((select own_workspaces())::text[])
 $function$;
 
+-- Of every wiki of a workspace that the caller sees the pages that were changed last, per_wiki at most, without archived ones.
+CREATE OR REPLACE FUNCTION public.recent_pages(workspace text, per_wiki integer, with_drafts boolean)
+ RETURNS SETOF pages
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select b.* from wikis k cross join lateral (
+    select p.* from (
+      (select f.* from pages f where f.wiki_id = k.wiki_id and f.trashed_at is null and f.status = 'published'
+        order by f.updated_at desc, f.page_id desc limit per_wiki)
+      union all
+      (select f.* from pages f where f.wiki_id = k.wiki_id and f.trashed_at is null and f.status = 'draft' and with_drafts
+        order by f.updated_at desc, f.page_id desc limit per_wiki)
+    ) p order by p.updated_at desc, p.page_id desc limit per_wiki
+  ) b
+  where k.workspace_id = workspace and workspace = any ((select own_workspaces())::text[])
+$function$;
+
 -- correct_usage, for who may see the workspace.
 CREATE OR REPLACE FUNCTION public.recount_usage(workspace text)
  RETURNS jsonb
@@ -1471,6 +1490,7 @@ create table pages (
   FOREIGN KEY (wiki_id, parent_page_id, parent_path) REFERENCES pages(wiki_id, page_id, path) DEFERRABLE INITIALLY DEFERRED,
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
+CREATE INDEX pages_by_change ON pages USING btree (wiki_id, status, updated_at, page_id) WHERE (trashed_at IS NULL);
 CREATE INDEX pages_by_parent ON pages USING btree (wiki_id, parent_page_id, "position", page_id);
 CREATE INDEX pages_by_title ON pages USING btree (wiki_id, title_key) WHERE (trashed_at IS NULL);
 CREATE INDEX pages_hidden ON pages USING btree (wiki_id, page_id) WHERE ((trashed_at IS NOT NULL) OR (status <> 'published'::text));

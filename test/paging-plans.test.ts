@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ENDPOINTS } from '../src/app.ts';
 import { sha256 } from '../src/core/secrets.ts';
 import { raw, sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
@@ -86,6 +87,24 @@ test('the first page of a list walks no ids of another tenant that has as many',
     if (rows >= 6 * LIMIT) read[name] = rows;
   }
   assert.deepEqual(read, {});
+});
+
+test('the pages changed last are read without the others, of one wiki and of all of a workspace', async () => {
+  const [{ wikis }] = (await world.db.query<{ wikis: number }>(
+    sql`select count(*)::int as wikis from wikis where workspace_id = ${ids.workspace_id}`,
+  )) as [{ wikis: number }];
+  const lists = ENDPOINTS.filter(({ path }) => path.endsWith('/recent-pages'));
+  for (const endpoint of lists) {
+    const token = await tenants.tokenFor(endpoint, owner);
+    const { answer, statement } = await askedBy(token, `${pathOf(endpoint, ids)}?limit=10`);
+    assert.equal(answer.body.length, 10);
+    const { rows, blocks } = await readBy(world.db, contextOf(endpoint, token), statement);
+    const most = endpoint.access.on === 'workspace' ? { rows: 40, blocks: 8 * wikis + 500 } : { rows: 40, blocks: 150 };
+    // What a function reads is seen by its blocks alone.
+    assert.ok(rows <= most.rows, `${nameOf(endpoint)} reads ${rows} rows`);
+    assert.ok(blocks <= most.blocks, `${nameOf(endpoint)} reads ${blocks} blocks`);
+  }
+  assert.equal(lists.length, 2);
 });
 
 function pathOfList(endpoint: Endpoint, query: Record<string, string>): string {

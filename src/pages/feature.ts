@@ -15,6 +15,8 @@ import { listChildren } from './list-children.ts';
 import { listPages } from './list-pages.ts';
 import { listTags } from './list-tags.ts';
 import { previewPage } from './preview-page.ts';
+import { listRecentPages } from './recent/list-recent-pages.ts';
+import { listRecentPagesOfWorkspace } from './recent/list-recent-pages-of-workspace.ts';
 import { countHits } from './search/count-hits.ts';
 import { listRelatedPages } from './search/related-pages.ts';
 import { searchPages } from './search/search-pages.ts';
@@ -27,6 +29,8 @@ import { trashPage } from './trash/trash-page.ts';
 export const pages: Feature = {
   endpoints: [
     listPages,
+    listRecentPages,
+    listRecentPagesOfWorkspace,
     createPage,
     previewPage,
     searchPages,

@@ -234,3 +234,38 @@ test('six hundred real files in one upload: every one a source and a page', asyn
   const seen = new Set(pages.map(({ path }) => path));
   assert.equal(seen.size, count);
 });
+
+test('the pages changed last come first, of a wiki and of all wikis of a workspace that the caller may read', async () => {
+  const me = await world.owner();
+  const viewer = await world.member(me.workspace_id, 'viewer');
+  const stranger = await world.owner();
+  const { body: second } = await me.post(`/v1/workspaces/${me.workspace_id}/wikis`, { title: 'Second' });
+  const create = async (wiki_id: string, title: string, status = 'published') =>
+    (await me.post(`/v1/wikis/${wiki_id}/pages`, { title, markdown: '', status })).body;
+  const first = await create(me.wiki_id, 'First');
+  await create(me.wiki_id, 'Draft', 'draft');
+  await create(second.wiki_id, 'Elsewhere');
+  await create(me.wiki_id, 'Archived', 'archived');
+  const { page_id } = await create(me.wiki_id, 'Trashed');
+  await create(me.wiki_id, 'Last');
+  await me.send('DELETE', `/v1/wikis/${me.wiki_id}/pages/${page_id}`);
+  await create(stranger.wiki_id, 'Refused');
+  const titles = async (path: string, by: Pick<typeof me, 'get'> = me) => {
+    const { status, body } = await by.get(path);
+    return status === 200 ? body.map(({ title }: { title: string }) => title) : status;
+  };
+  const wiki = `/v1/wikis/${me.wiki_id}/recent-pages`;
+  const all = `/v1/workspaces/${me.workspace_id}/recent-pages`;
+  assert.deepEqual(await titles(wiki), ['Last', 'Draft', 'First']);
+  assert.deepEqual(await titles(`${wiki}?limit=1`, viewer), ['Last']);
+  assert.deepEqual(await titles(wiki, viewer), ['Last', 'First']);
+  assert.deepEqual(await titles(all), ['Last', 'Elsewhere', 'Draft', 'First']);
+  assert.deepEqual(await titles(all, viewer), ['Last', 'Elsewhere', 'First']);
+  assert.deepEqual(await titles(`${all}?per_wiki=1`), ['Last', 'Elsewhere']);
+  assert.deepEqual(await titles(`${all}?per_wiki=2&limit=3`, viewer), ['Last', 'Elsewhere', 'First']);
+  assert.deepEqual([await titles(wiki, stranger), await titles(all, stranger)], [403, 403]);
+  // A move is a change as well, though it makes no revision.
+  await me.patch(`/v1/wikis/${me.wiki_id}/pages/${first.page_id}`, { slug: 'moved', base_revision: 1 });
+  assert.deepEqual(await titles(wiki), ['First', 'Last', 'Draft']);
+  assert.deepEqual((await me.get(`${wiki}?limit=1`)).body[0], (await me.get(`${all}?limit=1`)).body[0]);
+});

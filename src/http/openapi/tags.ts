@@ -24,6 +24,7 @@ export const TAGS: Record<string, string> = {
   jobs: 'Background work on uploads, exports and imports.',
   sources: 'Uploaded documents, to read and to search.',
   pages: 'Pages, to read and to write.',
+  'recent-pages': 'Pages that were changed last.',
   suggest: 'Suggestions while typing.',
   tags: 'Tags of pages.',
   tree: 'All pages of a wiki at once.',

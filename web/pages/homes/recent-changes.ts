@@ -1,23 +1,7 @@
 import type { MembersList } from '../../../src/members/schema.ts';
 import type { Page } from '../../../src/pages/schema.ts';
 import type { Organization, User } from '../../../src/workspaces/schema.ts';
-import { type Api, Problem } from '../../api.ts';
-
-/** A search without words that every page meets: the API lists those first that were changed last. */
-const ALL = 'updated:>=1970';
-
-/** The pages of a wiki that were changed last, `limit` at most; none while the user has searched more than they may. */
-export async function loadRecent(api: Api, wiki_id: string, limit: number): Promise<Page[]> {
-  try {
-    return await api.get(
-      `/v1/wikis/${wiki_id}/pages/search?${new URLSearchParams({ query: ALL, limit: String(limit) })}`,
-    );
-  } catch (error) {
-    // The page around the list is worth more than the list.
-    if (error instanceof Problem && error.status === 429) return [];
-    throw error;
-  }
-}
+import type { Api } from '../../api.ts';
 
 interface Reader {
   user: User;

@@ -8,7 +8,7 @@ import { partLinks, readPart } from '../../paging.ts';
 import { branchesPath, loadBranches, renderTree, trailTo } from '../../tree.ts';
 import type { Visit, WebRoute } from '../../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../../wiki-context.ts';
-import { loadNames, loadRecent } from './recent-changes.ts';
+import { loadNames } from './recent-changes.ts';
 
 /** Changed pages that are read: the drafts of one's own are among them. */
 const CHANGED_READ = 20;
@@ -23,7 +23,7 @@ export const wikiHome: WebRoute = {
     const context = await loadWikiContext(visit);
     const [part, changed, unsaved] = await Promise.all([
       readPart<Branch>(visit, branchesPath(context, ''), { address: context.actionUrl('pages') }),
-      loadRecent(visit.api, context.wiki.wiki_id, CHANGED_READ),
+      visit.api.get<Page[]>(`${context.api}/recent-pages?limit=${CHANGED_READ}`),
       context.can('pages:write') ? loadUnsaved(visit, context) : [],
     ]);
     const names = await loadNames(visit.api, context, changed);

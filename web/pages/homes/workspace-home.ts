@@ -7,16 +7,15 @@ import { time } from '../../layout.ts';
 import { loadSettingsContext, type SettingsContext } from '../../settings-context.ts';
 import { userMenu } from '../../user-menu.ts';
 import type { Visit, WebRoute } from '../../visit.ts';
-import { loadRecent } from './recent-changes.ts';
 
-/** Wikis of which the last change is shown: each is asked for. */
-const CHANGES_MAX = 6;
+/** Wikis of which the last change is shown: those that were changed last. */
+const CHANGES_MAX = 100;
 /** Members that are named. */
 const MEMBERS_SHOWN = 12;
 
 interface WikiEntry {
   wiki: OrganizationWiki;
-  /** Its page that was changed last, where that was asked for and there is one. */
+  /** Its page that was changed last, where it is known. */
   changed: Page | undefined;
 }
 
@@ -29,22 +28,19 @@ export const workspace: WebRoute = {
     const { slug, organization_id } = context.workspace;
     const wikis = context.overview.wikis.filter((it) => it.organization_id === organization_id);
     if (wikis.length === 1) return { redirect: `/${slug}/${wikis[0]?.slug}` };
-    const [entries, members] = await Promise.all([
-      Promise.all(wikis.map((wiki, i) => toEntry(visit, context, wiki, i < CHANGES_MAX))),
+    const [changed, members] = await Promise.all([
+      context.can('pages:read') ? loadLastChanges(visit, context) : [],
       context.can('members:read') ? loadMembers(visit, context) : [],
     ]);
+    const changedIn = new Map(changed.map((page) => [page.wiki_id, page]));
+    const entries = wikis.map((wiki) => ({ wiki, changed: changedIn.get(wiki.wiki_id) }));
     return { page: renderWorkspace(visit, context, entries, members) };
   },
 };
 
-async function toEntry(
-  { api }: Visit,
-  context: SettingsContext,
-  wiki: OrganizationWiki,
-  isAsked: boolean,
-): Promise<WikiEntry> {
-  const [changed] = isAsked && context.can('pages:read') ? await loadRecent(api, wiki.wiki_id, 1) : [];
-  return { wiki, changed };
+/** The page of each wiki that was changed last. */
+function loadLastChanges({ api }: Visit, context: SettingsContext): Promise<Page[]> {
+  return api.get(`${context.api}/recent-pages?per_wiki=1&limit=${CHANGES_MAX}`);
 }
 
 async function loadMembers({ api }: Visit, context: SettingsContext): Promise<Member[]> {
