@@ -350,6 +350,21 @@ begin
   return null;
 end $function$;
 
+-- At most 50 of each person in a wiki.
+CREATE OR REPLACE FUNCTION public.limit_saved_searches()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('saved searches ' || new.wiki_id || ' ' || new.user_id, 0));
+  if (select count(*) from saved_searches s where s.wiki_id = new.wiki_id and s.user_id = new.user_id) > 50 then
+    raise exception 'a person has too many saved searches' using errcode = '23514', constraint = 'saved_searches_of_a_person';
+  end if;
+  return null;
+end $function$;
+
 -- For the job that merges.
 CREATE OR REPLACE FUNCTION public.merge_ended_usage(batch integer)
  RETURNS bigint
@@ -1585,6 +1600,32 @@ grant delete, insert, select, update on revisions to ibid_service;
 alter table revisions enable row level security;
 create policy of_the_wiki on revisions for all
   using ((wiki_id = ( SELECT own_wiki())));
+
+-- Searches with a name, each for one person. saved_search_id is chosen by the client. query: as it is typed, with its operators.
+create table saved_searches (
+  wiki_id          text                      collate "C" not null,
+  user_id          text                      collate "C" not null,
+  saved_search_id  text                      collate "C" not null,
+  name             text                      not null,
+  name_key         text                      collate "C" not null generated always as (lower(name)) stored,
+  query            text                      not null,
+  sort             text                      collate "C" not null,
+  created_at       timestamp with time zone  not null default now(),
+  updated_at       timestamp with time zone  not null default now(),
+  PRIMARY KEY (wiki_id, user_id, saved_search_id),
+  UNIQUE (wiki_id, user_id, name_key),
+  CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  CHECK (((length(query) >= 1) AND (length(query) <= 1024))),
+  CHECK ((sort = ANY (ARRAY['relevance'::text, 'updated'::text, 'created'::text, 'title'::text]))),
+  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
+  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
+);
+CREATE INDEX saved_searches_of_user ON saved_searches USING btree (user_id);
+CREATE TRIGGER limit_saved_searches AFTER INSERT ON saved_searches FOR EACH ROW EXECUTE FUNCTION limit_saved_searches();
+grant delete, insert, select, update on saved_searches to ibid_service;
+alter table saved_searches enable row level security;
+create policy of_the_user on saved_searches for all
+  using (((wiki_id = ( SELECT own_wiki())) AND (user_id = ( SELECT own_user()))));
 
 -- When a scheduled job of the service is due next, so that of several processes one enqueues it.
 create table schedules (

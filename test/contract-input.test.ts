@@ -116,6 +116,8 @@ const RULE_BREAKERS: Record<string, [unknown, string]> = {
 /** Fields without such a rule: what is not saved as a page yet is checked when it is. */
 const WITHOUT_RULE: Record<string, string[]> = {
   'PUT /v1/wikis/:wiki_id/autosaves/:autosave_id': ['title', 'parent_page_id', 'base_revision'],
+  // Every text is a query.
+  'PUT /v1/wikis/:wiki_id/saved-searches/:saved_search_id': ['query'],
 };
 
 /** Where a secret is the credential, an unknown one is 401. */

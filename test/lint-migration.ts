@@ -38,6 +38,7 @@ export const BIG_TABLES = [
   'passwords',
   'refresh_tokens',
   'revisions',
+  'saved_searches',
   'search_blocks',
   'search_documents',
   'search_pending',

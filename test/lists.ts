@@ -64,6 +64,11 @@ export async function fillLists(tenants: Tenants): Promise<Ids> {
       body: JSON.stringify({ title: `Unsaved ${i}`, markdown: '' }),
     });
     assert.equal(autosave.status, 200, JSON.stringify(autosave.body));
+    const saved = await client.send('PUT', `${wiki}/saved-searches/saved-search-${i}`, {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: `Search ${i}`, query: `number ${i}` }),
+    });
+    assert.equal(saved.status, 200, JSON.stringify(saved.body));
     const { body: page } = await client.get(`${wiki}/pages/${page_id}`);
     const edit = { markdown: `${page.markdown}\nOne more line, ${i}.\n`, base_revision: page.revision };
     assert.equal((await client.patch(`${wiki}/pages/${page_id}`, edit)).status, 200);

@@ -22,6 +22,7 @@ const SHORT: Record<string, string> = {
   'GET /v1/workspaces/:workspace_id/api-keys': 'a workspace has a few keys',
   'GET /v1/workspaces/:workspace_id/wikis': 'a workspace has a few wikis',
   'GET /v1/wikis/:wiki_id/autosaves': 'a person has at most 100',
+  'GET /v1/wikis/:wiki_id/saved-searches': 'a person has at most 50',
 };
 
 /** Lists that add up the postings of words for each part: src/pages/search.test.ts says what their parts read. */

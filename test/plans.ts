@@ -30,8 +30,8 @@ const UNIQUE_COLUMNS: Record<string, string[]> = {
 
 /**
  * A few rows per wiki, pending postings that are soon merged (every search reads all of its wiki), postings of the format before
- * segments, of which a new database has none, pages that both users and their file have changed, and unsaved texts, of which
- * a person has few.
+ * segments, of which a new database has none, pages that both users and their file have changed, and unsaved texts
+ * and saved searches, of which a person has few.
  */
 const SMALL_TABLES = [
   'search_wikis',
@@ -40,6 +40,7 @@ const SMALL_TABLES = [
   'search_postings',
   'page_bases',
   'autosaves',
+  'saved_searches',
 ];
 
 /** Tables that no request reads. */

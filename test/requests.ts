@@ -22,6 +22,7 @@ export interface Ids {
   session_id: string;
   attachment_id: string;
   autosave_id: string;
+  saved_search_id: string;
   export_id: string;
   revision: string;
   from_revision: string;

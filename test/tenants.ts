@@ -13,6 +13,7 @@ import { raw, sql } from '../src/db/sql.ts';
 import { lostText } from '../src/documents/formats/losses.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { mergePending } from '../src/search/index/merge-pending.ts';
+import { exampleSavedSearch } from '../src/search/schema.ts';
 import { ended } from './archives.ts';
 import { checkAnswer, checkDeclared } from './leak-patterns.ts';
 import { startSignInProvider } from './openid-sign-in.ts';
@@ -195,6 +196,7 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
     export_id: await exportWiki(owner, wiki_id),
     attachment_id: await attach(world, owner, wiki_id, row.page_id, `Attached ${word}`),
     autosave_id: await addAutosave(world.db, owner.user_id, wiki_id, row.page_id, word),
+    saved_search_id: await addSavedSearch(world.db, owner.user_id, wiki_id, word),
     from_revision: String(revision),
     to_revision: String(revision + 1),
     workspace_id,
@@ -262,6 +264,20 @@ async function addAutosave(db: Db, user_id: string, wiki_id: string, page_id: st
   return autosave_id;
 }
 
+/** A saved search of this user, and its id. */
+async function addSavedSearch(db: Db, user_id: string, wiki_id: string, word: string): Promise<string> {
+  const saved_search_id = randomBytes(12).toString('hex');
+  // A user may have 50, and a name once. These were for requests that are over.
+  await db.query(sql`
+    delete from saved_searches where wiki_id = ${wiki_id} and user_id = ${user_id} and (name = ${exampleSavedSearch.name} or saved_search_id in (
+      select saved_search_id from saved_searches where wiki_id = ${wiki_id} and user_id = ${user_id} and query = 'fresh'
+      order by created_at desc offset 20))`);
+  await db.query(sql`
+    insert into saved_searches (wiki_id, user_id, saved_search_id, name, query, sort)
+    values (${wiki_id}, ${user_id}, ${saved_search_id}, ${`Search ${word} ${saved_search_id}`}, ${word}, 'relevance')`);
+  return saved_search_id;
+}
+
 /** Attaches a text to a page and returns the attachment's id. */
 async function attach(
   world: World,
@@ -288,7 +304,7 @@ function changesState({ method, path }: Endpoint): boolean {
     (method === 'PATCH' && path.includes('/files/')) ||
     /\/(revoke|transfer|lookup|accept)$/.test(path) ||
     // Each caller has their own.
-    path.endsWith('/:autosave_id')
+    /\/:(autosave|saved_search)_id$/.test(path)
   );
 }
 
@@ -340,7 +356,11 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   const autosave_id = endpoint.path.includes(':autosave_id')
     ? await addAutosave(db, asker.user_id || owner.user_id, a.wiki_id, a.page_id, 'fresh')
     : a.autosave_id;
-  return { ...a, ...made, ...work, wiki_id, page_id, attachment_id, autosave_id, source_id, token: secret };
+  const saved_search_id = endpoint.path.includes(':saved_search_id')
+    ? await addSavedSearch(db, asker.user_id || owner.user_id, a.wiki_id, 'fresh')
+    : a.saved_search_id;
+  const own = { autosave_id, saved_search_id };
+  return { ...a, ...made, ...own, ...work, wiki_id, page_id, attachment_id, source_id, token: secret };
 }
 
 /** A page at its first revision, in the trash for a restore; at its second for a restore of the first. */

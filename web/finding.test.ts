@@ -437,6 +437,27 @@ test('without scripts the results are counted and narrowed, and it is said what 
   const page = await context.newPage();
   await page.goto(`${root}/-/search?query=pasteboard`);
   await page.getByText('3 pages', { exact: true }).waitFor();
+  await page.goto(`${root}/-/search?query=pasteboard&in=weaving&sort=title`);
+  await page.getByText('Save this search').click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Looms');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('link', { name: 'Looms' }).click();
+  await page.getByText('1 page', { exact: true }).waitFor();
+  assert.equal(new URL(page.url()).search, '?query=pasteboard+in%3A%22weaving%22&sort=title');
+  await openPalette(page);
+  await page.keyboard.press('Control+a');
+  await page.keyboard.press('Delete');
+  const searched = page.getByRole('group', { name: 'Searched last' }).locator('.title');
+  await page
+    .getByRole('group', { name: 'Saved searches' })
+    .getByRole('option', { name: /^Looms/ })
+    .waitFor();
+  assert.deepEqual(await searched.allTextContents(), ['pasteboard in:"weaving"', 'pasteboard']);
+  await page.goto(`${root}/-/search`);
+  await page.getByRole('button', { name: 'Delete Looms' }).click();
+  await page.locator('.results').getByText('What can be typed').waitFor();
+  assert.equal(await page.getByRole('link', { name: 'Looms' }).count(), 0);
+  await page.goto(`${root}/-/search?query=pasteboard`);
   await page.getByRole('combobox', { name: /^Below/ }).selectOption('weaving');
   await page.getByRole('combobox', { name: /^Changed/ }).selectOption('Past week');
   await page.getByRole('button', { name: 'Narrow' }).click();

@@ -9,7 +9,8 @@ import { acceptInvitation, invitation } from './pages/invitation.ts';
 import { duplicatePage, movePage, orderPage, saveMove } from './pages/move-page.ts';
 import { acceptOwnInvitation, ownInvitations } from './pages/own-invitations.ts';
 import { readPage } from './pages/read-page.ts';
-import { search } from './pages/search.ts';
+import { changeSavedSearches } from './pages/search/saved-searches.ts';
+import { search } from './pages/search/search.ts';
 import { audit } from './pages/settings/audit.ts';
 import { billing } from './pages/settings/billing.ts';
 import { changeOwnKeys, changeWorkspaceKeys, ownKeys, workspaceKeys } from './pages/settings/keys.ts';
@@ -58,6 +59,7 @@ export const ROUTES: readonly WebRoute[] = [
   history,
   diagramFrame,
   search,
+  changeSavedSearches,
   tags,
   sources,
   source,

@@ -49,6 +49,22 @@ export function parametersOf(
   return query;
 }
 
+/** A search as it can be typed: the words, and what narrows it as operators. */
+export function typedQuery(words: string, filters: SearchFilters): string {
+  const quoted = (value: string) => `"${value.replaceAll('"', ' ').trim()}"`;
+  const { author, in: folder, tag, updated, status, isTitleOnly } = filters;
+  return [
+    isTitleOnly ? `title:${quoted(words)}` : words,
+    author !== '' && `author:${author}`,
+    folder !== '' && `in:${quoted(folder)}`,
+    tag !== '' && `tag:${quoted(tag)}`,
+    updated !== '' && `updated:${updated}`,
+    status !== '' && `status:${status}`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
 interface Narrowed {
   words: string;
   filters: SearchFilters;

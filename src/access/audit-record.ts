@@ -19,6 +19,7 @@ const TARGETS = {
   export: 'job_id',
   import: 'job_id',
   source: 'source_id',
+  saved_search: 'saved_search_id',
 } as const;
 
 type TargetKind = keyof typeof TARGETS;

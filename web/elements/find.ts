@@ -2,8 +2,8 @@ import { ApiError, callApi } from './call-api.ts';
 
 /** An entry of the palette. */
 export interface Entry {
-  kind: 'recent' | 'suggestion' | 'title' | 'text' | 'source' | 'command' | 'all';
-  /** The address; of a `suggestion` the query to search for instead; of a `command` "" where it has a button. */
+  kind: 'recent' | 'searched' | 'saved' | 'suggestion' | 'title' | 'text' | 'source' | 'command' | 'all';
+  /** The address; of a `suggestion`, and of what was `searched` or `saved`, the query to search for; of a `command` "" where it has a button. */
   href: string;
   title: string;
   where: string;

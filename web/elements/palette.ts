@@ -6,7 +6,9 @@ import { type Entry, type SearchScope, searchTexts, searchUrl, suggestTitles } f
 import { goTo } from './navigation/navigate.ts';
 import { onPage } from './on-page.ts';
 import { paletteStyles } from './palette-styles.ts';
-import { forgetOnSignOut, recentEntries, rememberVisit } from './recent-pages.ts';
+import { forgetAtSignOut } from './recent/kept.ts';
+import { recentEntries, rememberVisit } from './recent/recent-pages.ts';
+import { loadSavedSearches, recentSearches, rememberSearch, shownSearch } from './recent/searches.ts';
 
 /** Titles are cheap, so they are requested while the user types; full-text search waits until the user pauses. */
 const TITLES_AFTER_MS = 60;
@@ -15,17 +17,21 @@ const TEXTS_AFTER_MS = 200;
 /** In the order of the entries. */
 const GROUPS: readonly { kind: Entry['kind']; name: string }[] = [
   { kind: 'recent', name: 'Read last' },
+  { kind: 'searched', name: 'Searched last' },
   { kind: 'suggestion', name: 'Did you mean' },
   { kind: 'title', name: 'Pages' },
   { kind: 'text', name: 'In the text' },
   { kind: 'source', name: 'Sources' },
+  { kind: 'saved', name: 'Saved searches' },
   { kind: 'command', name: 'Commands' },
   { kind: 'all', name: 'Everything' },
 ];
 
 const FOUND: readonly Entry['kind'][] = ['title', 'text', 'source'];
+/** Entries that are searched for when they are chosen. */
+const QUERIES: readonly Entry['kind'][] = ['suggestion', 'searched', 'saved'];
 
-/** The search dialog, for the keyboard alone: results while the user types; before, the pages read last and commands. */
+/** The search dialog, for the keyboard alone: results while the user types; before, what was read and searched for last and commands. */
 export class Palette extends LitElement {
   static override properties = {
     entries: { state: true },
@@ -47,6 +53,8 @@ export class Palette extends LitElement {
   #hasMoved = false;
   #request = new AbortController();
   #timers: ReturnType<typeof setTimeout>[] = [];
+  /** Asked for when the palette is opened first. */
+  #saved: Entry[] | undefined;
 
   constructor() {
     super();
@@ -61,10 +69,11 @@ export class Palette extends LitElement {
     document.addEventListener('keydown', this.#onKey);
     onPage(() => {
       rememberVisit(this.dataset);
+      rememberSearch(this.dataset, shownSearch(this.#scope.root));
       // What was searched for has been opened.
       if (this.hasUpdated) this.#input.value = this.#words = '';
     });
-    forgetOnSignOut(this.dataset);
+    forgetAtSignOut(this.dataset.user ?? '');
     for (const field of document.querySelectorAll<HTMLInputElement>('.find input')) {
       // Not at the pointer's way down: the click that follows would land outside of the dialog and close it.
       field.addEventListener('click', this.#onField);
@@ -95,6 +104,35 @@ export class Palette extends LitElement {
     if (words !== '') input.value = words;
     input.select();
     if (input.value !== this.#words || input.value === '') this.#search(input.value);
+    if (this.#saved === undefined) void this.#loadSaved();
+  }
+
+  async #loadSaved(): Promise<void> {
+    this.#saved = [];
+    try {
+      this.#saved = await loadSavedSearches(this.dataset);
+    } catch {
+      // The palette is the same without them, and asks again on the next page.
+    }
+    if (this.#words.trim() === '') this.#showBeginning();
+  }
+
+  /** What the palette has before something is typed. */
+  #showBeginning(): void {
+    const { dataset } = this;
+    this.entries = [
+      ...recentEntries(dataset),
+      ...recentSearches(dataset),
+      ...(this.#saved ?? []),
+      ...findCommands(dataset),
+    ];
+    if (!this.#hasMoved) this.chosen = 0;
+    this.#answeredWords = this.#words;
+  }
+
+  #savedFor(words: string): Entry[] {
+    const typed = words.trim().toLowerCase();
+    return (this.#saved ?? []).filter(({ title }) => title.toLowerCase().includes(typed));
   }
 
   get #scope(): SearchScope {
@@ -116,12 +154,7 @@ export class Palette extends LitElement {
     this.#request = new AbortController();
     const { signal } = this.#request;
     this.isAsking = words.trim() !== '';
-    if (!this.isAsking) {
-      this.entries = [...recentEntries(this.dataset), ...findCommands(this.dataset)];
-      this.chosen = 0;
-      this.#answeredWords = words;
-      return;
-    }
+    if (!this.isAsking) return this.#showBeginning();
     let titles: Promise<Entry[]>;
     const askTitles = () => {
       titles = suggestTitles(this.#scope, words, signal);
@@ -152,7 +185,7 @@ export class Palette extends LitElement {
         where: '',
         snippet: '',
       };
-      const known = [...found, ...findCommands(this.dataset, words)];
+      const known = [...found, ...this.#savedFor(words), ...findCommands(this.dataset, words)];
       this.entries = known.length === 0 ? [] : [...known, all];
       const first = this.entries.findIndex(({ kind }) => FOUND.includes(kind));
       // A correction stands above what the words themselves found.
@@ -193,7 +226,8 @@ export class Palette extends LitElement {
     this.#isEager = this.#answeredWords !== this.#words && this.problem === '';
     if (this.#isEager) return;
     const entry = this.problem === '' ? this.entries[this.chosen] : undefined;
-    if (entry?.kind === 'suggestion') return this.#searchFor(entry.href);
+    if (entry && QUERIES.includes(entry.kind)) return this.#searchFor(entry.href);
+    if (entry?.kind !== 'command') rememberSearch(this.dataset, this.#words);
     const href = entry?.href ?? searchUrl(this.#scope, this.#words);
     const isButton = Boolean(entry?.press);
     if (inNewTab && !isButton) return void window.open(href, '_blank', 'noopener');

@@ -32,6 +32,7 @@ export const TAGS: Record<string, string> = {
   preview: 'How a text would look as a page.',
   trash: 'Pages that were deleted and can be restored.',
   autosaves: 'Texts that are being written, each for its writer alone.',
+  'saved-searches': 'Searches that a person has given a name, for that person alone.',
   attachments: 'Pictures and files of pages.',
 };
 

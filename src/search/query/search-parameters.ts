@@ -2,6 +2,7 @@ import { type Static, type TProperties, Type } from 'typebox';
 import { PAGING } from '../../core/paging.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { ListPage } from '../../http/list-paging.ts';
+import { SORTS } from '../schema.ts';
 import { PENDING_NO } from './candidates.ts';
 import { DATES, type Filter, readFilter } from './filters.ts';
 import { type ParsedQuery, parseQuery, QUERY_CHARACTERS, readableQuery } from './parse-query.ts';
@@ -30,7 +31,7 @@ export const SEARCHED = {
   updated: OptionalDates('When it was changed last, as `created`.'),
 } satisfies TProperties;
 
-const Order = Type.Enum(['relevance', 'updated', 'created', 'title'], {
+const Order = Type.Enum([...SORTS], {
   description:
     'By relevance unless stated. The newest first by `updated` and `created`. Of more than 10,000 hits the best are ordered.',
 });

@@ -1,14 +1,16 @@
-import type { HitCounts, PageHit, Suggestion } from '../../src/pages/schema.ts';
-import type { SourceHit } from '../../src/sources/schema.ts';
-import { type Content, fromApi, html } from '../html.ts';
-import { icon } from '../icons.ts';
-import { renderInWiki } from '../layout.ts';
-import { partLinks, readPart } from '../paging.ts';
-import { filterForm, parametersOf, readFilters, totalOf } from '../search-filters.ts';
-import { searchHelp } from '../search-help.ts';
-import { loadBranches, renderTree } from '../tree.ts';
-import type { WebRoute } from '../visit.ts';
-import { loadWikiContext } from '../wiki-context.ts';
+import type { HitCounts, PageHit, Suggestion } from '../../../src/pages/schema.ts';
+import type { SavedSearch } from '../../../src/search/schema.ts';
+import type { SourceHit } from '../../../src/sources/schema.ts';
+import { type Content, fromApi, html } from '../../html.ts';
+import { icon } from '../../icons.ts';
+import { renderInWiki } from '../../layout.ts';
+import { partLinks, readPart } from '../../paging.ts';
+import { filterForm, parametersOf, readFilters, totalOf } from '../../search-filters.ts';
+import { searchHelp } from '../../search-help.ts';
+import { loadBranches, renderTree } from '../../tree.ts';
+import type { WebRoute } from '../../visit.ts';
+import { loadWikiContext } from '../../wiki-context.ts';
+import { savedSearchList, saveSearchForm } from './saved-searches.ts';
 
 const PAGE_SIZE = 20;
 
@@ -26,7 +28,7 @@ export const search: WebRoute = {
     query.set('limit', String(PAGE_SIZE));
     const ofSources = parametersOf(words, filters, ['author', 'updated', 'sort']);
     ofSources.set('limit', '5');
-    const [branches, pages, counts, sources, suggestions] = await Promise.all([
+    const [branches, pages, counts, sources, suggestions, saved] = await Promise.all([
       loadBranches(visit.api, context),
       hasQuery ? readPart<PageHit>(visit, `${context.api}/pages/search?${query}`) : undefined,
       hasQuery ? visit.api.get<HitCounts>(`${context.api}/pages/search/facets?${narrowed}`) : undefined,
@@ -39,6 +41,7 @@ export const search: WebRoute = {
       hasQuery && isFirst
         ? visit.api.get<Suggestion[]>(`${context.api}/suggest?${new URLSearchParams({ query: words, limit: '1' })}`)
         : [],
+      hasQuery ? [] : visit.api.get<SavedSearch[]>(`${context.api}/saved-searches?limit=100`),
     ]);
     const hits = pages?.records ?? [];
     return {
@@ -55,7 +58,7 @@ export const search: WebRoute = {
             )}
           ${hasQuery && filterForm({ words, filters, counts, mayWrite: context.can('pages:write'), action: context.actionUrl('search') })}
           ${counts && hits.length > 0 && html`<p class="small" role="status">${totalOf(counts)}</p>`}
-          ${!hasQuery && searchHelp()}
+          ${!hasQuery && html`${savedSearchList(context, saved)}${searchHelp()}`}
           ${hasQuery && hits.length + sources.length === 0 && nothingFound(isFirst)}
           ${hits.map(
             (
@@ -64,6 +67,7 @@ export const search: WebRoute = {
               <p class="small">${hit.path}${hit.heading !== '' && hit.heading !== hit.title && ` › ${hit.heading}`}</p><p>${fromApi(hit.snippet)}</p></section>`,
           )}
           ${pages && partLinks(pages)}
+          ${hasQuery && saveSearchForm(context, words, filters)}
           ${
             sources.length > 0 &&
             html`<h2>In the sources</h2>${sources.map(

@@ -1,0 +1,30 @@
+import type { Entry } from '../find.ts';
+import { readKept, writeKept } from './kept.ts';
+
+/** A page that was read in this browser. */
+interface RecentPage {
+  path: string;
+  title: string;
+}
+
+/** Maximum number of pages that are kept, the last one first. */
+const KEPT = 8;
+
+/** The pages that this user read last in this wiki and browser, but for the one that is shown. */
+export function recentEntries({ user = '', wiki = '', root = '', page = '' }: DOMStringMap): Entry[] {
+  return readKept(user, wiki, isPage)
+    .filter(({ path }) => path !== page)
+    .map(({ path, title }) => ({ kind: 'recent', href: `${root}/${path}`, title, where: path, snippet: '' }));
+}
+
+/** Keeps the page that is shown, for this user alone, until they sign out here. */
+export function rememberVisit({ user = '', wiki = '', page = '', title = '' }: DOMStringMap): void {
+  if (page === '') return;
+  const others = readKept(user, wiki, isPage).filter(({ path }) => path !== page);
+  writeKept(user, wiki, [{ path: page, title }, ...others].slice(0, KEPT));
+}
+
+function isPage(value: unknown): value is RecentPage {
+  const { path, title } = (value ?? {}) as Partial<RecentPage>;
+  return typeof path === 'string' && typeof title === 'string';
+}
