@@ -158,7 +158,8 @@ for (const endpoint of WRITING) {
     for (const token of [undefined, stranger.token, roles.viewer.token]) {
       // Endpoints that refuse no missing credential are covered by the tests of their feature.
       const isAllowed = token === roles.viewer.token && PRIVATE.includes(kind);
-      if (isAllowed || endpoint.access.on === 'anyone' || (endpoint.access.on === 'caller' && token !== undefined)) continue;
+      if (isAllowed || endpoint.access.on === 'anyone' || (endpoint.access.on === 'caller' && token !== undefined))
+        continue;
       const refused = await send(endpoint, a, token);
       assert.ok(refused.answer.status === 401 || refused.answer.status === 403, refused.answer.text);
       assert.deepEqual(await recordsOf(refused.request_id), []);
