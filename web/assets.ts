@@ -34,6 +34,7 @@ const WEB = fileURLToPath(new URL('./', import.meta.url));
 const ENTRIES: Record<string, string> = {
   'style.css': 'styles/style.css',
   'reader.js': 'elements/reader.ts',
+  'organize.js': 'elements/organize/organize.ts',
   'reading.js': 'elements/reading/reading.ts',
   'editor.js': 'elements/editor/editor.ts',
   'upload.js': 'elements/upload/upload.ts',

@@ -22,7 +22,7 @@ export function pageActions(context: WikiContext, page: FullPage): Content {
         <li class="needs-script"><button type="button" data-copy-link="${context.pageUrl(page.path)}">Copy link</button></li>
         ${entry(context.actionUrl('history', page.path), 'History')}
         ${page.citations.length > 0 && entry(pageSourcesUrl(context, page.path), 'Sources')}
-        ${context.can('wikis:export') && entry(context.actionUrl('transfer'), 'Export')}
+        ${context.can('wikis:export') && entry(context.actionUrl('transfer'), 'Export the whole wiki')}
       </ul>
       ${mayWrite && html`<ul><li><form method="post" action="${context.actionUrl('delete')}"><input type="hidden" name="page_id" value="${page.page_id}"><button class="bad">Delete</button></form></li></ul>`}
       </div></details>`;

@@ -1,3 +1,4 @@
+import './organize/load.ts';
 import './palette.ts';
 import './related.ts';
 import './tree.ts';

@@ -11,7 +11,9 @@ export function markAsTree(roots: HTMLElement, changed = roots): void {
   for (const list of changed.querySelectorAll('ul')) {
     const isTop = list.parentElement === roots;
     list.setAttribute('role', isTop ? 'tree' : 'group');
-    if (isTop) list.setAttribute('aria-label', 'Pages');
+    if (!isTop) continue;
+    list.setAttribute('aria-label', 'Pages');
+    list.setAttribute('aria-description', 'Shift F10 opens the menu of a page');
   }
   for (const item of changed.querySelectorAll('li')) {
     item.setAttribute('role', 'none');

@@ -13,7 +13,7 @@ if (roots && panel) {
   void restore(roots, panel);
   addEventListener('pagehide', () => memory.keep(openIds(), panel.scrollTop));
   // What is written may change any branch.
-  document.addEventListener('submit', () => memory.forgetBranches());
+  for (const type of ['submit', 'ibid-pages-changed']) document.addEventListener(type, () => memory.forgetBranches());
 }
 
 roots?.addEventListener('click', (event) => {

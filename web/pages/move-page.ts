@@ -1,6 +1,6 @@
 import type { FullPage } from '../../src/pages/schema.ts';
 import { problemForForm } from '../api.ts';
-import type { Branch } from '../elements/branch.ts';
+import { positionsFor } from '../elements/organize/positions.ts';
 import { renameHeading } from '../elements/saving/rename-heading.ts';
 import { type Content, html } from '../html.ts';
 import { problemNote, renderInWiki } from '../layout.ts';
@@ -109,28 +109,13 @@ export const orderPage: WebRoute = {
     if (!page) throw notFound(visit, 'page');
     const siblings = branches.filter(({ parent_page_id }) => parent_page_id === page.parent_page_id);
     const at = siblings.indexOf(page);
-    // Behind the next one is where that one stands before this one.
-    const target = visit.form.get('to') === 'up' ? at - 1 : at;
-    const moved = siblings[target + 1];
-    if (target >= 0 && moved) {
-      for (const { id, position } of positionsBefore(siblings, target)) {
+    const others = siblings.filter((it) => it !== page);
+    const target = visit.form.get('to') === 'up' ? at - 1 : at + 1;
+    if (target >= 0 && target <= others.length) {
+      for (const { page_id: id, position } of positionsFor(page, others, target)) {
         await visit.api.patch(`${context.api}/pages/${id}`, { position });
       }
     }
     return { redirect: context.pageUrl(page.path) };
   },
 };
-
-/**
- * The changes of positions that exchange two neighbours. The API makes room at a position that is taken; siblings that share
- * one are ordered by their ids, so those that share the target's get positions of their own behind it.
- */
-function positionsBefore(siblings: readonly Branch[], target: number): { id: string; position: number }[] {
-  const [first, second] = [siblings[target], siblings[target + 1]];
-  if (!first || !second) return [];
-  const { position } = first;
-  const sharing = siblings.filter((it) => it.position === position && it !== second);
-  if (second.position !== position && sharing.length === 1) return [{ id: second.page_id, position }];
-  const behind = sharing.slice(sharing.indexOf(first));
-  return [second, ...behind].map(({ page_id }, i) => ({ id: page_id, position: position + 1 + i }));
-}

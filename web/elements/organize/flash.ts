@@ -1,0 +1,114 @@
+import type { FullPage } from '../../../src/pages/schema.ts';
+import { callApi, errorMessage } from '../call-api.ts';
+import { element } from './dom.ts';
+import { FLASH_KEY } from './flash-key.ts';
+import { type Place, placePage, treeContext } from './tree-pages.ts';
+
+/** How long a message stays; longer while the pointer or the focus is on it. */
+const SHOWN_MS = 15_000;
+
+/** What takes back what was done. */
+type Undo =
+  | { do: 'restore'; page_id: string }
+  | { do: 'delete'; page_id: string }
+  | { do: 'place'; page_id: string; place: Place }
+  | { do: 'update'; page_id: string; update: { title: string; markdown: string; base_revision: number } };
+
+interface Flash {
+  text: string;
+  undo?: Undo;
+  /** The address of the page whose row has the focus afterwards. */
+  focus?: string;
+}
+
+/** Shows the document again as it is now, or another one, with a message. */
+export function leaveWith(flash: Flash, to = location.pathname): void {
+  document.dispatchEvent(new Event('ibid-pages-changed'));
+  try {
+    sessionStorage.setItem(FLASH_KEY, JSON.stringify(flash));
+  } catch {
+    // The browser keeps nothing: what was done is seen in the tree.
+  }
+  if (decodeURI(to) === decodeURI(location.pathname)) location.reload();
+  else location.href = to;
+}
+
+/** Shows the message that waits for this document. */
+export function showWaitingFlash(): void {
+  const waiting = sessionStorage.getItem(FLASH_KEY);
+  if (waiting === null) return;
+  sessionStorage.removeItem(FLASH_KEY);
+  const flash = JSON.parse(waiting) as Flash;
+  showFlash(flash);
+  const rows = document.querySelectorAll<HTMLElement>('.tree-roots .leaf');
+  [...rows].find((leaf) => leaf.getAttribute('href') === flash.focus)?.focus();
+}
+
+/** Says why something was not done. */
+export function showProblem(problem: unknown): void {
+  showFlash({ text: errorMessage(problem) }, true);
+}
+
+let shown: HTMLElement | undefined;
+
+function showFlash({ text, undo }: Flash, isBad = false): void {
+  shown?.remove();
+  const box = element('div', { className: isBad ? 'flash bad' : 'flash' });
+  box.setAttribute('role', isBad ? 'alert' : 'status');
+  const close = () => {
+    box.remove();
+    document.removeEventListener('keydown', onKey);
+  };
+  const take = (back: Undo) => {
+    close();
+    void undoIt(back);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === 'z';
+    const isTyping = (event.target as Element).closest?.('input, textarea, select, [contenteditable], ibid-palette');
+    if (!isUndo || isTyping || !undo) return;
+    event.preventDefault();
+    take(undo);
+  };
+  if (undo) {
+    const button = element('button', { className: 'button', type: 'button', title: 'Undo (Ctrl Z)' }, 'Undo');
+    button.addEventListener('click', () => take(undo));
+    box.append(button);
+  }
+  const end = element('button', { className: 'button quiet', type: 'button', ariaLabel: 'Close' }, '×');
+  end.addEventListener('click', close);
+  box.append(end);
+  document.addEventListener('keydown', onKey);
+  // First in the document, so that it is the first stop of the Tab key. A status is announced when it changes.
+  document.body.prepend(box);
+  requestAnimationFrame(() => box.prepend(element('span', {}, text)));
+  shown = box;
+  const expire = () => {
+    if (box.matches(':hover, :focus-within')) setTimeout(expire, SHOWN_MS);
+    else close();
+  };
+  setTimeout(expire, SHOWN_MS);
+}
+
+async function undoIt(undo: Undo): Promise<void> {
+  const { root, api } = treeContext();
+  const address = `${api}/pages/${undo.page_id}`;
+  const current = location.pathname;
+  try {
+    if (undo.do === 'delete') {
+      await callApi('DELETE', address);
+      return leaveWith({ text: 'The copy is in the trash.' }, root);
+    }
+    const page = await takeBack(undo, address);
+    const focus = `${root}/${page.path}`;
+    leaveWith({ text: `“${page.title}” is as it was.`, focus }, undo.do === 'restore' ? focus : current);
+  } catch (error) {
+    showProblem(error);
+  }
+}
+
+async function takeBack(undo: Exclude<Undo, { do: 'delete' }>, address: string): Promise<FullPage> {
+  if (undo.do === 'restore') return callApi('POST', `${address}/restore`);
+  if (undo.do === 'update') return callApi('PATCH', address, undo.update);
+  return placePage(await callApi('GET', address), undo.place);
+}

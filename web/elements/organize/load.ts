@@ -1,0 +1,56 @@
+import { importSibling } from '../lazy-modules.ts';
+import { FLASH_KEY } from './flash-key.ts';
+import type * as Organize from './organize.ts';
+
+/**
+ * What changes the tree is loaded when the pointer, a finger or the focus comes to one of its rows. The listeners are the
+ * document's, because rows come and go.
+ */
+let loading: Promise<typeof Organize> | undefined;
+function load(): Promise<typeof Organize> {
+  loading ??= importSibling('organize.js') as Promise<typeof Organize>;
+  // After an update of the service the file has another address, which the next document has.
+  loading.catch(() => (loading = undefined));
+  return loading;
+}
+
+/** The row of the tree that an event is in; the part of it that CSS draws as "…" for fingers is the row itself. */
+function rowOf({ target }: Event): HTMLElement | null {
+  return target instanceof Element ? target.closest<HTMLElement>('.tree .row:has(> .leaf)') : null;
+}
+
+for (const type of ['pointerover', 'focusin']) {
+  document.addEventListener(type, async (event) => {
+    const row = rowOf(event);
+    if (row) (await load()).showTools(row);
+  });
+}
+
+document.addEventListener('click', async (event) => {
+  const row = rowOf(event);
+  if (row && event.target === row && matchMedia('(hover: none)').matches) (await load()).openRowMenu(row);
+});
+
+document.addEventListener('keydown', async (event) => {
+  const { key, altKey, shiftKey } = event;
+  const isOurs =
+    key === 'F2' || key === 'ContextMenu' || (shiftKey && key === 'F10') || (altKey && /^Arrow(?:Up|Down)$/.test(key));
+  const row = isOurs && rowOf(event);
+  if (!row) return;
+  event.preventDefault();
+  (await load()).pressInRow(event, row);
+});
+
+// A long touch opens the menu of the row; of a key, which was seen above, nothing is left to do. The mouse has the browser's.
+document.addEventListener('contextmenu', async (event) => {
+  const row = rowOf(event);
+  if (!row || event.button === 2 || event.ctrlKey) return;
+  event.preventDefault();
+  if ((event as PointerEvent).pointerType === 'touch') (await load()).openRowMenu(row);
+});
+
+try {
+  if (sessionStorage.getItem(FLASH_KEY) !== null) void load().then(({ showWaitingFlash }) => showWaitingFlash());
+} catch {
+  // Storage is disabled, so no message waits.
+}

@@ -1,0 +1,59 @@
+import type { FullPage } from '../../../src/pages/schema.ts';
+import { callApi } from '../call-api.ts';
+import { renameHeading } from '../saving/rename-heading.ts';
+import { element } from './dom.ts';
+import { leaveWith, showProblem } from './flash.ts';
+import { pageOf, type Row, treeContext } from './tree-pages.ts';
+
+/** A field in the place of a row's title. Enter and leaving it rename the page, Escape does not. */
+export function renameInPlace(row: Row): void {
+  const box = row.leaf.getBoundingClientRect();
+  const input = element('input', {
+    value: row.title,
+    maxLength: 255,
+    required: true,
+    ariaLabel: `New title of ${row.title}`,
+  });
+  const field = element('form', { className: 'row-rename', popover: 'auto' }, input);
+  const place = { '--x': box.left, '--y': box.top, '--width': box.width, '--height': box.height };
+  for (const [name, px] of Object.entries(place)) field.style.setProperty(name, `${px}px`);
+  let isCancelled = false;
+  // The popover closes on Escape by itself; it is seen here first.
+  field.addEventListener('keydown', ({ key }) => (isCancelled ||= key === 'Escape'));
+  field.addEventListener('submit', (event) => {
+    event.preventDefault();
+    // It changes pages only when its answer is there.
+    event.stopPropagation();
+    field.hidePopover();
+  });
+  field.addEventListener('toggle', (event) => {
+    if ((event as ToggleEvent).newState !== 'closed') return;
+    field.remove();
+    row.leaf.focus({ preventScroll: true });
+    const title = input.value.trim();
+    if (!isCancelled && title !== '' && title !== row.title) void rename(row, title);
+  });
+  document.body.append(field);
+  field.showPopover();
+  input.select();
+}
+
+async function rename(row: Row, title: string): Promise<void> {
+  const { api, root } = treeContext();
+  try {
+    const { page_id, title: was, markdown, revision } = await pageOf(row);
+    const saved = await callApi<FullPage>('PATCH', `${api}/pages/${page_id}`, {
+      title,
+      markdown: renameHeading(markdown, was, title),
+      base_revision: revision,
+    });
+    const update = { title: was, markdown, base_revision: saved.revision };
+    leaveWith({
+      text: `“${was}” is now “${saved.title}”.`,
+      undo: { do: 'update', page_id, update },
+      focus: `${root}/${saved.path}`,
+    });
+  } catch (error) {
+    showProblem(error);
+  }
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertAccessible, openWatched } from '../test/assert-page.ts';
+import { skip } from '../test/browser.ts';
+import { openBrowserFor } from '../test/browser-visitor.ts';
+import { until } from '../test/until.ts';
+import { openWorld } from '../test/world.ts';
+import { positionsFor, type Sibling } from './elements/organize/positions.ts';
+
+test('a page comes to lie where it was put, also among siblings that share a position', () => {
+  const inOrder = (pages: readonly Sibling[]) =>
+    [...pages].sort((a, b) => a.position - b.position || (a.page_id < b.page_id ? -1 : 1));
+  for (const positions of [
+    [0, 1, 2, 3],
+    [5, 5, 5, 5],
+    [0, 1, 1, 2],
+    [0, 0, 1, 1],
+    [3, 4, 4, 4],
+    [0, 2, 4, 6],
+  ]) {
+    for (const from of [-1, 0, 1, 2, 3]) {
+      for (let at = 0; at <= (from < 0 ? 4 : 3); at += 1) {
+        let pages = inOrder(positions.map((position, i) => ({ page_id: 'abcd'[i] ?? '', position })));
+        const moved = pages[from] ?? { page_id: 'm', position: -1 };
+        const others = pages.filter((it) => it !== moved);
+        const expected = others.map(({ page_id }) => page_id).toSpliced(at, 0, moved.page_id);
+        // As the API does it: a position that is taken is made free, and one that the page has already changes nothing.
+        for (const { page_id, position } of positionsFor(moved, others, at)) {
+          const rest = pages.filter((it) => it.page_id !== page_id);
+          const isNoChange = pages.some((it) => it.page_id === page_id && it.position === position);
+          const isTaken = !isNoChange && rest.some((it) => it.position === position);
+          const shifted = rest.map((it) =>
+            isTaken && it.position >= position ? { ...it, position: it.position + 1 } : it,
+          );
+          pages = inOrder([...shifted, { page_id, position }]);
+        }
+        assert.equal(pages.map(({ page_id }) => page_id).join(), expected.join(), `${positions}: ${from} to ${at}`);
+      }
+    }
+  }
+});
+
+test('the tree is organized by mouse, by keyboard and by touch', { skip }, async (t) => {
+  const world = await openWorld({ ROLE: 'web' });
+  const owner = await world.owner();
+  const { body: overview } = await owner.get('/v1/overview');
+  const [wiki] = overview.wikis;
+  const api = `/v1/wikis/${wiki.wiki_id}`;
+  const slug = `/${overview.session.organizations[0].slug}/${wiki.slug}`;
+  const root = `${world.address}${slug}`;
+  const ids = new Map<string, string>();
+  for (const path of ['Alpha', 'Beta', 'Gamma', 'Beta/One', 'Beta/Two']) {
+    const [title = '', below] = path.split('/').reverse();
+    const parent_page_id = below ? ids.get(below) : '';
+    const made = await owner.post(`${api}/pages`, { title, markdown: `# ${title}\n\nText.`, parent_page_id });
+    ids.set(title, made.body.page_id);
+  }
+  const below = async (parent: string): Promise<string> => {
+    const path = parent === '' ? 'branches' : `pages/${ids.get(parent)}/children`;
+    const { body } = await owner.get(`${api}/${path}`);
+    return body.map(({ title }: { title: string }) => title).join(' ');
+  };
+  const context = await openBrowserFor(world, owner.user_id, { viewport: { width: 1_440, height: 900 } });
+  const { page, complaints } = await openWatched(context);
+  const item = (title: string, at: Page = page) => at.getByRole('treeitem', { name: title, exact: true });
+  const flash = (text: string, at: Page = page) => at.locator('.flash').getByText(text);
+
+  await t.test('a page is renamed in place by keyboard, and Ctrl Z takes it back', async () => {
+    await page.goto(`${root}/alpha`);
+    await item('Alpha').focus();
+    await page.keyboard.press('F2');
+    await page.getByRole('textbox', { name: 'New title of Alpha' }).fill('Alef');
+    await page.keyboard.press('Escape');
+    await item('Alpha').focus();
+    await page.keyboard.press('F2');
+    await page.getByRole('textbox', { name: 'New title of Alpha' }).fill('Aleph');
+    await page.keyboard.press('Enter');
+    await flash('“Alpha” is now “Aleph”.').waitFor();
+    assert.equal((await owner.get(`${api}/pages/${ids.get('Alpha')}`)).body.markdown, '# Aleph\n\nText.');
+    await until(
+      'the row has the focus again',
+      () => item('Aleph').evaluate((row) => row === row.ownerDocument.activeElement),
+      (has) => has,
+    );
+    await page.keyboard.press('Control+z');
+    await flash('“Alpha” is as it was.').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Alpha' }).waitFor();
+  });
+
+  await t.test('its menu opens by a key, has what the role allows, and its arrows move a page', async () => {
+    await item('Gamma').focus();
+    await page.keyboard.press('Shift+F10');
+    await page.getByRole('menu', { name: 'Gamma' }).waitFor();
+    await assertAccessible(page, 'menu of a row');
+    await page.keyboard.press('Escape');
+    assert.ok(await item('Gamma').evaluate((row) => row === row.ownerDocument.activeElement));
+    await page.keyboard.press('Alt+ArrowUp');
+    await flash('“Gamma” was moved.').waitFor();
+    assert.equal(await below(''), 'Alpha Gamma Beta');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await flash('“Gamma” is as it was.').waitFor();
+    assert.equal(await below(''), 'Alpha Beta Gamma');
+  });
+
+  await t.test('a page is moved below one that is found by its title, to a chosen place', async () => {
+    await item('Gamma').hover();
+    await page.locator('.row-do').getByText('…').click();
+    await page.getByRole('menuitem', { name: 'Move…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Move “Gamma”' });
+    await dialog.getByText('Below: Top level').waitFor();
+    await dialog.getByRole('combobox', { name: 'New parent' }).fill('bet');
+    await dialog.getByRole('option', { name: 'Beta' }).waitFor();
+    await assertAccessible(page, 'dialog that moves a page');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Below: Beta').waitFor();
+    await dialog.getByLabel('Place').selectOption('After “One”');
+    await dialog.getByRole('button', { name: 'Move' }).click();
+    await flash('“Gamma” was moved.').waitFor();
+    assert.equal(await below('Beta'), 'One Gamma Two');
+  });
+
+  await t.test('what is deleted from the tree comes back by Undo, and a copy lies behind its page', async () => {
+    await item('Beta').hover();
+    await page.locator('.row-do').getByText('…').click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await flash('“Beta” is in the trash.').waitFor();
+    assert.equal(await below(''), 'Alpha');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.waitForURL('**/beta');
+    assert.equal(await below('Beta'), 'One Gamma Two');
+    await item('Alpha').focus();
+    await page.keyboard.press('Shift+F10');
+    await page.keyboard.press('d');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/alpha-copy');
+    await flash('This is a copy of “Alpha”.').waitFor();
+    assert.equal(await below(''), 'Alpha Alpha (copy) Beta');
+  });
+
+  assert.deepEqual(complaints, []);
+});
