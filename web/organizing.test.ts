@@ -138,5 +138,31 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     assert.equal(await below(''), 'Alpha Alpha (copy) Beta');
   });
 
-  assert.deepEqual(complaints, []);
+  await t.test('a row is dragged before, behind and into another, and what is refused is said', async () => {
+    const box = await item('Beta').boundingBox();
+    const edge = { x: 40, y: (box?.height ?? 0) - 2 };
+    await item('Alpha').dragTo(item('Beta'), { targetPosition: edge });
+    await flash('“Alpha” was moved.').waitFor();
+    assert.equal(await below(''), 'Alpha (copy) Beta Alpha');
+    await item('Alpha').dragTo(item('Beta'));
+    await flash('“Alpha” was moved.').waitFor();
+    assert.equal(await below('Beta'), 'One Gamma Two Alpha');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await flash('“Alpha” is as it was.').waitFor();
+    assert.equal(await below(''), 'Alpha (copy) Beta Alpha');
+    await owner.post(`${api}/pages`, {
+      title: 'Another',
+      slug: 'alpha',
+      markdown: '',
+      parent_page_id: ids.get('Beta'),
+    });
+    await item('Alpha').dragTo(item('Beta'));
+    await page.getByRole('alert').getByText('slug').waitFor();
+    assert.equal(await below(''), 'Alpha (copy) Beta Alpha');
+  });
+
+  assert.deepEqual(
+    complaints.filter((line) => !/answered 409$/.test(line)),
+    [],
+  );
 });

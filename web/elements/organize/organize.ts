@@ -1,10 +1,13 @@
 import * as actions from './actions.ts';
 import { element } from './dom.ts';
+import { dragRows } from './drag.ts';
 import { openMenu } from './menu.ts';
 import { renameInPlace } from './rename.ts';
 import { rowAt, treeContext } from './tree-pages.ts';
 
 export { showWaitingFlash } from './flash.ts';
+
+dragRows();
 
 const mayWrite = () => treeContext().can('pages:write');
 
