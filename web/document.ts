@@ -21,7 +21,7 @@ export function renderDocument(
 <html lang="en" data-theme="${theme}">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <meta name="color-scheme" content="${theme === 'auto' ? 'light dark' : theme}">
 <title>${title}</title>
 <link rel="icon" href="data:,">

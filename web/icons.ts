@@ -8,6 +8,7 @@ const PATHS = {
   edit: '<path d="m10.5 2.5 3 3L6 13l-3.5.5L3 10z"/>',
   history: '<path d="M2.5 8A5.5 5.5 0 1 0 4.3 3.9L2.5 5.5M2.5 2.5v3h3M8 5v3.2l2.2 1.3"/>',
   menu: '<path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11"/>',
+  outline: '<path d="M2.5 4h11M5.5 8h8M5.5 12h8M2.5 8h.01M2.5 12h.01"/>',
   chevron: '<path d="m6 4 4 4-4 4"/>',
   page: '<path d="M4 2h5l3 3v9H4zM9 2v3h3"/>',
   trash: '<path d="M3 4.5h10M6.5 4V2.5h3V4M4.5 4.5l.5 9h6l.5-9"/>',

@@ -72,7 +72,7 @@ function wholeBody(visit: Visit, context: WikiContext, document: WikiDocument, t
   </form>
   <nav class="do" aria-label="Actions">
     ${context.can('uploads:create') && html`<a class="button quiet" href="${context.actionUrl('upload')}" title="Upload files">${icon('upload')}<span>Upload</span></a>`}
-    ${context.can('pages:write') && html`<a class="button quiet" href="${context.actionUrl('new')}" title="Write a new page">${icon('plus')}<span>New page</span></a>`}
+    ${context.can('pages:write') && html`<a class="button quiet do-new" href="${context.actionUrl('new')}" title="Write a new page">${icon('plus')}<span>New page</span></a>`}
     ${userMenu(visit, context)}
   </nav>
 </header>
@@ -81,6 +81,7 @@ function wholeBody(visit: Visit, context: WikiContext, document: WikiDocument, t
   ${text}
   <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>
 </div>
+${document.kind !== 'write' && phoneBar(context, document)}
 ${palette(context, document.page)}
 ${context.can('uploads:create') && html`<ibid-drop data-wiki="${wiki.wiki_id}" data-to="${context.actionUrl('upload')}"></ibid-drop>`}`;
 }
@@ -91,6 +92,16 @@ function palette(context: WikiContext, page: WikiDocument['page']): Html {
   return html`<ibid-palette data-wiki="${wiki.wiki_id}" data-root="${context.pageUrl()}" data-user="${user.user_id}" data-workspace="/${workspace.slug}" data-can="${can}"${
     page && html` data-page="${page.path}" data-page-id="${page.page_id}" data-title="${page.title}"`
   }></ibid-palette>`;
+}
+
+/** On a narrow window, within reach of the thumb; elements/organize/sheets.ts opens what a wide one has beside the text. */
+function phoneBar(context: WikiContext, { tree, aside }: WikiDocument): Html {
+  return html`<nav class="phone-bar" aria-label="Shortcuts">
+  <a href="${context.actionUrl('pages')}"${tree !== undefined && html` data-sheet="tree"`}>${icon('menu')}<span>Pages</span></a>
+  <a href="${context.actionUrl('search')}" data-sheet="search">${icon('search')}<span>Search</span></a>
+  ${aside !== undefined && aside !== nothing && html`<a class="needs-script" href="#main" data-sheet="outline">${icon('outline')}<span>On this page</span></a>`}
+  ${context.can('pages:write') && html`<a href="${context.actionUrl('new')}">${icon('plus')}<span>New page</span></a>`}
+</nav>`;
 }
 
 /** The same row on every page: where it is, and what can be done with it. */

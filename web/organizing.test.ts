@@ -41,6 +41,16 @@ test('a page comes to lie where it was put, also among siblings that share a pos
   }
 });
 
+/** What is shown at the edges of a page and in its sheets for fingers to hit, and is lower or narrower than 44 px. */
+function smallTargets(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll(
+    ':is(.top, .phone-bar, .page-do, .row-menu, .sheet-head, .flash) :is(a, button, summary, input), .tree :is(.row, input, .tree-more a)')]
+    .filter((it) => it.checkVisibility({ visibilityProperty: true }))
+    .map((it) => [it.outerHTML.slice(0, 90), it.getBoundingClientRect()])
+    .filter(([, { width, height }]) => width > 0 && (width < 44 || height < 44))
+    .map(([html, { width, height }]) => html + ' ' + width + ' x ' + height)`);
+}
+
 test('the tree is organized by mouse, by keyboard and by touch', { skip }, async (t) => {
   const world = await openWorld({ ROLE: 'web' });
   const owner = await world.owner();
@@ -160,6 +170,59 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     await page.getByRole('alert').getByText('slug').waitFor();
     assert.equal(await below(''), 'Alpha (copy) Beta Alpha');
   });
+
+  await t.test(
+    'on a phone a bar opens the tree and the outline as sheets, and all of it is made for fingers',
+    async () => {
+      const markdown = `# Long\n\n## First\n\n${'Text.\n\n'.repeat(40)}## Second\n\n${'Text.\n\n'.repeat(40)}`;
+      await owner.post(`${api}/pages`, { title: 'Long', markdown });
+      const phone = await openBrowserFor(world, owner.user_id, {
+        hasTouch: true,
+        isMobile: true,
+        viewport: { width: 390, height: 844 },
+      });
+      const { page: small, complaints: said } = await openWatched(phone);
+      await small.goto(`${root}/long`);
+      const bar = small.getByRole('navigation', { name: 'Shortcuts' });
+      await small.locator('html.scripted').waitFor();
+      assert.deepEqual(await smallTargets(small), []);
+      await small.evaluate('scrollTo(0, document.body.scrollHeight)');
+      const [end, top] = [await small.locator('footer.end').boundingBox(), await bar.boundingBox()];
+      assert.ok(end && top && end.y + end.height <= top.y + 1, 'the bar covers nothing at the end of a page');
+
+      await bar.getByRole('link', { name: 'On this page' }).tap();
+      await small.locator('.outline').getByRole('link', { name: 'Second' }).tap();
+      await small.locator('.outline').waitFor({ state: 'hidden' });
+      const heading = await small.getByRole('heading', { name: 'Second' }).boundingBox();
+      assert.ok(heading && heading.y > 50 && heading.y < 400, `the heading is at ${heading?.y}`);
+
+      await bar.getByRole('link', { name: 'Pages' }).tap();
+      await item('Beta', small).waitFor();
+      assert.deepEqual(await smallTargets(small), []);
+      await assertAccessible(small, 'tree on a phone');
+      await small.setViewportSize({ width: 390, height: 844 });
+      await bar.getByRole('link', { name: 'Pages' }).tap();
+      const row = small.locator('.tree .row', { has: item('Beta', small) });
+      const { width = 0, height = 0 } = (await row.boundingBox()) ?? {};
+      await row.tap({ position: { x: width - 20, y: height / 2 } });
+      await small.getByRole('menu', { name: 'Beta' }).waitFor();
+      assert.deepEqual(await smallTargets(small), []);
+      const sheet = await small.getByRole('menu', { name: 'Beta' }).boundingBox();
+      assert.equal(Math.round((sheet?.y ?? 0) + (sheet?.height ?? 0)), 844, 'the menu is a sheet at the bottom');
+      await small.getByRole('menuitem', { name: 'Rename' }).tap();
+      await small.getByRole('textbox', { name: 'New title of Beta' }).fill('Beth');
+      await small.keyboard.press('Enter');
+      await flash('“Beta” is now “Beth”.', small).waitFor();
+      await bar.getByRole('link', { name: 'Search' }).tap();
+      await small.getByRole('combobox', { name: 'Search this wiki' }).waitFor();
+      await small.keyboard.press('Escape');
+      await bar.getByRole('link', { name: 'New page' }).tap();
+      await small.waitForURL('**/-/new');
+      assert.equal(await bar.count(), 0, 'the editor has a bar of its own');
+      await phone.close();
+      assert.deepEqual(said, []);
+    },
+  );
 
   assert.deepEqual(
     complaints.filter((line) => !/answered 409$/.test(line)),

@@ -1,0 +1,51 @@
+import { element } from './dom.ts';
+
+/** Where a window is narrow, as in the style sheets. */
+const narrow = matchMedia('(max-width: 52rem)');
+
+const PANELS: Record<string, { selector: string; name: string }> = {
+  tree: { selector: '.tree', name: 'Pages' },
+  outline: { selector: '.outline', name: 'On this page' },
+};
+
+/**
+ * On a narrow window what stands beside the text is a sheet, which the bar at the bottom opens: the platform's popover, which
+ * Escape and a tap outside close. Without a script the links of the bar lead to pages instead.
+ */
+export function openSheets(): void {
+  document.addEventListener('click', (event) => {
+    const target = event.target as Element;
+    const opener = target.closest<HTMLElement>('[data-sheet]');
+    if (opener && open(opener.dataset.sheet ?? '')) event.preventDefault();
+    // A link in a sheet leads to what is behind it.
+    if (target.closest('a.leaf, .outline a')) target.closest<HTMLElement>(':popover-open')?.hidePopover();
+  });
+  narrow.addEventListener('change', () => {
+    if (narrow.matches) return;
+    for (const { selector } of Object.values(PANELS)) document.querySelector(selector)?.removeAttribute('popover');
+  });
+}
+
+function open(name: string): boolean {
+  if (name === 'search') {
+    const palette = document.querySelector<HTMLElement & { open(): void }>('ibid-palette');
+    palette?.open();
+    return palette !== null;
+  }
+  const { selector = '', name: title = '' } = PANELS[name] ?? {};
+  const panel = document.querySelector<HTMLElement>(selector);
+  if (!panel) return false;
+  panel.popover = 'auto';
+  if (!panel.querySelector('.sheet-head')) panel.prepend(head(title, panel));
+  panel.showPopover();
+  const current = panel.querySelector<HTMLElement>('[aria-current], a.here') ?? panel.querySelector<HTMLElement>('a');
+  current?.focus({ preventScroll: true });
+  if (current) panel.scrollTop += current.getBoundingClientRect().top - innerHeight / 2;
+  return true;
+}
+
+function head(title: string, panel: HTMLElement): HTMLElement {
+  const close = element('button', { type: 'button', className: 'button quiet', ariaLabel: 'Close' }, '×');
+  close.addEventListener('click', () => panel.hidePopover());
+  return element('div', { className: 'sheet-head' }, element('strong', {}, title), close);
+}
