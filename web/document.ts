@@ -13,12 +13,12 @@ export interface DocumentParts {
 
 /** A whole HTML document. All of it must work without its scripts. */
 export function renderDocument(
-  { theme, assets }: Visit,
+  { theme, sidebarWidth, assets }: Visit,
   { title, body, scripts = [], head, kind }: DocumentParts,
 ): Html {
   const loaded = [...new Set(['reader.js', ...scripts])];
   return html`<!doctype html>
-<html lang="en" data-theme="${theme}">
+<html lang="en" data-theme="${theme}" data-sidebar="${sidebarWidth}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">

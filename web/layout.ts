@@ -2,6 +2,7 @@ import { renderDocument } from './document.ts';
 import { type Content, type Html, html, nothing } from './html.ts';
 import { icon } from './icons.ts';
 import { searchHelp } from './search-help.ts';
+import { sidebarSeparator } from './sidebar.ts';
 import { breadcrumbs } from './tree.ts';
 import { userMenu, wikiSwitcher } from './user-menu.ts';
 import type { Visit } from './visit.ts';
@@ -49,7 +50,7 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
   const text = html`<main id="main" tabindex="-1">${document.kind !== 'write' && pageBar(context, document)}${document.main}</main>
   ${document.aside ?? nothing}`;
   if (visit.isFragment)
-    return renderDocument(visit, { ...parts, body: html`${text}${palette(context, document.page)}` });
+    return renderDocument(visit, { ...parts, body: html`${text}${phoneBar(context, document)}${palette(context, document.page)}` });
   return renderDocument(visit, { ...parts, body: wholeBody(visit, context, document, text) });
 }
 
@@ -77,11 +78,11 @@ function wholeBody(visit: Visit, context: WikiContext, document: WikiDocument, t
   </nav>
 </header>
 <div class="frame">
-  ${document.tree === undefined ? nothing : treePanel(context, document.tree)}
+  ${document.tree !== undefined && html`${treePanel(context, document.tree)}${sidebarSeparator(visit)}`}
   ${text}
   <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>
 </div>
-${document.kind !== 'write' && phoneBar(context, document)}
+${phoneBar(context, document)}
 ${palette(context, document.page)}
 ${context.can('uploads:create') && html`<ibid-drop data-wiki="${wiki.wiki_id}" data-to="${context.actionUrl('upload')}"></ibid-drop>`}`;
 }
@@ -95,7 +96,8 @@ function palette(context: WikiContext, page: WikiDocument['page']): Html {
 }
 
 /** On a narrow window, within reach of the thumb; elements/organize/sheets.ts opens what a wide one has beside the text. */
-function phoneBar(context: WikiContext, { tree, aside }: WikiDocument): Html {
+function phoneBar(context: WikiContext, { kind, tree, aside }: WikiDocument): Html | false {
+  if (kind === 'write') return false;
   return html`<nav class="phone-bar" aria-label="Shortcuts">
   <a href="${context.actionUrl('pages')}"${tree !== undefined && html` data-sheet="tree"`}>${icon('menu')}<span>Pages</span></a>
   <a href="${context.actionUrl('search')}" data-sheet="search">${icon('search')}<span>Search</span></a>

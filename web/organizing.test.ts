@@ -171,6 +171,31 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     assert.equal(await below(''), 'Alpha (copy) Beta Alpha');
   });
 
+  await t.test('the tree is made wider by keyboard and by pointer, and stays so', async () => {
+    const separator = page.getByRole('separator', { name: 'Width of the tree' });
+    const width = async () => (await page.locator('nav.tree').boundingBox())?.width;
+    assert.equal(await width(), 17 * 16);
+    await separator.focus();
+    await page.keyboard.press('ArrowRight');
+    assert.deepEqual([await width(), await separator.getAttribute('aria-valuenow')], [18 * 16, '18']);
+    await page.mouse.move(18 * 16, 500);
+    await page.mouse.down();
+    await page.mouse.move(22 * 16 + 3, 500);
+    await page.mouse.up();
+    await page.reload();
+    assert.deepEqual([await width(), await separator.getAttribute('aria-valuenow')], [22 * 16, '22']);
+    await separator.focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await width(), 28 * 16);
+    await page.setViewportSize({ width: 390, height: 844 });
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await context.addCookies([{ name: 'sidebar', value: '99', url: world.address }]);
+    await page.reload();
+    assert.equal(await width(), 17 * 16);
+  });
+
   await t.test(
     'on a phone a bar opens the tree and the outline as sheets, and all of it is made for fingers',
     async () => {

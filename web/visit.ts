@@ -17,6 +17,8 @@ export interface Visit {
   theme: Theme;
   /** Only what differs from the page that is shown is asked for: see elements/navigation. */
   isFragment: boolean;
+  /** The width of the tree that was chosen in this browser, in rem. */
+  sidebarWidth: number;
   assets: AssetUrls;
   /** The service's own address, without a slash at the end. */
   publicUrl: string;

@@ -8,6 +8,7 @@ import { type Assets, openAssets } from './assets.ts';
 import { compressed } from './compressed.ts';
 import { problemPage } from './pages/problem.ts';
 import { ROUTES } from './routes.ts';
+import { sidebarWidth } from './sidebar.ts';
 import type { Cookie, Visit, WebResponse, WebRoute } from './visit.ts';
 
 export interface WebOptions {
@@ -126,6 +127,7 @@ function visitOf(app: FastifyInstance, assets: Assets, { publicUrl }: WebOptions
     form: request.body instanceof URLSearchParams ? request.body : new URLSearchParams(),
     isFragment,
     theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
+    sidebarWidth: sidebarWidth(cookieOf(request.raw, 'sidebar')),
     assets,
     publicUrl,
     sessionCookie: browserCookieName(publicUrl),

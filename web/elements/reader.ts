@@ -5,6 +5,7 @@ import './tree.ts';
 import { navigateInPlace } from './navigation/navigate.ts';
 import { onPage } from './on-page.ts';
 import { openSheets } from './organize/sheets.ts';
+import { resizeSidebar } from './organize/sidebar.ts';
 import { highlightCurrentHeading } from './outline.ts';
 import { filterTree } from './tree-filter.ts';
 
@@ -15,6 +16,7 @@ onPage(highlightCurrentHeading);
 filterTree();
 navigateInPlace();
 openSheets();
+resizeSidebar();
 
 // The tree is beside the text, or a sheet. Without scripts it folds on a narrow screen; see tree.css.
 const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');

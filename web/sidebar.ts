@@ -1,0 +1,18 @@
+import { type Html, html } from './html.ts';
+import type { Visit } from './visit.ts';
+
+/** Widths of the tree, in rem; styles/sidebar.css has a rule for each. */
+const NARROWEST = 12;
+const WIDEST = 28;
+const DEFAULT = 17;
+
+/** The width that a cookie asks for; the default where it says anything else. */
+export function sidebarWidth(cookie = ''): number {
+  const width = /^\d\d$/.test(cookie) ? Number(cookie) : DEFAULT;
+  return width >= NARROWEST && width <= WIDEST ? width : DEFAULT;
+}
+
+/** The line beside the tree that makes it wider; see elements/organize/sidebar.ts. */
+export function sidebarSeparator({ sidebarWidth: width }: Visit): Html {
+  return html`<div class="sidebar-size needs-script" role="separator" tabindex="0" aria-orientation="vertical" aria-label="Width of the tree" aria-valuemin="${NARROWEST}" aria-valuemax="${WIDEST}" aria-valuenow="${width}"></div>`;
+}
