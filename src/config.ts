@@ -131,6 +131,11 @@ export const OPTIONS = {
   METRICS_PORT: option('A port of its own for /metrics (Prometheus); empty: none.', '', (value) =>
     value === '' ? undefined : port(value),
   ),
+  STYLEGUIDE: option(
+    'For development: every component of the web application, at …/-/styleguide of a wiki.',
+    'off',
+    oneOf('on', 'off'),
+  ),
   MAX_JSON_SIZE: option('The largest JSON body, the text of a page not counted.', '1MiB', bytes),
   MAX_MARKDOWN_SIZE: option('The longest text of a page.', '1536KiB', bytes),
   MAX_FILE_SIZE: option('The largest file of an upload.', '100MiB', bytes),

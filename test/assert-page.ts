@@ -25,10 +25,32 @@ export async function openWatched(context: BrowserContext): Promise<{ page: Page
   return { page, complaints };
 }
 
-/** Asserts that a page has no accessibility violation, in light and dark mode, and is not wider than its window. */
-export async function assertAccessible(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
+interface Look {
+  colorScheme: 'light' | 'dark';
+  width: number;
+  dir: 'ltr' | 'rtl';
+}
+
+/** Each value of each dimension once. */
+const LOOKS: readonly Look[] = [
+  { colorScheme: 'dark', width: 390, dir: 'rtl' },
+  { colorScheme: 'light', width: 1_440, dir: 'ltr' },
+];
+
+export const EVERY_LOOK: readonly Look[] = (['light', 'dark'] as const).flatMap((colorScheme) =>
+  [1_440, 768, 390].flatMap((width) => (['ltr', 'rtl'] as const).map((dir) => ({ colorScheme, width, dir }))),
+);
+
+/**
+ * Asserts that a page has no accessibility violation, in light and dark mode, wide and narrow, left to right and right to
+ * left, and is not wider than its window. The page is loaded once; it is 1,440 px wide afterwards.
+ */
+export async function assertAccessible(page: Page, name: string, looks: readonly Look[] = LOOKS): Promise<void> {
+  for (const { colorScheme, width, dir } of looks) {
+    const look = `${name}, ${colorScheme}, ${width} px, ${dir}`;
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height: 900 });
+    await page.evaluate(`document.documentElement.dir = '${dir}'`);
     const { violations } = await new AxeBuilder({ page })
       .withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'])
       // Without frames there is nothing to join, for which axe would open another page each time.
@@ -38,8 +60,11 @@ export async function assertAccessible(page: Page, name: string): Promise<void> 
     const said = grave.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`,
     );
-    assert.deepEqual(said, [], `${name}, ${colorScheme}`);
+    assert.deepEqual(said, [], look);
+    const wider = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    assert.ok(Number(wider) <= 0, `${look} is ${wider} px wider than its window`);
   }
+  await page.evaluate("document.documentElement.removeAttribute('dir')");
   for (const width of [360, 768, 1_440]) {
     await page.setViewportSize({ width, height: 900 });
     const wider = await page.evaluate('document.documentElement.scrollWidth - innerWidth');

@@ -7,6 +7,7 @@ export interface DocumentParts {
   /** Names of scripts to load besides reader.js. */
   scripts?: readonly string[];
   head?: Content;
+  dir?: 'ltr' | 'rtl';
   /** The class of the body. */
   kind: 'wiki' | 'plain' | 'write' | 'framed';
 }
@@ -14,11 +15,11 @@ export interface DocumentParts {
 /** A whole HTML document. All of it must work without its scripts. */
 export function renderDocument(
   { theme, sidebarWidth, assets }: Visit,
-  { title, body, scripts = [], head, kind }: DocumentParts,
+  { title, body, scripts = [], head, kind, dir = 'ltr' }: DocumentParts,
 ): Html {
   const loaded = [...new Set(['reader.js', ...scripts])];
   return html`<!doctype html>
-<html lang="en" data-theme="${theme}" data-sidebar="${sidebarWidth}">
+<html lang="en"${dir === 'rtl' && html` dir="rtl"`} data-theme="${theme}" data-sidebar="${sidebarWidth}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">

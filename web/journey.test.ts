@@ -75,7 +75,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await page.getByPlaceholder('Filter pages').fill('setu');
     await page.locator('.tree-found').getByRole('link', { name: 'Setup' }).waitFor();
     await assertAccessible(page, 'filtered tree');
-    await page.keyboard.press('Escape');
+    await page.getByPlaceholder('Filter pages').press('Escape');
     await tree.getByRole('treeitem', { name: 'guide' }).focus();
     await page.keyboard.press('u');
     await page.keyboard.press('Enter');

@@ -24,6 +24,8 @@ export interface WikiDocument {
   /** The query, shown in the search field. */
   query?: string;
   kind?: 'wiki' | 'write';
+  /** The direction of the page around the text, whose blocks have their own; left to right unless stated. */
+  dir?: 'ltr' | 'rtl';
   /** The page that is shown or edited, which is kept as read and has commands of its own. */
   page?: { page_id: string; path: string; title: string };
 }
@@ -46,6 +48,7 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
     kind: document.kind ?? 'wiki',
     scripts: [...(document.scripts ?? []), ...(context.can('uploads:create') ? ['upload.js'] : [])],
     head: document.head,
+    ...(document.dir && { dir: document.dir }),
   };
   const text = html`<main id="main" tabindex="-1">${document.kind !== 'write' && pageBar(context, document)}${document.main}</main>
   ${document.aside ?? nothing}`;

@@ -7,6 +7,7 @@ import { apiFor, Problem } from './api.ts';
 import { type Assets, openAssets } from './assets.ts';
 import { compressed } from './compressed.ts';
 import { problemPage } from './pages/problem.ts';
+import { styleguide } from './pages/styleguide.ts';
 import { ROUTES } from './routes.ts';
 import { sidebarWidth } from './sidebar.ts';
 import type { Cookie, Visit, WebResponse, WebRoute } from './visit.ts';
@@ -15,6 +16,8 @@ export interface WebOptions {
   publicUrl: string;
   /** The size limit of a form's body, in bytes. */
   formBytes: number;
+  /** Whether there is a page with every component. */
+  styleguide: boolean;
 }
 
 /** The parameter of a page's address by which its scripts ask for what is not shown yet. */
@@ -45,7 +48,7 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
     );
     web.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
     web.setErrorHandler((error, request, reply) => sendProblem(web, assets, options, error, request, reply));
-    for (const route of ROUTES) {
+    for (const route of options.styleguide ? [...ROUTES, styleguide] : ROUTES) {
       web.route({
         method: route.method,
         url: route.path,

@@ -129,7 +129,11 @@ function makeApp(
     trustedProxies: config.TRUSTED_PROXIES,
     log,
   });
-  registerWeb(app, { publicUrl, formBytes: config.MAX_JSON_SIZE + 3 * config.MAX_MARKDOWN_SIZE });
+  registerWeb(app, {
+    publicUrl,
+    formBytes: config.MAX_JSON_SIZE + 3 * config.MAX_MARKDOWN_SIZE,
+    styleguide: config.STYLEGUIDE === 'on',
+  });
   registerServiceRoutes(app, { endpoints: ENDPOINTS, query, version: VERSION });
   return app;
 }
