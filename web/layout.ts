@@ -53,7 +53,10 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
   const text = html`<main id="main" tabindex="-1">${document.kind !== 'write' && pageBar(context, document)}${document.main}</main>
   ${document.aside ?? nothing}`;
   if (visit.isFragment)
-    return renderDocument(visit, { ...parts, body: html`${text}${phoneBar(context, document)}${palette(context, document.page)}` });
+    return renderDocument(visit, {
+      ...parts,
+      body: html`${text}${phoneBar(context, document)}${palette(context, document.page)}`,
+    });
   return renderDocument(visit, { ...parts, body: wholeBody(visit, context, document, text) });
 }
 
