@@ -55,7 +55,7 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
   if (visit.isFragment)
     return renderDocument(visit, {
       ...parts,
-      body: html`${text}${phoneBar(context, document)}${palette(context, document.page)}`,
+      body: html`${text}${palette(context, document.page)}`,
     });
   return renderDocument(visit, { ...parts, body: wholeBody(visit, context, document, text) });
 }
@@ -88,7 +88,7 @@ function wholeBody(visit: Visit, context: WikiContext, document: WikiDocument, t
   ${text}
   <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>
 </div>
-${phoneBar(context, document)}
+${document.kind !== 'write' && phoneBar(context, document)}
 ${palette(context, document.page)}
 ${context.can('uploads:create') && html`<ibid-drop data-wiki="${wiki.wiki_id}" data-to="${context.actionUrl('upload')}"></ibid-drop>`}`;
 }
@@ -102,12 +102,11 @@ function palette(context: WikiContext, page: WikiDocument['page']): Html {
 }
 
 /** On a narrow window, within reach of the thumb; elements/organize/sheets.ts opens what a wide one has beside the text. */
-function phoneBar(context: WikiContext, { kind, tree, aside }: WikiDocument): Html | false {
-  if (kind === 'write') return false;
+function phoneBar(context: WikiContext, { tree }: WikiDocument): Html {
   return html`<nav class="phone-bar" aria-label="Shortcuts">
   <a href="${context.actionUrl('pages')}"${tree !== undefined && html` data-sheet="tree"`}>${icon('menu')}<span>Pages</span></a>
   <a href="${context.actionUrl('search')}" data-sheet="search">${icon('search')}<span>Search</span></a>
-  ${aside !== undefined && aside !== nothing && html`<a class="needs-script" href="#main" data-sheet="outline">${icon('outline')}<span>On this page</span></a>`}
+  <a class="needs-script" href="#main" data-sheet="outline">${icon('outline')}<span>On this page</span></a>
   ${context.can('pages:write') && html`<a href="${context.actionUrl('new')}">${icon('plus')}<span>New page</span></a>`}
 </nav>`;
 }

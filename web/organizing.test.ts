@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertAccessible, EVERY_LOOK, openWatched } from '../test/assert-page.ts';
@@ -176,6 +177,16 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     await item('Alpha').dragTo(item('Beta'));
     await page.getByRole('alert').getByText('slug').waitFor();
     await isOrder('', 'Alpha (copy) Alpha Beta');
+  });
+
+  await t.test('the Markdown of a page is downloaded from its menu', async () => {
+    await page.getByLabel('More about this page').click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download as Markdown' }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), 'alpha-copy.md');
+    assert.equal(await readFile(await download.path(), 'utf8'), '# Alpha (copy)\n\nText.');
   });
 
   await t.test('the tree is made wider by keyboard and by pointer, and stays so', async () => {

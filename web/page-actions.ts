@@ -20,6 +20,7 @@ export function pageActions(context: WikiContext, page: FullPage): Content {
         }
         ${mayWrite && html`<li><form method="post" action="${context.actionUrl('duplicate')}"><input type="hidden" name="page_id" value="${page.page_id}"><button>Duplicate</button></form></li>`}
         <li class="needs-script"><button type="button" data-copy-link="${context.pageUrl(page.path)}">Copy link</button></li>
+        <li class="needs-script"><button type="button" data-download-page="${context.pageUrl(page.path)}">Download as Markdown</button></li>
         ${entry(context.actionUrl('history', page.path), 'History')}
         ${page.citations.length > 0 && entry(pageSourcesUrl(context, page.path), 'Sources')}
         ${context.can('wikis:export') && entry(context.actionUrl('transfer'), 'Export the whole wiki')}

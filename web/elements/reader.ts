@@ -4,8 +4,6 @@ import './related.ts';
 import './tree.ts';
 import { navigateInPlace } from './navigation/navigate.ts';
 import { onPage } from './on-page.ts';
-import { openSheets } from './organize/sheets.ts';
-import { resizeSidebar } from './organize/sidebar.ts';
 import { highlightCurrentHeading } from './outline.ts';
 import { filterTree } from './tree-filter.ts';
 
@@ -15,12 +13,10 @@ document.documentElement.classList.add('scripted');
 onPage(highlightCurrentHeading);
 filterTree();
 navigateInPlace();
-openSheets();
-resizeSidebar();
 
-// The tree is beside the text, or a sheet. Without scripts it folds on a narrow screen; see tree.css.
+// On a narrow screen the tree is above the text, so it starts closed. On a wide one it is always shown; see tree.css.
 const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');
-if (treeFold) treeFold.open = true;
+if (treeFold && !matchMedia('(max-width: 52rem)').matches) treeFold.open = true;
 
 // Menus close on a click outside, on Escape, and when another one opens.
 const openMenus = () => document.querySelectorAll<HTMLDetailsElement>('details:is(.menu, .switcher, .find-help)[open]');

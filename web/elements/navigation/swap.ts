@@ -2,7 +2,7 @@ import { announcePage } from '../on-page.ts';
 import { showPageInTree } from '../tree.ts';
 
 /**
- * Prepares to show a page of the same wiki in place of the one that is shown: its text, outline, bar and title. Header and tree stay.
+ * Prepares to show a page of the same wiki in place of the one that is shown: its text, outline and title. Header and tree stay.
  * The result does it, once the address is that of the page, from which relative links of the text start. Undefined where the
  * document is another one: of another wiki, user or version, or without a text.
  */
@@ -21,7 +21,6 @@ export function prepareSwap(text: string): (() => void) | undefined {
     from.main.replaceWith(to.main);
     from.outline?.remove();
     if (to.outline) to.main.after(to.outline);
-    if (to.phoneBar) from.phoneBar?.replaceWith(to.phoneBar);
     document.title = next.title;
     for (const name of ['page', 'pageId', 'title'] as const) {
       const value = to.palette.dataset[name];
@@ -42,8 +41,7 @@ export function prepareSwap(text: string): (() => void) | undefined {
 function partsOf(root: Document) {
   const main = root.querySelector<HTMLElement>('main');
   const palette = root.querySelector<HTMLElement>('ibid-palette');
-  const [outline, phoneBar] = ['.outline', '.phone-bar'].map((part) => root.querySelector<HTMLElement>(part));
-  return main && palette && { main, palette, outline, phoneBar };
+  return main && palette && { main, palette, outline: root.querySelector<HTMLElement>('.outline') };
 }
 
 function addressesIn(root: Document): string[] {

@@ -8,7 +8,7 @@ import { askForPlace } from './move-dialog.ts';
 import { childrenOf, type Place, pageOf, placeOf, placePage, type Row, treeContext } from './tree-pages.ts';
 
 /** Does something with the page of a row; says so where it cannot be done. */
-async function withPage(row: Row, act: (page: FullPage) => Promise<unknown>): Promise<void> {
+async function withPage(row: Pick<Row, 'leaf'>, act: (page: FullPage) => Promise<unknown>): Promise<void> {
   try {
     await act(await pageOf(row));
   } catch (error) {
@@ -104,7 +104,7 @@ export async function copyLink({ leaf, title }: Row): Promise<void> {
 }
 
 /** Saves the page's Markdown as a file. */
-export function downloadPage(row: Row): Promise<void> {
+export function downloadPage(row: Pick<Row, 'leaf'>): Promise<void> {
   return withPage(row, async ({ markdown, slug }) => {
     const href = URL.createObjectURL(new Blob([markdown], { type: 'text/markdown' }));
     element('a', { href, download: `${slug}.md` }).click();

@@ -2,7 +2,7 @@ import type { FullPage } from '../../../src/pages/schema.ts';
 import { callApi, errorMessage } from '../call-api.ts';
 import { element } from './dom.ts';
 import { FLASH_KEY } from './flash-key.ts';
-import { type Place, placePage, treeContext } from './tree-pages.ts';
+import { type Place, placePage, renamePage, treeContext } from './tree-pages.ts';
 
 /** How long a message stays; longer while the pointer or the focus is on it. */
 const SHOWN_MS = 15_000;
@@ -12,7 +12,7 @@ type Undo =
   | { do: 'restore'; page_id: string }
   | { do: 'delete'; page_id: string }
   | { do: 'place'; page_id: string; place: Place }
-  | { do: 'update'; page_id: string; update: { title: string; markdown: string; base_revision: number } };
+  | { do: 'rename'; page_id: string; title: string };
 
 interface Flash {
   text: string;
@@ -109,6 +109,7 @@ async function undoIt(undo: Undo): Promise<void> {
 
 async function takeBack(undo: Exclude<Undo, { do: 'delete' }>, address: string): Promise<FullPage> {
   if (undo.do === 'restore') return callApi('POST', `${address}/restore`);
-  if (undo.do === 'update') return callApi('PATCH', address, undo.update);
-  return placePage(await callApi('GET', address), undo.place);
+  const page = await callApi<FullPage>('GET', address);
+  if (undo.do === 'rename') return renamePage(page, undo.title);
+  return placePage(page, undo.place);
 }

@@ -1,6 +1,11 @@
 import { importSibling } from '../lazy-modules.ts';
 import { FLASH_KEY } from './flash-key.ts';
 import type * as Organize from './organize.ts';
+import { openSheets } from './sheets.ts';
+import { resizeSidebar } from './sidebar.ts';
+
+openSheets();
+resizeSidebar();
 
 /**
  * What changes the tree is loaded when the pointer, a finger or the focus comes to one of its rows. The listeners are the
@@ -29,6 +34,11 @@ for (const type of ['pointerover', 'focusin']) {
 document.addEventListener('click', async (event) => {
   const row = rowOf(event);
   if (row && event.target === row && matchMedia('(hover: none)').matches) (await load()).openRowMenu(row);
+});
+
+document.addEventListener('click', async ({ target }) => {
+  const address = (target as Element).closest<HTMLElement>('[data-download-page]')?.dataset.downloadPage;
+  if (address !== undefined) (await load()).downloadPageAt(address);
 });
 
 document.addEventListener('keydown', async (event) => {

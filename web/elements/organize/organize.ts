@@ -46,6 +46,11 @@ export function pressInRow({ key }: KeyboardEvent, of: Element): void {
   else openRowMenu(of);
 }
 
+/** Saves the Markdown of the page at this address as a file. */
+export function downloadPageAt(href: string): Promise<void> {
+  return actions.downloadPage({ leaf: element('a', { href }) });
+}
+
 let tools: HTMLElement | undefined;
 
 /**

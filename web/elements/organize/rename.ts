@@ -1,9 +1,6 @@
-import type { FullPage } from '../../../src/pages/schema.ts';
-import { callApi } from '../call-api.ts';
-import { renameHeading } from '../saving/rename-heading.ts';
 import { element } from './dom.ts';
 import { leaveWith, showProblem } from './flash.ts';
-import { pageOf, type Row, treeContext } from './tree-pages.ts';
+import { pageOf, type Row, renamePage, treeContext } from './tree-pages.ts';
 
 /** A field in the place of a row's title. Enter and leaving it rename the page, Escape does not. */
 export function renameInPlace(row: Row): void {
@@ -39,18 +36,14 @@ export function renameInPlace(row: Row): void {
 }
 
 async function rename(row: Row, title: string): Promise<void> {
-  const { api, root } = treeContext();
+  const { root } = treeContext();
   try {
-    const { page_id, title: was, markdown, revision } = await pageOf(row);
-    const saved = await callApi<FullPage>('PATCH', `${api}/pages/${page_id}`, {
-      title,
-      markdown: renameHeading(markdown, was, title),
-      base_revision: revision,
-    });
-    const update = { title: was, markdown, base_revision: saved.revision };
+    const page = await pageOf(row);
+    const { page_id, title: was } = page;
+    const saved = await renamePage(page, title);
     leaveWith({
       text: `“${was}” is now “${saved.title}”.`,
-      undo: { do: 'update', page_id, update },
+      undo: { do: 'rename', page_id, title: was },
       focus: `${root}/${saved.path}`,
     });
   } catch (error) {

@@ -13,13 +13,15 @@ const PANELS: Record<string, { selector: string; name: string }> = {
  * Escape and a tap outside close. Without a script the links of the bar lead to pages instead.
  */
 export function openSheets(): void {
-  document.addEventListener('click', (event) => {
+  // Seen before what follows the links of a page, because it is no link where scripts run.
+  const onClick = (event: MouseEvent) => {
     const target = event.target as Element;
     const opener = target.closest<HTMLElement>('[data-sheet]');
     if (opener && open(opener.dataset.sheet ?? '')) event.preventDefault();
     // A link in a sheet leads to what is behind it.
     if (target.closest('a.leaf, .outline a')) target.closest<HTMLElement>(':popover-open')?.hidePopover();
-  });
+  };
+  document.addEventListener('click', onClick, true);
   narrow.addEventListener('change', () => {
     if (narrow.matches) return;
     for (const { selector } of Object.values(PANELS)) document.querySelector(selector)?.removeAttribute('popover');

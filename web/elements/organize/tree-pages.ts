@@ -1,5 +1,6 @@
 import type { FullPage } from '../../../src/pages/schema.ts';
 import { callApi, listAll } from '../call-api.ts';
+import { renameHeading } from '../saving/rename-heading.ts';
 import { positionsFor, type Sibling } from './positions.ts';
 
 /** The address of the wiki, its API path, and whether the user has a permission. */
@@ -31,10 +32,19 @@ export function rowAt(target: EventTarget | null): Row | undefined {
 }
 
 /** The page of a row. Errors: ApiError. */
-export function pageOf({ leaf }: Row): Promise<FullPage> {
+export function pageOf({ leaf }: Pick<Row, 'leaf'>): Promise<FullPage> {
   const { root, api } = treeContext();
   const path = leaf.pathname.slice(new URL(root, location.href).pathname.length + 1);
   return callApi('GET', `${api}/pages/path/${path}`);
+}
+
+/** Gives a page another title, also as the heading that its text begins with. Errors: ApiError, 409 for a newer revision. */
+export function renamePage({ page_id, title: was, markdown, revision }: FullPage, title: string): Promise<FullPage> {
+  return callApi('PATCH', `${treeContext().api}/pages/${page_id}`, {
+    title,
+    markdown: renameHeading(markdown, was, title),
+    base_revision: revision,
+  });
 }
 
 /** A place in the tree: right before or behind a page of `parent_page_id` ("" is the root); without one at its end. */
