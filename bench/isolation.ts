@@ -37,10 +37,17 @@ interface Row {
   idle: Round;
   under: Round;
   answers: Answers;
-  peak: { rss_mb: number; pss_mb: number };
+  peak: Peak;
   /** Seconds of CPU per second. */
   cpu: { service: number; offender: number };
   hasLived: boolean;
+}
+
+interface Peak {
+  rss_mb: number;
+  pss_mb: number;
+  /** At the peak of pss_mb. */
+  programs: [name: string, pss_mb: number][];
 }
 
 const options = readOptions();
@@ -123,12 +130,12 @@ function startOffender(order: Order) {
 
 /** The most memory that the service and all its processes had at any second. */
 function watchMemory(pid: number) {
-  const peak = { rss_mb: 0, pss_mb: 0 };
+  const peak: Peak = { rss_mb: 0, pss_mb: 0, programs: [] };
   const watch = setInterval(() => {
     if (!isAlive(pid)) return;
-    const { rss_mb, pss_mb } = memoryOf(pid);
+    const { rss_mb, pss_mb, programs } = memoryOf(pid);
     peak.rss_mb = Math.max(peak.rss_mb, rss_mb);
-    peak.pss_mb = Math.max(peak.pss_mb, pss_mb);
+    if (pss_mb > peak.pss_mb) Object.assign(peak, { pss_mb, programs });
   }, 1_000);
   return {
     stop() {
@@ -154,7 +161,7 @@ function printRow(row: Row): void {
   );
   console.log(
     `\n${name}: ${hasLived ? 'the process lived' : 'THE PROCESS DIED'}; peak ${Math.round(peak.pss_mb)} MB PSS, ${Math.round(peak.rss_mb)} MB RSS ` +
-      `(aim ${MEMORY_AIM_MB}); CPU ${cpu.service.toFixed(2)} of the service, ${cpu.offender.toFixed(2)} of the misbehaving process; it was answered ${statuses.join(', ')}`,
+      `(aim ${MEMORY_AIM_MB}): ${peak.programs.map(([program, mb]) => `${program} ${Math.round(mb)}`).join(', ')}; CPU ${cpu.service.toFixed(2)} of the service, ${cpu.offender.toFixed(2)} of the misbehaving process; it was answered ${statuses.join(', ')}`,
   );
   for (const kind of KINDS) {
     console.log(

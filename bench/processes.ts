@@ -28,12 +28,15 @@ export interface Memory {
   /** The process's own part of pss_mb, without its descendants. */
   own_pss_mb: number;
   processes: number;
+  /** pss_mb by program, largest first. */
+  programs: [name: string, pss_mb: number][];
 }
 
 /** Resident memory of a process and its descendants, from /proc/<pid>/smaps_rollup. */
 export function memoryOf(pid: number): Memory {
   const pids = [pid, ...descendants(pid, listProcesses()).map((process) => process.pid)];
-  const memory: Memory = { pss_mb: 0, rss_mb: 0, own_pss_mb: 0, processes: 0 };
+  const memory: Memory = { pss_mb: 0, rss_mb: 0, own_pss_mb: 0, processes: 0, programs: [] };
+  const programs = new Map<string, number>();
   for (const one of pids) {
     const text = readOf(one, 'smaps_rollup');
     if (text === undefined) continue;
@@ -42,8 +45,18 @@ export function memoryOf(pid: number): Memory {
     memory.rss_mb += field(text, 'Rss');
     memory.processes += 1;
     if (one === pid) memory.own_pss_mb = pss;
+    const name = one === pid ? 'service' : programOf(one);
+    programs.set(name, (programs.get(name) ?? 0) + pss);
   }
+  memory.programs = [...programs].sort(([, one], [, other]) => other - one);
   return memory;
+}
+
+/** postgres, or the file that a Node runs without its version, such as rendering. */
+function programOf(pid: number): string {
+  const words = (readOf(pid, 'cmdline') ?? '').split('\0').join(' ');
+  if (words.startsWith('postgres')) return 'postgres';
+  return /([a-z]+)[^/ ]*\.[cm]?[jt]s\b/.exec(words)?.[1] ?? words.split(' ', 1)[0] ?? '';
 }
 
 function field(text: string, name: string): number {
