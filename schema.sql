@@ -1885,6 +1885,20 @@ alter table subscriptions enable row level security;
 create policy of_the_workspaces on subscriptions for all
   using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
+-- Which pages of a wiki are offered as templates. created_by: who made the page one.
+create table templates (
+  wiki_id     text                      collate "C" not null,
+  page_id     text                      collate "C" not null,
+  created_at  timestamp with time zone  not null default now(),
+  created_by  text                      collate "C" not null,
+  PRIMARY KEY (wiki_id, page_id),
+  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
+);
+grant delete, insert, select on templates to ibid_service;
+alter table templates enable row level security;
+create policy of_the_wiki on templates for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
 -- Each file of an upload and what became of it; a worker that takes over goes on with the pending ones. page_path and page_id are decided once, before the first file is read. A row of kind folder is the page of a folder that no file is the page of.
 create table upload_files (
   wiki_id          text      collate "C" not null,

@@ -29,6 +29,7 @@ const LAYERS = [
   'revisions',
   'attachments',
   'autosaves',
+  'templates',
   'sources',
   'uploads',
   'ingest',
@@ -66,7 +67,7 @@ const FILES_MAX = 25;
 
 /**
  * What a page of the web application imports besides the API: reading a cookie, error messages, amounts, escaping HTML,
- * merging texts, names of what a file has and its text does not, the formats that are read.
+ * merging texts, variables of templates, names of what a file has and its text does not, the formats that are read.
  */
 const WEB_IMPORTS = [
   '../src/http/browser-cookie.ts',
@@ -76,12 +77,13 @@ const WEB_IMPORTS = [
   '../src/http/to-api-error.ts',
   '../src/core/escape-html.ts',
   '../src/markdown/merge-texts.ts',
+  '../src/templates/fill-template.ts',
   '../src/documents/formats/loss-words.ts',
   '../src/documents/formats/formats.ts',
 ];
 
-/** What code for browsers has in common with the service besides shapes of records: how a slug is made, how texts are merged. */
-const BROWSER_IMPORTS = ['../src/core/slug.ts', '../src/markdown/merge-texts.ts'];
+/** What code for browsers has in common with the service besides shapes of records: how a slug is made, how texts are merged, what variables of templates become. */
+const BROWSER_IMPORTS = ['../src/core/slug.ts', '../src/markdown/merge-texts.ts', '../src/templates/fill-template.ts'];
 
 interface Import {
   from: string;

@@ -52,6 +52,7 @@ export const BIG_TABLES = [
   'sources',
   'staged_imports',
   'subscriptions',
+  'templates',
   'upload_files',
   'upload_parts',
   'uploads',

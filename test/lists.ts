@@ -5,7 +5,7 @@ import type { Endpoint } from '../src/http/endpoint.ts';
 import { mergePending } from '../src/search/index/merge-pending.ts';
 import { type Ids, propertiesOf } from './requests.ts';
 import { signedInClient } from './signed-in.ts';
-import { addGoneFile, addLosses, type Tenants } from './tenants.ts';
+import { addGoneFile, addLosses, addTemplate, type Tenants } from './tenants.ts';
 
 /** Every list that is answered in parts. What has a limit alone (suggestions) never goes on. */
 export const LISTS: readonly Endpoint[] = ENDPOINTS.filter((endpoint) => 'offset' in propertiesOf(endpoint.query));
@@ -57,6 +57,7 @@ export async function fillLists(tenants: Tenants): Promise<Ids> {
     await signedInClient(world, owner.user_id);
     const child = { title: `Child ${i}`, markdown: '[[File 0]] [[Missing]]', parent_page_id: page_id };
     await addGoneFile(world.db, (await post(`${wiki}/pages`, child)).page_id, `gone${i}.md`);
+    await addTemplate(world.db, a.wiki_id, (await post(`${wiki}/pages`, child)).page_id);
     const trashed = await post(`${wiki}/pages`, { title: `Trashed ${i}`, markdown: '' });
     await client.send('DELETE', `${wiki}/pages/${trashed.page_id}`);
     const autosave = await client.send('PUT', `${wiki}/autosaves/autosave-${i}`, {

@@ -30,8 +30,8 @@ const UNIQUE_COLUMNS: Record<string, string[]> = {
 
 /**
  * A few rows per wiki, pending postings that are soon merged (every search reads all of its wiki), postings of the format before
- * segments, of which a new database has none, pages that both users and their file have changed, and unsaved texts
- * and saved searches, of which a person has few.
+ * segments, of which a new database has none, pages that both users and their file have changed, unsaved texts and saved
+ * searches, of which a person has few, and templates.
  */
 const SMALL_TABLES = [
   'search_wikis',
@@ -41,6 +41,7 @@ const SMALL_TABLES = [
   'page_bases',
   'autosaves',
   'saved_searches',
+  'templates',
 ];
 
 /** Tables that no request reads. */

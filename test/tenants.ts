@@ -190,6 +190,7 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
   await owner.send('DELETE', `${pages}/${deleted.page_id}`);
   await addRevision(world.db, wiki_id, row.page_id, revision);
   await addLosses(world.db, wiki_id, word);
+  await addTemplate(world.db, wiki_id, row.page_id);
   return {
     ...row,
     revision: String(revision),
@@ -248,6 +249,13 @@ async function exportWiki(owner: Owner, wiki_id: string): Promise<string> {
   const job = await ended(owner, wiki_id, body.job_id);
   assert.equal(job.status, 'completed', job.error);
   return job.job_id;
+}
+
+/** Makes a page a template. */
+export async function addTemplate(db: Db, wiki_id: string, page_id: string): Promise<void> {
+  await db.query(sql`
+    insert into templates (wiki_id, page_id, created_by)
+    select wiki_id, page_id, created_by from pages where wiki_id = ${wiki_id} and page_id = ${page_id}`);
 }
 
 /** An unsaved text of this user, and its id. */
@@ -345,7 +353,9 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
     insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value)
     values (${made.key_id}, ${personal ? null : workspace_id}, ${personal ? asker.user_id : owner.user_id}, 'test', ${key.hash},
       ${key.obfuscated})`);
-  const page_id = endpoint.path.includes('/pages/:page_id') ? await freshPage(db, a, owner, endpoint) : a.page_id;
+  const isOfPage = /\/(?:pages|templates)\/:page_id/.test(endpoint.path);
+  const page_id = isOfPage ? await freshPage(db, a, owner, endpoint) : a.page_id;
+  if (endpoint.path.includes('/templates/')) await addTemplate(db, a.wiki_id, page_id);
   const attachment_id = endpoint.path.includes(':attachment_id') ? await freshAttachment(db, a) : a.attachment_id;
   const wiki_id =
     nameOf(endpoint) === 'DELETE /v1/wikis/:wiki_id' ? await freshWiki(db, workspace_id, owner.user_id) : a.wiki_id;

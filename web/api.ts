@@ -29,7 +29,7 @@ export interface Api {
   /** A part of a list, and the `Link` header that leads on; "" on the last part. */
   list<T>(path: string): Promise<{ records: T[]; link: string }>;
   post<T>(path: string, body?: object): Promise<T>;
-  put<T>(path: string, body: object): Promise<T>;
+  put<T>(path: string, body?: object): Promise<T>;
   patch<T>(path: string, body: object): Promise<T>;
   delete(path: string): Promise<void>;
   /** The same API with another access token, such as that of a session whose cookie is not set yet. */
@@ -73,7 +73,7 @@ export function apiFor(app: FastifyInstance, request: FastifyRequest, token?: st
       return { records: body, link };
     },
     post: (url, payload) => ask({ method: 'POST', url, ...(payload && { payload }) }),
-    put: (url, payload) => ask({ method: 'PUT', url, payload }),
+    put: (url, payload) => ask({ method: 'PUT', url, ...(payload && { payload }) }),
     patch: (url, payload) => ask({ method: 'PATCH', url, payload }),
     delete: (url) => ask({ method: 'DELETE', url }),
     as: (other) => apiFor(app, request, other),

@@ -61,6 +61,7 @@ await owner.post(`${api}/pages`, {
   parent_page_id: page.page_id,
   markdown: `---\ntags: [${JSON.stringify(HOSTILE)}]\nby: ${JSON.stringify(HOSTILE)}\n---\n[up](../page)`,
 });
+await owner.send('PUT', `${api}/templates/${page.page_id}`);
 const upload = await world.upload(owner, wiki.wiki_id, {
   [`${HOSTILE.replaceAll('/', '')}.md`]: `# ${HOSTILE}\n\nword`,
 });
@@ -89,6 +90,8 @@ const PAGES = [
   `/-/sources/${source.source_id}?start=9&end=2`,
   '/-/new',
   `/-/new?title=${encodeURIComponent(HOSTILE)}&parent=${page.page_id}`,
+  `/-/new?template=${page.page_id}`,
+  '/-/templates',
   '/-/edit/page',
   `/-/edit?page=${page.page_id}`,
   '/-/move/page',
@@ -258,6 +261,32 @@ test('a user who can only read is offered no other action, and refused it', asyn
   });
   assert.equal(refused.status, 403);
   assert.match(refused.body, /Request <code>req_/);
+});
+
+test('without scripts a page is made a template, and another begins with it', async () => {
+  const { body: notes } = await owner.post(`${api}/pages`, {
+    title: 'Notes',
+    markdown: '# {{title}}\n\n{{date}} {{x}}\n',
+  });
+  assert.equal((await me.submit('/hostile/w/-/templates', { do: 'add', page_id: notes.page_id })).status, 303);
+  const offered = String((await me.open(`/hostile/w/-/new?parent=${page.page_id}`)).body);
+  const [, address = ''] = /href="([^"]+)" dir="auto">Notes</.exec(offered) ?? [];
+  assert.match(address, new RegExp(`parent=${page.page_id}`));
+  const form = String((await me.open(address.replaceAll('&amp;', '&'))).body);
+  assert.match(form, /<textarea[^>]*>\n# \{\{title\}\}/);
+  assert.match(form, /name="from_template"/);
+  const fields = {
+    title: 'Monday',
+    markdown: '# {{title}}\r\n\r\n{{date}} {{x}}\r\n',
+    parent: 'page',
+    was_parent: 'page',
+  };
+  assert.equal((await me.submit('/hostile/w/-/new', { ...fields, from_template: 'yes' })).status, 303);
+  const made = (await owner.get(`${api}/pages/path/page/monday`)).body;
+  assert.match(made.markdown, /^# Monday\n\n\d{4}-\d\d-\d\d \{\{x\}\}\n$/);
+  for (let i = 0; i < 2; i += 1)
+    assert.equal((await me.submit('/hostile/w/-/templates', { do: 'remove', page_id: notes.page_id })).status, 303);
+  assert.ok(!String((await me.open('/hostile/w/-/templates')).body).includes(`template=${notes.page_id}`));
 });
 
 test('without scripts concurrent edits are merged, and neither text is lost', async () => {

@@ -28,7 +28,8 @@ import { sendUpload, upload } from './pages/upload.ts';
 import { cancelUpload, oneUpload, retryUpload, uploads } from './pages/uploads.ts';
 import { makeFirstUser, welcome } from './pages/welcome.ts';
 import { widgetFrame } from './pages/widget-frame.ts';
-import { editPage, editPageById, newPage, saveEdit, saveNewPage } from './pages/write-page.ts';
+import { changeTemplates, templates } from './pages/writing/templates.ts';
+import { editPage, editPageById, newPage, saveEdit, saveNewPage } from './pages/writing/write-page.ts';
 import type { WebRoute } from './visit.ts';
 
 /** All routes of the web application. */
@@ -69,6 +70,8 @@ export const ROUTES: readonly WebRoute[] = [
   editPage,
   editPageById,
   saveEdit,
+  templates,
+  changeTemplates,
   restoreRevision,
   movePage,
   saveMove,

@@ -36,6 +36,7 @@ function commandsOf({ root = '', workspace = '', page = '', pageId = '' }: DOMSt
     ...(page === '' ? [] : pageCommands(action, page, pageId)),
     { title: 'Upload', words: 'import files folder', needs: 'uploads:create', href: action('upload') },
     { title: 'Tags', href: action('tags') },
+    { title: 'Templates', words: 'new page', needs: 'pages:write', href: action('templates') },
     { title: 'Sources', words: 'files', needs: 'sources:read', href: action('sources') },
     { title: 'Trash', words: 'deleted restore', needs: 'pages:write', href: action('trash') },
     { title: 'Broken links', needs: 'pages:write', href: action('broken-links') },

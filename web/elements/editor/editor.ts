@@ -1,3 +1,4 @@
+import { fillTemplate } from '../../../src/templates/fill-template.ts';
 import { PageSaving } from '../saving/page-saving.ts';
 import { editorTools } from './editor-tools.ts';
 import { Preview } from './preview.ts';
@@ -42,6 +43,7 @@ class Editor extends HTMLElement {
   }
 
   connectedCallback(): void {
+    if (this.dataset.template !== undefined) this.#fillIn();
     // Unlike `value`, `defaultValue` has the line breaks as they are written. The user may have typed before the script was
     // loaded, and browsers refill forms on a reload.
     const { value, defaultValue } = this.#area;
@@ -50,6 +52,8 @@ class Editor extends HTMLElement {
       api: this.#api,
       root: this.dataset.root ?? '',
       attachmentsUrl: () => (this.#saving as PageSaving).attachmentsUrl(),
+      pagePath: () => this.dataset.path || 'page',
+      values: () => this.#values,
       showStatus: (words) => this.#showStatus(words),
       resolvePicture: (address) => this.#pictureUrl(address),
       onChange: () => this.#changed(),
@@ -72,6 +76,20 @@ class Editor extends HTMLElement {
     this.#title.addEventListener('input', () => this.#changed());
     this.#saving = new PageSaving(this);
     if (this.#title.value !== '') view.view.focus();
+  }
+
+  /** Replaces the variables of a template that are known already: the text that is saved is compared with the result. */
+  #fillIn(): void {
+    const { date, author } = this.#values;
+    for (const field of [this.#area, this.#title]) {
+      field.defaultValue = fillTemplate(field.defaultValue, { date, author });
+    }
+  }
+
+  /** What variables of templates stand for in this page. */
+  get #values() {
+    const { author = '' } = this.dataset;
+    return { title: this.#title.value.trim(), date: new Date().toLocaleDateString('sv'), author };
   }
 
   #changed(): void {

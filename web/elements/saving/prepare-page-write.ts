@@ -1,5 +1,6 @@
 import { slugFrom } from '../../../src/core/slug.ts';
 import type { FullPage } from '../../../src/pages/schema.ts';
+import { fillTemplate } from '../../../src/templates/fill-template.ts';
 import { ApiError } from '../call-api.ts';
 import { importSibling } from '../lazy-modules.ts';
 import type { EditingElement, EditorForm } from './editor-form.ts';
@@ -24,6 +25,13 @@ export async function preparePageWrite(
   const isNew = form.page === '';
   const parentId = isNew || parent !== wasParent ? await pageIdAt(form.api, parent, obstacles) : undefined;
   const title = form.title.value.trim() === '' && isForAttachments ? UNTITLED : form.title.value;
+  const { dataset } = form.host;
+  // A page from a template: now its title is known.
+  if (dataset.template !== undefined && !isForAttachments) {
+    const filled = fillTemplate(editor.text, { title: title.trim() });
+    if (filled !== editor.text) editor.text = filled;
+    delete dataset.template;
+  }
   const written = editor.text;
   await refuseMarks(written);
   const markdown = isNew ? written : renameHeading(written, savedTitle, title);

@@ -40,7 +40,7 @@ export const wikiHome: WebRoute = {
           ${isEmpty ? emptyWiki(context) : html`<section><h2>Pages</h2>${pageCards(context, branches)}${partLinks(part)}</section>`}
           ${changedList(context, changed, names)}
           ${draftList(context, changed)}
-          ${!isEmpty && html`<p class="row-of-buttons"><a class="button" href="${context.actionUrl('tags')}">Tags</a></p>`}
+          ${!isEmpty && html`<p class="row-of-buttons"><a class="button" href="${context.actionUrl('tags')}">Tags</a>${context.can('pages:write') && html` <a class="button" href="${context.actionUrl('templates')}">Templates</a>`}</p>`}
         </article>`,
       }),
     };

@@ -22,10 +22,11 @@ import { pageLinks } from './page-links.ts';
 import { adoptStyle } from './rich/adopt-style.ts';
 import { richView } from './rich/rich-view.ts';
 import { toggleTask } from './rich/widgets.ts';
+import { type TemplateContext, templateMenu } from './template-menu.ts';
 import { editorTheme, sourceTheme } from './theme.ts';
 import { toggleMark } from './toggle-marks.ts';
 
-export interface TextOptions extends AttachmentTarget {
+export interface TextOptions extends AttachmentTarget, TemplateContext {
   /** The API path of the wiki. */
   api: string;
   /** The address of a picture as a browser loads it. */
@@ -76,7 +77,11 @@ export function createTextView(text: string, options: TextOptions): TextView {
       drawSelection(),
       editorTheme,
       shown.of(viewOf(isSource)),
-      autocompletion({ override: [slashMenu({ chooseFiles }), pageLinks(options)], icons: false, interactionDelay: 0 }),
+      autocompletion({
+        override: [slashMenu({ chooseFiles }), templateMenu(options), pageLinks(options)],
+        icons: false,
+        interactionDelay: 0,
+      }),
       placeholder('Write. A slash shows what there is.'),
       findAndReplace,
       keymap.of([...editorKeys(options, () => toggleSource()), ...defaultKeymap, ...historyKeymap, ...foldKeymap]),

@@ -1,10 +1,10 @@
-import type { FullPage } from '../../src/pages/schema.ts';
-import type { Branch } from '../elements/branch.ts';
-import { type Content, html } from '../html.ts';
-import { renderInWiki } from '../layout.ts';
-import { breadcrumbs, trailTo } from '../tree.ts';
-import type { Visit, WebResponse } from '../visit.ts';
-import type { WikiContext } from '../wiki-context.ts';
+import type { FullPage } from '../../../src/pages/schema.ts';
+import type { Branch } from '../../elements/branch.ts';
+import { type Content, html } from '../../html.ts';
+import { renderInWiki } from '../../layout.ts';
+import { breadcrumbs, trailTo } from '../../tree.ts';
+import type { Visit, WebResponse } from '../../visit.ts';
+import type { WikiContext } from '../../wiki-context.ts';
 
 /** The fields of the editor's form. */
 export interface Draft {
@@ -20,12 +20,16 @@ export interface Draft {
   /** Both as the form was rendered: fields that were not changed move nothing, even if the page was moved in the meantime. */
   was_slug: string;
   was_parent: string;
+  /** Whether it was begun with a template, whose variables are still to be replaced. */
+  isFromTemplate?: boolean;
 }
 
 export interface EditorForm {
   draft: Draft;
   page?: FullPage;
   note?: Content;
+  /** What a new page can begin with. */
+  beginWith?: Content;
   /** The tree around the page, for the breadcrumbs and the list of possible parents. */
   branches: readonly Branch[];
   /** The id of the last page of the breadcrumbs: the page itself, or the parent of a new one. */
@@ -37,13 +41,13 @@ export interface EditorForm {
 export function renderEditor(
   visit: Visit,
   context: WikiContext,
-  { draft, page, note = false, branches, trailEnd, status = 200 }: EditorForm,
+  { draft, page, note = false, beginWith = false, branches, trailEnd, status = 200 }: EditorForm,
 ): WebResponse {
   const title = page ? `Edit ${page.title}` : 'New page';
   const trail = trailTo(branches, trailEnd);
   const cancelUrl = page ? context.pageUrl(page.path) : context.pageUrl(trail.at(-1)?.path ?? '');
   const isDraft = draft.status === 'draft';
-  const page_path = page?.path ?? (draft.parent === '' ? 'page' : `${draft.parent}/page`);
+  const page_path = page?.path ?? newPagePath(draft.parent);
   return {
     status,
     page: renderInWiki(visit, context, {
@@ -52,10 +56,11 @@ export function renderEditor(
       scripts: ['editor.js'],
       main: html`${breadcrumbs(context, [...trail, { path: '', title: page ? 'Edit' : 'New page' }])}
         <h1 class="sr-only">${title}</h1>
-        ${note}
-        <ibid-editor data-wiki="${context.wiki.wiki_id}" data-user="${context.user.user_id}" data-page="${page?.page_id ?? ''}" data-parent="${draft.was_parent}" data-path="${page_path}" data-root="${context.pageUrl()}"${note !== false && html` data-fresh`}>
+        ${note}${beginWith}
+        <ibid-editor data-wiki="${context.wiki.wiki_id}" data-user="${context.user.user_id}" data-page="${page?.page_id ?? ''}" data-parent="${draft.was_parent}" data-path="${page_path}" data-root="${context.pageUrl()}"${note !== false && html` data-fresh`}${draft.isFromTemplate && html` data-template`} data-author="${context.user.display_name}">
         <form method="post" action="${visit.path}" class="editor">
           ${draft.base_revision !== undefined && html`<input type="hidden" name="base_revision" value="${draft.base_revision}">`}
+          ${draft.isFromTemplate && html`<input type="hidden" name="from_template" value="yes">`}
           <label class="title-field"><span class="sr-only">Title</span><input name="title" required maxlength="255" placeholder="Title" value="${draft.title}"${draft.title === '' && html` autofocus`}></label>
           ${positionFields(context, draft, branches, page)}
           <div class="panes">
@@ -73,6 +78,11 @@ ${draft.markdown}</textarea></label>
         ${page && deleteForm(context, page)}`,
     }),
   };
+}
+
+/** A path below a parent, whose path is "" at the root. */
+export function newPagePath(parent: string): string {
+  return parent === '' ? 'page' : `${parent}/page`;
 }
 
 /** The page's parent and its slug. */
@@ -116,5 +126,6 @@ export function draftFromForm({ form }: Visit): Draft {
     parent: field('parent'),
     was_slug: field('was_slug'),
     was_parent: field('was_parent'),
+    isFromTemplate: form.get('from_template') === 'yes',
   };
 }

@@ -1,15 +1,17 @@
-import { conflictMarkLine, mergeTexts, withLineEndsOf } from '../../src/markdown/merge-texts.ts';
-import type { FullPage } from '../../src/pages/schema.ts';
-import type { FullRevision, RevisionDiff } from '../../src/revisions/schema.ts';
-import { Problem, problemForForm } from '../api.ts';
-import { renameHeading } from '../elements/saving/rename-heading.ts';
-import { html } from '../html.ts';
-import { problemNote } from '../layout.ts';
-import { loadBranches, trailTo } from '../tree.ts';
-import type { Visit, WebRoute } from '../visit.ts';
-import { encodePath, loadWikiContext, requestedPath, requirePermission, type WikiContext } from '../wiki-context.ts';
-import { type Draft, draftFromForm, renderEditor } from './editor-form.ts';
-import { diffTable } from './history.ts';
+import { conflictMarkLine, mergeTexts, withLineEndsOf } from '../../../src/markdown/merge-texts.ts';
+import type { FullPage } from '../../../src/pages/schema.ts';
+import type { FullRevision, RevisionDiff } from '../../../src/revisions/schema.ts';
+import { fillTemplate } from '../../../src/templates/fill-template.ts';
+import { Problem, problemForForm } from '../../api.ts';
+import { renameHeading } from '../../elements/saving/rename-heading.ts';
+import { html } from '../../html.ts';
+import { problemNote } from '../../layout.ts';
+import { loadBranches, trailTo } from '../../tree.ts';
+import type { Visit, WebRoute } from '../../visit.ts';
+import { encodePath, loadWikiContext, requestedPath, requirePermission, type WikiContext } from '../../wiki-context.ts';
+import { diffTable } from '../history.ts';
+import { type Draft, draftFromForm, newPagePath, renderEditor } from './editor-form.ts';
+import { loadTemplate, offeredTemplates } from './templates.ts';
 
 async function loadPage(visit: Visit) {
   const context = await loadWikiContext(visit);
@@ -137,11 +139,23 @@ export const newPage: WebRoute = {
     const context = await loadWikiContext(visit);
     requirePermission(visit, context, 'pages:write');
     const trailEnd = visit.query.get('parent') ?? '';
-    const title = (visit.query.get('title') ?? '').slice(0, 255);
+    const template = visit.query.get('template');
     const branches = await loadBranches(visit.api, context, trailEnd);
     const parent = trailTo(branches, trailEnd).at(-1)?.path ?? '';
-    const draft = { title, markdown: '', status: 'published', slug: '', parent, was_slug: '', was_parent: parent };
-    return renderEditor(visit, context, { draft, branches, trailEnd });
+    const place = { status: 'published', slug: '', parent, was_slug: '', was_parent: parent };
+    const given = (visit.query.get('title') ?? '').slice(0, 255);
+    if (template !== null) {
+      const { title, markdown } = await loadTemplate(visit, context, template, newPagePath(parent));
+      const draft = { ...place, title: given || title, markdown, isFromTemplate: true };
+      return renderEditor(visit, context, { draft, branches, trailEnd });
+    }
+    const beginWith = await offeredTemplates(visit, context, trailEnd);
+    return renderEditor(visit, context, {
+      draft: { ...place, title: given, markdown: '' },
+      branches,
+      trailEnd,
+      beginWith,
+    });
   },
 };
 
@@ -151,7 +165,8 @@ export const saveNewPage: WebRoute = {
   handle: async (visit) => {
     const context = await loadWikiContext(visit);
     const draft = draftFromForm(visit);
-    const { title, markdown, status } = draft;
+    const { title, markdown } = draft.isFromTemplate ? withVariables(context, draft) : draft;
+    const { status } = draft;
     try {
       const where = await requestedPosition(visit, context, draft, true);
       const page = await visit.api.post<FullPage>(`${context.api}/pages`, { title, markdown, status, ...where });
@@ -169,3 +184,10 @@ export const saveNewPage: WebRoute = {
     }
   },
 };
+
+/** The variables of a template as the service knows them, for who writes without scripts. */
+function withVariables({ user }: WikiContext, draft: Draft): { title: string; markdown: string } {
+  const values = { date: new Date().toISOString().slice(0, 10), author: user.display_name };
+  const title = fillTemplate(draft.title, values).trim();
+  return { title, markdown: fillTemplate(draft.markdown, { ...values, title }) };
+}

@@ -1,0 +1,62 @@
+import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
+import type { EditorView } from '@codemirror/view';
+import { fillTemplate, type TemplateValues } from '../../../../src/templates/fill-template.ts';
+import type { FullTemplate, Template } from '../../../../src/templates/schema.ts';
+import { callApi, errorMessage } from '../../call-api.ts';
+import { insertBlock } from './commands.ts';
+
+/** What inserting a template needs to know of the page that is written. */
+export interface TemplateContext {
+  /** The API path of the wiki. */
+  api: string;
+  /** The path of the page, which its links lead from. */
+  pagePath(): string;
+  values(): TemplateValues;
+  showStatus(words: string): void;
+}
+
+/** How long the list of templates is good for. */
+const LIST_MS = 5_000;
+
+/** Completes a slash with the templates of the wiki, below the elements to insert. */
+export function templateMenu(context: TemplateContext) {
+  let list: Promise<Completion[]> | undefined;
+  let loadedAt = 0;
+  return async (typed: CompletionContext): Promise<CompletionResult | null> => {
+    const match = typed.matchBefore(/(?<=^|\s)\/[\p{L}\p{N}_]*/u);
+    if (!match) return null;
+    // A template that was made meanwhile is there a moment later.
+    if (!list || Date.now() - loadedAt > LIST_MS) [list, loadedAt] = [loadList(context), Date.now()];
+    const options = await list;
+    return options.length === 0 ? null : { from: match.from, options, validFor: /^\/[\p{L}\p{N}_]*$/u };
+  };
+}
+
+async function loadList(context: TemplateContext): Promise<Completion[]> {
+  const all = await callApi<Template[]>('GET', `${context.api}/templates?limit=100`).catch(() => {
+    // The menu has its other entries; a page can be begun with a template elsewhere.
+    return [];
+  });
+  return all.map(({ page_id, title }) => ({
+    label: `/${title}`,
+    detail: 'a template',
+    boost: -50,
+    apply: (view, _completion, from, to) => {
+      view.dispatch({ changes: { from, to } });
+      void insertTemplate(view, context, page_id, title);
+    },
+  }));
+}
+
+async function insertTemplate(view: EditorView, context: TemplateContext, page_id: string, title: string) {
+  const { api, pagePath, values, showStatus } = context;
+  try {
+    const path = `${api}/templates/${page_id}?page_path=${encodeURIComponent(pagePath())}`;
+    const { markdown } = await callApi<FullTemplate>('GET', path);
+    const isEmpty = view.state.doc.toString().trim() === '';
+    const text = isEmpty ? markdown : markdown.replace(/^\ufeff?---\r?\n.*?\n---[ \t]*(?:\r?\n)+/s, '');
+    insertBlock(view, fillTemplate(text.replaceAll('\r\n', '\n').trimEnd(), values()));
+  } catch (error) {
+    showStatus(`“${title}” was not inserted: ${errorMessage(error)}`);
+  }
+}
