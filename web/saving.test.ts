@@ -200,11 +200,13 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
       drafts.map(({ title }: { title: string }) => title),
       ['Untitled'],
     );
+    for (const slug of ['with-a-picture', 'with-a-picture-2'])
+      await owner.post(`${api}/pages`, { title: 'With a picture', slug, markdown: '' });
     await page.getByLabel('Title').fill('With a picture');
     await page.getByRole('link', { name: 'Done' }).click();
-    await page.waitForURL(`${root}/with-a-picture`);
+    await page.waitForURL(`${root}/with-a-picture-3`);
     await page.locator('.prose img').waitFor();
-    assert.equal((await owner.get(`${api}/pages/path/with-a-picture`)).body.status, 'published');
+    assert.equal((await owner.get(`${api}/pages/path/with-a-picture-3`)).body.status, 'published');
   });
 
   const expected = complaints.filter(

@@ -7,7 +7,7 @@ import { mergeWithCurrent } from './merge-with-current.ts';
 import { makeNote, timeOf } from './notes.ts';
 import { offerDrafts } from './offer-drafts.ts';
 import { PauseTimer } from './pause-timer.ts';
-import { type PendingWrite, persistentCall } from './persistent-call.ts';
+import { type PendingWrite, persistentCall, withNextSlug } from './persistent-call.ts';
 import { preparePageWrite } from './prepare-page-write.ts';
 import { ServerDraft } from './server-draft.ts';
 import { signInAgain } from './sign-in-again.ts';
@@ -150,7 +150,10 @@ export class PageSaving {
     } catch (error) {
       // After a fault of the service it may have been done, or may yet be.
       if (!(error instanceof ApiError) || error.status < 500) this.#pending = undefined;
-      throw error;
+      const next = error instanceof ApiError && error.code === 'slug_taken' ? withNextSlug(write) : undefined;
+      if (!next) throw error;
+      this.#pending = next;
+      await this.#send(isForAttachments);
     }
   }
 

@@ -6,6 +6,8 @@ export interface PendingWrite {
   method: 'POST' | 'PATCH';
   path: string;
   body: { title: string; markdown: string; [field: string]: unknown };
+  /** What its slug can be instead, if that is taken; without any it then goes without a slug. */
+  otherSlugs?: readonly string[];
 }
 
 /** What stands between a request and its answer, for the page to say and to wait for. */
@@ -59,4 +61,13 @@ function connectionOr(milliseconds: number): Promise<void> {
 /** Random hexadecimal digits. `crypto.randomUUID` exists only on pages that were sent by HTTPS. */
 export function randomId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The write with the next slug that it can have, after a refusal because the one that it has is taken; undefined where that was chosen. */
+export function withNextSlug({ otherSlugs, ...write }: PendingWrite): PendingWrite | undefined {
+  if (!otherSlugs) return undefined;
+  const { slug: _taken, ...body } = write.body;
+  const [slug, ...rest] = otherSlugs;
+  const next = { ...write, key: randomId() };
+  return slug === undefined ? { ...next, body } : { ...next, body: { ...body, slug }, otherSlugs: rest };
 }

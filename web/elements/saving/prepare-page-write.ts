@@ -1,4 +1,4 @@
-import { slugFrom } from '../../../src/core/slug.ts';
+import { numberedSlug, slugFrom } from '../../../src/core/slug.ts';
 import type { FullPage } from '../../../src/pages/schema.ts';
 import { fillTemplate } from '../../../src/templates/fill-template.ts';
 import { ApiError } from '../call-api.ts';
@@ -9,6 +9,9 @@ import { renameHeading } from './rename-heading.ts';
 
 /** The title of a page that was created before it was given one. */
 const UNTITLED = 'Untitled';
+
+/** What is put behind a slug from a title that other pages have as well. */
+const SLUG_NUMBERS = [2, 3, 4, 5, 6, 7, 8, 9];
 
 /**
  * The request that saves the form as it is now. Errors: ApiError 400 for a parent that does not exist, or a text that
@@ -39,6 +42,8 @@ export async function preparePageWrite(
   // Its slug was made before its title.
   const isUntitled = !isNew && slug === wasSlug && savedTitle === UNTITLED && title !== UNTITLED;
   const newSlug = isUntitled ? slugFrom(title, 'page') : slug;
+  // Nothing depends on this one, which was not chosen: any other will do.
+  const otherSlugs = isUntitled && SLUG_NUMBERS.map((n) => numberedSlug(newSlug, n));
   return {
     key: randomId(),
     method: isNew ? 'POST' : 'PATCH',
@@ -51,6 +56,7 @@ export async function preparePageWrite(
       ...(newSlug !== '' && (isNew || newSlug !== wasSlug) && { slug: newSlug }),
       ...(parentId !== undefined && { parent_page_id: parentId }),
     },
+    ...(otherSlugs && { otherSlugs }),
   };
 }
 
