@@ -13,15 +13,17 @@ import { isLong, split } from '../src/documents/split/split-document.ts';
 import { parseMarkdown } from '../src/markdown/parse-markdown.ts';
 import { renderMarkdown } from '../src/markdown/render.ts';
 import { countEach, lostWords, take, wordsOf } from './lost-words.ts';
-import { textAsWritten, textOfOther } from './other-readers.ts';
+import { type OtherReading, readByOther, textAsWritten } from './other-readers.ts';
+import { matches, STRUCTURES, type Structure, structureOfMarkdown } from './structure.ts';
 
 /**
  * Compares what is read of documents with what pdftotext and pandoc read of them:
  * `npm run bench:fidelity -- FOLDER`. Without a folder it reads the collection beside the checkout. `--lost` prints the
- * words that are neither in the text nor in the list of losses.
+ * words that are neither in the text nor in the list of losses, `--structure` the headings, items and cells that differ.
  */
 const args = process.argv.slice(2);
 const showsLost = args.includes('--lost');
+const showsStructure = args.includes('--structure');
 const folder =
   args.find((arg) => !arg.startsWith('--')) ??
   fileURLToPath(new URL('../../shared/corpora/documents/', import.meta.url));
@@ -43,20 +45,27 @@ interface Comparison {
   /** Those of them with a digit. */
   lost_numbers: number;
   unlisted_numbers: number;
+  /** Of headings, items of lists and cells of tables: those that both have, and all of both. */
+  same_headings: number;
+  all_headings: number;
+  same_items: number;
+  all_items: number;
+  same_cells: number;
+  all_cells: number;
 }
 
 const sums = new Map<string, Comparison>();
 let refused = 0;
 process.stdout.write(
-  'recall  precision  order   as written  lost (not listed)  numbers of them  in text or list  file\n',
+  'recall  precision  order   as written  headings  items   cells   lost (not listed)  numbers of them  in text or list  file\n',
 );
 for (const name of globSync('**/*.{pdf,docx,epub,html}', { cwd: folder }).sort()) {
   const file = join(folder, name);
   const format = name.slice(name.lastIndexOf('.') + 1);
-  const theirs = textOfOther(file, format);
+  const theirs = readByOther(file, format);
   if (theirs === undefined) continue;
   try {
-    const comparison = compare(theirs, await ours(file), textAsWritten(file, format) ?? theirs);
+    const comparison = compare(theirs, await ours(file), textAsWritten(file, format) ?? theirs.text);
     if (comparison.theirs === 0) continue;
     add(format, comparison);
     add('all', comparison);
@@ -70,7 +79,13 @@ for (const name of globSync('**/*.{pdf,docx,epub,html}', { cwd: folder }).sort()
 for (const [format, sum] of sums) print(sum, `${format} in all`);
 process.stdout.write(`${refused} refused\n`);
 
-async function ours(file: string): Promise<{ text: string; losses: Loss[] }> {
+interface OurReading {
+  text: string;
+  losses: Loss[];
+  structure: Structure;
+}
+
+async function ours(file: string): Promise<OurReading> {
   const uploaded = { filename: file, content_type: '', bytes: readFileSync(file) };
   const extracted: Extracted = isDocument(uploaded) ? await wholeDocument(uploaded) : extract(uploaded);
   const parts = isLong(extracted) ? split(extracted, '').map(({ markdown }) => markdown) : [extracted.markdown];
@@ -78,7 +93,8 @@ async function ours(file: string): Promise<{ text: string; losses: Loss[] }> {
   const { losses } = completeness(extracted, text);
   // In a PDF the numbers of lists are words; ours are made by the browser.
   const numbers = extracted.kind === 'pdf' ? parts.flatMap(listNumbers) : [];
-  return { text: `${text}\n${numbers.join('\n')}`, losses };
+  const structure = structureOfMarkdown(parts.join('\n\n'));
+  return { text: `${text}\n${numbers.join('\n')}`, losses, structure };
 }
 
 async function wholeDocument(file: UploadedFile): Promise<Extracted> {
@@ -97,8 +113,8 @@ function listNumbers(markdown: string): number[] {
   return numbers;
 }
 
-function compare(theirText: string, { text, losses }: { text: string; losses: Loss[] }, asWritten: string): Comparison {
-  const [theirs, our] = [wordsOf(theirText), wordsOf(text)];
+function compare(other: OtherReading, { text, losses, structure }: OurReading, asWritten: string): Comparison {
+  const [theirs, our] = [wordsOf(other.text), wordsOf(text)];
   const { only_theirs, lost, unlisted } = lostWords(theirs, our, losses);
   if (showsLost && unlisted.length > 0) process.stdout.write(`    ${unlisted.slice(0, 60).join(' ')}\n`);
   const [sequences, written] = [threes(theirs), threes(wordsOf(asWritten))];
@@ -106,6 +122,8 @@ function compare(theirText: string, { text, losses }: { text: string; losses: Lo
     const left = countEach(threes(our));
     return sequence.filter((each) => take(left, each)).length;
   };
+  const elements = STRUCTURES.map((kind) => compareElements(kind, other, structure));
+  const [headings = NONE, items = NONE, cells = NONE] = elements;
   const numbers = (words: readonly string[]) => words.filter((word) => /\p{N}/u.test(word)).length;
   return {
     theirs: theirs.length,
@@ -119,7 +137,30 @@ function compare(theirText: string, { text, losses }: { text: string; losses: Lo
     unlisted: unlisted.length,
     lost_numbers: numbers(lost),
     unlisted_numbers: numbers(unlisted),
+    same_headings: headings.common,
+    all_headings: headings.all,
+    same_items: items.common,
+    all_items: items.all,
+    same_cells: cells.common,
+    all_cells: cells.all,
   };
+}
+
+const NONE = { common: 0, all: 0 };
+
+/** `--structure` prints the elements that one of both does not have. */
+function compareElements(
+  kind: (typeof STRUCTURES)[number],
+  { structure: theirs, isPartial }: OtherReading,
+  ours: Structure,
+): { common: number; all: number } {
+  if (!theirs) return NONE;
+  const found = matches(theirs[kind], ours[kind], isPartial);
+  if (showsStructure) {
+    for (const each of found.only_theirs) process.stdout.write(`    - ${kind}: ${each}\n`);
+    for (const each of found.only_ours) process.stdout.write(`    + ${kind}: ${each}\n`);
+  }
+  return found;
 }
 
 function threes(words: readonly string[]): string[] {
@@ -139,11 +180,15 @@ function add(name: string, comparison: Comparison): void {
 
 function print(it: Comparison, name: string): void {
   const share = (part: number, all: number) => (all === 0 ? 1 : part / all).toFixed(4);
+  const f1 = (same: number, all: number) => (all === 0 ? '-     ' : share(2 * same, all));
   const figures = [
     share(it.common, it.theirs),
     share(it.common, it.ours),
     share(it.same_sequences, it.sequences),
     share(it.same_written, it.written),
+    f1(it.same_headings, it.all_headings),
+    f1(it.same_items, it.all_items),
+    f1(it.same_cells, it.all_cells),
     `${it.lost} (${it.unlisted})`.padStart(12),
     `${it.lost_numbers} (${it.unlisted_numbers})`.padStart(10),
     share(it.theirs - it.unlisted, it.theirs),

@@ -1,15 +1,32 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Structure } from './structure.ts';
+import { structureOfPandoc, structureOfTagged } from './structure-of-others.ts';
 
 /** Where the other readers are looked for; a PATH may name anything. */
 const BINS = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
 
-/** The text of a file as pdftotext or pandoc read it; undefined if they are not installed or cannot read it. */
-export function textOfOther(file: string, format: string): string | undefined {
-  if (format === 'pdf') return run('pdftotext', ['-enc', 'UTF-8', file, '-']);
+export interface OtherReading {
+  text: string;
+  /** Undefined for a PDF without a structure tree. */
+  structure: Structure | undefined;
+  /** Whether letters of the structure's elements are missing. */
+  isPartial: boolean;
+}
+
+/** A file as pdftotext and pdfinfo or pandoc read it; undefined if they are not installed or cannot read it. */
+export function readByOther(file: string, format: string): OtherReading | undefined {
+  if (format === 'pdf') {
+    const text = run('pdftotext', ['-enc', 'UTF-8', file, '-']);
+    const tree = run('pdfinfo', ['-enc', 'UTF-8', '-struct-text', file]);
+    if (text === undefined) return undefined;
+    return { text, structure: tree === undefined ? undefined : structureOfTagged(tree), isPartial: true };
+  }
   const tree = run('pandoc', ['-f', format, '-t', 'json', file]);
-  return tree === undefined ? undefined : textOfPandoc(JSON.parse(tree).blocks).join('');
+  if (tree === undefined) return undefined;
+  const { blocks } = JSON.parse(tree) as { blocks: unknown };
+  return { text: textOfPandoc(blocks).join(''), structure: structureOfPandoc(blocks), isPartial: false };
 }
 
 /** The text of a PDF in the order in which its program wrote it; of other files undefined. */
