@@ -122,9 +122,35 @@ const PDF = pdfOf([
     ['A second heading', 50, 760, 16],
     ['- an item', 50, 720],
     ['- another item', 50, 706],
+    ['3. numbered below it', 70, 692],
+    ['7. with another number', 70, 678],
     ['2', 290, 30],
   ],
 ]);
+
+/** A numbered list that goes on behind a paragraph, in the middle of a level. */
+const WORD_LIST = docxOf(
+  [
+    [1, 'one'],
+    [3, 'below'],
+    [0, 'between'],
+    [1, 'two'],
+  ]
+    .map(([level = 0, text]) => {
+      const numbered = `<w:pPr><w:numPr><w:ilvl w:val="${Number(level) - 1}"/><w:numId w:val="1"/></w:numPr></w:pPr>`;
+      return `<w:p>${level === 0 ? '' : numbered}<w:r><w:t>${text}</w:t></w:r></w:p>`;
+    })
+    .join(''),
+  '<Relationship Id="n" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/numbering" Target="numbering.xml"/>',
+  [
+    [
+      'word/numbering.xml',
+      Buffer.from(
+        `<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:abstractNum w:abstractNumId="1">${[0, 2].map((level) => `<w:lvl w:ilvl="${level}"><w:numFmt w:val="decimal"/></w:lvl>`).join('')}</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num></w:numbering>`,
+      ),
+    ],
+  ],
+);
 
 const NOTEBOOK = {
   nbformat: 4,
@@ -212,6 +238,7 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
         `${wordParagraph('A title', 'Heading1')}${wordParagraph('Text of it')}<w:p><w:r><w:t>x</w:t></w:r><w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>2</w:t></w:r></w:p><w:tbl><w:tr><w:tc>${wordParagraph('1')}</w:tc><w:tc>${wordParagraph('2')}</w:tc></w:tr></w:tbl>`,
       ),
     ],
+    ['list.docx', WORD_LIST],
   ],
   epub: [['book.epub', EPUB]],
   ipynb: [['analysis.ipynb', Buffer.from(JSON.stringify(NOTEBOOK))]],

@@ -16,12 +16,20 @@ export interface PdfBlock {
   isFull: boolean;
   /** The level of a heading that is known as one; 0 for what is known as none; undefined if its size decides. */
   level?: number;
+  /** For an item: how far it begins from the left edge of its column, in points. */
+  indent?: number;
+  /** For an item of a tagged PDF: how many lists are around its own. */
+  depth?: number;
+  /** For an item of a tagged PDF: whether it has a mark or number of its own. */
+  isMarked?: boolean;
   /** The numbers of the targets of links that it is. */
   targets?: number[];
   /** For a table: where its rows are; else undefined. */
   row_places?: Place[];
   /** For a table of a tagged PDF: its number on the page. */
   table?: number;
+  /** For a table of a tagged PDF: how many rows of headers it begins with. */
+  head_rows?: number;
   /** Where it is on the pages, in reading order: several places if it continues in another column. */
   places: Place[];
 }
@@ -107,7 +115,8 @@ export function blocksOfColumn(
       const { words } = line;
       const kind = BULLET.test(words) || (NUMBER.test(words) && line.x > left - 1) ? 'item' : 'text';
       const runs = line.runs.map((run) => ({ ...run }));
-      blocks.push({ kind, runs, rows: [], size: line.size, isFull, places: [placeOf([line], page)] });
+      const places = [placeOf([line], page)];
+      blocks.push({ kind, runs, rows: [], size: line.size, isFull, places, indent: line.x - left });
     }
     before = line;
   }

@@ -1,13 +1,18 @@
+import type { Loss } from '../losses.ts';
 import { blocksOfColumn, type Hyphenated, joinRuns, type PdfBlock, type Place } from './blocks.ts';
 import { inReadingOrder, rowsDown } from './columns.ts';
+import { continueTagged } from './continued-blocks.ts';
 import type { Outline } from './outline.ts';
 import { turnBox } from './page/frames.ts';
 import type { PdfPage } from './page/page.ts';
 import { betweenTables, withTableLines } from './ruled-tables.ts';
 import { taggedBlocks } from './tagged-blocks.ts';
 
-/** The blocks of pages, in reading order: that of the structure tree where a page has one. */
-export function blocksOf(pages: readonly PdfPage[], outline: Outline): PdfBlock[] {
+/**
+ * The blocks of pages, in reading order: that of the structure tree where a page has one. Adds the heads of tables that
+ * are repeated on further pages to the losses.
+ */
+export function blocksOf(pages: readonly PdfPage[], outline: Outline, losses: Loss[]): PdfBlock[] {
   const hyphenated = new Set<string>();
   for (const { lines } of pages) {
     for (const line of lines) {
@@ -18,8 +23,9 @@ export function blocksOf(pages: readonly PdfPage[], outline: Outline): PdfBlock[
   const isStructured = pages.some(({ elements }) => elements.some(({ kind }) => kind === 'heading'));
   const blocks: PdfBlock[] = [];
   for (const [i, page] of pages.entries()) {
-    for (const block of taggedBlocks(page.elements, page.lines, i + 1, { hyphenated, isStructured })) {
-      addBlock(blocks, block, hyphenated);
+    const tagged = taggedBlocks(page.elements, page.lines, i + 1, { hyphenated, isStructured });
+    for (const [k, block] of tagged.entries()) {
+      if (k > 0 || !continueTagged(blocks.at(-1), block, hyphenated, losses)) addBlock(blocks, block, hyphenated);
     }
     const untagged = page.lines.filter(({ element }) => !element);
     for (const part of inReadingOrder(withTableLines(untagged, i + 1, hyphenated)).flatMap(betweenTables)) {

@@ -3,6 +3,7 @@ import type { PageRange } from '../extracted.ts';
 import { openTargets } from '../html/link-targets.ts';
 import { markdownWriter } from '../markdown-writer.ts';
 import { type PdfBlock, readItem } from './blocks.ts';
+import { listsOf } from './lists.ts';
 import { type Run, wordsOf } from './page/lines.ts';
 import type { BoxesOf } from './shown-boxes.ts';
 
@@ -17,41 +18,47 @@ export function writeBlocks(
   const block_pages: PageRange[] = [];
   const links = openTargets();
   let markdown = '';
-  for (let i = 0; i < blocks.length; i += 1) {
-    const block = blocks[i] as PdfBlock;
-    const items = [block];
-    const level = headingLevel(block, levels);
-    if (block.kind === 'item' && level === undefined) {
-      const { ordered } = readItem(block.runs);
-      for (
-        let next = blocks[i + 1];
-        next?.kind === 'item' && headingLevel(next, levels) === undefined;
-        next = blocks[i + 1]
-      ) {
-        if (readItem(next.runs).ordered !== ordered) break;
-        items.push(next);
-        i += 1;
-      }
-    }
-    const node = nodeOf(items, level);
-    const root: Root = { type: 'root', children: [node] };
+  const write = (nodes: BlockContent[], ranges: readonly PageRange[]) => {
+    const root: Root = { type: 'root', children: nodes };
     links.place(root);
     const text = writer.stringify(root).trimEnd();
-    if (text === '') continue;
+    if (text === '') return;
     if (markdown !== '') markdown += '\n\n';
-    const pages = items.flatMap(({ places }) => places.map(({ page }) => page));
-    const boxes = block.row_places
-      ? block.row_places.map((place) => boxesOf(block, [place]))
-      : items.map((item) => boxesOf(item));
-    block_pages.push({ first_page: pages[0] ?? 1, last_page: Math.max(...pages), boxes });
+    block_pages.push(...ranges);
     markdown += text;
+  };
+  for (let i = 0; i < blocks.length; i += 1) {
+    const block = blocks[i] as PdfBlock;
+    const level = headingLevel(block, levels);
+    if (block.kind !== 'item' || level !== undefined) {
+      write([nodeOf(block, level)], [rangeOf([block], boxesOf)]);
+      continue;
+    }
+    const items = [block];
+    for (let next = blocks[i + 1]; next?.kind === 'item'; next = blocks[i + 1]) {
+      if (headingLevel(next, levels) !== undefined) break;
+      items.push(next);
+      i += 1;
+    }
+    const lists = listsOf(items, (item) => [...targetIn(item), ...phrasing(readItem(item.runs).runs)]);
+    write(
+      lists.map(({ list }) => list),
+      lists.map((list) => rangeOf(list.items, boxesOf)),
+    );
   }
   return { markdown: markdown === '' ? '' : `${links.resolve(markdown)}\n`, block_pages };
 }
 
-function nodeOf(items: readonly PdfBlock[], level: Level | undefined): BlockContent {
-  const [block] = items;
-  if (!block) return { type: 'thematicBreak' };
+function rangeOf(blocks: readonly PdfBlock[], boxesOf: BoxesOf): PageRange {
+  const pages = blocks.flatMap(({ places }) => places.map(({ page }) => page));
+  const [table] = blocks;
+  const boxes = table?.row_places
+    ? table.row_places.map((place) => boxesOf(table, [place]))
+    : blocks.map((block) => boxesOf(block));
+  return { first_page: pages[0] ?? 1, last_page: Math.max(...pages), boxes };
+}
+
+function nodeOf(block: PdfBlock, level: Level | undefined): BlockContent {
   if (block.kind === 'table') {
     return {
       type: 'table',
@@ -66,23 +73,9 @@ function nodeOf(items: readonly PdfBlock[], level: Level | undefined): BlockCont
   }
   if (block.kind === 'picture')
     return { type: 'paragraph', children: [{ type: 'image', url: block.runs[0]?.url ?? '' }] };
-  if (level !== undefined) {
-    const { targets } = block;
-    return { type: 'heading', depth: level, children: phrasing(block.runs), ...(targets && { data: { targets } }) };
-  }
-  if (block.kind === 'text') return { type: 'paragraph', children: [...targetIn(block), ...phrasing(block.runs)] };
-  const read = items.map((item) => ({ ...readItem(item.runs), target: targetIn(item) }));
-  return {
-    type: 'list',
-    ordered: read[0]?.ordered ?? false,
-    start: read[0]?.start ?? 1,
-    spread: false,
-    children: read.map(({ runs, target }) => ({
-      type: 'listItem',
-      spread: false,
-      children: [{ type: 'paragraph', children: [...target, ...phrasing(runs)] }],
-    })),
-  };
+  if (level === undefined) return { type: 'paragraph', children: [...targetIn(block), ...phrasing(block.runs)] };
+  const { targets } = block;
+  return { type: 'heading', depth: level, children: phrasing(block.runs), ...(targets && { data: { targets } }) };
 }
 
 /** The element that links to a block lead to. */

@@ -45,7 +45,7 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
     const losses = [...lossesOf(from, bytes), ...repeated];
     if (isCutOff(bytes))
       losses.push(lossOn(pages.length, { kind: 'damaged_part', place: 'the end of the file is missing' }));
-    return { pages, blocks: withTargets(blocksOf(pages, outline), pages, targets), losses };
+    return { pages, blocks: withTargets(blocksOf(pages, outline, losses), pages, targets), losses };
   };
   const file_characters = all.reduce((sum, { characters }) => sum + characters, 0);
   const about = { kind: 'pdf', title: '', language: '', content_type: 'application/pdf' } as const;

@@ -4,35 +4,52 @@ import { test } from 'node:test';
 import { type PdfLine, pdfOf, pdfOfObjects, pdfOfPages } from '../../../../test/pdf.ts';
 import { readPdf } from './read-pdf.ts';
 
-/** An element of a structure tree: its role and its children; numbers are the pieces of the page's contents. */
+/** An element of a structure tree: its role and its children; numbers are the texts. */
 type Element = [role: string, ...children: (Element | number)[]];
 
-/** A tagged PDF of one page. `texts`: pieces of contents with their places, in the order in which they are painted. */
-function taggedPdf(texts: readonly (readonly [text: string, x: number, y: number])[], tree: Element): Buffer {
+/** A tagged PDF. `texts`: pieces of contents with their places, in the order in which they are painted. */
+function taggedPdf(
+  texts: readonly (readonly [text: string, x: number, y: number, page?: number])[],
+  tree: Element,
+): Buffer {
+  const pages = 1 + Math.max(...texts.map(([, , , page = 0]) => page));
+  const onPage = Array.from({ length: pages }, (_, page) =>
+    texts.flatMap(([, , , own = 0], i) => (own === page ? [i] : [])),
+  );
   const parents: string[] = [];
   const objects: string[] = [];
+  const first = 4 + 2 * pages;
   const add = ([role, ...children]: Element, parent: number): number => {
-    const number = 6 + objects.length;
+    const number = first + objects.length;
     objects.push('');
     const kids = children.map((child) => {
       if (Array.isArray(child)) return `${add(child, number)} 0 R`;
       parents[child] = `${number} 0 R`;
-      return String(child);
+      const page = texts[child]?.[3] ?? 0;
+      return `<</Type/MCR/Pg ${4 + 2 * page} 0 R/MCID ${onPage[page]?.indexOf(child)}>>`;
     });
-    objects[number - 6] = `<</Type/StructElem/S/${role}/P ${parent} 0 R/Pg 3 0 R/K[${kids.join(' ')}]>>`;
+    objects[number - first] = `<</Type/StructElem/S/${role}/P ${parent} 0 R/K[${kids.join(' ')}]>>`;
     return number;
   };
-  const root = add(tree, 5);
-  const content = texts.map(([text, x, y], i) => {
-    const mark = parents[i] ? `/Span<</MCID ${i}>>` : '/Artifact<<>>';
-    return `${mark} BDC BT /F1 10 Tf ${x} ${y} Td (${text}) Tj ET EMC`;
+  const root = add(tree, 3);
+  const font = '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>';
+  const written = onPage.flatMap((own, page) => {
+    const content = own.map((text, id) => {
+      const [words, x, y] = texts[text] ?? [];
+      const mark = parents[text] ? `/Span<</MCID ${id}>>` : '/Artifact<<>>';
+      return `${mark} BDC BT /F1 10 Tf ${x} ${y} Td (${words}) Tj ET EMC`;
+    });
+    return [
+      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/StructParents ${page}/Resources<</Font<</F1${font}>>>>/Contents ${5 + 2 * page} 0 R>>`,
+      `<</Length ${content.join(' ').length}>>\nstream\n${content.join(' ')}\nendstream`,
+    ];
   });
+  const nums = onPage.map((own, page) => `${page}[${own.map((text) => parents[text] ?? 'null').join(' ')}]`);
   return pdfOfObjects([
-    '<</Type/Catalog/Pages 2 0 R/MarkInfo<</Marked true>>/StructTreeRoot 5 0 R>>',
-    '<</Type/Pages/Count 1/Kids[3 0 R]>>',
-    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/StructParents 0/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Contents 4 0 R>>',
-    `<</Length ${content.join(' ').length}>>\nstream\n${content.join(' ')}\nendstream`,
-    `<</Type/StructTreeRoot/K[${root} 0 R]/ParentTree<</Nums[0[${Array.from(texts, (_, i) => parents[i] ?? 'null').join(' ')}]]>>>>`,
+    '<</Type/Catalog/Pages 2 0 R/MarkInfo<</Marked true>>/StructTreeRoot 3 0 R>>',
+    `<</Type/Pages/Count ${pages}/Kids[${onPage.map((_, page) => `${4 + 2 * page} 0 R`).join(' ')}]>>`,
+    `<</Type/StructTreeRoot/K[${root} 0 R]/ParentTree<</Nums[${nums.join('')}]>>>>`,
+    ...written,
     ...objects,
   ]);
 }
@@ -92,6 +109,83 @@ test('a structure tree that lacks most of a page is not used', async () => {
   );
   const lost = Buffer.from(pdf.toString('latin1').replace('/Artifact<<>>', '/Unknown<<>>'), 'latin1');
   assert.equal((await readPdf(lost)).markdown, 'All the rest of the page stands here.\n\nOne word.\n');
+});
+
+test('lists of a tagged PDF are nested, and items and tables that go over two pages stay one', async () => {
+  const row = (from: number): Element => ['TR', ['TD', from], ['TD', from + 1]];
+  const pdf = taggedPdf(
+    [
+      ['Outer item', 60, 760],
+      ['1.', 80, 745],
+      ['Inner item', 95, 745],
+      ['2.', 80, 730],
+      ['Inner item that goes', 95, 730],
+      ['Name', 50, 80],
+      ['Amount', 150, 80],
+      ['salt', 50, 65],
+      ['12', 150, 65],
+      ['Name', 50, 800, 1],
+      ['Amount', 150, 800, 1],
+      ['flour', 50, 785, 1],
+      ['500', 150, 785, 1],
+      ['-', 60, 700, 1],
+      ['Last item of page two, which', 75, 700, 1],
+      ['ends on page three.', 75, 800, 2],
+      ['Behind it.', 50, 700, 2],
+    ],
+    [
+      'Document',
+      ['L', ['LI', ['Lbl'], ['LBody', 0, ['L', ['LI', ['Lbl', 1], 2], ['LI', ['Lbl', 3], 4]]]]],
+      ['Table', ['TR', ['TH', 5, 9], ['TH', 6, 10]], row(7), row(11)],
+      ['L', ['LI', ['Lbl', 13], ['LBody', 14, 15]]],
+      ['P', 16],
+    ],
+  );
+  const { markdown, losses, block_pages = [] } = await readPdf(pdf);
+  assert.equal(
+    markdown,
+    '- Outer item\n  1. Inner item\n  2. Inner item that goes\n\n' +
+      '| Name | Amount |\n| - | - |\n| salt | 12 |\n| flour | 500 |\n\n' +
+      '- Last item of page two, which ends on page three.\n\nBehind it.\n',
+  );
+  assert.deepEqual(
+    losses?.map(({ kind, first_page, excerpt }) => [kind, first_page, excerpt]),
+    [['repeated_line', 2, 'Name Amount']],
+    'a head that is repeated is said',
+  );
+  const pages = block_pages.map(({ first_page, last_page, boxes = [] }) => [first_page, last_page, boxes.length]);
+  assert.deepEqual(pages, [
+    [1, 1, 3],
+    [1, 2, 3],
+    [2, 3, 1],
+    [3, 3, 1],
+  ]);
+});
+
+test('lists without tags are nested by where their items begin, and keep their numbers', async () => {
+  const { markdown, block_pages = [] } = await readPdf(
+    pdfOf([
+      [
+        ['This is a paragraph of text in front of the lists of this page.', 50, 760],
+        ['1. First', 50, 740],
+        ['2. Second', 50, 726],
+        ['* below it', 70, 712],
+        ['* and this', 70, 698],
+        ['- deeper', 90, 684],
+        ['10. Tenth', 45, 670],
+        ['11. Eleventh', 45, 656],
+        ['1. First of another', 50, 642],
+      ],
+    ]),
+  );
+  const lists =
+    '1. First\n2. Second\n   - below it\n   - and this\n     - deeper\n\n10) Tenth\n11) Eleventh\n\n1. First of another\n';
+  assert.equal(markdown, `This is a paragraph of text in front of the lists of this page.\n\n${lists}`);
+  assert.deepEqual(
+    block_pages.map(({ boxes = [] }) => boxes.length),
+    [1, 5, 2, 1],
+    'each item has its place',
+  );
 });
 
 test('bookmarks make headings of the lines with their words, on their pages, over several lines', async () => {

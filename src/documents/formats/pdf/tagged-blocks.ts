@@ -41,12 +41,14 @@ export function taggedBlocks(
     const kind = element.kind === 'item' ? 'item' : 'text';
     const isFull = (own.at(-1)?.right ?? 0) > edge;
     const level = element.level > 0 || isStructured ? { level: element.level } : {};
-    blocks.push({ kind, runs, rows: [], size: first.size, isFull, places: [place], ...level });
+    const item = kind === 'item' ? { depth: element.depth, isMarked: element.isMarked } : {};
+    blocks.push({ kind, runs, rows: [], size: first.size, isFull, places: [place], ...level, ...item });
   }
   for (const block of blocks) {
     const cells = block.table === undefined ? undefined : tables.get(block.table);
     if (!cells) continue;
     block.rows = rowsOfCells(cells);
+    block.head_rows = headRows(cells);
     block.row_places = placesOfRows(cells);
     block.places = [around(block.row_places)];
   }
@@ -68,6 +70,13 @@ function tableBlock(
 ): PdfBlock {
   tables.set(table, cells);
   return { kind: 'table', runs: [], rows: [], size, isFull: false, places: [place], table };
+}
+
+/** How many rows there are before the first one with a cell that is no header. */
+function headRows(cells: readonly TableCell[]): number {
+  const rows = [...new Set(cells.map(({ element }) => element.row))];
+  const data = cells.find(({ element }) => !element.isHeader)?.element.row;
+  return data === undefined ? rows.length : rows.indexOf(data);
 }
 
 function placesOfRows(cells: readonly TableCell[]): Place[] {

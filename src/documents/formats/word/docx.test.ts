@@ -163,6 +163,76 @@ test('a list in a cell stays in its row, and merged cells move no other', async 
   assert.equal(markdown, '| a | b | c |\n| - | - | - |\n| x | • one<br>• two | p<br>q |\n| | wide | |');
 });
 
+test('lists have the levels and numbers that Word shows, whatever defines them', async () => {
+  const level = (no: number, format: string, more = '') =>
+    `<w:lvl w:ilvl="${no}"><w:start w:val="1"/><w:numFmt w:val="${format}"/>${more}</w:lvl>`;
+  const list = (no: number, more = '') =>
+    `<w:num w:numId="${no}"><w:abstractNumId w:val="${Math.min(no, 3)}"/>${more}</w:num>`;
+  const numbering = part(
+    'numbering',
+    'numbering',
+    `<w:abstractNum w:abstractNumId="1">${level(0, 'decimal')}${level(1, 'lowerLetter')}${level(2, 'bullet')}</w:abstractNum>` +
+      `<w:abstractNum w:abstractNumId="2">${level(0, 'decimal', '<w:pStyle w:val="Step"/>')}</w:abstractNum>` +
+      `<w:abstractNum w:abstractNumId="3">${level(0, 'bullet', '<w:lvlText w:val=" "/>')}</w:abstractNum>` +
+      [list(1), list(2), list(3)].join('') +
+      '<w:num w:numId="4"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride></w:num>',
+  );
+  const style = (id: string, name: string, more = '') =>
+    `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/>${more}</w:style>`;
+  const styles = part(
+    'styles',
+    'styles',
+    style('Step', 'Step', '<w:pPr><w:numPr><w:numId w:val="2"/></w:numPr></w:pPr>') +
+      style('Sub', 'Sub', '<w:basedOn w:val="Step"/>') +
+      style('ListParagraph', 'List Paragraph'),
+  );
+  const properties = (numId: number, no: number) =>
+    `<w:numPr><w:ilvl w:val="${no}"/><w:numId w:val="${numId}"/></w:numPr>`;
+  const item = (text: string, numId: number, no = 0, more = '') =>
+    paragraph(`<w:pPr><w:pStyle w:val="ListParagraph"/>${properties(numId, no)}${more}</w:pPr>`, run(text));
+  const styled = (text: string, id: string) => paragraph(`<w:pPr><w:pStyle w:val="${id}"/></w:pPr>`, run(text));
+  const cell = (...content: string[]) => `<w:tc>${content.join('')}</w:tc>`;
+  const { markdown } = await read(
+    [
+      item('one', 1),
+      styled('goes on', 'ListParagraph'),
+      item('two levels below', 1, 2),
+      item('and one', 1, 1),
+      paragraph(),
+      item('two', 1),
+      paragraph(run('Between.')),
+      item('three', 1),
+      item('without a mark', 3),
+      item('seven', 4),
+      // What the list was before it was changed says nothing.
+      item('eight', 4, 0, `<w:pPrChange><w:pPr>${properties(1, 1)}</w:pPr></w:pPrChange>`),
+      styled('Step by its style', 'Step'),
+      styled('Step by another', 'Sub'),
+      paragraph(`<w:pPr><w:pStyle w:val="Step"/>${properties(0, 0)}</w:pPr>`, run('None.')),
+      `<w:tbl><w:tr>${cell(item('Head', 9))}${cell(item('one step', 2), item('another', 2))}</w:tr></w:tbl>`,
+    ].join(''),
+    [numbering, styles],
+    ['numbering', 'styles']
+      .map(
+        (name) =>
+          `<Relationship Id="${name}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${name}" Target="${name}.xml"/>`,
+      )
+      .join(''),
+  );
+  assert.equal(
+    markdown,
+    [
+      '1. one\n\n   goes on\n\n   - two levels below\n\n   1. and one\n\n2. two',
+      'Between.',
+      '3. three\n\n   without a mark',
+      '7) seven\n8) eight',
+      '1. Step by its style\n2. Step by another',
+      'None.',
+      '| Head | 3. one step<br>4. another |\n| - | - |',
+    ].join('\n\n'),
+  );
+});
+
 test('what a document does not show is listed: deletions, comments, hidden text, headers and footers', async () => {
   const { markdown, losses, file_characters, title } = await read(
     paragraph(

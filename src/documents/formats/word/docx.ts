@@ -7,6 +7,7 @@ import type { ExtractedDocument } from '../extracted.ts';
 import { htmlToMarkdown } from '../html/html.ts';
 import { type LossList, lossList } from '../loss-list.ts';
 import { openZip } from '../zip/zip.ts';
+import { LIST_STYLES, withNumbers } from './list-paragraphs.ts';
 import { openWordPackage } from './word-package.ts';
 import { MATH_STYLES } from './word-parts.ts';
 import { headingStyles } from './word-styles.ts';
@@ -28,8 +29,8 @@ export async function readDocx(bytes: Uint8Array): Promise<ExtractedDocument> {
     const src = /[/-][ew]mf$/.test(image.contentType ?? '') ? '' : add(await image.readAsBuffer());
     return { src };
   });
-  const html = await convert(word.files, headingStyles(word.styles()), convertImage, losses);
-  const document = toMarkdown(html);
+  const html = await convert(word.files, headingStyles(word.styles), convertImage, losses);
+  const document = toMarkdown(withNumbers(html));
   losses.losses.push(...document.losses);
   const { markdown } = document;
   const headers = word.edges('header');
@@ -85,6 +86,7 @@ async function convert(
     `r.${MATH_STYLES.display} => code.math-display:fresh`,
     "p[style-name='Title'] => p.document-title:fresh",
     ...headings,
+    ...LIST_STYLES,
   ];
   try {
     const { value, messages } = await mammoth.convertToHtml(

@@ -2,12 +2,17 @@ import { posix } from 'node:path';
 import { ExtractError } from '../extract-error.ts';
 import type { LossList } from '../loss-list.ts';
 import type { ZipEntry } from '../zip/zip.ts';
+import { PLAIN_NUMBERING, rewriteLists } from './list-paragraphs.ts';
+import { readNumbering } from './numbering.ts';
 import { rewriteWordPart } from './word-parts.ts';
+import { paragraphStyles } from './word-styles.ts';
 import { countWordCharacters, textOfXml } from './word-text.ts';
 import { attributesOf, xmlTokens } from './xml-tree.ts';
 
 /** The limit of one part, in bytes; the unpacked size of all is limited before. */
 const PART_MAX = 256 * 2 ** 20;
+
+const NUMBERING = 'word/numbering.xml';
 
 /** The parts whose text is shown. */
 const SHOWN = /^word\/(?:document|footnotes|endnotes)\d*\.xml$/;
@@ -27,18 +32,23 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
   const bytesOf = (name: string) => byName.get(name)?.read(PART_MAX);
   const textOf = (name: string) => bytesOf(name)?.toString('utf8') ?? '';
   const related = relatedTexts(textOf);
+  const styles = paragraphStyles(textOf('word/styles.xml'));
+  const findLevel = byName.has(NUMBERING) ? readNumbering(textOf(NUMBERING), styles) : undefined;
   const read = async (name: string, encoding?: string) => {
     const bytes = bytesOf(name);
     if (!bytes) throw new ExtractError('unreadable', 'the Word document is damaged: a part of it is missing');
     if (encoding === undefined) return bytes;
     if (encoding === 'base64') return bytes.toString('base64');
     const text = new TextDecoder(encoding).decode(bytes);
-    return SHOWN.test(name) ? rewriteWordPart(text, losses, related) : text;
+    if (name === NUMBERING) return PLAIN_NUMBERING;
+    if (!SHOWN.test(name)) return text;
+    const rewritten = rewriteWordPart(text, losses, related);
+    return findLevel ? rewriteLists(rewritten, findLevel, styles) : rewritten;
   };
   const files: WordPackage = { exists: (name) => byName.has(name), read: read as WordPackage['read'] };
   return {
     files,
-    styles: () => textOf('word/styles.xml'),
+    styles,
     /** The texts of its headers and footers, without those that are the same. */
     edges(kind: 'header' | 'footer'): string[] {
       const names = [...byName.keys()].filter((name) => new RegExp(`^word/${kind}\\d*\\.xml$`).test(name)).sort();

@@ -1,11 +1,17 @@
 import { attributesOf, localName, xmlTokens } from './xml-tree.ts';
 
-interface Style {
+export interface ParagraphStyle {
   name: string;
   basedOn: string;
   /** 1 to 6, 0 for none. */
   outline: number;
+  /** The list that its paragraphs are items of; "" if it says nothing about that. */
+  numId: string;
+  /** The level of these items in their list, from 0. */
+  listLevel: number;
 }
+
+export type ParagraphStyles = ReadonlyMap<string, ParagraphStyle>;
 
 /** Styles are based on others a few times at most; a circle ends here. */
 const CHAIN_MAX = 20;
@@ -17,39 +23,50 @@ const PLAIN_ID = /^[A-Za-z][\w-]*$/;
  * Lines of a style map for the paragraph styles that are headings only by what they are based on or by their level in
  * the outline; the converter knows the names of Word's own.
  */
-export function headingStyles(stylesXml: string): string[] {
-  const styles = paragraphStyles(stylesXml);
+export function headingStyles(styles: ParagraphStyles): string[] {
   return [...styles].flatMap(([id, { name }]) => {
     if (!PLAIN_ID.test(id) || /^(?:heading|toc) [1-9]$/i.test(name)) return [];
-    const level = levelOf(id, styles);
+    const level = headingLevelOf(id, styles);
     return level === 0 ? [] : [`p.${id} => h${level}:fresh`];
   });
 }
 
-function levelOf(id: string, styles: ReadonlyMap<string, Style>): number {
+/** The level of a heading of this style, 0 if it is none. */
+export function headingLevelOf(id: string, styles: ParagraphStyles): number {
   let outline = 0;
-  let style = styles.get(id);
-  for (let i = 0; style && i < CHAIN_MAX; i += 1) {
+  for (const style of stylesOf(id, styles)) {
     const level = /^heading ([1-6])$/i.exec(style.name)?.[1];
     if (level !== undefined) return Number(level);
     outline ||= style.outline;
-    style = styles.get(style.basedOn);
   }
   return outline;
 }
 
-function paragraphStyles(xml: string): Map<string, Style> {
-  const styles = new Map<string, Style>();
-  let style: Style | undefined;
+/** The style, and those that it is based on, the nearest first. */
+export function* stylesOf(id: string, styles: ParagraphStyles): Generator<ParagraphStyle> {
+  let style = styles.get(id);
+  for (let i = 0; style && i < CHAIN_MAX; i += 1) {
+    yield style;
+    style = styles.get(style.basedOn);
+  }
+}
+
+export function paragraphStyles(xml: string): ParagraphStyles {
+  const styles = new Map<string, ParagraphStyle>();
+  let style: ParagraphStyle | undefined;
   for (const { type, name: tag, source } of xmlTokens(xml)) {
     if (type === 'text' || type === 'close') continue;
     const name = localName(tag);
     const { val = '', styleId = '', type: kind } = attributesOf(source);
     if (name === 'style') {
-      style = kind === 'paragraph' ? { name: '', basedOn: '', outline: 0 } : undefined;
+      // Styles of lists are what numbering refers to.
+      const isKnown = kind === 'paragraph' || kind === 'numbering';
+      style = isKnown ? { name: '', basedOn: '', outline: 0, numId: '', listLevel: 0 } : undefined;
       if (style) styles.set(styleId, style);
     } else if (style && name === 'name') style.name = val;
     else if (style && name === 'basedOn') style.basedOn = val;
+    else if (style && name === 'numId') style.numId = val;
+    else if (style && name === 'ilvl') style.listLevel = Number(val) || 0;
     else if (style && name === 'outlineLvl' && /^[0-5]$/.test(val)) style.outline = Number(val) + 1;
   }
   return styles;

@@ -3,10 +3,15 @@ export interface TaggedElement {
   kind: 'heading' | 'text' | 'item' | 'cell';
   /** The level of a heading, from 1; 0 for what is none. */
   level: number;
+  /** For an item: how many lists are around its own, and whether it has a mark or number. */
+  depth: number;
+  isMarked: boolean;
   /** For a cell: which table, row and cell of the page it is; else 0. */
   table: number;
   row: number;
   cell: number;
+  /** For a cell: whether it is a header. */
+  isHeader: boolean;
 }
 
 /** A node of the library's tree; contents have an id. */
@@ -46,9 +51,10 @@ export function taggedPage(tree: TreeNode): TaggedPage {
   const elements: TaggedElement[] = [];
   const byContent = new Map<string, TaggedElement>();
   const position = { table: 0, row: 0, cell: 0 };
+  let lists = 0;
   const begin = (kind: TaggedElement['kind'], level = 0): TaggedElement => {
     const place = kind === 'cell' ? position : { table: 0, row: 0, cell: 0 };
-    const element = { kind, level, ...place };
+    const element = { kind, level, depth: Math.max(0, lists - 1), isMarked: false, isHeader: false, ...place };
     elements.push(element);
     return element;
   };
@@ -63,10 +69,13 @@ export function taggedPage(tree: TreeNode): TaggedPage {
       byContent.set(node.id, inside ?? open.text);
       return;
     }
+    if (node.role === 'Lbl' && inside) inside.isMarked ||= hasContent(node);
+    if (node.role === 'L') lists += 1;
     const element = elementOf(node, inside, position, begin);
     const isBlock = element !== inside || isContainer(node);
     const own = isBlock ? {} : open;
     for (const child of node.children ?? []) walk(child, element, own);
+    if (node.role === 'L') lists -= 1;
     if (isBlock) open.text = undefined;
   };
   walk(tree, undefined, {});
@@ -81,8 +90,7 @@ function elementOf(
   begin: (kind: TaggedElement['kind'], level?: number) => TaggedElement,
 ): TaggedElement | undefined {
   if (inside?.kind === 'cell') {
-    if (role === 'TD' || role === 'TH') position.cell += 1;
-    return role === 'TD' || role === 'TH' ? begin('cell') : inside;
+    if (role !== 'TD' && role !== 'TH') return inside;
   }
   const [, level] = /^H([1-6])?$/.exec(role) ?? [];
   if (/^H[1-6]?$/.test(role)) return begin('heading', Number(level ?? 1));
@@ -95,10 +103,15 @@ function elementOf(
   }
   if (role === 'TD' || role === 'TH') {
     position.cell += 1;
-    return begin('cell');
+    return Object.assign(begin('cell'), { isHeader: role === 'TH' });
   }
   if (role === 'Table' || role === 'TR') return undefined;
   return BLOCKS.has(role) && inside === undefined ? begin('text') : inside;
+}
+
+/** Whether any of an element is on the page: of one that goes over several pages, all elements are in the tree of each. */
+function hasContent({ type, children = [] }: TreeNode): boolean {
+  return type === 'content' || children.some(hasContent);
 }
 
 /** Browsers write both blocks and words as NonStruct: blocks have no content of their own. */
