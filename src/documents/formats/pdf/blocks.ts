@@ -253,10 +253,24 @@ function trimmed(runs: readonly Run[]): Run[] {
   return runs.map(({ text, url }) => ({ text: text.replace(/\s+/g, ' ').trim(), url }));
 }
 
-/** The text after the bullet, and whether the list is numbered. */
+/** The text after the bullet or number, which may be a link, and whether the list is numbered. */
 export function readItem(runs: readonly Run[]): { ordered: boolean; start: number; runs: Run[] } {
-  const [first = { text: '', url: '' }, ...more] = runs;
-  const number = /^\s*\(?(\d{1,3})[.)]\s+/.exec(first.text);
-  const text = first.text.replace(BULLET, '').replace(number ? NUMBER : /^$/, '');
-  return { ordered: number !== null, start: Number(number?.[1] ?? 1), runs: [{ ...first, text }, ...more] };
+  // A mark is short; the rest of the text is not looked at.
+  const beginning = runs
+    .slice(0, 3)
+    .map(({ text }) => text.slice(0, 20))
+    .join('');
+  const number = /^\s*\(?(\d{1,3})[.)]\s+/.exec(beginning);
+  const [mark = ''] = number ?? BULLET.exec(beginning) ?? [];
+  let left = mark.length;
+  const rest = runs.map((run) => {
+    const text = run.text.slice(left);
+    left = Math.max(0, left - run.text.length);
+    return { ...run, text };
+  });
+  return {
+    ordered: number !== null,
+    start: Number(number?.[1] ?? 1),
+    runs: rest.filter(({ text }, i) => text !== '' || i === rest.length - 1),
+  };
 }

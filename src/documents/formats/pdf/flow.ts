@@ -23,6 +23,7 @@ export function blocksOf(pages: readonly PdfPage[], outline: Outline, losses: Lo
   const isStructured = pages.some(({ elements }) => elements.some(({ kind }) => kind === 'heading'));
   const blocks: PdfBlock[] = [];
   for (const [i, page] of pages.entries()) {
+    const before = blocks.length;
     const tagged = taggedBlocks(page.elements, page.lines, i + 1, { hyphenated, isStructured });
     for (const [k, block] of tagged.entries()) {
       if (k > 0 || !continueTagged(blocks.at(-1), block, hyphenated, losses)) addBlock(blocks, block, hyphenated);
@@ -31,7 +32,8 @@ export function blocksOf(pages: readonly PdfPage[], outline: Outline, losses: Lo
     for (const part of inReadingOrder(withTableLines(untagged, i + 1, hyphenated)).flatMap(betweenTables)) {
       if (Array.isArray(part)) {
         for (const block of blocksOfColumn(part, i + 1, hyphenated, outline.get(i + 1))) {
-          addBlock(blocks, block, hyphenated);
+          if (tagged.length > 0) insertBlock(blocks, before, block);
+          else addBlock(blocks, block, hyphenated);
         }
       } else blocks.push(part);
     }
@@ -44,6 +46,16 @@ export function blocksOf(pages: readonly PdfPage[], outline: Outline, losses: Lo
     }
   }
   return blocks;
+}
+
+/** Inserts what a structure tree lacks before the first block of its page, from a number on, that is below it. */
+function insertBlock(blocks: PdfBlock[], from: number, block: PdfBlock): void {
+  const [place] = block.places;
+  const below = blocks.findIndex(({ places: [other] }, i) => {
+    if (i < from || !place || !other) return false;
+    return other.page === place.page && other.top <= place.bottom + 1 && other.x < place.right && place.x < other.right;
+  });
+  blocks.splice(below < 0 ? blocks.length : below, 0, block);
 }
 
 function addBlock(blocks: PdfBlock[], block: PdfBlock, hyphenated: Hyphenated): void {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { type PdfLine, pdfOf, pdfOfObjects, pdfOfPages } from '../../../../test/pdf.ts';
+import { readItem } from './blocks.ts';
 import { readPdf } from './read-pdf.ts';
 
 /** An element of a structure tree: its role and its children; numbers are the texts. */
@@ -186,6 +187,31 @@ test('lists without tags are nested by where their items begin, and keep their n
     [1, 5, 2, 1],
     'each item has its place',
   );
+});
+
+test('what a structure tree lacks of a page stands where it is on the page', async () => {
+  const pdf = taggedPdf(
+    [
+      ['A heading as large as the text', 50, 760],
+      ['An untagged badge', 50, 730],
+      ['A paragraph with enough words for most of the page.', 50, 700],
+      ['An untagged end', 50, 670],
+    ],
+    ['Document', ['H1', 0], ['P', 2]],
+  );
+  const partly = Buffer.from(pdf.toString('latin1').replaceAll('/Artifact<<>>', '/Unknown<<>>'), 'latin1');
+  assert.equal(
+    (await readPdf(partly)).markdown,
+    '# A heading as large as the text\n\nAn untagged badge\n\nA paragraph with enough words for most of the page.\n\nAn untagged end\n',
+  );
+});
+
+test('a mark is one in front of a link, too', () => {
+  const link = { text: ' 25.x', url: 'https://example.org/' };
+  const read = (mark: string) => readItem([{ text: mark, url: '' }, link]);
+  assert.deepEqual(read('7.'), { ordered: true, start: 7, runs: [{ ...link, text: '25.x' }] });
+  assert.deepEqual(read('*'), { ordered: false, start: 1, runs: [{ ...link, text: '25.x' }] });
+  assert.deepEqual(read('a)').runs, [{ text: 'a)', url: '' }, link], 'letters stay in the text');
 });
 
 test('bookmarks make headings of the lines with their words, on their pages, over several lines', async () => {

@@ -2,7 +2,7 @@ import type { PDFPageProxy } from 'unpdf/pdfjs';
 import { type TaggedElement, type TaggedPage, taggedPage } from './tags.ts';
 
 /** A tree that has less of a page's characters is not used. */
-const TAGGED = 0.9;
+const TAGGED = 0.7;
 
 /** Texts and the marks around them, as the library gives them. */
 type Item = { str: string } | { type: string; id?: string | null; tag?: string };
