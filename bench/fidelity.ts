@@ -54,6 +54,9 @@ interface Comparison {
   all_cells: number;
 }
 
+/** Of a file without tags, no structure is known. */
+const NONE = { common: 0, all: 0 };
+
 const sums = new Map<string, Comparison>();
 let refused = 0;
 process.stdout.write(
@@ -145,8 +148,6 @@ function compare(other: OtherReading, { text, losses, structure }: OurReading, a
     all_cells: cells.all,
   };
 }
-
-const NONE = { common: 0, all: 0 };
 
 /** `--structure` prints the elements that one of both does not have. */
 function compareElements(
