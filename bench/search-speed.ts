@@ -21,6 +21,14 @@ function someQueries(): string[] {
   );
 }
 
+/** The query with two neighbouring letters of its longest word in each other's place. */
+function mistyped(query: string): string {
+  const longest = query.split(' ').reduce((one, other) => (other.length > one.length ? other : one));
+  const at = Math.floor(longest.length / 2);
+  const [first = '', second = ''] = longest.slice(at - 1, at + 1);
+  return query.replace(longest, longest.slice(0, at - 1) + second + first + longest.slice(at + 1));
+}
+
 /** Prints what searches, suggestions and edits cost in a wiki with this number of pages of about 1,500 characters. */
 export async function measureSpeed(service: ServiceProcess, dataDir: string, api: Api, wiki_id: string, pages: number) {
   const began = performance.now();
@@ -36,6 +44,10 @@ export async function measureSpeed(service: ServiceProcess, dataDir: string, api
   const titles = queries.map((text) => text.slice(0, 3 + (text.length % 6)));
   for (const [name, requests, clients] of [
     ['search, first 10', paths('pages/search?limit=10&', queries), 1],
+    // The same ones with an error each, beside them, since what else the machine does changes.
+    ['search, mistyped', paths('pages/search?limit=10&', queries.map(mistyped)), 1],
+    ['search, first 10', paths('pages/search?limit=10&', queries), 1],
+    ['search, mistyped', paths('pages/search?limit=10&', queries.map(mistyped)), 1],
     ['search, first 50', paths('pages/search?', queries), 1],
     ['search, 18 words', paths('pages/search?limit=10&', long), 1],
     ['search, first 10', paths('pages/search?limit=10&', queries), 8],
