@@ -77,6 +77,7 @@ async function explore(visitor: Visitor): Promise<void> {
     '/begin',
     `${visitor.home}/-/new`,
     `${visitor.home}/-/trash`,
+    `${visitor.home}/-/search?query=setup`,
   ];
   const seen = new Set<string>(waiting);
   const kinds = new Set<string>();
