@@ -6,7 +6,9 @@ import { chooseEncoding } from './assets.ts';
 /** Below this a page fits into the first packets of a connection anyway. */
 const SMALL = 2_048;
 /** Low levels: a page is made for one visit, and the time of a higher one is longer than that of the bytes it saves. */
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+const BROTLI_LEVEL = 3;
+/** 128 kB: the usual window of 4 MB takes longer to set up than a page takes to compress. */
+const BROTLI_WINDOW_BITS = 17;
 const GZIP = { level: 4 };
 
 /**
@@ -22,6 +24,15 @@ export async function compressed(
   const isOwn = site === 'same-origin' || site === 'none';
   const encoding = isOwn && text.length >= SMALL ? chooseEncoding(String(headers['accept-encoding'] ?? '')) : undefined;
   if (encoding === undefined) return { body: Buffer.from(text), encoding };
-  const body = encoding === 'br' ? await promisify(brotliCompress)(text, BROTLI) : await promisify(gzip)(text, GZIP);
+  const body = encoding === 'br' ? await brotli(text) : await promisify(gzip)(text, GZIP);
   return { body, encoding };
+}
+
+function brotli(text: string): Promise<Buffer> {
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: BROTLI_LEVEL,
+    [constants.BROTLI_PARAM_LGWIN]: BROTLI_WINDOW_BITS,
+    [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
+  };
+  return promisify(brotliCompress)(text, { params });
 }
