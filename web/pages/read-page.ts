@@ -83,7 +83,8 @@ function renderPage(
     page: renderInWiki(visit, context, {
       title: page.title,
       page,
-      tree: renderTree(context, branches, page.page_id),
+      // A tree of hundreds of entries takes longer than the rest of the page.
+      tree: visit.isFragment ? nothing : renderTree(context, branches, page.page_id),
       aside: outlineNav(page),
       scripts: [...scriptsFor(page.html), ...(page.citations.length > 0 ? ['passages.js'] : [])],
       trail: trailTo(branches, page.page_id).slice(0, -1),
