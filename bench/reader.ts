@@ -1,22 +1,20 @@
-import { type Browser, chromium } from 'playwright-core';
-import { CHROMIUM } from '../test/browser.ts';
 import { listAll } from './api.ts';
 import { median } from './compare.ts';
 import { generatePages } from './corpus.ts';
 import { openConnection, runRound } from './http-load.ts';
 import { cpuOf } from './processes.ts';
+import { measureReading, type ReadingTargets } from './reading.ts';
 import { signIn } from './sign-in.ts';
 import { startBench } from './start-bench.ts';
 
 /**
- * Measures what a reader waits for: the service's time for a page of a large wiki, a browser's time until the first
- * paint, and how much script each kind of page loads. Argument: the number of pages of the wiki.
+ * Measures what a reader waits for: the service's time for a page of a large wiki, how much script each kind of page loads,
+ * and in a browser what reading.ts lists. Argument: the number of pages of the wiki.
  */
 const PAGES = Number(process.argv[2] ?? 10_000);
 const AT_ONCE = 1_000;
 const ROUND_MS = 4_000;
 const ROUNDS = 5;
-const LOADS = 15;
 
 interface Listed {
   path: string;
@@ -54,12 +52,33 @@ try {
     'the settings': '/me',
     'the editor': `${root}/-/new`,
   });
-  await measureBrowser(cookie, {
-    'page made from a file': `${root}/${pages[0]?.path}`,
-    'first page of the wiki': root,
-  });
+  await measureReading(await readingTargets(cookie));
 } finally {
   await bench.stop();
+}
+
+/** A wiki of its own whose first page has as many pages right below it as the other wiki has in all. */
+async function readingTargets(cookie: string): Promise<ReadingTargets> {
+  const long = await bench.newWiki();
+  for (let from = 0; from < PAGES; from += AT_ONCE) {
+    const files = generatePages({ from, count: Math.min(AT_ONCE, PAGES - from), bytes: 500 });
+    const below = Object.entries(files).map(([name, text]) => [`all/${name.replaceAll('/', '-')}`, text]);
+    await api.upload(long, Object.fromEntries(below));
+  }
+  const names = ['one', 'two', 'three', 'four', 'five'];
+  await api.upload(
+    long,
+    Object.fromEntries(
+      names.map((name, i) => [
+        `${name}.md`,
+        Object.values(generatePages({ from: i, count: 1, bytes: 4_000 }))[0] ?? '',
+      ]),
+    ),
+  );
+  const { session, wikis } = await api.get('/v1/overview');
+  const slug = wikis.find((it: { wiki_id: string }) => it.wiki_id === long).slug;
+  const root = `/${session.organizations[0].slug}/${slug}`;
+  return { address: service.address, cookie, paths: names.map((name) => `${root}/${name}`), parent: `${root}/all` };
 }
 
 /** Reads pages as HTML, one after the other and eight at once, in turns with the API's answer for the same page. */
@@ -119,51 +138,4 @@ async function measureScripts(cookie: string, addresses: Record<string, string>)
       `${name.padEnd(34)} ${(sizes.js / 1024).toFixed(1).padStart(6)} ${(sizes.css / 1024).toFixed(1).padStart(6)}`,
     );
   }
-}
-
-/**
- * From the start of the navigation to the first contentful paint, on loopback: with an empty cache, and with a full
- * one.
- */
-async function measureBrowser(cookie: string, addresses: Record<string, string>): Promise<void> {
-  if (!CHROMIUM) return console.log('\nChromium is not installed, so no paint was measured');
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-  console.log(`\nFirst contentful paint in Chromium ${browser.version()}, medians of ${LOADS}`);
-  for (const [name, address] of Object.entries(addresses)) {
-    const first: number[] = [];
-    const again: number[] = [];
-    for (let load = 0; load < LOADS; load += 1) {
-      const { fresh, kept } = await paints(browser, cookie, address);
-      first.push(fresh);
-      again.push(kept);
-    }
-    console.log(
-      `${name}: ${median(first).toFixed(0)} ms with an empty cache, ${median(again).toFixed(0)} ms with a full one`,
-    );
-  }
-  await browser.close();
-}
-
-async function paints(browser: Browser, cookie: string, address: string): Promise<{ fresh: number; kept: number }> {
-  const context = await browser.newContext({ viewport: { width: 1_440, height: 900 } });
-  const [name = '', value = ''] = cookie.split('=');
-  await context.addCookies([{ name, value, url: service.address }]);
-  const page = await context.newPage();
-  const paint = async () => {
-    await page.goto(service.address + address, { waitUntil: 'load' });
-    return page.evaluate(
-      () =>
-        new Promise<number>((resolve) => {
-          const observer = new PerformanceObserver((list) => {
-            for (const { name, startTime } of list.getEntries())
-              if (name === 'first-contentful-paint') resolve(startTime);
-          });
-          observer.observe({ type: 'paint', buffered: true });
-        }),
-    );
-  };
-  const fresh = await paint();
-  const kept = await paint();
-  await context.close();
-  return { fresh, kept };
 }
