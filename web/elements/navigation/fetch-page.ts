@@ -8,7 +8,7 @@ export interface FetchedPage {
 const FRAGMENT = 'fragment';
 
 /** How long a page that was fetched ahead is shown without asking again. */
-const FRESH_MS = 5_000;
+const FRESH_MS = 10_000;
 /** A pointer that only passes by rests on a link for less. */
 const REST_MS = 80;
 /** Pages that are fetched ahead by one page at most. */

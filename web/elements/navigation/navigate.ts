@@ -1,5 +1,5 @@
 import { readAhead, readPage, stopReadingAhead, withoutHash } from './fetch-page.ts';
-import { enterHistoryEntry, placeOfEntry, rememberScroll } from './scroll-memory.ts';
+import { enterHistoryEntry, keepPlace, placeOfEntry, rememberScroll } from './scroll-memory.ts';
 import { prepareSwap } from './swap.ts';
 
 /** Actions whose pages only show something. The others have forms and scripts that begin with a load. */
@@ -7,12 +7,18 @@ const SHOWN_ACTIONS = /^\/-\/(?:search|tags|pages)(?:\/|$)/;
 
 let request = new AbortController();
 let shown = withoutHash(location);
+/** The address is that of a page that is not shown yet. */
+let isLoading = false;
 
 /** Opens an address: a page of this wiki in place of the one that is shown, any other by a load. */
 export async function goTo(href: string): Promise<void> {
   const url = new URL(href, location.href);
   if (!isPageHere(url) || !isPageHere(location) || withoutHash(url) === shown) return void (location.href = href);
-  if (!(await show(url, (at) => history.pushState(null, '', at)))) location.href = href;
+  const enter = (at: URL) => {
+    keepPlace();
+    history.pushState(null, '', at);
+  };
+  if (!(await show(url, enter))) location.href = href;
 }
 
 /**
@@ -42,11 +48,14 @@ export function navigateInPlace(): void {
     );
   }
   addEventListener('popstate', () => {
+    // Else the browser has scrolled by itself, or the text is not that of the entry that was left.
+    if (history.scrollRestoration === 'manual' && !isLoading) keepPlace();
     enterHistoryEntry();
     const place = placeOfEntry();
     // Another place of the same page.
     if (withoutHash(location) === shown) return scrollToEntry(place);
     const enter = (at: URL) => history.replaceState(history.state, '', at);
+    isLoading = true;
     void show(new URL(location.href), enter, place).then((isShown) => {
       if (!isShown) location.reload();
     });
@@ -90,6 +99,7 @@ async function show(url: URL, enter: (at: URL) => void, place?: number): Promise
     history.scrollRestoration = 'manual';
     enterHistoryEntry();
     shown = withoutHash(page.url);
+    isLoading = false;
     swap();
     focusOnPage();
     scrollToEntry(place);

@@ -17,6 +17,11 @@ export function enterHistoryEntry(): void {
   if (state?.ibid === undefined) history.replaceState({ ...state, ibid: current }, '');
 }
 
+/** Keeps where the text of this entry is scrolled to now: the event of a scroll comes later than a step in the history. */
+export function keepPlace(): void {
+  places[current] = scrollY;
+}
+
 /** Where this entry was scrolled to, in pixels; undefined for a new one. */
 export function placeOfEntry(): number | undefined {
   return places[current];
@@ -27,7 +32,7 @@ export function rememberScroll(): void {
   enterHistoryEntry();
   const place = history.scrollRestoration === 'manual' ? placeOfEntry() : undefined;
   if (place !== undefined) scrollTo(0, place);
-  addEventListener('scroll', () => (places[current] = scrollY), { passive: true });
+  addEventListener('scroll', keepPlace, { passive: true });
   addEventListener('pagehide', write);
 }
 
