@@ -1,11 +1,12 @@
-import { deleteMarkupBackward, insertNewlineContinueMarkupCommand } from '@codemirror/lang-markdown';
-import { defineLanguageFacet, foldService, Language, languageDataProp, syntaxTree } from '@codemirror/language';
+import { deleteMarkupBackward, insertNewlineContinueMarkupCommand, markdownLanguage } from '@codemirror/lang-markdown';
+import { foldService, Language, languageDataProp, syntaxTree } from '@codemirror/language';
 import { Prec } from '@codemirror/state';
 import { keymap } from '@codemirror/view';
 import { styleTags, tags } from '@lezer/highlight';
 import { GFM, type InlineContext, type Line, type MarkdownConfig, parser } from '@lezer/markdown';
 
-const data = defineLanguageFacet({ commentTokens: { block: { open: '<!--', close: '-->' } } });
+/** The library's own: its commands work only where the text is of the language with this facet. */
+const { data } = markdownLanguage;
 
 const EQUALS = 61;
 const DOLLAR = 36;
@@ -163,6 +164,9 @@ const foldHeadings = foldService.of((state, _start, end) => {
   return null;
 });
 
+/** Enter in a list or a quote goes on with it. */
+export const continueMarkup = insertNewlineContinueMarkupCommand({ nonTightLists: false });
+
 /**
  * Markdown as the service reads it. Not `markdown()` of lang-markdown, whose highlighting of HTML, CSS and JavaScript is
  * larger than all else of it.
@@ -172,7 +176,7 @@ export const markdownSupport = [
   foldHeadings,
   Prec.high(
     keymap.of([
-      { key: 'Enter', run: insertNewlineContinueMarkupCommand({ nonTightLists: false }) },
+      { key: 'Enter', run: continueMarkup },
       { key: 'Backspace', run: deleteMarkupBackward },
     ]),
   ),
