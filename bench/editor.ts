@@ -13,7 +13,15 @@ const KEYS = 60;
 /** Between two keys of a fast typist. What is done after a pause is in the time of a later key. */
 const PACE_MS = 100;
 const OPENINGS = 5;
-const PARTS = ['editor.js', 'editor.css', 'rich-text.js', 'code-colours.js', 'math.js', 'conflict.js'];
+const PARTS = [
+  'editor.js',
+  'editor.css',
+  'rich-text.js',
+  'code-colours.js',
+  'math.js',
+  'conflict.js',
+  'emoji-names.js',
+];
 
 if (!CHROMIUM) throw new Error('Install Chromium (apt-get install chromium)');
 const bench = await startBench();

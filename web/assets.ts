@@ -50,6 +50,7 @@ const ENTRIES: Record<string, string> = {
   'conflict.js': 'elements/saving/conflict.ts',
   'rich-text.js': 'elements/editor/rich-text.ts',
   'code-colours.js': 'elements/editor/highlight-code.ts',
+  'emoji-names.js': 'elements/editor/emoji-names.ts',
 };
 
 const TYPES: Record<string, string> = {

@@ -137,6 +137,15 @@ test('pictures, files and rich text come into a page by pasting and dropping', {
     }, PIXEL);
     await page.keyboard.press('Control+V');
     await text(page).getByRole('img').waitFor();
+    const question = page.getByRole('textbox', { name: 'What does the picture show?' });
+    await question.waitFor();
+    const place = await question.boundingBox();
+    assert.ok(place && place.y > 0 && place.y < 700, `it is in view: ${JSON.stringify(place)}`);
+    await assertAccessible(page, 'a picture without a description');
+    await page.keyboard.type('A [dot]');
+    await page.keyboard.press('Enter');
+    await question.waitFor({ state: 'detached' });
+    assert.match(await markdown(page), /!\[A \\\[dot\\\]\]\(attachment:/);
     const { body } = await owner.get(`${api}/pages/${guide.page_id}/attachments`);
     assert.deepEqual(
       body.map(({ content_type }: { content_type: string }) => content_type),
@@ -156,6 +165,36 @@ test('pictures, files and rich text come into a page by pasting and dropping', {
       (written) => /^\[numbers {2}1 \.csv\]\(attachment:/m.test(written) && written.includes('![dot.png](attachment:'),
     );
     assert.deepEqual((await owner.get(`${api}/uploads`)).body, []);
+    await page.getByRole('button', { name: 'Skip' }).click();
+    assert.ok((await markdown(page)).includes('![dot.png]('), 'it keeps the name of its file');
+  });
+
+  await t.test('a picture of a camera is made smaller before it is sent, and that is said', async () => {
+    await text(page).evaluate(async (element) => {
+      const canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [4_000, 400];
+      const pen = canvas.getContext('2d') as CanvasRenderingContext2D;
+      const noise = pen.createImageData(canvas.width, canvas.height);
+      for (let i = 0; i < noise.data.length; i += 1) noise.data[i] = i % 4 === 3 ? 255 : Math.random() * 256;
+      pen.putImageData(noise, 0, 0);
+      const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.95));
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([blob as Blob], 'camera.jpg', { type: 'image/jpeg' }));
+      element.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true, composed: true }));
+    });
+    await page.getByText('camera.jpg was made smaller: 4000 × 400 to 2560 pixels').waitFor();
+    await page.getByRole('button', { name: 'Skip' }).click();
+    const { body } = await owner.get(`${api}/pages/${guide.page_id}/attachments`);
+    const sizes = body.map(({ filename, byte_size }: { filename: string; byte_size: number }) => ({
+      filename,
+      byte_size,
+    }));
+    assert.ok(
+      sizes.some(
+        (it: { filename: string; byte_size: number }) => it.filename === 'camera.jpg' && it.byte_size < 1_000_000,
+      ),
+      JSON.stringify(sizes),
+    );
   });
 
   await t.test('rich text becomes Markdown', async () => {
@@ -208,6 +247,13 @@ test('the text is kept byte for byte, and keys and completions write what is mea
   const created = await owner.post(`${api}/pages`, { title: 'Mixed', slug: 'mixed', markdown: MIXED });
   const stored = async () => (await owner.get(`${api}/pages/${created.body.page_id}`)).body.markdown as string;
   assert.equal(await stored(), MIXED);
+
+  const { body: made } = await owner.post(`${api}/pages`, {
+    title: 'Minutes of {{date}}',
+    markdown: '---\ntags: [minutes]\n---\n## {{title}}\n\n[Notes](../notes)\n',
+    parent_page_id: (await owner.get(`${api}/pages/path/guide`)).body.page_id,
+  });
+  assert.equal((await owner.send('PUT', `${api}/templates/${made.page_id}`)).status, 200);
 
   await t.test('one changed word leaves all other bytes as they are', async () => {
     await page.goto(`${world.address}${root}/-/edit/mixed`);
@@ -403,6 +449,155 @@ test('the text is kept byte for byte, and keys and completions write what is mea
       }),
       `[Notes](${root}/notes)`,
     );
+  });
+
+  await t.test('emoji by name, tools beside a selection, words that are counted, and the text alone', async () => {
+    assert.equal(
+      await edited(async () => {
+        await page.keyboard.type('At 10:30 we danced :tad');
+        await page.getByRole('option', { name: ':tada:' }).waitFor();
+        await page.keyboard.press('Enter');
+      }),
+      'At 10:30 we danced 🎉',
+    );
+    await page.locator('.word-count').getByText('5 words · 1 min to read').waitFor();
+    const menu = page.getByRole('toolbar', { name: 'Formatting of the selection' });
+    assert.equal(
+      await edited(async () => {
+        await page.keyboard.type('one two');
+        await page.keyboard.press('Control+Shift+ArrowLeft');
+        await page.locator('.word-count').getByText('1 word selected').waitFor();
+        await page.keyboard.press('Alt+F10');
+        await assertAccessible(page, 'the tools beside a selection');
+        await page.keyboard.press('ArrowRight');
+        await page.keyboard.press('Enter');
+        await menu.getByRole('button', { name: 'Bold' }).click();
+        assert.equal(await menu.getByRole('button', { name: 'Italic' }).getAttribute('aria-pressed'), 'true');
+        await page.keyboard.press('Escape');
+        await menu.waitFor({ state: 'detached' });
+        await page.keyboard.press('End');
+        await page.keyboard.type('!');
+      }),
+      'one ***two***!',
+    );
+    const header = page.getByRole('search');
+    await page.keyboard.press('Control+Alt+f');
+    await header.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Text alone' }).click();
+    await header.waitFor();
+  });
+
+  await t.test(
+    'input methods compose in marks, lists and cells, and lines from the right are read from there',
+    async () => {
+      const keyboard = await page.context().newCDPSession(page);
+      const compose = async (steps: string[], committed: string) => {
+        for (const step of steps) {
+          const at = { selectionStart: step.length, selectionEnd: step.length };
+          await keyboard.send('Input.imeSetComposition', { text: step, ...at });
+        }
+        await keyboard.send('Input.insertText', { text: committed });
+        await until(
+          'the composed text',
+          () => markdown(page),
+          (written) => written.includes(committed),
+        );
+      };
+      assert.equal(
+        await edited(async () => {
+          await page.keyboard.type('**');
+          await compose(['に', 'にほ', 'にほん'], '日本');
+          await page.keyboard.press('End');
+          await page.keyboard.type(' ');
+          await compose(['ㅎ', '하', '한'], '한');
+          await compose(['ㄱ', '그', '글'], '글');
+          await page.keyboard.press('Enter');
+          await page.keyboard.type('- [ ] ');
+          await compose(['ni', 'ni hao'], '你好');
+          await page.keyboard.press('Enter');
+          await page.keyboard.type('/');
+          await compose(['か', 'かな'], '仮名');
+        }),
+        '**日本 한글\n- [ ] 你好\n- [ ] /仮名',
+      );
+      const table = '| A |\n| --- |\n| x |\n\nThe end.';
+      await edited(() => page.keyboard.insertText(table));
+      await page.getByRole('cell', { name: 'x' }).click();
+      await compose(['に', 'にほん'], '日本');
+      assert.equal(await markdown(page), table.replace('x', 'x日本'));
+      await page.keyboard.press('Escape');
+      await keyboard.detach();
+      assert.equal(
+        await edited(async () => {
+          await page.keyboard.insertText('אבג דה\nabc');
+          await page.keyboard.press('Control+Home');
+          await page.keyboard.press('ArrowLeft');
+          await page.keyboard.insertText('ו');
+          await page.keyboard.press('ArrowDown');
+          await page.keyboard.press('Home');
+          await page.keyboard.press('ArrowRight');
+          await page.keyboard.insertText('x');
+        }),
+        'אובג דה\naxbc',
+      );
+    },
+  );
+
+  await t.test('blocks are dragged, and moved by keys', async () => {
+    assert.equal(
+      await edited(async () => {
+        await page.keyboard.insertText('- one\n- two\n- three\n\nThe end.');
+        const [first, last] = [text(page).getByText('one'), text(page).getByText('three')];
+        await first.hover();
+        const [handle, line] = await Promise.all([page.locator('.drag-handle').boundingBox(), last.boundingBox()]);
+        assert.ok(handle && line);
+        await page.mouse.move(handle.x + 5, handle.y + 10);
+        await page.mouse.down();
+        await page.mouse.move(handle.x + 30, line.y + line.height, { steps: 3 });
+        await page.mouse.up();
+        await page.keyboard.press('Control+End');
+        await page.keyboard.press('Alt+Shift+ArrowUp');
+        await page.keyboard.type('!');
+      }),
+      'The end.!\n\n- two\n- three\n- one',
+    );
+  });
+
+  await t.test('a cell keeps how its line breaks are written', async () => {
+    const table = '| A |\n| --- |\n| one<br/>two<BR>three |\n\nThe end.';
+    await edited(() => page.keyboard.insertText(table));
+    await page.getByRole('cell').filter({ hasText: 'one' }).click();
+    await page.keyboard.type('!');
+    assert.equal(await markdown(page), table.replace('three', 'three!'));
+    await page.keyboard.press('Escape');
+  });
+
+  await t.test('a template begins a page in two clicks, and a slash inserts it', async () => {
+    const today = await page.evaluate(() => new Date().toLocaleDateString('sv'));
+    assert.equal(
+      await edited(async () => {
+        await page.keyboard.type('See\n/Min');
+        await page.getByRole('option', { name: '/Minutes of' }).waitFor();
+        await page.keyboard.press('Enter');
+        await until(
+          'the text of the template',
+          () => markdown(page),
+          (written) => written.includes('##'),
+        );
+      }),
+      'See\n\n## Guide\n\n[Notes](notes)',
+    );
+    await page.goto(`${world.address}${root}`);
+    await page.getByRole('link', { name: 'New page' }).click();
+    await page.getByRole('link', { name: 'Minutes of' }).click();
+    await text(page).getByText('{{title}}').waitFor();
+    assert.equal(await page.getByRole('textbox', { name: 'Title', exact: true }).inputValue(), `Minutes of ${today}`);
+    await page.getByRole('textbox', { name: 'Title', exact: true }).fill('Monday');
+    await save(page);
+    await page.waitForURL(`**${root}/monday`);
+    const { body } = await owner.get(`${api}/pages/path/monday`);
+    assert.equal(body.markdown, '---\ntags: [minutes]\n---\n## Monday\n\n[Notes](notes)\n');
+    await page.goto(`${world.address}${root}/-/edit/guide`);
   });
 
   await t.test('the caret is never under the bar with the buttons', async () => {

@@ -36,3 +36,9 @@ export async function loadCodeColours(): Promise<HighlightCode> {
   const { highlightCode } = (await importSibling('code-colours.js')) as { highlightCode: HighlightCode };
   return highlightCode;
 }
+
+/** The emoji by their names, as GitHub has them. */
+export async function loadEmojiNames(): Promise<Record<string, string>> {
+  const { nameToEmoji } = (await importSibling('emoji-names.js')) as { nameToEmoji: Record<string, string> };
+  return nameToEmoji;
+}

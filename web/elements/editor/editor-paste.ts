@@ -3,6 +3,8 @@ import type { EditorView } from '@codemirror/view';
 import type { SyntaxNode } from '@lezer/common';
 import { callApi, errorMessage } from '../call-api.ts';
 import { toMarkdown } from '../lazy-modules.ts';
+import { smallerPicture } from './smaller-picture.ts';
+import { askForAlt } from './text/alt-text.ts';
 import { insertLink } from './text/commands.ts';
 
 /** Where pasted and dropped files go. */
@@ -107,22 +109,31 @@ export async function attachFiles(
   files: readonly File[],
   { attachmentsUrl, showStatus }: AttachmentTarget,
 ): Promise<void> {
-  for (const file of files) {
-    showStatus(`Attaching ${file.name}…`);
-    const form = new FormData();
-    form.append('files', file, file.name || 'picture.png');
+  const before = view.state.doc;
+  const notes: string[] = [];
+  for (const chosen of files) {
+    showStatus(`Attaching ${chosen.name}…`);
     try {
+      const { file, note } = await smallerPicture(chosen);
+      if (note) notes.push(note);
+      const form = new FormData();
+      form.append('files', file, file.name || 'picture.png');
       const made = await callApi<{ attachment_id: string; filename: string; content_type: string }>(
         'POST',
         await attachmentsUrl(),
         form,
       );
       const name = made.filename.replace(/[[\]\\]/g, ' ');
-      const mark = made.content_type.startsWith('image/') ? '!' : '';
-      insert(view, `${mark}[${name}](attachment:${made.attachment_id})\n`);
+      const address = `attachment:${made.attachment_id}`;
+      const isPicture = made.content_type.startsWith('image/');
+      const isAlone = files.length === 1 && view.state.doc.eq(before);
+      const from = view.state.selection.main.from;
+      insert(view, `${isPicture ? '!' : ''}[${name}](${address})\n`);
+      // Who went on typing meanwhile is not interrupted.
+      if (isPicture) askForAlt(view, { from: from + 2, to: from + 2 + name.length }, isAlone);
     } catch (error) {
-      return showStatus(`${file.name} was not attached: ${errorMessage(error)}`);
+      return showStatus(`${chosen.name} was not attached: ${errorMessage(error)}`);
     }
   }
-  showStatus('');
+  showStatus(notes.join(' '));
 }

@@ -1,54 +1,27 @@
 import { openSearchPanel } from '@codemirror/search';
+import { isFocusMode, toggleFocusMode } from './focus-mode.ts';
+import { formatTools } from './format-tools.ts';
 import type { Preview } from './preview.ts';
-import { insertBlock, insertLink, TABLE, togglePrefix } from './text/commands.ts';
+import { insertBlock, TABLE } from './text/commands.ts';
 import { showKeys } from './text/keys.ts';
 import type { TextView } from './text/text-view.ts';
-import { hasMark, toggleMark } from './text/toggle-marks.ts';
 import { type Tool, Toolbar } from './toolbar.ts';
 
 /** The toolbar of the text. */
 export function editorTools(text: TextView, preview: Preview): Toolbar {
   const { view } = text;
-  const mark = (name: string, sign: Tool['sign'], written: string, keys?: string) => ({
-    name,
-    sign,
-    ...(keys && { keys }),
-    run: () => {
-      toggleMark(view, written);
-      view.focus();
-    },
-    isOn: () => hasMark(view.state, written),
-  });
-  const prefix = (name: string, sign: Tool['sign'], written: string) => ({
-    name,
-    sign,
-    run: () => {
-      togglePrefix(view, written);
-      view.focus();
-    },
-  });
+  const { headings, marks, lists, quotes } = formatTools(view);
   const block = (name: string, sign: Tool['sign'], template: string) => ({
     name,
     sign,
     run: () => insertBlock(view, template),
   });
   return new Toolbar('Formatting', [
-    [prefix('Heading', 'H2', '## '), prefix('Subheading', 'H3', '### ')],
+    headings,
+    marks,
+    lists,
     [
-      mark('Bold', 'B', '**', 'Ctrl+B'),
-      mark('Italic', 'I', '*', 'Ctrl+I'),
-      mark('Strike through', 'S', '~~', 'Ctrl+Shift+X'),
-      mark('Highlight', { icon: 'highlight' }, '=='),
-      mark('Code', '<>', '`'),
-      { name: 'Link', sign: { icon: 'link' }, keys: 'Ctrl+K', run: () => insertLink(view) },
-    ],
-    [
-      prefix('List', { icon: 'list' }, '- '),
-      prefix('Numbered list', { icon: 'numbers' }, '1. '),
-      prefix('Tasks', { icon: 'tasks' }, '- [ ] '),
-    ],
-    [
-      prefix('Quote', { icon: 'quote' }, '> '),
+      ...quotes,
       block('Callout', { icon: 'callout' }, '> [!NOTE]\n> \0'),
       block('Code block', '{ }', '```\0\n\n```'),
       block('Table', { icon: 'table' }, TABLE),
@@ -73,6 +46,16 @@ export function editorTools(text: TextView, preview: Preview): Toolbar {
           preview.isShown = !preview.isShown;
         },
         isOn: () => preview.isShown,
+      },
+      {
+        name: 'Text alone',
+        sign: { icon: 'focus' },
+        keys: 'Ctrl+Alt+F',
+        run: () => {
+          toggleFocusMode();
+          view.focus();
+        },
+        isOn: isFocusMode,
       },
       { name: 'Keys', sign: '?', keys: 'Ctrl+/', run: () => showKeys() },
     ],

@@ -5,6 +5,7 @@ import { Preview } from './preview.ts';
 import './text/rich/rich.css';
 import { createTextView, type TextView } from './text/text-view.ts';
 import type { Toolbar } from './toolbar.ts';
+import { WordCount } from './word-count.ts';
 
 /**
  * The editor: `text` is the text as it is, and `change` is sent whenever it or the title changes. Without scripts the form's
@@ -15,6 +16,7 @@ class Editor extends HTMLElement {
   #preview: Preview | undefined;
   #tools: Toolbar | undefined;
   #saving: PageSaving | undefined;
+  #words: WordCount | undefined;
 
   get #area(): HTMLTextAreaElement {
     return this.querySelector('textarea') as HTMLTextAreaElement;
@@ -57,7 +59,10 @@ class Editor extends HTMLElement {
       showStatus: (words) => this.#showStatus(words),
       resolvePicture: (address) => this.#pictureUrl(address),
       onChange: () => this.#changed(),
-      onSelect: () => this.#tools?.update(),
+      onSelect: () => {
+        this.#tools?.update();
+        this.#words?.changed();
+      },
       save: () => this.#saving?.saveAsIs(),
     });
     this.#view = view;
@@ -73,6 +78,8 @@ class Editor extends HTMLElement {
     this.#area.required = false;
     this.#area.parentElement?.after(view.host, this.#preview.element);
     this.querySelector('.panes')?.before(this.#tools.element);
+    this.#words = new WordCount(view.view);
+    this.querySelector('.draft-state')?.before(this.#words.element);
     this.#title.addEventListener('input', () => this.#changed());
     this.#saving = new PageSaving(this);
     if (this.#title.value !== '') view.view.focus();

@@ -10,11 +10,15 @@ const KEYS: readonly [keys: string, does: string][] = [
   ['/', 'insert: table, callout, picture, …'],
   ['[[', 'link to a page'],
   ['Alt+↑, Alt+↓', 'move the lines'],
+  ['Alt+Shift+↑, ↓', 'move the block: a paragraph, an item, a folded heading; or drag it'],
   ['Ctrl+F', 'find and replace'],
   ['Ctrl+Shift+[, ]', 'fold the heading, or unfold it'],
   ['Ctrl+D', 'select the next occurrence too'],
   ['Ctrl+E', 'Markdown as it is written'],
   ['Tab in a table', 'next cell; Ctrl+Enter a new row; Esc out of it'],
+  [':name', 'emoji'],
+  ['Ctrl+Alt+F', 'the text alone, or everything again'],
+  ['Alt+F10', 'the tools for what is selected; Esc back to the text'],
   ['Ctrl+S', 'save'],
 ];
 

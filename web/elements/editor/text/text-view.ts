@@ -12,16 +12,23 @@ import {
   tooltips,
 } from '@codemirror/view';
 import { type AttachmentTarget, attachFiles, handleDrop, handlePaste } from '../editor-paste.ts';
+import { toggleFocusMode } from '../focus-mode.ts';
+import { altQuestions } from './alt-text.ts';
 import { insertLink, togglePrefix } from './commands.ts';
+import { emojiMenu } from './emoji-menu.ts';
 import { findAndReplace } from './find.ts';
 import { slashMenu } from './insert-menu.ts';
 import { showKeys } from './keys.ts';
 import { markdownSupport } from './language.ts';
+import { lineDirections } from './line-directions.ts';
 import { keepLineEnds, readText, writeText } from './line-ends.ts';
+import { dragHandle } from './moving/drag-handle.ts';
+import { moveBlock } from './moving/move-block.ts';
 import { pageLinks } from './page-links.ts';
 import { adoptStyle } from './rich/adopt-style.ts';
 import { richView } from './rich/rich-view.ts';
 import { toggleTask } from './rich/widgets.ts';
+import { selectionMenu } from './selection-menu.ts';
 import { type TemplateContext, templateMenu } from './template-menu.ts';
 import { editorTheme, sourceTheme } from './theme.ts';
 import { toggleMark } from './toggle-marks.ts';
@@ -78,20 +85,20 @@ export function createTextView(text: string, options: TextOptions): TextView {
       editorTheme,
       shown.of(viewOf(isSource)),
       autocompletion({
-        override: [slashMenu({ chooseFiles }), templateMenu(options), pageLinks(options)],
+        override: [slashMenu({ chooseFiles }), templateMenu(options), pageLinks(options), emojiMenu],
         icons: false,
         interactionDelay: 0,
       }),
       placeholder('Write. A slash shows what there is.'),
       findAndReplace,
+      selectionMenu,
+      altQuestions,
+      dragHandle,
       keymap.of([...editorKeys(options, () => toggleSource()), ...defaultKeymap, ...historyKeymap, ...foldKeymap]),
       EditorView.lineWrapping,
+      lineDirections,
       EditorView.contentAttributes.of({ 'aria-label': 'Text, in Markdown', spellcheck: 'true' }),
-      // The caret stays clear of the bars, which cover the beginning and the end of the window.
-      EditorView.scrollMargins.of(() => ({
-        top: heightOf('.top') + heightOf('.tools') + 16,
-        bottom: heightOf('.editor-do') + 24,
-      })),
+      keepClearOfBars,
       tooltips({
         tooltipSpace: () => ({ left: 0, top: 0, right: innerWidth, bottom: innerHeight - heightOf('.editor-do') }),
       }),
@@ -165,13 +172,38 @@ function editorKeys(options: TextOptions, toggleSource: () => void): KeyBinding[
     { key: 'Mod-Shift-7', run: (view) => togglePrefix(view, '1. ') },
     { key: 'Mod-Shift-9', run: (view) => togglePrefix(view, '- [ ] ') },
     { key: 'Mod-Enter', run: (view) => toggleTask(view, view.state.selection.main.head) },
+    { key: 'Alt-Shift-ArrowUp', run: moveBlock(-1) },
+    { key: 'Alt-Shift-ArrowDown', run: moveBlock(1) },
     { key: 'Mod-/', run: () => showKeys() },
+    { key: 'Mod-Alt-f', run: does(toggleFocusMode) },
     ...[1, 2, 3, 4].map((level) => ({
       key: `Mod-Alt-${level}`,
       run: (view: EditorView) => togglePrefix(view, `${'#'.repeat(level)} `),
     })),
   ];
 }
+
+/**
+ * The caret stays clear of the bars, which cover the beginning and the end of the window. No margins of the editor: menus beside the
+ * text would be hidden in as many of its lines, since it is the window that scrolls.
+ */
+const keepClearOfBars = EditorView.scrollHandler.of((view, range, { y }) => {
+  if (y === 'nearest') {
+    // Once the editor has scrolled, which it does first.
+    view.requestMeasure({
+      key: 'bars',
+      read: () => view.coordsAtPos(range.head),
+      write: (caret) => {
+        if (!caret) return;
+        const top = heightOf('.top') + heightOf('.tools') + 16;
+        const bottom = innerHeight - heightOf('.editor-do') - 24;
+        if (caret.top < top) scrollBy(0, caret.top - top);
+        else if (caret.bottom > bottom) scrollBy(0, caret.bottom - bottom);
+      },
+    });
+  }
+  return false;
+});
 
 function heightOf(bar: string): number {
   return document.querySelector(bar)?.clientHeight ?? 0;

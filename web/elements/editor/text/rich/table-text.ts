@@ -63,11 +63,14 @@ function alignmentOf(mark: string): Alignment {
 
 const MARKS: Record<Alignment, string> = { '': '---', left: ':--', center: ':-:', right: '--:' };
 
-/** The Markdown of what was typed into a cell. */
-export function cellText(typed: string): string {
+/** The Markdown of what was typed into a cell. Its line breaks are written as those that it had, one after the other. */
+export function cellText(typed: string, was = ''): string {
+  const breaks = was.match(/<br\s*\/?>/gi) ?? [];
+  let written = 0;
+  const nextBreak = () => breaks[Math.min(written++, breaks.length - 1)] ?? '<br>';
   return typed
     .replace(/\n+$/, '')
-    .replace(/\r?\n/g, '<br>')
+    .replace(/\r?\n/g, nextBreak)
     .replace(/(\\.)|\|/g, (found, escaped) => (escaped ? found : '\\|'));
 }
 

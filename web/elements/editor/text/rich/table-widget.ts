@@ -95,7 +95,7 @@ export class TableEditor {
   #showCell(cell: HTMLElement, text: string): void {
     const isFocused = cell === this.#focused;
     if (isFocused) {
-      if (cellText(cell.textContent ?? '').trim() !== text) cell.textContent = text;
+      if (cellText(cell.textContent ?? '', text).trim() !== text) cell.textContent = text;
     } else if (cell.dataset.text !== text || cell.dataset.raw !== undefined) {
       cell.replaceChildren(inlineDom(text.replaceAll('\\|', '|')));
       delete cell.dataset.raw;
@@ -140,7 +140,7 @@ export class TableEditor {
   }
 
   #write(cell: HTMLElement): void {
-    const text = cellText(cell.innerText).trim();
+    const text = cellText(cell.innerText, cell.dataset.text).trim();
     if (text === cell.dataset.text) return;
     this.apply(setCell(this.table, this.row, this.column, text), false);
   }

@@ -1,0 +1,1 @@
+export { nameToEmoji } from 'gemoji';

@@ -1,0 +1,54 @@
+/** The longer side of a picture in pixels: twice the width of a page's text on a dense screen. */
+const SIDE_MAX = 2_560;
+
+/** Pictures with fewer bytes stay as they are, however many pixels they have. */
+const BYTES_MIN = 1_000_000;
+
+/** How much smaller it must become to be worth changing. */
+const WORTH = 0.8;
+
+const QUALITY = 0.85;
+
+/** What a canvas can write. SVG has no pixels, and of a GIF it would write the first frame alone. */
+const TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/webp']);
+
+/**
+ * A picture as it is uploaded: one with far more pixels than a page shows is drawn smaller, turned as its camera says. `note`: what was
+ * done, for the writer. Everything else, and what the browser cannot read, stays as it is.
+ */
+export async function smallerPicture(file: File): Promise<{ file: File; note?: string }> {
+  if (!TYPES.has(file.type) || file.size < BYTES_MIN || (await isAnimated(file))) return { file };
+  const picture = await createImageBitmap(file).catch(() => {
+    // Damaged, or too large to be drawn: the service says what it is.
+    return undefined;
+  });
+  if (!picture) return { file };
+  const { width, height } = picture;
+  const scale = SIDE_MAX / Math.max(width, height);
+  if (scale >= 1) return { file };
+  const blob = await drawn(picture, Math.round(width * scale), Math.round(height * scale), file.type);
+  picture.close();
+  if (!blob || blob.size > WORTH * file.size) return { file };
+  const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+  const name = file.name || 'The picture';
+  return {
+    file: new File([blob], file.name, { type: blob.type }),
+    note: `${name} was made smaller: ${width} × ${height} to ${SIDE_MAX} pixels, ${megabytes(file.size)} to ${megabytes(blob.size)}.`,
+  };
+}
+
+/** Whether it has frames, as PNG and WebP may: a chunk near its beginning says so. */
+async function isAnimated(file: File): Promise<boolean> {
+  const start = new TextDecoder('latin1').decode(await file.slice(0, 4_096).arrayBuffer());
+  return /acTL|ANIM/.test(start);
+}
+
+function drawn(picture: ImageBitmap, width: number, height: number, type: string): Promise<Blob | null> {
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [width, height];
+  const pen = canvas.getContext('2d');
+  if (!pen) return Promise.resolve(null);
+  pen.imageSmoothingQuality = 'high';
+  pen.drawImage(picture, 0, 0, width, height);
+  return new Promise((resolve) => canvas.toBlob(resolve, type, QUALITY));
+}

@@ -1,0 +1,96 @@
+import { type EditorState, type Extension, StateEffect, StateField, type Transaction } from '@codemirror/state';
+import { EditorView, showTooltip, type Tooltip, type TooltipView } from '@codemirror/view';
+
+/** Where the description of a picture is written: between its brackets. */
+interface AltPlace {
+  from: number;
+  to: number;
+}
+
+const ask = StateEffect.define<AltPlace>();
+const answered = StateEffect.define<null>();
+
+/** The pictures whose descriptions are asked for, the first of them now. */
+const questions = StateField.define<readonly AltPlace[]>({
+  create: () => [],
+  update: (places, transaction) => nextPlaces(places, transaction),
+  provide: (field) => showTooltip.compute([field], (state) => tooltipFor(state)),
+});
+
+function nextPlaces(places: readonly AltPlace[], { changes, docChanged, effects }: Transaction): readonly AltPlace[] {
+  let next = places;
+  if (docChanged && places.length > 0) {
+    const moved = places.map(({ from, to }) => ({ from: changes.mapPos(from, -1), to: changes.mapPos(to, 1) }));
+    // Of a picture that was deleted nothing is asked any more.
+    next = moved.filter(({ from, to }, i) => to > from || places[i]?.from === places[i]?.to);
+  }
+  for (const effect of effects) {
+    if (effect.is(ask)) next = [...next, effect.value];
+    if (effect.is(answered)) next = next.slice(1);
+  }
+  return next;
+}
+
+function tooltipFor(state: EditorState): Tooltip | null {
+  const [first] = state.field(questions);
+  // Below its line: where the picture is shown in place of its text there are no positions.
+  return first ? { pos: state.doc.lineAt(first.to).to, create: createQuestion } : null;
+}
+
+function createQuestion(view: EditorView): TooltipView {
+  const form = document.createElement('form');
+  form.className = 'alt-question';
+  const label = document.createElement('label');
+  const input = document.createElement('input');
+  input.placeholder = 'for who cannot see it';
+  label.append('What does the picture show? ', input);
+  const [save, skip] = ['Save', 'Skip'].map((words) => {
+    const button = document.createElement('button');
+    button.className = 'button';
+    button.textContent = words;
+    return button;
+  }) as [HTMLButtonElement, HTMLButtonElement];
+  skip.type = 'button';
+  const close = (alt: string) => {
+    answer(view, alt);
+    input.value = '';
+    view.focus();
+  };
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    close(input.value);
+  });
+  skip.addEventListener('click', () => close(''));
+  form.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || event.isComposing) return;
+    event.preventDefault();
+    close('');
+  });
+  form.append(label, save, skip);
+  return { dom: form };
+}
+
+function answer(view: EditorView, alt: string): void {
+  const [place] = view.state.field(questions);
+  if (!place) return;
+  const written = alt.trim().replace(/[[\]\\]/g, '\\$&');
+  view.dispatch({
+    effects: answered.of(null),
+    ...(written !== '' && { changes: { ...place, insert: written }, userEvent: 'input' }),
+  });
+}
+
+/** Asks for the description of a picture, beside it; the field gets the focus where `isFocused`. */
+export function askForAlt(view: EditorView, place: AltPlace, isFocused: boolean): void {
+  view.dispatch({ effects: ask.of(place) });
+  // It is drawn with the next measurement.
+  if (isFocused) setTimeout(() => view.dom.querySelector<HTMLElement>('.alt-question input')?.focus());
+}
+
+export const altQuestions: Extension = [
+  questions,
+  EditorView.theme({
+    '.alt-question': { display: 'flex', flexWrap: 'wrap', gap: '0.5rem', alignItems: 'center', padding: '0.5rem' },
+    '.alt-question input': { minWidth: 'min(18rem, 60vw)', padding: '0.3rem 0.5rem', font: 'inherit' },
+  }),
+];

@@ -1,0 +1,65 @@
+import { foldedRanges, syntaxTree } from '@codemirror/language';
+import type { EditorState } from '@codemirror/state';
+import type { SyntaxNode } from '@lezer/common';
+
+/** What moves as one: whole lines, without the line break at their end. */
+export interface MovableBlock {
+  from: number;
+  to: number;
+  /** An item moves among the items of its list; everything else among what stands in the page itself. */
+  isItem: boolean;
+}
+
+/** The block at a position: the innermost item of a list, or what stands in the page itself; a folded heading with what it hides. */
+export function blockAt(state: EditorState, at: number): MovableBlock | undefined {
+  const node = nodeAt(state, at);
+  return node && blockOf(state, node);
+}
+
+/** The blocks among which the one at a position moves, in their order, and which of them it is. */
+export function siblingsAt(state: EditorState, at: number): { blocks: MovableBlock[]; index: number } | undefined {
+  const node = nodeAt(state, at);
+  if (!node?.parent) return undefined;
+  const blocks: MovableBlock[] = [];
+  let index = -1;
+  for (let child = node.parent.firstChild; child; child = child.nextSibling) {
+    const isMarkOnly = node.name === 'ListItem' && child.name !== 'ListItem';
+    const last = blocks.at(-1);
+    const isHidden = last !== undefined && child.from < last.to;
+    if (!isMarkOnly && !isHidden) blocks.push(blockOf(state, child));
+    if (child.from === node.from) index = blocks.length - 1;
+  }
+  return index < 0 ? undefined : { blocks, index };
+}
+
+function nodeAt(state: EditorState, at: number): SyntaxNode | undefined {
+  const line = state.doc.lineAt(at);
+  const text = line.text.replace(/^[\s>]+/, '');
+  if (text === '') return undefined;
+  const tree = syntaxTree(state);
+  let found: SyntaxNode | undefined;
+  for (let node: SyntaxNode | null = tree.resolveInner(line.to - text.length, 1); node; node = node.parent) {
+    if (node.name === 'ListItem' && isOnOwnLines(state, node)) return node;
+    if (node.parent?.type.isTop) found = node;
+  }
+  return found;
+}
+
+/** Whether nothing but spaces and the marks of quotes is before it in its line. */
+function isOnOwnLines({ doc }: EditorState, { from }: SyntaxNode): boolean {
+  return /^[\s>]*$/.test(doc.sliceString(doc.lineAt(from).from, from));
+}
+
+function blockOf(state: EditorState, node: SyntaxNode): MovableBlock {
+  const { doc } = state;
+  const from = doc.lineAt(node.from).from;
+  let { to } = doc.lineAt(node.to);
+  if (/Heading\d$/.test(node.name)) {
+    foldedRanges(state).between(node.from, to, (start, end) => {
+      if (start >= node.from && start <= to) to = doc.lineAt(end).to;
+    });
+  }
+  // What a parser takes for the end of an item may be the empty line behind it.
+  while (to > from && doc.lineAt(to).text.trim() === '') to = doc.lineAt(to).from - 1;
+  return { from, to, isItem: node.name === 'ListItem' };
+}

@@ -1,0 +1,82 @@
+import { EditorSelection, type EditorState, type Text } from '@codemirror/state';
+import type { EditorView } from '@codemirror/view';
+import { type MovableBlock, siblingsAt } from './movable-block.ts';
+
+/** Moves the block of the cursor before the one above it, or behind the one below it. */
+export function moveBlock(by: 1 | -1) {
+  return (view: EditorView): boolean => {
+    const found = siblingsAt(view.state, view.state.selection.main.head);
+    const other = found?.blocks[found.index + by];
+    const block = found?.blocks[found.index];
+    if (!block || !other) return found !== undefined;
+    exchange(view, by === 1 ? [block, other] : [other, block], by === 1 ? 0 : 1);
+    return true;
+  };
+}
+
+/** Moves the block at a position before the one with this index among its siblings; behind the last one for their number. */
+export function moveBlockTo(view: EditorView, at: number, target: number): void {
+  const found = siblingsAt(view.state, at);
+  const block = found?.blocks[found.index];
+  if (!found || !block || target === found.index || target === found.index + 1) return;
+  const { blocks, index } = found;
+  const isDown = target > index;
+  const others = isDown ? blocks.slice(index + 1, target) : blocks.slice(target, index);
+  const [first, last] = [others[0], others.at(-1)];
+  if (!first || !last) return;
+  const passed = { from: first.from, to: last.to, isItem: block.isItem };
+  exchange(view, isDown ? [block, passed] : [passed, block], isDown ? 0 : 1);
+}
+
+/** Exchanges two neighbours. The selection goes with the one that is moved. */
+function exchange(view: EditorView, [upper, lower]: [MovableBlock, MovableBlock], moved: 0 | 1): void {
+  const { state } = view;
+  const { doc } = state;
+  const [first, second] = withNumbers(state, upper, lower);
+  const gap = doc.sliceString(upper.to, lower.from);
+  const between = upper.isItem ? gap : gapBetween(gap, second, first);
+  const lead = upper.isItem ? '' : missingBreak(lineBefore(doc, upper.from), second);
+  const trail = upper.isItem ? '' : missingBreak(first, lineAfter(doc, lower.to));
+  const insert = lead + second + between + first + trail;
+  const movedTo = upper.from + lead.length + (moved === 0 ? second.length + between.length : 0);
+  const { main } = state.selection;
+  const block = moved === 0 ? upper : lower;
+  const shifted = (at: number) => movedTo + Math.max(0, Math.min(at, block.to) - block.from);
+  view.dispatch({
+    changes: { from: upper.from, to: lower.to, insert },
+    selection: EditorSelection.single(shifted(main.anchor), shifted(main.head)),
+    userEvent: 'move.line',
+    scrollIntoView: true,
+  });
+}
+
+/** The texts of two blocks; those of numbered items with the number of the other, so that the list counts on. */
+function withNumbers({ doc }: EditorState, upper: MovableBlock, lower: MovableBlock): [string, string] {
+  const texts: [string, string] = [doc.sliceString(upper.from, upper.to), doc.sliceString(lower.from, lower.to)];
+  const [one, other] = texts.map((text) => /^[\s>]*(\d+)[.)]/.exec(text));
+  // A longer number would change how far the lines below it are indented.
+  if (!upper.isItem || !one?.[1] || !other?.[1] || one[1].length !== other[1].length) return texts;
+  const numbered = (text: string, was: RegExpExecArray, number: string) =>
+    was[0].replace(/\d+/, number) + text.slice(was[0].length);
+  return [numbered(texts[0], one, other[1]), numbered(texts[1], other, one[1])];
+}
+
+const isHeading = (text: string) => /^ {0,3}#{1,6}(?:\s|$)/.test(text);
+
+function gapBetween(gap: string, above: string, below: string): string {
+  return /\n[ \t]*\n/.test(gap) ? gap : gap + missingBreak(above, below);
+}
+
+/** What keeps two blocks apart that follow each other: without an empty line, a paragraph would go on in the next one. */
+function missingBreak(above: string, below: string): string {
+  if (above.trim() === '' || below.trim() === '' || isHeading(below)) return '';
+  return isHeading(above) && !above.includes('\n') ? '' : '\n';
+}
+
+function lineBefore(doc: Text, at: number): string {
+  return at === 0 ? '' : doc.lineAt(at - 1).text;
+}
+
+function lineAfter(doc: Text, at: number): string {
+  return at >= doc.length ? '' : doc.lineAt(at + 1).text;
+}

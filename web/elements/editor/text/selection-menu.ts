@@ -1,0 +1,77 @@
+import { type EditorState, type Extension, StateEffect, StateField, type Transaction } from '@codemirror/state';
+import { EditorView, keymap, showTooltip, type Tooltip, type TooltipView } from '@codemirror/view';
+import { formatTools } from '../format-tools.ts';
+import { Toolbar } from '../toolbar.ts';
+
+/** The pointer that selects was released, or the menu was dismissed. */
+const setShown = StateEffect.define<boolean>();
+
+/** The tools for the selected words, beside them; not while the pointer is still selecting. */
+const menuField = StateField.define<Tooltip | null>({
+  create: () => null,
+  update: (menu, transaction) => nextMenu(menu, transaction),
+  provide: (field) => showTooltip.from(field),
+});
+
+function nextMenu(menu: Tooltip | null, transaction: Transaction): Tooltip | null {
+  const { state, effects, selection, docChanged } = transaction;
+  for (const effect of effects) if (effect.is(setShown)) return effect.value ? menuFor(state) : null;
+  if (!selection && !docChanged) return menu;
+  // What was only changed keeps its menu: a mark was set, and another may follow.
+  const isSelecting =
+    selection !== undefined && transaction.isUserEvent('select') && !transaction.isUserEvent('select.pointer');
+  return isSelecting || menu ? menuFor(state) : null;
+}
+
+function menuFor(state: EditorState): Tooltip | null {
+  const { main } = state.selection;
+  if (state.sliceDoc(main.from, main.to).trim() === '') return null;
+  // On a touch screen the system's own menu is above the selection.
+  return { pos: main.from, end: main.to, above: !matchMedia('(pointer: coarse)').matches, create: createMenu };
+}
+
+function createMenu(view: EditorView): TooltipView {
+  const { headings, marks, lists, quotes } = formatTools(view);
+  const bar = new Toolbar('Formatting of the selection', [marks, headings, [...lists, ...quotes]]);
+  bar.element.classList.add('selection-menu');
+  bar.element.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    view.focus();
+  });
+  return { dom: bar.element, update: () => bar.update() };
+}
+
+function focusMenu(view: EditorView): boolean {
+  if (!view.state.field(menuField)) view.dispatch({ effects: setShown.of(true) });
+  // It is drawn with the next measurement.
+  setTimeout(() => view.dom.querySelector<HTMLElement>('.selection-menu [tabindex="0"]')?.focus());
+  return view.state.field(menuField) !== null;
+}
+
+function dismissMenu(view: EditorView): boolean {
+  if (!view.state.field(menuField)) return false;
+  view.dispatch({ effects: setShown.of(false) });
+  return true;
+}
+
+/** The tools beside a selection. Alt+F10 leads into them, as in other editors; Escape back, and once more closes them. */
+export const selectionMenu: Extension = [
+  menuField,
+  keymap.of([
+    { key: 'Alt-F10', run: focusMenu },
+    { key: 'Escape', run: dismissMenu },
+  ]),
+  EditorView.domEventHandlers({
+    mouseup: (_event, view) => {
+      // The selection that the pointer made is read from the document a moment later.
+      setTimeout(() => view.hasFocus && view.dispatch({ effects: setShown.of(true) }));
+    },
+    focusout: (_event, view) => {
+      setTimeout(() => {
+        const { activeElement } = view.root as ShadowRoot;
+        if (!view.dom.contains(activeElement)) dismissMenu(view);
+      });
+    },
+  }),
+];
