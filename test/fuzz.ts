@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 /** Runs the fuzzers for longer than `npm test` does, one after the other; see CONTRIBUTING.md. */
-const FUZZERS = ['api', 'markdown', 'documents', 'faults', 'web'];
+const FUZZERS = ['api', 'markdown', 'documents', 'faults', 'web', 'editor'];
 const USAGE = `Usage: npm run fuzz -- [options]
   --minutes 60       how long in all, in equal parts
   --only api,web     only these of ${FUZZERS.join(', ')}

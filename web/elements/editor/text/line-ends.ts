@@ -1,5 +1,13 @@
 import { invertedEffects } from '@codemirror/commands';
-import { type EditorState, type Extension, RangeSet, RangeValue, StateEffect, StateField } from '@codemirror/state';
+import {
+  type ChangeSet,
+  type EditorState,
+  type Extension,
+  RangeSet,
+  RangeValue,
+  StateEffect,
+  StateField,
+} from '@codemirror/state';
 
 /** A line break that is not written as most of the text's are. It covers the break, and is deleted with it. */
 class OtherBreak extends RangeValue {
@@ -29,7 +37,7 @@ const lineEnds = StateField.define<LineEnds>({
   create: () => ({ isCrlf: false, others: RangeSet.empty }),
   update(value, transaction) {
     let { isCrlf, others } = value;
-    if (transaction.docChanged) others = others.map(transaction.changes);
+    if (transaction.docChanged && others.size > 0) others = mapped(others, transaction.changes);
     for (const effect of transaction.effects) {
       if (effect.is(setLineEnds)) ({ isCrlf, others } = effect.value);
       if (effect.is(restoreBreaks)) others = others.update({ add: effect.value.map(breakAt), sort: true });
@@ -37,6 +45,15 @@ const lineEnds = StateField.define<LineEnds>({
     return isCrlf === value.isCrlf && others === value.others ? value : { isCrlf, others };
   },
 });
+
+/** The breaks that a change leaves. One that is replaced is gone: mapped alone, it would cover what is written in its place. */
+function mapped(others: RangeSet<OtherBreak>, changes: ChangeSet): RangeSet<OtherBreak> {
+  let left = others;
+  changes.iterChangedRanges((from, to) => {
+    if (to > from) left = left.update({ filterFrom: from, filterTo: to, filter: (at) => at < from || at >= to });
+  });
+  return left.map(changes);
+}
 
 /** A break that an undo brings back is written as it was. */
 const undoBreaks = invertedEffects.of((transaction) => {
