@@ -31,6 +31,7 @@ const TABLES: Record<string, [table: string, id: string]> = {
   upload: ['uploads', 'upload_id'],
   job: ['jobs', 'job_id'],
   page: ['pages', 'page_id'],
+  template: ['templates', 'page_id'],
   attachment: ['attachments', 'attachment_id'],
   export: ['jobs', 'job_id'],
   import: ['jobs', 'job_id'],

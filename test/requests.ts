@@ -62,12 +62,12 @@ export function pathParams(endpoint: Endpoint): string[] {
 }
 
 /**
- * The parameters of objects that must exist. The last of a PUT is an id that the caller makes up, among their own objects
- * alone: an id of other callers, or an unused one, creates an object.
+ * The parameters of objects that must exist. The last of a PUT, but for a page, is an id that the caller makes up, among their own
+ * objects alone: an id of other callers, or an unused one, creates an object.
  */
 export function existingParams(endpoint: Endpoint): string[] {
   const params = pathParams(endpoint);
-  return endpoint.method === 'PUT' ? params.slice(0, -1) : params;
+  return endpoint.method === 'PUT' && params.at(-1) !== 'page_id' ? params.slice(0, -1) : params;
 }
 
 /** The path with its parameters filled in. */
@@ -83,6 +83,7 @@ export function pathOf(endpoint: Endpoint, ids: Ids): string {
 /** The body of the endpoint's example, with existing ids, and with a new value where values are unique. */
 export function validBody(endpoint: Endpoint, ids: Ids): Record<string, unknown> {
   const body = { ...(endpoint.example.body as Record<string, unknown>) };
+  if (endpoint.path.endsWith(':saved_search_id')) body.name = `Search fresh ${randomUUID()}`;
   if ('slug' in body) body.slug = `s-${randomUUID()}`;
   for (const name of Object.keys(body)) if (name in ids) body[name] = ids[name];
   if ('email' in body) body.email = ids.email ?? `${randomUUID()}@example.com`;

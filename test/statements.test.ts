@@ -55,8 +55,6 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/wikis/:wiki_id/pages': 8,
   // The template, and what a new page needs.
   'POST /v1/wikis/:wiki_id/templates/:page_id/pages': 9,
-  // The write, and what is there where the page is a template already.
-  'PUT /v1/wikis/:wiki_id/templates/:page_id': 2,
   // The current page, before the text is rendered; for a new title begin, the lock on the wiki, the page again, the
   // write, pending links to this title, the page as it is read, commit.
   'PATCH /v1/wikis/:wiki_id/pages/:page_id': 8,

@@ -13,7 +13,6 @@ import { raw, sql } from '../src/db/sql.ts';
 import { lostText } from '../src/documents/formats/losses.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { mergePending } from '../src/search/index/merge-pending.ts';
-import { exampleSavedSearch } from '../src/search/schema.ts';
 import { ended } from './archives.ts';
 import { checkAnswer, checkDeclared } from './leak-patterns.ts';
 import { startSignInProvider } from './openid-sign-in.ts';
@@ -275,11 +274,11 @@ async function addAutosave(db: Db, user_id: string, wiki_id: string, page_id: st
 /** A saved search of this user, and its id. */
 async function addSavedSearch(db: Db, user_id: string, wiki_id: string, word: string): Promise<string> {
   const saved_search_id = randomBytes(12).toString('hex');
-  // A user may have 50, and a name once. These were for requests that are over.
+  // A user may have 50. These were for requests that are over.
   await db.query(sql`
-    delete from saved_searches where wiki_id = ${wiki_id} and user_id = ${user_id} and (name = ${exampleSavedSearch.name} or saved_search_id in (
-      select saved_search_id from saved_searches where wiki_id = ${wiki_id} and user_id = ${user_id} and query = 'fresh'
-      order by created_at desc offset 20))`);
+    delete from saved_searches where wiki_id = ${wiki_id} and user_id = ${user_id} and saved_search_id in (
+      select saved_search_id from saved_searches
+      where wiki_id = ${wiki_id} and user_id = ${user_id} and name like 'Search fresh %' order by created_at desc offset 20)`);
   await db.query(sql`
     insert into saved_searches (wiki_id, user_id, saved_search_id, name, query, sort)
     values (${wiki_id}, ${user_id}, ${saved_search_id}, ${`Search ${word} ${saved_search_id}`}, ${word}, 'relevance')`);
@@ -311,6 +310,7 @@ function changesState({ method, path }: Endpoint): boolean {
     /\/(complete|cancel|retry)$/.test(path) ||
     (method === 'PATCH' && path.includes('/files/')) ||
     /\/(revoke|transfer|lookup|accept)$/.test(path) ||
+    (method === 'PUT' && path.endsWith('/templates/:page_id')) ||
     // Each caller has their own.
     /\/:(autosave|saved_search)_id$/.test(path)
   );
@@ -355,7 +355,7 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
       ${key.obfuscated})`);
   const isOfPage = /\/(?:pages|templates)\/:page_id/.test(endpoint.path);
   const page_id = isOfPage ? await freshPage(db, a, owner, endpoint) : a.page_id;
-  if (endpoint.path.includes('/templates/')) await addTemplate(db, a.wiki_id, page_id);
+  if (endpoint.path.includes('/templates/') && endpoint.method !== 'PUT') await addTemplate(db, a.wiki_id, page_id);
   const attachment_id = endpoint.path.includes(':attachment_id') ? await freshAttachment(db, a) : a.attachment_id;
   const wiki_id =
     nameOf(endpoint) === 'DELETE /v1/wikis/:wiki_id' ? await freshWiki(db, workspace_id, owner.user_id) : a.wiki_id;

@@ -15,6 +15,7 @@ const TARGETS = {
   password: 'user_id',
   sign_in_link: 'email',
   page: 'page_id',
+  template: 'page_id',
   attachment: 'attachment_id',
   export: 'job_id',
   import: 'job_id',

@@ -317,10 +317,10 @@ test('what is too long as a section is divided further, and what has no headings
   await wiki.assertCited();
 });
 
-/** Of each kind of block one that is too long for a page, of 3,000 items; one of them says `change`. */
+/** Of each kind of block one that is too long for a page, of 800 items; one of them says `change`. */
 function hugeBlock(kind: string, change: string): string {
-  const text = (i: number) => (i === 1_500 ? change : `${words(`${kind}${i}x`, 14)} [link](#a)`);
-  const items = Array.from({ length: 1_800 }, (_, i) => text(i));
+  const text = (i: number) => (i === 400 ? change : `${words(`${kind}${i}x`, 36)} [link](#a)`);
+  const items = Array.from({ length: 800 }, (_, i) => text(i));
   if (kind === 'list') return items.map((item) => `1. ${item}\n`).join('');
   if (kind === 'nested') return items.map((item) => `- ${item}\n  - below\n\n    more\n`).join('');
   if (kind === 'table') return `| Head | Of it |\n| - | - |\n${items.map((item) => `| ${item} | x |\n`).join('')}`;

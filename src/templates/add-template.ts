@@ -13,7 +13,7 @@ export const addTemplate = endpoint({
     'The page stays what it is. In its title and its text `{{title}}`, `{{date}}` and `{{author}}` stand for what the new page has. ' +
     'A page that is a template already stays one.',
   access: onWiki('pages:write'),
-  event: 'page.template_added',
+  event: 'template.added',
   params: PageParams,
   reply: Template,
   example: { reply: exampleTemplate },

@@ -11,7 +11,7 @@ export const removeTemplate = endpoint({
   summary: 'Make a template an ordinary page',
   description: 'The page stays, and so do the pages that were made from it. 404 if the page is no template.',
   access: onWiki('pages:write'),
-  event: 'page.template_removed',
+  event: 'template.removed',
   params: PageParams,
   status: 204,
   reply: Type.Null(),

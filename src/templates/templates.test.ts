@@ -28,11 +28,11 @@ test('a page becomes a template and an ordinary page again, each with one audit 
   assert.deepEqual(await titles(), ['Notes of {{date}}']);
   assert.equal((await owner.get(`${wiki}/pages/${other.page_id}`)).body.title, 'Other');
   const records = await world.db.query<{ type: string; target_id: string }>(sql`
-    select type, target_id from audit_events where type like 'page.template%' order by event_id`);
+    select type, target_id from audit_events where type like 'template.%' order by event_id`);
   assert.deepEqual(records, [
-    { type: 'page.template_added', target_id: template.page_id },
-    { type: 'page.template_added', target_id: other.page_id },
-    { type: 'page.template_removed', target_id: other.page_id },
+    { type: 'template.added', target_id: template.page_id },
+    { type: 'template.added', target_id: other.page_id },
+    { type: 'template.removed', target_id: other.page_id },
   ]);
 });
 
