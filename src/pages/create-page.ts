@@ -30,6 +30,16 @@ interface Place {
   position: number;
 }
 
+/** A page that was just written, as an example. */
+export const exampleNewPage: FullPage = {
+  ...exampleFullPage,
+  path: 'setup',
+  parent_page_id: '',
+  origin: 'authored',
+  source_count: 0,
+  citations: [],
+};
+
 export const createPage = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/pages',
@@ -52,14 +62,7 @@ export const createPage = endpoint({
   errors: ['quota_exceeded', 'invalid_title', 'invalid_slug', 'invalid_request', 'slug_taken'],
   example: {
     body: { title: 'Setup', markdown: exampleFullPage.markdown, slug: 'setup' },
-    reply: {
-      ...exampleFullPage,
-      path: 'setup',
-      parent_page_id: '',
-      origin: 'authored',
-      source_count: 0,
-      citations: [],
-    },
+    reply: exampleNewPage,
   },
   run: (context) => addPage(context, context.body),
 });

@@ -4,8 +4,8 @@ import { notFound } from '../core/errors.ts';
 import { InputText } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { addPage } from '../pages/create-page.ts';
-import { exampleFullPage, FullPage, PageParams, pageTag } from '../pages/schema.ts';
+import { addPage, exampleNewPage } from '../pages/create-page.ts';
+import { FullPage, PageParams, pageTag } from '../pages/schema.ts';
 import { fillTemplate } from './fill-template.ts';
 import { type TemplateRow, templateRow, textAt } from './template-text.ts';
 
@@ -35,14 +35,7 @@ export const createFromTemplate = endpoint({
   errors: ['quota_exceeded', 'invalid_title', 'invalid_slug', 'invalid_request', 'slug_taken'],
   example: {
     body: { title: 'Setup' },
-    reply: {
-      ...exampleFullPage,
-      path: 'setup',
-      parent_page_id: '',
-      origin: 'authored',
-      source_count: 0,
-      citations: [],
-    },
+    reply: exampleNewPage,
   },
   run: async (context) => {
     const { params, body, maybeOne } = context;
