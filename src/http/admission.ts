@@ -51,6 +51,7 @@ export function admission({ load, bodies, db, credentials, limits, cors, publicU
     requireHost(request, reply);
     if (request.is404) {
       await limits?.limitUnmatched(request, reply);
+      request.server.knownPaths.refuse(request.raw.url ?? '', reply);
       throw new ApiError('not_found', 'There is no such route.', { detail: 'Not Found' });
     }
     const { endpoint, isUnmatched } = request.routeOptions.config;

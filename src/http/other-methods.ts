@@ -1,5 +1,38 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import findMyWay from 'find-my-way';
 import { ApiError } from '../core/errors.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    knownPaths: KnownPaths;
+  }
+}
+
+/** Which methods a path has, whatever the method of the request is. */
+export interface KnownPaths {
+  add(url: string, methods: readonly string[]): void;
+  /** Errors: 405 with `Allow` if the address is that of a known path. */
+  refuse(address: string, reply: FastifyReply): void;
+}
+
+/**
+ * The methods that clients use. A path refuses those that it does not have by a route of its own, because another path may
+ * match the address, too: `PATCH …/pages/search` is not the page `search`. For the thirty others of HTTP, which no path has,
+ * a route each would take most of the router's memory and of the time to build it; openKnownPaths() refuses them.
+ */
+const USUAL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** `maxParamLength`: that of the server's own router. */
+export function openKnownPaths(maxParamLength: number): KnownPaths {
+  const router = findMyWay({ maxParamLength });
+  return {
+    add: (url, methods) => router.on('GET', url, () => undefined, methods),
+    refuse(address, reply) {
+      const methods: string[] | undefined = router.find('GET', address)?.store;
+      if (methods) refuse(reply, methods);
+    },
+  };
+}
 
 /** 405 with `Allow` for every method that a known path does not have. */
 export function refuseOtherMethods(
@@ -13,12 +46,15 @@ export function refuseOtherMethods(
     methodsOf.set(url, [...(methodsOf.get(url) ?? []), method, ...(method === 'GET' ? ['HEAD'] : [])]);
   }
   for (const [url, methods] of methodsOf) {
-    const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
-      reply.header('allow', methods.join(', '));
-      const message = `This path answers ${methods.join(', ')}.`;
-      throw new ApiError('method_not_allowed', message, { detail: 'Method Not Allowed' });
-    };
-    const others = app.supportedMethods.filter((method) => !methods.includes(method));
-    app.route({ method: others, url, config, onRequest: refuse, handler: refuse });
+    app.knownPaths.add(url, methods);
+    const onRequest = async (_request: FastifyRequest, reply: FastifyReply) => refuse(reply, methods);
+    const others = USUAL_METHODS.filter((method) => !methods.includes(method));
+    app.route({ method: others, url, config, onRequest, handler: onRequest });
   }
+}
+
+function refuse(reply: FastifyReply, methods: readonly string[]): never {
+  reply.header('allow', methods.join(', '));
+  const message = `This path answers ${methods.join(', ')}.`;
+  throw new ApiError('method_not_allowed', message, { detail: 'Method Not Allowed' });
 }

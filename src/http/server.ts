@@ -21,13 +21,13 @@ import { actorOf, afterCallerCheck, sendError } from './error-reply.ts';
 import { EventStream, openEventStreams } from './event-stream.ts';
 import { handlerOf } from './handler/handler.ts';
 import type { HandlerNeeds } from './handler/needs.ts';
-import { replySchema } from './handler/reply-schema.ts';
+import { replySchema, serializedOnce } from './handler/reply-schema.ts';
 import { connectionCloser } from './load/close-connections.ts';
 import { openLargeBodies } from './load/large-bodies.ts';
 import { openLoadShedding } from './load/load-shedding.ts';
 import type { RequestStats } from './load/request-stats.ts';
 import { disconnectSlowClients } from './load/slow-clients.ts';
-import { refuseOtherMethods } from './other-methods.ts';
+import { openKnownPaths, refuseOtherMethods } from './other-methods.ts';
 import type { Limits, Services } from './services.ts';
 import { toApiError } from './to-api-error.ts';
 import { refuseUndecodable, refuseUnroutable } from './undecodable.ts';
@@ -49,10 +49,14 @@ interface ServerOptions {
 /** Maximum number of open connections of a process; further ones are closed at once. */
 const CONNECTIONS_MAX = 8_000;
 
+/** Maximum number of characters of a part of a path. */
+const PARAM_LENGTH_MAX = 4_096;
+
 /** Builds the HTTP server from the list of endpoints. */
 export function makeServer(options: ServerOptions): FastifyInstance {
   const { endpoints, db, credentials, services, limits, log } = options;
   const app = newServer(options);
+  app.decorate('knownPaths', openKnownPaths(PARAM_LENGTH_MAX));
   const cors = openWidgetCors(db);
   app.decorateRequest('callerKnown', false);
   app.decorateRequest('credential', undefined);
@@ -111,7 +115,7 @@ function newServer({ services, trustedProxies, log }: ServerOptions): FastifyIns
       connectionsCheckingInterval: 5_000,
     },
     bodyLimit: services.limits.json_bytes,
-    routerOptions: { maxParamLength: 4_096 },
+    routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     // bodyTimeout limits the time for a body: 30 s for JSON; a large upload may take longer while bytes arrive.
     requestTimeout: 0,
     keepAliveTimeout: 72_000,
@@ -138,7 +142,7 @@ function routeOf(endpoint: Endpoint, needs: HandlerNeeds, cors: WidgetCors): Rou
     method,
     url: path.replace(/\*[a-z_]+$/, '*'),
     config: { endpoint },
-    ...(isJson && { schema: { response: { [status]: replySchema(reply) } } }),
+    ...(isJson && { schema: { response: { [status]: replySchema(reply) } }, serializerCompiler: serializedOnce }),
     bodyLimit: bodyLimit(endpoint, needs.services.limits),
     ...(access.on === 'widget' && {
       onSend: async (request: FastifyRequest, reply: FastifyReply) => {

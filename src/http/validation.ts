@@ -18,9 +18,15 @@ const DETAILS_LENGTH_MAX = 32_768;
 
 type Check = (value: unknown) => void;
 
-/** Compiles a check of a JSON body against its schema. Errors: 422 with `loc` ["body", …]. */
+/** Compiles the schema when something is validated for the first time: a start would wait for all of them. */
+function compiledOnce(schema: TSchema): () => ValidateFunction {
+  let validate: ValidateFunction | undefined;
+  return () => (validate ??= ajv.compile(schema));
+}
+
+/** A check of a JSON body against its schema. Errors: 422 with `loc` ["body", …]. */
 export function bodyCheck(schema: TSchema & { properties?: Record<string, TSchema & { maxItems?: number }> }): Check {
-  const validate = ajv.compile(schema);
+  const validate = compiledOnce(schema);
   const lengths = Object.entries(schema.properties ?? {}).flatMap(([name, { maxItems }]) =>
     maxItems === undefined ? [] : [{ name, maxItems }],
   );
@@ -43,7 +49,7 @@ export function bodyCheck(schema: TSchema & { properties?: Record<string, TSchem
       return Array.isArray(list) && list.length > maxItems ? [listTooLong(['body', name], list, maxItems)] : [];
     });
     if (tooLong.length > 0) throw validationError(tooLong);
-    run(validate, 'body', value);
+    run(validate(), 'body', value);
   };
 }
 
@@ -64,12 +70,12 @@ function run(validate: ValidateFunction, where: string, value: unknown): void {
 }
 
 /**
- * Compiles a reader of the query: integers from plain digits only, each name at most once, unknown names ignored.
+ * A reader of the query: integers from plain digits only, each name at most once, unknown names ignored.
  * Errors: 400 for what cannot be decoded, 422 with `loc` ["query", name] for the rest.
  */
 export function queryReader(schema: TSchema & { properties?: Record<string, TSchema> }) {
   const properties = Object.entries(schema.properties ?? {});
-  const validate = ajv.compile(schema);
+  const validate = compiledOnce(schema);
   return (raw: string): Record<string, unknown> => {
     const given = raw === '' ? new Map<string, string[]>() : decodeQuery(raw);
     const value: Record<string, unknown> = {};
@@ -94,7 +100,7 @@ export function queryReader(schema: TSchema & { properties?: Record<string, TSch
       }
     }
     if (invalid.length > 0) throw validationError(invalid);
-    run(validate, 'query', value);
+    run(validate(), 'query', value);
     return value;
   };
 }

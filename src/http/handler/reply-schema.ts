@@ -1,3 +1,4 @@
+import fastJson from 'fast-json-stringify';
 import type { TSchema } from 'typebox';
 
 type Schema = Record<string, unknown>;
@@ -9,6 +10,12 @@ type Schema = Record<string, unknown>;
  */
 export function replySchema(reply: TSchema): Schema {
   return withoutDefaults(reply as Schema);
+}
+
+/** Builds the serializer of a reply when the first one is sent: a start would wait for all of them. */
+export function serializedOnce({ schema }: { schema: unknown }): (reply: unknown) => string {
+  let stringify: ((reply: unknown) => string) | undefined;
+  return (reply) => (stringify ??= fastJson(schema as Schema))(reply);
 }
 
 function withoutDefaults({ default: _, ...schema }: Schema): Schema {

@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import type { Static, TSchema } from 'typebox';
 import { ApiError } from '../../core/errors.ts';
 import { decodeJson } from '../../http/body.ts';
@@ -16,8 +16,10 @@ type ReadRecord<T> = (bytes: Buffer, where: string) => T;
 
 /** Reads JSON of this shape; throws an ArchiveError that says where it is not. */
 export function recordReader<S extends TSchema>(schema: S): ReadRecord<Static<S>> {
-  const validate = ajv.compile(schema);
+  // Compiled with the first record: a service that imports nothing does not wait for it when it starts.
+  let compiled: ValidateFunction | undefined;
   return (bytes, where) => {
+    const validate = (compiled ??= ajv.compile(schema));
     let value: unknown;
     try {
       value = decodeJson(bytes);
