@@ -90,7 +90,12 @@ const EPUB = zipOf([
     '<package xmlns="http://www.idpf.org/2007/opf" version="3.0"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>A book</dc:title></metadata><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/><item id="b" href="b.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>',
   ],
   ['a.xhtml', XHTML('<h1>One</h1><p>Text, <a href="b.xhtml#x">more</a>, 10<sup>6</sup>.</p><ul><li>item</li></ul>')],
-  ['b.xhtml', XHTML('<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre>')],
+  [
+    'b.xhtml',
+    XHTML(
+      '<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre><dl><dt>Term</dt><dd>Meaning</dd></dl>',
+    ),
+  ],
 ]);
 
 /** Three rows of two cells, which only their lines tell from words. */
@@ -164,7 +169,7 @@ const NOTEBOOK = {
         { output_type: 'stream', text: '\u001b[31mred\u001b[0m\n' },
         {
           output_type: 'execute_result',
-          data: { 'text/html': '<table><tr><th>a<tr><td>1</table>', 'text/plain': 'a\n1' },
+          data: { 'text/html': '<table><tr><th>a<tr><td>1</table><dl><dt>t<dd>m</dl>', 'text/plain': 'a\n1' },
         },
         { output_type: 'error', ename: 'Error', evalue: 'no', traceback: [] },
       ],
@@ -182,7 +187,7 @@ Content-Type: multipart/mixed; boundary=x
 Content-Type: text/html; charset=iso-8859-1
 Content-Transfer-Encoding: quoted-printable
 
-<p>Gr=FC=DFe</p><ul><li>one</ul>
+<p>Gr=FC=DFe</p><ul><li>one</ul><dl><dt>Term<dd>Meaning</dl>
 --x
 Content-Type: message/rfc822
 
@@ -235,7 +240,7 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     [
       'letter.docx',
       docxOf(
-        `${wordParagraph('A title', 'Heading1')}${wordParagraph('Text of it')}<w:p><w:r><w:t>x</w:t></w:r><w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>2</w:t></w:r></w:p><w:tbl><w:tr><w:tc>${wordParagraph('1')}</w:tc><w:tc>${wordParagraph('2')}</w:tc></w:tr></w:tbl>`,
+        `${wordParagraph('A title', 'Heading1')}${wordParagraph('Text of it')}<w:p><w:pPr><w:outlineLvl w:val="1"/></w:pPr><w:r><w:t>A part</w:t></w:r></w:p><w:p><w:r><w:t>x</w:t></w:r><w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>2</w:t></w:r></w:p><w:tbl><w:tr><w:tc>${wordParagraph('1')}</w:tc><w:tc>${wordParagraph('2')}</w:tc></w:tr></w:tbl>`,
       ),
     ],
     ['list.docx', WORD_LIST],

@@ -73,9 +73,8 @@ const a = 1; // (1)
 
    1. two
 
-      - term
-
-        meaning
+      term
+      : meaning
 
 $x^2$
 

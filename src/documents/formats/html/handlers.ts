@@ -2,6 +2,7 @@ import type { Element } from 'hast';
 import { defaultHandlers, type Handle, type State } from 'hast-util-to-mdast';
 import type { FootnoteDefinition, FootnoteReference, Heading, Html, Nodes } from 'mdast';
 import type { InlineMath } from '../../../markdown/math-syntax.ts';
+import { definitionList } from './definitions.ts';
 import { textOf } from './elements.ts';
 import { NOTE, NOTE_ELEMENT, TARGETS } from './link-targets.ts';
 import { mathDisplay } from './mathematics.ts';
@@ -12,9 +13,9 @@ type Result = Nodes[] | Nodes | undefined;
 export const pageHandlers: Record<string, Handle> = {
   a(state: State, node: Element): Result {
     const label = node.properties[NOTE];
-    if (label !== undefined) return noteReference(String(label));
-    const targets = targetsOf(node);
-    if (targets) return { type: 'html', value: '', data: { targets } } satisfies Html;
+    if (label !== undefined) return [...node.children.flatMap(placesIn), noteReference(String(label))];
+    const [place] = placesIn(node);
+    if (place) return place;
     return defaultHandlers.a(state, node);
   },
   [NOTE_ELEMENT](state: State, node: Element): Result {
@@ -30,6 +31,7 @@ export const pageHandlers: Record<string, Handle> = {
     if (display === undefined) return defaultHandlers.code(state, node);
     return { type: 'inlineMath', value: textOf(node), display: display === 'display' } satisfies InlineMath;
   },
+  dl: definitionList,
   sub: (state: State, node: Element): Result => [html('<sub>'), ...state.all(node), html('</sub>')],
   sup: (state: State, node: Element): Result => [html('<sup>'), ...state.all(node), html('</sup>')],
   ...Object.fromEntries(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [name, heading])),
@@ -43,6 +45,12 @@ function heading(state: State, node: Element): Result {
 
 function noteReference(label: string): FootnoteReference {
   return { type: 'footnoteReference', identifier: label, label };
+}
+
+/** The empty element of a target: of a reference to a note only this is left of its content. */
+function placesIn(node: Element['children'][number]): Html[] {
+  const targets = node.type === 'element' && node.tagName === 'a' ? targetsOf(node) : undefined;
+  return targets ? [{ type: 'html', value: '', data: { targets } }] : [];
 }
 
 function targetsOf({ properties }: Element): number[] | undefined {

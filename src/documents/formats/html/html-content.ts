@@ -2,6 +2,7 @@ import type { Element, Root } from 'hast';
 import type { LossList } from '../loss-list.ts';
 import { countCharacters, type LossKind } from '../losses.ts';
 import { type Children, findElement, newElement, newText, textOf, visit } from './elements.ts';
+import { TARGETS } from './link-targets.ts';
 
 /** Elements that are not part of the readable text, and what their text is a loss of. */
 const CHROME: ReadonlyMap<string, LossKind> = new Map([
@@ -18,7 +19,7 @@ function eachAs(kind: LossKind, names: string): [string, LossKind][] {
   return names.split(' ').map((name) => [name, kind]);
 }
 
-/** Emphasis of nothing is nothing; the writer of Markdown would take the square of a row of them. */
+/** Emphasis of nothing is nothing; the writer of Markdown would take the square of the length of a row of them. */
 const EMPHASIS = new Set('b big del em i mark s small strike strong u'.split(' '));
 
 /** Navigation, and parts that repeat on every page of a site, by role (WAI-ARIA landmarks). */
@@ -78,14 +79,37 @@ function removeFrom(parent: Root | Element, isOutermost: boolean, losses: LossLi
       // A summary may have headings in it.
       if (child.tagName === 'summary') child.tagName = 'div';
       removeFrom(child, false, losses);
-      return EMPHASIS.has(child.tagName) && child.children.length === 0 ? [] : [child];
+      return EMPHASIS.has(child.tagName) ? emphasized(child) : [child];
     }
     if (isCheckbox(child)) return items && i === 0 ? [child] : [newText(child.properties.checked ? '☑ ' : '☐ ')];
+    const places = placesIn(child);
     const picture = child.tagName === 'svg' ? pictureIn(child) : undefined;
-    if (picture) return [picture];
+    if (picture) return [...places, picture];
     addLoss(child, loss, losses);
-    return [];
+    return places;
   });
+}
+
+/** Emphasis around its words: in Markdown a space cannot stand at its edge. */
+function emphasized(element: Element): Children {
+  const { children } = element;
+  const [first, last] = [children[0], children.at(-1)];
+  const before = first?.type === 'text' ? (/^\s+/.exec(first.value)?.[0] ?? '') : '';
+  if (first?.type === 'text') first.value = first.value.slice(before.length);
+  const after = last?.type === 'text' ? (/\s+$/.exec(last.value)?.[0] ?? '') : '';
+  if (last?.type === 'text') last.value = last.value.slice(0, last.value.length - after.length);
+  element.children = children.filter((child) => child.type !== 'text' || child.value !== '');
+  const words = element.children.length === 0 ? [] : [element];
+  return [...(before ? [newText(before)] : []), ...words, ...(after ? [newText(after)] : [])];
+}
+
+/** Where links lead that lead into what is removed. */
+function placesIn(removed: Element): Children {
+  const targets: unknown[] = [];
+  visit(removed, ({ properties }) => {
+    if (properties[TARGETS] !== undefined) targets.push(properties[TARGETS]);
+  });
+  return targets.length === 0 ? [] : [newElement('a', { [TARGETS]: targets.flat() as number[] }, [])];
 }
 
 /** Of what is removed, the kind of loss; undefined for what stays. */

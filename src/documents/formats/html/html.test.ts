@@ -110,6 +110,66 @@ test('notes are footnotes, wherever they stand', () => {
   assert.equal(markdown, 'One[^1] two[^2]\n\n## Next\n\n[^2]: Second.\n\n[^1]: First **note**.');
 });
 
+test('what leads back from a note is no text, and a link that leads nowhere is none', () => {
+  assert.equal(
+    markdownOf(
+      '<p>One<a id="r1" href="#n1" role="doc-noteref">1</a> two<sup id=r2><a href="#n2" class="footnote-ref">2</a></sup>.</p>' +
+        '<ol><li id=n1>First. <a href="#r1">back</a><li id=n2><a href="#r2">2</a> Second, <a href="#t">see</a></ol>' +
+        '<p id=t>See <a href="#r1">where</a>, <a href="#">back</a>',
+    ),
+    'One<a id="place-0"></a>[^1] two[^2].\n\n<a id="place-2"></a>See [where](#place-0), back\n\n' +
+      '[^1]: First.\n\n[^2]: Second, [see](#place-2)',
+  );
+  assert.equal(
+    markdownOf(
+      '<body id=top><main id=m><nav id=c>C</nav><h1 id=s>T</h1><p><a href="#top">top</a> <a href="#m">main</a> <a href="#c">contents</a>',
+    ),
+    '<a id="place-2"></a>\n\n# T\n\ntop main [contents](#place-2)',
+  );
+});
+
+test('lists are what a browser shows, whatever stands between their items', () => {
+  const cases: [html: string, markdown: string][] = [
+    ['<ul><li>a</li><ul><li>b</li></ul><li>c</li></ul>', '- a\n  - b\n- c'],
+    ['<ul><ul><li>b</ul><li>c</ul>', '- b\n- c'],
+    [
+      '<ol><p>first<li>b</li><ol><li>c</ol>behind<div><li>d</div></ol>',
+      '1. first\n\n2. b\n   1. c\n\n   behind\n\n3. d',
+    ],
+    ['<dl><dt>A<dt><b>B</b><dd>one<dd><p>two</p><dt>C<dd>three</dl>', 'A\n**B**\n: one\n: two\n\nC\n: three'],
+    ['<dl><div><dt>A<dd><p>x<p>y</div><dt>B<dt>C<dd>z</dl>', '- A\n\n  x\n\n  y\n\n- B\n\n  C\n\n  z'],
+    ['<dl><dt>A<dt>B</dl><dl><dd>in<dd>out</dl>', '- A\n- B\n\nin\n\nout'],
+  ];
+  for (const [html, markdown] of cases) assert.equal(markdownOf(html), markdown, html);
+  assert.match(renderMarkdown(markdownOf('<dl><dt>A<dd>one</dl>')).html, /<dl>\s*<dt>A<\/dt>\s*<dd>one<\/dd>\s*<\/dl>/);
+});
+
+test('a list nested deep in itself takes time in proportion to its length', () => {
+  for (const [open, close] of [
+    ['<dl><dt>t<dd>', '</dd></dl>'],
+    ['<ul><ul>', '</ul></ul>'],
+  ]) {
+    const before = process.cpuUsage();
+    markdownOf(`${open?.repeat(40)}x${close?.repeat(40)}`);
+    const { user } = process.cpuUsage(before);
+    assert.ok(user < 5_000_000, `${user} µs`);
+  }
+});
+
+test('a table that leads through a site or is for the layout is none', () => {
+  const cell = (text: string) => `<td><a href="${text}.html">${text}</a></td>`;
+  const rows = `<tr>${cell('Previous')}<td>|</td>${cell('Next')}</tr><tr>${cell('Up')}<td></td>${cell('Home')}</tr>`;
+  assert.equal(
+    markdownOf(`<table>${rows}</table>`),
+    '[Previous](Previous.html)\n\n|\n\n[Next](Next.html)\n\n[Up](Up.html)\n\n[Home](Home.html)',
+  );
+  const header = '<tr><th colspan=2>Chapter</th></tr><tr><td>1<td>2';
+  for (const own of ['summary="Navigation header"', 'role=presentation', 'class="navheader"'])
+    assert.equal(markdownOf(`<table ${own}>${header}</table>`), 'Chapter\n\n1\n\n2');
+  assert.match(markdownOf(`<table>${rows}<tr>${cell('a')}${cell('b')}${cell('c')}</table>`), /^\| \| \| \|/);
+  assert.match(markdownOf(`<table>${header}</table>`), /^\| Chapter \| \|/);
+});
+
 test('rows of tables stay rows: lists and lines in cells, captions, merged cells', () => {
   assert.equal(
     markdownOf(
@@ -135,7 +195,7 @@ test('what HTML has besides paragraphs is kept', () => {
         '<p><q>said</q> <kbd>Ctrl</kbd> <abbr title="x">abbr</abbr> <ruby>漢<rt>kan</rt></ruby></p><menu><li>m</menu>' +
         '<ul><li><input type=checkbox disabled checked>done</ul><p><input type=checkbox disabled>open</p>',
     ),
-    '## Sum\n\ninside\n\n- T\n\n  D\n\n![A](x.png)\n\nFig\n\n"said" `Ctrl` abbr 漢(kan)\n\n- m\n\n* [x] done\n\n☐ open',
+    '## Sum\n\ninside\n\nT\n: D\n\n![A](x.png)\n\nFig\n\n"said" `Ctrl` abbr 漢(kan)\n\n- m\n\n* [x] done\n\n☐ open',
   );
 });
 

@@ -12,6 +12,7 @@ import { dropPositions, findElement, separateBlocksInHeadings, textOf } from './
 import { pageHandlers } from './handlers.ts';
 import { countText, mainContent, removeChrome } from './html-content.ts';
 import { markReferences, openTargets } from './link-targets.ts';
+import { prepareLists } from './lists.ts';
 import { convertMathematics } from './mathematics.ts';
 import { findReferences, type References } from './references.ts';
 import { bracketReadings, raiseScripts } from './scripts.ts';
@@ -92,6 +93,7 @@ function treeOf(document: Root, path: string, references: References, isData: bo
   raiseScripts(content);
   bracketReadings(content);
   separateBlocksInHeadings(content);
+  prepareLists(content);
   prepareTables(content, isData);
   return converter.runSync(content);
 }
@@ -126,6 +128,8 @@ function rewriteAddresses(
 /** The address to write; "" if its scheme is not allowed in pages. */
 function webAddress(url: string, base: URL | null): string {
   const address = url.replace(/[\t\n\r]+/g, '').trim();
+  // A script would have followed it.
+  if (address === '#') return '';
   const scheme = /^[^/?#]*?:/.exec(address)?.[0].toLowerCase();
   if (scheme === undefined)
     return base && /^https?:$/.test(base.protocol) ? (URL.parse(address, base.href)?.href ?? '') : address;

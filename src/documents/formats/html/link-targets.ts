@@ -7,6 +7,7 @@ import { placeOf, type References } from './references.ts';
 /** Properties of elements, between here and the Markdown. */
 export const TARGETS = 'dataTargets';
 export const NOTE = 'dataNote';
+const BACK = 'dataBack';
 
 /** The address of a link whose target is not written yet. */
 const PENDING = /\]\(#target-(\d+)\.(?= "|\))/g;
@@ -18,10 +19,11 @@ export const NOTE_ELEMENT = 'x-note';
  * Marks the links and notes of a part, in place: links to places of the document get the number of their target,
  * references to notes the label of the note, and what they lead to is marked likewise. Notes come last.
  */
-export function markReferences(content: Root, path: string, { targets, notes }: References): void {
+export function markReferences(content: Root, path: string, references: References): void {
+  const { targets, notes } = references;
   if (targets.size === 0 && notes.size === 0) return;
   const wanted = new Map<Element, number[]>();
-  const linked = new Set<number>();
+  const links: MarkedLink[] = [];
   const bodies = new Map<Element, string>();
   const seen = new Set<string>();
   visit(content, (element) => {
@@ -35,9 +37,12 @@ export function markReferences(content: Root, path: string, { targets, notes }: 
       if (target !== undefined) wanted.set(element, [...(wanted.get(element) ?? []), target]);
       if (label !== undefined) bodies.set(element, label);
     }
-    const used = tagName === 'a' && properties.href !== undefined && markLink(element, path, { targets, notes });
-    if (typeof used === 'number') linked.add(used);
+    const link = tagName === 'a' && properties.href !== undefined && markLink(element, path, references);
+    if (link) links.push(link);
   });
+  const removed = moveNotes(content, bodies);
+  const kept = links.filter(({ element }) => !removed.has(element));
+  const linked = new Set(kept.map(({ target }) => target));
   // Of one part all links are known; those to places in others are in other parts.
   if (path === '')
     for (const [element, numbers] of wanted)
@@ -46,30 +51,44 @@ export function markReferences(content: Root, path: string, { targets, notes }: 
         numbers.filter((no) => linked.has(no)),
       );
   const start = targets.get(path);
-  placeTargets(content, wanted, start === undefined ? [] : [start]);
-  moveNotes(content, bodies);
+  const placed = placeTargets(content, wanted, start === undefined ? [] : [start]);
+  for (const { element, target, isOwn } of kept) if (isOwn && !placed.has(target)) element.properties.href = '';
 }
 
-/** Marks a link; returns the number of its target. */
-function markLink(link: Element, path: string, { targets, notes }: References): number | undefined {
-  const place = placeOf(path, String(link.properties.href));
+interface MarkedLink {
+  element: Element;
+  target: number;
+  /** Whether it leads to a place of its own part. */
+  isOwn: boolean;
+}
+
+/** Marks a link; returns it if its target is needed. */
+function markLink(element: Element, path: string, references: References): MarkedLink | undefined {
+  const place = placeOf(path, String(element.properties.href));
   if (place === undefined) return undefined;
-  const label = notes.get(place);
-  const target = targets.get(place);
-  if (label !== undefined) link.properties[NOTE] = label;
-  else if (target !== undefined) link.properties.href = `#target-${target}.`;
+  const label = references.notes.get(place);
+  const target = references.targets.get(place);
+  if (label !== undefined) element.properties[NOTE] = label;
+  else if (target !== undefined) element.properties.href = `#target-${target}.`;
+  if (references.noteReferences.has(place)) element.properties[BACK] = true;
   // Of a symbol beside a heading nothing is left.
-  return label === undefined && !/^\s*[¶#§]?\s*$/.test(textOf(link)) ? target : undefined;
+  if (target === undefined || label !== undefined || /^\s*[¶#§]?\s*$/.test(textOf(element))) return undefined;
+  return { element, target, isOwn: place.startsWith(`${path}#`) };
 }
 
-/** A target is the heading that it is or begins with, else an empty element in front of its first text. */
-function placeTargets(content: Root, wanted: ReadonlyMap<Element, number[]>, start: number[]): void {
+/**
+ * A target is the heading that it is or begins with, else an empty element in front of its first text. Returns those that
+ * are there.
+ */
+function placeTargets(content: Root, wanted: ReadonlyMap<Element, number[]>, start: number[]): Set<number> {
+  const placed = new Set(start);
   let pending = start;
   const walk = (parent: Root | Element, heading: Element | undefined): void => {
     const children: Children = [];
     for (const child of parent.children as Children) {
       if (child.type === 'element') {
         const targets = wanted.get(child) ?? [];
+        for (const target of targets) placed.add(target);
         const first = targets.length > 0 ? headingOf(child) : undefined;
         if (first) addTargets(first, targets);
         else pending = pending.concat(targets);
@@ -86,6 +105,7 @@ function placeTargets(content: Root, wanted: ReadonlyMap<Element, number[]>, sta
   };
   walk(content, undefined);
   if (pending.length > 0) content.children.push(newElement('a', { [TARGETS]: pending }, []));
+  return placed;
 }
 
 function isShown(node: Children[number]): boolean {
@@ -112,16 +132,20 @@ function headingOf(section: Element): Element | undefined {
   return undefined;
 }
 
-/** Moves notes to the end and removes what leads back from them. */
-function moveNotes(content: Root, bodies: ReadonlyMap<Element, string>): void {
-  if (bodies.size === 0) return;
+/** Moves notes to the end and removes what leads back from them, which is returned. */
+function moveNotes(content: Root, bodies: ReadonlyMap<Element, string>): Set<Element> {
+  const removed = new Set<Element>();
+  if (bodies.size === 0) return removed;
   const moved: Element[] = [];
   const walk = (parent: Root | Element, isInNote: boolean): void => {
     parent.children = (parent.children as Children).filter((child) => {
       if (child.type !== 'element') return true;
       const label = isInNote ? undefined : bodies.get(child);
       walk(child, isInNote || label !== undefined);
-      if (isInNote && isBackReference(child)) return false;
+      if (isInNote && isBackReference(child)) {
+        removed.add(child);
+        return false;
+      }
       if (label === undefined) return !isEmptiedList(child);
       moved.push(newElement(NOTE_ELEMENT, { [NOTE]: label }, child.children));
       return false;
@@ -129,11 +153,13 @@ function moveNotes(content: Root, bodies: ReadonlyMap<Element, string>): void {
   };
   walk(content, false);
   content.children.push(...moved);
+  return removed;
 }
 
 function isBackReference(element: Element): boolean {
   if (element.tagName !== 'a') return false;
   const { properties, children } = element;
+  if (properties[BACK]) return true;
   if (rolesOf(element).includes('backlink') || /note-?back/.test(String(properties.className))) return true;
   if (/note-ref-\d+$/.test(String(properties.href ?? ''))) return true;
   const [only] = children;

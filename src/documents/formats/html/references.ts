@@ -9,6 +9,8 @@ export interface References {
   targets: ReadonlyMap<string, number>;
   /** The label of each note, by its place. */
   notes: ReadonlyMap<string, string>;
+  /** The places of the references to notes, to which notes lead back. */
+  noteReferences: ReadonlySet<string>;
 }
 
 export interface PartText {
@@ -28,32 +30,50 @@ const NOTE_ELEMENTS = new Set('aside dd div li p section td'.split(' '));
 /** The limits of a document, so that hostile ones cannot fill the memory. */
 const PLACES_MAX = 200_000;
 
+interface Link {
+  /** Where it leads. */
+  place: string;
+  note: string;
+  /** The places that it is itself, and that what it is all of is. */
+  ids: string[];
+}
+
 /** Finds the references of a document in its tags, before its trees are made: only one of these is held at a time. */
 export function findReferences(parts: Iterable<PartText>): References {
   const places = new Map<string, string>();
-  const links: { place: string; note: string }[] = [];
+  const links: Link[] = [];
   for (const { path, html } of parts) {
     places.set(path, 'body');
-    for (const [, name = '', attributes = ''] of html.matchAll(TAG)) {
+    let before: { id: string; end: number } | undefined;
+    for (const { 0: tag, 1: name = '', 2: attributes = '', index } of html.matchAll(TAG)) {
       if (attributes === '' || places.size + links.length > PLACES_MAX) continue;
       const id = attributeOf(ID, attributes);
       if (id !== undefined && !places.has(`${path}#${id}`)) places.set(`${path}#${id}`, name.toLowerCase());
+      const around = before?.end === index ? [before.id] : [];
+      before = id === undefined ? undefined : { id, end: index + tag.length };
       if (name !== 'a' && name !== 'A') continue;
       const href = attributeOf(HREF, attributes);
       const place = href === undefined ? undefined : placeOf(path, decodeReferences(href));
-      if (place !== undefined) links.push({ place, note: noteLabel(attributes) });
+      if (place !== undefined)
+        links.push({
+          place,
+          note: noteLabel(attributes),
+          ids: [...around, ...(id === undefined ? [] : [id])].map((each) => `${path}#${each}`),
+        });
     }
   }
   return resolved(places, links);
 }
 
-function resolved(places: ReadonlyMap<string, string>, links: { place: string; note: string }[]): References {
+function resolved(places: ReadonlyMap<string, string>, links: readonly Link[]): References {
   const targets = new Map<string, number>();
   const notes = new Map<string, string>();
+  const noteReferences = new Set<string>();
   const labels = new Set(links.map(({ note }) => note));
   let no = 0;
-  for (const { place, note } of links) {
+  for (const { place, note, ids } of links) {
     const element = places.get(place);
+    if (note !== '') for (const id of ids) noteReferences.add(id);
     if (element === undefined || notes.has(place)) continue;
     if (note !== '' && NOTE_ELEMENTS.has(element) && place.includes('#')) {
       do if (note === 'any') no += 1;
@@ -61,7 +81,7 @@ function resolved(places: ReadonlyMap<string, string>, links: { place: string; n
       notes.set(place, note === 'any' ? String(no) : note);
     } else if (!targets.has(place)) targets.set(place, targets.size);
   }
-  return { targets, notes };
+  return { targets, notes, noteReferences };
 }
 
 /** The label of the note that a link refers to, "any" if it has none of its own; "" for other links. */

@@ -1,6 +1,6 @@
 import type { Element, Root } from 'hast';
 import { TooComplexError } from '../../../markdown/parse-markdown.ts';
-import { type Children, newElement, newText, textOf, visit } from './elements.ts';
+import { type Children, classesOf, newElement, newText, textOf, visit } from './elements.ts';
 
 /** Elements that cells of data tables do not contain. */
 const BLOCKS = new Set('blockquote center h1 h2 h3 h4 h5 h6 hr pre table'.split(' '));
@@ -17,6 +17,9 @@ const MAX_SPANNED_CELLS = 100_000;
 
 /** A cell with more text than this is a part of a page rather than a value. */
 const CELL_MAX = 1_000;
+
+/** A table of links with more rows than this lists something. */
+const NAVIGATION_ROWS = 2;
 
 /**
  * Prepares tables for Markdown, in place: captions stand before their tables, layout tables become plain blocks, and
@@ -36,7 +39,7 @@ export function prepareTables(content: Root, isData: boolean): void {
   const seen = new Set<Element>();
   if (isData) for (const table of tables) ensureTableHead(table, seen);
   for (const table of tables.reverse()) {
-    if (isLayout(table)) asBlocks(table);
+    if ((!isData && isForNavigation(table)) || isLayout(table)) asBlocks(table);
     else joinCells(table);
   }
   moveCaptions(content);
@@ -82,6 +85,26 @@ function isLayout(table: Element): boolean {
     widths.add(cells.reduce((sum, cell) => sum + spanOf(cell, 'colSpan'), 0));
   });
   return blocks > 0 || rows < 2 || widths.has(1) || (widths.size > 1 && spans === 0);
+}
+
+/** A table that says that it is for the layout, or leads to other pages: few rows with nothing but links. */
+function isForNavigation(table: Element): boolean {
+  const { role, summary } = table.properties;
+  if (/^(?:none|presentation)$/.test(String(role)) || /^navigation\b/i.test(String(summary ?? ''))) return true;
+  if (/ (?:nav|navbar|navfooter|navheader|navigation) /.test(classesOf(table))) return true;
+  let rows = 0;
+  let words = 0;
+  let linked = 0;
+  visit(table, (element) => {
+    if (element.tagName === 'tr') rows += 1;
+    if (/^(?:td|th|caption)$/.test(element.tagName)) words += lettersOf(element);
+    if (element.tagName === 'a' && element.properties.href !== undefined) linked += lettersOf(element);
+  });
+  return rows <= NAVIGATION_ROWS && words > 0 && words === linked;
+}
+
+function lettersOf(element: Element): number {
+  return textOf(element).replace(/[^\p{L}\p{N}]/gu, '').length;
 }
 
 function asBlocks(table: Element): void {

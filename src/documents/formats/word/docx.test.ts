@@ -309,6 +309,56 @@ test('headings are those of styles that are based on them or have a level of the
   assert.equal(markdown, '## 159. berschrift2\n\n## 159. Mine\n\n### 159. Outlined\n\n159\\. Circle');
 });
 
+test('paragraphs are headings by their own level, quotations by their style, and an initial is the letter of a word', async () => {
+  const named = (id: string, name: string, more = '') =>
+    `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/>${more}</w:style>`;
+  const styles = part(
+    'styles',
+    'styles',
+    named('1', 'heading 1') + named('11', '我的标题', '<w:basedOn w:val="1"/>') + named('Zitat', 'Quote'),
+  );
+  const numbering = part(
+    'numbering',
+    'numbering',
+    '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>',
+  );
+  const own = (properties: string, text: string) => paragraph(`<w:pPr>${properties}</w:pPr>`, run(text));
+  const numbered = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>';
+  const changed = '<w:pPrChange><w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:pPrChange>';
+  const { markdown } = await read(
+    [
+      own('<w:pStyle w:val="11"/>', 'Chinese'),
+      own('<w:keepNext/><w:outlineLvl w:val="1"/>', 'Own'),
+      own(`${numbered}<w:outlineLvl w:val="2"/>`, 'Numbered'),
+      own('<w:outlineLvl w:val="9"/>', 'Body'),
+      own(changed, 'Was one'),
+      own('<w:pStyle w:val="Zitat"/>', 'Quoted'),
+      own('<w:framePr w:dropCap="drop" w:lines="3"/>', 'O'),
+      paragraph('<w:pPr><w:jc w:val="both"/></w:pPr>', run('nce'), '<w:r><w:br w:type="page"/></w:r>', run('upon')),
+      paragraph(run('A'), run(' bold ', '<w:b/>'), run('word')),
+    ].join(''),
+    [styles, numbering],
+    ['styles', 'numbering']
+      .map(
+        (name) =>
+          `<Relationship Id="${name}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${name}" Target="${name}.xml"/>`,
+      )
+      .join(''),
+  );
+  assert.equal(
+    markdown,
+    '# Chinese\n\n## Own\n\n### Numbered\n\nBody\n\nWas one\n\n> Quoted\n\nOnce\\\nupon\n\nA **bold** word',
+  );
+});
+
+test('a box shows whether it is ticked', async () => {
+  const box = (checked: number) =>
+    `<w:sdt><w:sdtPr><w14:checkbox xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"><w14:checked w14:val="${checked}"/></w14:checkbox></w:sdtPr><w:sdtContent>${run('☒')}</w:sdtContent></w:sdt>`;
+  const { markdown, losses } = await read(paragraph(box(1), run('yes ')) + paragraph(box(0), run('no')));
+  assert.equal(markdown, '☑ yes\n\n☐ no');
+  assert.deepEqual(losses, []);
+});
+
 test('embedded objects are listed, and the text of a diagram is shown', async () => {
   const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
   const graphic = (content: string) =>

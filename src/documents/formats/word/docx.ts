@@ -13,6 +13,11 @@ import { MATH_STYLES } from './word-parts.ts';
 import { headingStyles } from './word-styles.ts';
 import { decodeXml } from './xml-tree.ts';
 
+/** Word's and LibreOffice's styles for quotations. */
+const QUOTE_STYLES = ['Quote', 'Intense Quote', 'Block Text', 'Quotations'].map(
+  (name) => `p[style-name='${name}'] => blockquote > p:fresh`,
+);
+
 type Files = ReturnType<typeof openWordPackage>['files'];
 
 /**
@@ -30,7 +35,9 @@ export async function readDocx(bytes: Uint8Array): Promise<ExtractedDocument> {
     return { src };
   });
   const html = await convert(word.files, headingStyles(word.styles), convertImage, losses);
-  const document = toMarkdown(withNumbers(html));
+  const document = toMarkdown(
+    withNumbers(html).replaceAll('<input type="checkbox"', '<input disabled type="checkbox"'),
+  );
   losses.losses.push(...document.losses);
   const { markdown } = document;
   const headers = word.edges('header');
@@ -86,7 +93,11 @@ async function convert(
     `r.${MATH_STYLES.display} => code.math-display:fresh`,
     "p[style-name='Title'] => p.document-title:fresh",
     ...headings,
+    ...QUOTE_STYLES,
     ...LIST_STYLES,
+    // What a break divides are not the halves of a word.
+    "br[type='page'] => br",
+    "br[type='column'] => br",
   ];
   try {
     const { value, messages } = await mammoth.convertToHtml(

@@ -4,6 +4,7 @@ import type { LossList } from '../loss-list.ts';
 import type { ZipEntry } from '../zip/zip.ts';
 import { PLAIN_NUMBERING, rewriteLists } from './list-paragraphs.ts';
 import { readNumbering } from './numbering.ts';
+import { OUTLINE_STYLES, rewriteOwnProperties } from './own-properties.ts';
 import { rewriteWordPart } from './word-parts.ts';
 import { paragraphStyles } from './word-styles.ts';
 import { countWordCharacters, textOfXml } from './word-text.ts';
@@ -32,7 +33,7 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
   const bytesOf = (name: string) => byName.get(name)?.read(PART_MAX);
   const textOf = (name: string) => bytesOf(name)?.toString('utf8') ?? '';
   const related = relatedTexts(textOf);
-  const styles = paragraphStyles(textOf('word/styles.xml'));
+  const styles = new Map([...paragraphStyles(textOf('word/styles.xml')), ...OUTLINE_STYLES]);
   const findLevel = byName.has(NUMBERING) ? readNumbering(textOf(NUMBERING), styles) : undefined;
   const read = async (name: string, encoding?: string) => {
     const bytes = bytesOf(name);
@@ -42,7 +43,7 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
     const text = new TextDecoder(encoding).decode(bytes);
     if (name === NUMBERING) return PLAIN_NUMBERING;
     if (!SHOWN.test(name)) return text;
-    const rewritten = rewriteWordPart(text, losses, related);
+    const rewritten = rewriteOwnProperties(rewriteWordPart(text, losses, related), styles);
     return findLevel ? rewriteLists(rewritten, findLevel, styles) : rewritten;
   };
   const files: WordPackage = { exists: (name) => byName.has(name), read: read as WordPackage['read'] };

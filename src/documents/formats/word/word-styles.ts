@@ -16,7 +16,7 @@ export type ParagraphStyles = ReadonlyMap<string, ParagraphStyle>;
 /** Styles are based on others a few times at most; a circle ends here. */
 const CHAIN_MAX = 20;
 
-/** Names that a style map can state. */
+/** Ids that a style map can state; of others, such as those of Chinese Word, the name is stated. */
 const PLAIN_ID = /^[A-Za-z][\w-]*$/;
 
 /**
@@ -25,9 +25,10 @@ const PLAIN_ID = /^[A-Za-z][\w-]*$/;
  */
 export function headingStyles(styles: ParagraphStyles): string[] {
   return [...styles].flatMap(([id, { name }]) => {
-    if (!PLAIN_ID.test(id) || /^(?:heading|toc) [1-9]$/i.test(name)) return [];
+    if (/^(?:heading|toc) [1-9]$/i.test(name)) return [];
     const level = headingLevelOf(id, styles);
-    return level === 0 ? [] : [`p.${id} => h${level}:fresh`];
+    const style = PLAIN_ID.test(id) ? `p.${id}` : `p[style-name='${name}']`;
+    return level === 0 || !/^[^'\\\n]+$/.test(name) ? [] : [`${style} => h${level}:fresh`];
   });
 }
 

@@ -1,0 +1,105 @@
+import type { Element } from 'hast';
+import { defaultHandlers, type State } from 'hast-util-to-mdast';
+import type { Nodes, PhrasingContent } from 'mdast';
+import { type Children, newElement, textOf } from './elements.ts';
+
+/** Terms and what they mean. */
+interface Group {
+  terms: Element[];
+  meanings: Element[];
+}
+
+/** Elements that stand in a line. */
+const IN_LINE = new Set(
+  'a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd label mark nobr q s samp small span strike strong sub sup time tt u var'.split(
+    ' ',
+  ),
+);
+
+/**
+ * A definition list as Markdown has it: a paragraph for each group, whose lines are the terms and, behind a colon, what
+ * they mean. A list with blocks in it becomes a list whose items begin with the terms; terms alone are items, and what
+ * has no term is only indented.
+ */
+export function definitionList(state: State, node: Element): Nodes[] | Nodes | undefined {
+  const groups = groupsOf(node.children);
+  if (groups.every(({ terms }) => terms.length === 0)) {
+    return state.toFlow(groups.flatMap(({ meanings }) => meanings.flatMap((each) => state.toFlow(state.all(each)))));
+  }
+  if (groups.every(({ meanings }) => meanings.length === 0)) {
+    return listOf(
+      state,
+      groups.flatMap(({ terms }) => terms.map(asItem)),
+    );
+  }
+  const isPlain = groups.every(
+    ({ terms, meanings }) => terms.length > 0 && meanings.length > 0 && [...terms, ...meanings].every(isLine),
+  );
+  if (isPlain) return groups.map((group) => ({ type: 'paragraph', children: linesOf(state, group) }));
+  return listOf(
+    state,
+    groups.map(({ terms, meanings }) => {
+      const described = meanings.length > 1 ? [newElement('ul', {}, meanings.map(asItem))] : meanings.map(asBlock);
+      return newElement('li', {}, [...terms.map(asBlock), ...described]);
+    }),
+  );
+}
+
+function groupsOf(children: Children): Group[] {
+  const groups: Group[] = [];
+  for (const child of partsOf(children)) {
+    const last = groups.at(-1);
+    if (child.tagName !== 'dt' && last) last.meanings.push(child);
+    else if (child.tagName !== 'dt') groups.push({ terms: [], meanings: [child] });
+    else if (last?.meanings.length === 0) last.terms.push(child);
+    else groups.push({ terms: [child], meanings: [] });
+  }
+  return groups;
+}
+
+/** The terms and meanings, also those that a <div> groups; what stands between them is a meaning. */
+function partsOf(children: Children): Element[] {
+  const isPart = (node: Children[number]) => node.type === 'element' && /^d[td]$/.test(node.tagName);
+  return children.flatMap((child): Element[] => {
+    if (child.type === 'text') return child.value.trim() === '' ? [] : [newElement('dd', {}, [child])];
+    if (child.type !== 'element') return [];
+    return !isPart(child) && child.children.some(isPart) ? partsOf(child.children) : [child];
+  });
+}
+
+/** Whether a term or meaning is words in a line, in a paragraph or not. */
+function isLine(part: Element): boolean {
+  return textOf(part).trim() !== '' && contentOf(part).every(isInLine);
+}
+
+function isInLine(node: Children[number]): boolean {
+  return node.type !== 'element' || (IN_LINE.has(node.tagName) && node.children.every(isInLine));
+}
+
+function contentOf({ children }: Element): Children {
+  const [paragraph, ...others] = children.filter((child) => child.type !== 'text' || child.value.trim() !== '');
+  return paragraph?.type === 'element' && paragraph.tagName === 'p' && others.length === 0
+    ? paragraph.children
+    : children;
+}
+
+function linesOf(state: State, { terms, meanings }: Group): PhrasingContent[] {
+  return [...terms, ...meanings].flatMap((part, i): PhrasingContent[] => {
+    const [paragraph] = state.toFlow(state.all(newElement('p', {}, contentOf(part))));
+    const words = paragraph?.type === 'paragraph' ? paragraph.children : [];
+    const mark = part.tagName === 'dt' ? '' : ': ';
+    return [{ type: 'text', value: `${i === 0 ? '' : '\n'}${mark}` }, ...words];
+  });
+}
+
+function listOf(state: State, items: Children): Nodes[] | Nodes | undefined {
+  return defaultHandlers.ul(state, newElement('ul', {}, items));
+}
+
+function asItem({ children }: Element): Element {
+  return newElement('li', {}, children);
+}
+
+function asBlock({ children }: Element): Element {
+  return newElement('div', {}, children);
+}

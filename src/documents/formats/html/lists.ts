@@ -1,0 +1,49 @@
+import type { Element, Root } from 'hast';
+import { type Children, newElement, visit } from './elements.ts';
+
+/**
+ * Makes the children of lists items, in place: HTML in use has lists, paragraphs and texts between items. What stands
+ * behind an item is shown below it, so it belongs to it; what stands before the first is an item.
+ */
+export function prepareLists(content: Root): void {
+  const lists: Element[] = [];
+  visit(content, (element) => {
+    if (/^(?:ul|ol)$/.test(element.tagName)) lists.push(element);
+  });
+  for (const list of lists.reverse()) if (!list.children.every(isItemOrBlank)) list.children = itemsOf(list.children);
+}
+
+function isItemOrBlank(node: Children[number]): boolean {
+  return node.type === 'element' ? node.tagName === 'li' : node.type !== 'text' || node.value.trim() === '';
+}
+
+function itemsOf(children: Children): Children {
+  const items: Element[] = [];
+  let behind: Element | undefined;
+  for (const child of children) {
+    const own = ownItems(child, items.length === 0);
+    if (own.length > 0) {
+      items.push(...own);
+      behind = undefined;
+    } else if (behind) behind.children.push(child);
+    else if (!isItemOrBlank(child)) {
+      behind = newElement('div', {}, [child]);
+      append(items, behind);
+    }
+  }
+  return items;
+}
+
+/** The items that a child of a list is or only groups; a list behind an item is below it. */
+function ownItems(child: Children[number], isFirst: boolean): Element[] {
+  if (child.type !== 'element') return [];
+  if (child.tagName === 'li') return [child];
+  if (!isFirst && /^(?:ul|ol)$/.test(child.tagName)) return [];
+  return child.children.filter((item) => item.type === 'element' && item.tagName === 'li') as Element[];
+}
+
+function append(items: Element[], block: Element): void {
+  const last = items.at(-1);
+  if (last) last.children.push(block);
+  else items.push(newElement('li', {}, [block]));
+}
