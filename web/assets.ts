@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -45,6 +46,9 @@ const ENTRIES: Record<string, string> = {
   'diagrams.js': 'elements/diagrams.ts',
   'diagram-frame.js': 'elements/diagram-frame.ts',
   'mermaid.js': '../node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js',
+  'pdf.js': 'elements/pdf/panel.ts',
+  'pdf-frame.js': 'elements/pdf/frame.ts',
+  'pdf-worker.js': '../node_modules/pdfjs-dist/build/pdf.worker.mjs',
   'math.js': 'elements/math.ts',
   'passages.js': 'elements/passages.ts',
   'conflict.js': 'elements/saving/conflict.ts',
@@ -52,6 +56,9 @@ const ENTRIES: Record<string, string> = {
   'code-colours.js': 'elements/editor/highlight-code.ts',
   'emoji-names.js': 'elements/editor/emoji-names.ts',
 };
+
+/** Files of PDF.js that its viewer reads where a PDF needs them: tables of encodings, fonts, decoders of images. */
+const PDFJS_FILE = /^pdfjs\/((?:cmaps|standard_fonts|wasm)\/[\w-]+\.(?:bcmap|pfb|ttf|wasm))$/;
 
 const TYPES: Record<string, string> = {
   css: 'text/css; charset=utf-8',
@@ -92,6 +99,8 @@ export function openAssets(): Assets {
     version,
     url: (name) => `/assets/${version}/${name}`,
     async read(asked, name, acceptEncoding) {
+      const [, pdfjsFile] = PDFJS_FILE.exec(name) ?? [];
+      if (pdfjsFile !== undefined) return asked === version ? readPdfjsFile(pdfjsFile) : undefined;
       const folder = name.split('/', 1)[0] ?? '';
       const entry = Object.keys(ENTRIES).find(
         (key) => key === name || key.replace(/\.\w+$/, '') === folder.replace(/\.\w+$/, ''),
@@ -113,6 +122,17 @@ export function openAssets(): Assets {
       if (hasBundled) await (await import('esbuild')).stop();
     },
   };
+}
+
+/** A file of PDF.js, as it is: they are rarely needed, and most are compressed. Undefined if there is none. */
+async function readPdfjsFile(name: string): Promise<AssetFile | undefined> {
+  try {
+    const bytes = await readFile(join(WEB, '../node_modules/pdfjs-dist', name));
+    return { bytes, type: 'application/octet-stream', encoding: undefined };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** What we send, the best first. */

@@ -8,18 +8,30 @@ import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
 import { pdfOf } from '../test/pdf.ts';
 import { signedInClient } from '../test/signed-in.ts';
+import { until } from '../test/until.ts';
 import { type Owner, openWorld } from '../test/world.ts';
+import { piecesOfQuote } from './elements/pdf/find-quote.ts';
 
 const CORPORA = new URL('../../shared/corpora/documents/', import.meta.url);
 const world = await openWorld();
 
-const PAPER = pdfOf([
+/** With a picture that no page shows, so that a reader need not load all of the file. */
+const UNSEEN = {
+  dictionary: '/Width 1000/Height 1000/ColorSpace/DeviceGray/BitsPerComponent 8',
+  stream: Buffer.alloc(1e6),
+};
+
+const PAPER = pdfOf(
   [
-    ['On Weaving', 50, 700, 20],
-    ['Warp and weft are the two threads of every cloth.', 50, 660],
+    [
+      ['On Weaving', 50, 700, 20],
+      ['Warp and weft are the two threads of every cloth.', 50, 660],
+    ],
+    [['A shuttle carries the weft from side to side.', 50, 700]],
   ],
-  [['A shuttle carries the weft from side to side.', 50, 700]],
-]);
+  [],
+  { Unseen: UNSEEN },
+);
 
 async function rootOf(owner: Owner): Promise<string> {
   const { body } = await owner.get('/v1/overview');
@@ -62,6 +74,70 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     await followToPdf(page, 2);
     await page.keyboard.press('Escape');
     await box.waitFor({ state: 'hidden' });
+  });
+
+  await t.test('beside the page, where the passage is marked in the PDF', async () => {
+    await sentence.hover();
+    await mark.click();
+    const parts: (string | undefined)[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/content')) parts.push(request.headers().range);
+    });
+    await page.getByRole('link', { name: 'Open the PDF at page 2' }).click();
+    const panel = page.getByRole('dialog', { name: 'weaving.pdf' });
+    const pdf = page.frameLocator('.pdf-panel iframe');
+    const at = panel.getByRole('spinbutton', { name: 'Page' });
+    await page.locator('.pdf-panel[data-ready]').waitFor();
+    assert.equal(await at.inputValue(), '2');
+    const middleOf = (element: Element) => {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      return { x: x + width / 2, y: y + height / 2, width };
+    };
+    const shuttle = pdf.getByText('A shuttle carries');
+    const [marked, text] = [await pdf.locator('.mark').evaluate(middleOf), await shuttle.evaluate(middleOf)];
+    assert.ok(Math.abs(marked.x - text.x) < 3 && Math.abs(marked.y - text.y) < 3, 'the mark is over the sentence');
+    assert.ok(Math.abs(marked.width - text.width) < 8, 'and over nothing else of its line');
+    assert.equal(await sentence.isVisible(), true, 'the page stays beside it');
+    assert.ok(parts.length > 1 && parts.every((range) => range?.startsWith('bytes=')), `read in parts: ${parts}`);
+    assert.equal(page.workers().length, 1, 'it is read in a thread of its own');
+    await assertConfined(page);
+    // What it tried was refused by the policy, with two messages.
+    assert.match(complaints.splice(0).join(), /v1\/overview' violates.*Fetch API cannot load/s);
+    await assertAccessible(page, 'a PDF beside the page');
+
+    await panel.getByRole('button', { name: 'Larger' }).click();
+    await until(
+      'a larger mark',
+      () => pdf.locator('.mark').evaluate(middleOf),
+      ({ width }) => Math.abs(width / marked.width - 1.25) < 0.05,
+    );
+    await panel.getByRole('button', { name: 'Previous page' }).click();
+    await pdf.getByText('Warp and weft').waitFor();
+    await until(
+      'the page before',
+      () => at.inputValue(),
+      (number) => number === '1',
+    );
+    const warp = pdf.getByText('Warp and weft');
+    await warp.click({ clickCount: 3 });
+    assert.match(await warp.evaluate(() => String(getSelection())), /^Warp and weft are the two threads/);
+    await page.keyboard.press('ArrowRight');
+    await until(
+      'the next page',
+      () => at.inputValue(),
+      (number) => number === '2',
+    );
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    assert.equal(await page.locator('.passage-mark:focus').count(), 1, 'the focus returns to the mark');
+
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Open the PDF at page 2' }).click();
+    await page.locator('.pdf-panel:modal[data-ready]').waitFor();
+    assert.equal((await panel.boundingBox())?.height, 800, 'it covers the window of a phone');
+    await panel.getByRole('button', { name: 'Close' }).click();
+    await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
   await t.test('by keyboard', async () => {
@@ -111,6 +187,27 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
   assert.deepEqual(complaints, []);
 });
 
+/** Nothing of the service and of the page can be reached from where the PDF is read. */
+async function assertConfined(page: Page): Promise<void> {
+  const frame = page.frames().find((each) => each.url().endsWith('/-/pdf'));
+  const reach = await frame?.evaluate(async () => {
+    const tried = async (reached: () => unknown) => {
+      try {
+        return String(await reached());
+      } catch {
+        return 'refused';
+      }
+    };
+    return [
+      self.origin,
+      await tried(() => document.cookie),
+      await tried(() => parent.document.title),
+      await tried(() => fetch('/v1/overview')),
+    ];
+  });
+  assert.deepEqual(reach, ['null', 'refused', 'refused', 'refused']);
+}
+
 /** Scripts cannot inspect Chromium's PDF viewer, but they can see the address that it opened. */
 async function followToPdf(page: Page, number: number): Promise<void> {
   const link = page.getByRole('link', { name: `Open the PDF at page ${number}` });
@@ -120,13 +217,23 @@ async function followToPdf(page: Page, number: number): Promise<void> {
   const [tab] = await Promise.all([
     page.context().waitForEvent('page'),
     page.context().waitForEvent('request', (request) => request.url().startsWith(address)),
-    link.click(),
+    // As with a modified click, without a script.
+    link.click({ modifiers: ['Control'] }),
   ]);
   const answer = await page.context().request.get(address, { headers: { 'sec-fetch-site': 'same-origin' } });
   assert.deepEqual(await answer.body(), PAPER);
   assert.match(answer.headers()['content-disposition'] ?? '', /^inline/);
   await tab.close();
 }
+
+test('a PDF is read without an origin and network even when the frame is opened directly, and no script is made of a text', async () => {
+  const { status, headers } = await world.anonymous.send('GET', '/-/pdf', { headers: { accept: 'text/html' } });
+  assert.equal(status, 200);
+  assert.equal(
+    headers.get('content-security-policy'),
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; img-src blob: data:; font-src data:; frame-ancestors 'self'; sandbox allow-scripts",
+  );
+});
 
 test('every block of every document is shown beside its passage', async (t) => {
   const owner = await world.owner();
@@ -186,4 +293,18 @@ test('a stale page names the source that has changed', async () => {
   await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${c.page_id}`, { base_revision: 1, markdown: '# C\n\nMine.\n' });
   await world.upload(owner, owner.wiki_id, { 'c.md': '# C\n\nTheirs.\n' });
   assert.match(await read(`${root}/c`), /have changed where people have edited the page: <a href="[^"]*">c\.md/);
+});
+
+test('a passage without places is found in the text of the PDF, over hyphens and ends of lines and pages', () => {
+  const pieces = ['Of the \ufb01rst ', 'weav-', 'ing of linen and of wool', 'and cotton. The end'];
+  const examples: [quote: string, found: number[]][] = [
+    ['weaving of linen', [1, 2]],
+    ['the first weaving', [0, 1, 2]],
+    ['silk', []],
+    ['', []],
+    // It goes on behind this page, and began before it.
+    ['ing of linen and of wool and cotton. The end of the next page', [2, 3]],
+    ['of another page, of the first weaving of linen and of wool', [0, 1, 2]],
+  ];
+  for (const [quote, found] of examples) assert.deepEqual(piecesOfQuote(pieces, quote), found, quote);
 });

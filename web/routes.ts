@@ -8,6 +8,7 @@ import { workspace } from './pages/homes/workspace-home.ts';
 import { acceptInvitation, invitation } from './pages/invitation.ts';
 import { duplicatePage, movePage, orderPage, saveMove } from './pages/move-page.ts';
 import { acceptOwnInvitation, ownInvitations } from './pages/own-invitations.ts';
+import { pdfFrame } from './pages/pdf.ts';
 import { readPage } from './pages/read-page.ts';
 import { changeSavedSearches } from './pages/search/saved-searches.ts';
 import { search } from './pages/search/search.ts';
@@ -59,6 +60,7 @@ export const ROUTES: readonly WebRoute[] = [
   branchPages,
   history,
   diagramFrame,
+  pdfFrame,
   search,
   changeSavedSearches,
   tags,

@@ -73,8 +73,9 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
       'cache-control': 'public, max-age=31536000, immutable',
       'content-type': file.type,
       vary: 'accept-encoding',
-      // The files are public, and the frame of a diagram has an opaque origin, to which all of them are cross-origin.
+      // The files are public, and the frames of diagrams and PDFs have opaque origins, to which all of them are cross-origin.
       'cross-origin-resource-policy': 'cross-origin',
+      'access-control-allow-origin': '*',
       ...(file.encoding && { 'content-encoding': file.encoding }),
     });
     return reply.send(file.bytes);

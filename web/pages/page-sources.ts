@@ -2,6 +2,7 @@ import type { FullPage, GonePage } from '../../src/pages/schema.ts';
 import type { Citation } from '../../src/sources/schema.ts';
 import type { Api } from '../api.ts';
 import { type Block, type Part, splitIntoParts } from '../blocks.ts';
+import type { PdfLink } from '../elements/pdf/messages.ts';
 import { type Content, html, nothing } from '../html.ts';
 import { icon } from '../icons.ts';
 import { renderInWiki } from '../layout.ts';
@@ -16,6 +17,9 @@ const STALENESS_CITATIONS_MAX = 500;
 
 /** Citations that are shown for one page; more than this is rare, and a note says so. */
 const CITATIONS_MAX = 2_000;
+
+/** The length of a passage that is looked for in a PDF, in UTF-16 units. */
+const QUOTE_MAX = 4_000;
 
 /** The address of the page with the sources of its blocks beside it. */
 export function pageSourcesUrl(context: WikiContext, path: string): string {
@@ -90,9 +94,17 @@ function renderPassage(context: WikiContext, citation: Citation, id: string, sec
     ${stateOf(citation)}
     ${
       context.can('sources:read') &&
-      html`<p class="passage-do">${first_page > 0 && html`<a href="${sourceFileUrl(context, source_id)}#page=${first_page}" target="_blank">Open the PDF at page ${first_page}</a>`}
+      html`<p class="passage-do">${first_page > 0 && html`<a href="${sourceFileUrl(context, source_id)}#page=${first_page}" target="_blank" data-pdf="${JSON.stringify(pdfLink(citation))}">Open the PDF at page ${first_page}</a>`}
       <a href="${context.actionUrl('sources', source_id)}?start=${start}&amp;end=${end}#passage">See it in the source</a></p>`
     }</aside>`;
+}
+
+/** What the viewer marks: the places of the passage, or where they are not known its words, which it looks for. */
+function pdfLink({ filename, title, first_page, last_page, boxes, quote, source_matches }: Citation): PdfLink {
+  const name = fileName(filename) || title;
+  const isPlaced = boxes !== null && boxes.length > 0 && source_matches;
+  const marks = isPlaced ? { boxes, quote: '' } : { boxes: [], quote: quote.slice(0, QUOTE_MAX) };
+  return { name, page: first_page, lastPage: last_page, ...marks };
 }
 
 /** What the source says; of an edited block with the words that people removed and added. */
@@ -118,6 +130,11 @@ function pageRange({ first_page, last_page }: Citation): string {
 function lineRange({ first_line, last_line }: Citation): string {
   if (first_line === 0) return '';
   return first_line === last_line ? `line ${first_line}` : `lines ${first_line}–${last_line}`;
+}
+
+/** Without its folders. */
+export function fileName(filename: string): string {
+  return filename.slice(filename.lastIndexOf('/') + 1);
 }
 
 export function sourceFileUrl(context: WikiContext, source_id: string): string {

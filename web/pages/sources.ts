@@ -1,4 +1,5 @@
 import type { IncompleteSource, Source, SourceLoss, SourceText } from '../../src/sources/schema.ts';
+import type { PdfLink } from '../elements/pdf/messages.ts';
 import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';
 import { renderInWiki, time } from '../layout.ts';
@@ -7,6 +8,7 @@ import { partLinks, readPart } from '../paging.ts';
 import { loadBranches, renderTree } from '../tree.ts';
 import type { Visit, WebRoute } from '../visit.ts';
 import { loadWikiContext } from '../wiki-context.ts';
+import { fileName } from './page-sources.ts';
 
 const PAGE_SIZE = 100;
 
@@ -76,7 +78,7 @@ export const source: WebRoute = {
           ${row('Pages made from it', it.page_count)}${row('Uploaded', time(it.created_at))}
           ${row('Upload', html`<a href="${context.actionUrl('uploads', it.upload_id)}">Its status</a>`)}
           ${row('SHA-256', html`<code>${it.sha256}</code>`)}</dl>
-          <p class="row-of-buttons">${it.content_type === 'application/pdf' && html`<a class="button" href="${file}" target="_blank">Open the PDF</a>`}
+          <p class="row-of-buttons">${it.content_type === 'application/pdf' && html`<a class="button" href="${file}" target="_blank" data-pdf="${JSON.stringify({ name: fileName(it.filename), page: 1, lastPage: 1, boxes: [], quote: '' } satisfies PdfLink)}">Open the PDF</a>`}
           <a class="button" href="${file}" download>Save the file</a></p>
           ${coverage && lossList(coverage.losses, coverage.share)}
           <h2>Extracted text</h2>

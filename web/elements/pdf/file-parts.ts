@@ -1,0 +1,38 @@
+/** How much of a file is read first, in bytes. A file that is not longer is read at once. */
+const FIRST_BYTES = 256 * 1_024;
+
+/** The most that is read at once, in bytes. */
+const RANGE_MAX = 16 * 1_024 * 1_024;
+
+/** The files of PDF.js that its viewer may read; see web/assets.ts. */
+const LIBRARY_FILE = /^(?:cmaps|standard_fonts|wasm)\/[\w-]+\.(?:bcmap|pfb|ttf|wasm)$/;
+
+/** The beginning of a file, and its length. Errors: the service refuses or cannot be reached. */
+export async function readBeginning(address: string, signal: AbortSignal) {
+  const response = await fetch(address, { headers: { range: `bytes=0-${FIRST_BYTES - 1}` }, signal });
+  if (!response.ok) throw new Error(`the file was answered ${response.status}`);
+  const beginning = await bytesOf(response);
+  const [, total] = /\/(\d+)$/.exec(response.headers.get('content-range') ?? '') ?? [];
+  return { beginning, length: total === undefined ? beginning.length : Number(total) };
+}
+
+/** Bytes [begin, end) of a file. Errors: as above, and the file has no such bytes. */
+export async function readRange(address: string, begin: number, end: number, signal: AbortSignal) {
+  if (!(Number.isSafeInteger(begin) && begin >= 0 && end > begin && end - begin <= RANGE_MAX))
+    throw new RangeError('no part of a file');
+  const response = await fetch(address, { headers: { range: `bytes=${begin}-${end - 1}` }, signal });
+  if (response.status !== 206) throw new Error(`a part was answered ${response.status}`);
+  return bytesOf(response);
+}
+
+/** A file of PDF.js, by its name. Errors: there is none. */
+export async function readLibraryFile(name: string, signal: AbortSignal) {
+  if (!LIBRARY_FILE.test(name)) throw new RangeError('no file of PDF.js');
+  const response = await fetch(new URL(`pdfjs/${name}`, import.meta.url), { signal });
+  if (!response.ok) throw new Error(`${name} was answered ${response.status}`);
+  return bytesOf(response);
+}
+
+async function bytesOf(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await response.arrayBuffer());
+}

@@ -1,0 +1,85 @@
+import { PDFDataRangeTransport } from 'pdfjs-dist';
+import type { FromFrame, ToFrame } from './messages.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Asks the embedding page for bytes: the frame has no network. */
+export class PortReader {
+  readonly #send: (message: FromFrame) => void;
+  readonly #waiting = new Map<number, PromiseWithResolvers<Bytes>>();
+  #last = 0;
+
+  constructor(send: (message: FromFrame) => void) {
+    this.#send = send;
+  }
+
+  /** Bytes [begin, end) of the file. Errors: they cannot be read. */
+  readRange(begin: number, end: number): Promise<Bytes> {
+    return this.#ask((id) => ({ kind: 'range', id, begin, end }));
+  }
+
+  /** A file of PDF.js. Errors: it cannot be read. */
+  readLibrary(name: string): Promise<Bytes> {
+    return this.#ask((id) => ({ kind: 'library', id, name }));
+  }
+
+  receive({ id, bytes }: ToFrame & { kind: 'bytes' }): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (bytes) waiting?.resolve(bytes);
+    else waiting?.reject(new Error('it cannot be read'));
+  }
+
+  fail(): void {
+    this.#send({ kind: 'problem' });
+  }
+
+  #ask(message: (id: number) => FromFrame): Promise<Bytes> {
+    const waiting = Promise.withResolvers<Bytes>();
+    this.#last += 1;
+    this.#waiting.set(this.#last, waiting);
+    this.#send(message(this.#last));
+    return waiting.promise;
+  }
+}
+
+/** Where PDF.js gets the parts of a file from. */
+export class PortRanges extends PDFDataRangeTransport {
+  readonly #reader: PortReader;
+
+  constructor(length: number, beginning: Bytes, reader: PortReader) {
+    super(length, beginning);
+    this.#reader = reader;
+  }
+
+  override requestDataRange(begin: number, end: number): void {
+    // PDF.js would wait for ever: it knows no range that fails.
+    this.#reader.readRange(begin, end).then(
+      (bytes) => this.onDataRange(begin, bytes),
+      () => this.#reader.fail(),
+    );
+  }
+}
+
+/** Where PDF.js gets its own files from. It makes an object of the class by itself, with the names of folders. */
+export class PortFactory {
+  readonly #reader: PortReader;
+  readonly #folders: Record<string, string | null>;
+
+  constructor(reader: PortReader, folders: Record<string, string | null>) {
+    this.#reader = reader;
+    this.#folders = folders;
+  }
+
+  static reading(reader: PortReader): new (folders: Record<string, string | null>) => PortFactory {
+    return class extends PortFactory {
+      constructor(folders: Record<string, string | null>) {
+        super(reader, folders);
+      }
+    };
+  }
+
+  fetch({ kind, filename }: { kind: string; filename: string }): Promise<Bytes> {
+    return this.#reader.readLibrary(`${this.#folders[kind] ?? ''}${filename}`);
+  }
+}

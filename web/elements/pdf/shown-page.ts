@@ -1,0 +1,110 @@
+import { type PDFDocumentProxy, type PDFPageProxy, type RenderTask, TextLayer } from 'pdfjs-dist';
+import { piecesOfQuote } from './find-quote.ts';
+import type { PdfLink } from './messages.ts';
+
+/** The area of a canvas that browsers of phones draw, in device pixels. */
+const CANVAS_MAX = 16_000_000;
+
+/** A page of the PDF: its place in the column, and its picture and text while it is near the view. */
+export class ShownPage {
+  readonly element = document.createElement('section');
+  readonly #pdf: PDFDocumentProxy;
+  readonly #number: number;
+  readonly #marks: PdfLink;
+  #page: Promise<PDFPageProxy> | undefined;
+  #width = 0;
+  #drawn: { scale: number; done: Promise<void>; task: RenderTask | undefined } | undefined;
+
+  constructor(pdf: PDFDocumentProxy, number: number, marks: PdfLink) {
+    this.#pdf = pdf;
+    this.#number = number;
+    this.#marks = marks;
+    this.element.className = 'page';
+    this.element.setAttribute('aria-label', `Page ${number}`);
+  }
+
+  /** Its size in CSS pixels, as it is without zoom; until it is read that of the first page. */
+  resize(width: number, height: number): void {
+    this.#width = width;
+    this.element.style.setProperty('--width', `${width}`);
+    this.element.style.setProperty('--height', `${height}`);
+  }
+
+  /** Reads the page and takes its size. Errors: those of PDF.js, for a page that cannot be read. */
+  async read(): Promise<PDFPageProxy> {
+    this.#page ??= this.#pdf.getPage(this.#number);
+    const page = await this.#page;
+    const { width, height } = page.getViewport({ scale: 1 });
+    if (width !== this.#width) this.resize(width, height);
+    return page;
+  }
+
+  /** Draws the page for a window of a width, in CSS pixels. Done is one after the other: another width replaces it. */
+  async draw(scaleOf: (width: number) => number): Promise<void> {
+    const page = await this.read();
+    const scale = scaleOf(this.#width);
+    if (this.#drawn?.scale === scale) return this.#drawn.done;
+    this.#drawn?.task?.cancel();
+    const drawing = { scale, task: undefined as RenderTask | undefined, done: Promise.resolve() };
+    this.#drawn = drawing;
+    drawing.done = this.#drawPage(page, scale, drawing);
+    return drawing.done;
+  }
+
+  /** Gives back the memory of the picture. */
+  clear(): void {
+    this.#drawn?.task?.cancel();
+    this.#drawn = undefined;
+    for (const canvas of this.element.querySelectorAll('canvas')) canvas.width = 0;
+    this.element.replaceChildren();
+  }
+
+  async #drawPage(page: PDFPageProxy, scale: number, drawing: { task: RenderTask | undefined }): Promise<void> {
+    const viewport = page.getViewport({ scale });
+    const area = viewport.width * viewport.height;
+    const density = Math.min(devicePixelRatio || 1, Math.sqrt(CANVAS_MAX / area));
+    const canvas = document.createElement('canvas');
+    canvas.width = Math.max(1, Math.floor(viewport.width * density));
+    canvas.height = Math.max(1, Math.floor(viewport.height * density));
+    drawing.task = page.render({ canvas, viewport, transform: [density, 0, 0, density, 0, 0] });
+    try {
+      await drawing.task.promise;
+    } catch (error) {
+      if ((error as Error).name === 'RenderingCancelledException') return;
+      throw error;
+    }
+    const layer = document.createElement('div');
+    layer.className = 'textLayer';
+    const text = new TextLayer({ textContentSource: await page.getTextContent(), container: layer, viewport });
+    await text.render();
+    if (this.#drawn !== drawing) return;
+    const old = this.element.querySelector('canvas');
+    if (old) old.width = 0;
+    this.element.replaceChildren(canvas, ...this.#boxes(), layer);
+    if (this.#marks.boxes.length === 0) this.#markQuote(text);
+  }
+
+  #boxes(): HTMLElement[] {
+    const [width, height] = ['--width', '--height'].map((name) => Number(this.element.style.getPropertyValue(name)));
+    return this.#marks.boxes
+      .filter(({ page }) => page === this.#number)
+      .map(({ left, top, right, bottom }) => {
+        const mark = document.createElement('div');
+        mark.className = 'mark';
+        const percent = (points: number, of = 1) => `${(100 * points) / of}%`;
+        Object.assign(mark.style, {
+          left: percent(left, width),
+          top: percent(top, height),
+          width: percent(right - left, width),
+          height: percent(bottom - top, height),
+        });
+        return mark;
+      });
+  }
+
+  #markQuote({ textDivs, textContentItemsStr }: TextLayer): void {
+    const { page, lastPage, quote } = this.#marks;
+    if (this.#number < page || this.#number > lastPage) return;
+    for (const at of piecesOfQuote(textContentItemsStr, quote)) textDivs[at]?.classList.add('mark');
+  }
+}
