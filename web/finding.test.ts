@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
 import { until } from '../test/until.ts';
+import { goThereAndBack, heading, openPalette } from '../test/web-steps.ts';
 import { openWorld } from '../test/world.ts';
 
 const world = await openWorld();
@@ -22,14 +23,6 @@ for (const [title, markdown] of Object.entries(TEXTS)) {
   assert.equal(status, 201);
 }
 await world.upload(owner, wiki.wiki_id, { 'notes.md': '# Notes\n\nThe pasteboard of Jacquard.' });
-
-/** The palette, opened by keyboard. */
-async function openPalette(page: Page): Promise<Locator> {
-  await page.keyboard.press('Control+k');
-  const input = page.getByRole('combobox', { name: 'Search this wiki' });
-  await input.waitFor();
-  return input;
-}
 
 const chosen = (page: Page) => page.locator('ibid-palette [aria-selected="true"] .title').textContent();
 
@@ -327,9 +320,7 @@ test('a link inside a wiki shows the page in place of the other, as a load would
   });
   const context = await openBrowserFor(world, owner.user_id, { viewport: { width: 1_440, height: 900 } });
   const { page, complaints } = await openWatched(context);
-  const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
   const loads = () => page.evaluate<number | undefined>('window.loads');
-  let left = 0;
   const top = () => page.evaluate<number>('scrollY');
   await page.goto(`${root}/long-text`);
   await page.evaluate('window.loads = 1');
@@ -341,10 +332,9 @@ test('a link inside a wiki shows the page in place of the other, as a load would
     page.on('request', (request) => asked.push(request.url()));
     const link = page.getByRole('link', { name: 'The loom' });
     await Promise.all([page.waitForResponse('**/weaving?fragment=page'), link.hover()]);
-    left = await top();
     await link.click();
     await page.waitForURL('**/weaving');
-    await heading('Weaving');
+    await heading(page, 'Weaving');
     assert.equal(await loads(), 1, 'the document was not loaded');
     assert.equal(
       asked.filter((url) => url.includes('fragment')).length,
@@ -373,16 +363,9 @@ test('a link inside a wiki shows the page in place of the other, as a load would
 
   await t.test('Back and Forward come to where the reader was', async () => {
     await page.goBack();
-    await heading('A long text');
+    await heading(page, 'A long text');
+    const left = await goThereAndBack(page, page.getByRole('link', { name: 'The loom' }), 'Weaving', 'A long text');
     assert.ok(left > 1_000);
-    await until('the place that was left', top, (y) => y === left);
-    await page.evaluate('scrollTo(0, 1234)');
-    await page.goForward();
-    await heading('Weaving');
-    assert.equal(await top(), 0);
-    await page.goBack();
-    await heading('A long text');
-    assert.equal(await top(), 1_234);
     await page.getByRole('link', { name: 'the end' }).evaluate((link: HTMLElement) => link.click());
     await page.waitForURL('**#h-part-39');
     await page.goBack();
@@ -415,12 +398,12 @@ test('a link inside a wiki shows the page in place of the other, as a load would
         .getByRole('link', { name: 'Weaving' })
         .last()
         .evaluate((link: HTMLElement) => link.click());
-      await heading('Weaving');
+      await heading(page, 'Weaving');
       await page
         .locator('.prose')
         .getByRole('link', { name: 'back' })
         .evaluate((link: HTMLElement) => link.click());
-      await heading('A long text');
+      await heading(page, 'A long text');
     };
     await round();
     const before = await held(page);

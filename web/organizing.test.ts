@@ -6,6 +6,7 @@ import { assertAccessible, EVERY_LOOK, openWatched } from '../test/assert-page.t
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
 import { until } from '../test/until.ts';
+import { flash as flashOf, moveInDialog, renameInTree, row } from '../test/web-steps.ts';
 import { openWorld } from '../test/world.ts';
 import { positionsFor, type Sibling } from './elements/organize/positions.ts';
 
@@ -81,8 +82,8 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     );
   const context = await openBrowserFor(world, owner.user_id, { viewport: { width: 1_440, height: 900 } });
   const { page, complaints } = await openWatched(context);
-  const item = (title: string, at: Page = page) => at.getByRole('treeitem', { name: title, exact: true });
-  const flash = (text: string, at: Page = page) => at.locator('.flash').getByText(text);
+  const item = (title: string, at: Page = page) => row(at, title);
+  const flash = (text: string, at: Page = page) => flashOf(at, text);
 
   await t.test('a page is renamed in place by keyboard, and Ctrl Z takes it back', async () => {
     await page.goto(`${root}/alpha`);
@@ -90,11 +91,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     await page.keyboard.press('F2');
     await page.getByRole('textbox', { name: 'New title of Alpha' }).fill('Alef');
     await page.keyboard.press('Escape');
-    await item('Alpha').focus();
-    await page.keyboard.press('F2');
-    await page.getByRole('textbox', { name: 'New title of Alpha' }).fill('Aleph');
-    await page.keyboard.press('Enter');
-    await flash('“Alpha” is now “Aleph”.').waitFor();
+    await renameInTree(page, 'Alpha', 'Aleph');
     assert.equal((await owner.get(`${api}/pages/${ids.get('Alpha')}`)).body.markdown, '# Aleph\n\nText.');
     await until(
       'the row has the focus again',
@@ -122,19 +119,9 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
   });
 
   await t.test('a page is moved below one that is found by its title, to a chosen place', async () => {
-    await item('Gamma').hover();
-    await page.locator('.row-do').getByText('…').click();
-    await page.getByRole('menuitem', { name: 'Move…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Move “Gamma”' });
-    await dialog.getByText('Below: Top level').waitFor();
-    await dialog.getByRole('combobox', { name: 'New parent' }).fill('bet');
-    await dialog.getByRole('option', { name: 'Beta' }).waitFor();
-    await assertAccessible(page, 'dialog that moves a page');
-    await page.keyboard.press('Enter');
-    await dialog.getByText('Below: Beta').waitFor();
-    await dialog.getByLabel('Place').selectOption('After “One”');
-    await dialog.getByRole('button', { name: 'Move' }).click();
-    await flash('“Gamma” was moved.').waitFor();
+    await moveInDialog(page, 'Gamma', { parent: 'Beta', after: 'One' }, () =>
+      assertAccessible(page, 'dialog that moves a page'),
+    );
     assert.equal(await below('Beta'), 'One Gamma Two');
   });
 

@@ -5,12 +5,10 @@ import { assertAccessible, collectComplaints, openWatched } from '../test/assert
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
 import { until } from '../test/until.ts';
+import { keepBoth, PIXEL, text } from '../test/web-steps.ts';
 import { openWorld } from '../test/world.ts';
 
 const world = await openWorld();
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
-
-const text = (page: Page) => page.getByRole('textbox', { name: 'Text, in Markdown' });
 const textOf = (page: Page) =>
   page.locator('ibid-editor').evaluate((editor: HTMLElement & { text: string }) => editor.text);
 const stored = (page: Page) => page.getByText('Stored in this browser').waitFor();
@@ -153,14 +151,10 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     await page.keyboard.press('Control+Home');
     await page.keyboard.type('Right ');
     await page.keyboard.press('Control+s');
-    const dialog = page.getByRole('dialog', { name: 'You both changed one place' });
-    await dialog.waitFor();
-    assert.match((await dialog.locator('mark').allTextContents()).join('|'), /Right.*there/);
-    await assertAccessible(page, 'choosing versions');
-    await dialog.getByRole('radio', { name: 'Both, yours first' }).focus();
-    await page.keyboard.press('Space');
-    await page.keyboard.press('Enter');
-    await page.getByText('Saved at').waitFor();
+    await keepBoth(page, async (dialog) => {
+      assert.match((await dialog.locator('mark').allTextContents()).join('|'), /Right.*there/);
+      await assertAccessible(page, 'choosing versions');
+    });
     await until(
       'both are saved',
       async () => (await pageNow()).markdown as string,

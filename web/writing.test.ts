@@ -8,12 +8,12 @@ import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
 import { until } from '../test/until.ts';
+import { markdown, PIXEL, save, text } from '../test/web-steps.ts';
 import { openWorld } from '../test/world.ts';
 
 const world = await openWorld();
 /** Documents as programs copy them, and what is expected of each. */
 const CLIPBOARDS = fileURLToPath(new URL('../test/clipboards/', import.meta.url));
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 async function openWriter() {
   const owner = await world.owner();
@@ -30,12 +30,6 @@ async function openWriter() {
   const { page, complaints } = await openWatched(context);
   return { owner, api, root, page, complaints };
 }
-
-const text = (page: Page) => page.getByRole('textbox', { name: 'Text, in Markdown' });
-/** The text as it is in the editor. */
-const markdown = (page: Page): Promise<string> =>
-  page.evaluate(() => (document.querySelector('ibid-editor') as unknown as { text: string }).text);
-const save = (page: Page) => page.getByRole('link', { name: 'Done' }).click();
 
 const HOSTILE =
   '<h2 onclick="window.ran = 1">Loom</h2><p>It <b onmouseover="window.ran = 2">weaves</b>.' +

@@ -1,5 +1,12 @@
 import { readAhead, readPage, stopReadingAhead, withoutHash } from './fetch-page.ts';
-import { enterHistoryEntry, keepPlace, placeOfEntry, rememberScroll } from './scroll-memory.ts';
+import {
+  enterHistoryEntry,
+  keepPlace,
+  placeOfEntry,
+  rememberScroll,
+  scrollToPlace,
+  stopArriving,
+} from './scroll-memory.ts';
 import { prepareSwap } from './swap.ts';
 
 /** Actions whose pages only show something. The others have forms and scripts that begin with a load. */
@@ -115,8 +122,9 @@ async function show(url: URL, enter: (at: URL) => void, place?: number): Promise
 /** To where it was left; a new entry to what its address names, or to the top. */
 function scrollToEntry(place: number | undefined): void {
   const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (place !== undefined) scrollTo(0, place);
-  else if (named) named.scrollIntoView();
+  if (place !== undefined) return scrollToPlace(place);
+  stopArriving();
+  if (named) named.scrollIntoView();
   else scrollTo(0, 0);
 }
 

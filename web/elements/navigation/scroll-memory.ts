@@ -31,9 +31,34 @@ export function placeOfEntry(): number | undefined {
 export function rememberScroll(): void {
   enterHistoryEntry();
   const place = history.scrollRestoration === 'manual' ? placeOfEntry() : undefined;
-  if (place !== undefined) scrollTo(0, place);
+  if (place !== undefined) scrollToPlace(place);
   addEventListener('scroll', keepPlace, { passive: true });
   addEventListener('pagehide', write);
+}
+
+/** What tells that the reader scrolls by themselves. */
+const HANDS = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const;
+let arrival = new AbortController();
+
+/** Scrolls to a place: also where the page is not that long yet, because what is at its end comes when the end is seen. */
+export function scrollToPlace(place: number): void {
+  stopArriving();
+  scrollTo(0, place);
+  if (scrollY >= Math.floor(place)) return;
+  arrival = new AbortController();
+  const { signal } = arrival;
+  const grown = new ResizeObserver(() => {
+    scrollTo(0, place);
+    if (scrollY >= Math.floor(place)) stopArriving();
+  });
+  grown.observe(document.body);
+  signal.addEventListener('abort', () => grown.disconnect());
+  for (const kind of HANDS) addEventListener(kind, stopArriving, { signal, passive: true });
+}
+
+/** Another place is gone to. */
+export function stopArriving(): void {
+  arrival.abort();
 }
 
 function write(): void {

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import type { Locator, Page } from 'playwright-core';
+import { until } from './until.ts';
+
+/** What the journeys in several browsers do alike. */
+
+/** A picture of one pixel, as a PNG. */
+export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+export const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+/** The text in the editor. */
+export const text = (page: Page) => page.getByRole('textbox', { name: 'Text, in Markdown' });
+/** Its Markdown. */
+export const markdown = (page: Page): Promise<string> =>
+  page.evaluate(() => (document.querySelector('ibid-editor') as unknown as { text: string }).text);
+export const save = (page: Page) => page.getByRole('link', { name: 'Done' }).click();
+
+/** The row of a page in the tree, and a message of what was done. */
+export const row = (page: Page, title: string) => page.getByRole('treeitem', { name: title, exact: true });
+export const flash = (page: Page, words: string) => page.locator('.flash').getByText(words);
+
+/** The palette, opened by keyboard. */
+export async function openPalette(page: Page): Promise<Locator> {
+  await page.keyboard.press('Control+k');
+  const input = page.getByRole('combobox', { name: 'Search this wiki' });
+  await input.waitFor();
+  return input;
+}
+
+/** Follows a link at the end of a long page, which has related ones, and goes back and forward. Answers how far down it was. */
+export async function goThereAndBack(page: Page, link: Locator, there: string, back: string): Promise<number> {
+  const top = () => page.evaluate<number>('scrollY');
+  const toEnd = () => page.evaluate('scrollTo(0, document.body.scrollHeight)');
+  await toEnd();
+  // The page becomes longer when its end is seen.
+  await page.locator('ibid-related h2').waitFor();
+  await toEnd();
+  await link.hover();
+  const left = await top();
+  await link.click();
+  await heading(page, there);
+  assert.equal(await top(), 0);
+  await page.goBack();
+  await heading(page, back);
+  await until('the place that was left', top, (y) => y === left);
+  await page.evaluate('scrollTo(0, 1234)');
+  await page.goForward();
+  await heading(page, there);
+  assert.equal(await top(), 0);
+  await page.goBack();
+  await heading(page, back);
+  assert.equal(await top(), 1_234);
+  return left;
+}
+
+/** Renames a page in the tree by keyboard. */
+export async function renameInTree(page: Page, title: string, to: string): Promise<void> {
+  await row(page, title).focus();
+  await page.keyboard.press('F2');
+  await page.getByRole('textbox', { name: `New title of ${title}` }).fill(to);
+  await page.keyboard.press('Enter');
+  await flash(page, `“${title}” is now “${to}”.`).waitFor();
+}
+
+/** Moves a page below another, which is found by the beginning of its title, behind a page that is there. */
+export async function moveInDialog(
+  page: Page,
+  title: string,
+  to: { parent: string; after: string },
+  inspect = async () => {},
+): Promise<void> {
+  await row(page, title).hover();
+  await page.locator('.row-do').getByText('…').click();
+  await page.getByRole('menuitem', { name: 'Move…' }).click();
+  const dialog = page.getByRole('dialog', { name: `Move “${title}”` });
+  await dialog.getByText('Below: Top level').waitFor();
+  await dialog.getByRole('combobox', { name: 'New parent' }).fill(to.parent.slice(0, 3).toLowerCase());
+  await dialog.getByRole('listbox').getByRole('option', { name: to.parent }).waitFor();
+  await inspect();
+  await page.keyboard.press('Enter');
+  await dialog.getByText(`Below: ${to.parent}`).waitFor();
+  await dialog.getByLabel('Place').selectOption(`After “${to.after}”`);
+  await dialog.getByRole('button', { name: 'Move' }).click();
+  await flash(page, `“${title}” was moved.`).waitFor();
+}
+
+/** Where two changed the same place: both versions are kept, which is chosen by keyboard. */
+export async function keepBoth(
+  page: Page,
+  inspect: (dialog: Locator) => Promise<void> = async () => {},
+): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'You both changed one place' });
+  await dialog.waitFor();
+  await inspect(dialog);
+  await dialog.getByRole('radio', { name: 'Both, yours first' }).focus();
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Enter');
+  await page.getByText('Saved at').waitFor();
+}
