@@ -1,4 +1,4 @@
-import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core';
 import { launchBrowser, PAGE_TIMEOUT_MS } from './browser.ts';
 import { signedInClient } from './signed-in.ts';
 import type { World } from './world.ts';
@@ -9,9 +9,15 @@ export async function openBrowserFor(
   user_id: string,
   options: BrowserContextOptions = {},
 ): Promise<BrowserContext> {
-  const context = await (await launchBrowser()).newContext({ reducedMotion: 'reduce', ...options });
-  context.setDefaultTimeout(PAGE_TIMEOUT_MS);
+  const context = await openContext(await launchBrowser(), options);
   const { body } = await (await signedInClient(world, user_id)).post('/v1/auth/browser');
   await context.addCookies([{ name: 'ibid', value: body.browser_secret, url: world.address }]);
+  return context;
+}
+
+/** A context in which pages wait as long as a busy machine needs, and nothing is animated. */
+export async function openContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  context.setDefaultTimeout(PAGE_TIMEOUT_MS);
   return context;
 }
