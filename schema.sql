@@ -1524,7 +1524,7 @@ alter table pages enable row level security;
 create policy of_the_wiki on pages for all
   using ((wiki_id = ( SELECT own_wiki())));
 
--- Guesses in a row at the password of one e-mail address, counted before they are judged: from one network, and under the address * from all networks together that its user has no session from.
+-- Guesses in a row at the password of one e-mail address, counted before they are judged: from one network (or one device that its user signed in with), and under the address * from all networks together that its user has no session from.
 create table password_guesses (
   email         text                      collate "C" not null,
   address       text                      collate "C" not null,
@@ -1774,6 +1774,7 @@ create table sessions (
   revoked_at         timestamp with time zone,
   in_browser         boolean                   not null default false,
   network            text                      collate "C" not null default ''::text,
+  device_hash        bytea,
   PRIMARY KEY (session_id),
   UNIQUE (access_hash),
   FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE

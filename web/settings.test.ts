@@ -71,6 +71,25 @@ for (const { slug: role, permissions } of ROLES) {
   });
 }
 
+test('a browser keeps a cookie of the device beyond the session, by which guesses of others do not delay it', async () => {
+  const { user_id } = await world.person('device@example.com');
+  const client = await signedInClient(world, user_id);
+  const password = 'correct horse battery staple';
+  assert.equal((await client.post('/v1/me/password', { new_password: password })).status, 200);
+  const signIn = (typed: string, cookie = '') =>
+    world.anonymous.send('POST', '/sign-in', {
+      headers: { accept: 'text/html', cookie, 'sec-fetch-site': 'same-origin' },
+      redirect: 'manual',
+      body: new URLSearchParams({ email: 'device@example.com', password: typed }),
+    });
+  const signedIn = await signIn(password);
+  const [, device = ''] = signedIn.headers.getSetCookie();
+  assert.match(device, /^ibid-device=ibid_dv_\w+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=7776000$/);
+  await Promise.all(Array.from({ length: 6 }, () => signIn('wrong')));
+  assert.equal((await signIn(password)).status, 429);
+  assert.equal((await signIn(password, device.split(';')[0])).status, 303);
+});
+
 test('the settings of a workspace are not found by users who are not its members', async () => {
   const stranger = await world.person();
   const browser = await browserOf(stranger.user_id);

@@ -3,7 +3,13 @@ import { crc32 } from 'node:zlib';
 import { sha256 } from '../core/secrets.ts';
 
 /** The kinds of random tokens that are looked up by hash, and their prefixes. */
-const PREFIXES = { key: 'ibid_live_', access: 'ibid_at_', refresh: 'ibid_rt_', browser: 'ibid_bs_' } as const;
+const PREFIXES = {
+  key: 'ibid_live_',
+  access: 'ibid_at_',
+  refresh: 'ibid_rt_',
+  browser: 'ibid_bs_',
+  device: 'ibid_dv_',
+} as const;
 /** How long an unused session lasts. */
 export const SESSION_IDLE_DAYS = 30;
 

@@ -6,6 +6,11 @@ export function browserCookieName(publicUrl: string): string {
   return publicUrl.startsWith('https:') ? '__Host-ibid' : 'ibid';
 }
 
+/** The cookie that stays when a session ends, by which guesses at a user's password are told from the user's own. */
+export function deviceCookieName(publicUrl: string): string {
+  return `${browserCookieName(publicUrl)}-device`;
+}
+
 /** The only value of the request's cookie with this name; undefined where there is none, or more than one. */
 export function cookieOf({ headers }: Pick<IncomingMessage, 'headers'>, name: string): string | undefined {
   const values = (headers.cookie ?? '')

@@ -19,22 +19,29 @@ export const createCookieSession = endpoint({
   description:
     'Answers a secret for a cookie that no script can read (HttpOnly, SameSite=Lax): `__Host-ibid` where PUBLIC_URL is https, ' +
     'else `ibid`. It stands for the session in requests of our own pages alone (Sec-Fetch-Site: same-origin, or for a write ' +
-    'our Origin); as a token it opens nothing. The access and refresh tokens of the session end.',
+    'our Origin); as a token it opens nothing. The access and refresh tokens of the session end. ' +
+    'The device token goes with later passwords of this user (`POST /v1/auth/password`), for 90 days.',
   access: signedIn({ session: true }),
   idempotent: false,
   event: 'session.kept_in_browser',
   reply: Record({
     browser_secret: Type.String(),
+    device_token: Type.String({
+      description: 'To be kept beyond the session, where no script can read it. It opens nothing.',
+    }),
     expires_at: Timestamp,
   }),
   errors: ['conflict'],
-  example: { reply: { browser_secret: 'ibid_bs_7hGq…', expires_at: exampleSession.expires_at } },
+  example: {
+    reply: { browser_secret: 'ibid_bs_7hGq…', device_token: 'ibid_dv_2fKx…', expires_at: exampleSession.expires_at },
+  },
   run: async ({ many }) => {
     const { secret, hash } = newToken('browser');
+    const device = newToken('device');
     const [kept] = await many<{ expires_at: string }>({
       before: sql`select ${sessionAuditColumns} from sessions s join access a on a.credential_id = s.session_id`,
       kept: sql`
-        update sessions s set access_hash = ${hash}, access_expires_at = ${IDLE_END}, in_browser = true, last_used_at = now()
+        update sessions s set access_hash = ${hash}, access_expires_at = ${IDLE_END}, in_browser = true, device_hash = ${device.hash}, last_used_at = now()
         from access a where s.session_id = a.credential_id and not s.in_browser
         returning ${sessionAuditColumns}`,
       ended: sql`delete from refresh_tokens r using kept where r.session_id = kept.session_id`,
@@ -42,6 +49,6 @@ export const createCookieSession = endpoint({
     });
     if (!kept)
       throw new ApiError('conflict', 'A browser keeps this session already. Sign in again for another secret.');
-    return { browser_secret: secret, expires_at: kept.expires_at };
+    return { browser_secret: secret, device_token: device.secret, expires_at: kept.expires_at };
   },
 });

@@ -1,4 +1,4 @@
-import { cookieOf } from '../../src/http/browser-cookie.ts';
+import { cookieOf, deviceCookieName } from '../../src/http/browser-cookie.ts';
 import type { Tokens } from '../../src/session/schema.ts';
 import { Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
@@ -14,10 +14,18 @@ const NEXT_COOKIE = 'ibid_next';
 /** How long the link of a mail is good. */
 const NEXT_SECONDS = 15 * 60;
 
-/** The cookie of a session. Its tokens stop working: from now on the cookie is the session's only credential. */
-export async function createSessionCookie(visit: Visit, { access_token }: Tokens): Promise<Cookie> {
-  const { browser_secret } = await visit.api.as(access_token).post<{ browser_secret: string }>('/v1/auth/browser');
-  return { name: visit.sessionCookie, value: browser_secret, maxAgeSeconds: SESSION_SECONDS };
+/**
+ * The cookie of a session, and that of the device, which stays when the session ends. The session's tokens stop working: from
+ * now on the cookie is its only credential.
+ */
+export async function createSessionCookies(visit: Visit, { access_token }: Tokens): Promise<Cookie[]> {
+  const kept = await visit.api
+    .as(access_token)
+    .post<{ browser_secret: string; device_token: string }>('/v1/auth/browser');
+  return [
+    { name: visit.sessionCookie, value: kept.browser_secret, maxAgeSeconds: SESSION_SECONDS },
+    { name: deviceCookieName(visit.publicUrl), value: kept.device_token, maxAgeSeconds: SESSION_SECONDS },
+  ];
 }
 
 interface Methods {
@@ -80,8 +88,13 @@ export const sendSignIn: WebRoute = {
     const password = form.get('password') ?? '';
     try {
       if (password !== '') {
-        const tokens = await api.post<Tokens>('/v1/auth/password', { email, password });
-        return { redirect: next, cookies: [await createSessionCookie(visit, tokens)] };
+        const device_token = cookieOf(visit.request.raw, deviceCookieName(visit.publicUrl));
+        const tokens = await api.post<Tokens>('/v1/auth/password', {
+          email,
+          password,
+          ...(device_token && { device_token }),
+        });
+        return { redirect: next, cookies: await createSessionCookies(visit, tokens) };
       }
       await api.post('/v1/auth/email', { email });
     } catch (error) {
@@ -108,7 +121,7 @@ export const signInByLink: WebRoute = {
     const deletedNext: Cookie = { name: NEXT_COOKIE, value: '', maxAgeSeconds: 0 };
     try {
       const tokens = await visit.api.post<Tokens>('/v1/auth/email/complete', { token: visit.form.get('token') ?? '' });
-      return { redirect: next, cookies: [deletedNext, await createSessionCookie(visit, tokens)] };
+      return { redirect: next, cookies: [deletedNext, ...(await createSessionCookies(visit, tokens))] };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return renderSignIn(visit, next, error.status, problemNote(error));
@@ -137,7 +150,7 @@ export const completeOpenId: WebRoute = {
     try {
       const callback_url = visit.publicUrl + visit.request.url;
       const tokens = await visit.api.post<Tokens>('/v1/auth/openid/complete', { attempt, callback_url });
-      return { redirect: next, cookies: [deletedAttempt, await createSessionCookie(visit, tokens)] };
+      return { redirect: next, cookies: [deletedAttempt, ...(await createSessionCookies(visit, tokens))] };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return { ...(await renderSignIn(visit, next, error.status, problemNote(error))), cookies: [deletedAttempt] };

@@ -5,7 +5,7 @@ import { type Content, html } from '../html.ts';
 import { problemNote, renderAlone } from '../layout.ts';
 import type { Visit, WebRoute } from '../visit.ts';
 import { homeUrl } from './home.ts';
-import { createSessionCookie } from './sign-in.ts';
+import { createSessionCookies } from './sign-in.ts';
 
 function renderForm(visit: Visit, token: string, withPassword: boolean, note: Content = false): Content {
   const given = (name: string) => visit.form.get(name) ?? '';
@@ -56,7 +56,7 @@ export const makeFirstUser: WebRoute = {
       if (field('workspace') === '') await own.post('/v1/onboarding');
       else await own.post('/v1/workspaces', { name: field('workspace') });
       const overview = await own.get<Overview>('/v1/overview');
-      return { redirect: `${homeUrl(overview)}/-/upload?first`, cookies: [await createSessionCookie(visit, tokens)] };
+      return { redirect: `${homeUrl(overview)}/-/upload?first`, cookies: await createSessionCookies(visit, tokens) };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       const { methods } = await api.get<{ methods: string[] }>('/v1/auth/methods');

@@ -3,7 +3,7 @@ import { countCte } from '../../access/limit-counts.ts';
 import { networkOf } from '../../access/network.ts';
 import { rateLimited } from '../../core/errors.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
-import { isKnownNetwork } from '../known-network.ts';
+import { placeOf } from '../known-network.ts';
 
 /** From this guess in a row on there is a wait behind each: 15 seconds, doubled each time, up to a quarter of an hour. */
 const FREE_GUESSES = 5;
@@ -22,46 +22,56 @@ interface Guess {
   email: string;
   /** The network address that the guess comes from. */
   address: string;
+  /** The hash of the device's secret, if it sent one. */
+  device?: Buffer | undefined;
+}
+
+/** A guess that may be judged. */
+export interface CountedGuess {
+  email: string;
+  counted_for: string;
 }
 
 /**
  * Counts a guess before it is judged, so that of many at once no more are judged than one after the other would be: by
- * network, and for networks that the user has no session from also together, so that many of them have no more. The
+ * network or known device, and for networks that the user has no session from also together, so that many of them have no more. The
  * same is written for every address. `warn`: the CTE that tells the user of many guesses, for each row of `from`. Errors: 429 `rate_limited`, the same whether or not
- * the address has a password. The count of the network is deleted by `deleteGuesses`, both an hour after their wait.
+ * the address has a password. Answers the row that `deleteGuesses` deletes; all go an hour after their wait.
  */
 export async function countGuess(
   on: Statements,
-  { email, address }: Guess,
+  { email, address, device }: Guess,
   warn: (from: Sql) => Sql = (from) => sql`select from ${from}`,
-): Promise<void> {
-  const from = networkOf(address);
-  const row = await on.maybeOne<{ counted: boolean; wait: number }>({
+): Promise<CountedGuess> {
+  const row = await on.maybeOne<{ address: string; counted: boolean; wait: number }>({
+    place: placeOf(email, networkOf(address), device),
     deleted: sql`
       delete from password_guesses where (email, address) in (
         select email, address from password_guesses where locked_until < now() - interval '1 hour'
           and email <> ${email} order by locked_until limit 100 for update skip locked)`,
     locked: sql`
-      select max(locked_until) as until from password_guesses
-      where email = ${email} and address = ${STRANGERS} and not ${isKnownNetwork(email, from)}`,
-    by_network: sql`
+      select max(g.locked_until) as until from password_guesses g, place
+      where g.email = ${email} and g.address = ${STRANGERS} and not place.known`,
+    by_place: sql`
       insert into password_guesses as g (email, address, guesses, locked_until)
-      select ${email}, ${from}, 1, now() from locked where until is null or until <= clock_timestamp()
+      select ${email}, place.address, 1, now() from locked, place where until is null or until <= clock_timestamp()
       ${countAgain(FREE_GUESSES)}`,
     of_strangers: sql`
       insert into password_guesses as g (email, address, guesses, locked_until)
-      select ${email}, ${STRANGERS}, 1, now() from by_network where not ${isKnownNetwork(email, from)}
+      select ${email}, ${STRANGERS}, 1, now() from by_place, place where not known
       ${countAgain(FREE_GUESSES_OF_STRANGERS)}`,
-    many: sql`select from (table by_network union all table of_strangers) g where g.guesses >= ${WARN_GUESSES}::int`,
+    many: sql`select from (table by_place union all table of_strangers) g where g.guesses >= ${WARN_GUESSES}::int`,
     warned: countCte(`guess warning ${email}`, WARNING, raw('many')),
     warning: warn(raw('warned')),
     result: sql`
-      select exists (select from by_network) and (${isKnownNetwork(email, from)} or exists (select from of_strangers)) as counted,
+      select place.address, exists (select from by_place) and (known or exists (select from of_strangers)) as counted,
         ceil(extract(epoch from greatest(
           (select until from locked),
-          (select locked_until from password_guesses where email = ${email} and address = ${from})) - now()))::int as wait`,
+          (select g.locked_until from password_guesses g where g.email = ${email} and g.address = place.address)) - now()))::int
+          as wait
+      from place`,
   });
-  if (row?.counted) return;
+  if (row?.counted) return { email, counted_for: row.address };
   throw rateLimited(Math.max(1, row?.wait ?? 1), 'guesses');
 }
 
@@ -78,7 +88,7 @@ function countAgain(free: number): Sql {
     returning guesses`;
 }
 
-/** The CTE of a statement that deletes the count of the network, because the password was right. */
-export function deleteGuesses({ email, address }: Guess): Sql {
-  return sql`delete from password_guesses where email = ${email} and address = ${networkOf(address)}`;
+/** The CTE of a statement that deletes the count of the network or device, because the password was right. */
+export function deleteGuesses({ email, counted_for }: CountedGuess): Sql {
+  return sql`delete from password_guesses where email = ${email} and address = ${counted_for}`;
 }

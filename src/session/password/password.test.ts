@@ -165,6 +165,30 @@ test('many networks together have twenty guesses, and no user whose network they
   );
 });
 
+test('a browser that its user signed in with has guesses of its own, and no other token helps', async () => {
+  const { email, user_id } = await person(PASSWORD);
+  const deviceOf = async (user: string) =>
+    (await (await signedInClient(world, user)).post('/v1/auth/browser')).body.device_token as string;
+  const [own, others] = [await deviceOf(user_id), await deviceOf((await person()).user_id)];
+  const office = newNetwork();
+  const guess = async (device_token?: string, password = 'wrong') => {
+    const body = { email, password, ...(device_token !== undefined && { device_token }) };
+    return (await world.anonymous.post('/v1/auth/password', body, { 'x-forwarded-for': office })).status;
+  };
+  const used = [];
+  for (let i = 0; i < 6; i += 1) used.push(await guess());
+  assert.deepEqual(used, [401, 401, 401, 401, 401, 429], 'somebody in the same network uses it up');
+  await Promise.all(Array.from({ length: 25 }, () => signIn(email, 'wrong', newNetwork())));
+  for (const token of [others, `${own.slice(0, -1)}x`, own.replace('dv', 'bs'), 'x', '']) {
+    assert.equal(await guess(token, PASSWORD), 429, `${token} is not of a device of this user`);
+  }
+  assert.equal(await guess(own, PASSWORD), 200, 'the own browser signs in at once');
+  assert.equal(await guess(undefined, PASSWORD), 429, 'and resets no count but its own');
+  assert.equal((await world.as(own).get('/v1/me')).status, 401, 'it opens nothing');
+  const concurrent = await Promise.all(Array.from({ length: 12 }, () => guess(own)));
+  assert.equal(concurrent.filter((status) => status === 401).length, 5, 'its guesses are slowed down, too');
+});
+
 test('a user is told of many wrong guesses by mail once a day, and an address without a password is not', async () => {
   const [withOne, without] = [await person(PASSWORD), await person()];
   const guessMany = async (email: string) => {

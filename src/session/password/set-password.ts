@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
 import { signedIn } from '../../access/access-rule.ts';
+import { networkOf } from '../../access/network.ts';
 import { OWN_ISSUER } from '../../access/user-ctes.ts';
 import { ApiError } from '../../core/errors.ts';
 import { Record } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { countGuess, deleteGuesses } from './password-guess.ts';
+import { type CountedGuess, countGuess, deleteGuesses } from './password-guess.ts';
 import { GivenPassword, hashNewPassword, isPassword, NewPassword } from './password-hash.ts';
 import { passwordsAreOff } from './password-rules.ts';
 
@@ -13,6 +14,8 @@ interface Facts {
   user_id: string;
   email: string | null;
   phc: string | null;
+  /** That of the session's browser. */
+  device: Buffer | null;
 }
 
 /** All other sessions of the user end, and need the new password. */
@@ -33,14 +36,16 @@ export const setPassword = endpoint({
     if (!services.signIn.passwords) return refuse(passwordsAreOff());
     const facts = await maybeOne<Facts>(sql`
       select a.user_id, (select i.subject from identities i where i.user_id = a.user_id and i.issuer = ${OWN_ISSUER} limit 1)
-        as email, (select p.phc from passwords p where p.user_id = a.user_id) as phc
+        as email, (select p.phc from passwords p where p.user_id = a.user_id) as phc,
+        (select s.device_hash from sessions s where s.session_id = a.credential_id) as device
       from access a`);
     if (!facts?.email) {
       throw new ApiError('forbidden', 'You sign in at another service, which keeps your password.');
     }
-    const guess = { email: facts.email, address: origin.address };
+    const { email, device } = facts;
+    let guess: CountedGuess = { email, counted_for: networkOf(origin.address) };
     if (facts.phc !== null) {
-      await countGuess(context, guess);
+      guess = await countGuess(context, { email, address: origin.address, device: device ?? undefined });
       if (!(await isPassword(body.current_password ?? '', facts.phc))) {
         throw new ApiError('forbidden', 'current_password is not the present password.');
       }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { anyone } from '../../access/access-rule.ts';
+import { tokenHash } from '../../access/token.ts';
 import { OWN_ISSUER } from '../../access/user-ctes.ts';
 import { normalizeEmail } from '../../core/email-address.ts';
 import { ApiError } from '../../core/errors.ts';
@@ -20,7 +21,16 @@ export const signInWithPassword = endpoint({
   summary: 'Sign in with a password',
   access: anyone(),
   event: 'session.created',
-  body: Type.Object({ email: InputText(), password: GivenPassword }),
+  body: Type.Object({
+    email: InputText(),
+    password: GivenPassword,
+    device_token: Type.Optional(
+      InputText({
+        description:
+          'Of this browser, from `POST /v1/auth/browser`: guesses of others do not delay a device that the user signed in with.',
+      }),
+    ),
+  }),
   reply: Tokens,
   errors: ['unauthorized', 'forbidden', 'invalid_email', 'rate_limited'],
   example: { body: { email: 'ada@example.com', password: 'correct horse battery staple' }, reply: exampleTokens },
@@ -29,8 +39,10 @@ export const signInWithPassword = endpoint({
     if (!services.signIn.passwords) throw passwordsAreOff();
     const email = normalizeEmail(body.email);
     if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
-    const guess = { email, address: origin.address };
-    await countGuess(context, guess, (from) => later(sendGuessWarning, { email }, from));
+    const device = tokenHash('device', body.device_token ?? '');
+    const guess = await countGuess(context, { email, address: origin.address, device }, (from) =>
+      later(sendGuessWarning, { email }, from),
+    );
     const known = await maybeOne<{ user_id: string; phc: string }>(sql`
       select p.user_id, p.phc from passwords p join identities i on i.user_id = p.user_id
       where i.issuer = ${OWN_ISSUER} and i.subject = ${email}`);
