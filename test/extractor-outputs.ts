@@ -11,6 +11,9 @@ import { docxOf, wordParagraph, zipOf } from './zip.ts';
 
 const VERSIONS = new URL('../src/documents/extractor-versions.json', import.meta.url);
 
+/** A picture in an address, as programs write small ones. */
+const DATA_PICTURE = `data:image/png;base64,${Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(100)]).toString('base64')}`;
+
 const MARKDOWN = `---
 title: Guide
 ---
@@ -64,7 +67,7 @@ Term :tada:
 
 مرحبا
 
-$$x^2$$ and $y$, [[Wiki link]], ![a picture](a.png)
+$$x^2$$ and $y$, [[Wiki link]], ![a picture](a.png), ![another](${DATA_PICTURE})
 
 <details><summary>More</summary>Hidden</details>
 
@@ -75,7 +78,7 @@ const HTML = `<!doctype html><html lang="en"><head><title>Shop</title></head><bo
 <h1>Shop</h1><p>Text <b>bold</b> x<sup>2</sup> &amp; more<br>line</p><ul><li>one<li>two<ol><li>three</ol></ul>
 <table><tr><th>a<th>b<tr><td>1<td>2</table><pre>code
   here</pre><dl><dt>Term<dd>Meaning</dl><blockquote><p>Quote</p></blockquote><figure><img alt="it" src="a.png">
-<figcaption>Caption</figcaption></figure></main><aside>Beside</aside><footer>Foot</footer></body></html>`;
+<figcaption>Caption</figcaption></figure><img alt="own" src="${DATA_PICTURE}"></main><aside>Beside</aside><footer>Foot</footer></body></html>`;
 
 const XHTML = (body: string) => `<html xmlns="http://www.w3.org/1999/xhtml"><body>${body}</body></html>`;
 

@@ -97,6 +97,39 @@ test('pictures and files that a text shows are attachments of its page, whatever
   await assertGuide(byTus);
 });
 
+test('pictures in the addresses of a text are attachments of its page, and stay the same ones', async () => {
+  const wiki = await newWiki();
+  const data = (name: string) => `data:image/png;base64,${png(name.repeat(30)).toString('base64')}`;
+  const svg = `data:image/svg+xml;base64,${Buffer.from(`${SVG}<!-- ${'x'.repeat(99)} -->`).toString('base64')}`;
+  const note = (words: string) =>
+    `# Note\n\n![One](${data('one')} "T") ![two][t] <img alt="one" src="${data('one')}">\n\n` +
+    `\`${data('one')}\` and \\![${data('three')}]\n\n[t]: <${data('two')}>\n\n${words}\n`;
+  const html = `<html><body><p>A</p><img alt="B" src="${data('four')}"><img alt="C" src="${svg}"><img alt="tiny" src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><pre>${data('four')}</pre></body></html>`;
+  const utf16 = Buffer.from(`\ufeff<p>U</p><img alt="V" src="${data('five')}">`, 'utf16le');
+  await wiki.upload({ 'note.md': note('x'), 'site.html': html, 'wide.html': utf16 });
+  const attached = await wiki.attached('note');
+  assert.deepEqual(
+    [...attached.values()].map(({ sha256 }) => sha256).sort(),
+    ['one', 'two'].map((name) => hash('sha256', png(name.repeat(30)))).sort(),
+  );
+  const { markdown, html: shown } = await wiki.page('note');
+  const [one, two] = [...attached.values()].map(({ attachment_id }) => attachment_id).sort();
+  assert.ok(!markdown.includes(`(${data('one')}`) && markdown.includes(`\`${data('one')}\` and`), markdown);
+  for (const id of [one, two])
+    assert.ok(markdown.includes(`attachment:${id}`) && shown.includes(`${wiki.at}/attachments/${id}"`));
+  const types = [...(await wiki.attached('site')).values()].map(({ content_type }) => content_type).sort();
+  assert.deepEqual(types, ['image/png', 'image/svg+xml']);
+  const site = await wiki.page('site');
+  assert.match(site.markdown, /^A\n\n!\[B\]\(attachment:\w+\)!\[C\]\(attachment:\w+\)\s?tiny\n\n```\ndata:image/);
+  assert.equal((await wiki.attached('wide')).size, 1);
+  await wiki.upload({ 'note.md': note('y') });
+  const again = await wiki.attached('note');
+  assert.deepEqual([...again.values()].map(({ attachment_id }) => attachment_id).sort(), [one, two]);
+  const { citations } = await wiki.page('note');
+  const { body: verified } = await owner.get(`${wiki.at}/sources/${citations[0].source_id}/verification`);
+  assert.deepEqual(verified.findings, []);
+});
+
 test('drawings and views of Obsidian are left out with a word, and attached where a text links to them', async () => {
   const wiki = await newWiki();
   const drawings = { 'board.canvas': '{"nodes":[]}', 'all.base': 'views: []\n', 'plan.canvas': '{"edges":[]}' };

@@ -9,7 +9,7 @@ import { type AttachedFile, withShownFiles } from './attached-files.ts';
 import { compileSections, type Surroundings } from './compile-sections.ts';
 import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
 import { INTERRUPTED, isGivenUp } from './file-attempts.ts';
-import { type PlacedPicture, placePictures } from './pictures.ts';
+import { type PlacedPicture, placePictures, placePicturesOfText } from './pictures.ts';
 import type { SectionPlans } from './plan-sections.ts';
 import { readTextFile } from './read-text-file.ts';
 
@@ -26,6 +26,8 @@ export interface CompilingNeeds {
 interface Read {
   result: CompileOutput | SplitOutput;
   pictures: readonly PlacedPicture[];
+  /** The bytes of a text, whose addresses may contain pictures. */
+  text?: Uint8Array;
 }
 
 /**
@@ -56,12 +58,16 @@ export function fileCompiler(
       const page = await folderPage(file, file.filename);
       return [{ file, result: page, page: page.ok ? page : undefined, pictures: [] }];
     }
-    const { result, pictures } = await readBytes(file);
+    const { result, pictures, text } = await readBytes(file);
     const compiled =
       'parts' in result
         ? await compileSections({ query, sandbox, plans, stopping }, upload, file, result, { pages, titles, site_root })
         : [{ file, result, page: result.ok ? result : undefined, pictures: [] }];
-    const made = await Promise.all(compiled.map((each) => (each.file === file ? ofFile(each, pictures) : each)));
+    const own = { wiki_id, page_id: file.page_id };
+    const placed = text ? await placePicturesOfText(query, blobs, own, text, compiled) : { compiled, pictures };
+    const made = await Promise.all(
+      placed.compiled.map((each) => (each.file === file ? ofFile(each, placed.pictures) : each)),
+    );
     return Promise.all(made.map((each) => withShownFiles(query, wiki_id, attached, each)));
   };
 
@@ -82,7 +88,7 @@ export function fileCompiler(
       if (isDocument({ filename, content_type, bytes })) return await readDocument(file);
       const input = { wiki_id, filename, content_type, bytes, page_path, site_root, ...(rest && { rest }) };
       const result = await sandbox.compileOrSplit(input, pages, titles);
-      return { result, pictures: [] };
+      return { result, pictures: [], text: bytes };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       log.error({ err: error, filename }, 'the bytes of an uploaded file are gone');

@@ -3,8 +3,10 @@ import { SNIFFED_BYTES, sniffType } from '../attachments/sniff-type.ts';
 import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import type { Extracted } from '../documents/formats/extracted.ts';
+import { idOfContent, picturesInText } from '../documents/formats/data-pictures.ts';
+import type { Extracted, Picture } from '../documents/formats/extracted.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
+import type { CompiledUploadFile } from './compiled-upload.ts';
 
 /** A picture of a document, or a file of the upload, that is stored and becomes an attachment of its page when that is written. */
 export interface PlacedPicture {
@@ -28,6 +30,49 @@ export async function placePictures(
   { pictures = [], ...document }: Extracted,
 ): Promise<{ document: Extracted; pictures: PlacedPicture[] }> {
   if (pictures.length === 0) return { document, pictures: [] };
+  const { named, placed } = await place(query, blobs, page, pictures);
+  const markdown = document.markdown.replace(/(?<=attachment:)picture_[0-9a-f]+/g, (name) => named.get(name) ?? name);
+  return { document: { ...document, markdown }, pictures: placed };
+}
+
+/**
+ * The same for the pictures that a text file has in its addresses, of which its pages have the ids of their content: only
+ * those that a page shows.
+ */
+export async function placePicturesOfText(
+  query: Query,
+  blobs: Blobs,
+  page: { wiki_id: string; page_id: string },
+  file: Uint8Array,
+  compiled: CompiledUploadFile[],
+): Promise<{ compiled: CompiledUploadFile[]; pictures: PlacedPicture[] }> {
+  const texts = compiled.map((each) => each.page?.markdown ?? '');
+  const shown = new Set(texts.flatMap((text) => text.match(ID_OF_CONTENT) ?? []));
+  const pictures = new Map<string, Picture>();
+  for (const bytes of shown.size === 0 ? [] : picturesInText(file)) {
+    const name = idOfContent(bytes);
+    if (shown.has(name)) pictures.set(name, { name, bytes });
+  }
+  if (pictures.size === 0) return { compiled, pictures: [] };
+  const { named, placed } = await place(query, blobs, page, [...pictures.values()]);
+  const withIds = (text: string) => text.replace(ID_OF_CONTENT, (id) => named.get(id) ?? id);
+  const made = compiled.map((each): CompiledUploadFile => {
+    if (!each.page) return each;
+    const own = { ...each.page, markdown: withIds(each.page.markdown), html: withIds(each.page.html) };
+    return { ...each, page: own, result: each.result === each.page ? { ...own, ok: true } : each.result };
+  });
+  return { compiled: made, pictures: placed };
+}
+
+const ID_OF_CONTENT = /\battachment_[0-9a-f]{26}\b/g;
+
+/** Stores pictures. Answers the attachment of each name, and those that are new. */
+async function place(
+  query: Query,
+  blobs: Blobs,
+  page: { wiki_id: string; page_id: string },
+  pictures: readonly Picture[],
+): Promise<{ named: Map<string, string>; placed: PlacedPicture[] }> {
   const known = await query<{ sha256: string; attachment_id: string }>(sql`
     select sha256, attachment_id from attachments where wiki_id = ${page.wiki_id} and page_id = ${page.page_id}`);
   const ids = new Map(known.map(({ sha256, attachment_id }) => [sha256, attachment_id]));
@@ -52,6 +97,5 @@ export async function placePictures(
       sha256,
     });
   }
-  const markdown = document.markdown.replace(/(?<=attachment:)picture_[0-9a-f]+/g, (name) => named.get(name) ?? name);
-  return { document: { ...document, markdown }, pictures: placed };
+  return { named, placed };
 }

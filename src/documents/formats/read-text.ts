@@ -1,4 +1,5 @@
 import { csvToMarkdown } from './csv/csv.ts';
+import { addressOfContent, withPicturesElsewhere } from './data-pictures.ts';
 import { decodeHtml, decodeText } from './decode.ts';
 import { ExtractError } from './extract-error.ts';
 import { checkDocument, type Extracted, type RestOfFile, type UploadedFile } from './extracted.ts';
@@ -14,9 +15,12 @@ import { textAsCode, textToMarkdown } from './text/text.ts';
 type Converted = Partial<Extracted> & { markdown: string };
 
 const TO_MARKDOWN: Record<TextKind, (text: string, rest?: RestOfFile) => Converted> = {
-  markdown: (text) => ({ markdown: text, losses: markdownLosses(text) }),
+  markdown: (text) => {
+    const markdown = withPicturesElsewhere(text, addressOfContent);
+    return { markdown, losses: markdownLosses(markdown) };
+  },
   text: (text) => ({ ...textToMarkdown(text), file_characters: countCharacters(text) }),
-  html: (text) => htmlToMarkdown(text),
+  html: (text) => htmlToMarkdown(text, { addPicture: addressOfContent }),
   csv: csvToMarkdown,
 };
 

@@ -2,6 +2,7 @@ import { type Document, Extensions, IncludeProcessor, LoggerManager, load, NullL
 import { TooComplexError } from '../../../markdown/parse-markdown.ts';
 import { oneLine, TITLE_MAX } from '../../../markdown/plain-text.ts';
 import { decodeText } from '../decode.ts';
+import { collectPictures } from '../document-pictures.ts';
 import { ExtractError } from '../extract-error.ts';
 import type { ExtractedDocument, UploadedFile } from '../extracted.ts';
 import { htmlToMarkdown } from '../html/html.ts';
@@ -28,7 +29,8 @@ export async function readAsciiDoc({ bytes, content_type }: UploadedFile): Promi
   listComments(text, losses);
   const { document, html } = await converted(text, losses);
   listHead(document, losses);
-  const page = toMarkdown(html);
+  const { pictures, add } = collectPictures();
+  const page = toMarkdown(html, add);
   losses.losses.push(...page.losses);
   return {
     kind: 'asciidoc',
@@ -36,6 +38,7 @@ export async function readAsciiDoc({ bytes, content_type }: UploadedFile): Promi
     title: oneLine(plain(document.getDocumentTitle()), TITLE_MAX),
     language: plain(document.getAttribute('lang')).slice(0, 35),
     content_type: 'text/asciidoc',
+    pictures,
     losses: losses.losses,
     file_characters: page.file_characters,
   };
@@ -111,12 +114,12 @@ const FOOTNOTE_MARKS = /(?<=<div id="footnotes">\s*)<hr>|<a href="#_footnoteref_
 /** A link to a heading of another document, which has the id that Asciidoctor makes of its words. */
 const OTHER_HEADING = /(?<=<a href="[^"#]{1,500}\.(?:adoc|asciidoc|asc)#)_([^"]{1,200})(?=")/g;
 
-function toMarkdown(html: string): ReturnType<typeof htmlToMarkdown> {
+function toMarkdown(html: string, addPicture: (bytes: Buffer) => string): ReturnType<typeof htmlToMarkdown> {
   try {
     const text = html
       .replace(FOOTNOTE_MARKS, '')
       .replace(OTHER_HEADING, (_, words: string) => words.replaceAll('_', '-'));
-    return htmlToMarkdown(`<body>${text}</body>`, undefined, true);
+    return htmlToMarkdown(`<body>${text}</body>`, { isData: true, addPicture });
   } catch (error) {
     if (!(error instanceof TooComplexError)) throw error;
     throw new ExtractError('unreadable', 'the AsciiDoc document is nested too deep; simplify it and upload it again');

@@ -181,7 +181,11 @@ function addText(email: Email, reading: Reading): void {
 
 function fromHtml(html: string, pictureAt: (address: string) => string, reading: Reading): string | undefined {
   try {
-    const { markdown, losses, file_characters } = htmlToMarkdown(html, pictureAt, false);
+    const { markdown, losses, file_characters } = htmlToMarkdown(html, {
+      pictureAt,
+      addPicture: reading.add,
+      isData: false,
+    });
     if (markdown.trim() === '') return undefined;
     reading.losses.losses.push(...losses);
     reading.file_characters += file_characters;

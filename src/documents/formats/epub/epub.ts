@@ -91,7 +91,7 @@ function readChapters(spine: readonly Chapter[], read: Read, losses: Loss[]) {
   };
   const texts = chapters.filter(({ isPicture }) => !isPicture).map(({ name }) => name);
   const references = findReferences(textsOf(texts, htmlOf));
-  const { read: readPart, finish } = openHtmlParts(references, pictureAt);
+  const { read: readPart, finish } = openHtmlParts(references, { pictureAt, addPicture: add });
   const parts: string[] = [];
   let file_characters = 0;
   let count = 0;

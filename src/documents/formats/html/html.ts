@@ -5,6 +5,7 @@ import rehypeRemark from 'rehype-remark';
 import { unified } from 'unified';
 import { assertDepth, catchOverflow } from '../../../markdown/parse-markdown.ts';
 import { oneLine, TITLE_MAX } from '../../../markdown/plain-text.ts';
+import { pictureInAddress } from '../data-pictures.ts';
 import { type LossList, lossList } from '../loss-list.ts';
 import type { Loss } from '../losses.ts';
 import { markdownWriter } from '../markdown-writer.ts';
@@ -36,19 +37,25 @@ export interface HtmlPart {
 /** The address of a picture in Markdown, "" to leave it out. */
 export type PictureAt = (address: string, path: string) => string;
 
+export interface HtmlOptions {
+  /**
+   * For converted documents (Word, EPUB): the addresses of their pictures. Then only links to the web and within the
+   * document are kept.
+   */
+  pictureAt?: PictureAt;
+  /** Takes a picture that is in the address itself, and answers where it is then, "" to leave it out. */
+  addPicture?: (bytes: Buffer) => string;
+  /** Whether tables are data, and none is for the layout: true for converted documents unless it is given. */
+  isData?: boolean;
+}
+
 /**
  * Converts HTML to Markdown: the content of its only <main>, else of <body>, without scripts, forms and navigation,
- * which are listed as losses. Throws a TooComplexError if it is nested too deep. For converted documents (Word, EPUB)
- * pictures have the addresses of `pictureAt`, and only links to the web and within the document are kept. `isData`: its
- * tables are data, and none is for the layout.
+ * which are listed as losses. Throws a TooComplexError if it is nested too deep.
  */
-export function htmlToMarkdown(
-  html: string,
-  pictureAt?: PictureAt,
-  isData = pictureAt !== undefined,
-): HtmlPart & { losses: Loss[] } {
+export function htmlToMarkdown(html: string, options: HtmlOptions = {}): HtmlPart & { losses: Loss[] } {
   const losses = lossList();
-  const parts = openHtmlParts(findReferences([{ path: '', html }]), pictureAt, isData);
+  const parts = openHtmlParts(findReferences([{ path: '', html }]), options);
   const part = parts.read({ path: '', html }, losses);
   return { ...part, markdown: parts.finish(part.markdown), losses: losses.losses };
 }
@@ -57,7 +64,8 @@ export function htmlToMarkdown(
  * Converts the parts of one document in their order. `finish` gives the links between them their addresses, when all
  * parts have been read.
  */
-export function openHtmlParts(references: References, pictureAt?: PictureAt, isData = pictureAt !== undefined) {
+export function openHtmlParts(references: References, options: HtmlOptions) {
+  const { pictureAt, addPicture, isData = pictureAt !== undefined } = options;
   const { place, resolve } = openTargets();
   return {
     read({ path, html }: { path: string; html: string }, losses: LossList): HtmlPart {
@@ -69,7 +77,8 @@ export function openHtmlParts(references: References, pictureAt?: PictureAt, isD
         const lang = findElement(document, 'html')?.properties.lang;
         const file_characters = countText(findElement(document, 'body') ?? document);
         const tree = treeOf(document, path, references, isData, losses);
-        rewriteAddresses(tree, base, pictureAt && ((address) => pictureAt(address, path)), losses);
+        const pictures = { pictureAt: pictureAt && ((address: string) => pictureAt(address, path)), addPicture };
+        rewriteAddresses(tree, base, pictures, losses);
         splitParagraphs(tree);
         place(tree);
         return {
@@ -100,21 +109,24 @@ function treeOf(document: Root, path: string, references: References, isData: bo
 
 /**
  * Resolves addresses against <base>. Links to other schemes than the web's are unwrapped, and pictures from elsewhere
- * (data URLs included) become their alternative texts. Rendering is safe without this; such addresses are of no use.
+ * become their alternative texts. Rendering is safe without this; such addresses are of no use.
  */
 function rewriteAddresses(
   node: MarkdownNodes,
   base: URL | null,
-  pictureAt: ((address: string) => string) | undefined,
+  pictures: { pictureAt: ((address: string) => string) | undefined; addPicture: HtmlOptions['addPicture'] },
   losses: LossList,
 ): void {
   if (!('children' in node)) return;
+  const { pictureAt, addPicture } = pictures;
   const children = node.children as MarkdownNodes[];
   const kept = children.flatMap((child): MarkdownNodes[] => {
-    rewriteAddresses(child, base, pictureAt, losses);
+    rewriteAddresses(child, base, pictures, losses);
     if (child.type !== 'image' && child.type !== 'link') return [child];
     if (child.url.startsWith('#target-')) return [child];
-    if (pictureAt && child.type === 'image') child.url = pictureAt(child.url);
+    const picture = child.type === 'image' && addPicture ? pictureInAddress(child.url) : undefined;
+    if (picture) child.url = addPicture?.(picture) ?? '';
+    else if (pictureAt && child.type === 'image') child.url = pictureAt(child.url);
     else if (pictureAt && !/^[a-z][a-z0-9+.-]*:/i.test(child.url)) child.url = '';
     else child.url = webAddress(child.url, base);
     if (child.url !== '') return [child];

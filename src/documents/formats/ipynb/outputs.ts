@@ -61,7 +61,7 @@ function showData(data: Json, add: (bytes: Buffer) => string, losses: LossList):
   }
   const html = textOf(data['text/html']);
   if (html !== '' && (/<table[\s>]/i.test(html) || text.trim() === '')) {
-    const shown = showHtml(html, losses);
+    const shown = showHtml(html, add, losses);
     if (shown !== '') return shown;
   }
   const markdown = textOf(data['text/markdown']);
@@ -78,9 +78,12 @@ function showData(data: Json, add: (bytes: Buffer) => string, losses: LossList):
   return '';
 }
 
-function showHtml(html: string, losses: LossList): string {
+function showHtml(html: string, addPicture: (bytes: Buffer) => string, losses: LossList): string {
   try {
-    const { markdown, losses: lost } = htmlToMarkdown(`<body>${html}</body>`, undefined, true);
+    const { markdown, losses: lost } = htmlToMarkdown(`<body>${html}</body>`, {
+      isData: true,
+      addPicture,
+    });
     for (const { kind, excerpt } of lost) losses.addThing(kind, excerpt);
     return markdown.trim();
   } catch (error) {

@@ -1,3 +1,4 @@
+import { withPicturesElsewhere } from '../data-pictures.ts';
 import { decodeText } from '../decode.ts';
 import { collectPictures } from '../document-pictures.ts';
 import { ExtractError } from '../extract-error.ts';
@@ -39,7 +40,8 @@ function codeOf({ type, source }: Cell, i: number, language: string): string[] {
 }
 
 function markdownOf({ source, attachments }: Cell, add: (bytes: Buffer) => string, losses: LossList): string {
-  const shown = showAttachments(source.replace(/^\n+|\s+$/g, ''), attachments, add, losses);
+  const pasted = showAttachments(source.replace(/^\n+|\s+$/g, ''), attachments, add, losses);
+  const shown = withPicturesElsewhere(pasted, add);
   return closed(/^---[ \t]*$/m.exec(shown)?.index === 0 ? `***${shown.slice(3)}` : shown);
 }
 

@@ -72,7 +72,9 @@ function titleInHeader(markdown: string, headers: readonly string[]): string {
 
 function toMarkdown(html: string): ReturnType<typeof htmlToMarkdown> {
   try {
-    return htmlToMarkdown(`<body>${html}</body>`, (address) => (address.startsWith('attachment:') ? address : ''));
+    return htmlToMarkdown(`<body>${html}</body>`, {
+      pictureAt: (address) => (address.startsWith('attachment:') ? address : ''),
+    });
   } catch (error) {
     if (!(error instanceof TooComplexError)) throw error;
     throw new ExtractError(
