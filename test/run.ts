@@ -73,7 +73,7 @@ const stream = run({
   files: tests,
   concurrency: FILES_AT_ONCE,
   timeout: HANGS_MS,
-  execArgv: nodeOptions,
+  execArgv: ['--import', new URL('without-async-hooks.ts', import.meta.url).href, ...nodeOptions],
   env,
 });
 let succeeded = false;

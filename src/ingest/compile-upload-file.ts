@@ -7,9 +7,9 @@ import type { DocumentReader } from '../sandbox/document-reader.ts';
 import type { CompileOutput, Sandbox, SplitOutput } from '../sandbox/sandbox.ts';
 import { type AttachedFile, withShownFiles } from './attached-files.ts';
 import { compileSections, type Surroundings } from './compile-sections.ts';
-import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
+import type { CompiledUploadFile, PendingFile, PlacedPicture } from './compiled-upload.ts';
 import { INTERRUPTED, isGivenUp } from './file-attempts.ts';
-import { type PlacedPicture, placePictures, placePicturesOfText } from './pictures.ts';
+import { placePictures, placePicturesOfText } from './pictures.ts';
 import type { SectionPlans } from './plan-sections.ts';
 import { readTextFile } from './read-text-file.ts';
 

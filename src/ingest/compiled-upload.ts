@@ -1,8 +1,6 @@
 import type { SentFile } from '../sandbox/rendering-responses.ts';
 import type { CompileOutput } from '../sandbox/sandbox.ts';
 
-import type { PlacedPicture } from './pictures.ts';
-
 export interface PendingFile {
   file_no: number;
   kind: 'file' | 'folder' | 'section';
@@ -21,6 +19,17 @@ export interface PendingFile {
   position: number | null;
   /** Of a section the file_no of its file; else null. */
   section_of: number | null;
+}
+
+/** A picture of a document, or a file of the upload, that is stored and becomes an attachment of its page when that is written. */
+export interface PlacedPicture {
+  attachment_id: string;
+  filename: string;
+  content_type: string;
+  byte_size: number;
+  sha256: string;
+  /** Whether it is a file of an upload, and not part of the page's file, which can be the same without it. */
+  isOfUpload?: true;
 }
 
 /** A file and what became of it. `page` is also there for a failed file that other pages lie under. */

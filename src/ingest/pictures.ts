@@ -6,18 +6,7 @@ import { sql } from '../db/sql.ts';
 import { idOfContent, picturesInText } from '../documents/formats/data-pictures.ts';
 import type { Extracted, Picture } from '../documents/formats/extracted.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
-import type { CompiledUploadFile } from './compiled-upload.ts';
-
-/** A picture of a document, or a file of the upload, that is stored and becomes an attachment of its page when that is written. */
-export interface PlacedPicture {
-  attachment_id: string;
-  filename: string;
-  content_type: string;
-  byte_size: number;
-  sha256: string;
-  /** Whether it is a file of an upload, and not part of the page's file, which can be the same without it. */
-  isOfUpload?: true;
-}
+import type { CompiledUploadFile, PlacedPicture } from './compiled-upload.ts';
 
 /**
  * Stores the pictures of a document and points its Markdown at the attachments that they will be, or that they are since
