@@ -1510,6 +1510,7 @@ CREATE INDEX pages_by_parent ON pages USING btree (wiki_id, parent_page_id, "pos
 CREATE INDEX pages_by_title ON pages USING btree (wiki_id, title_key) WHERE (trashed_at IS NULL);
 CREATE INDEX pages_hidden ON pages USING btree (wiki_id, page_id) WHERE ((trashed_at IS NOT NULL) OR (status <> 'published'::text));
 CREATE INDEX pages_of_gone_files ON pages USING btree (wiki_id, page_id) WHERE ((gone_file IS NOT NULL) AND (trashed_at IS NULL));
+CREATE INDEX pages_stale ON pages USING btree (wiki_id, page_id) WHERE (stale AND (trashed_at IS NULL));
 CREATE INDEX pages_trash ON pages USING btree (wiki_id, page_id) WHERE (trashed_with = page_id);
 CREATE INDEX pages_trashed_at ON pages USING btree (trashed_at) WHERE (trashed_at IS NOT NULL);
 CREATE INDEX pages_trashed_with ON pages USING btree (wiki_id, trashed_with) WHERE (trashed_at IS NOT NULL);

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
+import type { StalePage } from '../src/pages/schema.ts';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
@@ -42,8 +43,9 @@ async function rootOf(owner: Owner): Promise<string> {
 async function reader(owner: Owner) {
   const { body } = await (await signedInClient(world, owner.user_id)).post('/v1/auth/browser');
   const headers = { accept: 'text/html', cookie: `ibid=${body.browser_secret}` };
-  return async (address: string) => {
-    const answer = await fetch(address, { headers });
+  return async (address: string, form?: Record<string, string>) => {
+    const posted = form && { method: 'POST', body: new URLSearchParams(form) };
+    const answer = await fetch(address, { headers: { ...headers, 'sec-fetch-site': 'same-origin' }, ...posted });
     assert.equal(answer.status, 200, address);
     return answer.text();
   };
@@ -293,6 +295,17 @@ test('a stale page names the source that has changed', async () => {
   await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${c.page_id}`, { base_revision: 1, markdown: '# C\n\nMine.\n' });
   await world.upload(owner, owner.wiki_id, { 'c.md': '# C\n\nTheirs.\n' });
   assert.match(await read(`${root}/c`), /have changed where people have edited the page: <a href="[^"]*">c\.md/);
+
+  const listed = async () => (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/stale`)).body;
+  const named = (pages: StalePage[]) => pages.map(({ path, sources }) => [path, ...sources.map((it) => it.filename)]);
+  assert.deepEqual(named(await listed()), [['a', 'a.md'], ['b'], ['c', 'c.md']]);
+  const toDo = await read(`${root}/-/stale`);
+  assert.match(toDo, /Changed: <a href="[^"]*">a\.md<\/a>[\s\S]*?\/a\?sources">Compare[\s\S]*Its source was deleted/);
+  const rest = await read(`${root}/-/stale`, { page_id: c.page_id });
+  assert.doesNotMatch(rest, /c\.md/);
+  assert.doesNotMatch(await read(`${root}/c`), /class="note stale"/);
+  assert.deepEqual(named(await listed()), [['a', 'a.md'], ['b']]);
+  assert.equal((await owner.post(`/v1/wikis/${owner.wiki_id}/pages/${c.page_id}/keep`)).status, 404, 'it is not stale');
 });
 
 test('a passage without places is found in the text of the PDF, over hyphens and ends of lines and pages', () => {

@@ -22,6 +22,7 @@ import { changeWidgets, widgets } from './pages/settings/widgets.ts';
 import { changeWikis, wikis } from './pages/settings/wikis.ts';
 import { beginOpenId, completeOpenId, sendSignIn, signIn, signInByLink, signOut } from './pages/sign-in.ts';
 import { source, sources } from './pages/sources.ts';
+import { keepStale, stale } from './pages/stale.ts';
 import { tags } from './pages/tags.ts';
 import { beginExport, beginImport, transfer } from './pages/transfer.ts';
 import { movePageToTrash, restoreFromTrash, trash } from './pages/trash.ts';
@@ -84,6 +85,8 @@ export const ROUTES: readonly WebRoute[] = [
   restoreFromTrash,
   gone,
   decideGone,
+  stale,
+  keepStale,
   brokenLinks,
   // uploading, exporting and importing
   upload,

@@ -8,6 +8,7 @@ import { getPageSurroundings } from './get-page-surroundings.ts';
 import { getTree } from './get-tree.ts';
 import { keepPage } from './gone/keep-page.ts';
 import { listGonePages } from './gone/list-gone-pages.ts';
+import { listStalePages } from './gone/list-stale-pages.ts';
 import { listBacklinks } from './list-backlinks.ts';
 import { listBranches } from './list-branches.ts';
 import { listBrokenLinks } from './list-broken-links.ts';
@@ -48,6 +49,7 @@ export const pages: Feature = {
     listBranches,
     listTrash,
     listGonePages,
+    listStalePages,
     keepPage,
     listBacklinks,
     listRelatedPages,

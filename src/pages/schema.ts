@@ -101,6 +101,24 @@ export const GonePage = Record({
 });
 export type GonePage = Static<typeof GonePage>;
 
+/** Sources that are named of a stale page. */
+export const STALE_SOURCES_MAX = 5;
+
+/** A page that may be out of date. */
+export const StalePage = Record({
+  page_id: Id,
+  wiki_id: Id,
+  path: Type.String({ description: 'The slugs from the root, joined by "/".' }),
+  title: Type.String(),
+  gone_filename: Type.String({ description: 'The file that is gone from its folder; "" if none is.' }),
+  sources: Type.Array(Record({ source_id: Id, title: Type.String(), filename: Type.String() }), {
+    description: `What it was made from, ${STALE_SOURCES_MAX} at most; [] where that was deleted.`,
+  }),
+  revision: Type.Integer(),
+  updated_at: Timestamp,
+});
+export type StalePage = Static<typeof StalePage>;
+
 /** A link of a page that leads to nothing in the wiki. */
 export const BrokenLink = Record({
   page_id: Id,

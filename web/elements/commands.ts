@@ -39,6 +39,7 @@ function commandsOf({ root = '', workspace = '', page = '', pageId = '' }: DOMSt
     { title: 'Templates', words: 'new page', needs: 'pages:write', href: action('templates') },
     { title: 'Sources', words: 'files', needs: 'sources:read', href: action('sources') },
     { title: 'Trash', words: 'deleted restore', needs: 'pages:write', href: action('trash') },
+    { title: 'Stale pages', words: 'changed sources review', needs: 'pages:write', href: action('stale') },
     { title: 'Broken links', needs: 'pages:write', href: action('broken-links') },
     { title: 'Export and import', words: 'download backup', needs: 'wikis:export', href: action('transfer') },
     {

@@ -40,7 +40,7 @@ function isDecision(word: string): word is Decision {
 }
 
 /** Someone else may have decided since, and a page goes to the trash with the one above it. */
-async function decide({ api }: Visit, context: WikiContext, decision: Decision, page_id: string): Promise<void> {
+export async function decide({ api }: Visit, context: WikiContext, decision: Decision, page_id: string): Promise<void> {
   const address = `${context.api}/pages/${encodeURIComponent(page_id)}`;
   try {
     await (decision === 'keep' ? api.post(`${address}/keep`) : api.delete(address));

@@ -184,5 +184,5 @@ export async function stalenessReason(api: Api, context: WikiContext, page: Full
   if (changed.length > 0) return html`The sources of this page have changed: ${names(changed)}. ${seeLink}`;
   if (!context.can('pages:write'))
     return 'What this page was made from has changed, or is gone: it may be out of date.';
-  return html`The sources of this page have changed where people have edited the page: ${names(page.citations)}. Edit the page to resolve this.`;
+  return html`The sources of this page have changed where people have edited the page: ${names(page.citations)}. Edit the page to resolve this, or <a href="${context.actionUrl('stale')}">keep it as it is</a>.`;
 }

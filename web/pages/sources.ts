@@ -44,7 +44,7 @@ export const sources: WebRoute = {
                 </tbody></table></div>`
           }
           ${partLinks(part)}
-          <p>${context.can('sources:read') && html`<a href="${context.actionUrl('uploads')}">All uploads</a>`}</p></article>`,
+          <p>${context.can('sources:read') && html`<a href="${context.actionUrl('uploads')}">All uploads</a>`} ${context.can('pages:write') && html`<a href="${context.actionUrl('stale')}">Stale pages</a>`}</p></article>`,
       }),
     };
   },

@@ -6,9 +6,9 @@ import { examplePage, Page, PageParams, pageColumns } from '../schema.ts';
 export const keepPage = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/pages/:page_id/keep',
-  summary: 'Keep a page whose file is gone',
+  summary: 'Keep a stale page as it is',
   description:
-    'The page stays as it is and is not stale any more; later syncs do not ask for it again. If a file of the same name comes back, it is that of this page. 404 if the file is not gone.',
+    'The page stays as it is and is not stale any more, until its source changes again. Where its file is gone from its folder, later syncs do not ask for it again; if a file of the same name comes back, it is that of this page. 404 if the page is not stale.',
   access: onWiki('pages:write'),
   event: 'page.kept',
   params: PageParams,
@@ -18,7 +18,7 @@ export const keepPage = endpoint({
     one({
       before: sql`
         select ${pageColumns}, p.gone_file from pages p join access a on a.wiki_id = p.wiki_id
-        where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null and p.gone_file is not null
+        where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null and (p.stale or p.gone_file is not null)
         for no key update of p`,
       result: sql`
         update pages p set stale = false, gone_file = null from before
