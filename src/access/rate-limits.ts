@@ -2,24 +2,22 @@ import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, rateLimited } from '../core/errors.ts';
 import type { Query } from '../db/db.ts';
-import type { Access } from './access-rule.ts';
+import { type CountedRequest, ownerCounter } from './count-by-owner.ts';
 import { type Credential, subjectOf } from './credential.ts';
-import type { CredentialOwner, FindOwner } from './credential-owner.ts';
-import { type KnownCredential, KnownCredentials } from './known-credentials.ts';
-import { networkOf } from './network.ts';
-import { openRateLimitBuckets, type RateLimitBucket } from './rate-limit-buckets.ts';
+import type { FindOwner } from './credential-owner.ts';
+import { KnownCredentials } from './known-credentials.ts';
+import type { RateLimitBucket } from './rate-limit-buckets.ts';
 import { type Headers, headersOf, tightest } from './rate-limit-headers.ts';
 import {
   AUTH,
   countsRequests,
   GENERAL,
-  multiplied,
   type Policy,
   policiesOf,
   type RateLimited,
   type Rates,
-  type RequestPolicy,
 } from './rate-limit-policies.ts';
+import { openRateLimitSubjects } from './rate-limit-subjects.ts';
 
 export interface RateLimits {
   /** Counts a request to an unknown route or method, which gets the same answer with and without a credential. */
@@ -55,16 +53,6 @@ interface Admitted {
   window: number;
 }
 
-interface CountedRequest {
-  access: Access;
-  credential: Credential;
-  policies: readonly Policy[];
-  /** The workspace or wiki that the path names. */
-  place: string | undefined;
-  /** As far as it was known when the request came. */
-  owner: CredentialOwner;
-}
-
 declare module 'fastify' {
   interface FastifyRequest {
     admitted: Admitted | undefined;
@@ -78,82 +66,32 @@ export function openRateLimits(options: {
   onFindOwnerFailed: (error: unknown) => void;
 }): RateLimits {
   const { rates, query, findOwner, onFindOwnerFailed } = options;
-  const buckets = openRateLimitBuckets(query);
+  const subjects = openRateLimitSubjects(rates, query);
   const known = new KnownCredentials();
   const headers = headersOf(rates);
-  const networkBucket = (policy: 'general' | 'auth', request: FastifyRequest) =>
-    buckets.of(`${policy} network ${networkOf(request.ip)}`, rates[policy]);
-  const subjectBucket = (policy: Policy, subject: string) => buckets.of(`${policy} ${subject}`, rates[policy]);
-  const userRates = multiplied(rates, rates.user_factor);
-  const workspaceRates = multiplied(rates, rates.workspace_factor);
-
-  function ownerBuckets(policy: RequestPolicy, { user_id, workspace_id }: CredentialOwner): RateLimitBucket[] {
-    const found: RateLimitBucket[] = [];
-    if (user_id !== undefined) found.push(buckets.of(`${policy} user ${user_id}`, userRates[policy]));
-    if (workspace_id !== undefined) {
-      found.push(buckets.of(`${policy} workspace ${workspace_id}`, workspaceRates[policy]));
-    }
-    return found;
-  }
-
-  /**
-   * Counts an answered request by the user and workspace that were not known when it came, and remembers them, so that
-   * only the first request of a credential, and the first at a place, is counted after its answer.
-   */
-  async function countByOwner(entry: KnownCredential, counted: CountedRequest, request: FastifyRequest): Promise<void> {
-    const { access, credential, policies, place, owner } = counted;
-    const params = request.params as Record<string, string>;
-    const isKnown = entry.user_id !== undefined && (place === undefined || entry.workspaceAt(place) !== undefined);
-    const found = isKnown
-      ? { user_id: entry.user_id, workspace_id: entry.workspaceAt(place) }
-      : await entry.shareLookup(place, () => findOwner(access, credential, params));
-    entry.user_id = found.user_id;
-    if (place !== undefined) entry.setWorkspace(place, found.workspace_id);
-    const uncounted = {
-      user_id: owner.user_id === undefined ? found.user_id : undefined,
-      workspace_id: owner.workspace_id === undefined ? found.workspace_id : undefined,
-    };
-    for (const policy of policies.filter(countsRequests)) {
-      for (const bucket of ownerBuckets(policy, uncounted)) await bucket.take();
-    }
-  }
-
-  function recordAccepted(
-    entry: KnownCredential,
-    counted: CountedRequest,
-    request: FastifyRequest,
-    status: number,
-  ): void {
-    const { place, owner } = counted;
-    // Callers who may not use a workspace, or not any more, do not use up its quota.
-    if (place !== undefined && status === 403) entry.setWorkspace(place, undefined);
-    const isPlaceNew = place !== undefined && owner.workspace_id === undefined && status < 400;
-    if (owner.user_id === undefined || isPlaceNew) {
-      countByOwner(entry, counted, request).catch(onFindOwnerFailed);
-    }
-  }
+  const recordAccepted = ownerCounter(subjects, findOwner, onFindOwnerFailed);
 
   return {
     limitUnmatched(request, reply) {
       const token = /^bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
       const entry = token === undefined ? undefined : known.find(digestOf(token));
-      if (entry === undefined) return takeIfPossible(headers, reply, [networkBucket('general', request)]);
+      if (entry === undefined) return takeIfPossible(headers, reply, [subjects.network('general', request)]);
       const owner = { user_id: entry.user_id, workspace_id: undefined };
       return takeIfPossible(headers, reply, [
-        subjectBucket('general', entry.subject),
-        ...ownerBuckets('general', owner),
+        subjects.credential('general', entry.subject),
+        ...subjects.owner('general', owner),
       ]);
     },
-    limitAnonymous: (request, reply) => take(headers, reply, AUTH, [[networkBucket('auth', request)]]),
+    limitAnonymous: (request, reply) => take(headers, reply, AUTH, [[subjects.network('auth', request)]]),
     async limitToken(request, reply, token) {
-      if (token === undefined) return takeIfPossible(headers, reply, [networkBucket('general', request)]);
+      if (token === undefined) return takeIfPossible(headers, reply, [subjects.network('general', request)]);
       const digest = digestOf(token);
       const subject = known.find(digest)?.subject;
       if (subject !== undefined) {
         request.admitted = { digest, subject, counted: undefined, network: undefined, window: 0 };
         return;
       }
-      const network = networkBucket('general', request);
+      const network = subjects.network('general', request);
       await take(headers, reply, GENERAL, [[network]]);
       request.admitted = { digest, subject, counted: undefined, network, window: network.window };
     },
@@ -170,7 +108,7 @@ export function openRateLimits(options: {
       }
       const groups = policies
         .filter(countsRequests)
-        .map((policy) => [subjectBucket(policy, subject), ...ownerBuckets(policy, owner)]);
+        .map((policy) => [subjects.credential(policy, subject), ...subjects.owner(policy, owner)]);
       return take(headers, reply, policies, groups);
     },
     recordOutcome(request, reply) {
@@ -179,7 +117,7 @@ export function openRateLimits(options: {
       const { digest, subject, counted, network, window } = admitted;
       if (reply.statusCode === 401) {
         known.remove(digest);
-        const bucket = network ?? networkBucket('general', request);
+        const bucket = network ?? subjects.network('general', request);
         // A credential that was known has not been counted yet. The answer is already decided, so an unavailable
         // database does not matter.
         if (!network) void Promise.resolve(bucket.take()).catch(() => undefined);

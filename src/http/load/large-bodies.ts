@@ -119,6 +119,18 @@ export function openLargeBodies(): LargeBodies {
     });
   }
 
+  return {
+    async enter(name, bytes, gone) {
+      gone.throwIfAborted();
+      const tenant = tenants.get(name) ?? { bytes: 0, waiting: [] };
+      return hasRoom(tenant, bytes) ? take(name, tenant, bytes) : wait(name, tenant, bytes, gone);
+    },
+    inTurn: openTurns(),
+  };
+}
+
+/** One work at a time, and after each a pause: `LargeBodies.inTurn`. */
+function openTurns(): LargeBodies['inTurn'] {
   const turns = openFairQueue<Work>(1);
   let isBusy = false;
 
@@ -136,25 +148,18 @@ export function openLargeBodies(): LargeBodies {
     }, ms * PAUSE_FACTOR);
   }
 
-  return {
-    async enter(name, bytes, gone) {
-      gone.throwIfAborted();
-      const tenant = tenants.get(name) ?? { bytes: 0, waiting: [] };
-      return hasRoom(tenant, bytes) ? take(name, tenant, bytes) : wait(name, tenant, bytes, gone);
-    },
-    inTurn: (owner, work) =>
-      new Promise((resolve, reject) => {
-        const run = () => {
-          try {
-            resolve(work());
-          } catch (error) {
-            reject(error);
-          }
-        };
-        turns.add({ owner, rank: 0, context: '', run });
-        runNext();
-      }),
-  };
+  return (owner, work) =>
+    new Promise((resolve, reject) => {
+      const run = () => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      turns.add({ owner, rank: 0, context: '', run });
+      runNext();
+    });
 }
 
 function overloaded(): ApiError {

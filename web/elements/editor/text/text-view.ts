@@ -1,7 +1,7 @@
 import { autocompletion, closeBrackets } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { codeFolding, foldKeymap } from '@codemirror/language';
-import { Compartment, EditorState, Transaction } from '@codemirror/state';
+import { Compartment, EditorState, type Extension, Transaction } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -72,44 +72,8 @@ export function createTextView(text: string, options: TextOptions): TextView {
     root: shadow,
     parent: shadow,
     extensions: [
-      EditorState.lineSeparator.of('\n'),
-      EditorView.clipboardInputFilter.of((pasted) => pasted.replace(/\r\n?/g, '\n')),
-      keepLineEnds,
-      highlightSpecialChars(),
-      history(),
-      closeBrackets(),
-      markdownSupport,
-      codeFolding(),
-      EditorState.allowMultipleSelections.of(true),
-      drawSelection(),
-      editorTheme,
       shown.of(viewOf(isSource)),
-      autocompletion({
-        override: [slashMenu({ chooseFiles }), templateMenu(options), pageLinks(options), emojiMenu],
-        icons: false,
-        interactionDelay: 0,
-      }),
-      placeholder('Write. A slash shows what there is.'),
-      findAndReplace,
-      selectionMenu,
-      altQuestions,
-      dragHandle,
-      keymap.of([...editorKeys(options, () => toggleSource()), ...defaultKeymap, ...historyKeymap, ...foldKeymap]),
-      EditorView.lineWrapping,
-      lineDirections,
-      EditorView.contentAttributes.of({ 'aria-label': 'Text, in Markdown', spellcheck: 'true' }),
-      keepClearOfBars,
-      tooltips({
-        tooltipSpace: () => ({ left: 0, top: 0, right: innerWidth, bottom: innerHeight - heightOf('.editor-do') }),
-      }),
-      EditorView.updateListener.of(({ docChanged, selectionSet, focusChanged }) => {
-        if (docChanged) options.onChange();
-        if (docChanged || selectionSet || focusChanged) options.onSelect();
-      }),
-      EditorView.domEventHandlers({
-        paste: (event, it) => handlePaste(it, event, options),
-        drop: (event, it) => handleDrop(it, event, options),
-      }),
+      ...extensionsOf(options, { chooseFiles, toggleSource: () => toggleSource() }),
     ],
   });
   const replace = (written: string, isUndoable: boolean) => {
@@ -226,4 +190,50 @@ function rememberSource(isSource: boolean): void {
   } catch {
     // Storage is disabled or full: the choice holds for this page.
   }
+}
+
+/** What the editor can do, however the text is shown. */
+function extensionsOf(
+  options: TextOptions,
+  { chooseFiles, toggleSource }: { chooseFiles(accept: string): void; toggleSource(): void },
+): Extension[] {
+  return [
+    EditorState.lineSeparator.of('\n'),
+    EditorView.clipboardInputFilter.of((pasted) => pasted.replace(/\r\n?/g, '\n')),
+    keepLineEnds,
+    highlightSpecialChars(),
+    history(),
+    closeBrackets(),
+    markdownSupport,
+    codeFolding(),
+    EditorState.allowMultipleSelections.of(true),
+    drawSelection(),
+    editorTheme,
+    autocompletion({
+      override: [slashMenu({ chooseFiles }), templateMenu(options), pageLinks(options), emojiMenu],
+      icons: false,
+      interactionDelay: 0,
+    }),
+    placeholder('Write. A slash shows what there is.'),
+    findAndReplace,
+    selectionMenu,
+    altQuestions,
+    dragHandle,
+    keymap.of([...editorKeys(options, toggleSource), ...defaultKeymap, ...historyKeymap, ...foldKeymap]),
+    EditorView.lineWrapping,
+    lineDirections,
+    EditorView.contentAttributes.of({ 'aria-label': 'Text, in Markdown', spellcheck: 'true' }),
+    keepClearOfBars,
+    tooltips({
+      tooltipSpace: () => ({ left: 0, top: 0, right: innerWidth, bottom: innerHeight - heightOf('.editor-do') }),
+    }),
+    EditorView.updateListener.of(({ docChanged, selectionSet, focusChanged }) => {
+      if (docChanged) options.onChange();
+      if (docChanged || selectionSet || focusChanged) options.onSelect();
+    }),
+    EditorView.domEventHandlers({
+      paste: (event, it) => handlePaste(it, event, options),
+      drop: (event, it) => handleDrop(it, event, options),
+    }),
+  ];
 }
