@@ -41,6 +41,8 @@ export interface ConfinedProcess {
   readonly requestsSent: number;
   /** The CPU time used so far, in milliseconds; elapsed time in requests where the system does not report it. */
   usedMs(): number;
+  /** Resident memory in MiB, which V8 hardly gives back; 0 where the system does not report it. */
+  memoryMb(): number;
   isAlive(): boolean;
   /** Ends the process; a request that it works on fails. */
   end(): Promise<void>;
@@ -137,6 +139,7 @@ export async function startConfinedProcess(program: ConfinedProgram): Promise<Co
   return {
     end,
     usedMs: measure,
+    memoryMb: () => residentMemoryMb(pid),
     isAlive: () => !isEnding && child.exitCode === null && child.signalCode === null,
     get requestsSent() {
       return requestsSent;

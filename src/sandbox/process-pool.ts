@@ -15,6 +15,11 @@ export interface PoolOptions {
   isPrivate: boolean;
   /** A process is replaced after this many requests, so that leaks and state do not accumulate. */
   maxRequests: number;
+  /**
+   * A process that has grown beyond this many MiB is replaced when its task is done: V8 hardly gives memory back. By default
+   * none is, for processes that are expensive to replace.
+   */
+  maxKeptMb?: number;
   /** A process ends after this time without work. */
   idleMs: number;
   program: ConfinedProgram;
@@ -87,6 +92,7 @@ interface Waiter extends Queued {
 /** A pool of processes that is fair by owner. Each starts on demand and ends when it is idle. */
 export function openProcessPool(options: PoolOptions): ProcessPool {
   const { processes, perOwner, consecutive, isPrivate, maxRequests, idleMs, program } = options;
+  const { maxKeptMb = Number.POSITIVE_INFINITY } = options;
   const all: Slot[] = Array.from({ length: processes }, () => ({
     task: undefined,
     consecutive: 0,
@@ -114,6 +120,25 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
     const used = total - slot.chargedMs;
     slot.chargedMs = total;
     return Math.max(used, 0);
+  }
+
+  /** Replaces a process that has grown, before anybody waits for it. */
+  async function replaceIfLarge(slot: Slot): Promise<void> {
+    if (isClosed || (slot.process?.memoryMb() ?? 0) <= maxKeptMb) return;
+    await endProcess(slot);
+    // What keeps it from starting is told to the next task, which tries again.
+    slot.process = await startConfinedProcess(program).catch(() => undefined);
+    if (isClosed) await endProcess(slot);
+  }
+
+  /** Makes the slot of a task free, and charges the owner what the task has cost. */
+  async function release(slot: Slot, { owner }: Task, usedMs: number): Promise<void> {
+    clearTimeout(slot.idle);
+    await replaceIfLarge(slot);
+    slot.idle = setTimeout(() => endProcess(slot), idleMs).unref();
+    queue.done(owner, usedMs + charge(slot));
+    free.unshift(slot);
+    serve(slot);
   }
 
   /** Of the free slots one with the same context, else one whose process runs already. */
@@ -193,13 +218,9 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
     } finally {
       stopWatching();
       if (!isDone) await endProcess(slot);
-      clearTimeout(slot.idle);
-      slot.idle = setTimeout(() => endProcess(slot), idleMs).unref();
       const usedMs = charge(slot);
-      queue.done(task.owner, usedMs);
       onDone({ waitedMs, usedMs });
-      free.unshift(slot);
-      serve(slot);
+      void release(slot, task, usedMs);
     }
   }
 

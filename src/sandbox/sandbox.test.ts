@@ -147,6 +147,26 @@ test('a sandbox has no process before the first file or after its idle time', as
   await brief.close();
 });
 
+test('a process that a text has made large is replaced at once, and one that stays small is kept', async () => {
+  const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'latin1').trim().split(' ');
+  const others = children();
+  const own = () => children().filter((pid) => pid !== '' && !others.includes(pid));
+  const frugal = openSandbox({ maxKeptMb: 140, renderMs: 10_000 });
+  try {
+    await frugal.of('').compile(file('small.md', '# Small'), NO_PAGES);
+    const [first] = own();
+    await frugal.of('').compile(file('small.md', '# Again'), NO_PAGES);
+    assert.deepEqual(own(), [first]);
+    const large = await frugal.of('').compile(file('large.md', '- *a* **b** [c](d)\n'.repeat(4_000)), NO_PAGES);
+    assert.ok(large.ok && large.plain_reason === '', 'the text itself is rendered');
+    await until('another process is there', own, (pids) => pids.length === 1 && pids[0] !== first);
+    const next = await frugal.of('').compile(file('next.md', '# Next'), NO_PAGES);
+    assert.ok(next.ok && next.title === 'Next');
+  } finally {
+    await frugal.close();
+  }
+});
+
 test("several processes return each file's own page", async () => {
   const wide = openSandbox({ processes: 2 });
   try {

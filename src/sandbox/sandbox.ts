@@ -74,6 +74,8 @@ export interface SandboxOptions {
   /** CPU time to render a short text; the limit grows with the length of the text. */
   renderMs?: number;
   memoryMb?: number;
+  /** A process that has grown beyond this many MiB is replaced after its text; by default none is. */
+  maxKeptMb?: number;
   idleMs?: number;
   /** Of `NICE`. */
   nice?: number;
@@ -104,7 +106,7 @@ const RANKS = { save: 0, preview: 1 };
  */
 export function openSandbox(options: SandboxOptions = {}): SandboxPool {
   const { processes = 1, perWorkspace = processes, extractMs = 10_000, renderMs = 1_000 } = options;
-  const { memoryMb = 512, idleMs = 30_000, nice = NICE.requests, maxRequests = 5_000 } = options;
+  const { memoryMb = 512, maxKeptMb, idleMs = 30_000, nice = NICE.requests, maxRequests = 5_000 } = options;
   const onError = options.onError ?? ((error: Error) => process.emitWarning(error));
   const pool = openProcessPool({
     processes,
@@ -112,6 +114,7 @@ export function openSandbox(options: SandboxOptions = {}): SandboxPool {
     consecutive: CONSECUTIVE,
     isPrivate: false,
     maxRequests,
+    ...(maxKeptMb !== undefined && { maxKeptMb }),
     idleMs,
     program: {
       name: 'rendering',

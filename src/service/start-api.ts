@@ -32,6 +32,8 @@ const VERSION: string = JSON.parse(readFileSync(new URL('../../package.json', im
 
 /** For the pages that users save and preview; one workspace never has all of them. */
 const RENDERING_PROCESSES = 2;
+/** A process that renders pages of usual length has 80 to 180 MiB; one of 1 MiB leaves more than twice that behind. */
+const MAX_KEPT_MB = 256;
 
 /** What was started before the API. */
 interface Started {
@@ -61,6 +63,7 @@ export async function startApi(
   const renderer = openSandbox({
     processes: RENDERING_PROCESSES,
     perWorkspace: RENDERING_PROCESSES - 1,
+    maxKeptMb: MAX_KEPT_MB,
     stats: started.rendering,
     onError: (err) => log.error({ err }, 'a page could not be rendered and is shown as plain text'),
   });
