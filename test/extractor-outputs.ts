@@ -136,6 +136,20 @@ const PDF = pdfOf([
   ],
 ]);
 
+/** A table whose head is repeated on the next page. */
+const LONG_TABLE_PDF = pdfOf(
+  [
+    [120, '10'],
+    [780, '12'],
+  ].map(([y, length]) =>
+    [
+      ['Part', 'Length'],
+      ['Pipe', length],
+      ['Lid', '7'],
+    ].flatMap((row, i) => row.map((cell, k) => [String(cell), 60 + 150 * k, Number(y) - 14 * i] as const)),
+  ),
+);
+
 /** A numbered list that goes on behind a paragraph, in the middle of a level. */
 const WORD_LIST = docxOf(
   [
@@ -237,6 +251,7 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
   pdf: [
     ['two.pdf', PDF],
     ['ruled.pdf', RULED_PDF],
+    ['long-table.pdf', LONG_TABLE_PDF],
     ['example.pdf', readFileSync(new URL('../docs/example.pdf', import.meta.url))],
   ],
   docx: [

@@ -25,7 +25,27 @@ export function continueTagged(
     return true;
   }
   if (!last || !isRestOfTable(last, next)) return false;
-  const repeated = next.head_rows ?? 0;
+  appendRows(last, next, next.head_rows ?? 0, losses);
+  return true;
+}
+
+/**
+ * Joins the first block of a page to the last one of the page before, if both are tables of the same columns and the row
+ * that the first began with is repeated. Returns whether it is. The repeated row is listed.
+ */
+export function continueTable(last: PdfBlock | undefined, next: PdfBlock, losses: Loss[]): boolean {
+  if (last?.kind !== 'table' || next.kind !== 'table' || next.rows.length < 2) return false;
+  const [page, nextPage] = [last.places.at(-1)?.page, next.places[0]?.page];
+  if (page === undefined || nextPage !== page + 1 || !isBelow(last, next)) return false;
+  const [head = '', other] = [headOf(last, 1), headOf(next, 1)];
+  if (head !== other || last.rows[0]?.length !== next.rows[0]?.length) return false;
+  // Numbers that happen to be the same are no head.
+  if (last.rows[0]?.some((cell) => !/\p{L}/u.test(wordsOf(cell)))) return false;
+  appendRows(last, next, 1, losses);
+  return true;
+}
+
+function appendRows(last: PdfBlock, next: PdfBlock, repeated: number, losses: Loss[]): void {
   for (const row of next.rows.slice(0, repeated)) {
     const excerpt = row.map(wordsOf).join(' ').trim();
     const head = { kind: 'repeated_line', characters: countCharacters(excerpt), excerpt } as const;
@@ -34,7 +54,6 @@ export function continueTagged(
   last.rows.push(...next.rows.slice(repeated));
   last.row_places?.push(...(next.row_places ?? []).slice(repeated));
   last.places.push(...next.places);
-  return true;
 }
 
 function isRestOfTable(table: PdfBlock, next: PdfBlock): boolean {
@@ -43,6 +62,11 @@ function isRestOfTable(table: PdfBlock, next: PdfBlock): boolean {
   const heads = next.head_rows ?? 0;
   if (heads > 0)
     return heads === table.head_rows && heads < next.rows.length && headOf(next, heads) === headOf(table, heads);
+  return isBelow(table, next);
+}
+
+/** Whether a table stands where the other did on the page before. */
+function isBelow(table: PdfBlock, next: PdfBlock): boolean {
   const [place] = table.places.slice(-1);
   const [other] = next.places;
   if (!place || !other) return false;

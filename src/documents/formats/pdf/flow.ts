@@ -1,7 +1,7 @@
 import type { Loss } from '../losses.ts';
 import { blocksOfColumn, type Hyphenated, joinRuns, type PdfBlock, type Place } from './blocks.ts';
 import { inReadingOrder, rowsDown } from './columns.ts';
-import { continueTagged } from './continued-blocks.ts';
+import { continueTable, continueTagged } from './continued-blocks.ts';
 import type { Outline } from './outline.ts';
 import { turnBox } from './page/frames.ts';
 import type { PdfPage } from './page/page.ts';
@@ -29,13 +29,19 @@ export function blocksOf(pages: readonly PdfPage[], outline: Outline, losses: Lo
       if (k > 0 || !continueTagged(blocks.at(-1), block, hyphenated, losses)) addBlock(blocks, block, hyphenated);
     }
     const untagged = page.lines.filter(({ element }) => !element);
+    let isFirst = tagged.length === 0;
+    const isContinued = (block: PdfBlock) => {
+      const continues = isFirst && continueTable(blocks.at(-1), block, losses);
+      isFirst = false;
+      return continues;
+    };
     for (const part of inReadingOrder(withTableLines(untagged, i + 1, hyphenated)).flatMap(betweenTables)) {
       if (Array.isArray(part)) {
         for (const block of blocksOfColumn(part, i + 1, hyphenated, outline.get(i + 1))) {
           if (tagged.length > 0) insertBlock(blocks, before, block);
-          else addBlock(blocks, block, hyphenated);
+          else if (!isContinued(block)) addBlock(blocks, block, hyphenated);
         }
-      } else blocks.push(part);
+      } else if (!isContinued(part)) blocks.push(part);
     }
     for (const { angle, lines } of page.turned) {
       for (const block of blocksOfColumn(rowsDown(lines).flat(), i + 1, hyphenated)) {

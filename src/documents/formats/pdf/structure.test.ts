@@ -381,3 +381,25 @@ test('a PDF that is encrypted with an empty password is read; one with a passwor
     /protected by a password; save it without one/,
   );
 });
+
+test('a table whose head is repeated on the next page is one table, and another table is another', async () => {
+  const row = (y: number, ...cells: string[]): PdfLine[] => cells.map((cell, i) => [cell, 60 + 150 * i, y]);
+  const first = [...row(120, 'Part', 'Length'), ...row(106, 'Pipe', '10'), ...row(92, 'Lid', '12')];
+  const page = (...head: string[]) => [...row(780, ...head), ...row(766, 'Rod', '7'), ...row(752, 'Nut', '10')];
+  const { markdown, losses } = await readPdf(pdfOf([first, page('Part', 'Length')]));
+  assert.equal(markdown, '| Part | Length |\n| - | - |\n| Pipe | 10 |\n| Lid | 12 |\n| Rod | 7 |\n| Nut | 10 |\n');
+  assert.deepEqual(
+    losses?.map(({ kind, first_page, excerpt }) => [kind, first_page, excerpt]),
+    [['repeated_line', 2, 'Part Length']],
+  );
+  for (const head of [
+    ['Part', 'Weight'],
+    ['Pipe', '10'],
+  ]) {
+    const other = await readPdf(pdfOf([first, page(...head)]));
+    assert.equal(other.markdown.split('| - |').length, 3, other.markdown);
+    assert.deepEqual(other.losses, []);
+  }
+  const numbers = await readPdf(pdfOf([[...row(134, 'a', '1'), ...first], page('a', '1')]));
+  assert.equal(numbers.markdown.split('| - |').length, 3, 'a number is no head');
+});
