@@ -54,6 +54,7 @@ test('a stop waits for a request in progress, and its answer arrives', async () 
   setTimeout(() => held[0]?.(), 1_000);
   const [answer] = await once(socket, 'data');
   assert.match(String(answer), /late$/);
+  assert.match(String(answer), /^connection: close$/im, 'the client sends no other request on this connection');
   await stopped;
 });
 

@@ -11,17 +11,22 @@ const LOOK_MS = 250;
  */
 export function connectionCloser(server: Server): () => void {
   const idle = new Set<Socket>();
+  const answering = new Set<ServerResponse>();
   server.on('connection', (socket: Socket) => {
     idle.add(socket);
     socket.once('close', () => idle.delete(socket));
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     idle.delete(socket);
+    answering.add(response);
     response.once('close', () => {
+      answering.delete(response);
       if (!socket.destroyed) idle.add(socket);
     });
   });
   return () => {
+    // The client is told to send its next request elsewhere.
+    for (const response of answering) response.shouldKeepAlive = false;
     // A request that has just been sent is still answered: its connection is not idle when this looks first.
     const looking = setInterval(() => {
       for (const socket of idle) socket.destroy();
