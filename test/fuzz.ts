@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 /** Runs the fuzzers for longer than `npm test` does, one after the other; see CONTRIBUTING.md. */
-const FUZZERS = ['api', 'markdown', 'documents', 'faults', 'web', 'editor'];
+const FUZZERS = ['api', 'markdown', 'documents', 'faults', 'web', 'editor', 'typing'];
+/** Those that `npm test` does not run as well, in short: a part of it is in a browser's journey. */
+const LONG_ONLY: Record<string, string> = { typing: 'fuzz/typing-crashes.ts' };
 const USAGE = `Usage: npm run fuzz -- [options]
   --minutes 60       how long in all, in equal parts
   --only api,web     only these of ${FUZZERS.join(', ')}
@@ -39,7 +41,7 @@ if (failed.length > 0) process.stdout.write(`\nFailed: ${failed.join(', ')}\n`);
 process.exitCode = failed.length > 0 ? 1 : 0;
 
 function run(name: string): Promise<number> {
-  const file = fileURLToPath(new URL(`fuzz-${name}.test.ts`, import.meta.url));
+  const file = fileURLToPath(new URL(LONG_ONLY[name] ?? `fuzz-${name}.test.ts`, import.meta.url));
   if (!existsSync(file)) throw new Error(`there is no ${file}`);
   const env = {
     ...process.env,

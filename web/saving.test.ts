@@ -4,6 +4,8 @@ import type { Page } from 'playwright-core';
 import { assertAccessible, collectComplaints, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
+import { signedInClient } from '../test/signed-in.ts';
+import { Typist } from '../test/typist.ts';
 import { until } from '../test/until.ts';
 import { keepBoth, PIXEL, text } from '../test/web-steps.ts';
 import { openWorld } from '../test/world.ts';
@@ -201,6 +203,25 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     await page.waitForURL(`${root}/with-a-picture-3`);
     await page.locator('.prose img').waitFor();
     assert.equal((await owner.get(`${api}/pages/path/with-a-picture-3`)).body.status, 'published');
+  });
+
+  await t.test('what is said to be stored survives a crash of the tab and of the browser', async () => {
+    const { body: made } = await owner.post(`${api}/pages`, { title: 'Crashes', markdown: '' });
+    const { body: signedIn } = await (await signedInClient(world, owner.user_id)).post('/v1/auth/browser');
+    const typist = await Typist.start(`${root}/-/edit/${made.path}`, signedIn.browser_secret);
+    try {
+      await typist.open();
+      for (const kill of ['killTab', 'killBrowser'] as const) {
+        await typist.type(200);
+        await stored(typist.page);
+        await typist[kill]();
+        if (kill === 'killBrowser') await typist.openBrowser();
+        await typist.open();
+        await typist.assertKept(typist.typed, kill);
+      }
+    } finally {
+      await typist.stop();
+    }
   });
 
   const expected = complaints.filter(

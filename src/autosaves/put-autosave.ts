@@ -15,7 +15,7 @@ const {
   ...exampleInput
 } = exampleAutosave;
 
-/** No audit record: it comes every two seconds of typing, and only its writer sees what it wrote. */
+/** No audit record: it comes about every second of typing, and only its writer sees what it wrote. */
 export const putAutosave = endpoint({
   method: 'PUT',
   path: '/v1/wikis/:wiki_id/autosaves/:autosave_id',

@@ -1,4 +1,5 @@
 import type { PendingWrite } from './persistent-call.ts';
+import { dropDraft, getDrafts, putDraft } from './stored-drafts.ts';
 
 /** An unsaved text in the browser's storage: it survives a reload, a crash and the end of the session. */
 export interface Draft {
@@ -14,6 +15,9 @@ export interface Draft {
   pending?: PendingWrite;
 }
 
+/** How long a database that does not answer may keep an editor from going on with its draft. */
+const RECOVERY_MS = 1_000;
+
 /**
  * The key of a text that is being written: each tab, and each new page, has its own, so none replaces another's. `page`:
  * the id of the page; "" for a new one.
@@ -26,8 +30,15 @@ function keyPrefix(wiki: string, page: string): string {
   return `ibid-draft ${wiki} ${page || 'new'} `;
 }
 
-/** Whether it was stored: storage may be full or disabled. */
-export function storeDraft(key: string, draft: Draft): boolean {
+/** Whether it was stored so that it survives a crash of the browser: storage may be full or disabled. */
+export async function storeDraft(key: string, draft: Draft): Promise<boolean> {
+  // What is stored when the page is left has no time for more.
+  const isStored = storeLocally(key, draft);
+  const survives = await putDraft(key, draft);
+  return isStored || survives;
+}
+
+function storeLocally(key: string, draft: Draft): boolean {
   try {
     localStorage.setItem(key, JSON.stringify(draft));
     return true;
@@ -65,7 +76,24 @@ export function listDrafts(wiki: string, page: string): { key: string; draft: Dr
     .sort((one, other) => other.draft.at - one.draft.at);
 }
 
+/** Brings back what a crash of the browser took from `localStorage`. It gives up after a second. */
+export async function recoverDrafts(wiki: string, page: string): Promise<void> {
+  const timeout = new Promise<undefined>((resolve) => setTimeout(resolve, RECOVERY_MS, undefined));
+  const found = await Promise.race([getDrafts(keyPrefix(wiki, page)), timeout]);
+  for (const [key, draft] of found ?? []) {
+    const stored = readDraft(key);
+    if (stored && stored.at >= draft.at) continue;
+    if ('markdown' in draft) storeLocally(key, draft);
+    else deleteLocally(key);
+  }
+}
+
 export function deleteDraft(key: string): void {
+  deleteLocally(key);
+  void dropDraft(key);
+}
+
+function deleteLocally(key: string): void {
   try {
     localStorage.removeItem(key);
   } catch {

@@ -1,4 +1,4 @@
-import { type Draft, deleteDraft, draftKey, listDrafts, readDraft, storeDraft } from './drafts.ts';
+import { type Draft, deleteDraft, draftKey, listDrafts, readDraft, recoverDrafts, storeDraft } from './drafts.ts';
 import type { EditorForm } from './editor-form.ts';
 import { OpenTabs } from './open-tabs.ts';
 import { randomId } from './persistent-call.ts';
@@ -40,7 +40,13 @@ export class LocalDraft {
     return readDraft(this.#key);
   }
 
-  store(draft: Draft): boolean {
+  /** Brings back what a crash of the browser took, which the other methods then know. */
+  recover(): Promise<void> {
+    return recoverDrafts(this.#form.wiki, this.#page);
+  }
+
+  /** Whether it was stored. */
+  store(draft: Draft): Promise<boolean> {
     return storeDraft(this.#key, draft);
   }
 
@@ -53,7 +59,7 @@ export class LocalDraft {
     const draft = this.read();
     this.delete();
     this.#page = this.#form.page;
-    if (draft) this.store(draft);
+    if (draft) void this.store(draft);
   }
 
   /**

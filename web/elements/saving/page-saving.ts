@@ -33,6 +33,11 @@ export class PageSaving {
   #running: Promise<void> | undefined;
   #pending: PendingWrite | undefined;
   #hasWaited = false;
+  /** When the draft that is stored was written, in milliseconds since 1970; 0 where there is none. */
+  #storedAt = 0;
+  /** Until then nothing is stored: it could replace what is to be restored. */
+  #isRestored = false;
+  readonly #restored: Promise<void>;
   readonly #obstacles = {
     waits: () => {
       this.#hasWaited = true;
@@ -62,7 +67,7 @@ export class PageSaving {
       this.save({ status: this.#form.status, leaves: true });
     });
     addEventListener('pagehide', () => this.#storeTimer.isWaiting && this.#store());
-    this.#restore();
+    this.#restored = this.#restore();
   }
 
   get #area(): HTMLTextAreaElement {
@@ -79,7 +84,8 @@ export class PageSaving {
 
   /** Typing does not put off that it is stored. */
   #changed(): void {
-    this.#server.schedule();
+    this.#server.schedule(this.#editor.textLength);
+    if (!this.#isRestored) return;
     if (this.#storeTimer.isWaiting) return;
     if (!this.#running) this.#form.showState('Not saved yet');
     this.#storeTimer.start(this.#editor.textLength);
@@ -119,6 +125,7 @@ export class PageSaving {
   async #run(): Promise<void> {
     this.#form.isBusy = true;
     try {
+      await this.#restored;
       for (let wanted = this.#wanted; wanted; wanted = this.#wanted) {
         this.#hasWaited = false;
         // A write without an answer goes first: what it did decides what this one is based on.
@@ -187,39 +194,51 @@ export class PageSaving {
 
   /** There is nothing that is not saved. */
   #discard(): void {
+    this.#storedAt = 0;
     this.#draft.delete();
     this.#server.delete();
   }
 
   #store(): void {
+    if (!this.#isRestored) return;
     this.#storeTimer.stop();
     const at = Date.now();
-    const isStored = this.#draft.store({
+    const draft: Draft = {
       title: this.#form.title.value,
       markdown: this.#editor.text,
       base_revision: this.#form.base,
       parent: this.#form.position.parent,
       at,
       ...(this.#pending && { pending: this.#pending }),
+    };
+    this.#storedAt = at;
+    void this.#draft.store(draft).then((isStored) => {
+      // It was typed on, saved or discarded meanwhile.
+      if (this.#running || this.#storeTimer.isWaiting || this.#storedAt !== at) return;
+      this.#form.showState(
+        isStored
+          ? `Stored in this browser at ${timeOf(at)}, not saved yet`
+          : 'Not saved, and this browser cannot store it: save soon',
+      );
     });
-    if (this.#running) return;
-    this.#form.showState(
-      isStored
-        ? `Stored in this browser at ${timeOf(at)}, not saved yet`
-        : 'Not saved, and this browser cannot store it: save soon',
-    );
   }
 
   /** Goes on with what this tab had written before a reload or a crash, and offers what other tabs left. */
-  #restore(): void {
+  async #restore(): Promise<void> {
     const isFresh = this.#form.host.dataset.fresh !== undefined;
+    const shown = [this.#form.title.value, this.#editor.text];
+    await this.#draft.recover();
+    this.#isRestored = true;
+    const isTyped = this.#form.title.value !== shown[0] || this.#editor.text !== shown[1];
     const own = this.#draft.read();
     // A form that the service returned with a note is newer than what is stored. Browsers refill forms on a reload, and
     // the user may have typed before the script was loaded.
     if (isFresh) this.#store();
     else if (own) {
       this.#server.resumed(this.#draft.id);
-      this.#resume(own);
+      // What was typed before it was known becomes a draft of its own.
+      if (isTyped) this.#resumeOther(own);
+      else this.#resume(own);
     } else if (this.#isChanged) this.#changed();
     void offerDrafts(this.#draft, this.#server, {
       host: this.#form.host,

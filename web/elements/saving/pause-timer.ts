@@ -1,5 +1,5 @@
-/** The length from which it takes longer to store a text than to draw a key. */
-const LONG = 100_000;
+/** The length in characters from which it takes longer to store a text than to draw a key. */
+export const LONG_TEXT = 100_000;
 /** How long after the timer a busy browser may put it off. */
 const IDLE_MS = 250;
 
@@ -20,7 +20,7 @@ export class PauseTimer {
   /** Does not put off what waits already. `length`: of the text, in characters. */
   start(length: number): void {
     if (this.isWaiting) return;
-    const isLong = length >= LONG && 'requestIdleCallback' in globalThis;
+    const isLong = length >= LONG_TEXT && 'requestIdleCallback' in globalThis;
     this.#timer = setTimeout(() => (isLong ? this.#wait() : this.#now()), isLong ? 700 : 400);
   }
 

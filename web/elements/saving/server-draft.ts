@@ -1,9 +1,11 @@
 import type { Autosave, FullAutosave } from '../../../src/autosaves/schema.ts';
 import { ApiError, callApi } from '../call-api.ts';
 import type { EditorForm } from './editor-form.ts';
+import { LONG_TEXT } from './pause-timer.ts';
 
-/** How old the service's copy may be while the user types. */
-const SEND_DELAY_MS = 2_000;
+/** How old the service's copy may be while the user types; what is sent each time is the whole text. */
+const SEND_DELAY_MS = 800;
+const LONG_DELAY_MS = 2_000;
 
 /** Maximum number of texts that are read to be offered. */
 const OFFERED_MAX = 5;
@@ -26,12 +28,15 @@ export class ServerDraft {
     return `${this.#form.api}/autosaves`;
   }
 
-  /** The text has changed. */
-  schedule(): void {
-    this.#timer ??= setTimeout(() => {
-      // What is typed while one is in flight goes with the next.
-      this.#last = this.#last.then(() => this.#send());
-    }, SEND_DELAY_MS);
+  /** The text has changed. `length`: in characters. */
+  schedule(length: number): void {
+    this.#timer ??= setTimeout(
+      () => {
+        // What is typed while one is in flight goes with the next.
+        this.#last = this.#last.then(() => this.#send());
+      },
+      length < LONG_TEXT ? SEND_DELAY_MS : LONG_DELAY_MS,
+    );
   }
 
   async #send(): Promise<void> {

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readlink, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { CHROMIUM, PAGE_TIMEOUT_MS } from './browser.ts';
+import { until } from './until.ts';
+
+type Editor = HTMLElement & { text: string };
+
+/** Somebody who types words into the editor of one page, in a browser with a profile on disk that can be killed and opened again. */
+export class Typist {
+  readonly url: string;
+  readonly #cookie: { name: string; value: string; url: string };
+  readonly #folder: string;
+  #context: BrowserContext | undefined;
+  #words = 0;
+  /** All that was typed, and when each character was there. */
+  typed = '';
+  /** What the page has of it. */
+  saved = '';
+  #times: number[] = [];
+
+  private constructor(url: string, cookie: { name: string; value: string; url: string }, folder: string) {
+    this.url = url;
+    this.#cookie = cookie;
+    this.#folder = folder;
+  }
+
+  /** `url`: the editor of a page that is empty. `secret`: of a signed-in browser. */
+  static async start(url: string, secret: string): Promise<Typist> {
+    const folder = await mkdtemp(join(tmpdir(), 'ibid-typist-'));
+    const typist = new Typist(url, { name: 'ibid', value: secret, url: new URL(url).origin }, folder);
+    await typist.openBrowser();
+    return typist;
+  }
+
+  async openBrowser(): Promise<void> {
+    this.#context = await chromium.launchPersistentContext(this.#folder, {
+      executablePath: CHROMIUM ?? '',
+      args: ['--no-sandbox', '--disable-gpu'],
+      reducedMotion: 'reduce',
+    });
+    this.#context.setDefaultTimeout(PAGE_TIMEOUT_MS);
+    await this.#context.addCookies([this.#cookie]);
+  }
+
+  get context(): BrowserContext {
+    return this.#context as BrowserContext;
+  }
+  get page(): Page {
+    return this.context.pages().at(-1) as Page;
+  }
+
+  /** Ends the browser as a crash does: nothing in it runs any more. */
+  async killBrowser(): Promise<void> {
+    const pid = Number((await readlink(join(this.#folder, 'SingletonLock'))).split('-').at(-1));
+    const closed = new Promise((done) => this.context.once('close', done));
+    process.kill(pid, 'SIGKILL');
+    await closed;
+  }
+
+  /** Ends the process that shows the page. */
+  async killTab(): Promise<void> {
+    const { page } = this;
+    const crashed = new Promise((done) => page.once('crash', done));
+    const session = await this.context.newCDPSession(page);
+    // Nothing answers it.
+    session.send('Page.crash').catch(() => undefined);
+    await crashed;
+  }
+
+  /** Opens the page in a tab of its own. */
+  async open(): Promise<void> {
+    const old = this.context.pages();
+    const page = await this.context.newPage();
+    await page.goto(this.url);
+    for (const tab of old) await tab.close();
+    await page.locator('ibid-editor .cm-content').waitFor();
+  }
+
+  text(page = this.page): Promise<string> {
+    return page.locator('ibid-editor').evaluate((editor: Editor) => editor.text);
+  }
+
+  /** Types words for about this time. */
+  async type(milliseconds: number): Promise<void> {
+    const { page } = this;
+    await page.getByRole('textbox', { name: 'Text, in Markdown' }).focus();
+    await page.keyboard.press('Control+End');
+    for (const end = performance.now() + milliseconds; performance.now() < end; ) {
+      this.#words += 1;
+      for (const key of `w${this.#words}${this.#words % 9 === 0 ? '\n' : ' '}`) {
+        await page.keyboard.press(key === '\n' ? 'Enter' : key === ' ' ? 'Space' : key);
+        this.typed += key;
+        this.#times.push(performance.now());
+      }
+    }
+  }
+
+  /** What had been typed this long ago: the most that a crash may leave. */
+  typedBefore(milliseconds: number): string {
+    const at = performance.now() - milliseconds;
+    return this.typed.slice(0, this.#times.filter((time) => time <= at).length);
+  }
+
+  /** The text is there again, at least as far as it must be; typing goes on with what is there. */
+  async assertKept(must: string, where: string, page = this.page): Promise<void> {
+    const { typed } = this;
+    const kept = await until(
+      `${where}: “…${must.slice(-40)}” of “…${typed.slice(-60)}” is there again`,
+      () => this.text(page),
+      (text) => text.length >= must.length && text.startsWith(must),
+    );
+    assert.ok(typed.startsWith(kept), `${where}: “…${kept.slice(-80)}” was not typed so: “…${typed.slice(-80)}”`);
+    if (page !== this.page) return;
+    this.typed = kept;
+    this.#times.length = kept.length;
+    this.#words = kept.match(/w\d+(?=\s)/g)?.length ?? 0;
+    // A word that was cut off is written to its end by the next one.
+    const cut = /w?\d*$/.exec(kept)?.[0] ?? '';
+    const rest = `w${this.#words + 1} `.slice(cut.length);
+    if (cut === '') return;
+    await page.getByRole('textbox', { name: 'Text, in Markdown' }).focus();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type(rest);
+    this.typed += rest;
+    this.#times.push(...Array.from(rest, () => performance.now()));
+    this.#words += 1;
+  }
+
+  async stop(): Promise<void> {
+    await this.context.close();
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
