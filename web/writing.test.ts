@@ -215,7 +215,7 @@ test('pictures, files and rich text come into a page by pasting and dropping', {
 
   await t.test('what programs put on the clipboard becomes what a reviewer would write', async () => {
     const files = globSync('*.html', { cwd: CLIPBOARDS }).sort();
-    assert.ok(files.length >= 30);
+    assert.ok(files.length >= 60);
     const read = (name: string) => readFileSync(join(CLIPBOARDS, name), 'utf8');
     await page.goto(`${world.address}${root}/-/edit/guide`);
     const editor = await page.locator('script[src$="/editor.js"]').getAttribute('src');

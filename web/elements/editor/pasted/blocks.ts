@@ -18,7 +18,7 @@ const DROPPED = new Set('button canvas head link meta noscript script style svg 
 
 /** What is for those who use the page that was copied from. */
 const HIDDEN =
-  /(?:^|\s)(?:visually-hidden|sr-only|mw-editsection|example-header|ak-editor-panel__icon|zeroclipboard-container|markdown-alert-title)(?:\s|$)/;
+  /(?:^|\s)(?:visually-hidden|sr-only|mw-editsection|example-header|ak-editor-panel__icon|zeroclipboard-container|markdown-alert-title|katex-html|mwe-math-fallback-image-\w+|heading-anchor-wrapper)(?:\s|$)/;
 
 /** Drops what is not shown: comments, scripts, styles, and what programs write for themselves. */
 export function dropHidden() {
@@ -27,9 +27,25 @@ export function dropHidden() {
       if (node.type === 'comment' || node.type === 'doctype') return [];
       if (!isElement(node)) return [node];
       if (node.tagName === 'o:p') return textOf(node).trim() === '' ? [] : node.children;
+      const formula = formulaOf(node);
+      if (formula) return [formula];
       const isHidden = styleOf(node, 'display') === 'none' || styleOf(node, 'mso-hide') === 'all';
-      return isHidden || DROPPED.has(node.tagName) || HIDDEN.test(classesOf(node)) ? [] : [node];
+      if (isHidden || DROPPED.has(node.tagName) || HIDDEN.test(classesOf(node)))
+        // Formulas are hidden where a picture is shown in their place.
+        return node.children.filter((child) => isElement(child) && child.tagName === 'ibid-formula');
+      // Google's comments are not copied with the text.
+      return node.tagName === 'a' && /^#cmnt/.test(String(node.properties.href)) ? [] : [node];
     });
+}
+
+/** A formula that has its TeX beside its marks, as those of KaTeX and of Wikipedia have. */
+function formulaOf(math: Element): Element | undefined {
+  if (math.tagName !== 'math') return undefined;
+  const source = findElement(math, ({ properties }) => properties.encoding === 'application/x-tex');
+  if (!source) return undefined;
+  const tex = textOf(source).trim();
+  const [, inner = tex] = /^\{\\displaystyle\s*([\s\S]*)\}$/.exec(tex) ?? [];
+  return newElement('ibid-formula', [newText(inner)], { isBlock: math.properties.display === 'block' });
 }
 
 /** The words of programs for the kinds of callouts. */
@@ -51,7 +67,12 @@ export function readBlocks() {
     rewrite(tree, (node) => {
       if (!isElement(node)) return [node];
       if (node.tagName === 'img') return picture(node);
-      if (node.tagName === 'pre') return [codeBlock(linesOf(node), languageOf(node))];
+      if (node.tagName === 'pre' && hasClass(node, 'moz-quote-pre')) return [plainText(node)];
+      if (node.tagName === 'pre' || node.tagName === 'codeblock') return [preformatted(node)];
+      if (node.tagName === 'code' && /\n./.test(textOf(node)) && /^pre/.test(styleOf(node, 'white-space')))
+        return [codeBlock(linesOf(node), languageOf(node))];
+      const numbered = node.tagName === 'table' ? numberedLines(node) : undefined;
+      if (numbered !== undefined) return [codeBlock(numbered, '')];
       const pre = node.tagName === 'div' ? findElement(node, ({ tagName }) => tagName === 'pre') : undefined;
       if (pre) nameLanguage(pre, languageOf(node));
       if (node.tagName === 'div' && /^pre/.test(styleOf(node, 'white-space')) && isMonospaced(node)) {
@@ -71,6 +92,41 @@ export function readBlocks() {
       if (node.properties.role === 'heading' && level > 0) node.tagName = `h${Math.min(level, 6)}`;
       return [node];
     });
+}
+
+/** What is beside the code, such as a button that copies it, is not a part of it. */
+function preformatted(pre: Element): Element {
+  const code = findElement(pre, ({ tagName }) => tagName === 'code');
+  const language = languageOf(pre) || (pre.tagName === 'codeblock' ? classesOf(pre).toLowerCase() : '');
+  return codeBlock(linesOf(code ?? pre), language);
+}
+
+/** A text of mail, whose lines are as they were sent. */
+function plainText(pre: Element): Element {
+  const lines = linesOf(pre).trimEnd().split('\n');
+  return newElement(
+    'p',
+    lines.flatMap((line, i) => [...(i > 0 ? [newElement('br')] : []), newText(line)]),
+  );
+}
+
+/** Code that is shown as a table with a cell for the number of each line. */
+function numberedLines(table: Element): string | undefined {
+  const lines: string[] = [];
+  const visit = (row: Element): void => {
+    for (const child of row.children.filter(isElement)) {
+      if (child.tagName !== 'td' || child.properties.dataLineNumber === undefined) visit(child);
+      else
+        lines.push(
+          row.children
+            .filter((cell) => isElement(cell) && cell !== child)
+            .map(textOf)
+            .join(''),
+        );
+    }
+  };
+  visit(table);
+  return lines.length > 0 ? lines.map((line) => line.replace(/\n$/, '')).join('\n') : undefined;
 }
 
 function calloutElement({ children }: Element, kind: string): Element {
@@ -95,12 +151,17 @@ const MADE_UP = /(?:[.,]? Description automatically generated.*|[.,]? AI-generat
 
 /** A picture whose address only the program knows that copied it is its alternative text. */
 function picture(image: Element): HtmlNode[] {
-  const { src, alt, dataCanonicalSrc, dataEmojiFallback, ariaRoleDescription, width, height } = image.properties;
+  const { src, alt, dataCanonicalSrc, dataEmojiFallback, dataStringifyEmoji, ariaRoleDescription, width, height } =
+    image.properties;
   if (String(ariaRoleDescription) === 'checkbox' || (Number(width) === 1 && Number(height) === 1)) return [];
   const words = String(dataEmojiFallback ?? alt ?? '')
     .replace(/\s+/g, ' ')
     .replace(MADE_UP, '');
-  const isEmoji = dataEmojiFallback !== undefined || hasClass(image, 'emoji');
+  const isEmoji =
+    dataEmojiFallback !== undefined ||
+    dataStringifyEmoji !== undefined ||
+    hasClass(image, 'emoji') ||
+    /^\p{Extended_Pictographic}[\p{Extended_Pictographic}\p{M}\u200d]*$/u.test(words);
   const address = String(dataCanonicalSrc ?? src ?? '');
   if (isEmoji || address === '' || /^(?!https?:)[a-z][a-z\d+.-]*:/i.test(address)) return [newText(words)];
   image.properties = { src: address, alt: words };
@@ -110,7 +171,8 @@ function picture(image: Element): HtmlNode[] {
 export const checkbox = (isChecked: boolean) => newElement('input', [], { type: 'checkbox', checked: isChecked });
 
 export function isMonospaced(element: Element): boolean {
-  return /courier|consolas|menlo|monaco|mono(?!type)/.test(styleOf(element, 'font-family'));
+  const font = styleOf(element, 'font-family') || String(element.properties.face ?? '').toLowerCase();
+  return /courier|consolas|menlo|monaco|mono(?!type)/.test(font);
 }
 
 export function codeBlock(code: string, language: string): Element {

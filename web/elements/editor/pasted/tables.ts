@@ -11,6 +11,10 @@ export function tidyTables() {
       if (!isElement(node) || node.tagName !== 'table') return [node];
       const rows = rowsOf(node).filter((row) => textOf(row).trim() !== '' || hasPicture(row));
       const cells = rows.flatMap(cellsOf);
+      const blocks = cells.map(({ children }) => children.filter((child) => !isBlank(child)));
+      const isCode = blocks.flat().every((child) => isElement(child) && child.tagName === 'pre');
+      // Beside the code are the numbers of its lines.
+      if (isCode) return blocks.flat().filter((code) => /\D/.test(textOf(code).replace(/\s/g, '')));
       const isLayout = cells.length < 2 || cells.some((cell) => hasElement(cell, /^(?:table|h[1-6]|hr|ibid-callout)$/));
       if (isLayout)
         return cells.flatMap(({ children }) => (children.some(isBlock) ? children : [newElement('p', children)]));
@@ -37,7 +41,11 @@ function hasElement(parent: Element, names: RegExp): boolean {
 const hasPicture = (row: Element) => hasElement(row, /^(?:img|input)$/);
 
 function tidyCell(cell: Element, isHead: boolean): void {
-  const align = String(cell.properties.align ?? styleOf(cell, 'text-align'));
+  // LibreOffice aligns the paragraph of a cell.
+  const inner = cell.children.filter(isElement).map(({ properties }) => properties.align);
+  const align = String(
+    cell.properties.align ?? (inner.length === 1 ? inner[0] : undefined) ?? styleOf(cell, 'text-align'),
+  );
   const isBold = /^(?:bold|[6-9]00)/.test(styleOf(cell, 'font-weight'));
   cell.tagName = isHead ? 'th' : 'td';
   const { colSpan, rowSpan } = cell.properties;

@@ -1,5 +1,6 @@
 import type { Element, Root } from 'hast';
 import {
+  classesOf,
   findElement,
   type HtmlNode,
   hasClass,
@@ -21,6 +22,8 @@ export function readWord() {
     rewrite(tree, (node) => {
       if (!isElement(node)) return [node];
       if (hasClass(node, 'MsoTitle')) node.tagName = 'h1';
+      if (node.tagName === 'p' && /\bMso(?:Intense)?Quote\b/.test(classesOf(node)))
+        return [newElement('blockquote', [node])];
       return readNote(node);
     });
     tree.children = makeLists(tree.children);
@@ -72,6 +75,13 @@ function itemsOf(node: Element): Item[] {
   if (level > 0) {
     const { marker, children } = splitMarker(node);
     return [{ level, isOrdered: NUMBER.test(marker), children }];
+  }
+  // Slack: a list for each depth.
+  if (/^[ou]l$/.test(node.tagName) && node.properties.dataIndent !== undefined) {
+    const isOrdered = node.tagName === 'ol';
+    return node.children
+      .filter(isElement)
+      .map(({ children }) => ({ level: Number(node.properties.dataIndent) + 1, isOrdered, children }));
   }
   // Word in browsers: each item is in a list of its own, and says how deep it is.
   if (!hasClass(node, 'ListContainerWrapper')) return [];

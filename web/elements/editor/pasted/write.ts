@@ -34,6 +34,10 @@ export const handlers: Record<string, Handle> = {
     else children.unshift({ type: 'paragraph', children: [head] });
     return { type: 'blockquote', children } satisfies Blockquote;
   },
+  'ibid-formula': (_state: State, { children: [tex], properties }: Element): Result => {
+    const source = tex?.type === 'text' ? tex.value : '';
+    return html(properties.isBlock ? `$$\n${source}\n$$` : `$${source}$`);
+  },
   'ibid-note': (_state: State, { properties }: Element): Result => {
     const label = String(properties.label);
     return { type: 'footnoteReference', identifier: label, label };
