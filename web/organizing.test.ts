@@ -87,6 +87,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
 
   await t.test('a page is renamed in place by keyboard, and Ctrl Z takes it back', async () => {
     await page.goto(`${root}/alpha`);
+    await page.evaluate('window.isSameDocument = true');
     await item('Alpha').focus();
     await page.keyboard.press('F2');
     await page.getByRole('textbox', { name: 'New title of Alpha' }).fill('Alef');
@@ -164,6 +165,7 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     await item('Alpha').dragTo(item('Beta'));
     await page.getByRole('alert').getByText('slug').waitFor();
     await isOrder('', 'Alpha (copy) Alpha Beta');
+    assert.equal(await page.evaluate('window.isSameDocument'), true, 'nothing of this loaded the document again');
   });
 
   await t.test('the Markdown of a page is downloaded from its menu', async () => {

@@ -19,3 +19,12 @@ export function onPage(run: (signal: AbortSignal) => void): void {
 export function announcePage(): void {
   document.dispatchEvent(new CustomEvent(EVENT));
 }
+
+/** The event by which another bundle asks to show a page, with the tree as it is now, without a load. */
+export const SHOW_ANEW = 'ibid-show-anew';
+
+/** Its detail. It is answered where the event is cancelled. */
+export interface ShowAnew {
+  href: string;
+  done(isShown: boolean): void;
+}

@@ -10,7 +10,7 @@ const memory = openTreeMemory(roots?.dataset.root ?? '');
 const longLists = roots && loadMoreWhenSeen(roots, branchItem);
 
 if (roots && panel) {
-  void restore(roots, panel);
+  void restore(roots, panel, memory);
   addEventListener('pagehide', () => memory.keep(openIds(), panel.scrollTop));
   // What is written may change any branch.
   for (const type of ['submit', 'ibid-pages-changed']) document.addEventListener(type, () => memory.forgetBranches());
@@ -30,15 +30,27 @@ roots?.addEventListener('keydown', (event) => {
 });
 
 /** Opens what was open, those above first, and scrolls to where the tree was. */
-async function restore(within: HTMLElement, scrolled: HTMLElement): Promise<void> {
-  for (const id of memory.open) {
+async function restore(
+  within: HTMLElement,
+  scrolled: HTMLElement,
+  was: { open: readonly string[]; scroll: number },
+): Promise<void> {
+  for (const id of was.open) {
     const item = within.querySelector<HTMLLIElement>(`li[data-page="${CSS.escape(id)}"]:not(.open)`);
     if (item) await setOpen(item, true);
   }
   markAsTree(within);
   longLists?.watch();
-  scrolled.scrollTop = memory.scroll;
+  scrolled.scrollTop = was.scroll;
   scrollToCurrent(scrolled);
+}
+
+/** Shows the tree as the service has it now; what was open stays open. Resolves when that is so. */
+export async function replaceTree(next: Element): Promise<void> {
+  if (!roots || !panel) return;
+  const was = { open: openIds(), scroll: panel.scrollTop };
+  roots.replaceChildren(...next.children);
+  await restore(roots, panel, was);
 }
 
 function openIds(): string[] {

@@ -46,9 +46,16 @@ export function stopReadingAhead(): void {
   clearTimeout(timer);
 }
 
-async function fetchPage(url: URL, signal?: AbortSignal): Promise<FetchedPage | undefined> {
+/** The page with its tree, as the service has it now. Undefined and errors as above. */
+export function readWholePage(url: URL, signal?: AbortSignal): Promise<FetchedPage | undefined> {
+  clearTimeout(timer);
+  ahead = undefined;
+  return fetchPage(url, signal, false);
+}
+
+async function fetchPage(url: URL, signal?: AbortSignal, isFragment = true): Promise<FetchedPage | undefined> {
   const asked = new URL(withoutHash(url));
-  asked.searchParams.set(FRAGMENT, 'page');
+  if (isFragment) asked.searchParams.set(FRAGMENT, 'page');
   const response = await fetch(asked, {
     credentials: 'same-origin',
     headers: { accept: 'text/html' },

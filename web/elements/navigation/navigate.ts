@@ -1,4 +1,5 @@
-import { readAhead, readPage, stopReadingAhead, withoutHash } from './fetch-page.ts';
+import { SHOW_ANEW, type ShowAnew } from '../on-page.ts';
+import { readAhead, readPage, readWholePage, stopReadingAhead, withoutHash } from './fetch-page.ts';
 import {
   enterHistoryEntry,
   keepPlace,
@@ -42,6 +43,11 @@ export function navigateInPlace(): void {
     if (!url) return;
     event.preventDefault();
     void goTo(url.href);
+  });
+  document.addEventListener(SHOW_ANEW, (event) => {
+    const { href, done } = (event as CustomEvent<ShowAnew>).detail;
+    event.preventDefault();
+    void showAnew(new URL(href, location.href)).then(done);
   });
   for (const kind of ['pointerover', 'focusin', 'touchstart']) {
     document.addEventListener(
@@ -88,14 +94,25 @@ function isPageHere({ origin, pathname }: URL | Location): boolean {
   return below !== '' && (!below.startsWith('/-/') || SHOWN_ACTIONS.test(below));
 }
 
+/** Shows a page, or again the one that is shown, with the tree as it is now. Returns false where it has to be loaded. */
+async function showAnew(url: URL): Promise<boolean> {
+  if (!isPageHere(url) || !isPageHere(location)) return false;
+  const enter = (at: URL) => {
+    if (withoutHash(at) === shown) return;
+    keepPlace();
+    history.pushState(null, '', at);
+  };
+  return show(url, enter, withoutHash(url) === shown ? scrollY : undefined, readWholePage);
+}
+
 /** Shows a page; `enter` makes its entry in the history. Returns false where it has to be loaded. */
-async function show(url: URL, enter: (at: URL) => void, place?: number): Promise<boolean> {
+async function show(url: URL, enter: (at: URL) => void, place?: number, read = readPage): Promise<boolean> {
   request.abort();
   request = new AbortController();
   const { signal } = request;
   document.documentElement.classList.add('loading');
   try {
-    const page = await readPage(url, signal);
+    const page = await read(url, signal);
     // Another link was followed meanwhile.
     if (signal.aborted) return true;
     const swap = page && isPageHere(page.url) ? prepareSwap(page.text) : undefined;
@@ -107,7 +124,7 @@ async function show(url: URL, enter: (at: URL) => void, place?: number): Promise
     enterHistoryEntry();
     shown = withoutHash(page.url);
     isLoading = false;
-    swap();
+    await swap();
     focusOnPage();
     scrollToEntry(place);
     return true;

@@ -1,12 +1,13 @@
 import { announcePage } from '../on-page.ts';
-import { showPageInTree } from '../tree.ts';
+import { replaceTree, showPageInTree } from '../tree.ts';
 
 /**
- * Prepares to show a page of the same wiki in place of the one that is shown: its text, outline and title. Header and tree stay.
- * The result does it, once the address is that of the page, from which relative links of the text start. Undefined where the
- * document is another one: of another wiki, user or version, or without a text.
+ * Prepares to show a page of the same wiki in place of the one that is shown: its text, outline and title. The header stays, and
+ * the tree, unless the document has one. The result does it, once the address is that of the page, from which relative links of
+ * the text start; it resolves when the tree is shown. Undefined where the document is another one: of another wiki, user or
+ * version, or without a text.
  */
-export function prepareSwap(text: string): (() => void) | undefined {
+export function prepareSwap(text: string): (() => Promise<void>) | undefined {
   const next = new DOMParser().parseFromString(text, 'text/html');
   const [from, to] = [partsOf(document), partsOf(next)];
   if (!from || !to || next.body.className !== document.body.className) return undefined;
@@ -16,8 +17,9 @@ export function prepareSwap(text: string): (() => void) | undefined {
   const scripts = addressesIn(next);
   // Each version of the scripts has addresses of its own.
   if (!scripts.some((address) => address === addressesIn(document)[0])) return undefined;
-  return () => {
+  return async () => {
     addStyles(next);
+    const tree = to.tree && replaceTree(to.tree);
     from.main.replaceWith(to.main);
     from.outline?.remove();
     if (to.outline) to.main.after(to.outline);
@@ -35,13 +37,22 @@ export function prepareSwap(text: string): (() => void) | undefined {
     void showPageInTree(location.pathname, to.palette.dataset.pageId ?? '');
     // A module that is new here begins with the page that is shown.
     for (const address of scripts) void import(address);
+    await tree;
   };
 }
 
 function partsOf(root: Document) {
   const main = root.querySelector<HTMLElement>('main');
   const palette = root.querySelector<HTMLElement>('ibid-palette');
-  return main && palette && { main, palette, outline: root.querySelector<HTMLElement>('.outline') };
+  return (
+    main &&
+    palette && {
+      main,
+      palette,
+      outline: root.querySelector<HTMLElement>('.outline'),
+      tree: root.querySelector('.tree-roots'),
+    }
+  );
 }
 
 function addressesIn(root: Document): string[] {

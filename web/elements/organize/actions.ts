@@ -55,7 +55,7 @@ async function moveTo(page: FullPage, place: Place): Promise<void> {
   const here = decodeURI(location.pathname);
   const isWithin = here === from || here.startsWith(`${from}/`);
   const focus = `${root}/${path}`;
-  leaveWith(
+  await leaveWith(
     { text: `“${title}” was moved.`, undo: { do: 'place', page_id, place: was }, focus },
     isWithin ? focus + here.slice(from.length) : location.pathname,
   );
@@ -76,7 +76,7 @@ export function duplicatePage(row: Row): Promise<void> {
     const files = /attachment:attachment_/.test(markdown) ? ` Its pictures and files are those of “${title}”.` : '';
     const address = `${root}/${copy.path}`;
     const undo = { do: 'delete', page_id: copy.page_id } as const;
-    leaveWith({ text: `This is a copy of “${title}”.${files}`, undo, focus: address }, address);
+    await leaveWith({ text: `This is a copy of “${title}”.${files}`, undo, focus: address }, address);
   });
 }
 
@@ -89,7 +89,7 @@ export function deletePage(row: Row): Promise<void> {
     const isWithin = here === at || here.startsWith(`${at}/`);
     const above = at.slice(0, at.lastIndexOf('/'));
     const undo = { do: 'restore', page_id } as const;
-    leaveWith({ text: `“${title}” is in the trash.`, undo, focus: above }, isWithin ? above : location.pathname);
+    await leaveWith({ text: `“${title}” is in the trash.`, undo, focus: above }, isWithin ? above : location.pathname);
   });
 }
 

@@ -1,5 +1,6 @@
 import type { FullPage } from '../../../src/pages/schema.ts';
 import { callApi, errorMessage } from '../call-api.ts';
+import { SHOW_ANEW, type ShowAnew } from '../on-page.ts';
 import { element } from './dom.ts';
 import { FLASH_KEY } from './flash-key.ts';
 import { type Place, placePage, renamePage, treeContext } from './tree-pages.ts';
@@ -21,9 +22,10 @@ interface Flash {
   focus?: string;
 }
 
-/** Shows the document again as it is now, or another one, with a message. */
-export function leaveWith(flash: Flash, to = location.pathname): void {
+/** Shows the page and the tree again as they are now, or another page, with a message. Where that needs a load it does one. */
+export async function leaveWith(flash: Flash, to = location.pathname): Promise<void> {
   document.dispatchEvent(new Event('ibid-pages-changed'));
+  if (await showAnew(to)) return present(flash);
   try {
     sessionStorage.setItem(FLASH_KEY, JSON.stringify(flash));
   } catch {
@@ -33,12 +35,24 @@ export function leaveWith(flash: Flash, to = location.pathname): void {
   else location.href = to;
 }
 
+/** Asks the module that follows links, which is of another bundle. */
+function showAnew(href: string): Promise<boolean> {
+  return new Promise((done) => {
+    const detail: ShowAnew = { href, done };
+    const isUnanswered = document.dispatchEvent(new CustomEvent(SHOW_ANEW, { cancelable: true, detail }));
+    if (isUnanswered) done(false);
+  });
+}
+
 /** Shows the message that waits for this document. */
 export function showWaitingFlash(): void {
   const waiting = sessionStorage.getItem(FLASH_KEY);
   if (waiting === null) return;
   sessionStorage.removeItem(FLASH_KEY);
-  const flash = JSON.parse(waiting) as Flash;
+  present(JSON.parse(waiting) as Flash);
+}
+
+function present(flash: Flash): void {
   showFlash(flash);
   const rows = document.querySelectorAll<HTMLElement>('.tree-roots .leaf');
   [...rows].find((leaf) => leaf.getAttribute('href') === flash.focus)?.focus();
@@ -97,11 +111,11 @@ async function undoIt(undo: Undo): Promise<void> {
   try {
     if (undo.do === 'delete') {
       await callApi('DELETE', address);
-      return leaveWith({ text: 'The copy is in the trash.' }, root);
+      return await leaveWith({ text: 'The copy is in the trash.' }, root);
     }
     const page = await takeBack(undo, address);
     const focus = `${root}/${page.path}`;
-    leaveWith({ text: `“${page.title}” is as it was.`, focus }, undo.do === 'restore' ? focus : current);
+    await leaveWith({ text: `“${page.title}” is as it was.`, focus }, undo.do === 'restore' ? focus : current);
   } catch (error) {
     showProblem(error);
   }

@@ -41,7 +41,7 @@ async function rename(row: Row, title: string): Promise<void> {
     const page = await pageOf(row);
     const { page_id, title: was } = page;
     const saved = await renamePage(page, title);
-    leaveWith({
+    await leaveWith({
       text: `“${was}” is now “${saved.title}”.`,
       undo: { do: 'rename', page_id, title: was },
       focus: `${root}/${saved.path}`,
