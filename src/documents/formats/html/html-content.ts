@@ -69,7 +69,7 @@ export function removeChrome(content: Root, losses: LossList): void {
 
 function removeFrom(parent: Root | Element, isOutermost: boolean, losses: LossList): void {
   const items = parent.type === 'element' && parent.tagName === 'li';
-  parent.children = (parent.children as Children).flatMap((child, i): Children => {
+  const kept = (parent.children as Children).flatMap((child, i): Children => {
     if (child.type === 'comment') return [];
     if (child.type !== 'element') return [child];
     const loss = chromeKind(child, isOutermost);
@@ -87,6 +87,22 @@ function removeFrom(parent: Root | Element, isOutermost: boolean, losses: LossLi
     if (picture) return [...places, picture];
     addLoss(child, loss, losses);
     return places;
+  });
+  parent.children = withJoinedPlaces(kept);
+}
+
+/** Where several targets are at one place, one element: the writer of Markdown would take the square of a row of them. */
+function withJoinedPlaces(children: Children): Children {
+  let place: Element | undefined;
+  return children.filter((child) => {
+    const targets = child.type === 'element' && child.tagName === 'a' ? child.properties[TARGETS] : undefined;
+    if (targets === undefined || child.type !== 'element') {
+      if (child.type !== 'text' || child.value.trim() !== '') place = undefined;
+      return true;
+    }
+    if (place) place.properties[TARGETS] = [place.properties[TARGETS], targets].flat() as number[];
+    else place = child;
+    return place === child;
   });
 }
 

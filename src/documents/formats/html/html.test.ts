@@ -156,6 +156,22 @@ test('a list nested deep in itself takes time in proportion to its length', () =
   }
 });
 
+test('many links to what is left out lead to one place, in time in proportion to their number', () => {
+  const page = (count: number) => {
+    const each = (of: (i: number) => string) => Array.from({ length: count }, (_, i) => of(i)).join('');
+    return `<p>${each((i) => `<a href="#n${i}">${i}</a> `)}</p>${each((i) => `<nav id="n${i}">x</nav>`)}`;
+  };
+  assert.equal(markdownOf(page(3)), '[0](#place-0) [1](#place-0) [2](#place-0)\n\n<a id="place-0"></a>');
+  const cost = (count: number) => {
+    const before = process.cpuUsage();
+    markdownOf(page(count));
+    return process.cpuUsage(before).user;
+  };
+  cost(100);
+  const [once, eightfold] = [cost(150), cost(1_200)];
+  assert.ok(eightfold < 30 * once, `eight times as many take ${Math.round(eightfold / once)} times the CPU`);
+});
+
 test('a table that leads through a site or is for the layout is none', () => {
   const cell = (text: string) => `<td><a href="${text}.html">${text}</a></td>`;
   const rows = `<tr>${cell('Previous')}<td>|</td>${cell('Next')}</tr><tr>${cell('Up')}<td></td>${cell('Home')}</tr>`;

@@ -26,7 +26,7 @@ export function rewriteOwnProperties(xml: string, styles: ParagraphStyles): stri
 
 function asHeadings(xml: string, w: string, styles: ParagraphStyles): string {
   const properties = new RegExp(
-    `(<${w}:pPr(?:\\s[^<>]*)?>)((?:(?!<${w}:pPrChange|</${w}:pPr>)[^]){0,${PROPERTIES_MAX}})`,
+    `(<${w}:pPr(?:\\s[^<>]*)?>)((?:(?!<${w}:pPrChange|</${w}:pPr>|<${w}:p[\\s>])[^]){0,${PROPERTIES_MAX}})`,
     'g',
   );
   return xml.replace(properties, (whole, tag: string, content: string) => {
@@ -43,7 +43,7 @@ function asHeadings(xml: string, w: string, styles: ParagraphStyles): string {
 /** An initial over several lines is a frame before its paragraph. */
 function withInitials(xml: string, w: string): string {
   const start = `<${w}:p(?:\\s[^<>]*[^<>/])?>\\s*`;
-  const properties = `<${w}:pPr(?:\\s[^<>]*)?>(?:(?!</${w}:pPr>)[^]){0,${PROPERTIES_MAX}}</${w}:pPr>`;
+  const properties = `<${w}:pPr(?:\\s[^<>]*)?>(?:(?!</${w}:pPr>|<${w}:p[\\s>])[^]){0,${PROPERTIES_MAX}}</${w}:pPr>`;
   const initial = new RegExp(
     `${start}(${properties})((?:(?!</?${w}:p[\\s>])[^]){0,${PROPERTIES_MAX}})</${w}:p>\\s*(${start})((?:${properties})?)`,
     'g',
