@@ -8,7 +8,7 @@ import { until } from './until.ts';
 
 type Editor = HTMLElement & { text: string };
 
-/** Somebody who types words into the editor of one page, in a browser with a profile on disk that can be killed and opened again. */
+/** A writer: types words into the editor of one page, in a browser with a profile on disk that can be killed and opened again. */
 export class Typist {
   readonly url: string;
   readonly #cookie: { name: string; value: string; url: string };
