@@ -1331,7 +1331,7 @@ CREATE TRIGGER seats AFTER INSERT OR UPDATE OF status, workspace_id ON membershi
 grant delete, insert, select, update on memberships to ibid_service;
 alter table memberships enable row level security;
 create policy of_the_workspaces on memberships for all
-  using (((workspace_id = ANY (( SELECT own_workspaces())::text[])) OR (user_id = ( SELECT own_user()))))
+  using (((user_id = ( SELECT own_user())) OR (workspace_id = ANY (( SELECT own_workspaces())::text[]))))
   with check ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
 create table migrations (
@@ -2113,7 +2113,7 @@ CREATE INDEX workspaces_widget_origins ON workspaces USING gin (widget_origins);
 grant delete, insert, select, update on workspaces to ibid_service;
 alter table workspaces enable row level security;
 create policy of_the_workspaces on workspaces for all
-  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
+  using ((workspace_id IN ( SELECT unnest(own_workspaces()))));
 
 -- Which rows refer to a blob, and since when; of an upload's file the id is that of the upload. Every table that refers to blobs is named here. It reads the rows of all tenants, so it shows them to the service alone; in psql, "set ibid.service to on" first.
 create view blob_references (sha256, kind, wiki_id, id, since);
