@@ -165,6 +165,24 @@ export async function readBy(
   return { rows: rowsRead(plan), blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
 }
 
+/** What the rows of a table are compared with in the plan of a statement: its conditions, one a line. */
+export async function conditionsOn(
+  db: OwnerDb,
+  setContext: Sql,
+  statement: { text: string; values: readonly unknown[] },
+  table: string,
+): Promise<string> {
+  const explain = raw('explain (format json) execute');
+  const [row] = await executed<{ 'QUERY PLAN': [{ Plan: Plan }] }>(db, setContext, statement, explain);
+  const conditions = (plan: Plan): string[] => [
+    ...(plan['Relation Name'] === table ? Object.entries(plan).filter(([key]) => /Cond$|^Filter$/.test(key)) : []).map(
+      ([, condition]) => String(condition),
+    ),
+    ...(plan.Plans ?? []).flatMap(conditions),
+  ];
+  return row ? conditions(row['QUERY PLAN'][0].Plan).join('\n') : '';
+}
+
 function executed<T>(
   db: OwnerDb,
   setContext: Sql,

@@ -8,6 +8,7 @@ export interface WikiContext {
   user: User;
   workspace: Organization;
   wiki: OrganizationWiki;
+  /** The wiki and the first of those beside it. */
   overview: Overview;
   /** Whether the user has a permission, such as `pages:write`. */
   can(permission: string): boolean;
@@ -21,8 +22,9 @@ export interface WikiContext {
 
 /** Errors: Problem 404 for a wiki that does not exist or that the user cannot see. */
 export async function loadWikiContext(visit: Visit): Promise<WikiContext> {
-  const { workspace: workspaceSlug, wiki: wikiSlug } = visit.params;
-  const overview = await visit.api.get<Overview>('/v1/overview');
+  const { workspace: workspaceSlug = '', wiki: wikiSlug = '' } = visit.params;
+  const near = new URLSearchParams({ near: `${workspaceSlug}/${wikiSlug}` });
+  const overview = await visit.api.get<Overview>(`/v1/overview?${near}`);
   const workspace = overview.session.organizations.find(({ slug }) => slug === workspaceSlug);
   const wiki = overview.wikis.find((it) => it.slug === wikiSlug && it.organization_id === workspace?.organization_id);
   if (!workspace || !wiki) throw notFound(visit, 'wiki');

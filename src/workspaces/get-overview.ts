@@ -1,7 +1,9 @@
+import { Type } from 'typebox';
 import { signedIn } from '../access/access-rule.ts';
+import { InputText } from '../core/records.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { exampleWiki, toOrganizationWiki } from '../wikis/schema.ts';
-import { type OverviewRow, overviewStatement, readOverview } from './overview.ts';
+import { NEAR_MAX, type OverviewRow, overviewNear, overviewStatement, readOverview } from './overview.ts';
 import { exampleUser, exampleWorkspace, Overview } from './schema.ts';
 
 const { workspace_id: organization_id, ...organization } = exampleWorkspace;
@@ -12,6 +14,16 @@ export const getOverview = endpoint({
   summary: 'Get the overview',
   description: "The caller's session, organizations, wikis and access rights.",
   access: signedIn(),
+  query: Type.Object({
+    near: Type.Optional(
+      InputText({
+        description:
+          'The slugs of a workspace and of a wiki in it, as acme/main. The answer is then about that wiki: it, the first ' +
+          `${NEAR_MAX} others of its workspace and the first ${NEAR_MAX} of others, with their organizations; its own is the ` +
+          'current one. Nothing but the user where the caller has no such wiki.',
+      }),
+    ),
+  }),
   reply: Overview,
   example: {
     reply: {
@@ -29,8 +41,10 @@ export const getOverview = endpoint({
       wikis: [toOrganizationWiki(exampleWiki)],
     },
   },
-  run: async ({ one }) => {
-    const { user, workspaces, current, wikis } = readOverview(await one<OverviewRow>(overviewStatement));
+  run: async ({ query: { near }, one }) => {
+    const [workspaceSlug = '', wikiSlug = ''] = near?.split('/') ?? [];
+    const statement = near === undefined ? overviewStatement : overviewNear(workspaceSlug, wikiSlug);
+    const { user, workspaces, current, wikis } = readOverview(await one<OverviewRow>(statement));
     return {
       access: workspaces.map(({ workspace_id, role, flags }) => ({ organization_id: workspace_id, role, ...flags })),
       session: {

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nextOf } from '../../test/list-all.ts';
+import { conditionsOn, readBy } from '../../test/plans.ts';
 import { openWorld } from '../../test/world.ts';
+import { sha256 } from '../core/secrets.ts';
+import { sql } from '../db/sql.ts';
 
-const world = await openWorld();
+let sent: { text: string; values: readonly unknown[] }[] = [];
+const world = await openWorld({}, { observe: (text, values) => sent.push({ text, values }) });
 
 test('onboarding makes a workspace with a wiki once, and says so once', async () => {
   const person = await world.person('mary.jane@example.com');
@@ -111,4 +115,63 @@ test('lists are cut by limit, and Link leads to the next page until the last', a
   assert.deepEqual(seen, [['main', 'a'], ['b', 'c'], ['d']]);
   const beyond = await owner.get(`/v1/workspaces/${owner.workspace_id}/wikis?offset=${'9'.repeat(39)}`);
   assert.deepEqual([beyond.status, beyond.body], [200, []]);
+});
+
+test("the overview near a wiki has that wiki, those beside it and whose they are, and nothing of a wiki that is not one's own", async () => {
+  const [owner, stranger] = [await world.owner(), await world.owner()];
+  const { body: second } = await owner.post('/v1/workspaces', { name: 'Second' });
+  await owner.post(`/v1/workspaces/${second.workspace_id}/wikis`, { title: 'Notes' });
+  const { body: whole } = await owner.get('/v1/overview');
+  const slugOf = ({ body }: { body: { session: { organizations: { slug: string }[] } } }) =>
+    body.session.organizations[0]?.slug;
+  const near = (address: string, client: Pick<typeof owner, 'get'> = owner) =>
+    client.get(`/v1/overview?${new URLSearchParams({ near: address })}`);
+  const own = (await near(`${second.slug}/notes`)).body;
+  assert.deepEqual(own, { ...whole, session: { ...whole.session, organization_id: second.workspace_id } });
+  const nothing = { access: [], session: { ...whole.session, organizations: [], organization_id: '' }, wikis: [] };
+  const foreign = slugOf(await stranger.get('/v1/overview'));
+  for (const address of [
+    `${foreign}/main`,
+    `${second.slug}/none`,
+    `${second.slug}`,
+    '',
+    '/',
+    `${second.slug}/notes/x`,
+  ]) {
+    const { status, body } = await near(address);
+    assert.deepEqual([status, body], [200, address.endsWith('/x') ? own : nothing], address);
+  }
+  const member = await world.member(owner.workspace_id, 'viewer');
+  assert.equal((await near(`${slugOf({ body: whole })}/main`, member)).body.wikis.length, 1);
+});
+
+test('what is shown with every page reads neither all wikis of who is in hundreds of workspaces nor all users', async () => {
+  const owner = await world.owner();
+  // Later than those who have keys, as in a service where few make one.
+  await world.db.query(sql`
+    insert into users (user_id, email, email_verified, display_name)
+    select 'user_z' || n, n || '@many.example.com', true, 'Many' from generate_series(1, 3000) n`);
+  await world.db.query(sql`
+    with made as (
+      insert into workspaces (workspace_id, name, slug, created_by)
+      select 'org_many' || n, 'Many', 'many-' || n, ${owner.user_id} from generate_series(1, 300) n returning workspace_id),
+    joined as (
+      insert into memberships (membership_id, workspace_id, user_id, role)
+      select 'mem_' || workspace_id, workspace_id, ${owner.user_id}, 'owner' from made)
+    insert into wikis (wiki_id, workspace_id, slug, title, created_by)
+    select 'wiki_' || workspace_id || '_' || n, workspace_id, 'wiki-' || n, 'Wiki', ${owner.user_id}
+    from made, generate_series(1, 30) n`);
+  await world.db.query(sql`analyze workspaces, memberships, wikis, users, api_keys`);
+  sent = [];
+  const { body } = await owner.get('/v1/overview?near=many-7/wiki-30');
+  assert.deepEqual([body.wikis.length, body.session.organization_id], [41, 'org_many7']);
+  assert.equal((await owner.get('/v1/workspaces')).body.length, 301);
+  const [statement, list] = sent.filter(({ text }) => text.includes(' as _record_use'));
+  assert.ok(statement && list);
+  const asked = sql`select set_request_context('key', ${sha256(owner.token ?? '')}::bytea, null, null, null, null, null, null)`;
+  const { rows } = await readBy(world.db, asked, statement);
+  // Their memberships, and few of the 9,000 wikis and 3,000 users.
+  assert.ok(rows < 600, `reads ${rows} rows`);
+  const conditions = await conditionsOn(world.db, asked, list, 'workspaces');
+  assert.ok(conditions.includes('hashed SubPlan') && !conditions.includes('= ANY'), `each in a list: ${conditions}`);
 });
