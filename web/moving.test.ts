@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { codeFolding, foldEffect, syntaxTree } from '@codemirror/language';
+import { codeFolding, ensureSyntaxTree, foldEffect } from '@codemirror/language';
 import { EditorState, type TransactionSpec } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import { continueMarkup, markdownSupport } from './elements/editor/text/language.ts';
@@ -111,6 +111,11 @@ test('a moved block stays the same kind of block, whatever is beside it', () => 
 
 function kindsOf(state: EditorState): string[] {
   const kinds: string[] = [];
-  for (let node = syntaxTree(state).topNode.firstChild; node; node = node.nextSibling) kinds.push(node.name);
+  for (let node = wholeTree(state).topNode.firstChild; node; node = node.nextSibling) kinds.push(node.name);
   return kinds;
+}
+
+/** However busy the machine is. */
+function wholeTree(state: EditorState) {
+  return ensureSyntaxTree(state, state.doc.length, 60_000) ?? assert.fail('the text was not parsed');
 }

@@ -1,4 +1,4 @@
-import { foldedRanges, syntaxTree } from '@codemirror/language';
+import { ensureSyntaxTree, foldedRanges, syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
 import type { SyntaxNode } from '@lezer/common';
 
@@ -32,11 +32,15 @@ export function siblingsAt(state: EditorState, at: number): { blocks: MovableBlo
   return index < 0 ? undefined : { blocks, index };
 }
 
+/** How long a text is parsed before a block of it is moved, in milliseconds. */
+const PARSE_MS = 500;
+
 function nodeAt(state: EditorState, at: number): SyntaxNode | undefined {
   const line = state.doc.lineAt(at);
   const text = line.text.replace(/^[\s>]+/, '');
   if (text === '') return undefined;
-  const tree = syntaxTree(state);
+  // Of a long text just the beginning may be parsed.
+  const tree = ensureSyntaxTree(state, state.doc.length, PARSE_MS) ?? syntaxTree(state);
   let found: SyntaxNode | undefined;
   for (let node: SyntaxNode | null = tree.resolveInner(line.to - text.length, 1); node; node = node.parent) {
     if (node.name === 'ListItem' && isOnOwnLines(state, node)) return node;
