@@ -26,11 +26,13 @@ const files = given.filter((text) => !text.startsWith('--'));
  */
 const HANGS_MS = (20 + Number(process.env.FUZZ_MINUTES || 0)) * 60_000;
 /** On two CPUs: most of the time a file waits, for a database, a process, a timer. */
-const FILES_AT_ONCE = 4;
+const FILES_AT_ONCE = 5;
 /** What takes longest begins first, so that in the end nothing waits for one file. */
 const LONGEST = [
   'test/matrix.test.ts',
   'web/settings-journey.test.ts',
+  'web/firefox.test.ts',
+  'web/saving.test.ts',
   'web/journey.test.ts',
   'test/kill-uploads.test.ts',
   'test/fuzz-faults.test.ts',
