@@ -717,17 +717,30 @@ test('words next to each other rank higher, and each page of hits goes on where 
     near,
   );
   assert.equal((await ask('pages/search', 'alpha and beta'))[0].title, near[0], 'stop words between them do not count');
-  const [followed, skipped]: { title: string }[][] = [[], []];
-  for (let next: string | undefined = `${wiki}/pages/search?query=alpha%20beta&limit=7`; next !== undefined; ) {
-    const { headers, body } = await owner.get(next);
-    followed?.push(...body);
-    next = nextOf(headers.get('link'));
-  }
-  assert.deepEqual(followed, all);
+  const follow = async (query: string) => {
+    const followed: { title: string }[] = [];
+    const first = `${wiki}/pages/search?query=${encodeURIComponent(query)}&limit=7`;
+    for (let next: string | undefined = first; next !== undefined; ) {
+      const { headers, body } = await owner.get(next);
+      followed.push(...body);
+      next = nextOf(headers.get('link'));
+    }
+    return followed;
+  };
+  const skipped: { title: string }[] = [];
+  assert.deepEqual(await follow('alpha beta'), all);
   for (let offset = 0; offset < 80; offset += 30) {
-    skipped?.push(...(await ask(`pages/search?limit=30&offset=${offset}`, 'alpha beta')));
+    skipped.push(...(await ask(`pages/search?limit=30&offset=${offset}`, 'alpha beta')));
   }
   assert.deepEqual(skipped, all);
+  // Without words the last change decides, and between pages of one microsecond the id.
+  await world.db.query(sql`
+    update pages set tags = '{many}', updated_at = now() - abs(hashtext(page_id)) % 20 * interval '1 microsecond'
+    where wiki_id = ${owner.wiki_id}`);
+  for (const query of ['updated:>2000-01-01', 'tag:many', '-tag:other']) {
+    const changed = await ask('pages/search?limit=100', query);
+    assert.deepEqual([changed.length >= 80, await follow(query)], [true, changed], query);
+  }
 });
 
 test('a large import is merged in batches, each in a turn of its own, so that other wikis are merged in between', async () => {
