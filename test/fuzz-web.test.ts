@@ -254,6 +254,7 @@ test('every target of a form is found in a page, or is one that a page offers on
     '/sign-in/link',
     '/:workspace/:wiki/-/uploads/:upload_id',
     '/:workspace/:wiki/-/gone',
+    '/:workspace/:wiki/-/stale',
   ];
   const missing = ROUTES.filter(({ method }) => method === 'POST')
     .map(({ path }) => path)

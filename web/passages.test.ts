@@ -129,8 +129,10 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
       () => at.inputValue(),
       (number) => number === '2',
     );
-    await page.keyboard.press('Escape');
+    // The key goes down in the frame, and up where that is gone.
+    await page.keyboard.down('Escape');
     await panel.waitFor({ state: 'detached' });
+    await page.keyboard.up('Escape');
     assert.equal(await page.locator('.passage-mark:focus').count(), 1, 'the focus returns to the mark');
 
     await page.setViewportSize({ width: 390, height: 800 });

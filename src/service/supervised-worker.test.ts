@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { after, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import type { ServiceDb } from '../db/db.ts';
 import type { WorkerProcess } from '../jobs/worker.ts';
@@ -35,7 +35,7 @@ function supervise(t: TestContext, program: string): Supervised {
   const needs = { connection: undefined, rendering: openRenderingStats(), onAttempt: undefined };
   const log = pino({ level: 'silent' });
   // It is asked only for the jobs of a process that has claimed some.
-  const worker = superviseWorker({ ...needs, fork, log, db: {} as ServiceDb }, (stop) => after(stop));
+  const worker = superviseWorker({ ...needs, fork, log, db: {} as ServiceDb }, (stop) => t.after(stop));
   return {
     worker,
     started,
