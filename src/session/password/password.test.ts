@@ -179,7 +179,13 @@ test('a browser that its user signed in with has guesses of its own, and no othe
   for (let i = 0; i < 6; i += 1) used.push(await guess());
   assert.deepEqual(used, [401, 401, 401, 401, 401, 429], 'somebody in the same network uses it up');
   await Promise.all(Array.from({ length: 25 }, () => signIn(email, 'wrong', newNetwork())));
-  for (const token of [others, `${own.slice(0, -1)}${own.endsWith('x') ? 'y' : 'x'}`, own.replace('dv', 'bs'), 'x', '']) {
+  for (const token of [
+    others,
+    `${own.slice(0, -1)}${own.endsWith('x') ? 'y' : 'x'}`,
+    own.replace('dv', 'bs'),
+    'x',
+    '',
+  ]) {
     assert.equal(await guess(token, PASSWORD), 429, `${token} is not of a device of this user`);
   }
   assert.equal(await guess(own, PASSWORD), 200, 'the own browser signs in at once');
