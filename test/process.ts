@@ -157,7 +157,9 @@ export async function openRestartableService() {
 }
 
 /** A service that only answers requests, on an external database of its own, and clients of it. */
-export async function startWebService(): Promise<{ port: number; service: ServiceProcess; world: World }> {
+export async function startWebService(
+  env: Record<string, string> = {},
+): Promise<{ port: number; service: ServiceProcess; world: World }> {
   const [database, port, DATA_DIR] = await Promise.all([makeDatabase(), freePort(), makeFolder()]);
   const service = spawnService({
     PORT: String(port),
@@ -165,6 +167,7 @@ export async function startWebService(): Promise<{ port: number; service: Servic
     DATABASE_URL: database,
     LOG_LEVEL: 'error',
     ROLE: 'web',
+    ...env,
   });
   await service.ready;
   const world = worldOfProcess(`http://127.0.0.1:${port}`, database);
