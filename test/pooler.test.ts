@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { openServiceDb } from '../src/db/db.ts';
 import { SUPERUSER } from '../src/db/postgres/cluster.ts';
 import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { SERVICE } from '../src/db/request-context.ts';
 import { raw, sql } from '../src/db/sql.ts';
 import { openForgetfulPooler, PGBOUNCER, startPgBouncer } from './pooler.ts';
-import { makeFolder } from './process.ts';
+import { cleanUp, makeFolder } from './process.ts';
 import { addressOf, openOwner, openWorld } from './world.ts';
 
 const folder = await makeFolder();
 const postgres = await startPostgres({ dataDir: folder, log: () => undefined });
-after(() => postgres.stop());
+cleanUp(() => postgres.stop());
 const { connection } = postgres;
 const direct = addressOf(connection);
 const at = (user: string, port: number) => `postgres://${user}@127.0.0.1:${port}/${connection.database}`;
@@ -30,7 +30,7 @@ test('behind a pooler that drops start options the service refuses to start inst
   });
 });
 
-test('a login of its own brings its settings to the service, whatever a pooler drops, and without them it refuses', async () => {
+test('a login of its own brings its settings to the service, whatever a pooler drops, and without them it refuses', async (t) => {
   await db.query(raw('alter role ibid_service login'));
   const port = await openForgetfulPooler(connection);
   const env = { DATABASE_URL: direct, SERVICE_DATABASE_URL: at('ibid_service', port), ROLE: 'web' };
@@ -48,7 +48,7 @@ test('a login of its own brings its settings to the service, whatever a pooler d
 
   await db.query(raw(`alter role ibid_service in database ${connection.database} reset statement_timeout`));
   const service = openServiceDb({ connection: { connectionString: at('ibid_service', port) }, isOwnLogin: true });
-  after(() => service.close());
+  t.after(() => service.close());
   await assert.rejects(service.in(SERVICE).query(sql`select 1`), {
     name: 'UnsafeSession',
     message: /run "alter role ibid_service set statement_timeout = '30s'"\.$/,

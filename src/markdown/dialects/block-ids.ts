@@ -13,6 +13,9 @@ export function takeBlockIds(parent: Parents): void {
     const last = node.children.at(-1);
     const [written = '', id] = (last?.type === 'text' && BLOCK_ID.exec(last.value)) || [];
     if (last?.type !== 'text' || id === undefined) continue;
+    const before = node.children.at(-2);
+    // `[a link](…)^id` has no space.
+    if (written.startsWith('^') && before !== undefined && before.type !== 'break') continue;
     last.value = last.value.slice(0, -written.length);
     if (last.value === '') node.children.pop();
     const isAlone = node.children.length === 0;

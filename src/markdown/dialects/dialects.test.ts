@@ -157,7 +157,7 @@ test('ids of blocks are anchors that links lead to, and no text', () => {
     assert.ok(made.includes(`id="h-^${id}"`), id);
     assert.ok(made.includes(`href="#h-%5E${id}"`), id);
   }
-  for (const kept of ['10 ^6', 'x^ab', 'a ^b', '`a ^abc`', 'a ^ab c'])
+  for (const kept of ['10 ^6', 'x^ab', '[x](y)^ab', 'a ^b', '`a ^abc`', 'a ^ab c'])
     assert.match(renderMarkdown(kept).text, /\^/, kept);
 });
 
