@@ -215,7 +215,7 @@ async function copyDatabase(template: string): Promise<string> {
   const shared = process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL;
   const server = new URL(shared || (await startOwnPostgres()));
   const name = `ibid_test_${randomUUID().replaceAll('-', '')}`;
-  await administer(server, `create database ${name} encoding 'UTF8' template ${template}`);
+  await administer(server, `create database ${name} encoding 'UTF8' template ${template} strategy file_copy`);
   // A server of this file alone is removed with all its databases.
   if (shared) after(() => dropDatabase(server, name));
   const address = new URL(server);

@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { BuildOptions, Plugin } from 'esbuild';
+import { CHARACTER_MAPS } from './packages.ts';
+
+/** In a bundle each source keeps its place: files beside it (migrations, plans, what browsers load) are read where they are. */
+const keepPlaces: Plugin = {
+  name: 'keep-places',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      if (!/import\.meta\.(?:url|dirname)/.test(text)) return undefined;
+      return {
+        contents: text
+          .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
+          .replaceAll('import.meta.dirname', JSON.stringify(dirname(path))),
+        loader: 'ts',
+      };
+    });
+  },
+};
+
+/** How programs are bundled that Node runs. */
+export const FOR_NODE = {
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  legalComments: 'none',
+  // It has a program of its own, which it looks for beside its file.
+  external: ['esbuild', 'pg-native'],
+  // Packages in CommonJS require modules of Node.js.
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  // The data of PDF.js is no module: see open-pdf.ts.
+  define: { 'process.env.PDF_CHARACTER_MAPS': JSON.stringify(CHARACTER_MAPS) },
+  plugins: [keepPlaces],
+  logLevel: 'silent',
+} satisfies BuildOptions;
