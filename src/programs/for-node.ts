@@ -30,7 +30,9 @@ export const FOR_NODE = {
   // It has a program of its own, which it looks for beside its file.
   external: ['esbuild', 'pg-native'],
   // Packages in CommonJS require modules of Node.js.
-  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+  },
   // The data of PDF.js is no module: see open-pdf.ts.
   define: { 'process.env.PDF_CHARACTER_MAPS': JSON.stringify(CHARACTER_MAPS) },
   plugins: [keepPlaces],
