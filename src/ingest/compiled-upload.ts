@@ -1,4 +1,4 @@
-import type { SentFile } from '../sandbox/rendering-responses.ts';
+import type { SentFile } from '../sandbox/rendering/responses.ts';
 import type { CompileOutput } from '../sandbox/sandbox.ts';
 
 export interface PendingFile {

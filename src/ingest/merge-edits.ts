@@ -5,7 +5,7 @@ import { mergeTexts } from '../markdown/merge-texts.ts';
 import { folderOf, mayLead } from '../markdown/page-links.ts';
 import { possibleWikiTargets } from '../markdown/wiki-link-syntax.ts';
 import { knownTargets } from '../pages/wiki-targets.ts';
-import type { SentFile } from '../sandbox/rendering-responses.ts';
+import type { SentFile } from '../sandbox/rendering/responses.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { CompiledUploadFile, ExistingPage, Merged } from './compiled-upload.ts';
 import { readExistingPages } from './existing-pages.ts';

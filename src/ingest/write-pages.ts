@@ -5,7 +5,7 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { folderOf } from '../markdown/page-links.ts';
 import { linksThatMean } from '../pages/place-page.ts';
-import type { SentFile } from '../sandbox/rendering-responses.ts';
+import type { SentFile } from '../sandbox/rendering/responses.ts';
 import { pendingBatch } from '../search/index/pending.ts';
 import type { CompiledUploadFile, ExistingPage, Merges, PendingFile, UploadWrite } from './compiled-upload.ts';
 import { readExistingPages } from './existing-pages.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../test/until.ts';
 import { type Answer, openWorld } from '../../test/world.ts';
-import { RENDERING_SHARES } from '../sandbox/rendering-limits.ts';
+import { RENDERING_SHARES } from '../sandbox/rendering/limits.ts';
 
 /** Of texts as long as LARGE: how many were asked for, and how many became a page. */
 const large = { asked: 0, rendered: 0 };

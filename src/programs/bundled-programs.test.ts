@@ -39,7 +39,9 @@ test('the version of the programs is that of all sources that they are made of',
   const sources = files.flatMap((text) =>
     [...text.matchAll(/^\/\/ (?:.*\/)?src\/([^\n]+\.ts)$/gm)].map(([, path = '']) => path),
   );
-  assert.ok(sources.includes('sandbox/rendering.process.ts') && sources.includes('sandbox/document.process.ts'));
+  assert.ok(
+    sources.includes('sandbox/rendering/rendering.process.ts') && sources.includes('sandbox/document.process.ts'),
+  );
   const folders = new Set(sources.map((path) => `src/${path.split('/', 1)[0]}`));
   assert.deepEqual([...folders].sort(), [...PROGRAMS.confined.folders].sort());
 });

@@ -7,7 +7,7 @@ export const PROGRAMS = {
   },
   /** What runs in confined processes, which can read this bundle and nothing else. */
   confined: {
-    entries: { rendering: 'sandbox/rendering.process.ts', document: 'sandbox/document.process.ts' },
+    entries: { rendering: 'sandbox/rendering/rendering.process.ts', document: 'sandbox/document.process.ts' },
     // bundled-programs.test.ts compares these with what is in the bundle.
     folders: ['src/core', 'src/analysis', 'src/markdown', 'src/documents', 'src/sandbox'],
   },

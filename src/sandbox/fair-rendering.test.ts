@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { type PageInput, plainPage } from '../markdown/render.ts';
 import { framesOf } from './frames.ts';
-import type { Requester } from './rendering-limits.ts';
-import { pageFrame } from './rendering-messages.ts';
-import { readResponse } from './rendering-responses.ts';
+import type { Requester } from './rendering/limits.ts';
+import { pageFrame } from './rendering/messages.ts';
+import { readResponse } from './rendering/responses.ts';
 import { openSandbox } from './sandbox.ts';
 
 const page = (markdown: string): PageInput => ({ wiki_id: 'wiki', markdown, page_path: 'x', pagesByTarget: new Map() });

@@ -1,28 +1,14 @@
-import { type ConfinedProcess, type ConfinedProgram, startConfinedProcess } from './confined-process.ts';
+import type { ConfinedProcess } from './confined-process.ts';
 import { openFairQueue, type Queued } from './fair-queue.ts';
+import { closed, openSlot, type ProcessSlot, type SlotOptions } from './process-slot.ts';
 
-/** A process is replaced after this much CPU time, far from the limit of its whole life. */
-const MAX_USED_MS = 600_000;
-
-export interface PoolOptions {
+export interface PoolOptions extends SlotOptions {
   /** The largest number of processes. */
   processes: number;
   /** How many of them one owner may occupy at a time. */
   perOwner: number;
   /** How many tasks with one context run in succession while other owners wait, since changing it costs something. */
   consecutive: number;
-  /** Whether tasks with different contexts never share a process. */
-  isPrivate: boolean;
-  /** A process is replaced after this many requests, so that leaks and state do not accumulate. */
-  maxRequests: number;
-  /**
-   * A process that has grown beyond this many MiB is replaced when its task is done: V8 hardly gives memory back. By default
-   * none is, for processes that are expensive to replace.
-   */
-  maxKeptMb?: number;
-  /** A process ends after this time without work. */
-  idleMs: number;
-  program: ConfinedProgram;
 }
 
 /** Work that needs a process. */
@@ -70,17 +56,11 @@ export interface ProcessPool {
   close(): Promise<void>;
 }
 
-/** A place for one process. */
-interface Slot {
-  /** Of the last task. */
+/** A place for one process, with its last task. */
+interface Slot extends ProcessSlot {
   task: Task | undefined;
   /** How many tasks of this context have run in succession. */
   consecutive: number;
-  process: ConfinedProcess | undefined;
-  idle: NodeJS.Timeout | undefined;
-  /** Of the CPU time of ended processes and of the present one: how much, and how much of it was charged. */
-  endedMs: number;
-  chargedMs: number;
 }
 
 interface Waiter extends Queued {
@@ -91,52 +71,18 @@ interface Waiter extends Queued {
 
 /** A pool of processes that is fair by owner. Each starts on demand and ends when it is idle. */
 export function openProcessPool(options: PoolOptions): ProcessPool {
-  const { processes, perOwner, consecutive, isPrivate, maxRequests, idleMs, program } = options;
-  const { maxKeptMb = Number.POSITIVE_INFINITY } = options;
-  const all: Slot[] = Array.from({ length: processes }, () => ({
-    task: undefined,
-    consecutive: 0,
-    process: undefined,
-    idle: undefined,
-    endedMs: 0,
-    chargedMs: 0,
-  }));
+  const { processes, perOwner, consecutive } = options;
+  const all: Slot[] = Array.from({ length: processes }, () => {
+    return Object.assign(openSlot(options), { task: undefined, consecutive: 0 });
+  });
   const free = [...all];
   const queue = openFairQueue<Waiter>(perOwner);
   let isClosed = false;
 
-  async function endProcess(slot: Slot): Promise<void> {
-    clearTimeout(slot.idle);
-    const ending = slot.process;
-    slot.process = undefined;
-    if (!ending) return;
-    slot.endedMs += ending.usedMs();
-    await ending.end();
-  }
-
-  /** The CPU time of a slot's processes that was not charged yet. */
-  function charge(slot: Slot): number {
-    const total = slot.endedMs + (slot.process?.usedMs() ?? 0);
-    const used = total - slot.chargedMs;
-    slot.chargedMs = total;
-    return Math.max(used, 0);
-  }
-
-  /** Replaces a process that has grown, before anybody waits for it. */
-  async function replaceIfLarge(slot: Slot): Promise<void> {
-    if (isClosed || (slot.process?.memoryMb() ?? 0) <= maxKeptMb) return;
-    await endProcess(slot);
-    // What keeps it from starting is told to the next task, which tries again.
-    slot.process = await startConfinedProcess(program).catch(() => undefined);
-    if (isClosed) await endProcess(slot);
-  }
-
   /** Makes the slot of a task free, and charges the owner what the task has cost. */
   async function release(slot: Slot, { owner }: Task, usedMs: number): Promise<void> {
-    clearTimeout(slot.idle);
-    await replaceIfLarge(slot);
-    slot.idle = setTimeout(() => endProcess(slot), idleMs).unref();
-    queue.done(owner, usedMs + charge(slot));
+    await slot.rest();
+    queue.done(owner, usedMs + slot.charge());
     free.unshift(slot);
     serve(slot);
   }
@@ -144,7 +90,7 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
   /** Of the free slots one with the same context, else one whose process runs already. */
   function takeFreeSlot(task: Task): Slot | undefined {
     const own = free.findIndex((slot) => slot.task?.context === task.context);
-    const live = own >= 0 ? own : free.findIndex((slot) => slot.process !== undefined);
+    const live = own >= 0 ? own : free.findIndex((slot) => slot.isRunning());
     return free.splice(Math.max(live, 0), 1)[0];
   }
 
@@ -180,20 +126,6 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
     });
   }
 
-  async function processFor(slot: Slot, task: Task): Promise<ConfinedProcess> {
-    clearTimeout(slot.idle);
-    const isOthers = isPrivate && slot.task?.context !== task.context;
-    const present = slot.process;
-    const isUsedUp = present && (present.requestsSent >= maxRequests || present.usedMs() > MAX_USED_MS);
-    if (isOthers || isUsedUp || !present?.isAlive()) await endProcess(slot);
-    slot.task = task;
-    assertOpen();
-    slot.process ??= await startConfinedProcess(program);
-    if (!isClosed) return slot.process;
-    await endProcess(slot);
-    throw closed();
-  }
-
   async function withProcess<T>(
     task: Task,
     work: (lease: Lease) => Promise<T>,
@@ -205,11 +137,11 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
     const slot = await acquireSlot(task);
     const waitedMs = performance.now() - asked;
     const abandoned = task.isAbandonable ? task.signal : undefined;
-    const stopWatching = endIfAbandoned(abandoned, () => endProcess(slot));
+    const stopWatching = endIfAbandoned(abandoned, slot.end);
     let isDone = false;
     try {
       abandoned?.throwIfAborted();
-      const result = await work({ process: () => processFor(slot, task), discard: () => endProcess(slot) });
+      const result = await work(leaseOf(slot, task));
       assertOpen();
       isDone = true;
       return result;
@@ -217,8 +149,8 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
       throw isClosed ? closed() : error;
     } finally {
       stopWatching();
-      if (!isDone) await endProcess(slot);
-      const usedMs = charge(slot);
+      if (!isDone) await slot.end();
+      const usedMs = slot.charge();
       onDone({ waitedMs, usedMs });
       void release(slot, task, usedMs);
     }
@@ -234,8 +166,18 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
     async close() {
       isClosed = true;
       for (const { refuse } of queue.clear()) refuse(closed());
-      await Promise.all(all.map(endProcess));
+      await Promise.all(all.map((slot) => slot.close()));
     },
+  };
+}
+
+function leaseOf(slot: Slot, task: Task): Lease {
+  return {
+    process() {
+      slot.task = task;
+      return slot.processFor(task.context);
+    },
+    discard: slot.end,
   };
 }
 
@@ -252,8 +194,4 @@ function endIfAbandoned(signal: AbortSignal | undefined, end: () => Promise<void
     clearTimeout(timer);
     signal.removeEventListener('abort', abandon);
   };
-}
-
-function closed(): Error {
-  return new Error('the sandbox is closed');
 }

@@ -1,15 +1,14 @@
 import type { SplitFile } from '../documents/compile-file.ts';
 import type { CompileInput } from '../documents/compile-input.ts';
 import type { KnownTitle } from '../documents/links/title-names.ts';
-import type { PlainReason } from '../markdown/plain-text.ts';
 import { type PageInput, plainPage, type RenderedPage } from '../markdown/render.ts';
-import type { ConfinedProcess, ProcessFailure } from './confined-process.ts';
 import { NICE } from './priority.ts';
-import { type Cost, type Lease, openProcessPool, type Task } from './process-pool.ts';
-import { openRenderingLimits, type Requester } from './rendering-limits.ts';
-import { requestOf, type Surroundings, type Work } from './rendering-messages.ts';
-import { type ReceivedResponse, readResponse, type SentFile } from './rendering-responses.ts';
-import { openRenderingStats, type RenderingStats } from './rendering-stats.ts';
+import { type Cost, openProcessPool, type ProcessPool, type Task } from './process-pool.ts';
+import { openRenderingLimits, type Requester } from './rendering/limits.ts';
+import type { Surroundings, Work } from './rendering/messages.ts';
+import type { SentFile } from './rendering/responses.ts';
+import { openWork, type Result } from './rendering/run-work.ts';
+import { openRenderingStats, type RenderingStats } from './rendering/stats.ts';
 
 export type CompileOutput = ({ ok: true } & SentFile) | { ok: false; code: string; message: string };
 
@@ -94,9 +93,6 @@ const CONSECUTIVE = 5;
 /** What a rendered page or a compiled file may have at most: ten times what a page's Markdown may. */
 const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
 
-/** Texts that a file may announce while it is split: a window is 32 KiB of at most 8 MiB. */
-const MAX_PROGRESS = 2_000;
-
 const RANKS = { save: 0, preview: 1 };
 
 /**
@@ -105,113 +101,10 @@ const RANKS = { save: 0, preview: 1 };
  * the second case `onError` gets the error.
  */
 export function openSandbox(options: SandboxOptions = {}): SandboxPool {
-  const { processes = 1, perWorkspace = processes, extractMs = 10_000, renderMs = 1_000 } = options;
-  const { memoryMb = 512, maxKeptMb, idleMs = 30_000, nice = NICE.requests, maxRequests = 5_000 } = options;
-  const onError = options.onError ?? ((error: Error) => process.emitWarning(error));
-  const pool = openProcessPool({
-    processes,
-    perOwner: perWorkspace,
-    consecutive: CONSECUTIVE,
-    isPrivate: false,
-    maxRequests,
-    ...(maxKeptMb !== undefined && { maxKeptMb }),
-    idleMs,
-    program: {
-      name: 'rendering',
-      folders: [],
-      memoryMb,
-      cpuTimeSeconds: 1_200,
-      v8: [],
-      nice,
-      maxOutputBytes: MAX_OUTPUT_BYTES,
-      elapsedTimeFactor: 60,
-    },
-  });
+  const pool = openRenderingProcesses(options);
   const limits = openRenderingLimits(options.limits);
   const stats = options.stats ?? openRenderingStats();
-  const sent = new WeakMap<ConfinedProcess, Surroundings>();
-
-  /** The result of some work, or of showing it as plain text; or why even that failed. */
-  async function attempt(lease: Lease, work: Work, signal?: AbortSignal): Promise<Result> {
-    const first = await ask(lease, work, '', signal);
-    if (typeof first !== 'string') return first;
-    pool.assertOpen();
-    return ask(lease, work, first, signal);
-  }
-
-  async function ask(
-    lease: Lease,
-    work: Work,
-    plain: Exclude<PlainReason, 'too_complex'>,
-    signal?: AbortSignal,
-  ): Promise<Result> {
-    const process = await lease.process();
-    signal?.throwIfAborted();
-    const { header, body } = requestOf(work, plain, sent.get(process));
-    if ('file' in work) sent.set(process, work.surroundings);
-    let limitMs = 'page' in work ? renderTimeLimitMs(renderMs, work.page.markdown.length) : extractMs;
-    let answer = await process.ask(header, body, limitMs);
-    for (let progress = 0; ; progress += 1) {
-      const response = typeof answer === 'string' ? undefined : readResponse(answer);
-      if (response?.is === 'progress' && progress < MAX_PROGRESS) {
-        limitMs = renderTimeLimitMs(renderMs, response.length);
-        answer = await process.next(limitMs);
-        continue;
-      }
-      if (response && response.is !== 'error' && response.is !== 'progress') return response;
-      if (response?.is === 'error' && plain === '') onError(response.error);
-      await lease.discard();
-      return typeof answer === 'string' ? REASONS[answer] : 'failed';
-    }
-  }
-
-  function compileOf(
-    task: Task,
-    work: Extract<Work, { file: unknown }>,
-    { assertTimeLeft, onDone }: Accounting,
-  ): Promise<Result> {
-    return pool.withProcess(
-      task,
-      async (lease) => {
-        assertTimeLeft?.();
-        return attempt(lease, work);
-      },
-      onDone,
-    );
-  }
-
-  async function renderIn(task: Task, page: PageInput, { assertTimeLeft, onDone }: Accounting): Promise<RenderedPage> {
-    const result = await pool.withProcess(
-      task,
-      async (lease) => {
-        assertTimeLeft?.();
-        return attempt(lease, { page }, task.isAbandonable ? task.signal : undefined);
-      },
-      onDone,
-    );
-    if (typeof result !== 'string' && result.is === 'page') return result.page;
-    // Even plain text failed in the process, which takes hardly any time and memory, so it is rendered here.
-    return plainPage(page.markdown, typeof result === 'string' ? result : 'failed');
-  }
-
-  function sandboxOf(workspace_id: string, kind: 'upload' | 'preview', accounting: Accounting): Sandbox {
-    const taskFor = ({ wiki_id }: { wiki_id: string }): Task => {
-      return { owner: workspace_id, context: wiki_id, rank: kind === 'upload' ? 0 : RANKS[kind] };
-    };
-    const compileIn = async (file: CompileInput, isOnePage: boolean, surroundings: Surroundings) => {
-      const work = { file, isOnePage, surroundings };
-      return outputOf(await stats.waiting(kind, compileOf(taskFor(file), work, accounting)));
-    };
-    return {
-      compileOrSplit: (file, pages, titles = NO_TITLES) => compileIn(file, false, { pages, titles }),
-      async compile(file, pages, titles = NO_TITLES) {
-        const output = await compileIn(file, true, { pages, titles });
-        return 'parts' in output ? UNREADABLE : output;
-      },
-      render: (page) => stats.waiting(kind, renderIn(taskFor(page), page, accounting)),
-    };
-  }
-
+  const { renderIn, sandboxOf } = openTurns(pool, stats, options);
   return {
     stats,
     of: (workspace_id) => sandboxOf(workspace_id, 'upload', { onDone: (cost) => stats.record('upload', cost) }),
@@ -249,27 +142,81 @@ export function openSandbox(options: SandboxOptions = {}): SandboxPool {
   };
 }
 
+function openRenderingProcesses(options: SandboxOptions): ProcessPool {
+  const { processes = 1, perWorkspace = processes, memoryMb = 512, maxKeptMb } = options;
+  const { idleMs = 30_000, nice = NICE.requests, maxRequests = 5_000 } = options;
+  return openProcessPool({
+    processes,
+    perOwner: perWorkspace,
+    consecutive: CONSECUTIVE,
+    isPrivate: false,
+    maxRequests,
+    ...(maxKeptMb !== undefined && { maxKeptMb }),
+    idleMs,
+    program: {
+      name: 'rendering',
+      folders: [],
+      memoryMb,
+      cpuTimeSeconds: 1_200,
+      v8: [],
+      nice,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
+      elapsedTimeFactor: 60,
+    },
+  });
+}
+
+/** Work that waits for its turn in the pool. */
+function openTurns(pool: ProcessPool, stats: RenderingStats, options: SandboxOptions) {
+  const { renderMs = 1_000, extractMs = 10_000 } = options;
+  const onError = options.onError ?? ((error: Error) => process.emitWarning(error));
+  const runWork = openWork(pool, { renderMs, extractMs, onError });
+
+  function inTurn(task: Task, work: Work, { assertTimeLeft, onDone }: Accounting): Promise<Result> {
+    return pool.withProcess(
+      task,
+      async (lease) => {
+        assertTimeLeft?.();
+        return runWork(lease, work, task.isAbandonable ? task.signal : undefined);
+      },
+      onDone,
+    );
+  }
+
+  async function renderIn(task: Task, page: PageInput, accounting: Accounting): Promise<RenderedPage> {
+    const result = await inTurn(task, { page }, accounting);
+    if (typeof result !== 'string' && result.is === 'page') return result.page;
+    // Even plain text failed in the process, which takes hardly any time and memory, so it is rendered here.
+    return plainPage(page.markdown, typeof result === 'string' ? result : 'failed');
+  }
+
+  function sandboxOf(workspace_id: string, kind: 'upload' | 'preview', accounting: Accounting): Sandbox {
+    const taskFor = ({ wiki_id }: { wiki_id: string }): Task => {
+      return { owner: workspace_id, context: wiki_id, rank: kind === 'upload' ? 0 : RANKS[kind] };
+    };
+    const compileIn = async (file: CompileInput, isOnePage: boolean, surroundings: Surroundings) => {
+      const work = { file, isOnePage, surroundings };
+      return outputOf(await stats.waiting(kind, inTurn(taskFor(file), work, accounting)));
+    };
+    return {
+      compileOrSplit: (file, pages, titles = NO_TITLES) => compileIn(file, false, { pages, titles }),
+      async compile(file, pages, titles = NO_TITLES) {
+        const output = await compileIn(file, true, { pages, titles });
+        return 'parts' in output ? UNREADABLE : output;
+      },
+      render: (page) => stats.waiting(kind, renderIn(taskFor(page), page, accounting)),
+    };
+  }
+
+  return { renderIn, sandboxOf };
+}
+
 /** Whom the time of some work counts for. */
 interface Accounting {
   /** Called when its turn has come. Errors: 429 if there is no time left for it. */
   assertTimeLeft?: () => void;
   onDone: (cost: Cost) => void;
 }
-
-/** The result of some work, or the reason to show it as plain text. */
-type Result = Exclude<ReceivedResponse, { is: 'progress' | 'error' }> | Exclude<PlainReason, '' | 'too_complex'>;
-
-/** A text of 1 MiB that is all lists takes eight seconds. No text may delay the others for longer than that. */
-function renderTimeLimitMs(renderMs: number, length: number): number {
-  return Math.min(renderMs * (1 + length / 2 ** 17), 10 * renderMs);
-}
-
-const REASONS: Record<ProcessFailure, Exclude<PlainReason, '' | 'too_complex'>> = {
-  crashed: 'failed',
-  too_long: 'out_of_memory',
-  out_of_memory: 'out_of_memory',
-  too_slow: 'too_slow',
-};
 
 const NO_TITLES: readonly KnownTitle[] = [];
 

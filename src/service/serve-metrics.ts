@@ -7,7 +7,7 @@ import type { ServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/request-context.ts';
 import type { RequestStats } from '../http/load/request-stats.ts';
 import type { OnAttempt } from '../jobs/define-job.ts';
-import type { RenderingStats } from '../sandbox/rendering-stats.ts';
+import type { RenderingStats } from '../sandbox/rendering/stats.ts';
 import { registerDatabaseMetrics } from './database-metrics.ts';
 import type { OnStop } from './hooks.ts';
 import { openJobMetrics } from './job-metrics.ts';

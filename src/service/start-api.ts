@@ -21,7 +21,7 @@ import type { Mail } from '../providers/mail/mail.ts';
 import { builtInPayments } from '../providers/payments/payments.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
-import type { RenderingStats } from '../sandbox/rendering-stats.ts';
+import type { RenderingStats } from '../sandbox/rendering/stats.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { offerWelcomeLink } from '../session/welcome-link.ts';
 import type { ExternalConfig } from './external-config.ts';

@@ -5,7 +5,7 @@ import { StartError } from '../core/start-error.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { openRequestStats } from '../http/load/request-stats.ts';
 import { bundledProgram } from '../programs/bundled-programs.ts';
-import { openRenderingStats } from '../sandbox/rendering-stats.ts';
+import { openRenderingStats } from '../sandbox/rendering/stats.ts';
 import { openFiles } from './data-dir.ts';
 import { readExternalConfig } from './external-config.ts';
 import { openMail } from './from-config.ts';

@@ -9,7 +9,7 @@ import type { Mail } from '../providers/mail/mail.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
 import { NICE } from '../sandbox/priority.ts';
-import type { RenderingStats } from '../sandbox/rendering-stats.ts';
+import type { RenderingStats } from '../sandbox/rendering/stats.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { limitsOf, publicUrlOf } from './from-config.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import type { ServiceDb } from '../db/db.ts';
 import type { WorkerProcess } from '../jobs/worker.ts';
-import { NOTHING_SPENT, openRenderingStats } from '../sandbox/rendering-stats.ts';
+import { NOTHING_SPENT, openRenderingStats } from '../sandbox/rendering/stats.ts';
 import { superviseWorker } from './supervised-worker.ts';
 import { REPORT_MS } from './worker-messages.ts';
 

@@ -7,7 +7,7 @@ import { SERVICE } from '../db/request-context.ts';
 import type { OnAttempt } from '../jobs/define-job.ts';
 import type { WorkerProcess } from '../jobs/worker.ts';
 import { endLease } from '../jobs/workers.ts';
-import { NOTHING_SPENT, type RenderingStats } from '../sandbox/rendering-stats.ts';
+import { NOTHING_SPENT, type RenderingStats } from '../sandbox/rendering/stats.ts';
 import type { OnStop } from './hooks.ts';
 import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts';
 

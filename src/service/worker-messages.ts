@@ -1,6 +1,6 @@
 import type { PoolConfig } from 'pg';
 import type { Outcome } from '../jobs/define-job.ts';
-import type { Spending } from '../sandbox/rendering-stats.ts';
+import type { Spending } from '../sandbox/rendering/stats.ts';
 
 /** What the service tells the process that it started for public jobs. */
 export type ToWorker = { kind: 'begin'; connection: PoolConfig | undefined } | { kind: 'wake' };

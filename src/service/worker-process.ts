@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { openServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { lowerOwnPriority } from '../sandbox/priority.ts';
-import { openRenderingStats } from '../sandbox/rendering-stats.ts';
+import { openRenderingStats } from '../sandbox/rendering/stats.ts';
 import { openFiles } from './data-dir.ts';
 import { openMail } from './from-config.ts';
 import type { OnStop } from './hooks.ts';

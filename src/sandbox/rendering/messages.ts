@@ -1,12 +1,12 @@
-import type { CompiledFile, SplitFile } from '../documents/compile-file.ts';
-import type { CompileInput } from '../documents/compile-input.ts';
-import type { KnownTitle } from '../documents/links/title-names.ts';
-import type { PlainReason } from '../markdown/plain-text.ts';
-import type { PageInput, RenderedPage } from '../markdown/render.ts';
-import type { Body } from './confined-process.ts';
-import { type Frame, frameOf } from './frames.ts';
-import type { Response } from './rendering-responses.ts';
-import { textReader, textTable } from './text-table.ts';
+import type { CompiledFile, SplitFile } from '../../documents/compile-file.ts';
+import type { CompileInput } from '../../documents/compile-input.ts';
+import type { KnownTitle } from '../../documents/links/title-names.ts';
+import type { PlainReason } from '../../markdown/plain-text.ts';
+import type { PageInput, RenderedPage } from '../../markdown/render.ts';
+import type { Body } from '../confined-process.ts';
+import { type Frame, frameOf } from '../frames.ts';
+import { textReader, textTable } from '../text-table.ts';
+import type { Response } from './responses.ts';
 
 /** The files and titles that files of an upload may refer to. */
 export interface Surroundings {

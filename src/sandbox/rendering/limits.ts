@@ -1,4 +1,4 @@
-import { rateLimited } from '../core/errors.ts';
+import { rateLimited } from '../../core/errors.ts';
 
 /** Who asks for a page to be rendered and waits for it. */
 export interface Requester {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openRenderingLimits, RENDERING_SHARES, type Requester } from './rendering-limits.ts';
+import { openRenderingLimits, RENDERING_SHARES, type Requester } from './limits.ts';
 
 const { workspace, person } = RENDERING_SHARES;
 

@@ -1,4 +1,4 @@
-import type { Cost } from './process-pool.ts';
+import type { Cost } from '../process-pool.ts';
 
 export const RENDERING_KINDS = ['save', 'preview', 'upload'] as const;
 export type RenderingKind = (typeof RENDERING_KINDS)[number];

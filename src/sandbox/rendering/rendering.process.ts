@@ -4,13 +4,13 @@ import {
   compileFile,
   compileOrSplit,
   compileOrSplitAsPlainText,
-} from '../documents/compile-file.ts';
-import { ExtractError } from '../documents/formats/extract-error.ts';
-import { NO_NAMES, titleNames } from '../documents/links/title-names.ts';
-import { loadNeeded } from '../markdown/on-demand/load-needed.ts';
-import { plainPage, renderPage } from '../markdown/render.ts';
-import { frameOf, framesOf } from './frames.ts';
-import { disableNetwork } from './no-network.ts';
+} from '../../documents/compile-file.ts';
+import { ExtractError } from '../../documents/formats/extract-error.ts';
+import { NO_NAMES, titleNames } from '../../documents/links/title-names.ts';
+import { loadNeeded } from '../../markdown/on-demand/load-needed.ts';
+import { plainPage, renderPage } from '../../markdown/render.ts';
+import { frameOf, framesOf } from '../frames.ts';
+import { disableNetwork } from '../no-network.ts';
 import {
   errorFrame,
   fileFrame,
@@ -20,7 +20,7 @@ import {
   type ReceivedRequest,
   readRequest,
   refusalFrame,
-} from './rendering-messages.ts';
+} from './messages.ts';
 
 /** Files with the pages of an upload and titles of a wiki are sent once and kept for the next files. */
 let pages: ReadonlyMap<string, string> = new Map();

@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { BOXES_MAX } from '../documents/cite-blocks.ts';
-import type { CompiledFile, SplitFile } from '../documents/compile-file.ts';
-import { KINDS } from '../documents/formats/kinds.ts';
-import { TAG_MAX, TAGS_MAX } from '../markdown/front-matter/front-matter.ts';
-import type { RenderedPage } from '../markdown/render.ts';
-import { Boxes, Coordinate } from './box-messages.ts';
-import type { Frame } from './frames.ts';
-import { FileCharacters, Losses } from './loss-messages.ts';
-import { textReader } from './text-table.ts';
+import { BOXES_MAX } from '../../documents/cite-blocks.ts';
+import type { CompiledFile, SplitFile } from '../../documents/compile-file.ts';
+import { KINDS } from '../../documents/formats/kinds.ts';
+import { TAG_MAX, TAGS_MAX } from '../../markdown/front-matter/front-matter.ts';
+import type { RenderedPage } from '../../markdown/render.ts';
+import { Boxes, Coordinate } from '../box-messages.ts';
+import type { Frame } from '../frames.ts';
+import { FileCharacters, Losses } from '../loss-messages.ts';
+import { textReader } from '../text-table.ts';
 
 /** A compiled file without what only the process that renders needs. */
 export type SentFile = Omit<CompiledFile, 'blocks' | 'wiki_links'>;
