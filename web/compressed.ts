@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { type BrotliOptions, brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import { chooseEncoding } from './assets.ts';
 
 /** Below this a page fits into the first packets of a connection anyway. */
 const SMALL = 2_048;
+/** Up to this length a page is compressed at once: a thread of its own would cost more than the half millisecond that it takes. */
+const AT_ONCE = 256 * 1_024;
 /** Low levels: a page is made for one visit, and the time of a higher one is longer than that of the bytes it saves. */
 const BROTLI_LEVEL = 3;
 /** 128 kB: the usual window of 4 MB takes longer to set up than a page takes to compress. */
@@ -24,15 +26,19 @@ export async function compressed(
   const isOwn = site === 'same-origin' || site === 'none';
   const encoding = isOwn && text.length >= SMALL ? chooseEncoding(String(headers['accept-encoding'] ?? '')) : undefined;
   if (encoding === undefined) return { body: Buffer.from(text), encoding };
-  const body = encoding === 'br' ? await brotli(text) : await promisify(gzip)(text, GZIP);
+  const isLong = text.length > AT_ONCE;
+  if (encoding === 'gzip') return { body: isLong ? await promisify(gzip)(text, GZIP) : gzipSync(text, GZIP), encoding };
+  const options = brotliOptions(text.length);
+  const body = isLong ? await promisify(brotliCompress)(text, options) : brotliCompressSync(text, options);
   return { body, encoding };
 }
 
-function brotli(text: string): Promise<Buffer> {
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: BROTLI_LEVEL,
-    [constants.BROTLI_PARAM_LGWIN]: BROTLI_WINDOW_BITS,
-    [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
+function brotliOptions(length: number): BrotliOptions {
+  return {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: BROTLI_LEVEL,
+      [constants.BROTLI_PARAM_LGWIN]: BROTLI_WINDOW_BITS,
+      [constants.BROTLI_PARAM_SIZE_HINT]: length,
+    },
   };
-  return promisify(brotliCompress)(text, { params });
 }

@@ -32,5 +32,6 @@ function textOf(value: Content): string {
   if (value === false || value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(textOf).join('');
   // A parser of HTML would read CR as LF.
-  return escapeHtml(String(value)).replaceAll('\r', '&#13;');
+  const text = escapeHtml(String(value));
+  return text.includes('\r') ? text.replaceAll('\r', '&#13;') : text;
 }

@@ -1,7 +1,6 @@
 import type { Api } from './api.ts';
 import { BRANCH_PAGE_SIZE, type Branch } from './elements/branch.ts';
 import { type Content, html, nothing } from './html.ts';
-import { icon } from './icons.ts';
 import type { WikiContext } from './wiki-context.ts';
 
 export function loadBranches(api: Api, context: WikiContext, page_id = ''): Promise<Branch[]> {
@@ -37,7 +36,7 @@ export function renderTree(context: WikiContext, branches: readonly Branch[], cu
     return html`<li${branch.has_children && html` data-page="${branch.page_id}"`}${isOpen && html` class="open"`}>
       <span class="row">${
         branch.has_children
-          ? html`<a class="twist" href="${context.actionUrl('pages', branch.path)}" aria-label="Pages below ${branch.title}">${icon('chevron')}</a>`
+          ? html`<a class="twist" href="${context.actionUrl('pages', branch.path)}" aria-label="Pages below ${branch.title}"></a>`
           : html`<span class="twist"></span>`
       }<a class="leaf" href="${context.pageUrl(branch.path)}" title="${branch.title}"${here && html` aria-current="page"`}>${branch.title}</a>${
         branch.status !== 'published' && html`<span class="tag">${branch.status}</span>`

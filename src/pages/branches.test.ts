@@ -38,6 +38,17 @@ test('around a page there are its children, those beside it and those beside eac
   assert.deepEqual((await titles(`page_id=${b.page_id}`)).sort(), ['A +', 'B +', 'B1', 'C']);
 });
 
+test('around a page without a tree there are those above it, beside it and below it', async () => {
+  const beside = async ({ page_id }: { page_id: string }) => {
+    const { status, body } = await owner.get(`${wiki}/pages/${page_id}/surroundings?branches=beside`);
+    assert.equal(status, 200);
+    return body.branches.map(({ title }: { title: string }) => title);
+  };
+  assert.deepEqual((await beside(a1)).sort(), ['A', 'A1', 'A2', 'A3', 'Deep']);
+  assert.deepEqual((await beside(deep)).sort(), ['A', 'A1', 'Deep']);
+  assert.deepEqual((await beside(b)).sort(), ['A', 'B', 'B1', 'C']);
+});
+
 test('of each branch no more are listed than asked for, but always the way to the page', async () => {
   assert.deepEqual((await titles(`page_id=${deep.page_id}&limit=1`)).sort(), ['A +', 'A1 +', 'Deep']);
   const c = (await owner.get(`${wiki}/pages/path/c`)).body;

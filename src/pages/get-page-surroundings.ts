@@ -1,7 +1,8 @@
+import { Type } from 'typebox';
 import { hasPermission, onWiki } from '../access/access-rule.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { branchesAround } from './list-branches.ts';
+import { branchesAround, branchesBeside } from './list-branches.ts';
 import { exampleBranch, examplePage, isVisible, PageParams, PageSurroundings } from './schema.ts';
 
 /** Pages of one branch of the tree, and subpages. */
@@ -20,6 +21,15 @@ export const getPageSurroundings = endpoint({
     'begin, the pages that link to it, and its sources that are incomplete. Each of these can be read by itself too.',
   access: onWiki('pages:read'),
   params: PageParams,
+  query: Type.Object({
+    branches: Type.Optional(
+      Type.Enum(['tree', 'beside'], {
+        description:
+          'tree, or absent: all that a tree shows. beside: only the pages above the page, those beside it and those right ' +
+          'below it, all with `has_children` false, for who shows no tree.',
+      }),
+    ),
+  }),
   reply: PageSurroundings,
   example: {
     reply: {
@@ -33,10 +43,14 @@ export const getPageSurroundings = endpoint({
       incomplete_sources: [],
     },
   },
-  run: async ({ params: { wiki_id, page_id }, one }) => {
+  run: async ({ params: { wiki_id, page_id }, query: { branches: asked }, one }) => {
+    const branches =
+      asked === 'beside'
+        ? branchesBeside(wiki_id, page_id, BRANCH_MAX)
+        : branchesAround(wiki_id, page_id, { limit: BRANCH_MAX });
     const found = await one<Omit<PageSurroundings, 'has_more_backlinks'>>(sql`
       select p.tags, p.properties, ${lastAuthor} as updated_by_name,
-        ${listed(branchesAround(wiki_id, page_id, { limit: BRANCH_MAX }))} as branches,
+        ${listed(branches)} as branches,
         ${listed(subpages(wiki_id, page_id))} as subpages,
         ${listed(backlinks(wiki_id, page_id))} as backlinks,
         ${listed(incompleteSources)} as incomplete_sources

@@ -44,16 +44,10 @@ interface BranchesPart {
   seekClause?: Sql;
 }
 
-/** The rows of BranchEntry around a page, in the order of the tree. */
-export function branchesAround(
-  wiki_id: string,
-  page_id: string,
-  { limit, offset = 0, isWhole = true, seekClause = raw('') }: BranchesPart,
-): Sql {
-  const whole = sql`${isWhole}::boolean`;
-  const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position, p.trashed_at`;
-  // A hidden page above is a step of the way that is not shown. Each step up, each branch and each look for a child is a walk of an index, which the order names in full: where pages
-  // have many children, the planner would else read all pages until it meets one, and most pages have none.
+const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position, p.trashed_at`;
+
+/** A page and those above it. A hidden page above is a step of the way that is not shown. */
+function wayTo(wiki_id: string, page_id: string): Sql {
   return sql`
     with recursive way as (
       select ${columns} from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}
@@ -61,7 +55,49 @@ export function branchesAround(
       select p.* from way w cross join lateral (
         select ${columns} from pages p
         where p.wiki_id = ${wiki_id} and p.page_id = w.parent_page_id and p.trashed_at is null limit 1) p
-    )
+    )`;
+}
+
+/**
+ * The rows of BranchEntry of the pages above a page, beside it and right below it, for who shows a page without a tree: without
+ * the root and the branches on the way, and without a look below each of them, `has_children` is false.
+ */
+export function branchesBeside(wiki_id: string, page_id: string, limit: number): Sql {
+  return sql`
+    ${wayTo(wiki_id, page_id)}
+    select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status, e.position,
+      false as has_children
+    from (
+      select p.* from way p where ${isVisible}
+      union
+      (select ${columns} from pages p
+        where p.wiki_id = ${wiki_id} and p.parent_page_id is null and ${isVisible}
+          and exists (select from way w where w.page_id = ${page_id} and w.parent_page_id is null)
+        order by p.parent_page_id, p.position, p.page_id limit ${limit})
+      union
+      select c.* from (
+        select ${page_id} as page_id
+        union all
+        select w.parent_page_id from way w where w.page_id = ${page_id} and w.parent_page_id is not null) w
+      cross join lateral (
+        select ${columns} from pages p
+        where p.wiki_id = ${wiki_id} and p.parent_page_id = w.page_id and ${isVisible}
+        order by p.parent_page_id, p.position, p.page_id limit ${limit}) c
+    ) e
+    order by e.position, e.page_id`;
+}
+
+/** The rows of BranchEntry around a page, in the order of the tree. */
+export function branchesAround(
+  wiki_id: string,
+  page_id: string,
+  { limit, offset = 0, isWhole = true, seekClause = raw('') }: BranchesPart,
+): Sql {
+  const whole = sql`${isWhole}::boolean`;
+  // Each step up, each branch and each look for a child is a walk of an index, which the order names in full: where pages
+  // have many children, the planner would else read all pages until it meets one, and most pages have none.
+  return sql`
+    ${wayTo(wiki_id, page_id)}
     select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status, e.position,
       coalesce((
         select true from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible}

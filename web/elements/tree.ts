@@ -105,8 +105,6 @@ function branchItem({ page_id, path, title, status, has_children }: Branch): HTM
   if (has_children) {
     item.dataset.page = page_id;
     const twist = link(`${root}/-/pages/${path}`, '', 'twist');
-    const icon = roots?.querySelector('a.twist svg')?.cloneNode(true);
-    if (icon) twist.append(icon);
     row.append(twist);
   } else {
     const gap = document.createElement('span');

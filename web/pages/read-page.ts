@@ -34,7 +34,9 @@ export const readPage: WebRoute = {
     if (page.path !== path || visit.params['*'] !== path) return { redirect: context.pageUrl(page.path), status: 308 };
     if (visit.query.has('sources')) return pageSources(visit, context, page);
     const [surroundings, backlinks, staleness] = await Promise.all([
-      visit.api.get<PageSurroundings>(`${context.api}/pages/${page.page_id}/surroundings`),
+      visit.api.get<PageSurroundings>(
+        `${context.api}/pages/${page.page_id}/surroundings${visit.isFragment ? '?branches=beside' : ''}`,
+      ),
       visit.query.has(BACKLINKS_PART) ? readBacklinks(visit, context, page) : undefined,
       page.stale ? stalenessReason(visit.api, context, page) : '',
     ]);
