@@ -46,7 +46,7 @@ const ENTRIES: Record<string, string> = {
   'diagrams.js': 'elements/diagrams.ts',
   'diagram-frame.js': 'elements/diagram-frame.ts',
   'mermaid.js': '../node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js',
-  'pdf.js': 'elements/pdf/panel.ts',
+  'viewer.js': 'elements/viewer/viewer.ts',
   'pdf-frame.js': 'elements/pdf/frame.ts',
   'pdf-worker.js': '../node_modules/pdfjs-dist/build/pdf.worker.mjs',
   'math.js': 'elements/math.ts',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
 import type { StalePage } from '../src/pages/schema.ts';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
@@ -87,9 +87,9 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     });
     await page.getByRole('link', { name: 'Open the PDF at page 2' }).click();
     const panel = page.getByRole('dialog', { name: 'weaving.pdf' });
-    const pdf = page.frameLocator('.pdf-panel iframe');
+    const pdf = page.frameLocator('.viewer iframe');
     const at = panel.getByRole('spinbutton', { name: 'Page' });
-    await page.locator('.pdf-panel[data-ready]').waitFor();
+    await page.locator('.viewer[data-ready]').waitFor();
     assert.equal(await at.inputValue(), '2');
     const middleOf = (element: Element) => {
       const { x, y, width, height } = element.getBoundingClientRect();
@@ -138,10 +138,77 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     await page.setViewportSize({ width: 390, height: 800 });
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Open the PDF at page 2' }).click();
-    await page.locator('.pdf-panel:modal[data-ready]').waitFor();
+    await page.locator('.viewer:modal[data-ready]').waitFor();
     assert.equal((await panel.boundingBox())?.height, 800, 'it covers the window of a phone');
     await panel.getByRole('button', { name: 'Close' }).click();
     await page.setViewportSize({ width: 1_440, height: 900 });
+  });
+
+  await t.test('with the text of its source beside the page, where the passage is marked', async () => {
+    const follow = async () => {
+      await sentence.hover();
+      await mark.click();
+      await box.getByRole('link', { name: 'See it in the source' }).click();
+      await page.locator('.viewer[data-ready]').waitFor();
+    };
+    await follow();
+    const panel = page.getByRole('dialog', { name: 'weaving.pdf' });
+    assert.equal(await panel.locator('mark').textContent(), 'A shuttle carries the weft from side to side.');
+    assert.match((await panel.locator('.viewer-text').textContent()) ?? '', /On Weaving\s.*every cloth/s);
+    assert.equal(await sentence.isVisible(), true, 'the page stays beside it');
+    assert.equal(await page.locator('.viewer-text:focus').count(), 1, 'keys scroll it');
+    await assertAccessible(page, 'the text of a source beside the page');
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    assert.equal(await page.locator('.passage-mark:focus').count(), 1, 'the focus returns to the mark');
+
+    await page.setViewportSize({ width: 390, height: 800 });
+    await sentence.hover();
+    const small = async (found: Locator) =>
+      (await Promise.all((await found.all()).map((each) => each.boundingBox()))).filter(
+        (at) => at && (at.width < 44 || at.height < 44),
+      );
+    assert.deepEqual(await small(mark), [], 'the mark is large enough for a finger');
+    await follow();
+    assert.equal(await page.locator('.viewer:modal').count(), 1, 'it covers the window of a phone');
+    assert.deepEqual(await small(panel.locator('.viewer-bar .button')), [], 'and so is what is in the bar');
+    await panel.getByRole('button', { name: 'Close' }).click();
+    await page.setViewportSize({ width: 1_440, height: 900 });
+  });
+
+  await t.test('with the passage in sight in a long text, whose rest is read by parts', async () => {
+    const lines = Array.from({ length: 1_200 }, (_, i) => `Thread ${i} of the long cloth, from edge to edge.`);
+    await world.upload(owner, owner.wiki_id, { 'cloth.html': lines.map((line) => `<p>${line}</p>`).join('\n') });
+    await page.goto(`${root}/cloth`);
+    await page
+      .locator('.prose')
+      .getByText(lines[600] ?? '')
+      .hover();
+    await mark.click();
+    await box.getByRole('link', { name: 'See it in the source' }).click();
+    await page.locator('.viewer[data-ready]').waitFor();
+    const text = page.locator('.viewer-text');
+    const panel = page.getByRole('dialog', { name: 'cloth.html' });
+    assert.equal(await panel.locator('mark').textContent(), lines[600]);
+    const inSight = () => panel.locator('mark').evaluate((it) => it.getBoundingClientRect().top);
+    const top = await inSight();
+    assert.ok(top > 100 && top < 800, `the passage is at ${top}`);
+    assert.equal((await text.textContent())?.includes('Thread 0 of'), false);
+    // A click by the pointer would scroll to it first.
+    await panel.getByRole('button', { name: 'Earlier text' }).evaluate((it: HTMLButtonElement) => it.click());
+    await text.getByText('Thread 0 of').waitFor();
+    assert.ok(Math.abs((await inSight()) - top) < 2, 'what is read stays where it is');
+    await panel.getByRole('button', { name: 'Later text' }).click();
+    await text.getByText('Thread 1199 of').waitFor();
+    assert.deepEqual(
+      (await text.innerText()).match(/Thread \d+ of the long cloth, from edge to edge\./g),
+      lines,
+      'each line once, in its order',
+    );
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    await page.goBack();
+    await sentence.waitFor();
   });
 
   await t.test('by keyboard', async () => {
@@ -162,11 +229,8 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     await page.locator('.page-do').getByRole('link', { name: 'Sources' }).click();
     await page.getByText('3 of 3 blocks can be followed').waitFor();
     await assertAccessible(page, 'all passages');
-    await page
-      .getByRole('complementary')
-      .filter({ hasText: 'A shuttle' })
-      .getByRole('link', { name: 'See it' })
-      .click();
+    const link = page.getByRole('complementary').filter({ hasText: 'A shuttle' }).getByRole('link', { name: 'See it' });
+    await page.goto(await link.evaluate((anchor: HTMLAnchorElement) => anchor.href));
     assert.equal(await page.locator('mark#passage').textContent(), 'A shuttle carries the weft from side to side.');
     await assertAccessible(page, 'the text of a source');
   });

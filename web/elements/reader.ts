@@ -5,8 +5,8 @@ import './tree.ts';
 import { navigateInPlace } from './navigation/navigate.ts';
 import { onPage } from './on-page.ts';
 import { highlightCurrentHeading } from './outline.ts';
-import { openPdfLinks } from './pdf/links.ts';
 import { filterTree } from './tree-filter.ts';
+import { openViewerLinks } from './viewer/links.ts';
 
 // Tells the style sheet that scripts run.
 document.documentElement.classList.add('scripted');
@@ -14,7 +14,7 @@ document.documentElement.classList.add('scripted');
 onPage(highlightCurrentHeading);
 filterTree();
 navigateInPlace();
-openPdfLinks();
+openViewerLinks();
 
 // On a narrow screen the tree is above the text, so it starts closed. On a wide one it is always shown; see tree.css.
 const treeFold = document.querySelector<HTMLDetailsElement>('.tree-fold');

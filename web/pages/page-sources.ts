@@ -3,6 +3,7 @@ import type { Citation } from '../../src/sources/schema.ts';
 import type { Api } from '../api.ts';
 import { type Block, type Part, splitIntoParts } from '../blocks.ts';
 import type { PdfLink } from '../elements/pdf/messages.ts';
+import type { SourceLink } from '../elements/viewer/messages.ts';
 import { type Content, html, nothing } from '../html.ts';
 import { icon } from '../icons.ts';
 import { renderInWiki } from '../layout.ts';
@@ -95,7 +96,7 @@ function renderPassage(context: WikiContext, citation: Citation, id: string, sec
     ${
       context.can('sources:read') &&
       html`<p class="passage-do">${first_page > 0 && html`<a href="${sourceFileUrl(context, source_id)}#page=${first_page}" target="_blank" data-pdf="${JSON.stringify(pdfLink(citation))}">Open the PDF at page ${first_page}</a>`}
-      <a href="${context.actionUrl('sources', source_id)}?start=${start}&amp;end=${end}#passage">See it in the source</a></p>`
+      <a href="${context.actionUrl('sources', source_id)}?start=${start}&amp;end=${end}#passage" data-source="${JSON.stringify(sourceLink(context, citation))}">See it in the source</a></p>`
     }</aside>`;
 }
 
@@ -105,6 +106,11 @@ function pdfLink({ filename, title, first_page, last_page, boxes, quote, source_
   const isPlaced = boxes !== null && boxes.length > 0 && source_matches;
   const marks = isPlaced ? { boxes, quote: '' } : { boxes: [], quote: quote.slice(0, QUOTE_MAX) };
   return { name, page: first_page, lastPage: last_page, ...marks };
+}
+
+function sourceLink(context: WikiContext, { source_id, filename, title, start, end }: Citation): SourceLink {
+  const text = `${context.api}/sources/${encodeURIComponent(source_id)}/text`;
+  return { name: fileName(filename) || title, text, start, end };
 }
 
 /** What the source says; of an edited block with the words that people removed and added. */

@@ -1,99 +1,52 @@
-import { onPage } from '../on-page.ts';
+import { barButton, barLink, ViewerPanel } from '../viewer/panel.ts';
 import { readBeginning, readLibraryFile, readRange } from './file-parts.ts';
 import type { FromFrame, OpenRequest, PdfLink, ToFrame } from './messages.ts';
 
-/** As in styles/pdf.css: the window is too narrow for a page and a PDF. */
-const NARROW = '(max-width: 52rem)';
-
-let panel: Panel | undefined;
-
-/** Shows a PDF beside the page, opened at the passage that the link names. In a narrow window it covers the page. */
+/** Shows a PDF beside the page, opened at the passage that the link names. */
 export function openPdf(link: HTMLAnchorElement, shown: PdfLink): void {
-  // A box of passages would stay above the panel. It gives the focus back to its mark.
-  link.closest<HTMLElement>('[popover]')?.hidePopover();
-  const opener = document.activeElement instanceof HTMLElement && document.activeElement !== document.body;
-  panel?.close();
-  panel = new Panel(link.href, shown, opener ? (document.activeElement as HTMLElement) : link);
+  new PdfPanel(link, shown);
 }
 
-class Panel {
-  readonly #dialog = document.createElement('dialog');
+class PdfPanel {
+  readonly #panel: ViewerPanel;
   readonly #frame = document.createElement('iframe');
-  readonly #status = document.createElement('p');
   readonly #page = document.createElement('input');
   readonly #pages = document.createElement('span');
-  readonly #ended = new AbortController();
   readonly #port = new MessageChannel();
   readonly #address: string;
 
-  constructor(href: string, shown: PdfLink, opener: HTMLElement) {
-    [this.#address = ''] = href.split('#');
-    this.#dialog.className = 'pdf-panel';
-    this.#dialog.setAttribute('aria-label', shown.name);
-    this.#status.className = 'pdf-status';
-    this.#status.setAttribute('role', 'status');
-    this.#status.textContent = 'Loading…';
+  constructor(link: HTMLAnchorElement, shown: PdfLink) {
+    [this.#address = ''] = link.href.split('#');
     this.#frame.setAttribute('sandbox', 'allow-scripts');
     this.#frame.title = shown.name;
     this.#frame.src = '/-/pdf';
-    this.#dialog.append(this.#bar(href, shown.name), this.#status, this.#frame);
-    this.#dialog.addEventListener('keydown', ({ key }) => key === 'Escape' && this.close());
-    this.#dialog.addEventListener('close', () => this.#end(opener));
-    document.body.append(this.#dialog);
-    document.documentElement.classList.add('with-pdf');
-    if (matchMedia(NARROW).matches) this.#dialog.showModal();
-    else this.#dialog.show();
+    this.#panel = new ViewerPanel(link, shown.name, this.#controls(link.href), this.#frame);
+    this.#panel.ended.addEventListener('abort', () => this.#port.port1.close());
     this.#port.port1.onmessage = ({ data }: MessageEvent<FromFrame>) => void this.#receive(data);
     void this.#begin(shown);
   }
 
-  close(): void {
-    this.#dialog.close();
-  }
-
-  #end(opener: HTMLElement): void {
-    if (this.#ended.signal.aborted) return;
-    this.#ended.abort();
-    this.#port.port1.close();
-    this.#dialog.remove();
-    if (panel === this) panel = undefined;
-    document.documentElement.classList.toggle('with-pdf', panel !== undefined);
-    if (opener.isConnected) opener.focus();
-  }
-
-  #bar(href: string, name: string): HTMLElement {
-    const bar = document.createElement('div');
-    bar.className = 'pdf-bar';
-    const title = document.createElement('strong');
-    title.textContent = name;
-    title.dir = 'auto';
+  #controls(href: string): HTMLElement[] {
     Object.assign(this.#page, { type: 'number', min: '1', inputMode: 'numeric', value: '', disabled: true });
     this.#page.setAttribute('aria-label', 'Page');
     this.#page.addEventListener('change', () => this.#send({ kind: 'go', page: this.#page.valueAsNumber || 1 }));
-    const whole = document.createElement('a');
-    whole.className = 'button quiet';
-    Object.assign(whole, { href, target: '_blank', textContent: '↗', title: "Open in the browser's viewer" });
-    whole.setAttribute('aria-label', whole.title);
     const go = (by: number) => () => this.#send({ kind: 'go', page: (this.#page.valueAsNumber || 1) + by });
     const zoom = (step: -1 | 0 | 1) => () => this.#send({ kind: 'zoom', step });
-    bar.append(
-      title,
-      button('‹', 'Previous page', go(-1)),
+    return [
+      barButton('‹', 'Previous page', go(-1)),
       this.#page,
       this.#pages,
-      button('›', 'Next page', go(1)),
-      button('−', 'Smaller', zoom(-1)),
-      button('+', 'Larger', zoom(1)),
-      whole,
-      button('✕', 'Close the PDF', () => this.close()),
-    );
-    return bar;
+      barButton('›', 'Next page', go(1)),
+      barButton('−', 'Smaller', zoom(-1)),
+      barButton('+', 'Larger', zoom(1)),
+      barLink(href, "Open in the browser's viewer"),
+    ];
   }
 
   async #begin(shown: PdfLink): Promise<void> {
     const loaded = new Promise((resolve) => this.#frame.addEventListener('load', resolve, { once: true }));
     try {
-      const file = await readBeginning(this.#address, this.#ended.signal);
+      const file = await readBeginning(this.#address, this.#panel.ended);
       await loaded;
       const request: OpenRequest = { ...shown, ...file };
       // An opaque origin cannot be named as a target. The message contains nothing but the file that the frame shows.
@@ -112,17 +65,14 @@ class Panel {
       this.#page.value = String(page);
       this.#pages.textContent = `of ${pages}`;
     } else if (message.kind === 'ready') {
-      this.#status.textContent = '';
-      this.#dialog.dataset.ready = '';
-      // The keys scroll the PDF.
-      if (this.#dialog.contains(document.activeElement)) this.#frame.focus();
+      this.#panel.ready(this.#frame);
     } else if (message.kind === 'problem') this.#fail();
-    else if (message.kind === 'close') this.close();
+    else if (message.kind === 'close') this.#panel.close();
   }
 
   async #answer(message: FromFrame & { kind: 'range' | 'library' }): Promise<void> {
     const { id } = message;
-    const { signal } = this.#ended;
+    const signal = this.#panel.ended;
     try {
       const bytes =
         message.kind === 'range'
@@ -140,18 +90,6 @@ class Panel {
   }
 
   #fail(): void {
-    if (this.#ended.signal.aborted) return;
-    this.#status.textContent = "It cannot be shown here. ↗ opens it in the browser's viewer.";
+    this.#panel.fail("It cannot be shown here. ↗ opens it in the browser's viewer.");
   }
 }
-
-function button(text: string, name: string, press: () => void): HTMLButtonElement {
-  const made = document.createElement('button');
-  Object.assign(made, { type: 'button', className: 'button quiet', textContent: text, title: name });
-  made.setAttribute('aria-label', name);
-  made.addEventListener('click', press);
-  return made;
-}
-
-// Another page has other sources.
-onPage(() => panel?.close());

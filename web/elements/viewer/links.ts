@@ -1,0 +1,26 @@
+import { importSibling } from '../lazy-modules.ts';
+import type { PdfLink } from '../pdf/messages.ts';
+import type { SourceLink } from './messages.ts';
+import type * as Viewer from './viewer.ts';
+
+/**
+ * Opens links to PDFs and to the text of sources beside the page. Without a script, and with a modified click, a PDF is shown by
+ * the browser's own viewer, and a text by the page of its source.
+ */
+export function openViewerLinks(): void {
+  document.addEventListener('click', async (event) => {
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    const link = (event.target as Element).closest<HTMLAnchorElement>('a[data-pdf], a[data-source]');
+    if (!link) return;
+    event.preventDefault();
+    const { pdf, source } = link.dataset;
+    try {
+      const { openPdf, openSource } = (await importSibling('viewer.js')) as typeof Viewer;
+      if (pdf !== undefined) openPdf(link, JSON.parse(pdf) as PdfLink);
+      else openSource(link, JSON.parse(source ?? '') as SourceLink);
+    } catch {
+      // After an update of the service the script has another address.
+      location.href = link.href;
+    }
+  });
+}

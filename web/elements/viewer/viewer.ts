@@ -1,0 +1,2 @@
+export { openPdf } from '../pdf/panel.ts';
+export { openSource } from './source.ts';
