@@ -264,7 +264,9 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await ada.getByRole('button', { name: 'Import', exact: true }).click();
     await ada.getByText('The import is done').waitFor();
     for (const path of [
+      `${world.address}/ada`,
       settings('audit'),
+      settings('usage'),
       settings('billing?plan=team_monthly'),
       `${world.address}/me`,
       `${world.address}/me/keys`,
