@@ -11,7 +11,8 @@ import { scoreWithTitle, searchIndex } from '../search/query/search.ts';
 import {
   CUT_HEADER,
   cutHeader,
-  pageOfHits,
+  hitsOfPart,
+  orderOfHits,
   readRequest,
   SEARCH_ORDER,
   SearchQuery,
@@ -47,25 +48,29 @@ export const searchSources = endpoint({
   example: {
     reply: [{ ...exampleSource, score: 0.72, snippet: 'How to <mark>install</mark> Acme.', locator: 'line:3' }],
   },
-  run: async ({ params: { wiki_id }, query, paging, many, setHeaders }) => {
+  run: async ({ params: { wiki_id }, query, paging, credential, many, setHeaders }) => {
     setHeaders(cutHeader(query.query));
-    const { parsed, sort, part } = readRequest(query, paging);
+    const { parsed, sort, part } = readRequest(query, paging, credential);
     const isFound = sql`true ${conditionsOf(parsed.filters, 's', CONDITIONS)}`;
     const shown = { isFound, isFiltered: parsed.filters.length > 0, isHidden: raw('false') };
     const score = scoreWithTitle(sql`s.title`, parsed.text);
-    const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'source' }, parsed, part, shown, (offset) => ({
-      hits: sql`
-        select * from (
+    const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'source' }, parsed, part, shown, (hitsPart) => ({
+      hits: hitsOfPart(
+        sql`
           select ${sourceColumns}, ${score} as score, ${sortColumns(sort, 's', score)}
           from candidates c join sources s on s.wiki_id = ${wiki_id} and s.source_id = c.id
-          where ${isFound}) h
-        ${pageOfHits(paging, sort, query.limit, offset)}`,
+          where ${isFound}`,
+        paging,
+        sort,
+        query.limit,
+        hitsPart,
+      ),
       result: sql`
         select h.*, left(t.text, ${PASSAGE_CHARACTERS}) as text, length(t.text) as text_length,
           ${blocksOf(wiki_id, sql`h.source_id`, PASSAGE_CHARACTERS)} as blocks
         from hits h
         join source_texts t on t.wiki_id = ${wiki_id} and t.source_id = h.source_id
-        ${pageOfHits({ ...paging, seekClause: raw('') }, sort, query.limit, 0)}`,
+        order by ${orderOfHits(sort)}`,
     }));
     const found = await findPassages(
       hits,

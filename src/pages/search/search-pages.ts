@@ -1,14 +1,15 @@
 import { Type } from 'typebox';
 import { onWiki } from '../../access/access-rule.ts';
 import { WikiParams } from '../../core/records.ts';
-import { raw, sql } from '../../db/sql.ts';
+import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { findPassages, MAX_MORE_CHARACTERS, PASSAGE_CHARACTERS } from '../../search/query/passages.ts';
 import { scoreWithTitle, searchIndex } from '../../search/query/search.ts';
 import {
   CUT_HEADER,
   cutHeader,
-  pageOfHits,
+  hitsOfPart,
+  orderOfHits,
   readRequest,
   SEARCH_ORDER,
   SearchQuery,
@@ -68,24 +69,28 @@ export const searchPages = endpoint({
       },
     ],
   },
-  run: async ({ params: { wiki_id }, query, paging, many, setHeaders }) => {
+  run: async ({ params: { wiki_id }, query, paging, credential, many, setHeaders }) => {
     setHeaders(cutHeader(query.query));
-    const { parsed, sort, part } = readRequest(query, paging);
+    const { parsed, sort, part } = readRequest(query, paging, credential);
     const shown = shownPages(parsed.filters);
     const score = scoreWithTitle(sql`p.title`, parsed.text);
-    const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'page' }, parsed, part, shown, (offset) => ({
-      hits: sql`
-        select * from (
+    const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'page' }, parsed, part, shown, (hitsPart) => ({
+      hits: hitsOfPart(
+        sql`
           select ${pageColumns}, ${score} as score, ${sortColumns(sort, 'p', score)}
           from candidates c join pages p on p.wiki_id = ${wiki_id} and p.page_id = c.id
-          where ${shown.isFound}) h
-        ${pageOfHits(paging, sort, query.limit, offset)}`,
+          where ${shown.isFound}`,
+        paging,
+        sort,
+        query.limit,
+        hitsPart,
+      ),
       result: sql`
         select h.*, left(t.text, ${PASSAGE_CHARACTERS}) as text, length(t.text) as text_length, r.outline
         from hits h
         join page_texts t on t.wiki_id = ${wiki_id} and t.page_id = h.page_id
         join revisions r on r.wiki_id = ${wiki_id} and r.page_id = h.page_id and r.revision = h.revision
-        ${pageOfHits({ ...paging, seekClause: raw('') }, sort, query.limit, 0)}`,
+        order by ${orderOfHits(sort)}`,
     }));
     const found = await findPassages(
       hits,

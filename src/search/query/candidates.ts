@@ -5,15 +5,18 @@ import type { Candidate } from './rank.ts';
 /** The document number of what has none yet: it comes behind all others of the same score. */
 export const PENDING_NO = 2_147_483_646;
 
-/** The rows (id, score, no) of candidates, with document numbers resolved to ids. */
-export function candidatesCte({ wiki_id, kind }: Index, candidates: readonly Candidate[]): Sql {
-  const indexed = candidates.filter(({ document_no }) => document_no >= 0);
-  const pending = candidates.filter(({ document_no }) => document_no < 0);
+/** The rows (id, score, no, is_near) of candidates, with document numbers resolved to ids; is_near: the first `near` of them. */
+export function candidatesCte({ wiki_id, kind }: Index, candidates: readonly Candidate[], near = 0): Sql {
+  const placed = candidates.map((candidate, place) => ({ ...candidate, isNear: place < near }));
+  const indexed = placed.filter(({ document_no }) => document_no >= 0);
+  const pending = placed.filter(({ document_no }) => document_no < 0);
   return sql`
-    select d.document_id as id, c.score, c.no
-    from unnest(${indexed.map(({ document_no }) => document_no)}::int[], ${indexed.map(({ score }) => score)}::float8[]) c (no, score)
+    select d.document_id as id, c.score, c.no, c.is_near
+    from unnest(${indexed.map(({ document_no }) => document_no)}::int[], ${indexed.map(({ score }) => score)}::float8[],
+      ${indexed.map(({ isNear }) => isNear)}::boolean[]) c (no, score, is_near)
     join search_documents d on d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_no = c.no
     union all
-    select c.id, c.score, ${PENDING_NO}::int as no
-    from unnest(${pending.map(({ document_id }) => document_id)}::text[], ${pending.map(({ score }) => score)}::float8[]) c (id, score)`;
+    select c.id, c.score, ${PENDING_NO}::int as no, c.is_near
+    from unnest(${pending.map(({ document_id }) => document_id)}::text[], ${pending.map(({ score }) => score)}::float8[],
+      ${pending.map(({ isNear }) => isNear)}::boolean[]) c (id, score, is_near)`;
 }

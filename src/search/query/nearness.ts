@@ -1,11 +1,6 @@
-import type { Statements } from '../../access/guard.ts';
 import { foldText, isUnspaced, runAt, type Token, termOf } from '../../analysis/tokenize.ts';
-import type { Sql } from '../../db/sql.ts';
-import type { Index } from '../index/pending.ts';
-import { PENDING_NO } from './candidates.ts';
 import { foldInPlace, placesOf, startOfWord, stemPrefix } from './find-words.ts';
 import type { Candidate, Cut } from './rank.ts';
-import { readTexts } from './verify-phrases.ts';
 
 /** Two words that are next to each other in a query, by their terms. */
 export interface Neighbours {
@@ -25,7 +20,7 @@ const NEAR_WORTH = 0.4;
 const MAX_WORDS = 16;
 
 /** How many of the best hits are raised, by what at most, and how much of their texts is read for it. */
-export const MAX_RAISED = 50;
+export const MAX_RAISED = 20;
 const RAISE = 0.3;
 const CHARACTERS_READ = 10_000;
 
@@ -77,26 +72,56 @@ export function beginsAmongRaised(best: readonly Candidate[], behind: Cut['behin
   return behind.score > last.score || (behind.score === last.score && behind.document_no < last.document_no);
 }
 
-/** The candidates with the scores of the best raised by what their texts have of the pairs. */
-export async function raiseNear(
-  many: Statements['many'],
-  index: Index,
+/** A hit as a statement answers it that has all hits that may be raised, with their texts, and others around those asked for. */
+export interface NearHit {
+  title: string;
+  text: string;
+  /** By its words alone. */
+  rank_score: number;
+  /** More than `rank_score` if the title equals the query. */
+  score: number;
+  sort_number: number;
+  sort_text: string;
+  is_near: boolean;
+  /** Among all hits before any is raised, from 1 on. */
+  place: number;
+}
+
+/** Which of the hits are asked for. */
+export interface Part {
+  limit: number;
+  offset: number;
+  /** The keys of the hit that the list goes on behind. */
+  after: readonly (string | number)[] | undefined;
+}
+
+/** The hits of a part of the list, raised by what their texts have of the pairs, best first. */
+export function raiseNear<Row extends NearHit>(
+  rows: readonly Row[],
   pairs: readonly Neighbours[],
-  candidates: readonly Candidate[],
-  isFound: Sql,
-): Promise<Candidate[]> {
-  if (candidates.length < 2) return [...candidates];
-  const first = candidates.slice(0, MAX_RAISED);
-  const most = { ofEach: CHARACTERS_READ, ofAll: CHARACTERS_READ * MAX_RAISED };
-  const rows = await readTexts(many, index, first, isFound, most);
-  const nearness = new Map(
-    rows.map(({ id, no, title, text }) => [no === PENDING_NO ? id : no, nearnessOf(pairs, title, text)]),
-  );
-  const raised = first.map((each) => {
-    const near = nearness.get(each.document_no < 0 ? each.document_id : each.document_no) ?? 0;
-    return { ...each, score: each.score * (1 + RAISE * near) };
+  titleScore: (score: number) => number,
+  { limit, offset, after }: Part,
+): Row[] {
+  const raised = rows.map((row) => {
+    if (!row.is_near) return row;
+    const near = nearnessOf(pairs, row.title, row.text.slice(0, CHARACTERS_READ));
+    const rank_score = row.rank_score * (1 + RAISE * near);
+    const score = row.score === row.rank_score ? rank_score : titleScore(rank_score);
+    return { ...row, rank_score, score, sort_number: score };
   });
-  return [...raised, ...candidates.slice(MAX_RAISED)];
+  const [number, text = ''] = after ?? [];
+  const isBehind = (row: Row) =>
+    typeof number !== 'number' ||
+    row.sort_number < number ||
+    (row.sort_number === number && row.sort_text < String(text));
+  const sorted = raised.filter((row) => isBehind(row)).sort(compareHits);
+  const omitted = Math.max(0, offset - MAX_RAISED);
+  const before = omitted - rows.filter(({ is_near, place }) => is_near && place <= omitted).length;
+  return sorted.slice(offset - before, offset - before + limit);
+}
+
+function compareHits(one: NearHit, other: NearHit): number {
+  return other.sort_number - one.sort_number || (one.sort_text < other.sort_text ? 1 : -1);
 }
 
 interface Place {

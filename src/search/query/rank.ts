@@ -9,6 +9,8 @@ export interface IndexData {
   terms: Map<string, TermData>;
   /** Documents that were written since the last merge. */
   pending: PendingDocument[];
+  /** By what `indexStateCte` answers as long as this is what the index has; undefined while documents wait to be merged. */
+  state: string | undefined;
 }
 
 export interface PendingDocument {

@@ -4,11 +4,12 @@ import { indexBody, type PageStructure, withStructure } from '../../analysis/doc
 import { BEGINNING } from '../../analysis/stem.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import { FIRST_PIVOTS } from '../index/impacts.ts';
+import { stateOf } from '../index/index-state.ts';
 import type { Index } from '../index/pending.ts';
 import type { FoundRow } from './found-blocks.ts';
 import { addToCache, cached } from './posting-cache.ts';
 import type { IndexData, PendingDocument } from './rank.ts';
-import { NOTHING_FOUND, readPostingsCtes, wantedOf } from './read-postings.ts';
+import { NOTHING_FOUND, readPostingsCtes, recallTerms, wantedOf } from './read-postings.ts';
 
 /** The number of documents, of which only the title was changed a moment ago, whose texts are read to find their terms. */
 const MAX_RETITLED = 32;
@@ -65,7 +66,7 @@ export async function readIndex(
   });
   const state = rows.find(({ next_no }) => next_no !== null);
   const pending = await toPending(many, index, rows);
-  return {
+  const data: IndexData = {
     index: {
       next_no: state?.next_no ?? 0,
       // Pending documents count, so that the first documents of a wiki are ranked by inverse document frequency too.
@@ -75,7 +76,38 @@ export async function readIndex(
     },
     terms: termsOf(rows),
     pending,
+    state: stateOf(
+      rows.filter(({ what }) => what === 'segment'),
+      state,
+      pending.length > 0,
+    ),
   };
+  const segments = rows.flatMap(({ what, segment_id }) =>
+    what === 'segment' && segment_id !== null ? segment_id : [],
+  );
+  addToCache(
+    index,
+    LAST_READ,
+    { index: data.index, state: data.state, segments } satisfies LastRead,
+    40 * segments.length,
+  );
+  return data;
+}
+
+/** What was read last of an index, in which nothing waited to be merged. */
+type LastRead = Pick<IndexData, 'index' | 'state'> & { segments: string[] };
+const LAST_READ = 'last read';
+
+/**
+ * What `readIndex` answered when it was asked last, for these terms, without asking the database: undefined where not all of it
+ * is in memory. It is true if `state` still is.
+ */
+export function recallIndex(index: Index, terms: readonly string[], needed: readonly string[]): IndexData | undefined {
+  const last = cached<LastRead>(index, LAST_READ);
+  if (!last || last.state === undefined) return undefined;
+  const wanted = [...new Set([...terms, ...needed])].map((term) => wantedOf(term, needed.includes(term)));
+  const found = recallTerms(index, wanted, last.segments);
+  return found && { index: last.index, state: last.state, terms: found, pending: [] };
 }
 
 /** How pending documents write a term; a beginning is that of a term. */

@@ -113,6 +113,36 @@ export function readPostingsCtes(index: Index, wanted: readonly Wanted[]) {
   return { steps, termsOf: (rows: readonly FoundRow[]) => toTerms(index, wanted, held, deads, rows) };
 }
 
+/**
+ * What `termsOf` would answer if these are the segments and all that is wanted of them is in memory; else undefined. Of the
+ * terms as many are taken as the statement would read.
+ */
+export function recallTerms(
+  index: Index,
+  wanted: readonly Wanted[],
+  segments: readonly string[],
+): Map<string, TermData> | undefined {
+  const deads = segments.map((segment_id) => cached<Dead>(index, deadName(segment_id))?.numbers);
+  const found: { each: Wanted; no: number; bytes: number; parts: readonly Part[] }[] = [];
+  for (const [no, each] of wanted.entries()) {
+    const parts = segments.flatMap((segment_id) => cached<Part>(index, partName(segment_id, each)) ?? []);
+    if (parts.length < segments.length) return undefined;
+    found.push({ each, no, bytes: parts.reduce((sum, part) => sum + part.bytes, 0), parts });
+  }
+  if (deads.includes(undefined)) return undefined;
+  found.sort((a, b) => a.bytes - b.bytes || Number(a.each.isPrefix) - Number(b.each.isPrefix) || a.no - b.no);
+  const terms = new Map<string, TermData>();
+  let [bytes, count] = [0, 0];
+  for (const { each, bytes: size, parts } of found) {
+    const isRead = each.isNeeded || (bytes < MAX_BYTES_READ && count < MAX_TERMS_READ);
+    if (!each.isNeeded) [bytes, count] = [bytes + size, count + 1];
+    const postings = unitePostings(parts.map((part, i) => withoutDead(part.postings, deads[i] ?? new Set())));
+    const documents = postings.numbers.length;
+    if (documents > 0) terms.set(each.name, { documents, postings: isRead ? postings : undefined });
+  }
+  return terms;
+}
+
 type Held = { segment_id: string; part: Part }[];
 
 interface Dead {

@@ -6,7 +6,7 @@ import { isCharacter, suggestWords, type WordSuggestion } from './correct-words.
 import type { ParsedQuery } from './parse-query.ts';
 import { weighTerms } from './query-terms.ts';
 import type { IndexData, PendingDocument, RankingQuery } from './rank.ts';
-import { readIndex } from './read-index.ts';
+import { readIndex, recallIndex } from './read-index.ts';
 
 /** The weight of a completion of the query's last word, relative to a word as typed. */
 const COMPLETION_WEIGHT = 0.5;
@@ -17,6 +17,8 @@ export interface ResolvedQuery {
   ranking: RankingQuery;
   /** Unknown words and their most likely corrections. */
   corrected: ReadonlyMap<string, string>;
+  /** Whether `data` is from memory: what is found with it is true only if the index still has its state. */
+  isRecalled: boolean;
 }
 
 /** What a document has to contain for its phrases and title terms, and by `+` and AND. */
@@ -37,15 +39,25 @@ function termsOfPhrase(phrase: readonly string[], searched: ReadonlySet<string>)
   return [...inARow, ...others.map(termOf).filter((term) => searched.has(term))];
 }
 
-/** Reads the index data for the words of a query and for the suggestions for unknown ones. */
-export async function resolveQuery(many: Statements['many'], index: Index, query: ParsedQuery): Promise<ResolvedQuery> {
+/**
+ * Reads the index data for the words of a query and for the suggestions for unknown ones, from memory if that `mayRecall` and has
+ * it.
+ */
+export async function resolveQuery(
+  many: Statements['many'],
+  index: Index,
+  query: ParsedQuery,
+  mayRecall = false,
+): Promise<ResolvedQuery> {
   const { words, excluded } = query;
   const weights = weighTerms(words);
   const required = requiredBy(query);
   const ranking: RankingQuery = { terms: weights, required, excluded: excluded.map((term) => [term]) };
   const needed = [...new Set([...required.flat(), ...excluded])];
-  const data = await readIndex(many, index, [...weights.keys()], needed);
-  if (weights.size === 0) return { data, ranking, corrected: new Map() };
+  const recalled = mayRecall ? recallIndex(index, [...weights.keys()], needed) : undefined;
+  const data = recalled ?? (await readIndex(many, index, [...weights.keys()], needed));
+  const isRecalled = recalled !== undefined;
+  if (weights.size === 0) return { data, ranking, corrected: new Map(), isRecalled };
   const isKnown = (term: string) => documentsWith(data, term) > 0;
   const others = words.filter(({ word, term }) => !isKnown(term) || isCharacter(word));
   const unknown = [...new Map(others.map((token) => [token.word, token])).values()];
@@ -55,11 +67,15 @@ export async function resolveQuery(many: Statements['many'], index: Index, query
     unknown.map(({ word }) => word),
     words.at(-1)?.word ?? '',
   );
-  if (suggestions.length === 0) return { data, ranking, corrected: new Map() };
-  const candidates = [...new Set(suggestions.flatMap((each) => each.words.map(termOf)))];
+  if (suggestions.length === 0) return { data, ranking, corrected: new Map(), isRecalled };
+  const all = [...weights.keys(), ...suggestions.flatMap((each) => each.words.map(termOf))];
+  const again = isRecalled ? recallIndex(index, all, needed) : undefined;
   // All terms are read again, so that all data is from one snapshot.
-  const reread = await readIndex(many, index, [...weights.keys(), ...candidates], needed);
-  return { data: reread, ranking, corrected: addSuggestions(reread, weights, suggestions) };
+  const reread = again ?? (await readIndex(many, index, all, needed));
+  // What was unknown in memory may be known by now.
+  if (isRecalled && reread.state !== data.state) return resolveQuery(many, index, query);
+  const corrected = addSuggestions(reread, weights, suggestions);
+  return { data: reread, ranking, corrected, isRecalled: again !== undefined };
 }
 
 /** The number of documents with a term, those that are not merged yet included. */

@@ -1,10 +1,12 @@
 import { type Static, type TProperties, Type } from 'typebox';
+import { type Credential, subjectOf } from '../../access/credential.ts';
 import { PAGING } from '../../core/paging.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { ListPage } from '../../http/list-paging.ts';
 import { SORTS } from '../schema.ts';
 import { PENDING_NO } from './candidates.ts';
 import { DATES, type Filter, readFilter } from './filters.ts';
+import { MAX_RAISED } from './nearness.ts';
 import { type ParsedQuery, parseQuery, QUERY_CHARACTERS, readableQuery } from './parse-query.ts';
 import type { Cut } from './rank.ts';
 
@@ -58,10 +60,14 @@ export function readSearch({ query, title, ...parameters }: { query: string } & 
 }
 
 /** What a search asks for, in which order, and which part of the hits. */
-export function readRequest(query: Static<typeof SearchQuery> & Parameters, paging: ListPage) {
+export function readRequest(query: Static<typeof SearchQuery> & Parameters, paging: ListPage, credential: Credential) {
   const parsed = readSearch(query);
   const sort = sortOf(query, parsed);
-  return { parsed, sort, part: { ...query, behind: behindOf(paging, sort), isByRank: sort === 'relevance' } };
+  const { limit, offset } = query;
+  const behind = behindOf(paging, sort);
+  const caller = subjectOf(credential).join(' ');
+  const part = { limit, offset, after: paging.after, behind, isByRank: sort === 'relevance', caller };
+  return { parsed, sort, part };
 }
 
 /** The header that says that a query was cut, and its description. */
@@ -83,7 +89,7 @@ function sortOf({ sort = 'relevance' }: { sort?: Sort }, { words }: ParsedQuery)
 export function sortColumns(sort: Sort, d: 'p' | 's', score: Sql): Sql {
   const time = { updated: `${d}.updated_at`, created: `${d}.created_at` };
   if (sort === 'relevance') {
-    return sql`${score} as sort_number, lpad((${PENDING_NO + 1} - c.no)::text, 10, '0') || c.id collate "C" as sort_text`;
+    return sql`${score} as sort_number, lpad((${PENDING_NO + 1} - c.no)::text, 10, '0') || c.id collate "C" as sort_text, c.is_near, c.score as rank_score`;
   }
   // A cursor holds no more of a title.
   if (sort === 'title')
@@ -91,10 +97,35 @@ export function sortColumns(sort: Sort, d: 'p' | 's', score: Sql): Sql {
   return raw(`extract(epoch from ${time[sort]})::float8 as sort_number, c.id collate "C" as sort_text`);
 }
 
-/** The end of a statement that answers hits `h`. */
-export function pageOfHits({ seekClause }: ListPage, sort: Sort, limit: number, offset: number): Sql {
-  const direction = raw(sort === 'title' ? 'asc' : 'desc');
-  return sql`where true ${seekClause} order by h.sort_number ${direction}, h.sort_text ${direction} limit ${limit} offset ${offset}`;
+/** Which hits a statement answers: those of the part, or where some may be raised all of these and others around the part. */
+export interface HitsPart {
+  offset: number;
+  areRaised: boolean;
+}
+
+/** The hits of a part of the list, of `rows` with the columns of `sortColumns`. */
+export function hitsOfPart(
+  rows: Sql,
+  { seekClause, after }: ListPage,
+  sort: Sort,
+  limit: number,
+  { offset, areRaised }: HitsPart,
+): Sql {
+  if (!areRaised) {
+    return sql`select * from (${rows}) h where true ${seekClause} order by ${orderOfHits(sort)} limit ${limit} offset ${offset}`;
+  }
+  // Any that may be raised may come before, so that others move back by as many places.
+  const last = after ? limit + MAX_RAISED : offset + limit;
+  return sql`
+    select * from (
+      select h.*, (row_number() over (order by ${orderOfHits(sort)}))::int as place
+      from (${rows}) h where h.is_near or (true ${seekClause})) h
+    where h.is_near or (h.place > ${offset - MAX_RAISED} and h.place <= ${last})`;
+}
+
+/** The order of hits `h`. */
+export function orderOfHits(sort: Sort): Sql {
+  return raw(sort === 'title' ? 'h.sort_number, h.sort_text' : 'h.sort_number desc, h.sort_text desc');
 }
 
 /** The hit of a list by rank that it goes on behind. */

@@ -2,17 +2,20 @@ import type { Statements } from '../../access/guard.ts';
 import { TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
 import { termOf } from '../../analysis/tokenize.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
+import { indexStateCte } from '../index/index-state.ts';
 import type { Index } from '../index/pending.ts';
 import { candidatesCte } from './candidates.ts';
-import { beginsAmongRaised, MAX_RAISED, type Neighbours, neighboursIn, raiseNear } from './nearness.ts';
+import { beginsAmongRaised, MAX_RAISED, type NearHit, type Neighbours, neighboursIn, raiseNear } from './nearness.ts';
 import type { ParsedQuery } from './parse-query.ts';
+import { addToCache, cached } from './posting-cache.ts';
 import { type Candidate, type Cut, type IndexData, type RankingQuery, rank } from './rank.ts';
 import { type ResolvedQuery, requiredBy, resolveQuery } from './resolve-query.ts';
+import type { HitsPart } from './search-parameters.ts';
 import { readShown, type Shown } from './shown-documents.ts';
 import { hasConditions, verifyCandidates } from './verify-phrases.ts';
 
 /** Additional candidates, to replace those that the caller may not see. */
-const SPARE_CANDIDATES = 32;
+const SPARE_CANDIDATES = 16;
 
 /** A list that begins farther behind is cut before the database is asked, which would read all that are before. */
 const NEAR_OFFSET = 500;
@@ -40,11 +43,11 @@ export interface Wanted {
   /** The hit that the list goes on behind. */
   behind?: Cut['behind'];
   isByRank: boolean;
-  /** Pairs of words by which the best hits are raised that have them next to each other. */
+  /** Pairs of words by which the best hits are to be raised that have them next to each other. */
   pairs?: readonly Neighbours[];
 }
 
-/** Candidates for a search: a CTE with id, score and no, of which the caller may not see some. */
+/** Candidates for a search: a CTE with id, score, no and is_near, of which the caller may not see some. */
 export interface Attempt {
   candidates: Sql;
   /** How many of the hits that are asked for are left out at the beginning already. */
@@ -53,6 +56,23 @@ export interface Attempt {
   isAll: boolean;
   /** Whether these are all candidates there are. */
   isExact: boolean;
+  /** Whether the best are raised by pairs of words, when their texts are read. */
+  areRaised: boolean;
+}
+
+/** The part of the hits that a search asks for. */
+export interface SearchPart {
+  limit: number;
+  offset: number;
+  /** The keys of the hit that the list goes on behind, and its place by rank. */
+  after?: readonly (string | number)[] | undefined;
+  behind?: Cut['behind'];
+  isByRank?: boolean;
+  /**
+   * The credential. What is in memory is used only for those that were answered before, so that the time of a refusal does not tell
+   * what others look for.
+   */
+  caller?: string | undefined;
 }
 
 export interface Hits<Row> {
@@ -64,32 +84,72 @@ export interface Hits<Row> {
 
 /**
  * Searches an index: reads and ranks postings, then runs the statement of `show`, which returns the visible rows of the
- * CTE `candidates` (id, score, no), in order. Two statements; more for unknown words, for phrases, for filters that few of
- * the best candidates meet, and if many of these are hidden from the caller.
+ * CTE `candidates` (id, score, no, is_near), in order. Two statements, or one where all of the index that it
+ * needs is in memory, which the statement then confirms; more for unknown words, for phrases, for filters that few of the best
+ * candidates meet, and if many of these are hidden from the caller.
  */
 export async function searchIndex<Row>(
   many: Statements['many'],
   index: Index,
   query: ParsedQuery,
-  {
-    limit,
-    offset,
-    behind,
-    isByRank = true,
-  }: { limit: number; offset: number; behind?: Cut['behind']; isByRank?: boolean },
+  part: SearchPart,
   shown: Shown,
-  show: (offset: number) => Record<string, Sql>,
+  show: (part: HitsPart) => Record<string, Sql>,
 ): Promise<Hits<Row>> {
-  const resolved = await resolveQuery(many, index, query);
+  const { caller } = part;
+  const mayRecall = caller !== undefined && cached<true>(index, `caller ${caller}`) !== undefined;
+  let resolved = await resolveQuery(many, index, query, mayRecall);
+  let rows = await readHits<Row>(many, index, query, resolved, part, shown, show);
+  if (rows === undefined) {
+    resolved = await resolveQuery(many, index, query);
+    rows = await readHits<Row>(many, index, query, resolved, part, shown, show);
+  }
+  if (caller !== undefined) addToCache(index, `caller ${caller}`, true, caller.length);
   const phrases = query.phrases.map((phrase) => phrase.map(termOf));
-  const marked = { terms: termsToMark(resolved.data, resolved.ranking), phrases };
-  let rows: Row[] = [];
-  const wanted = { most: limit + offset, offset, behind, isByRank, pairs: neighboursIn(query.words) };
-  for await (const { candidates, skipped, isAll } of attempts(many, index, query, resolved, wanted, shown)) {
-    rows = await many<Row>({ candidates, ...show(offset - skipped) });
+  return { rows: rows ?? [], terms: termsToMark(resolved.data, resolved.ranking), phrases };
+}
+
+/** The hits of a part of the list. Undefined where what was recalled of the index is no longer true, or leaves nothing to ask for. */
+async function readHits<Row>(
+  many: Statements['many'],
+  index: Index,
+  query: ParsedQuery,
+  resolved: ResolvedQuery,
+  { limit, offset, after, behind, isByRank = true }: SearchPart,
+  shown: Shown,
+  show: (part: HitsPart) => Record<string, Sql>,
+): Promise<Row[] | undefined> {
+  let rows: Row[] | undefined;
+  let isConfirmed = !resolved.isRecalled;
+  const pairs = neighboursIn(query.words);
+  const wanted = { most: limit + offset, offset, behind, isByRank, pairs };
+  for await (const { candidates, skipped, isAll, areRaised } of attempts(many, index, query, resolved, wanted, shown)) {
+    const part = { limit, offset: offset - skipped, after };
+    const statement = { candidates, ...show({ ...part, areRaised }) };
+    rows = isConfirmed ? await many<Row>(statement) : await confirmed<Row>(many, index, statement, resolved.data.state);
+    if (rows === undefined) return undefined;
+    isConfirmed = true;
+    if (areRaised) rows = raiseNear(rows as (Row & NearHit)[], pairs, titleScore, part);
     if (isAll || rows.length >= limit) break;
   }
-  return { rows, ...marked };
+  return rows;
+}
+
+/** The rows of a statement, unless the index has another state. */
+async function confirmed<Row>(
+  many: Statements['many'],
+  index: Index,
+  { result = raw(''), ...steps }: Record<string, Sql>,
+  state: string | undefined,
+): Promise<Row[] | undefined> {
+  const rows = await many<Row & { index_state: string | null; is_hit: true | null }>({
+    ...steps,
+    index_state: indexStateCte(index),
+    shown: result,
+    result: sql`select i.state as index_state, s.* from index_state i left join (select true as is_hit, shown.* from shown) s on true`,
+  });
+  if (rows[0]?.index_state !== state) return undefined;
+  return rows.filter(({ is_hit }) => is_hit);
 }
 
 /** Candidates for a search, more each time. A caller that has enough of them stops. */
@@ -101,14 +161,16 @@ export async function* attempts(
   wanted: Wanted,
   shown: Shown,
 ): AsyncGenerator<Attempt> {
-  const toAttempt = (best: readonly Candidate[], isExact: boolean, isAll = true, skipped = 0): Attempt => ({
-    candidates: candidatesCte(index, best),
+  const toAttempt = (best: readonly Candidate[], isExact: boolean, isAll = true, skipped = 0, raised = 0): Attempt => ({
+    candidates: candidatesCte(index, best, raised),
     skipped,
     isAll,
     isExact,
+    areRaised: raised > 0,
   });
   if (ranking.terms.size === 0) {
-    if (shown.isFiltered) yield { candidates: allCte(index, shown), skipped: 0, isAll: true, isExact: true };
+    if (shown.isFiltered)
+      yield { candidates: allCte(index, shown), skipped: 0, isAll: true, isExact: true, areRaised: false };
     return;
   }
   const isShown = () => readShown(many, index, shown);
@@ -126,33 +188,32 @@ export async function* attempts(
   const { most, offset, behind } = wanted;
   const isNear = offset <= NEAR_OFFSET;
   const pairs = isNear ? (wanted.pairs ?? []) : [];
-  const best = (enough: number, cut: Cut) =>
-    bestNearFirst(many, index, { data, ranking }, { enough, cut, pairs }, shown.isFound);
   if (isNear) {
-    const first = await best(most + SPARE_CANDIDATES, { behind });
+    const first = bestNearFirst({ data, ranking }, pairs, most, SPARE_CANDIDATES, { behind });
     if (first.best.length === 0) return;
-    yield toAttempt(first.best, first.isAll, first.isAll);
+    yield toAttempt(first.best, first.isAll, first.isAll, 0, first.raised);
     if (first.isAll) return;
   }
-  const all = await best(most, { behind, isShown: await isShown() });
-  if (all.best.length > offset) yield toAttempt(all.best.slice(offset), all.isAll, true, offset);
+  const all = bestNearFirst({ data, ranking }, pairs, most, 0, { behind, isShown: await isShown() });
+  if (all.raised > 0) yield toAttempt(all.best, all.isAll, true, 0, all.raised);
+  else if (all.best.length > offset) yield toAttempt(all.best.slice(offset), all.isAll, true, offset);
 }
 
-/** The best candidates, of which the first are raised if they have words of the query next to each other. */
-async function bestNearFirst(
-  many: Statements['many'],
-  index: Index,
+/** The best candidates, and how many of the first are raised if they have words of the query next to each other. */
+function bestNearFirst(
   { data, ranking }: Pick<ResolvedQuery, 'data' | 'ranking'>,
-  { enough, cut, pairs }: { enough: number; cut: Cut; pairs: readonly Neighbours[] },
-  isFound: Sql,
-) {
+  pairs: readonly Neighbours[],
+  most: number,
+  spare: number,
+  cut: Cut,
+): ReturnType<typeof rank> & { raised: number } {
   if (pairs.length > 0) {
-    const first = rank(data, ranking, enough + MAX_RAISED, { ...cut, behind: undefined });
-    if (beginsAmongRaised(first.best, cut.behind)) {
-      return { ...first, best: await raiseNear(many, index, pairs, first.best, isFound) };
-    }
+    const enough = cut.behind ? most + MAX_RAISED : Math.max(most, MAX_RAISED);
+    const first = rank(data, ranking, enough + spare, { ...cut, behind: undefined });
+    const isRaised = first.best.length > 1 && beginsAmongRaised(first.best, cut.behind);
+    if (isRaised) return { ...first, raised: MAX_RAISED };
   }
-  return rank(data, ranking, enough, cut);
+  return { ...rank(data, ranking, most + spare, cut), raised: 0 };
 }
 
 /** The candidates that meet the conditions of a query; where phrases need not be met, or leave nothing, they add to scores. */
@@ -202,7 +263,11 @@ function termsToMark({ terms }: IndexData, ranking: RankingQuery): ReadonlySet<s
   return new Set(all.sort((one, other) => documents(one) - documents(other)).slice(0, MAX_MARKED));
 }
 
-/** The score of a candidate `c`, increased if its title equals the query. */
+/** The score of a candidate `c`, increased if its title equals the query: by the same as `titleScore`. */
 export function scoreWithTitle(title: Sql, query: string): Sql {
   return sql`case when lower(${title}) = lower(${query}) then c.score * 1.5 + 2 else c.score end`;
+}
+
+function titleScore(score: number): number {
+  return score * 1.5 + 2;
 }
