@@ -68,6 +68,9 @@ export class Typist {
     // Nothing answers it.
     session.send('Page.crash').catch(() => undefined);
     await crashed;
+    // What is set for the context is sent to each of its tabs; this one would refuse it.
+    await this.context.newPage();
+    await page.close();
   }
 
   /** Opens the page in a tab of its own. */
