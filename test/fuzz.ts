@@ -4,9 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 /** Runs the fuzzers for longer than `npm test` does, one after the other; see CONTRIBUTING.md. */
-const FUZZERS = ['api', 'markdown', 'documents', 'faults', 'web', 'editor', 'typing'];
+const FUZZERS = ['api', 'markdown', 'documents', 'faults', 'web', 'editor', 'views', 'typing'];
 /** Those that `npm test` does not run as well, in short: a part of it is in a browser's journey. */
-const LONG_ONLY: Record<string, string> = { typing: 'fuzz/typing-crashes.ts' };
+const LONG_ONLY: Record<string, string> = {
+  views: 'fuzz/editor-views.ts',
+  typing: 'fuzz/typing-crashes.ts',
+};
 const USAGE = `Usage: npm run fuzz -- [options]
   --minutes 60       how long in all, in equal parts
   --only api,web     only these of ${FUZZERS.join(', ')}

@@ -7,6 +7,10 @@ import type { Page } from 'playwright-core';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
+import { openViews } from '../test/fuzz/editor-views/driver.ts';
+import { FOUND } from '../test/fuzz/editor-views/found.ts';
+import { sequences } from '../test/fuzz/editor-views/steps.ts';
+import { runCases } from '../test/fuzz/run-cases.ts';
 import { until } from '../test/until.ts';
 import { markdown, PIXEL, save, text } from '../test/web-steps.ts';
 import { openWorld } from '../test/world.ts';
@@ -259,6 +263,13 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     await save(page);
     await page.waitForURL(`**${root}/mixed`);
     assert.equal(await stored(), MIXED.replace('end word', 'end thing'));
+  });
+
+  await t.test('edits in what is read and in its source write the same bytes, and leave all others', async (t) => {
+    const { page: tab, check } = await openViews(page.context());
+    for (const found of FOUND) await check(found);
+    await runCases(t, { cases: 15, arbitrary: sequences, check });
+    await tab.close();
   });
 
   await t.test('a new line is written as most are, and an undo brings back what was there', async () => {

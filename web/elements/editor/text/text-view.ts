@@ -32,6 +32,7 @@ import { selectionMenu } from './selection-menu.ts';
 import { type TemplateContext, templateMenu } from './template-menu.ts';
 import { editorTheme, sourceTheme } from './theme.ts';
 import { toggleMark } from './toggle-marks.ts';
+import { typeOverLines } from './type-over-lines.ts';
 
 export interface TextOptions extends AttachmentTarget, TemplateContext {
   /** The API path of the wiki. */
@@ -223,6 +224,7 @@ function extensionsOf(
     EditorView.lineWrapping,
     lineDirections,
     EditorView.contentAttributes.of({ 'aria-label': 'Text, in Markdown', spellcheck: 'true' }),
+    typeOverLines,
     keepClearOfBars,
     tooltips({
       tooltipSpace: () => ({ left: 0, top: 0, right: innerWidth, bottom: innerHeight - heightOf('.editor-do') }),

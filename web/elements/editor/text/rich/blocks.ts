@@ -112,6 +112,10 @@ function widgetOf(state: EditorState, node: SyntaxNodeRef) {
   return source === undefined || source.trim() === '' ? undefined : new DrawnWidget('mermaid', source);
 }
 
+/**
+ * A table stays where the caret comes into it, which goes on in a cell. A selection that begins or ends at a table or in it, such
+ * as a word that was found, needs its source: a browser has no place for it there, and would select something else.
+ */
 function withoutSelected(all: DecorationSet, state: EditorState): DecorationSet {
   let shown = all;
   // Only what a range touches is looked at, not all blocks of a long text.
@@ -119,7 +123,8 @@ function withoutSelected(all: DecorationSet, state: EditorState): DecorationSet 
     shown = shown.update({
       filterFrom: from,
       filterTo: to,
-      filter: (_from, _to, { spec }) => spec.widget instanceof TableWidget,
+      filter: (start, end, { spec }) =>
+        spec.widget instanceof TableWidget && (from === to || [from, to].every((edge) => edge < start || edge > end)),
     });
   }
   return shown;

@@ -107,6 +107,17 @@ function markPicture({ state, add, isTouched, resolvePicture }: Marking, node: S
   return false;
 }
 
+/**
+ * Whether something may stand in place of a range. Not of a line break: CodeMirror takes that from a state field alone. Nor where the
+ * caret is, or an end of the selection: a browser has no place for it there, and would write elsewhere.
+ */
+function isReplaceable({ state, hasFocus }: EditorView, { from, to }: Range<Decoration>): boolean {
+  if (to > state.doc.lineAt(from).to) return false;
+  return (
+    !hasFocus || !state.selection.ranges.some((range) => [range.from, range.to].some((at) => at > from && at < to))
+  );
+}
+
 function buildMarks(view: EditorView, resolvePicture: Marking['resolvePicture']): DecorationSet {
   const { state } = view;
   const found: Range<Decoration>[] = [];
@@ -115,7 +126,7 @@ function buildMarks(view: EditorView, resolvePicture: Marking['resolvePicture'])
     state,
     resolvePicture,
     isTouched: (from, to) => view.hasFocus && ranges.some((range) => range.from <= to && range.to >= from),
-    add: (...added) => void found.push(...added),
+    add: (...added) => void found.push(...added.filter((range) => !range.value.point || isReplaceable(view, range))),
     addLines(from, to, className) {
       const decoration = Decoration.line({ class: className });
       // Of a long block only the lines that are drawn.

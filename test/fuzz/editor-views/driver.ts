@@ -1,0 +1,55 @@
+import { fileURLToPath } from 'node:url';
+import { build, stop } from 'esbuild';
+import type { BrowserContext, Page } from 'playwright-core';
+import type { Views } from './page.ts';
+import type { Step } from './steps.ts';
+
+const ADDRESS = 'http://editor.test/';
+declare const views: Views;
+
+/** A tab with the editor's text views and nothing of the service, in which sequences run in bulk. */
+export async function openViews(context: BrowserContext): Promise<{
+  page: Page;
+  /** Throws what does not hold of a sequence of edits in both views. */
+  check(sequence: { text: string; steps: Step[] }): Promise<void>;
+  /** Whether a text that is gone through in both views keeps each byte. */
+  lookThrough(text: string): Promise<boolean>;
+}> {
+  const script = await bundle();
+  const page = await context.newPage();
+  await page.route(`${ADDRESS}**`, (route) => {
+    const { pathname } = new URL(route.request().url());
+    if (pathname === '/') return route.fulfill({ contentType: 'text/html', body: '<!doctype html><body></body>' });
+    if (pathname === '/views.js') return route.fulfill({ contentType: 'text/javascript', body: script });
+    if (pathname.endsWith('.css')) return route.fulfill({ contentType: 'text/css', body: '' });
+    return route.fulfill({ contentType: 'application/json', body: '[]' });
+  });
+  const keyboard = await context.newCDPSession(page);
+  await page.exposeFunction('typeText', (text: string) =>
+    text.length === 1
+      ? keyboard.send('Input.dispatchKeyEvent', { type: 'char', text })
+      : keyboard.send('Input.insertText', { text }),
+  );
+  await page.goto(ADDRESS);
+  await page.addScriptTag({ url: `${ADDRESS}views.js`, type: 'module' });
+  await page.waitForFunction('globalThis.views');
+  return {
+    page,
+    async check(sequence) {
+      const fault = await page.evaluate(({ text, steps }) => views.runSequence(text, steps), sequence);
+      if (fault !== undefined) throw new Error(fault);
+    },
+    lookThrough: (text) => page.evaluate((it) => views.lookThrough(it), text),
+  };
+}
+
+async function bundle(): Promise<string> {
+  try {
+    const entryPoints = [fileURLToPath(new URL('page.ts', import.meta.url))];
+    const { outputFiles } = await build({ entryPoints, bundle: true, write: false, format: 'esm', target: ['es2022'] });
+    return outputFiles[0]?.text ?? '';
+  } finally {
+    // It is a child process, which would outlive the test.
+    await stop();
+  }
+}

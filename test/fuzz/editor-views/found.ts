@@ -1,0 +1,24 @@
+import type { Step } from './steps.ts';
+
+/** What the fuzzer found once, as small as it made it: each failed. */
+export const FOUND: { text: string; steps: Step[] }[] = [
+  // What seems a block of a formula is one within a paragraph, over several lines: the editor crashed. So does an address.
+  { text: '# Head\n$$\nx^2\n$$\n', steps: [['type', 0, 0, 'x']] },
+  { text: 'a [text](\nhttp://example.com\n"title") b\n', steps: [['type', 0, 0, 'x']] },
+  // All is selected, and begins with a table.
+  { text: '| A |\n| - |\n| 1 |\n# Head\n', steps: [['type', 0, 60, 'x']] },
+  // A part of a table is selected.
+  { text: '| A | B |\n| - | :-: |\n| 1 | 2 |\n| 4 |\n', steps: [['type', 34, 36, 'x']] },
+  // What is left of lines that are joined has the sign of a special character.
+  {
+    text:
+      'words **bold** and *more* ==light== ~~gone~~\n\n| A | B |\n| - | :-: |\n| 1 | 2<br/>3 |\n| 4 |\r[text](\n' +
+      'http://example.com\n"title") ![p\nq](x.png)\r\nof $x$ and `code` \\* [text](http://example.com "t") <b>b</b>\n\n# Head\r',
+    steps: [
+      ['numbers', 43, 43, ''],
+      ['type', 195, 207, '$'],
+    ],
+  },
+  // The selected space is hidden with the mark before it.
+  { text: 'words\n> ', steps: [['type', 7, 8, '*']] },
+];

@@ -1,0 +1,250 @@
+/// <reference lib="dom" />
+import { closeCompletion } from '@codemirror/autocomplete';
+import { undo, undoDepth } from '@codemirror/commands';
+import { ChangeSet, type EditorState, StateEffect, Transaction } from '@codemirror/state';
+import { EditorView, type ViewUpdate } from '@codemirror/view';
+import { insertBlock } from '../../../web/elements/editor/text/commands.ts';
+import { readText, writeText } from '../../../web/elements/editor/text/line-ends.ts';
+import { createTextView, type TextView } from '../../../web/elements/editor/text/text-view.ts';
+import { KEYS, type Step } from './steps.ts';
+
+/** Runs in a browser: one sequence of edits in the rich view and in the source view of the product. */
+
+/** What one step did in the rich view: the bytes after it, and its changes where it worked in a cell of a table. */
+interface Done {
+  text: string;
+  inCell: { changes: unknown; userEvent: string | undefined }[] | undefined;
+}
+
+/** Faults that the browser or CodeMirror reports, such as a plugin that crashed. */
+const reported: string[] = [];
+addEventListener('error', ({ message, error }) => reported.push(error?.stack ?? message));
+addEventListener('unhandledrejection', ({ reason }) => reported.push(String(reason?.stack ?? reason)));
+
+class Fault extends Error {}
+
+function must(holds: boolean, words: () => string): void {
+  if (!holds) throw new Fault(words());
+}
+
+const show = (text: string) => JSON.stringify(text);
+
+/** Lets what the browser has queued run: CodeMirror reads what was typed there, and tables take the focus. */
+const settle = () => new Promise<void>((done) => queueMicrotask(() => queueMicrotask(done)));
+
+interface Opened {
+  it: TextView;
+  /** What changed the text in the last step. */
+  updates: ViewUpdate[];
+  /** The view without a text and without a history. */
+  empty: EditorState;
+}
+
+function open(text: string, asSource: boolean): Opened {
+  const it = createTextView(text, {
+    api: '/v1/wikis/none',
+    root: '/none/none',
+    attachmentsUrl: () => Promise.reject(new Error('there are no attachments')),
+    pagePath: () => 'page',
+    values: () => ({ title: '', date: '', author: '' }),
+    showStatus: () => undefined,
+    resolvePicture: () => 'data:,',
+    onChange: () => undefined,
+    onSelect: () => undefined,
+    save: () => undefined,
+  });
+  document.body.append(it.host);
+  it.isSource = asSource;
+  const updates: ViewUpdate[] = [];
+  it.view.dispatch({
+    effects: StateEffect.appendConfig.of([
+      EditorView.updateListener.of((update) => void (update.docChanged && updates.push(update))),
+      EditorView.exceptionSink.of((error) => void reported.push(String(error?.stack ?? error))),
+    ]),
+  });
+  return { it, updates, empty: it.view.state };
+}
+
+const opened = new Map<boolean, Opened>();
+
+/** Opens a text as `createTextView` does, in a view that is there already: a new one takes 25 ms. */
+function reopen(text: string, asSource: boolean): Opened {
+  const view = opened.get(asSource) ?? open('', asSource);
+  opened.set(asSource, view);
+  const { it, empty, updates } = view;
+  it.isSource = asSource;
+  const { doc, effect } = readText(text);
+  const annotations = Transaction.addToHistory.of(false);
+  it.view.setState(empty.update({ changes: { from: 0, insert: doc }, effects: effect, annotations }).state);
+  updates.length = 0;
+  must(it.text === text, () => `a text that is opened stays as it is: ${show(it.text)}`);
+  return view;
+}
+
+/** The bytes before the first change and behind the last one stay as they are. */
+function checkUntouched({ startState, state, changes }: ViewUpdate): void {
+  const [before, after] = [writeText(startState), writeText(state)];
+  let first = startState.doc.length;
+  let last = 0;
+  changes.iterChangedRanges((from, to) => {
+    first = Math.min(first, from);
+    last = Math.max(last, to);
+  });
+  const tail = startState.doc.length - last;
+  must(
+    after.slice(0, first) === before.slice(0, first),
+    () => `what is before a change: ${show(before)} ${show(after)}`,
+  );
+  must(
+    after.slice(after.length - tail) === before.slice(before.length - tail),
+    () => `what is behind a change: ${show(before)} ${show(after)}`,
+  );
+}
+
+const focusedCell = (view: EditorView): HTMLElement | undefined => {
+  const active = (view.root as ShadowRoot).activeElement;
+  return active instanceof HTMLTableCellElement ? active : undefined;
+};
+
+function press(target: HTMLElement, name: string): void {
+  const key = KEYS[name];
+  if (key)
+    target.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, cancelable: true, composed: true, ...key }));
+}
+
+function transfer(target: HTMLElement, type: 'cut' | 'paste', text: string): void {
+  const clipboardData = new DataTransfer();
+  if (type === 'paste') clipboardData.setData('text/plain', text);
+  target.dispatchEvent(new ClipboardEvent(type, { clipboardData, bubbles: true, cancelable: true, composed: true }));
+}
+
+/** Types as a keyboard or an input method does. It takes 8 ms; but `insertText` does something else over more than text. */
+declare const typeText: (text: string) => Promise<void>;
+
+async function type(view: EditorView, text: string): Promise<void> {
+  if (view.state.selection.main.empty && !text.includes('\n')) document.execCommand('insertText', false, text);
+  else await typeText(text);
+}
+
+/** Does a step in a view whose focus is in its text. */
+async function act({ view }: TextView, [name, , , text]: Step): Promise<void> {
+  if (name === 'type') await type(view, text);
+  else if (name === 'paste' || name === 'cut') transfer(view.contentDOM, name, text);
+  else if (name === 'block') insertBlock(view, '> \0');
+  else press(view.contentDOM, name);
+}
+
+/** Does a step in a cell of a table: what is typed goes into it, keys add rows or leave it, its buttons change the table. */
+function actInCell(cell: HTMLElement, [name, at, , text]: Step): void {
+  const buttons = cell.closest('.rich-table')?.querySelectorAll<HTMLElement>('.table-bar button') ?? [];
+  if (name === 'type') document.execCommand('insertText', false, text.replaceAll('\n', ' '));
+  else if (name === 'backspace') document.execCommand('delete');
+  else if (name === 'block') buttons[at % buttons.length]?.click();
+  else press(cell, name);
+}
+
+const IN_PLACE = new Set(['undo', 'redo', 'source']);
+
+function select({ view }: TextView, [name, at, end]: Step): void {
+  if (!view.hasFocus) view.focus();
+  const { length } = view.state.doc;
+  if (IN_PLACE.has(name)) return;
+  view.dispatch({ selection: { anchor: Math.min(at, length), head: Math.min(end, length) } });
+}
+
+async function doStep(opened: Opened, step: Step): Promise<Done> {
+  const { it, updates } = opened;
+  select(it, step);
+  await settle();
+  updates.length = 0;
+  const cell = focusedCell(it.view);
+  const from = it.view.state;
+  if (cell) actInCell(cell, step);
+  else await act(it, step);
+  await settle();
+  closeCompletion(it.view);
+  for (const update of updates) checkUntouched(update);
+  // The oracle of what is typed: in place of the selection, and nowhere else.
+  if (!cell && step[0] === 'type' && /^[x日]$/.test(step[3])) {
+    const { main } = from.selection;
+    const expected = from.sliceDoc(0, main.from) + step[3] + from.sliceDoc(main.to);
+    const found = it.view.state.doc.toString();
+    must(found === expected, () => `typed ${step[3]}: ${show(expected)} was expected, not ${show(found)}`);
+  }
+  if (reported.length > 0) throw new Fault(reported.splice(0).join('\n'));
+  const inCell = cell && updates.flatMap(({ transactions }) => transactions.filter(({ docChanged }) => docChanged));
+  return {
+    text: it.text,
+    inCell: inCell?.map((made) => ({
+      changes: made.changes.toJSON(),
+      userEvent: made.annotation(Transaction.userEvent),
+    })),
+  };
+}
+
+/** The same in the source view; what was done in a cell is there the same change of the text. */
+async function repeat(opened: Opened, step: Step, { inCell }: Done): Promise<string> {
+  // It stays the source, while the other view goes to and fro.
+  if (step[0] === 'source') return opened.it.text;
+  if (!inCell) return (await doStep(opened, step)).text;
+  const { view } = opened.it;
+  select(opened.it, step);
+  for (const { changes, userEvent } of inCell) {
+    view.dispatch({ changes: ChangeSet.fromJSON(changes), ...(userEvent && { userEvent }) });
+  }
+  return opened.it.text;
+}
+
+async function undoAll({ it }: Opened, text: string): Promise<void> {
+  while (undoDepth(it.view.state) > 0) undo(it.view);
+  await settle();
+  must(it.text === text, () => `all is undone: ${show(it.text)}`);
+}
+
+/** Runs a sequence in both views. Answers what does not hold; undefined where all does. */
+async function runSequence(text: string, steps: Step[]): Promise<string | undefined> {
+  reported.length = 0;
+  try {
+    const rich = reopen(text, false);
+    const done: Done[] = [];
+    for (const step of steps) done.push(await doStep(rich, step));
+    await undoAll(rich, text);
+    const source = reopen(text, true);
+    for (const [i, step] of steps.entries()) {
+      const written = await repeat(source, step, done[i] as Done);
+      must(written === done[i]?.text, () => `step ${i}: ${show(done[i]?.text ?? '')} is not ${show(written)}`);
+    }
+    await undoAll(source, text);
+    return undefined;
+  } catch (error) {
+    // What crashed is not used again.
+    for (const { it } of opened.values()) close(it);
+    opened.clear();
+    return error instanceof Fault ? error.message : String((error as Error).stack);
+  }
+}
+
+function close({ view, host }: TextView): void {
+  view.destroy();
+  host.remove();
+}
+
+/** Opens a text as it is read, goes through all of it in both views, and answers whether each byte is as it was. */
+async function lookThrough(text: string): Promise<boolean> {
+  const { it, empty } = open(text, false);
+  const { scrollingElement } = document;
+  for (const asSource of [false, true, false]) {
+    it.isSource = asSource;
+    for (let at = 0; ; at += innerHeight) {
+      scrollTo(0, at);
+      await new Promise((done) => requestAnimationFrame(done));
+      if (!scrollingElement || at + innerHeight >= scrollingElement.scrollHeight) break;
+    }
+  }
+  const isSame = it.text === text && it.view.state.doc === empty.doc;
+  close(it);
+  return isSame && reported.splice(0).length === 0;
+}
+
+export type Views = { runSequence: typeof runSequence; lookThrough: typeof lookThrough };
+Object.assign(globalThis, { views: { runSequence, lookThrough } satisfies Views });

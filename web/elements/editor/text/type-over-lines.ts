@@ -1,0 +1,25 @@
+import { EditorView } from '@codemirror/view';
+
+/**
+ * Typing over a selection of several lines. A browser would join the lines itself, and what is not text in them, such as hidden marks
+ * and the signs of special characters, would be read back wrongly: bytes around the selection would change.
+ */
+export const typeOverLines = EditorView.domEventHandlers({
+  beforeinput({ inputType, data, isComposing }, view) {
+    if (inputType !== 'insertText' || data === null || isComposing || !isOverLines(view)) return false;
+    const { from, to } = view.state.selection.main;
+    const insert = () => view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type' });
+    // Such as what puts brackets around a selection.
+    const isHandled = view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, data, insert));
+    if (!isHandled) view.dispatch(insert(), { scrollIntoView: true });
+    return true;
+  },
+  compositionstart(_event, view) {
+    if (isOverLines(view)) view.dispatch(view.state.replaceSelection(''), { userEvent: 'delete.selection' });
+    return false;
+  },
+});
+
+function isOverLines({ state: { doc, selection } }: EditorView): boolean {
+  return selection.ranges.some(({ from, to }) => to > doc.lineAt(from).to);
+}
