@@ -219,6 +219,20 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
         await typist.open();
         await typist.assertKept(typist.typed, kill);
       }
+      // A long text is stored in another way while it is typed.
+      const long = `${'words '.repeat(20)}\n`.repeat(1_000);
+      typist.typed += long;
+      await typist.page.locator('ibid-editor').evaluate((editor: HTMLElement & { text: string }, more) => {
+        editor.text += more;
+      }, long);
+      await typist.type(100);
+      await stored(typist.page);
+      await typist.killTab();
+      await typist.open();
+      await typist.assertKept(typist.typed, 'a long text, the tab');
+      await typist.type(100);
+      await typist.page.reload();
+      await typist.assertKept(typist.typed, 'a long text, the page left at once');
     } finally {
       await typist.stop();
     }

@@ -1,4 +1,7 @@
+import assert from 'node:assert/strict';
+import { glob, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { launchBrowser } from '../browser.ts';
 import { openContext } from '../browser-visitor.ts';
 import { openViews } from './editor-views/driver.ts';
@@ -12,3 +15,34 @@ test('edits in the text as it is read and in its source write the same bytes, an
   const { check } = await openViews(await openContext(await launchBrowser()));
   await runCases(t, { cases: CASES, arbitrary: sequences, check });
 });
+
+/** Without the collections beside this checkout, its own documents. */
+const COLLECTIONS = fileURLToPath(new URL('../../../shared/corpora', import.meta.url));
+const OWN = fileURLToPath(new URL('../..', import.meta.url));
+
+test('a text of the collections that is looked at in both views keeps each byte', async (t) => {
+  const { lookThrough } = await openViews(await openContext(await launchBrowser()));
+  let files = 0;
+  for (const [cwd, pattern] of [
+    [COLLECTIONS, '**/*.*'],
+    [OWN, '{*.md,docs/**/*.md,test/clipboards/*}'],
+  ] as const) {
+    for await (const name of glob(pattern, { cwd })) {
+      const text = decode(await readFile(`${cwd}/${name}`));
+      if (text === undefined) continue;
+      assert.ok(await lookThrough(text), name);
+      files += 1;
+    }
+  }
+  t.diagnostic(`${files} files`);
+  assert.ok(files > 0);
+});
+
+/** Undefined where the bytes are not a text. */
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

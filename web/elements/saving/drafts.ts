@@ -30,6 +30,14 @@ function keyPrefix(wiki: string, page: string): string {
   return `ibid-draft ${wiki} ${page || 'new'} `;
 }
 
+/**
+ * Stores a long text while it is typed: in IndexedDB alone, because `localStorage` keeps the page waiting for as long as a key may
+ * take. Whether it was stored.
+ */
+export async function storeLongDraft(key: string, draft: Draft): Promise<boolean> {
+  return (await putDraft(key, draft)) || storeLocally(key, draft);
+}
+
 /** Whether it was stored so that it survives a crash of the browser: storage may be full or disabled. */
 export async function storeDraft(key: string, draft: Draft): Promise<boolean> {
   // What is stored when the page is left has no time for more.

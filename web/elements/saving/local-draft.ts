@@ -1,6 +1,16 @@
-import { type Draft, deleteDraft, draftKey, listDrafts, readDraft, recoverDrafts, storeDraft } from './drafts.ts';
+import {
+  type Draft,
+  deleteDraft,
+  draftKey,
+  listDrafts,
+  readDraft,
+  recoverDrafts,
+  storeDraft,
+  storeLongDraft,
+} from './drafts.ts';
 import type { EditorForm } from './editor-form.ts';
 import { OpenTabs } from './open-tabs.ts';
+import { LONG_TEXT } from './pause-timer.ts';
 import { randomId } from './persistent-call.ts';
 
 /** What this tab writes, in the browser's storage; and what other tabs left there. */
@@ -9,6 +19,7 @@ export class LocalDraft {
   readonly #tabs: OpenTabs;
   #id: string;
   #page: string;
+  #isBehind = false;
 
   constructor(form: EditorForm) {
     this.#form = form;
@@ -45,12 +56,19 @@ export class LocalDraft {
     return recoverDrafts(this.#form.wiki, this.#page);
   }
 
-  /** Whether it was stored. */
-  store(draft: Draft): Promise<boolean> {
-    return storeDraft(this.#key, draft);
+  /** Whether `localStorage` may have less than what was stored last: it is to be stored again when the page is left. */
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
+  /** Whether it was stored. `isTyping`: more will follow, unless the page is left. */
+  store(draft: Draft, isTyping = false): Promise<boolean> {
+    this.#isBehind = isTyping && draft.markdown.length >= LONG_TEXT;
+    return this.#isBehind ? storeLongDraft(this.#key, draft) : storeDraft(this.#key, draft);
   }
 
   delete(): void {
+    this.#isBehind = false;
     deleteDraft(this.#key);
   }
 

@@ -28,7 +28,7 @@ export class PageSaving {
   readonly #server: ServerDraft;
   #saved: { title: string; markdown: string };
   /** How much typing a crash may lose. */
-  readonly #storeTimer = new PauseTimer(() => this.#store());
+  readonly #storeTimer = new PauseTimer(() => this.#store(true));
   #wanted: Wanted | undefined;
   #running: Promise<void> | undefined;
   #pending: PendingWrite | undefined;
@@ -66,7 +66,7 @@ export class PageSaving {
       event.preventDefault();
       this.save({ status: this.#form.status, leaves: true });
     });
-    addEventListener('pagehide', () => this.#storeTimer.isWaiting && this.#store());
+    addEventListener('pagehide', () => (this.#storeTimer.isWaiting || this.#draft.isBehind) && this.#store());
     this.#restored = this.#restore();
   }
 
@@ -199,7 +199,7 @@ export class PageSaving {
     this.#server.delete();
   }
 
-  #store(): void {
+  #store(isTyping = false): void {
     if (!this.#isRestored) return;
     this.#storeTimer.stop();
     const at = Date.now();
@@ -212,7 +212,7 @@ export class PageSaving {
       ...(this.#pending && { pending: this.#pending }),
     };
     this.#storedAt = at;
-    void this.#draft.store(draft).then((isStored) => {
+    void this.#draft.store(draft, isTyping).then((isStored) => {
       // It was typed on, saved or discarded meanwhile.
       if (this.#running || this.#storeTimer.isWaiting || this.#storedAt !== at) return;
       this.#form.showState(
