@@ -125,6 +125,7 @@ async function measureInteractions(browser: Browser, targets: ReadingTargets): P
   const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? 0;
   console.log(`${'clicks and keys'.padEnd(34)} INP p95 ${p95.toFixed(0)} ms (${sorted.length} took 16 ms or more)`);
   await scrollTree(page);
+  await dragInTree(page);
   await context.close();
 }
 
@@ -170,5 +171,36 @@ async function scrollTree(page: Page): Promise<void> {
   const at = (part: number) => (frames[Math.floor(frames.length * part)] ?? 0).toFixed(0);
   console.log(
     `${'scrolling through the tree'.padEnd(34)} ${rows} entries, frames p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`,
+  );
+}
+
+const KEEP_FRAMES = `{
+  window.frames = [];
+  let last = performance.now();
+  const frame = (now) => {
+    window.frames.push(now - last);
+    last = now;
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+}`;
+const DRAG_STEPS = 60;
+
+/** Holds a row of the long branch over the others; the frames until each is drawn. It goes back to where it was. */
+async function dragInTree(page: Page): Promise<void> {
+  const row = page.locator('.tree ul.long > li .leaf:not([aria-current])').last();
+  await row.scrollIntoViewIfNeeded();
+  const { x = 0, y = 0 } = (await row.boundingBox()) ?? {};
+  await page.mouse.move(x + 20, y + 8);
+  await page.mouse.down();
+  await page.evaluate(KEEP_FRAMES);
+  for (let step = 0; step <= DRAG_STEPS; step += 1) await page.mouse.move(x + 20, y + 8 - step * 8);
+  await page.mouse.move(x + 20, y + 8);
+  await page.mouse.up();
+  const frames = (await page.evaluate('window.frames')) as number[];
+  const sorted = frames.toSorted((a, b) => a - b);
+  const at = (part: number) => (sorted[Math.floor(sorted.length * part)] ?? 0).toFixed(0);
+  console.log(
+    `${'dragging a row of the tree'.padEnd(34)} ${frames.length} frames, p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`,
   );
 }
