@@ -99,8 +99,24 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     await far.goto(`${root}/-/edit/guide`);
     await far.getByText('from another device').waitFor();
     await assertAccessible(far, 'unsaved changes of another device');
+    const ids = async () =>
+      (await owner.get(`${api}/autosaves?page_id=${page_id}`)).body.map(
+        (it: { autosave_id: string }) => it.autosave_id,
+      );
+    let isCut = true;
+    const isTried = far.waitForRequest(
+      (request) => request.method() === 'PUT' && request.url().includes('/autosaves/'),
+    );
+    await far.route('**/autosaves/*', (route) =>
+      isCut && route.request().method() === 'PUT' ? route.abort() : route.continue(),
+    );
     await far.getByRole('button', { name: 'Continue here' }).click();
     assert.equal(await textOf(far), 'Here.\nOf the first tab.');
+    await isTried;
+    assert.deepEqual(await ids(), [kept[0].autosave_id], 'it is there until the service has the copy of this device');
+    isCut = false;
+    await type(far, '!');
+    await until('the copy of this device alone', ids, (now) => now.length === 1 && now[0] !== kept[0].autosave_id);
     await far.getByRole('button', { name: 'Discard them' }).click();
     assert.equal(await textOf(far), 'Here.\n');
     await device.close();

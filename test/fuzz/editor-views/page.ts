@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { closeCompletion } from '@codemirror/autocomplete';
 import { undo, undoDepth } from '@codemirror/commands';
-import { ChangeSet, type EditorState, StateEffect, Transaction } from '@codemirror/state';
+import { ChangeSet, type EditorState, findClusterBreak, StateEffect, type Text, Transaction } from '@codemirror/state';
 import { EditorView, type ViewUpdate } from '@codemirror/view';
 import { insertBlock } from '../../../web/elements/editor/text/commands.ts';
 import { readText, writeText } from '../../../web/elements/editor/text/line-ends.ts';
@@ -130,7 +130,9 @@ async function type(view: EditorView, text: string): Promise<void> {
 /** Does a step in a view whose focus is in its text. */
 async function act({ view }: TextView, [name, , , text]: Step): Promise<void> {
   if (name === 'type') await type(view, text);
-  else if (name === 'paste' || name === 'cut') transfer(view.contentDOM, name, text);
+  else if (name === 'paste') transfer(view.contentDOM, name, text);
+  // Without a selection a line is cut, and pasted as a line, which CodeMirror remembers for all views together.
+  else if (name === 'cut') view.state.selection.main.empty || transfer(view.contentDOM, name, text);
   else if (name === 'block') insertBlock(view, '> \0');
   else press(view.contentDOM, name);
 }
@@ -148,9 +150,16 @@ const IN_PLACE = new Set(['undo', 'redo', 'source']);
 
 function select({ view }: TextView, [name, at, end]: Step): void {
   if (!view.hasFocus) view.focus();
-  const { length } = view.state.doc;
   if (IN_PLACE.has(name)) return;
-  view.dispatch({ selection: { anchor: Math.min(at, length), head: Math.min(end, length) } });
+  const { doc } = view.state;
+  view.dispatch({ selection: { anchor: caretAt(doc, at), head: caretAt(doc, end) } });
+}
+
+/** A place where a caret can be: not between a letter and its accent. */
+function caretAt(doc: Text, at: number): number {
+  const line = doc.lineAt(Math.min(at, doc.length));
+  const column = Math.min(at, doc.length) - line.from;
+  return line.from + (column === 0 ? 0 : findClusterBreak(line.text, column - 1));
 }
 
 async function doStep(opened: Opened, step: Step): Promise<Done> {

@@ -24,8 +24,9 @@ export async function offerDrafts(local: LocalDraft, server: ServerDraft, to: Of
       server.forget(id);
     };
     const resume = () => {
+      if (!isOpen) server.supersede(id);
       to.resume(draft);
-      if (!isOpen) discard();
+      if (!isOpen) deleteDraft(key);
     };
     if (to.isSaved(draft) && !draft.pending) {
       if (!isOpen) discard();
@@ -41,15 +42,16 @@ export async function offerDrafts(local: LocalDraft, server: ServerDraft, to: Of
       );
   }
   const own = new Set([local.id, ...tabs.map(({ id }) => id)]);
-  for (const autosave of await server.others(own)) {
+  // Each is shown above the one before it: the latest is the first.
+  for (const autosave of (await server.others(own)).reverse()) {
     const { autosave_id, title, markdown, base_revision, updated_at } = autosave;
     const discard = () => server.forget(autosave_id);
     const draft = { title, markdown, base_revision: String(base_revision || ''), at: Date.parse(updated_at) };
     if (to.isSaved(draft)) discard();
     else {
       const resume = () => {
+        server.supersede(autosave_id);
         to.resume(draft);
-        discard();
       };
       offer(to, draft, 'another device', resume, discard);
     }

@@ -18,6 +18,8 @@ export class ServerDraft {
   /** The last request: they are sent one after the other. */
   #last: Promise<unknown> = Promise.resolve();
   #sentId: string | undefined;
+  /** Copies with whose text this one goes on: they are there until the service has it. */
+  readonly #superseded = new Set<string>();
 
   constructor(form: EditorForm, read: () => { id: string; title: string; markdown: string }) {
     this.#form = form;
@@ -50,7 +52,18 @@ export class ServerDraft {
       ...(page !== '' && { page_id: page, base_revision: Number(base) }),
     };
     this.#sentId = id;
-    await quietly(callApi('PUT', `${this.#path}/${id}`, body));
+    const isSent = await quietly(callApi('PUT', `${this.#path}/${id}`, body).then(() => true));
+    if (isSent) this.#forgetSuperseded();
+  }
+
+  #forgetSuperseded(): void {
+    for (const id of this.#superseded) this.forget(id);
+    this.#superseded.clear();
+  }
+
+  /** A copy with whose text the user goes on here. */
+  supersede(id: string): void {
+    this.#superseded.add(id);
   }
 
   /** A draft that was written before a reload: the service may have it. */
@@ -65,6 +78,7 @@ export class ServerDraft {
     const id = this.#sentId;
     this.#sentId = undefined;
     if (id !== undefined) this.forget(id);
+    this.#forgetSuperseded();
   }
 
   forget(id: string): void {
