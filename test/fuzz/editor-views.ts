@@ -30,7 +30,10 @@ test('a text of the collections that is looked at in both views keeps each byte'
     for await (const name of glob(pattern, { cwd })) {
       const text = decode(await readFile(`${cwd}/${name}`));
       if (text === undefined) continue;
-      assert.ok(await lookThrough(text), name);
+      const { isSame, fault } = await lookThrough(text);
+      assert.ok(isSame, name);
+      // Such as 100,000 quotes in each other, for which the library's highlighter has no stack: they are shown without colours.
+      if (fault !== undefined) t.diagnostic(`${name}: ${fault.split('\n', 1)[0]}`);
       files += 1;
     }
   }

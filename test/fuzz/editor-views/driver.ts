@@ -12,8 +12,8 @@ export async function openViews(context: BrowserContext): Promise<{
   page: Page;
   /** Throws what does not hold of a sequence of edits in both views. */
   check(sequence: { text: string; steps: Step[] }): Promise<void>;
-  /** Whether a text that is gone through in both views keeps each byte. */
-  lookThrough(text: string): Promise<boolean>;
+  /** Whether a text that is gone through in both views keeps each byte, and what the editor could not do with it. */
+  lookThrough(text: string): Promise<{ isSame: boolean; fault: string | undefined }>;
 }> {
   const script = await bundle();
   const page = await context.newPage();

@@ -242,8 +242,11 @@ function close({ view, host }: TextView): void {
 /** The most windows of a long text that are looked at. */
 const WINDOWS = 12;
 
-/** Goes through a text as it is read, as its source, and as it is read again. Answers whether each byte is as it was. */
-async function lookThrough(text: string): Promise<boolean> {
+/**
+ * Goes through a text as it is read, as its source, and as it is read again. Answers whether each byte is as it was, and what the
+ * editor could not do with it.
+ */
+async function lookThrough(text: string): Promise<{ isSame: boolean; fault: string | undefined }> {
   reported.length = 0;
   const { it, updates } = reopen(text, false);
   for (const asSource of [false, true, false]) {
@@ -255,7 +258,7 @@ async function lookThrough(text: string): Promise<boolean> {
       if (scrollY + innerHeight >= scrollHeight) break;
     }
   }
-  return it.text === text && updates.length === 0 && reported.length === 0;
+  return { isSame: it.text === text && updates.length === 0, fault: reported.splice(0)[0] };
 }
 
 export type Views = { runSequence: typeof runSequence; lookThrough: typeof lookThrough };
