@@ -242,11 +242,31 @@ term:: meaning
 latexmath:[x^2]
 `;
 
+/** Code by the style of a paragraph and of a word. */
+const WORD_CODE = docxOf(
+  `${wordParagraph('if (a)  b();', 'SourceCode')}<w:p><w:r><w:rPr><w:rStyle w:val="VerbatimChar"/></w:rPr><w:t>b()</w:t></w:r></w:p>`,
+  '<Relationship Id="s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/>',
+  [
+    [
+      'word/styles.xml',
+      Buffer.from(
+        '<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:style w:type="paragraph" w:styleId="SourceCode"><w:name w:val="Source Code"/></w:style><w:style w:type="character" w:styleId="VerbatimChar"><w:name w:val="Verbatim Char"/></w:style></w:styles>',
+      ),
+    ],
+  ],
+);
+
+const FIGURE =
+  '<figure><img src="a.png" alt="A map"><figcaption aria-hidden="true">A <em>map</em></figcaption></figure>';
+
 /** Small documents of each kind, with what is easily read in another way. */
 const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffer])[]> = {
   markdown: [['guide.md', Buffer.from(MARKDOWN)]],
   text: [['notes.txt', Buffer.from('Notes\n=====\n\nA line\nand another.\n\n  indented\n\n* item\n* item\n')]],
-  html: [['shop.html', Buffer.from(HTML)]],
+  html: [
+    ['shop.html', Buffer.from(HTML)],
+    ['figure.html', Buffer.from(FIGURE)],
+  ],
   csv: [['data.csv', Buffer.from('a,b,c\n1,"two, three",4\n5,,"6\n7"\n')]],
   pdf: [
     ['two.pdf', PDF],
@@ -262,6 +282,7 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
       ),
     ],
     ['list.docx', WORD_LIST],
+    ['code.docx', WORD_CODE],
   ],
   epub: [['book.epub', EPUB]],
   ipynb: [['analysis.ipynb', Buffer.from(JSON.stringify(NOTEBOOK))]],

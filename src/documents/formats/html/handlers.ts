@@ -1,9 +1,9 @@
 import type { Element } from 'hast';
 import { defaultHandlers, type Handle, type State } from 'hast-util-to-mdast';
-import type { FootnoteDefinition, FootnoteReference, Heading, Html, Nodes } from 'mdast';
+import type { FootnoteDefinition, FootnoteReference, Heading, Html, Nodes, RootContent } from 'mdast';
 import type { InlineMath } from '../../../markdown/math-syntax.ts';
 import { definitionList } from './definitions.ts';
-import { textOf } from './elements.ts';
+import { textOf, visit } from './elements.ts';
 import { NOTE, NOTE_ELEMENT, TARGETS } from './link-targets.ts';
 import { mathDisplay } from './mathematics.ts';
 
@@ -28,14 +28,34 @@ export const pageHandlers: Record<string, Handle> = {
   },
   code(state: State, node: Element): Result {
     const display = mathDisplay(node);
-    if (display === undefined) return defaultHandlers.code(state, node);
+    if (display === undefined) {
+      const shown = shownIn(state, node);
+      return [defaultHandlers.code(state, node), ...shown];
+    }
     return { type: 'inlineMath', value: textOf(node), display: display === 'display' } satisfies InlineMath;
+  },
+  pre(state: State, node: Element): Result {
+    const shown = shownIn(state, node);
+    const code = defaultHandlers.pre(state, node);
+    return shown.length === 0 ? code : [code, ...state.toFlow(shown)];
   },
   dl: definitionList,
   sub: (state: State, node: Element): Result => [html('<sub>'), ...state.all(node), html('</sub>')],
   sup: (state: State, node: Element): Result => [html('<sup>'), ...state.all(node), html('</sup>')],
   ...Object.fromEntries(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [name, heading])),
 };
+
+/** Takes out of code what Markdown does not have in code: pictures and references to notes, which follow it. */
+function shownIn(state: State, code: Element): RootContent[] {
+  const shown: Element[] = [];
+  visit(code, (element) => {
+    if (element.tagName === 'img' || element.properties[NOTE] !== undefined) shown.push(element);
+  });
+  if (shown.length === 0) return [];
+  const result = state.all({ ...code, children: shown }) as RootContent[];
+  for (const element of shown) element.children = [];
+  return result;
+}
 
 function heading(state: State, node: Element): Result {
   const made = defaultHandlers.h1(state, node) as Heading;

@@ -135,7 +135,9 @@ function chromeKind(element: Element, isOutermost: boolean): LossKind | undefine
   if (chrome !== undefined) return chrome;
   if (isOutermost && tagName === 'footer') return 'navigation';
   if (properties.role !== undefined && CHROME_ROLES.has(String(properties.role))) return 'navigation';
-  if (properties.hidden !== undefined || properties.ariaHidden === 'true') return 'hidden_text';
+  // A caption that is hidden from screen readers, since it repeats the alternative text, is shown to all others.
+  const isHidden = properties.ariaHidden === 'true' && tagName !== 'figcaption';
+  if (properties.hidden !== undefined || isHidden) return 'hidden_text';
   if (properties.style !== undefined && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(String(properties.style))) {
     return 'hidden_text';
   }
@@ -196,4 +198,28 @@ function hasWords(node: Root | Element): boolean {
     if (child.type === 'text') return child.value.trim() !== '';
     return child.type === 'element' && !CHROME.has(child.tagName) && hasWords(child);
   });
+}
+
+/** An alternative text that is the caption word for word is said once, by the caption, which everybody sees. */
+export function dropRepeatedAlternatives(content: Root): void {
+  visit(content, (figure) => {
+    if (figure.tagName !== 'figure') return;
+    const inside = elementsIn(figure);
+    const caption = inside.find(({ tagName }) => tagName === 'figcaption');
+    // A picture may be in a link or a paragraph. No deeper, so that nested figures take time in proportion to their length.
+    const pictures = [...inside, ...inside.flatMap(elementsIn)].filter(({ tagName }) => tagName === 'img');
+    if (!caption || pictures.length === 0) return;
+    const words = inOneLine(textOf(caption));
+    for (const { properties } of pictures) {
+      if (inOneLine(String(properties.alt ?? '')) === words) properties.alt = '';
+    }
+  });
+}
+
+function elementsIn({ children }: Element): Element[] {
+  return children.filter((child) => child.type === 'element');
+}
+
+function inOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }

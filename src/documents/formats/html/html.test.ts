@@ -215,6 +215,25 @@ test('what HTML has besides paragraphs is kept', () => {
   );
 });
 
+test('a caption is shown though screen readers skip it, and so are the pictures and notes in code', () => {
+  assert.equal(
+    markdownOf(
+      '<figure><img src="x.png" alt="Fig"><figcaption aria-hidden="true">Fig <em>one</em></figcaption></figure>',
+    ),
+    '![Fig](x.png)\n\nFig *one*',
+  );
+  assert.equal(
+    markdownOf(
+      '<figure><img src="x.png" alt="Fig one"><figcaption aria-hidden="true">Fig\n<em>one</em></figcaption></figure>',
+    ),
+    '![](x.png)\n\nFig *one*',
+  );
+  assert.equal(
+    markdownOf('<pre>a <img src="x.png" alt="A">\n  b</pre><p><code>c<img src="y.png" alt="B"></code>'),
+    '```\na \n  b\n```\n\n![A](x.png)\n\n`c`![B](y.png)',
+  );
+});
+
 test('what is left out of HTML is listed, and counted among its characters', () => {
   const html =
     '<header>Site</header><nav>Menu one</nav><aside>Beside</aside><main><h1>T</h1><nav>Contents</nav><p hidden>hid</p>' +

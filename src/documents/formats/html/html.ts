@@ -11,7 +11,7 @@ import type { Loss } from '../losses.ts';
 import { markdownWriter } from '../markdown-writer.ts';
 import { dropPositions, findElement, separateBlocksInHeadings, textOf } from './elements.ts';
 import { pageHandlers } from './handlers.ts';
-import { countText, mainContent, removeChrome } from './html-content.ts';
+import { countText, dropRepeatedAlternatives, mainContent, removeChrome } from './html-content.ts';
 import { markReferences, openTargets } from './link-targets.ts';
 import { prepareLists } from './lists.ts';
 import { convertMathematics } from './mathematics.ts';
@@ -102,6 +102,7 @@ function treeOf(document: Root, path: string, references: References, isData: bo
   raiseScripts(content);
   bracketReadings(content);
   separateBlocksInHeadings(content);
+  dropRepeatedAlternatives(content);
   prepareLists(content);
   prepareTables(content, isData);
   return converter.runSync(content);

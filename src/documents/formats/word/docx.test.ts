@@ -309,6 +309,40 @@ test('headings are those of styles that are based on them or have a level of the
   assert.equal(markdown, '## 159. berschrift2\n\n## 159. Mine\n\n### 159. Outlined\n\n159\\. Circle');
 });
 
+test('code keeps its lines and spaces by the style of its paragraphs and words, and its notes', async () => {
+  const style = (id: string, name: string, base = '') =>
+    `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/><w:basedOn w:val="${base}"/></w:style>`;
+  const styles = part(
+    'styles',
+    'styles',
+    style('SourceCode', 'Source Code') +
+      style('Mine', 'My code', 'SourceCode') +
+      style('PreformattedText', 'Preformatted Text') +
+      '<w:style w:type="character" w:styleId="VerbatimChar"><w:name w:val="Verbatim Char"/></w:style>',
+  );
+  const notes = part('footnotes', 'footnotes', `<w:footnote w:id="2">${paragraph(run('Why so.'))}</w:footnote>`);
+  const related = (name: string) =>
+    `<Relationship Id="${name}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${name}" Target="${name}.xml"/>`;
+  const styled = (id: string, ...runs: string[]) => paragraph(`<w:pPr><w:pStyle w:val="${id}"/></w:pPr>`, ...runs);
+  const { markdown, losses } = await read(
+    [
+      styled('SourceCode', run('def f(x):'), '<w:r><w:br/></w:r>', run('    return x ** 2', '<w:b/>')),
+      styled('Mine', run('  # 3 * 4')),
+      paragraph(run('Call '), run('f(x)', '<w:rStyle w:val="VerbatimChar"/>'), run(' now.')),
+      styled('PreformattedText', run('$ make'), '<w:r><w:footnoteReference w:id="2"/></w:r>'),
+    ].join(''),
+    [styles, notes],
+    related('styles') + related('footnotes'),
+  );
+  assert.match(
+    markdown,
+    /^```\ndef f\(x\):\n {4}return x \*\* 2\n {2}# 3 \* 4\n```\n\nCall `f\(x\)` now\.\n\n```\n\$ make\n```\n\n\[\^2\]/,
+  );
+  const { text } = renderMarkdown(markdown);
+  assert.match(text, /Why so\./);
+  assert.deepEqual(losses, []);
+});
+
 test('paragraphs are headings by their own level, quotations by their style, and an initial is the letter of a word', async () => {
   const named = (id: string, name: string, more = '') =>
     `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/>${more}</w:style>`;

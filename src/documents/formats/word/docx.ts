@@ -10,12 +10,17 @@ import { openZip } from '../zip/zip.ts';
 import { LIST_STYLES, withNumbers } from './list-paragraphs.ts';
 import { openWordPackage } from './word-package.ts';
 import { MATH_STYLES } from './word-parts.ts';
-import { headingStyles } from './word-styles.ts';
+import { codeStyles, headingStyles, type ParagraphStyles } from './word-styles.ts';
 import { decodeXml } from './xml-tree.ts';
 
 /** Word's and LibreOffice's styles for quotations. */
 const QUOTE_STYLES = ['Quote', 'Intense Quote', 'Block Text', 'Quotations'].map(
   (name) => `p[style-name='${name}'] => blockquote > p:fresh`,
+);
+
+/** Styles of words of programs' code: pandoc's, Word's and LibreOffice's. */
+const CODE_WORD_STYLES = ['Verbatim Char', 'HTML Code', 'HTML Typewriter', 'Source Text', 'Teletype'].map(
+  (name) => `r[style-name='${name}'] => code`,
 );
 
 type Files = ReturnType<typeof openWordPackage>['files'];
@@ -34,7 +39,7 @@ export async function readDocx(bytes: Uint8Array): Promise<ExtractedDocument> {
     const src = /[/-][ew]mf$/.test(image.contentType ?? '') ? '' : add(await image.readAsBuffer());
     return { src };
   });
-  const html = await convert(word.files, headingStyles(word.styles), convertImage, losses);
+  const html = await convert(word.files, word.styles, convertImage, losses);
   const document = toMarkdown(
     withNumbers(html).replaceAll('<input type="checkbox"', '<input disabled type="checkbox"'),
   );
@@ -86,7 +91,7 @@ function toMarkdown(html: string): ReturnType<typeof htmlToMarkdown> {
 
 async function convert(
   files: Files,
-  headings: readonly string[],
+  styles: ParagraphStyles,
   convertImage: ReturnType<typeof mammoth.images.imgElement>,
   losses: LossList,
 ): Promise<string> {
@@ -94,9 +99,11 @@ async function convert(
     `r.${MATH_STYLES.inline} => code.math-inline:fresh`,
     `r.${MATH_STYLES.display} => code.math-display:fresh`,
     "p[style-name='Title'] => p.document-title:fresh",
-    ...headings,
+    ...headingStyles(styles),
     ...QUOTE_STYLES,
     ...LIST_STYLES,
+    ...codeStyles(styles),
+    ...CODE_WORD_STYLES,
     // What a break divides are not the halves of a word.
     "br[type='page'] => br",
     "br[type='column'] => br",

@@ -32,6 +32,17 @@ export function headingStyles(styles: ParagraphStyles): string[] {
   });
 }
 
+/** Of pandoc, Word, LibreOffice, and what people call their own. */
+const CODE_STYLE = /^(?:source code|html preformatted|preformatted text|code|code block)$/i;
+
+/** Lines of a style map for the paragraph styles of programs' code, whose line ends and spaces matter. */
+export function codeStyles(styles: ParagraphStyles): string[] {
+  return [...styles].flatMap(([id]) => {
+    const isCode = [...stylesOf(id, styles)].some((style) => CODE_STYLE.test(style.name));
+    return isCode && headingLevelOf(id, styles) === 0 && PLAIN_ID.test(id) ? [`p.${id} => pre:separator('\\n')`] : [];
+  });
+}
+
 /** The level of a heading of this style, 0 if it is none. */
 export function headingLevelOf(id: string, styles: ParagraphStyles): number {
   let outline = 0;
