@@ -1761,6 +1761,15 @@ alter table search_words enable row level security;
 create policy of_the_wiki on search_words for all
   using ((wiki_id = ( SELECT own_wiki())));
 
+-- What the operator has set for the whole service; no row: nothing. jobs_are_paused: no process claims jobs, as after a restore.
+create table service_controls (
+  the_only         boolean  not null default true,
+  jobs_are_paused  boolean  not null,
+  PRIMARY KEY (the_only),
+  CHECK (the_only)
+);
+grant select on service_controls to ibid_service;
+
 -- Somebody who signed in here. The present access token is kept as its SHA-256 alone; each refresh replaces it. expires_at is final: no refresh moves it.
 create table sessions (
   session_id         text                      collate "C" not null,

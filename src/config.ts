@@ -95,6 +95,12 @@ export const OPTIONS = {
     '',
     url('s3:'),
   ),
+  BACKUP_URL: option(
+    'Where backups are kept: file:///folder, or a bucket as STORAGE_URL has it.',
+    '',
+    url('file:', 's3:'),
+  ),
+  BACKUP_KEY_FILE: option('A file with 64 hexadecimal digits: the key that backups are encrypted with.', '', optional),
   OIDC_ISSUER: option(
     'An OpenID Connect issuer that people sign in at, or whose access tokens are accepted.',
     '',

@@ -22,6 +22,7 @@ const LAYERS = [
   'http',
   'jobs',
   'blobs',
+  'backup',
   // Content.
   'search',
   'wikis',

@@ -37,7 +37,7 @@ function withoutOneFilter(text: string): string[] {
 }
 
 /** Tables whose rows belong to no workspace. */
-const UNSECURED = ['idempotency_keys', 'limit_counts', 'migrations', 'schedules', 'workers'];
+const UNSECURED = ['idempotency_keys', 'limit_counts', 'migrations', 'schedules', 'service_controls', 'workers'];
 
 interface Broken {
   tenants: Tenants;

@@ -17,6 +17,7 @@ import { openFolderBlobs } from '../providers/storage/folder-blobs.ts';
 import { openS3Blobs } from '../providers/storage/s3-blobs.ts';
 import { readS3Url } from '../providers/storage/s3-place.ts';
 import { removeDeletedWiki } from '../wikis/remove-deleted-wiki.job.ts';
+import { lockForBackup } from './backup-lock.ts';
 import { deleteUnreferencedBlobs } from './delete-unreferenced-blobs.job.ts';
 import { trackStoredBlobs } from './track-stored-blobs.job.ts';
 
@@ -86,6 +87,11 @@ for (const [where, { world, store }] of Object.entries({ 'a folder': inFolder, '
     assert.deepEqual(await present(), [true, true, true, true], 'all are referred to');
     await owner.send('DELETE', `/v1/wikis/${doomed}`);
     await runScheduled(world, removeDeletedWiki);
+    await db.session(async (query) => {
+      await lockForBackup(query);
+      await runScheduled(world, deleteUnreferencedBlobs);
+    });
+    assert.deepEqual(await present(), [true, true, true, true], 'a backup that is being made may need them');
     await runScheduled(world, deleteUnreferencedBlobs);
     assert.deepEqual(await present(), [false, false, false, true]);
     assert.equal(await read(kept.attachment_id), 'of both');

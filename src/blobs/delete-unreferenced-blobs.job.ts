@@ -2,6 +2,7 @@ import type { Query } from '../db/db.ts';
 import { raw, sql } from '../db/sql.ts';
 import { defineJob } from '../jobs/define-job.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
+import { backupIsBeingMade } from './backup-lock.ts';
 import { DELETION_ABANDONED } from './tracked-blobs.ts';
 
 /** Far longer than any write takes from storing a blob to the commit of what refers to it. */
@@ -57,6 +58,7 @@ async function deleteUnreferenced(query: Query, blobs: Blobs, sha256s: readonly 
         and (b.deleting_since < now() - ${DELETION_ABANDONED}
           or (b.deleting_since is null and b.kept_at < now() - ${UNREFERENCED}))
         and not exists (select from blob_references r where r.sha256 = b.sha256)
+        and not ${backupIsBeingMade}
       for update of b skip locked
     )
     update blobs b set deleting_since = now() from unreferenced u where b.sha256 = u.sha256

@@ -5,6 +5,7 @@ import { openStore } from '../providers/storage/open-storage.ts';
 import { readS3Url } from '../providers/storage/s3-place.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
+import { BACKUP_USAGE, runBackupCommand } from './backup.ts';
 import { printFailedJobs, retryJob } from './jobs.ts';
 import { printKey } from './key.ts';
 import { openReport, openReportKey } from './verification-report.ts';
@@ -20,6 +21,7 @@ const USAGE = `Usage:
   ibid verify --public-key                                      the key that checks the signature of such a record
   ibid jobs                                                     background jobs that failed for good, with their errors
   ibid jobs retry JOB_ID                                        one of them again, with all its attempts
+${BACKUP_USAGE}
 ${WORKSPACE_USAGE}
 It uses the database of DATA_DIR or DATABASE_URL, as the service does.
 `;
@@ -28,6 +30,10 @@ async function main(): Promise<void> {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   const [command, ...rest] = process.argv.slice(2);
   if (command === 'workspace') return runWorkspaceCommand(readConfig(process.env), rest, print);
+  if (['backup', 'restore', 'verify-backup', 'resume'].includes(command ?? '')) {
+    if (!(await runBackupCommand(readConfig(process.env), [command ?? '', ...rest], print))) process.exitCode = 1;
+    return;
+  }
   const { positionals, values } = parseArgs({
     allowPositionals: true,
     options: {

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import type { Migration } from '../db/apply-migration.ts';
 import { type OwnerDb, openDb } from '../db/db.ts';
 import { startPostgres } from '../db/postgres/postgres.ts';
 import { runningPostgres } from '../db/postgres/running.ts';
@@ -7,8 +8,23 @@ import { prepareDatabase } from '../db/prepare-database.ts';
 /** The arguments of the command are wrong; the message says what to write instead. */
 export class UsageError extends Error {}
 
-/** Runs `work` on the database of the service; if the service is not running, its PostgreSQL is started for it. */
+const onWait = (reason: string) => void process.stderr.write(`Waiting: ${reason}.\n`);
+
+/**
+ * Runs `work` on the database of the service, migrated; if the service is not running, its PostgreSQL is started for it.
+ */
 export async function withDatabase(config: Config, work: (db: OwnerDb) => Promise<void>): Promise<void> {
+  await withConnection(config, async (db, prepare) => {
+    await prepare();
+    await work(db);
+  });
+}
+
+/** The same on the database as it is. `prepare` migrates it: as far as it says, else to the end. */
+export async function withConnection(
+  config: Config,
+  work: (db: OwnerDb, prepare: (migrations?: readonly Migration[]) => Promise<void>) => Promise<void>,
+): Promise<void> {
   const running = config.DATABASE_URL ? { connectionString: config.DATABASE_URL } : runningPostgres(config.DATA_DIR);
   const own = running
     ? undefined
@@ -18,10 +34,8 @@ export async function withDatabase(config: Config, work: (db: OwnerDb) => Promis
       });
   const db = openDb({ connection: running ?? own?.connection ?? {}, connections: 1 });
   try {
-    await prepareDatabase(db, { url: config.DATABASE_URL, dataDir: config.DATA_DIR }, (reason) =>
-      process.stderr.write(`Waiting: ${reason}.\n`),
-    );
-    await work(db);
+    const place = { url: config.DATABASE_URL, dataDir: config.DATA_DIR };
+    await work(db, async (migrations) => void (await prepareDatabase(db, place, onWait, migrations)));
   } finally {
     await db.close();
     await own?.stop();

@@ -1,4 +1,6 @@
+import type { Readable, Writable } from 'node:stream';
 import type pg from 'pg';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { openKnownTenants } from './known-tenants.ts';
 import type { PoolLane } from './lane-limits.ts';
 import { CONNECTIONS, type DbOptions, inTransaction, onConnection, openPool, sendOne } from './pool.ts';
@@ -39,6 +41,13 @@ export interface ContextDb extends Db {
 /** Runs SQL text without values and returns how many rows it changed. Several statements are one transaction. */
 export type RunScript = (text: string) => Promise<number>;
 
+/** `copy … to stdout` and `copy … from stdin` as streams. A statement must have ended before the next is sent. */
+export interface Copy {
+  /** `rowCount` is known at its end. */
+  out(text: string): Readable & { rowCount: number };
+  into(text: string): Writable;
+}
+
 /** The database as its owner sees it: for migrations, the operator's commands and tests. */
 export interface OwnerDb extends Db {
   transaction<T>(work: (query: Query, runScript: RunScript) => Promise<T>): Promise<T>;
@@ -46,7 +55,7 @@ export interface OwnerDb extends Db {
    * Runs `work` on one connection, outside a transaction and without time limits. The connection is closed at the end,
    * together with its settings and locks.
    */
-  session<T>(work: (query: Query, runScript: RunScript) => Promise<T>): Promise<T>;
+  session<T>(work: (query: Query, runScript: RunScript, copy: Copy) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -90,7 +99,8 @@ export function openDb(options: DbOptions): OwnerDb {
       onConnection(pool, async (client, discard) => {
         discard(new Error('the session has ended'));
         await client.query(NO_TIME_LIMITS);
-        return work(queryOf(client), scriptRunnerOf(client));
+        const copy: Copy = { out: (text) => client.query(copyTo(text)), into: (text) => client.query(copyFrom(text)) };
+        return work(queryOf(client), scriptRunnerOf(client), copy);
       }),
     close,
   };

@@ -37,7 +37,7 @@ export function listMigrations(): Migration[] {
  */
 export async function migrate(
   db: OwnerDb,
-  migrations = listMigrations(),
+  migrations: readonly Migration[] = listMigrations(),
   options: MigrateOptions = {},
 ): Promise<string[]> {
   if ((await findPending(db.query, migrations)).length === 0) return [];

@@ -1,4 +1,5 @@
 import { StartError } from '../core/start-error.ts';
+import type { Migration } from './apply-migration.ts';
 import type { OwnerDb, Query } from './db.ts';
 import { migrate } from './migrate.ts';
 import { SERVICE_ROLE, SETTINGS } from './service-session.ts';
@@ -14,12 +15,13 @@ interface DatabaseLocation {
 
 /**
  * Connects for the first time, creates the role that the service runs as, and migrates. Returns the names of the
- * applied migrations. `onWait` is called with the reason when migrating has to wait. Errors: StartError.
+ * applied migrations. `onWait` is called with the reason when migrating has to wait. `migrations`: only these. Errors: StartError.
  */
 export async function prepareDatabase(
   db: OwnerDb,
   place: DatabaseLocation,
   onWait: (reason: string) => void,
+  migrations?: readonly Migration[],
 ): Promise<string[]> {
   const [row] = await db
     .query<{ version: number }>(sql`select current_setting('server_version_num')::int as version`)
@@ -32,7 +34,7 @@ export async function prepareDatabase(
     );
   }
   await ensureServiceRole(db.query);
-  return migrate(db, undefined, { onWait }).catch((cause: NodeJS.ErrnoException) => {
+  return migrate(db, migrations, { onWait }).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== '42501') throw cause;
     throw new StartError(
       `The user of DATABASE_URL may not make tables (${cause.message}): let it own the database, or grant it create on the schema.`,

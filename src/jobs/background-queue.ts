@@ -1,6 +1,7 @@
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import type { BackgroundJob } from './define-job.ts';
+import { jobsAreOn } from './pause-jobs.ts';
 import { leaseCte } from './workers.ts';
 
 /** A background job claimed by a worker. */
@@ -40,7 +41,7 @@ export async function claimBackgroundJob(
       where status = 'queued' and job_id = (
       select b.job_id from background_jobs b
       where b.status = 'queued' and b.run_after <= now() and b.name = any (${names}::text[]) and not exists (
-        select from background_jobs r where r.status = 'running' and r.name = b.name and r.key = b.key)
+        select from background_jobs r where r.status = 'running' and r.name = b.name and r.key = b.key) and ${jobsAreOn}
       order by (select count(*) from background_jobs r where r.status = 'running' and r.workspace_id = b.workspace_id),
         b.run_after, b.job_id
       limit 1 for update skip locked)

@@ -2,6 +2,7 @@ import type { Enqueueable } from '../access/guard.ts';
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import type { ClaimedJob } from './define-job.ts';
+import { jobsAreOn } from './pause-jobs.ts';
 import type { Job } from './schema.ts';
 import { leaseCte } from './workers.ts';
 
@@ -38,7 +39,7 @@ export async function claimJob(
   }: { kinds: readonly string[]; onlyIdleWorkspaces: boolean; worker_id: string },
 ): Promise<ClaimedJob | undefined> {
   const candidates = await query<{ wiki_id: string; job_id: string; attempt: number }>(sql`
-    select wiki_id, job_id, attempt from jobs_to_claim(${kinds}::text[], ${onlyIdleWorkspaces})`);
+    select wiki_id, job_id, attempt from jobs_to_claim(${kinds}::text[], ${onlyIdleWorkspaces}) where ${jobsAreOn}`);
   for (const { wiki_id, job_id, attempt } of candidates) {
     const claimed = await query<ClaimedJob>(sql`
       with claimed as (
@@ -56,7 +57,7 @@ export async function claimJob(
 
 /** Whether there is a public job that a worker could claim. */
 export async function hasJobToClaim(query: Query, kinds: readonly string[]): Promise<boolean> {
-  return (await query(sql`select 1 from jobs_to_claim(${kinds}::text[], false) limit 1`)).length > 0;
+  return (await query(sql`select 1 from jobs_to_claim(${kinds}::text[], false) where ${jobsAreOn} limit 1`)).length > 0;
 }
 
 /** Another worker has just started another job of the wiki. */

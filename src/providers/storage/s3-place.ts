@@ -12,18 +12,18 @@ export interface S3Place {
 
 /**
  * Reads `s3://key:secret@host:port/bucket/folder?region=…&path_style=…&tls=…`. By https, except on this machine, and with
- * the bucket in the path, unless it says otherwise. Errors: one whose message says what is wrong.
+ * the bucket in the path, unless it says otherwise. Errors: one whose message says what is wrong with the option.
  */
-export function readS3Url(text: string): S3Place {
+export function readS3Url(text: string, option = 'STORAGE_URL'): S3Place {
   const { username, password, host, hostname, pathname, searchParams } = new URL(text);
   const [bucket = '', ...folders] = pathname.split('/').filter((segment) => segment !== '');
   if (username === '' || password === '' || bucket === '') {
-    throw new Error('STORAGE_URL takes an address such as s3://key:secret@host:9000/bucket?region=eu-central-1.');
+    throw new Error(`${option} takes an address such as s3://key:secret@host:9000/bucket?region=eu-central-1.`);
   }
   const flag = (name: string, usual: boolean) => {
     const value = searchParams.get(name) ?? String(usual);
     if (value === 'true' || value === 'false') return value === 'true';
-    throw new Error(`STORAGE_URL has a ${name} that is neither true nor false.`);
+    throw new Error(`${option} has a ${name} that is neither true nor false.`);
   };
   const isHere = /^(127\.[\d.]+|localhost|\[::1\])$/.test(hostname);
   return {

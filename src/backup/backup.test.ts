@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { makeFolder } from '../../test/process.ts';
+import { signedInClient } from '../../test/signed-in.ts';
+import { until } from '../../test/until.ts';
+import { type Client, makeDatabase, openOwner, openWorld, waitForUpload } from '../../test/world.ts';
+import { runBackupCommand } from '../cli/backup.ts';
+import { verifySources } from '../cli/verify.ts';
+import { readConfig } from '../config.ts';
+import { sql } from '../db/sql.ts';
+import { openFolderBlobs } from '../providers/storage/folder-blobs.ts';
+import { openDocumentReader } from '../sandbox/document-reader.ts';
+import { openSandbox } from '../sandbox/sandbox.ts';
+
+const folder = await makeFolder();
+const BACKUP_URL = `file://${folder}/backups`;
+const BACKUP_KEY_FILE = join(folder, 'backup.key');
+await writeFile(BACKUP_KEY_FILE, randomBytes(32).toString('hex'));
+const place = { DATABASE_URL: await makeDatabase(), DATA_DIR: join(folder, 'data'), PASSWORD_SIGN_IN: 'on' };
+const world = await openWorld(place);
+const owner = await world.owner();
+const { wiki_id } = owner;
+await world.upload(owner, wiki_id, {
+  'a.md': '# Apple\n\nA zyzzyva eats an apple.\n\n```\ttab\\n```\n',
+  'b.csv': 'name,age\nAda,36\n',
+});
+await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Written', markdown: 'by hand 😀 \\N \\. and\ttabs' });
+const person = await signedInClient(world, owner.user_id);
+
+/** Runs an `ibid` command of backups in a place, and returns whether all was whole, and what it printed. */
+async function ibid(env: Record<string, string>, ...args: string[]) {
+  const lines: string[] = [];
+  const isWhole = await runBackupCommand(readConfig({ BACKUP_URL, BACKUP_KEY_FILE, ...env }), args, (line) =>
+    lines.push(line),
+  );
+  return { isWhole, lines };
+}
+
+/** All that a reader sees of the wiki. */
+async function seen(client: Client) {
+  const { body: pages } = await client.get(`/v1/wikis/${wiki_id}/pages`);
+  const { body: sources } = await client.get(`/v1/wikis/${wiki_id}/sources`);
+  const one = (page: { page_id: string }) => client.get(`/v1/wikis/${wiki_id}/pages/${page.page_id}`);
+  const texts = await Promise.all(pages.map(async (page: { page_id: string }) => (await one(page)).body));
+  const { body: found } = await client.get(`/v1/wikis/${wiki_id}/pages/search?query=zyzzyva`);
+  const { body: me } = await client.get('/v1/me');
+  return { pages, sources, texts, found, me };
+}
+
+const newPlace = async () => ({ DATABASE_URL: await makeDatabase(), DATA_DIR: join(await makeFolder(), 'data') });
+
+test('a lost disk is restored: the same pages, search, sources and sign-in, and jobs wait until they are resumed', async () => {
+  const before = await seen(owner);
+  assert.ok(before.pages.length >= 3 && before.sources.length === 2, 'there is something to lose');
+  assert.match(JSON.stringify(before.found), /zyzzyva/);
+  const { isWhole, lines } = await ibid(place, 'backup');
+  assert.ok(isWhole, lines.join('\n'));
+  const next = await newPlace();
+  const restored = await ibid(next, 'restore');
+  assert.equal(restored.lines[0], lines[0], 'what it says is what was backed up');
+
+  const again = await openWorld({ ...next, PASSWORD_SIGN_IN: 'on' });
+  const reader = { ...again.as(owner.token), wiki_id };
+  assert.deepEqual(await seen(reader), before);
+  assert.equal((await again.as(person.token).get('/v1/me')).status, 200, 'who was signed in stays signed in');
+  const [sandbox, documents] = [openSandbox(), openDocumentReader()];
+  const readers = {
+    blobs: await openFolderBlobs(join(next.DATA_DIR, 'blobs')),
+    readerOf: documents.of,
+    sandboxOf: sandbox.of,
+  };
+  assert.ok(await verifySources(again.db, readers, '', () => undefined), 'every page shows what its file says');
+  await Promise.all([sandbox.close(), documents.close()]);
+
+  const form = new FormData();
+  form.append('files', new Blob(['# New']), 'new.md');
+  const { body: upload } = await reader.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });
+  const started = () =>
+    again.db.query(sql`
+    select 1 from jobs where attempt > 0 and upload_id = ${upload.upload_id}
+    union all select 1 from background_jobs where attempt > 0`);
+  assert.equal((await again.db.query(sql`select 1 from jobs where status = 'queued'`)).length, 1);
+  assert.deepEqual(await started(), [], 'no job has begun');
+  assert.deepEqual((await ibid(next, 'resume')).lines, ['jobs and mail go on']);
+  assert.equal((await waitForUpload(reader, wiki_id, upload.upload_id)).body.status, 'completed');
+  assert.deepEqual((await ibid(next, 'resume')).lines, ['jobs and mail were not paused']);
+});
+
+test('a second backup stores only files that are new, and without a key one can be read by all', async () => {
+  const files = () => readdir(join(folder, 'backups/files'), { recursive: true });
+  await ibid(place, 'backup');
+  const before = await files();
+  await world.upload(owner, wiki_id, { 'c.md': '# C' });
+  await ibid(place, 'backup');
+  const added = (await files()).filter((name) => !before.includes(name) && name.length > 2);
+  assert.equal(added.length, 1);
+  const plain = { ...place, BACKUP_URL: `file://${folder}/plain`, BACKUP_KEY_FILE: '' };
+  await ibid(plain, 'backup');
+  const [row] = await world.db.query<{ sha256: string }>(sql`select sha256 from sources where filename = 'c.md'`);
+  const sha256 = row?.sha256 ?? '';
+  assert.equal(readFileSync(join(folder, 'plain/files', sha256.slice(0, 2), sha256), 'utf8'), '# C');
+  const stored = await Promise.all(
+    (await files()).filter((name) => name.length > 2).map((name) => readFile(join(folder, 'backups/files', name))),
+  );
+  assert.ok(
+    stored.every((bytes) => !bytes.includes('# C')),
+    'with a key nothing can be read',
+  );
+});
+
+for (const [name, key] of [
+  ['backups', BACKUP_KEY_FILE],
+  ['plain', ''],
+] as const) {
+  test(`a flipped bit, a cut and a missing object are found and named (${name})`, async () => {
+    const env = { ...place, BACKUP_URL: `file://${folder}/${name}`, BACKUP_KEY_FILE: key };
+    await ibid(env, 'backup');
+    assert.ok((await ibid(env, 'verify-backup')).isWhole);
+    const root = join(folder, name);
+    const id = (await readdir(join(root, 'backups'))).sort().at(-1) ?? '';
+    const files = (await readdir(join(root, 'files'), { recursive: true })).filter((file) => file.length > 2);
+    for (const object of [
+      `backups/${id}/manifest`,
+      `backups/${id}/files`,
+      `backups/${id}/tables/pages`,
+      `files/${files[0]}`,
+    ]) {
+      const path = join(root, object);
+      const whole = await readFile(path);
+      const at = [0, 9, 45, Math.floor(Math.random() * whole.length), whole.length - 1].filter((i) => i < whole.length);
+      const damaged = at.map((i) => Buffer.from(whole).fill((whole[i] ?? 0) ^ (1 << (i % 8)), i, i + 1));
+      for (const bytes of [
+        ...damaged,
+        whole.subarray(0, -1),
+        Buffer.concat([whole, Buffer.from('\n')]),
+        Buffer.alloc(0),
+      ]) {
+        await writeFile(path, bytes);
+        const { isWhole, lines } = await ibid(env, 'verify-backup', id);
+        assert.deepEqual([isWhole, lines.map((line) => line.split(':')[0])], [false, [object]], `${at}`);
+      }
+      await writeFile(path, whole);
+    }
+    assert.ok((await ibid(env, 'verify-backup')).isWhole);
+  });
+}
+
+test('a restore refuses a database that is used, and says what to do', async () => {
+  await assert.rejects(ibid(place, 'restore'), /has users or workspaces.*give a new DATA_DIR/);
+});
+
+test('a restore or backup that is killed changes nothing that is seen, and is repeated', async () => {
+  const next = await newPlace();
+  const db = openOwner(next.DATABASE_URL);
+  const main = new URL('../cli/ibid.ts', import.meta.url).pathname;
+  const killed = async (env: Record<string, string>, command: string, ms: number) => {
+    const child = spawn(process.execPath, [main, command], {
+      env: {
+        PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+        BACKUP_URL,
+        BACKUP_KEY_FILE,
+        ...env,
+      },
+      stdio: 'ignore',
+    });
+    const timer = setTimeout(() => child.kill('SIGKILL'), ms);
+    await new Promise((resolve) => child.on('close', resolve));
+    clearTimeout(timer);
+  };
+  const users = async () => {
+    const [there] = await db.query<{ there: boolean }>(sql`select to_regclass('users') is not null as there`);
+    return there?.there ? (await db.query(sql`select 1 from users`)).length : 0;
+  };
+  const all = (await world.db.query(sql`select 1 from users`)).length;
+  for (let time = 0; time < 3 && (await users()) === 0; time += 1) {
+    await killed(place, 'backup', 300 + Math.random() * 1_500);
+    assert.ok((await ibid({}, 'verify-backup')).isWhole, 'the latest backup is a whole one');
+    await killed(next, 'restore', 300 + Math.random() * 1_800);
+    await until('the server has noticed', users, (count) => count === 0 || count === all);
+  }
+  if ((await users()) === 0) await ibid(next, 'restore');
+  assert.equal(await users(), all);
+});

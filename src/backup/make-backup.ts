@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import { createGzip } from 'node:zlib';
+import { lockForBackup } from '../blobs/backup-lock.ts';
+import type { Copy, OwnerDb, Query } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { type BlobStore, mapAtOnce } from '../providers/storage/blobs.ts';
+import type { BackupStore } from './backup-store.ts';
+import { DamagedObject } from './encryption.ts';
+import type { BackedUpTable, Manifest } from './manifest.ts';
+import { type Content, measure, through } from './measure.ts';
+import { COPY_SETTINGS, copyOut, listTables, type Table } from './tables.ts';
+
+/** Fast: most of what is in the tables is text, and the processor is the bottleneck. */
+const gzip = () => createGzip({ level: 1 });
+
+/** How many files are looked at together. */
+const BATCH = 64;
+
+/**
+ * Makes a backup of one snapshot of the database and of the files that it refers to. Writers do not wait for it. Files that an
+ * earlier backup has stored are not stored again. Errors: one for the operator where another backup is being made.
+ */
+export async function makeBackup(
+  db: Pick<OwnerDb, 'session'>,
+  blobs: Pick<BlobStore, 'stream'>,
+  store: BackupStore,
+): Promise<Manifest> {
+  return db.session(async (query, runScript, copy) => {
+    await lockForBackup(query);
+    await store.removeUnfinished();
+    await runScript(`${COPY_SETTINGS}; set ibid.service = 'on'`);
+    await runScript('begin isolation level repeatable read read only');
+    const head = await describe(query);
+    const folder = `backups/${head.backup_id}`;
+    const tables: BackedUpTable[] = [];
+    for (const table of await listTables(query)) tables.push(await copyTable(copy, store, table, folder));
+    const files = await copyFiles(copy, blobs, store, folder);
+    const manifest = { ...head, tables, files };
+    await store.complete(manifest);
+    return manifest;
+  });
+}
+
+async function describe(query: Query): Promise<Omit<Manifest, 'tables' | 'files'>> {
+  const [row] = await query<{ made_at: string; postgres_version: string; migrations: string[] }>(sql`
+    select now() as made_at, current_setting('server_version') as postgres_version,
+      array(select name from migrations order by name collate "C") as migrations`);
+  if (!row) throw new Error('the database did not say what it is');
+  const time = row.made_at.replace(/[-:]|\.\d+/g, '');
+  return { format: 1, backup_id: `${time}-${randomBytes(3).toString('hex')}`, ...row };
+}
+
+async function copyTable(copy: Copy, store: BackupStore, table: Table, folder: string): Promise<BackedUpTable> {
+  const rows = copy.out(copyOut(table));
+  const measured = measure();
+  const stored = await store.write(`${folder}/tables/${table.name}`, through(measured.of(rows), gzip()));
+  const { name, columns } = table;
+  return { name, columns, rows: rows.rowCount, sha256: measured.result().sha256, stored };
+}
+
+/** Stores the files that the snapshot refers to, and a list of them. */
+async function copyFiles(
+  copy: Copy,
+  blobs: Pick<BlobStore, 'stream'>,
+  store: BackupStore,
+  folder: string,
+): Promise<Manifest['files']> {
+  const files = { count: 0, byte_size: 0, missing: [] as string[] };
+  const known = copy.out(`
+    copy (
+      select r.sha256, coalesce(b.byte_size, 0) from (select distinct sha256 from blob_references where sha256 <> '') r
+      left join blobs b on b.sha256 = r.sha256 order by 1
+    ) to stdout`);
+  async function* list(): AsyncGenerator<Uint8Array> {
+    for await (const lines of inBatches(createInterface({ input: known }))) {
+      const found = await mapAtOnce(lines, async (line) => {
+        const [sha256 = '', byte_size] = line.split('\t');
+        return { sha256, byte_size: Number(byte_size), isThere: await copyFile(blobs, store, sha256) };
+      });
+      for (const { sha256, byte_size, isThere } of found) {
+        if (!isThere) files.missing.push(sha256);
+        else {
+          files.count += 1;
+          files.byte_size += byte_size;
+        }
+      }
+      const there = found.filter(({ isThere }) => isThere);
+      yield Buffer.from(there.map(({ sha256 }) => `${sha256}\n`).join(''));
+    }
+  }
+  return { list: await store.write(`${folder}/files`, through(list(), gzip())), ...files };
+}
+
+/** Stores a file, unless the target has it. Returns whether it is there: the file store may not have it, or not as it was. */
+async function copyFile(blobs: Pick<BlobStore, 'stream'>, store: BackupStore, sha256: string): Promise<boolean> {
+  const name = store.fileName(sha256);
+  if (await store.has(name)) return true;
+  try {
+    await store.write(name, hashed(await blobs.stream(sha256), sha256));
+    return true;
+  } catch (error) {
+    if (error instanceof DamagedObject || (error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** The content of a file. Errors: DamagedObject at its end where it has another hash. */
+export async function* hashed(content: Content, sha256: string): AsyncGenerator<Uint8Array> {
+  const measured = measure();
+  yield* measured.of(content);
+  if (measured.result().sha256 !== sha256) throw new DamagedObject('it has another hash than its name says');
+}
+
+export async function* inBatches(lines: AsyncIterable<string>): AsyncGenerator<string[]> {
+  let batch: string[] = [];
+  for await (const line of lines) {
+    if (batch.push(line) < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

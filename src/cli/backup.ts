@@ -1,0 +1,112 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BackupStore, openBackupStore } from '../backup/backup-store.ts';
+import { readKey } from '../backup/encryption.ts';
+import { makeBackup } from '../backup/make-backup.ts';
+import type { Manifest } from '../backup/manifest.ts';
+import { restoreBackup } from '../backup/restore-backup.ts';
+import { verifyBackup } from '../backup/verify-backup.ts';
+import type { Config } from '../config.ts';
+import { listMigrations } from '../db/migrate.ts';
+import { pauseAllJobs } from '../jobs/pause-jobs.ts';
+import type { BlobStore } from '../providers/storage/blobs.ts';
+import { openObjects } from '../providers/storage/objects.ts';
+import { openStore } from '../providers/storage/open-storage.ts';
+import { readS3Url } from '../providers/storage/s3-place.ts';
+import { UsageError, withConnection, withDatabase } from './with-database.ts';
+
+type Print = (line: string) => void;
+
+export const BACKUP_USAGE = `  ibid backup                                                   a backup of database and files to BACKUP_URL
+  ibid verify-backup [BACKUP_ID]                                whether all of a backup, the latest unless named, is as it was stored
+  ibid restore [BACKUP_ID]                                      puts a backup into an empty database, with jobs and mail paused
+  ibid resume                                                   jobs and mail of a restored service go on`;
+
+/** Runs one of the commands above. Returns whether what it looked at is whole. */
+export async function runBackupCommand(
+  config: Config,
+  [command, id, ...more]: string[],
+  print: Print,
+): Promise<boolean> {
+  if (more.length > 0 || (id !== undefined && !/^\w+-[0-9a-f]+$/.test(id))) {
+    throw new UsageError(`a backup has an id such as 20261123T063000Z-0a1b2c.\n\n${BACKUP_USAGE}`);
+  }
+  if (command === 'resume') {
+    let changed = false;
+    await withDatabase(config, async ({ query }) => void (changed = await pauseAllJobs(query, false)));
+    print(changed ? 'jobs and mail go on' : 'jobs and mail were not paused');
+    return true;
+  }
+  const work = { backup, restore, 'verify-backup': verify }[command ?? ''];
+  if (!work) throw new UsageError(`there is no command "${command}".\n\n${BACKUP_USAGE}`);
+  return withBackups(config, (store) => work(config, store, print, id));
+}
+
+type Work = (config: Config, store: BackupStore, print: Print, id: string | undefined) => Promise<boolean>;
+
+const backup: Work = async (config, store, print) => {
+  let made: Manifest | undefined;
+  await withFiles(config, (blobs) =>
+    withDatabase(config, async (db) => void (made = await makeBackup(db, blobs, store))),
+  );
+  if (made) describe(made, print);
+  return made?.files.missing.length === 0;
+};
+
+const verify: Work = async (_config, store, print, id) => {
+  let isWhole = true;
+  const manifest = await verifyBackup(store, id ?? (await latest(store)), (name, reason) => {
+    isWhole = false;
+    print(`${name}: ${reason}`);
+  });
+  if (manifest && isWhole) describe(manifest, print);
+  return isWhole;
+};
+
+const restore: Work = async (config, store, print, id) => {
+  let restored: Manifest | undefined;
+  const backup_id = id ?? (await latest(store));
+  await withFiles(config, (blobs) =>
+    withConnection(config, async (db, prepare) => {
+      restored = await restoreBackup(store, backup_id, { db, blobs, migrations: listMigrations(), prepare });
+    }),
+  );
+  if (restored) describe(restored, print);
+  print('Jobs and mail are paused. When all is as it should be: ibid resume');
+  return true;
+};
+
+async function latest(store: BackupStore): Promise<string> {
+  const id = (await store.list()).at(-1);
+  if (id === undefined) throw new UsageError('there is no complete backup at BACKUP_URL.');
+  return id;
+}
+
+function describe({ backup_id, tables, files, made_at }: Manifest, print: Print): void {
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  print(`${backup_id}: ${rows} rows of ${tables.length} tables and ${files.count} files, as of ${made_at}`);
+  for (const sha256 of files.missing) print(`${sha256}: the file store did not have this file, or not as it was`);
+}
+
+async function withBackups<T>(config: Config, work: (store: BackupStore) => Promise<T>): Promise<T> {
+  const { BACKUP_URL, BACKUP_KEY_FILE, DATA_DIR } = config;
+  if (BACKUP_URL === undefined)
+    throw new UsageError('set BACKUP_URL to where backups are kept: file:///folder or s3://….');
+  const key = BACKUP_KEY_FILE === undefined ? undefined : readKey(await readFile(BACKUP_KEY_FILE, 'utf8'));
+  const objects = await openObjects('BACKUP_URL', BACKUP_URL, join(DATA_DIR, 'backup-incoming'));
+  try {
+    return await work(openBackupStore(objects, key));
+  } finally {
+    objects.close();
+  }
+}
+
+async function withFiles(config: Config, work: (blobs: BlobStore) => Promise<void>): Promise<void> {
+  const { STORAGE_URL, DATA_DIR } = config;
+  const { blobs, close } = await openStore(STORAGE_URL === undefined ? undefined : readS3Url(STORAGE_URL), DATA_DIR);
+  try {
+    await work(blobs);
+  } finally {
+    close();
+  }
+}

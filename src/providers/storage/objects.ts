@@ -1,0 +1,95 @@
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { openIncoming } from './blobs.ts';
+import { readS3Url } from './s3-place.ts';
+
+/** Things by names with slashes, in a folder or a bucket. One is there in whole or not at all. */
+export interface Objects {
+  /** Stores all of the stream, durable when it answers; what had this name is replaced. Nothing of a stream that fails stays. */
+  put(name: string, content: Readable): Promise<void>;
+  /** A stream that is open already. Errors: ENOENT where there is no such object. */
+  stream(name: string): Promise<Readable>;
+  has(name: string): Promise<boolean>;
+  /** The names below a folder, given with a slash at its end, in no order. */
+  list(folder: string): AsyncIterable<string>;
+  /** One that is not there is no error. */
+  remove(name: string): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Opens `file:///folder`, or `s3://…` as STORAGE_URL has it. `incoming`: a folder of this machine, where what goes to a bucket
+ * lies until it is whole. Errors: one whose message says what is wrong with the address.
+ */
+export async function openObjects(option: string, url: string, incoming: string): Promise<Objects> {
+  if (url.startsWith('file:')) return openFolder(fileURLToPath(url));
+  const place = readS3Url(url, option);
+  const { openBucket } = await import('./s3-bucket.ts');
+  const bucket = openBucket(place);
+  const receive = await openIncoming(incoming);
+  return {
+    async put(name, content) {
+      const file = await receive(content);
+      try {
+        await bucket.putFile(place.prefix + name, file);
+      } finally {
+        await file.discard();
+      }
+    },
+    stream: (name) => bucket.stream(place.prefix + name),
+    has: async (name) => (await bucket.sizeOf(place.prefix + name)) !== undefined,
+    async *list(folder) {
+      for await (const { key } of bucket.list(place.prefix + folder)) yield key.slice(place.prefix.length);
+    },
+    remove: async (name) => void (await bucket.remove(place.prefix + name)),
+    close: bucket.close,
+  };
+}
+
+async function openFolder(root: string): Promise<Objects> {
+  const receive = await openIncoming(join(root, 'incoming'));
+  return {
+    async put(name, content) {
+      const { path } = await receive(content);
+      await sync(path);
+      const target = join(root, name);
+      const made = await mkdir(dirname(target), { recursive: true });
+      await rename(path, target);
+      // The folders that were made, up to the one that was there before.
+      const last = made === undefined ? dirname(target) : dirname(made);
+      for (let folder = dirname(target); ; folder = dirname(folder)) {
+        await sync(folder);
+        if (folder === last) return;
+      }
+    },
+    async stream(name) {
+      const handle = await open(join(root, name), 'r');
+      return handle.createReadStream();
+    },
+    has: (name) => stat(join(root, name)).then(() => true, falseIfGone),
+    async *list(folder) {
+      const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(falseIfGone);
+      for (const entry of entries || []) {
+        if (entry.isFile()) yield join(entry.parentPath, entry.name).slice(join(root, '/').length);
+      }
+    },
+    remove: (name) => rm(join(root, name), { force: true }),
+    close: () => undefined,
+  };
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function falseIfGone(error: NodeJS.ErrnoException): false {
+  if (error.code === 'ENOENT') return false;
+  throw error;
+}
