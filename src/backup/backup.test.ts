@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../../test/process.ts';
+import { announce, offsetOf, patch } from '../../test/resumable.ts';
+import { startS3Server } from '../../test/s3-server.ts';
 import { signedInClient } from '../../test/signed-in.ts';
 import { until } from '../../test/until.ts';
 import { type Client, makeDatabase, openOwner, openWorld, waitForUpload } from '../../test/world.ts';
@@ -16,6 +19,11 @@ import { sql } from '../db/sql.ts';
 import { openFolderBlobs } from '../providers/storage/folder-blobs.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
+
+/** BACKUP_KILLS: how often a backup is killed, and a restore. */
+const KILLS = Number(process.env.BACKUP_KILLS || 2);
+/** The most time between the beginning of the work of a command and its kill. */
+const MOMENT_MS = 150;
 
 const folder = await makeFolder();
 const BACKUP_URL = `file://${folder}/backups`;
@@ -31,6 +39,7 @@ await world.upload(owner, wiki_id, {
 });
 await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Written', markdown: 'by hand 😀 \\N \\. and\ttabs' });
 const person = await signedInClient(world, owner.user_id);
+const unfinished = await announce(owner, wiki_id, { 'late.md': Buffer.from('# Late\n\nIt comes in two parts.\n') });
 
 /** Runs an `ibid` command of backups in a place, and returns whether all was whole, and what it printed. */
 async function ibid(env: Record<string, string>, ...args: string[]) {
@@ -55,6 +64,8 @@ async function seen(client: Client) {
 const newPlace = async () => ({ DATABASE_URL: await makeDatabase(), DATA_DIR: join(await makeFolder(), 'data') });
 
 test('a lost disk is restored: the same pages, search, sources and sign-in, and jobs wait until they are resumed', async () => {
+  const [late] = unfinished.files;
+  assert.ok(late && (await patch(owner, late.path, 0, late.content.subarray(0, 10))).status === 204);
   const before = await seen(owner);
   assert.ok(before.pages.length >= 3 && before.sources.length === 2, 'there is something to lose');
   assert.match(JSON.stringify(before.found), /zyzzyva/);
@@ -77,17 +88,26 @@ test('a lost disk is restored: the same pages, search, sources and sign-in, and 
   assert.ok(await verifySources(again.db, readers, '', () => undefined), 'every page shows what its file says');
   await Promise.all([sandbox.close(), documents.close()]);
 
+  assert.equal(await offsetOf(reader, late.path), 0, 'what was sent of a file is sent again');
+  assert.equal((await patch(reader, late.path, 0, late.content)).status, 204);
+  assert.equal((await reader.post(`${unfinished.path}/complete`)).status, 200);
+
+  const sent = again.statements.length;
   const form = new FormData();
   form.append('files', new Blob(['# New']), 'new.md');
   const { body: upload } = await reader.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });
-  const started = () =>
+  const begun = () =>
     again.db.query(sql`
-    select 1 from jobs where attempt > 0 and upload_id = ${upload.upload_id}
-    union all select 1 from background_jobs where attempt > 0`);
-  assert.equal((await again.db.query(sql`select 1 from jobs where status = 'queued'`)).length, 1);
-  assert.deepEqual(await started(), [], 'no job has begun');
+      select 1 from jobs where attempt > 0 and upload_id = any (${[upload.upload_id, unfinished.upload_id]}::text[])
+      union all select 1 from background_jobs where attempt > 0`);
+  const looks = () => again.statements.slice(sent).filter((text) => text.includes('jobs_to_claim')).length;
+  await until('a worker has looked for jobs', looks, (count) => count > 1);
+  assert.equal((await again.db.query(sql`select 1 from jobs where status = 'queued'`)).length, 2);
+  assert.deepEqual(await begun(), [], 'no job has begun');
   assert.deepEqual((await ibid(next, 'resume')).lines, ['jobs and mail go on']);
-  assert.equal((await waitForUpload(reader, wiki_id, upload.upload_id)).body.status, 'completed');
+  for (const id of [upload.upload_id, unfinished.upload_id]) {
+    assert.equal((await waitForUpload(reader, wiki_id, id)).body.status, 'completed');
+  }
   assert.deepEqual((await ibid(next, 'resume')).lines, ['jobs and mail were not paused']);
 });
 
@@ -132,15 +152,12 @@ for (const [name, key] of [
     ]) {
       const path = join(root, object);
       const whole = await readFile(path);
-      const at = [0, 9, 45, Math.floor(Math.random() * whole.length), whole.length - 1].filter((i) => i < whole.length);
+      const at = [9, Math.floor(Math.random() * whole.length), whole.length - 1].filter((i) => i < whole.length);
       const damaged = at.map((i) => Buffer.from(whole).fill((whole[i] ?? 0) ^ (1 << (i % 8)), i, i + 1));
-      for (const bytes of [
-        ...damaged,
-        whole.subarray(0, -1),
-        Buffer.concat([whole, Buffer.from('\n')]),
-        Buffer.alloc(0),
-      ]) {
-        await writeFile(path, bytes);
+      const others = [whole.subarray(0, -1), Buffer.concat([whole, Buffer.from('\n')]), Buffer.alloc(0), undefined];
+      for (const bytes of [...damaged, ...others]) {
+        if (bytes) await writeFile(path, bytes);
+        else await rm(path);
         const { isWhole, lines } = await ibid(env, 'verify-backup', id);
         assert.deepEqual([isWhole, lines.map((line) => line.split(':')[0])], [false, [object]], `${at}`);
       }
@@ -154,36 +171,52 @@ test('a restore refuses a database that is used, and says what to do', async () 
   await assert.rejects(ibid(place, 'restore'), /has users or workspaces.*give a new DATA_DIR/);
 });
 
-test('a restore or backup that is killed changes nothing that is seen, and is repeated', async () => {
+test('a backup in a bucket is verified and restored as one in a folder is', async () => {
+  const s3 = await startS3Server();
+  const bucket = { BACKUP_URL: `${s3.url}&tls=false`.replace('/folder?', '/backups?') };
+  const { lines } = await ibid({ ...place, ...bucket }, 'backup');
+  assert.deepEqual(await ibid({ ...bucket, DATA_DIR: place.DATA_DIR }, 'verify-backup'), { isWhole: true, lines });
   const next = await newPlace();
-  const db = openOwner(next.DATABASE_URL);
+  assert.equal((await ibid({ ...next, ...bucket }, 'restore')).lines[0], lines[0]);
+  await s3.stop();
+});
+
+test('a backup or a restore that is killed at any moment changes nothing that is seen, and is repeated', async () => {
   const main = new URL('../cli/ibid.ts', import.meta.url).pathname;
-  const killed = async (env: Record<string, string>, command: string, ms: number) => {
+  /** Runs a command, and kills it a little after `isUnderWay`. Returns whether it was killed. */
+  const killed = async (env: Record<string, string>, command: string, isUnderWay: () => Promise<boolean>) => {
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
     const child = spawn(process.execPath, [main, command], {
-      env: {
-        PATH: process.env.PATH,
-        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-        BACKUP_URL,
-        BACKUP_KEY_FILE,
-        ...env,
-      },
+      env: { PATH, NODE_COMPILE_CACHE, BACKUP_URL, BACKUP_KEY_FILE, ...env },
       stdio: 'ignore',
     });
-    const timer = setTimeout(() => child.kill('SIGKILL'), ms);
-    await new Promise((resolve) => child.on('close', resolve));
-    clearTimeout(timer);
+    const ended = once(child, 'close');
+    await until(`${command} is under way`, async () => child.exitCode !== null || (await isUnderWay()));
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * MOMENT_MS));
+    child.kill('SIGKILL');
+    return (await ended)[1] === 'SIGKILL';
   };
+  const backups = () => readdir(join(folder, 'backups/backups'));
+  const next = await newPlace();
+  const db = openOwner(next.DATABASE_URL);
   const users = async () => {
     const [there] = await db.query<{ there: boolean }>(sql`select to_regclass('users') is not null as there`);
     return there?.there ? (await db.query(sql`select 1 from users`)).length : 0;
   };
   const all = (await world.db.query(sql`select 1 from users`)).length;
-  for (let time = 0; time < 3 && (await users()) === 0; time += 1) {
-    await killed(place, 'backup', 300 + Math.random() * 1_500);
+  let kills = 0;
+  for (let time = 0; time < KILLS; time += 1) {
+    const before = (await backups()).length;
+    kills += Number(await killed(place, 'backup', async () => (await backups()).length > before));
     assert.ok((await ibid({}, 'verify-backup')).isWhole, 'the latest backup is a whole one');
-    await killed(next, 'restore', 300 + Math.random() * 1_800);
+    if ((await users()) > 0) continue;
+    const isCopying = async () =>
+      (await db.query(sql`select 1 from pg_stat_activity where datname = current_database() and query like 'copy %'`))
+        .length > 0;
+    kills += Number(await killed(next, 'restore', isCopying));
     await until('the server has noticed', users, (count) => count === 0 || count === all);
   }
+  assert.ok(kills >= KILLS, `${kills} kills`);
   if ((await users()) === 0) await ibid(next, 'restore');
   assert.equal(await users(), all);
 });

@@ -111,7 +111,17 @@ async function restoreRows(store: BackupStore, manifest: Manifest, { query, runS
       throw new Error(`the table ${table.name} is not what the backup has: ${found.rows} of ${stored?.rows} rows.`);
     }
   }
+  await beginUnfinishedFilesAgain(query);
   for (const { name } of tables) await runScript(`alter table ${quote(name)} enable trigger user`);
   await pauseAllJobs(query, true);
   await runScript('commit; analyze');
+}
+
+/** The parts of files that were still being sent are in no backup: clients that ask how much is there send all. */
+async function beginUnfinishedFilesAgain(query: Query): Promise<void> {
+  await query(sql`
+    with gone as (delete from upload_parts returning wiki_id, upload_id, file_no)
+    update upload_files f set received = 0
+    from (select distinct wiki_id, upload_id, file_no from gone) g
+    where f.wiki_id = g.wiki_id and f.upload_id = g.upload_id and f.file_no = g.file_no`);
 }
