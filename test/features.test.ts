@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ENDPOINTS, JOBS } from '../src/app.ts';
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url));
+// From the same modules as what the files export: a bundle has its own.
+const { ENDPOINTS, JOBS }: typeof import('../src/app.ts') = await import(`${SRC}app.ts`);
 const DEFINITION = /\b(?:endpoint|defineJob|defineRecordJob)\(\{/;
 
 const isDefinition = (value: unknown) =>
