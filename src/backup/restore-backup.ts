@@ -90,7 +90,7 @@ interface Session {
 async function restoreRows(store: BackupStore, manifest: Manifest, { query, runScript, copy }: Session): Promise<void> {
   await runScript(COPY_SETTINGS);
   await runScript('begin');
-  // Nobody signs up between this look and the end.
+  // No user is added between this look and the end.
   await runScript('lock table users, workspaces in access exclusive mode');
   await refuseIfUsed(query);
   const tables = await listTables(query);
