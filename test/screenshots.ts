@@ -43,10 +43,31 @@ try {
   await page.locator('.doors').getByRole('link', { name: 'Architecture' }).click();
   await page.locator('.prose').waitFor();
   await page.screenshot({ path: join(root, 'docs/images/reading.png') });
+  const phone = await browser.newContext({
+    viewport: { width: 390, height: 760 },
+    storageState: await context.storageState(),
+    hasTouch: true,
+    isMobile: true,
+  });
+  const small = await phone.newPage();
+  await small.goto(page.url());
+  await small.locator('.prose').waitFor();
+  await small.screenshot({ path: join(root, 'docs/images/phone.png') });
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.getByRole('link', { name: 'Edit', exact: true }).click();
   await page.locator('.text-view .rich-h2').first().waitFor();
   await page.screenshot({ path: join(root, 'docs/images/writing.png') });
+
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto(new URL('-/upload', `${page.url().split('/-/')[0]}/`).href);
+  await page.locator('html.scripted').waitFor();
+  await input.setInputFiles(join(root, 'docs/example.pdf'));
+  await page.getByRole('link', { name: 'A new page' }).click();
+  await page.locator('.prose p').nth(1).hover();
+  await page.getByRole('button', { name: 'Where does this come from?' }).click();
+  await page.getByRole('link', { name: /Open the PDF at page/ }).click();
+  await page.locator('.viewer[data-ready]').waitFor();
+  await page.screenshot({ path: join(root, 'docs/images/citations.png') });
 } finally {
   await browser.close();
   await service.stop();
