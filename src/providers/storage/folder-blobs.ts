@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type BlobStore, isSha256, mapAtOnce, openIncoming, removeAbandoned, removeBefore } from './blobs.ts';
+import { exists, falseIfGone, makeFolder, moveDurably, sync } from './durable-files.ts';
 
 /** Blobs in a folder: `<folder>/ab/abcdef…`, each fsynced with its folder before it counts as kept; parts in `parts`. */
 export async function openFolderBlobs(folder: string): Promise<BlobStore> {
@@ -32,7 +33,7 @@ export async function openFolderBlobs(folder: string): Promise<BlobStore> {
         byte_size,
         discard,
         keep: () => keep(path, pathOf(sha256)),
-        keepAsPart: (name) => move(path, join(parts, name)),
+        keepAsPart: (name) => moveDurably(path, join(parts, name)),
       };
     },
     async keepAll(contents) {
@@ -75,39 +76,8 @@ export async function openFolderBlobs(folder: string): Promise<BlobStore> {
 }
 
 async function keep(temporary: string, path: string): Promise<void> {
-  if (!(await exists(path))) return move(temporary, path);
+  if (!(await exists(path))) return moveDurably(temporary, path);
   await rm(temporary, { force: true });
   // Another caller who brought the same bytes a moment ago may not have come to this yet.
   await sync(dirname(path));
-}
-
-async function move(temporary: string, path: string): Promise<void> {
-  await sync(temporary);
-  await makeFolder(dirname(path));
-  await rename(temporary, path);
-  await sync(dirname(path));
-}
-
-async function makeFolder(folder: string): Promise<void> {
-  if (await exists(folder)) return;
-  await mkdir(folder, { recursive: true });
-  await sync(dirname(folder));
-}
-
-function falseIfGone(error: NodeJS.ErrnoException): false {
-  if (error.code === 'ENOENT') return false;
-  throw error;
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(() => true, falseIfGone);
 }

@@ -1,8 +1,9 @@
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { openIncoming } from './blobs.ts';
+import { exists, falseIfGone, moveDurably } from './durable-files.ts';
 import { readS3Url } from './s3-place.ts';
 
 /** Things by names with slashes, in a folder or a bucket. One is there in whole or not at all. */
@@ -53,22 +54,13 @@ async function openFolder(root: string): Promise<Objects> {
   return {
     async put(name, content) {
       const { path } = await receive(content);
-      await sync(path);
-      const target = join(root, name);
-      const made = await mkdir(dirname(target), { recursive: true });
-      await rename(path, target);
-      // The folders that were made, up to the one that was there before.
-      const last = made === undefined ? dirname(target) : dirname(made);
-      for (let folder = dirname(target); ; folder = dirname(folder)) {
-        await sync(folder);
-        if (folder === last) return;
-      }
+      await moveDurably(path, join(root, name));
     },
     async stream(name) {
       const handle = await open(join(root, name), 'r');
       return handle.createReadStream();
     },
-    has: (name) => stat(join(root, name)).then(() => true, falseIfGone),
+    has: (name) => exists(join(root, name)),
     async *list(folder) {
       const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(falseIfGone);
       for (const entry of entries || []) {
@@ -78,18 +70,4 @@ async function openFolder(root: string): Promise<Objects> {
     remove: (name) => rm(join(root, name), { force: true }),
     close: () => undefined,
   };
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-function falseIfGone(error: NodeJS.ErrnoException): false {
-  if (error.code === 'ENOENT') return false;
-  throw error;
 }

@@ -1,0 +1,40 @@
+import { mkdir, open, rename, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Moves a file to `path`, in a folder that is made if it is not there. File, name and folders are on disk when it answers. */
+export async function moveDurably(temporary: string, path: string): Promise<void> {
+  await sync(temporary);
+  await makeFolder(dirname(path));
+  await rename(temporary, path);
+  await sync(dirname(path));
+}
+
+/** Makes a folder and those above it that are not there; their names are on disk when it answers. */
+export async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let above = dirname(folder); ; above = dirname(above)) {
+    await sync(above);
+    if (above === dirname(first)) return;
+  }
+}
+
+/** Waits until the bytes of a file, or the names in a folder, are on disk. */
+export async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return stat(path).then(() => true, falseIfGone);
+}
+
+/** For `catch`: only a file that is not there is an answer, anything else is thrown. */
+export function falseIfGone(error: NodeJS.ErrnoException): false {
+  if (error.code === 'ENOENT') return false;
+  throw error;
+}
