@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Query } from '../db/db.ts';
+import type { CompileInput } from '../documents/compile-input.ts';
 import { titleFromFilename } from '../documents/formats/extracted.ts';
 import { isDocument } from '../documents/formats/file-type.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
@@ -9,6 +10,7 @@ import { type AttachedFile, withShownFiles } from './attached-files.ts';
 import { compileSections, type Surroundings } from './compile-sections.ts';
 import type { CompiledUploadFile, PendingFile, PlacedPicture } from './compiled-upload.ts';
 import { INTERRUPTED, isGivenUp } from './file-attempts.ts';
+import type { KnownTitles } from './known-titles.ts';
 import { placePictures, placePicturesOfText } from './pictures.ts';
 import type { SectionPlans } from './plan-sections.ts';
 import { readTextFile } from './read-text-file.ts';
@@ -32,7 +34,7 @@ interface Read {
 
 /**
  * Answers what makes the pages of each file of an upload: one, or several of a document that is too long for one. `pages`
- * are the paths of all its files and folders, `titles` those of pages that a document may name, `attached` the files that are
+ * are the paths of all its files and folders, `titles` what a document may name, `attached` the files that are
  * no pages.
  */
 export function fileCompiler(
@@ -46,7 +48,8 @@ export function fileCompiler(
     site_root,
     plans,
     stopping,
-  }: Surroundings & {
+  }: Omit<Surroundings, 'titles'> & {
+    titles: KnownTitles;
     attached: ReadonlyMap<string, AttachedFile>;
     plans: SectionPlans;
     stopping: AbortSignal;
@@ -61,7 +64,11 @@ export function fileCompiler(
     const { result, pictures, text } = await readBytes(file);
     const compiled =
       'parts' in result
-        ? await compileSections({ query, sandbox, plans, stopping }, upload, file, result, { pages, titles, site_root })
+        ? await compileSections({ query, sandbox, plans, stopping }, upload, file, result, {
+            pages,
+            titles: await titles.all(),
+            site_root,
+          })
         : [{ file, result, page: result.ok ? result : undefined, pictures: [] }];
     const own = { wiki_id, page_id: file.page_id };
     const placed = text ? await placePicturesOfText(query, blobs, own, text, compiled) : { compiled, pictures };
@@ -87,7 +94,7 @@ export function fileCompiler(
       const { bytes, rest } = await readTextFile(blobs, file);
       if (isDocument({ filename, content_type, bytes })) return await readDocument(file);
       const input = { wiki_id, filename, content_type, bytes, page_path, site_root, ...(rest && { rest }) };
-      const result = await sandbox.compileOrSplit(input, pages, titles);
+      const result = await compileWithTitles(input);
       return { result, pictures: [], text: bytes };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -104,7 +111,15 @@ export function fileCompiler(
     if (!read.ok) return { result: read, pictures: [] };
     const { document, pictures } = await placePictures(query, blobs, { wiki_id, page_id }, read.document);
     const input = { wiki_id, filename, content_type, bytes: new Uint8Array(), page_path, site_root, document };
-    return { result: await sandbox.compileOrSplit(input, pages, titles), pictures };
+    return { result: await compileWithTitles(input), pictures };
+  }
+
+  /** A file that names other pages of the wiki is compiled again with their titles, which are known when its text is. */
+  async function compileWithTitles(input: CompileInput): Promise<CompileOutput | SplitOutput> {
+    const result = await sandbox.compileOrSplit(input, pages, titles.known);
+    if (!result.ok || 'parts' in result || result.kind === 'markdown') return result;
+    const named = await titles.namedIn(result.text);
+    return named ? sandbox.compileOrSplit(input, pages, named) : result;
   }
 
   function folderPage({ page_path }: PendingFile, folder: string): Promise<CompileOutput> {

@@ -4,7 +4,7 @@ import { sql } from '../db/sql.ts';
 import { titleFromFilename } from '../documents/formats/extracted.ts';
 import { isMarkdownName, isTitledName } from '../documents/formats/file-type.ts';
 import { EARLIER_UPLOAD_PREFIX } from '../documents/links/find-file.ts';
-import type { KnownTitle } from '../documents/links/title-names.ts';
+import { beginningsIn, type KnownTitle } from '../documents/links/title-names.ts';
 import { TITLE_BYTES, titleOfBeginning } from '../documents/links/title-of-beginning.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { compiledAhead } from './compile-ahead.ts';
@@ -12,6 +12,12 @@ import type { PendingFile } from './compiled-upload.ts';
 
 /** Of a wiki with more pages the older ones are known. */
 const TITLES_MAX = 50_000;
+
+/** For the texts of more documents all titles are read: one statement costs less than one for each text. */
+const FEW_DOCUMENTS = 20;
+
+/** Of a text with more, the titles that begin as something in it are not fewer than all by much. */
+const BEGINNINGS_MAX = 20_000;
 
 interface OwnFile {
   filename: string;
@@ -25,19 +31,31 @@ interface OwnFile {
   is_named: boolean;
 }
 
+/** The titles that the documents of an upload may name. */
+export interface KnownTitles {
+  /** Of the files that come with it; of an upload of many documents also those of the wiki. */
+  known: readonly KnownTitle[];
+  /** All that a text may name, the known ones among them; undefined if it names no others. */
+  namedIn(text: string): Promise<readonly KnownTitle[] | undefined>;
+  /** Those of the upload and of the wiki, for texts that are too long to be asked about. */
+  all(): Promise<readonly KnownTitle[]>;
+}
+
 /**
- * The titles that the documents of an upload may name: of what everybody who reads the wiki can read, as it was when the job
- * began, and of the files that come with it, as far as their beginnings and their names say. A worker that takes the job over
- * comes to the same ones, so what this upload has written since is left out. `pages` is where files are, also those of
- * earlier uploads. An upload of Markdown alone, which says itself what is a link, asks for nothing.
+ * The titles that the documents of an upload may name: of what everybody who reads the wiki can read, and of the files that
+ * come with it, as far as their beginnings and their names say. A worker that takes the job over comes to the same ones, so
+ * what this upload has written since is left out. `pages` is where files are, also those of earlier uploads. An upload of
+ * Markdown alone, which says itself what is a link, asks for nothing; one of few documents only for titles that begin as
+ * something in their texts does.
  */
 export async function knownTitles(
   { query, blobs, stopping }: { query: Query; blobs: Blobs; stopping: AbortSignal },
   { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
   pending: readonly PendingFile[],
   pages: ReadonlyMap<string, string>,
-): Promise<readonly KnownTitle[]> {
-  if (pending.every((file) => file.kind !== 'file' || isMarkdownName(file.filename))) return [];
+): Promise<KnownTitles> {
+  const documents = pending.filter((file) => file.kind === 'file' && !isMarkdownName(file.filename));
+  if (documents.length === 0) return NOTHING;
   const own = await query<OwnFile>(sql`
     select f.filename, f.content_type, f.sha256, f.page_path, f.page_id, coalesce(r.title, '') as title,
       f.byte_size > 0 and coalesce(p.status, 'published') = 'published' as is_named
@@ -49,34 +67,104 @@ export async function knownTitles(
     ) r on true
     where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.kind = 'file' and f.page_path <> ''
     order by f.file_no`);
-  // Folders and parts of documents are called by words ("Notes", "Related work") that mean something else elsewhere.
-  const wiki = await query<{ page_id: string; title: string; path: string }>(sql`
-    select p.page_id, p.title, p.path from pages p
-    where p.wiki_id = ${wiki_id} and p.trashed_at is null and p.status = 'published'
-      and not (p.origin = 'compiled' and p.source_count = 0)
-      and not exists (
-        select from upload_files f where f.wiki_id = ${wiki_id} and f.page_id = p.page_id and f.section_of is not null)
-    order by p.page_id limit ${TITLES_MAX}`);
-  const written = new Set(own.map(({ page_id }) => page_id));
-  const present = wiki.filter(({ page_id }) => !written.has(page_id));
   const named = own.filter(({ is_named }) => is_named).slice(0, TITLES_MAX);
   const begun: KnownTitle[] = [];
   const titleOf = async (file: OwnFile): Promise<KnownTitle> => {
     return { ...titleOfBeginning({ ...file, bytes: await beginningOf(blobs, file.sha256) }), path: file.page_path };
   };
   for await (const title of compiledAhead(named, titleOf, stopping)) begun.push(title);
-  return [
-    ...present.map(({ title, path }) => ({ title, path, is_filename: false })),
-    ...filenames(new Set(present.map(({ path }) => path)), pages),
-    ...named.map(({ title, page_path }) => ({ title, path: page_path, is_filename: false })),
-    ...begun,
-  ];
+  const ofUpload = [...named.map(({ title, page_path }) => ({ title, path: page_path, is_filename: false })), ...begun];
+  const written = new Set(own.map(({ page_id }) => page_id));
+  return titlesAmong(query, { wiki_id, written, pages, ofUpload }, documents.length > FEW_DOCUMENTS);
+}
+
+const NOTHING: KnownTitles = { known: [], namedIn: async () => undefined, all: async () => [] };
+
+/** `isForMany`: whether all titles are read at once, since there are texts enough to name them. */
+async function titlesAmong(
+  query: Query,
+  { wiki_id, written, pages, ofUpload }: Among,
+  isForMany: boolean,
+): Promise<KnownTitles> {
+  const documents = filenames(pages);
+  const together = (present: readonly PresentPage[]) => {
+    const paths = new Set(present.map(({ path }) => path));
+    return [
+      ...present.map(({ title, path }) => ({ title, path, is_filename: false })),
+      ...documents.filter(({ path }) => paths.has(path)),
+      ...ofUpload,
+    ];
+  };
+  let reading: Promise<readonly KnownTitle[]> | undefined;
+  const all = () => (reading ??= presentPages(query, { wiki_id, written }).then(together));
+  if (isForMany) return { known: await all(), namedIn: NOTHING.namedIn, all };
+  return {
+    known: ofUpload,
+    all,
+    async namedIn(text) {
+      const beginnings = beginningsIn(text);
+      if (beginnings.size > BEGINNINGS_MAX) return all();
+      const lowerCase = new Set([...beginnings].map((beginning) => beginning.toLowerCase()));
+      const paths = documents
+        .filter(({ title }) => [...beginningsIn(title)].some((beginning) => lowerCase.has(beginning.toLowerCase())))
+        .map(({ path }) => path);
+      const present = await presentPages(query, { wiki_id, written, beginnings: [...beginnings], paths });
+      const said = comparable(text);
+      const isSaid = ({ title, path }: PresentPage) => said.includes(comparable(title)) || paths.includes(path);
+      return present.some(isSaid) ? together(present) : undefined;
+    },
+  };
+}
+
+interface Among {
+  wiki_id: string;
+  /** The ids of the pages of the upload. */
+  written: ReadonlySet<string>;
+  pages: ReadonlyMap<string, string>;
+  ofUpload: readonly KnownTitle[];
+}
+
+interface PresentPage {
+  title: string;
+  path: string;
+}
+
+/** Folders and parts of documents are called by words ("Notes", "Related work") that mean something else elsewhere. */
+async function presentPages(
+  query: Query,
+  {
+    wiki_id,
+    written,
+    beginnings,
+    paths,
+  }: Pick<Among, 'wiki_id' | 'written'> & { beginnings?: readonly string[]; paths?: readonly string[] },
+): Promise<PresentPage[]> {
+  const columns = sql`t.page_id, t.title, t.path, t.status, t.origin, t.source_count`;
+  const present = sql`t.wiki_id = ${wiki_id} and t.trashed_at is null`;
+  const asked = beginnings
+    ? sql`
+      select ${columns} from (select distinct lower(b) collate "C" as begun from unnest(${beginnings}::text[]) b) g
+      cross join lateral (
+        select * from pages t where ${present} and t.title_key >= g.begun and t.title_key < g.begun || U&'\\+10FFFF' offset 0) t
+      union select ${columns} from pages t where ${present} and t.path = any (${paths}::text[])`
+    : sql`select ${columns} from pages t where ${present}`;
+  const found = await query<PresentPage & { page_id: string }>(sql`
+    select p.page_id, p.title, p.path from (${asked}) p
+    where p.status = 'published' and not (p.origin = 'compiled' and p.source_count = 0)
+      and not exists (
+        select from upload_files f where f.wiki_id = ${wiki_id} and f.page_id = p.page_id and f.section_of is not null)
+    order by p.page_id limit ${TITLES_MAX}`);
+  return found.filter(({ page_id }) => !written.has(page_id));
+}
+
+function comparable(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().normalize('NFC').toLowerCase();
 }
 
 /** Documents are known by the names of their files before they are read, so a text that names them so goes on to do it. */
-function filenames(paths: ReadonlySet<string>, pages: ReadonlyMap<string, string>): KnownTitle[] {
+function filenames(pages: ReadonlyMap<string, string>): KnownTitle[] {
   return [...pages].flatMap(([filename, path]) =>
-    filename.startsWith(EARLIER_UPLOAD_PREFIX) && paths.has(path) && !isTitledName(filename)
+    filename.startsWith(EARLIER_UPLOAD_PREFIX) && !isTitledName(filename)
       ? [{ title: titleFromFilename(filename), path, is_filename: true }]
       : [],
   );

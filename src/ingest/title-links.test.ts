@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { pdfOf } from '../../test/pdf.ts';
 import { verificationOf } from '../../test/verification-of.ts';
 import { openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph } from '../../test/zip.ts';
+import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { Citation } from '../sources/schema.ts';
@@ -243,6 +245,56 @@ test('titles and texts that mean to break out of a link are text, and 50,000 tit
   assert.match(markdown, /\[Good Title\]\(good-title\) Good Title Good/);
 });
 
+test('of a wiki of 10,000 pages an upload of few documents reads the titles that they mention alone', async () => {
+  const wiki = await newWiki();
+  const called = ['OAuth2', 'École Normale Supérieure', '知识产权保护指南', 'Travel Policy (EU)', 'Twice Called'];
+  for (const title of [...called, 'Twice Called']) await wiki.create({ title, markdown: 'x' });
+  await wiki.upload({ 'Price List.pdf': pdfOf([[['Prices.', 50, 700]]]) });
+  const { wiki_id } = await wiki.page('oauth2');
+  await world.db.query(sql`
+    insert into pages (wiki_id, page_id, path, slug, title, origin, revision, word_count, created_by, updated_by)
+    select ${wiki_id}, ${wiki_id} || n, 'p' || n, 'p' || n, n || ' Manual of Pumps', 'authored', 1, 1, 'user_x', 'user_x'
+    from generate_series(1, 10000) n`);
+  const text =
+    '<p>See the Travel Policy\n(EU), oAuth2, the école Normale Supérieure, 知识产权保护指南, the Price&nbsp;List and Twice Called, 7 Manual of Pumps.';
+  await wiki.upload({ 'one.html': html('One', text) });
+  const links = (await wiki.markdown('one')).match(/\]\([^)]*\)/g);
+  const { upload_id } = (await owner.get(`${wiki.at}/uploads`)).body[0];
+  let rows = 0;
+  const query: Query = async (statement) => {
+    const found = await world.db.query(statement);
+    rows += found.length;
+    return found as never;
+  };
+  const needs = {
+    query,
+    blobs: { stream: async () => Readable.from([]) } as unknown as Blobs,
+    stopping: new AbortController().signal,
+  };
+  const file = { kind: 'file', filename: 'one.html' } as PendingFile;
+  const titles = await knownTitles(needs, { wiki_id, upload_id }, [file], new Map());
+  const named = await titles.namedIn('As 7 Manual of Pumps says, and OAuth2.');
+  assert.deepEqual(
+    named
+      ?.slice(0, 2)
+      .map(({ title }) => title)
+      .sort(),
+    ['7 Manual of Pumps', 'OAuth2'],
+  );
+  assert.equal(await titles.namedIn('Nothing of this is a title.'), undefined);
+  assert.ok(rows < 10, `${rows} rows were read`);
+  await titles.all();
+  assert.ok(rows > 10_000, 'a text that is too long to be asked about may name any page');
+  assert.deepEqual(links, [
+    '](travel-policy-eu)',
+    '](oauth2)',
+    '](ecole-normale-superieure)',
+    '](page)',
+    '](price-list)',
+    '](p7)',
+  ]);
+});
+
 test('an upload of Markdown alone asks and reads nothing for titles', async () => {
   const never = () => {
     throw new Error('nothing is to be asked');
@@ -251,7 +303,7 @@ test('an upload of Markdown alone asks and reads nothing for titles', async () =
   const folder = { kind: 'folder', filename: 'a' } as PendingFile;
   const needs = { query: never, blobs: { stream: never } as unknown as Blobs, stopping: new AbortController().signal };
   const upload = { wiki_id: 'wiki_x', upload_id: 'upload_x' };
-  assert.deepEqual(await knownTitles(needs, upload, [file, folder], new Map()), []);
+  assert.deepEqual((await knownTitles(needs, upload, [file, folder], new Map())).known, []);
 });
 
 /** Real documents where they are; elsewhere one of each format. */

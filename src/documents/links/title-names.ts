@@ -139,6 +139,43 @@ export function mentionsIn(text: string, { lengths, names, lowerCase }: TitleNam
   return mentions;
 }
 
+/**
+ * How the titles that a text may mention begin: two units and what is between them, or a word that may be a title by itself; in
+ * lower case as far as it is ASCII. Of other first letters both cases are among them.
+ */
+export function beginningsIn(text: string): Set<string> {
+  const beginnings = new Set<string>();
+  const units = unitsOf(text);
+  for (const [i, { start, end }] of units.entries()) {
+    const second = units[i + 1];
+    if (mayBeWordTitle(text.slice(start, end))) addBeginning(beginnings, text.slice(start, end));
+    if (!second || second.end - start > 2 * NAME_MAX) continue;
+    const both = text.slice(start, second.end).replace(/\s+/g, ' ');
+    if (!MARKUP.test(both)) addBeginning(beginnings, both);
+  }
+  return beginnings;
+}
+
+/** The first letter of the title may be of the other case. */
+function mayBeWordTitle(word: string): boolean {
+  const [first = ''] = word;
+  const rest = word.slice(first.length);
+  return (
+    word.length >= WORD_LETTERS_MIN &&
+    [first.toLowerCase(), first.toUpperCase()].some((letter) => isName(letter + rest))
+  );
+}
+
+/** A title may be stored with accents as characters of their own. */
+function addBeginning(beginnings: Set<string>, written: string): void {
+  const [first = ''] = written;
+  const rest = written.slice(first.length);
+  for (const letter of new Set([first.toLowerCase(), ...(first > '\x7f' ? [first.toUpperCase()] : [])])) {
+    const beginning = (letter + rest).replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+    beginnings.add(beginning.normalize('NFC')).add(beginning.normalize('NFD'));
+  }
+}
+
 /** Of the names with the same words, the one with the same ending as the text. */
 function endingOf(names: readonly Name[] | undefined, text: string, end: number): Name | undefined {
   let longest: Name | undefined;
