@@ -150,7 +150,7 @@ const LONG_TABLE_PDF = pdfOf(
   ),
 );
 
-/** A numbered list that goes on behind a paragraph, in the middle of a level. */
+/** A numbered list that goes on behind a paragraph, in the middle of a level, and code that continues its last item. */
 const WORD_LIST = docxOf(
   [
     [1, 'one'],
@@ -162,13 +162,22 @@ const WORD_LIST = docxOf(
       const numbered = `<w:pPr><w:numPr><w:ilvl w:val="${Number(level) - 1}"/><w:numId w:val="1"/></w:numPr></w:pPr>`;
       return `<w:p>${level === 0 ? '' : numbered}<w:r><w:t>${text}</w:t></w:r></w:p>`;
     })
+    .concat(
+      '<w:p><w:pPr><w:pStyle w:val="SourceCode"/><w:numPr><w:ilvl w:val="0"/><w:numId w:val="2"/></w:numPr></w:pPr><w:r><w:t>if (a)  b();</w:t></w:r></w:p>',
+    )
     .join(''),
-  '<Relationship Id="n" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/numbering" Target="numbering.xml"/>',
+  '<Relationship Id="s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/><Relationship Id="n" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/numbering" Target="numbering.xml"/>',
   [
     [
       'word/numbering.xml',
       Buffer.from(
-        `<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:abstractNum w:abstractNumId="1">${[0, 2].map((level) => `<w:lvl w:ilvl="${level}"><w:numFmt w:val="decimal"/></w:lvl>`).join('')}</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num></w:numbering>`,
+        `<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:abstractNum w:abstractNumId="1">${[0, 2].map((level) => `<w:lvl w:ilvl="${level}"><w:numFmt w:val="decimal"/></w:lvl>`).join('')}</w:abstractNum><w:abstractNum w:abstractNumId="2"><w:lvl w:ilvl="0"><w:lvlText w:val=" "/></w:lvl></w:abstractNum>${[1, 2].map((n) => `<w:num w:numId="${n}"><w:abstractNumId w:val="${n}"/></w:num>`).join('')}</w:numbering>`,
+      ),
+    ],
+    [
+      'word/styles.xml',
+      Buffer.from(
+        '<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:style w:type="paragraph" w:styleId="SourceCode"><w:name w:val="Source Code"/></w:style></w:styles>',
       ),
     ],
   ],

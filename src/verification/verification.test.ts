@@ -7,7 +7,8 @@ import { after, test } from 'node:test';
 import { pdfOf } from '../../test/pdf.ts';
 import { verificationOf as answeredVerification } from '../../test/verification-of.ts';
 import { openWorld } from '../../test/world.ts';
-import { type Sql, sql } from '../db/sql.ts';
+import { docxOf, wordParagraph } from '../../test/zip.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-verification-'));
 after(() => rm(DATA_DIR, { recursive: true, force: true }));
@@ -231,6 +232,67 @@ test('what a person edits is counted and no finding, and where no one did so it 
     sql`update revisions set html = replace(html, 'side to side', 'end to end') where page_id = ${page_id}`,
   );
   assert.deepEqual(kindsOf(await verificationOf(WEAVING)), ['page_altered', 'page_text_altered']);
+});
+
+/** What a version of an extractor reads otherwise than the one before it; and the same as that read it, in another way. */
+const READ_OTHERWISE: Record<string, { now: Uint8Array; before: Uint8Array }> = {
+  'figure.html': {
+    now: Buffer.from(
+      '<p>A figure.</p>\n<figure><img src="a.png" alt="It"><figcaption aria-hidden="true">A map</figcaption></figure>',
+    ),
+    before: Buffer.from('<p>A figure.</p>\n<figure><img src="a.png" alt="It"></figure>'),
+  },
+  'code.docx': { now: wordCode('SourceCode'), before: wordCode('') },
+};
+
+function wordCode(style: string): Buffer {
+  const name = '<w:style w:type="paragraph" w:styleId="SourceCode"><w:name w:val="Source Code"/></w:style>';
+  return docxOf(
+    wordParagraph('A program.') + wordParagraph('if (a)  b();', style),
+    '<Relationship Id="s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/>',
+    [
+      [
+        'word/styles.xml',
+        Buffer.from(
+          `<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">${name}</w:styles>`,
+        ),
+      ],
+    ],
+  );
+}
+
+test('what former versions read of HTML and Word still verifies, and is read anew when it is uploaded again', async () => {
+  const [other, elsewhere] = [await world.owner(), await world.owner()];
+  const upload = async (which: 'now' | 'before', to = other) => {
+    const files = Object.entries(READ_OTHERWISE).map(([name, bytes]) => [name, bytes[which]] as const);
+    assert.equal((await world.upload(to, to.wiki_id, Object.fromEntries(files))).body.status, 'completed');
+  };
+  await upload('before');
+  await upload('now', elsewhere);
+  // The pages are what the former version made of the files that are elsewhere.
+  for (const table of ['sources', 'upload_files']) {
+    await world.db.query(sql`
+      update ${raw(table)} f set sha256 = g.sha256, byte_size = g.byte_size from ${raw(table)} g
+      where f.wiki_id = ${other.wiki_id} and g.wiki_id = ${elsewhere.wiki_id} and g.filename = f.filename`);
+  }
+  await world.db.query(
+    sql`update sources set extractor_version = extractor_version - 1 where wiki_id = ${other.wiki_id}`,
+  );
+  const checked = async () => {
+    const { body } = await other.get(`/v1/wikis/${other.wiki_id}/sources`);
+    assert.equal(body.length, 2);
+    return Promise.all(body.map(({ source_id }: { source_id: string }) => verificationOf(source_id, other)));
+  };
+  for (const verification of await checked()) {
+    const { file, text, citations, verified, edited } = verification;
+    assert.deepEqual([file, text, kindsOf(verification)], ['intact', 'read_otherwise', ['read_otherwise']]);
+    assert.deepEqual([verified, edited], [citations, 0], 'its pages say what it said');
+  }
+  await upload('now');
+  for (const verification of await checked()) {
+    const { text, findings, citations, verified } = verification;
+    assert.deepEqual([text, findings, verified], ['unchanged', [], citations]);
+  }
 });
 
 test('of real documents, however they are divided, nothing is found', async () => {

@@ -343,6 +343,40 @@ test('code keeps its lines and spaces by the style of its paragraphs and words, 
   assert.deepEqual(losses, []);
 });
 
+test('code that continues an item of a list keeps its lines and spaces, and its place in the item', async () => {
+  const parts = [
+    part(
+      'styles',
+      'styles',
+      '<w:style w:type="paragraph" w:styleId="SourceCode"><w:name w:val="Source Code"/></w:style>',
+    ),
+    part(
+      'numbering',
+      'numbering',
+      '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>' +
+        '<w:abstractNum w:abstractNumId="2"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val=" "/></w:lvl></w:abstractNum>' +
+        [1, 2].map((n) => `<w:num w:numId="${n}"><w:abstractNumId w:val="${n}"/></w:num>`).join(''),
+    ),
+  ];
+  const related = (name: string) =>
+    `<Relationship Id="${name}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${name}" Target="${name}.xml"/>`;
+  const of = (list: number, style: string, ...runs: string[]) =>
+    paragraph(
+      `<w:pPr><w:pStyle w:val="${style}"/><w:numPr><w:ilvl w:val="0"/><w:numId w:val="${list}"/></w:numPr></w:pPr>`,
+      ...runs,
+    );
+  const { markdown } = await read(
+    of(1, '', run('Write:')) +
+      of(2, 'SourceCode', run('if (a) {'), '<w:r><w:br/></w:r>', run('    b();')) +
+      of(2, 'SourceCode', run('}')) +
+      of(2, '', run('Go on.')) +
+      of(1, '', run('Next')),
+    parts,
+    related('styles') + related('numbering'),
+  );
+  assert.equal(markdown, '1. Write:\n\n   ```\n   if (a) {\n       b();\n   }\n   ```\n\n   Go on.\n\n2. Next');
+});
+
 test('paragraphs are headings by their own level, quotations by their style, and an initial is the letter of a word', async () => {
   const named = (id: string, name: string, more = '') =>
     `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/>${more}</w:style>`;

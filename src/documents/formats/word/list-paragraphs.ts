@@ -1,12 +1,13 @@
 import type { FindLevel, ListLevel } from './numbering.ts';
-import { headingLevelOf, type ParagraphStyles } from './word-styles.ts';
+import { headingLevelOf, isCodeStyle, type ParagraphStyles } from './word-styles.ts';
 import { attributesOf } from './xml-tree.ts';
 
 /** Levels of lists; Word has nine. */
 const LEVELS = 9;
 
-/** The style of paragraphs that continue an item, and the bookmark of an item whose number is not the next one. */
+/** The styles of paragraphs and of code that continue an item, and the bookmark of an item whose number is not the next one. */
 const CONTINUING = 'IbidItemText';
+const CONTINUING_CODE = 'IbidItemCode';
 const NUMBER = 'ibid-number-';
 const NUMBER_MAX = 999_999_999;
 
@@ -32,6 +33,7 @@ export const LIST_STYLES: readonly string[] = Array.from({ length: LEVELS }, (_,
     `p:unordered-list(${i + 1}) => ${outer}ul > li:fresh`,
     `p:ordered-list(${i + 1}) => ${outer}ol > li:fresh`,
     `p.${CONTINUING}${i} => ${outer}ul|ol > li > p:fresh`,
+    `p.${CONTINUING_CODE}${i} => ${outer}ul|ol > li > pre:separator('\\n')`,
   ];
 }).flat();
 
@@ -132,7 +134,8 @@ function rewriteProperties(
   if (flow.open.length === 0) return { properties: plain };
   flow.paragraph = 'continuing';
   const named = plain.replace(new RegExp(`<${w}:pStyle\\s[^<>]*>`), '');
-  return { properties: `<${w}:pStyle ${w}:val="${CONTINUING}${flow.open.length - 1}"/>${named}` };
+  const continuing = isCodeStyle(style, styles) ? CONTINUING_CODE : CONTINUING;
+  return { properties: `<${w}:pStyle ${w}:val="${continuing}${flow.open.length - 1}"/>${named}` };
 }
 
 function propertyOf(properties: string, name: string): string | undefined {

@@ -37,10 +37,14 @@ const CODE_STYLE = /^(?:source code|html preformatted|preformatted text|code|cod
 
 /** Lines of a style map for the paragraph styles of programs' code, whose line ends and spaces matter. */
 export function codeStyles(styles: ParagraphStyles): string[] {
-  return [...styles].flatMap(([id]) => {
-    const isCode = [...stylesOf(id, styles)].some((style) => CODE_STYLE.test(style.name));
-    return isCode && headingLevelOf(id, styles) === 0 && PLAIN_ID.test(id) ? [`p.${id} => pre:separator('\\n')`] : [];
+  return [...styles.keys()].flatMap((id) => {
+    return isCodeStyle(id, styles) && PLAIN_ID.test(id) ? [`p.${id} => pre:separator('\\n')`] : [];
   });
+}
+
+/** Whether the paragraphs of a style are lines of programs' code. */
+export function isCodeStyle(id: string, styles: ParagraphStyles): boolean {
+  return [...stylesOf(id, styles)].some(({ name }) => CODE_STYLE.test(name)) && headingLevelOf(id, styles) === 0;
 }
 
 /** The level of a heading of this style, 0 if it is none. */
