@@ -32,7 +32,7 @@ test('a text of the collections that is looked at in both views keeps each byte'
       if (text === undefined) continue;
       const { isSame, fault } = await lookThrough(text);
       assert.ok(isSame, name);
-      // Such as 100,000 quotes in each other, for which the library's highlighter has no stack: they are shown without colours.
+      // Such as what a library has no stack for: it is shown without colours.
       if (fault !== undefined) t.diagnostic(`${name}: ${fault.split('\n', 1)[0]}`);
       files += 1;
     }

@@ -30,6 +30,13 @@ export async function openViews(context: BrowserContext): Promise<{
       ? keyboard.send('Input.dispatchKeyEvent', { type: 'char', text })
       : keyboard.send('Input.insertText', { text }),
   );
+  await page.exposeFunction('composeText', async (text: string) => {
+    for (let end = 1; end <= text.length; end += 1) {
+      const composed = text.slice(0, end);
+      await keyboard.send('Input.imeSetComposition', { text: composed, selectionStart: end, selectionEnd: end });
+    }
+    await keyboard.send('Input.insertText', { text });
+  });
   await page.goto(ADDRESS);
   await page.addScriptTag({ url: `${ADDRESS}views.js`, type: 'module' });
   await page.waitForFunction('globalThis.views');

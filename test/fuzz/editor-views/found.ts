@@ -21,4 +21,8 @@ export const FOUND: { text: string; steps: Step[] }[] = [
   },
   // The selected space is hidden with the mark before it.
   { text: 'words\n> ', steps: [['type', 7, 8, '*']] },
+  // What an input method writes over marks was there twice in part; so was what it wrote below a table.
+  { text: '1. one\n', steps: [['compose', 1, 4, '日本']] },
+  { text: '| A |\n| - |\n| 1 |\n', steps: [['compose', 18, 18, '日本']] },
+  { text: '| A |\n| - |\n| **x** \\| y |\n', steps: [['compose', 12, 24, '日本']] },
 ];

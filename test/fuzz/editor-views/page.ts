@@ -27,6 +27,12 @@ function must(holds: boolean, words: () => string): void {
   if (!holds) throw new Fault(words());
 }
 
+/** Each step is a while after the one before: what an undo takes back must not depend on how fast the steps are done. */
+const STEP_MS = 10_000;
+let ahead = 0;
+const now = Date.now.bind(Date);
+Date.now = () => now() + ahead;
+
 const show = (text: string) => JSON.stringify(text);
 
 /** Lets what the browser has queued run: CodeMirror reads what was typed there, and tables take the focus. */
@@ -121,6 +127,8 @@ function transfer(target: HTMLElement, type: 'cut' | 'paste', text: string): voi
 
 /** Types as a keyboard or an input method does. It takes 8 ms; but `insertText` does something else over more than text. */
 declare const typeText: (text: string) => Promise<void>;
+/** Writes with an input method: what is composed is replaced with each key, and then accepted. */
+declare const composeText: (text: string) => Promise<void>;
 
 async function type(view: EditorView, text: string): Promise<void> {
   if (view.state.selection.main.empty && !text.includes('\n')) document.execCommand('insertText', false, text);
@@ -130,6 +138,7 @@ async function type(view: EditorView, text: string): Promise<void> {
 /** Does a step in a view whose focus is in its text. */
 async function act({ view }: TextView, [name, , , text]: Step): Promise<void> {
   if (name === 'type') await type(view, text);
+  else if (name === 'compose') await composeText(text);
   else if (name === 'paste') transfer(view.contentDOM, name, text);
   // Without a selection a line is cut, and pasted as a line, which CodeMirror remembers for all views together.
   else if (name === 'cut') view.state.selection.main.empty || transfer(view.contentDOM, name, text);
@@ -149,6 +158,7 @@ function actInCell(cell: HTMLElement, [name, at, , text]: Step): void {
 const IN_PLACE = new Set(['undo', 'redo', 'source']);
 
 function select({ view }: TextView, [name, at, end]: Step): void {
+  ahead += STEP_MS;
   if (!view.hasFocus) view.focus();
   if (IN_PLACE.has(name)) return;
   const { doc } = view.state;
@@ -175,7 +185,7 @@ async function doStep(opened: Opened, step: Step): Promise<Done> {
   closeCompletion(it.view);
   for (const update of updates) checkUntouched(update);
   // The oracle of what is typed: in place of the selection, and nowhere else.
-  if (!cell && step[0] === 'type' && /^[x日]$/.test(step[3])) {
+  if (!cell && /^(?:type|compose)$/.test(step[0]) && /^[x日本]+$/.test(step[3])) {
     const { main } = from.selection;
     const expected = from.sliceDoc(0, main.from) + step[3] + from.sliceDoc(main.to);
     const found = it.view.state.doc.toString();

@@ -104,6 +104,25 @@ const math: MarkdownConfig = {
   ],
 };
 
+/** How deep quotes and lists may be in each other. The highlighter goes down by recursion, and has no stack for 10,000 of them. */
+const DEEPEST = 100;
+
+/** What is deeper is shown as it is written. */
+const plainWhereDeep: MarkdownConfig = {
+  parseBlock: [
+    {
+      name: 'DeepText',
+      before: 'IndentedCode',
+      parse(cx, line) {
+        if (cx.depth < DEEPEST) return false;
+        cx.addElement(cx.elt('Paragraph', cx.lineStart + line.pos, cx.lineStart + line.text.length));
+        cx.nextLine();
+        return true;
+      },
+    },
+  ],
+};
+
 const frontMatter: MarkdownConfig = {
   defineNodes: [{ name: 'FrontMatter', block: true, style: tags.meta }],
   parseBlock: [
@@ -132,6 +151,7 @@ const markdownParser = parser.configure([
   wikiLinks,
   math,
   frontMatter,
+  plainWhereDeep,
   {
     props: [
       languageDataProp.add({ Document: data }),

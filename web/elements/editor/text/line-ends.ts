@@ -7,6 +7,7 @@ import {
   RangeValue,
   StateEffect,
   StateField,
+  type Text,
 } from '@codemirror/state';
 
 /** A line break that is not written as most of the text's are. It covers the break, and is deleted with it. */
@@ -92,10 +93,23 @@ export function readText(text: string): { doc: string; effect: StateEffect<LineE
   };
 }
 
+const partTexts = new WeakMap<Text, string>();
+
+/** The document's text. A change leaves most parts of a document as they are, and a long one is asked for its text every second. */
+function textOf(doc: Text): string {
+  return (doc.children ?? [doc]).map(partText).join('\n');
+}
+
+function partText(part: Text): string {
+  const text = partTexts.get(part) ?? part.toString();
+  partTexts.set(part, text);
+  return text;
+}
+
 /** The text with its line breaks as they are written. */
 export function writeText(state: EditorState): string {
   const { isCrlf, others } = state.field(lineEnds);
-  const text = state.doc.toString();
+  const text = textOf(state.doc);
   const written = (part: string) => (isCrlf ? part.replaceAll('\n', '\r\n') : part);
   if (others.size === 0) return written(text);
   const parts: string[] = [];

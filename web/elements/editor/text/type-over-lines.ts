@@ -14,8 +14,10 @@ export const typeOverLines = EditorView.domEventHandlers({
     if (!isHandled) view.dispatch(insert(), { scrollIntoView: true });
     return true;
   },
+  // Within a line too: where the marks in it are gone with it, a browser would write a part of what is composed twice.
   compositionstart(_event, view) {
-    if (isOverLines(view)) view.dispatch(view.state.replaceSelection(''), { userEvent: 'delete.selection' });
+    if (view.state.selection.ranges.some(({ empty }) => !empty))
+      view.dispatch(view.state.replaceSelection(''), { userEvent: 'input.type.compose.start' });
     return false;
   },
 });

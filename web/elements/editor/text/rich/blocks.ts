@@ -43,7 +43,8 @@ const blocks = StateField.define<Blocks>({
       const found = findBlocks(transaction.state, tree, from, to);
       all = all.update({ filterFrom: from, filterTo: to, filter: () => false, add: found, sort: true });
     }
-    return { all, shown: withoutSelected(all, transaction.state), tree };
+    const isComposed = transaction.isUserEvent('input.type.compose');
+    return { all, shown: withoutSelected(all, transaction.state, isComposed), tree };
   },
   provide: (field) => EditorView.decorations.from(field, ({ shown }) => shown),
 });
@@ -114,9 +115,10 @@ function widgetOf(state: EditorState, node: SyntaxNodeRef) {
 
 /**
  * A table stays where the caret comes into it, which goes on in a cell. A selection that begins or ends at a table or in it, such
- * as a word that was found, needs its source: a browser has no place for it there, and would select something else.
+ * as a word that was found, needs its source: a browser has no place for it there, and would select something else. So does what an
+ * input method composes, which would end where the focus goes elsewhere.
  */
-function withoutSelected(all: DecorationSet, state: EditorState): DecorationSet {
+function withoutSelected(all: DecorationSet, state: EditorState, isComposed = false): DecorationSet {
   let shown = all;
   // Only what a range touches is looked at, not all blocks of a long text.
   for (const { from, to } of state.selection.ranges) {
@@ -124,7 +126,9 @@ function withoutSelected(all: DecorationSet, state: EditorState): DecorationSet 
       filterFrom: from,
       filterTo: to,
       filter: (start, end, { spec }) =>
-        spec.widget instanceof TableWidget && (from === to || [from, to].every((edge) => edge < start || edge > end)),
+        spec.widget instanceof TableWidget &&
+        !isComposed &&
+        (from === to || [from, to].every((edge) => edge < start || edge > end)),
     });
   }
   return shown;
