@@ -225,6 +225,13 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     const { body: made } = await owner.post(`${api}/pages`, { title: 'Crashes', markdown: '' });
     const { body: signedIn } = await (await signedInClient(world, owner.user_id)).post('/v1/auth/browser');
     const typist = await Typist.start(`${root}/-/edit/${made.path}`, signedIn.browser_secret);
+    const copies = async () => {
+      const { body: list } = await owner.get(`${api}/autosaves?page_id=${made.page_id}`);
+      const ids: string[] = list.map(({ autosave_id }: { autosave_id: string }) => autosave_id);
+      const read = await Promise.all(ids.map((id) => owner.get(`${api}/autosaves/${id}`)));
+      return read.map(({ body: { markdown } }) => markdown as string);
+    };
+    const hasCopy = (what: string) => until(`the service has ${what}`, copies, (texts) => texts.includes(typist.typed));
     try {
       await typist.open();
       for (const kill of ['killTab', 'killBrowser'] as const) {
@@ -243,12 +250,15 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
       }, long);
       await typist.type(100);
       await stored(typist.page);
+      await hasCopy('a long text, which a worker sends');
       await typist.killTab();
       await typist.open();
       await typist.assertKept(typist.typed, 'a long text, the tab');
+      await typist.context.route('**/call-worker.js', (route) => route.abort());
       await typist.type(100);
       await typist.page.reload();
       await typist.assertKept(typist.typed, 'a long text, the page left at once');
+      await hasCopy('a long text, where the worker cannot be loaded');
     } finally {
       await typist.stop();
     }

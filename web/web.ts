@@ -77,6 +77,8 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
       'cross-origin-resource-policy': 'cross-origin',
       'access-control-allow-origin': '*',
       ...(file.encoding && { 'content-encoding': file.encoding }),
+      // What a worker may do is in its own policy, not in that of the page. This one calls the API, and nothing else.
+      ...(name === 'call-worker.js' && { 'content-security-policy': "default-src 'none'; connect-src 'self'" }),
     });
     return reply.send(file.bytes);
   });

@@ -1,5 +1,6 @@
 import type { Autosave, FullAutosave } from '../../../src/autosaves/schema.ts';
 import { ApiError, callApi } from '../call-api.ts';
+import { callInWorker } from './call-in-worker.ts';
 import type { EditorForm } from './editor-form.ts';
 import { LONG_TEXT } from './pause-timer.ts';
 
@@ -52,7 +53,8 @@ export class ServerDraft {
       ...(page !== '' && { page_id: page, base_revision: Number(base) }),
     };
     this.#sentId = id;
-    const isSent = await quietly(callApi('PUT', `${this.#path}/${id}`, body).then(() => true));
+    const call = markdown.length < LONG_TEXT ? callApi : callInWorker;
+    const isSent = await quietly(call('PUT', `${this.#path}/${id}`, body).then(() => true));
     if (isSent) this.#forgetSuperseded();
   }
 

@@ -1,0 +1,24 @@
+import { type EditingElement, EditorForm } from './editor-form.ts';
+import type { PendingWrite } from './persistent-call.ts';
+
+/** The page in an editor: its form, its text, and what of it the service has. */
+export class EditedPage {
+  readonly form: EditorForm;
+  readonly editor: EditingElement;
+  saved: { title: string; markdown: string };
+  /** A write whose answer has not come. */
+  pending: PendingWrite | undefined;
+
+  constructor(editor: EditingElement) {
+    this.form = new EditorForm(editor);
+    this.editor = editor;
+    const area = this.form.element.querySelector('textarea') as HTMLTextAreaElement;
+    this.saved = { title: this.form.title.defaultValue, markdown: area.defaultValue };
+  }
+
+  get isChanged(): boolean {
+    const { slug, parent, wasSlug, wasParent } = this.form.position;
+    const { title, markdown } = this.saved;
+    return this.form.title.value !== title || this.editor.text !== markdown || slug !== wasSlug || parent !== wasParent;
+  }
+}

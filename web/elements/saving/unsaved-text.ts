@@ -1,0 +1,159 @@
+import type { Draft } from './drafts.ts';
+import type { EditedPage } from './edited-page.ts';
+import { LocalDraft } from './local-draft.ts';
+import { makeNote, timeOf } from './notes.ts';
+import { offerDrafts } from './offer-drafts.ts';
+import { PauseTimer } from './pause-timer.ts';
+import { ServerDraft } from './server-draft.ts';
+
+/** Keeps what of a page is not saved: in the browser and, as a copy, by the service. It brings back what was kept. */
+export class UnsavedText {
+  readonly #page: EditedPage;
+  readonly #isSaving: () => boolean;
+  readonly #draft: LocalDraft;
+  readonly #server: ServerDraft;
+  /** How much typing a crash may lose. */
+  readonly #storeTimer = new PauseTimer(() => this.store(true));
+  /** When the draft that is stored was written, in milliseconds since 1970; 0 where there is none. */
+  #storedAt = 0;
+  /** Until then nothing is stored: it could replace what is to be restored. */
+  #isRestored = false;
+  readonly restored: Promise<void>;
+
+  constructor(page: EditedPage, isSaving: () => boolean) {
+    const { form, editor } = page;
+    this.#page = page;
+    this.#isSaving = isSaving;
+    this.#draft = new LocalDraft(form);
+    this.#server = new ServerDraft(form, () => ({
+      id: this.#draft.id,
+      title: form.title.value,
+      markdown: editor.text,
+    }));
+    addEventListener('pagehide', () => (this.#storeTimer.isWaiting || this.#draft.isBehind) && this.store());
+    this.restored = this.#restore();
+  }
+
+  /** Typing does not put off that it is stored. */
+  changed(): void {
+    const { form, editor } = this.#page;
+    this.#server.schedule(editor.textLength);
+    if (!this.#isRestored) return;
+    if (this.#storeTimer.isWaiting) return;
+    if (!this.#isSaving()) form.showState('Not saved yet');
+    this.#storeTimer.start(editor.textLength);
+  }
+
+  /** The page of a new text was created: what is stored is kept with it. */
+  moveToPage(): void {
+    this.#draft.moveToPage();
+  }
+
+  /** Keeps the text if there is something in it that is not saved. */
+  keep(): void {
+    if (this.#page.isChanged) this.store();
+    else this.discard();
+  }
+
+  /** There is nothing that is not saved. */
+  discard(): void {
+    this.#storedAt = 0;
+    this.#draft.delete();
+    this.#server.delete();
+  }
+
+  store(isTyping = false): void {
+    if (!this.#isRestored) return;
+    this.#storeTimer.stop();
+    const { form, editor, pending } = this.#page;
+    const at = Date.now();
+    const draft: Draft = {
+      title: form.title.value,
+      markdown: editor.text,
+      base_revision: form.base,
+      parent: form.position.parent,
+      at,
+      ...(pending && { pending }),
+    };
+    this.#storedAt = at;
+    void this.#draft.store(draft, isTyping).then((isStored) => {
+      // It was typed on, saved or discarded meanwhile.
+      if (this.#isSaving() || this.#storeTimer.isWaiting || this.#storedAt !== at) return;
+      form.showState(
+        isStored
+          ? `Stored in this browser at ${timeOf(at)}, not saved yet`
+          : 'Not saved, and this browser cannot store it: save soon',
+      );
+    });
+  }
+
+  /** Goes on with what this tab had written before a reload or a crash, and offers what other tabs left. */
+  async #restore(): Promise<void> {
+    const page = this.#page;
+    const { form, editor } = page;
+    const isFresh = form.host.dataset.fresh !== undefined;
+    const shown = [form.title.value, editor.text];
+    await this.#draft.recover();
+    this.#isRestored = true;
+    const isTyped = form.title.value !== shown[0] || editor.text !== shown[1];
+    const own = this.#draft.read();
+    // A form that the service returned with a note is newer than what is stored. Browsers refill forms on a reload, and
+    // the user may have typed before the script was loaded.
+    if (isFresh) this.store();
+    else if (own) {
+      this.#server.resumed(this.#draft.id);
+      // What was typed before it was known becomes a draft of its own.
+      if (isTyped) this.#resumeOther(own);
+      else this.#resume(own);
+    } else if (page.isChanged) this.changed();
+    void offerDrafts(this.#draft, this.#server, {
+      host: form.host,
+      isNew: form.page === '',
+      isChanged: () => page.isChanged,
+      isSaved: ({ title, markdown }) => title === page.saved.title && markdown === page.saved.markdown,
+      resume: (draft) => this.#resumeOther(draft),
+    });
+  }
+
+  /** What was written here stays as a draft of its own. */
+  #resumeOther(draft: Draft): void {
+    if (this.#page.isChanged) {
+      this.store();
+      this.#draft.startAnother();
+    }
+    this.#resume(draft);
+  }
+
+  #resume(draft: Draft): void {
+    const page = this.#page;
+    const { form, editor } = page;
+    const before = {
+      title: form.title.value,
+      markdown: editor.text,
+      base: form.base,
+      parent: form.position.parent,
+    };
+    if (draft.title === before.title && draft.markdown === before.markdown && !draft.pending) {
+      if (!page.isChanged) this.#draft.delete();
+      return;
+    }
+    form.title.value = draft.title;
+    if (draft.parent !== undefined && form.page === '') form.parent = draft.parent;
+    editor.text = draft.markdown;
+    if (form.base !== '' && draft.base_revision !== '') form.base = draft.base_revision;
+    page.pending = draft.pending;
+    const discard = () => {
+      form.title.value = before.title;
+      form.parent = before.parent;
+      editor.text = before.markdown;
+      if (before.base !== '') form.base = before.base;
+      page.pending = undefined;
+      this.#storeTimer.stop();
+      this.keep();
+      form.showState('');
+    };
+    const words = `Your unsaved changes were restored, as of ${timeOf(draft.at)}.`;
+    form.host.prepend(makeNote(words, [{ label: 'Discard them', run: discard }]));
+    this.store();
+  }
+}
