@@ -24,6 +24,16 @@ async function openFresh(): Promise<{ world: World; link: string }> {
   return { world, link: `${world.address}/welcome?token=${token}` };
 }
 
+/** The texts of what was moved since the page was loaded; runs in the browser. */
+const LAYOUT_SHIFTS = `new Promise((resolve) => {
+  const moved = [];
+  new PerformanceObserver((list) => {
+    for (const { sources } of list.getEntries())
+      moved.push(sources.map(({ node }) => (node?.parentElement?.className ?? '') + ': ' + (node?.textContent ?? '').trim().slice(0, 40)).join('; '));
+  }).observe({ type: 'layout-shift', buffered: true });
+  requestAnimationFrame(() => setTimeout(() => resolve(moved), 100));
+})`;
+
 test('a new user gets from the printed link to a wiki of their own files, and works in it', {
   skip,
 }, async (t) => {
@@ -109,6 +119,54 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
       stops.push(String(await page.evaluate('document.activeElement.outerHTML')));
     } while (stops.length < 15 && !(await page.evaluate("document.activeElement.matches('.prose p a')")));
     assert.ok(stops.length < 10, `the first link of the text comes after ${stops.join('\n')}`);
+  });
+
+  await t.test('at most ten stops lead to the text, and arrow keys move within a group', async () => {
+    const stops: string[] = [];
+    await page.evaluate('document.activeElement.blur(); getSelection().removeAllRanges()');
+    await page.goto(`${world.address}/engine-co/main/guide/setup`);
+    await page.locator('.page-bar[role="toolbar"]').waitFor();
+    while (stops.length < 30) {
+      await page.keyboard.press('Tab');
+      if (await page.evaluate("document.activeElement.matches('.prose *')")) break;
+      stops.push(String(await page.evaluate('document.activeElement.outerHTML.slice(0, 120)')));
+    }
+    assert.match(stops.shift() ?? '', /class="skip"/);
+    assert.ok(stops.length <= 10, `the text comes after ${stops.length}:\n${stops.join('\n')}`);
+    const actions = page.getByRole('toolbar', { name: 'Actions' });
+    await actions.getByRole('link', { name: 'Upload' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await page.evaluate("document.activeElement.matches('.do > .menu > summary')"), true);
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate("document.activeElement.matches('.do > .menu > summary')"), true, 'it is kept');
+    await page.locator('.tree-more').getByRole('link', { name: 'Sources' }).focus();
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await page.evaluate('document.activeElement.textContent.trim()'), 'Trash');
+    await assertAccessible(page, 'page with toolbars');
+  });
+
+  await t.test('nothing moves when the scripts arrive', async () => {
+    const wide = page.viewportSize() ?? { width: 1_280, height: 720 };
+    for (const width of [1_440, 768, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto(`${world.address}/engine-co/main/guide/setup`);
+      await page.locator('.heading-link').first().waitFor({ state: 'attached' });
+      await page.waitForLoadState('networkidle');
+      assert.deepEqual(await page.evaluate(LAYOUT_SHIFTS), [], `at ${width} px`);
+    }
+    const widths = `(() => {
+      const heading = document.querySelector('h1:has(.heading-link)');
+      heading.style.width = 'min-content';
+      const before = heading.offsetWidth;
+      heading.querySelector('.heading-link').remove();
+      return [before, heading.offsetWidth];
+    })()`;
+    const [before, after] = (await page.evaluate(widths)) as number[];
+    assert.equal(before, after, 'the mark of a heading takes no room');
+    await page.setViewportSize(wide);
   });
 
   await t.test('a search leads to the matching page by keyboard alone', async () => {

@@ -84,8 +84,9 @@ function wholeBody(visit: Visit, context: WikiContext, document: WikiDocument, t
   </nav>
 </header>
 <div class="frame">
-  ${document.tree !== undefined && html`${treePanel(context, document.tree)}${sidebarSeparator(visit)}`}
+  ${document.tree !== undefined && treePanel(context, document.tree)}
   ${text}
+  ${document.tree !== undefined && sidebarSeparator(visit)}
   <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>
 </div>
 ${document.kind !== 'write' && phoneBar(context, document)}

@@ -281,6 +281,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await grace.getByText('Leave', { exact: true }).click();
     await grace.getByRole('button', { name: 'Leave ada' }).click();
     await grace.waitForURL('**/begin');
+    await assertAccessible(grace, 'in no workspace');
     await grace.goto(`${world.address}/me`);
     await assertAccessible(grace, 'profile, in no workspace');
     await grace.getByText('Sign out everywhere').first().click();

@@ -4,6 +4,7 @@ import './related.ts';
 import './tree.ts';
 import { navigateInPlace } from './navigation/navigate.ts';
 import { onPage } from './on-page.ts';
+import { makeOneStop, moveInGroups } from './one-stop.ts';
 import { highlightCurrentHeading } from './outline.ts';
 import { filterTree } from './tree-filter.ts';
 import { openViewerLinks } from './viewer/links.ts';
@@ -12,6 +13,8 @@ import { openViewerLinks } from './viewer/links.ts';
 document.documentElement.classList.add('scripted');
 
 onPage(highlightCurrentHeading);
+onPage(makeOneStop);
+moveInGroups();
 filterTree();
 navigateInPlace();
 openViewerLinks();

@@ -105,8 +105,8 @@ function renderPage(
             ${sourceList(context, page)}
             ${incompleteNote(context, incomplete_sources)}
             ${backlinkList(context, backlinks)}
-            <ibid-related data-from="${context.api}/pages/${page.page_id}/related?limit=${RELATED}" data-base="${context.pageUrl()}"></ibid-related>
             <p class="small">Revision ${page.revision}. ${page.word_count} words.</p>
+            <ibid-related data-from="${context.api}/pages/${page.page_id}/related?limit=${RELATED}" data-base="${context.pageUrl()}"></ibid-related>
           </footer>
         </article>`,
     }),
