@@ -266,9 +266,11 @@ test('the text is kept byte for byte, and keys and completions write what is mea
   });
 
   await t.test('edits in what is read and in its source write the same bytes, and leave all others', async (t) => {
-    const { page: tab, check } = await openViews(page.context());
+    const { page: tab, check, lookThrough } = await openViews(page.context());
     for (const found of FOUND) await check(found);
     await runCases(t, { cases: 15, arbitrary: sequences, check });
+    // Deeper than a stack is.
+    assert.deepEqual(await lookThrough(`${'>'.repeat(10_000)} deep\n`), { isSame: true, fault: undefined });
     await tab.close();
   });
 
@@ -603,6 +605,35 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     const { body } = await owner.get(`${api}/pages/path/monday`);
     assert.equal(body.markdown, '---\ntags: [minutes]\n---\n## Monday\n\n[Notes](notes)\n');
     await page.goto(`${world.address}${root}/-/edit/guide`);
+  });
+
+  await t.test('what is written often takes six keys, or two clicks', async (t) => {
+    const table = '|  |  |\n| --- | --- |\n|  |  |\n|  |  |';
+    const tasks: [what: string, does: string[], expected: string][] = [
+      ['a table with a row more', ['/', 't', 'a', 'b', 'Enter', 'Control+Enter'], table],
+      ['a table with a row more', ['click Table', 'click Add a row below'], table],
+      ['a link to a page by its title', ['[', '[', 'n', 'o', 'Enter'], '[[Notes]]'],
+      ['a callout', ['/', 'c', 'a', 'Enter'], '> [!NOTE]\n> '],
+      ['a callout', ['click Callout'], '> [!NOTE]\n> '],
+      ['a list of tasks', ['Control+Shift+9'], '- [ ] '],
+      ['code with its language', ['`', '`', '`', 'j', 's', 'Enter'], '```js\n'],
+      ['code with its language', ['click Code block', 'j', 's'], '```js\n\n```'],
+    ];
+    for (const [what, does, expected] of tasks) {
+      const clicks = does.filter((step) => step.startsWith('click ')).length;
+      const written = await edited(async () => {
+        for (const step of does) {
+          const [, button] = /^click (.*)$/.exec(step) ?? [];
+          // The menu of a slash, or the titles of pages.
+          if (step === 'Enter' && /[/[]/.test(does[0] ?? '')) await page.getByRole('option').first().waitFor();
+          if (button) await page.getByRole('button', { name: button, exact: true }).click();
+          else await page.keyboard.press(step);
+        }
+      });
+      assert.equal(written.trimEnd(), expected.trimEnd(), what);
+      assert.ok(clicks > 0 ? clicks <= 2 : does.length <= 6, what);
+      t.diagnostic(`${what}: ${clicks > 0 ? `${clicks} clicks` : `${does.length} keys`}`);
+    }
   });
 
   await t.test('the caret is never under the bar with the buttons', async () => {
