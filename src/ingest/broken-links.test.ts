@@ -71,6 +71,30 @@ test('a link is broken for as long as its page is not there, whatever becomes of
   assert.deepEqual(await wiki.broken(), [], 'a page in the trash has no links');
 });
 
+test('when the page of a link is deleted, the link means the page that has come to its path, or has its title', async () => {
+  const wiki = await newWiki();
+  const make = async (title: string, markdown = '') =>
+    (await owner.post(`${wiki.at}/pages`, { title, markdown })).body.page_id as string;
+  const from = await make('From', '[x](ant) [[Bee]]');
+  const [first, named] = [await make('Ant'), await make('Bee')];
+  const renamed = { slug: 'moved', title: 'Moved', base_revision: 1 };
+  assert.equal((await owner.patch(`${wiki.at}/pages/${first}`, renamed)).status, 200);
+  const below = { parent_page_id: first, title: 'Below', base_revision: 1 };
+  assert.equal((await owner.patch(`${wiki.at}/pages/${named}`, below)).status, 200);
+  const [second, title] = [await make('Ant'), await make('Bee')];
+  await owner.patch(`${wiki.at}/pages/${title}`, { slug: 'other' });
+  const backlinks = async (page_id: string) =>
+    (await owner.get(`${wiki.at}/pages/${page_id}/backlinks`)).body.map((page: { page_id: string }) => page.page_id);
+  assert.deepEqual(
+    [await backlinks(first), await backlinks(second)],
+    [[from], []],
+    'the link goes where its page went',
+  );
+  await owner.send('DELETE', `${wiki.at}/pages/${first}`);
+  assert.deepEqual([await backlinks(second), await backlinks(title)], [[from], [from]]);
+  assert.deepEqual(await wiki.broken(), []);
+});
+
 test('a link to a file that could not be read is broken until the file can', async () => {
   const wiki = await newWiki();
   const a = '# A\n\n[b](b.pdf)\n';

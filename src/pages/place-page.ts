@@ -1,5 +1,6 @@
 import type { Statements } from '../access/guard.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
+import { livePageMeant } from './write-text.ts';
 
 /** The pages below a page, in the trash or not: page_id and path. */
 export function subtree(wiki_id: string, page_id: string, only: Sql = raw('true')): Sql {
@@ -106,6 +107,35 @@ export async function resolvePendingLinks(
     result: sql`
       update page_links l set to_page_id = w.page_id from waiting w
       where l.wiki_id = ${wiki_id} and l.from_page_id = w.from_page_id and l.to_path = w.to_path
+      returning l.to_path`,
+  });
+}
+
+/**
+ * Points links to a page in the trash, or to those below it that went there too, at the page that they mean now, where
+ * there is one: the page of a link may have moved, and another one come to where it was. Runs under the lock of the wiki.
+ */
+export async function resolveAbandonedLinks(
+  tx: Statements,
+  { wiki_id, page_id }: { wiki_id: string; page_id: string },
+) {
+  await tx.execute({
+    below: subtree(wiki_id, page_id),
+    abandoned: sql`
+      select l.from_page_id, l.to_path, m.page_id
+      from access a, (select ${page_id}::text as page_id union all select b.page_id from below b) n
+      cross join lateral (
+        select t.page_id from pages t
+        where t.wiki_id = ${wiki_id} and t.page_id = n.page_id and t.trashed_at is not null offset 0) t
+      cross join lateral (
+        select l.* from page_links l where l.wiki_id = ${wiki_id} and l.to_page_id = t.page_id offset 0) l
+      cross join lateral (select ${livePageMeant(wiki_id, sql`coalesce(l.wanted_path, l.to_path)`)} as page_id) m
+      join pages f on f.wiki_id = ${wiki_id} and f.page_id = l.from_page_id
+      where a.wiki_id = ${wiki_id} and m.page_id is not null
+      order by l.from_page_id for no key update of f`,
+    result: sql`
+      update page_links l set to_page_id = m.page_id from abandoned m
+      where l.wiki_id = ${wiki_id} and l.from_page_id = m.from_page_id and l.to_path = m.to_path
       returning l.to_path`,
   });
 }

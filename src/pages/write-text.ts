@@ -26,10 +26,16 @@ export function resolvedLinks(wiki_id: string, links: readonly PageLink[]): Sql 
 /** The id of the page that a link `l` of givenLinks means: the one at its path, the one of its title, the one that was. */
 export function pageMeant(wiki_id: string): Sql {
   return sql`coalesce(
-    (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.path = l.path and t.trashed_at is null),
-    (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.title_key = l.wanted_title and t.trashed_at is null
-      order by length(t.path), t.page_id limit 1),
+    ${livePageMeant(wiki_id, sql`l.path`)},
     (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = l.path))`;
+}
+
+/** The id of the page at the path that a link `l` means, else of the one of its title; null where there is none. */
+export function livePageMeant(wiki_id: string, path: Sql): Sql {
+  return sql`coalesce(
+    (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.path = ${path} and t.trashed_at is null),
+    (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.title_key = l.wanted_title and t.trashed_at is null
+      order by length(t.path), t.page_id limit 1))`;
 }
 
 /**

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { onWiki } from '../../access/access-rule.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { subtree } from '../place-page.ts';
+import { resolveAbandonedLinks, subtree } from '../place-page.ts';
 import { PageParams, pageColumns } from '../schema.ts';
 
 export const trashPage = endpoint({
@@ -32,6 +32,7 @@ export const trashPage = endpoint({
           returning p.page_id`,
         result: sql`select from trashed p where p.page_id = ${page_id}`,
       });
+      await resolveAbandonedLinks(tx, { wiki_id, page_id });
       return null;
     }),
 });
